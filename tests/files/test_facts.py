@@ -59,7 +59,7 @@ def test_the_older_value_is_struck_through_and_the_newer_stands_below() -> None:
     lines = new.splitlines()
     assert lines[2].startswith("- ~~city: Bonn~~ <!-- id: ")
     assert "until: 2026-02-01" in lines[2]
-    assert lines[3].startswith("- **city**: Berlin <!-- id: 01AAA | type: fact | since: 2026-02-01 |")
+    assert lines[3].startswith("- **city**: Berlin <!-- id: 01AAA | since: 2026-02-01 |")
     assert lines[4] == "- name: Ann"
 
 

@@ -16,6 +16,7 @@ from mnemark.llm.function import FunctionLLM, from_callable
 from mnemark.memory import file_edits
 from mnemark.memory.consolidation.condense import condense, propose
 from mnemark.memory.curation.plan import ScopeView
+from mnemark.text.markdown.generated import mark, put
 
 NOW = datetime(2026, 6, 15, 12).astimezone()
 CONFIG = {"embedder": "none", "timezone": "Europe/Berlin"}
@@ -71,8 +72,9 @@ def test_a_month_says_what_mattered_and_its_days_are_whole_in_the_archive(memory
     after = files(memory.root)
     assert done.notes == ()
     month = after["memory/2026-01.md"].decode()
-    for kept in ("## 2026-01-03", "decided to use SQLite", "Release date: 2026-03-01", "root cause",
-                 "## 2026-01-20-plan", "决定改用 SQLite", "中午吃面"):  # fmt: skip
+    for kept in ("## [2026-01-03](archive/2026-01-03.md)", "decided to use SQLite",
+                 "root cause", "Release date: 2026-03-01", "## 2026-01-20-plan", "决定改用 SQLite",
+                 "中午吃面"):  # fmt: skip
         assert kept in month
     for gone in ("pictures of cats", "talked with the others"):
         assert gone not in month
@@ -81,6 +83,42 @@ def test_a_month_says_what_mattered_and_its_days_are_whole_in_the_archive(memory
         assert f"memory/{name}" not in after
     for same in ("memory/2026-05-30.md", "memory/2026-02.md", "memory/plans.md"):
         assert after[same] == before[same]
+
+
+SESSIONS = """# 2026-01-05
+
+I drew the tide tables by hand.
+
+<!-- mnemark:begin session-0a1b2c3d | {} -->
+## 09:30–09:42 cli:main: The parser breaks
+
+- Asked: The parser breaks on nested lists.
+- Done: It keeps its own stack now.
+
+Episode: [The parser breaks](episodes/2026-01-05-the-parser-breaks.md)
+<!-- mnemark:end session-0a1b2c3d -->
+
+## Observations
+
+- 09:32 exec: make test failed (exit 2) <!-- observed: 01KEDC5Q00W6Q7GQ2M1B7A9D3E -->
+"""
+
+
+def test_what_an_episode_holds_is_a_link_in_the_month(memory: Memory) -> None:
+    rows = [line for line in SESSIONS.split("\n")[5:11] if line]
+    (memory.root / "memory/2026-01-05.md").write_text(SESSIONS.format(" ".join(map(mark, rows))))
+    new = put("# 2026-01-06\n", "session-1a1b2c3d", ["## 10:00 [Nets](episodes/2026-01-06-nets.md)"])
+    (memory.root / "memory/2026-01-06.md").write_text(new)
+    condense(memory, now=NOW)
+    month = (memory.root / "memory/2026-01.md").read_text("utf-8")
+    assert "## [2026-01-05](archive/2026-01-05.md)\n" in month
+    assert "- 09:30–09:42 [The parser breaks](episodes/2026-01-05-the-parser-breaks.md)\n" in month
+    assert "I drew the tide tables by hand." in month
+    assert (
+        "## 2026-01-06\n\n- 10:00 [Nets](episodes/2026-01-06-nets.md)\n" in month
+    )  # nothing more in the archive
+    for elsewhere in ("own stack", "nested lists", "make test", "cli:main"):
+        assert elsewhere not in month
 
 
 def test_refs_of_condensed_days_go_on_resolving(memory: Memory) -> None:
@@ -120,7 +158,7 @@ def test_what_a_person_adds_to_the_month_stays(memory: Memory) -> None:
     text = month.read_text("utf-8")
     assert "my own words" in text
     assert "found later" in text
-    assert text.count("## 2026-01-03") == 1
+    assert text.count("## [2026-01-03](") == 1
 
 
 def test_a_day_that_came_back_is_left_to_a_person(memory: Memory) -> None:
@@ -216,7 +254,7 @@ def test_a_kill_is_completed_by_the_next_run(root: Path, call: int) -> None:
         condense(memory, now=NOW)
         assert condense(memory, now=NOW).edits == ()
         after = files(root)
-        assert after["memory/2026-01.md"].decode().count("## 2026-01-03") == 1
+        assert after["memory/2026-01.md"].decode().count("## [2026-01-03](") == 1
         assert after["memory/archive/2026-01-03.md"] == before["memory/2026-01-03.md"]
         assert "memory/2026-01-03.md" not in after
         memory.edits.refresh()

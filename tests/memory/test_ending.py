@@ -87,8 +87,8 @@ def test_what_a_careful_person_would_write(memory: Memory) -> None:
     note = text(memory, "memory/2026-02-13.md")
     assert note.startswith("# 2026-02-13\n")
     assert "- 09:32 exec: make test failed (exit 2)" in note
-    assert "## 09:30–09:42 cli:main: The parser breaks on nested lists" in note
-    assert f"](episodes/{path.rpartition('/')[2]})" in note
+    assert f"## 09:30–09:42 [The parser breaks on nested lists. Fix it](episodes/{Path(path).name})\n" in note
+    assert "own stack" not in note  # the episode says it
     pad = text(memory, "SCRATCHPAD.md")
     assert "- Tomorrow we need to release 2.1. (2026-02-13)" in pad
     memory.sync()

@@ -43,8 +43,8 @@ def test_what_earned_it_is_core_memory_and_the_rest_is_not(memory: Memory) -> No
     memory.remember("build", "slow today", subject="atlas", origin="agent", priority="transient")
     memory.consolidate(now=NOW)
     core, user = ((memory.root / name).read_text() for name in ("MEMORY.md", "USER.md"))
-    assert "- reply language: 中文" in core
-    assert "- editor: Helix" in user
+    assert "- 首选语言：中文" in core
+    assert "- 编辑器：Helix" in user
     assert "SQLite" not in core + user  # said once, by the agent alone
     memory.remember("database", "SQLite", subject="atlas", origin="agent", source=said(memory, "b", "y"))
     memory.consolidate(now=NOW)
@@ -155,14 +155,64 @@ def test_commits_hold_the_steps_files_and_no_others(memory: Memory) -> None:
     git(memory.root, "add", "mine.txt")
     memory.remember("tests", "before each commit", type="rule")
     memory.consolidate(now=NOW, commit=True)
-    assert git(memory.root, "show", "--name-only", "--format=%s", "HEAD").split("\n")[:3] == [
-        "mnemark consolidate: refresh",
-        "",
-        "MEMORY.md",
-    ]
+    assert committed(memory.root, "HEAD") == ("mnemark consolidate: refresh", ["MEMORY.md"])
+    journal = [path.relative_to(memory.root).as_posix() for path in memory.root.glob("journal/*")]
+    report = f"memory/reports/{NOW:%Y-%m-%d}.md"
+    assert committed(memory.root, "HEAD~") == (
+        "mnemark consolidate: learn",
+        [*journal, "memory/facts/user.md", report],
+    )
     assert git(memory.root, "diff", "--cached", "--name-only").split() == ["mine.txt"]
     memory.consolidate(now=NOW, commit=True)
-    assert git(memory.root, "rev-list", "--count", "HEAD").strip() == "1"
+    assert git(memory.root, "rev-list", "--count", "HEAD").strip() == "2"
+
+
+def committed(root: Path, commit: str) -> tuple[str, list[str]]:
+    subject, _, paths = git(root, "show", "--name-only", "--format=%s", commit).partition("\n\n")
+    return subject, paths.split()
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_commits_name_their_sessions_and_an_undo_of_one_is_one(memory: Memory) -> None:
+    git(memory.root, "init", "-q")
+    (memory.root / ".gitignore").write_text("/sessions/\n")
+    git(memory.root, "add", ".gitignore")
+    git(memory.root, "-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-q", "-m", "mine")
+    session = memory.session("cli:main")
+    for text in ("I moved to Hamburg last month.", "Please order the paint for the boat.", "It is blue."):
+        session.add("user", text)
+    ended = session.end()
+    done = memory.consolidate(now=NOW, commit=True)
+    message = git(memory.root, "log", "-1", "--format=%B", "HEAD~")
+    assert message.startswith("mnemark consolidate: learn from cli:main\n")
+    for trailer in ("Session: cli:main", f"Undo: {done.group}", f"Undo: {ended.group}"):
+        assert trailer in message.splitlines()
+    paths = committed(memory.root, "HEAD~")[1]
+    assert set(paths) >= {"SCRATCHPAD.md", "memory/facts/user.md", *ended.notes}
+    assert git(memory.root, "status", "--porcelain") == ""
+    memory.undo(done.group)
+    assert committed(memory.root, "HEAD")[0] == f"mnemark undo: {done.group}"
+    assert "USER.md" in committed(memory.root, "HEAD")[1]
+    assert git(memory.root, "status", "--porcelain") == ""
+    memory.revert(session="cli:main")
+    assert committed(memory.root, "HEAD")[0] == "mnemark undo: session cli:main"
+    assert git(memory.root, "status", "--porcelain") == ""
+    mine = memory.remember("editor", "Helix")
+    memory.undo(mine.id)  # of what was not committed, no commit
+    assert committed(memory.root, "HEAD")[0] == "mnemark undo: session cli:main"
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_what_only_tidies_up_makes_no_commit_and_no_page(memory: Memory) -> None:
+    git(memory.root, "init", "-q")
+    (memory.root / "memory/reports").mkdir(parents=True)
+    (memory.root / "memory/reports/2026-01-02.md").write_text("# Consolidation 2026-01-02\n")
+    done = memory.consolidate(now=NOW, commit=True)
+    assert [edit.step for edit in done.edits] == ["clean up"]
+    assert list(texts(memory.root)) == ["memory/archive/reports/2026-01-02.md"]
+    assert git(memory.root, "rev-list", "--all", "--count").strip() == "0"
+    memory.consolidate(now=NOW + timedelta(days=1), commit=True)
+    assert list(texts(memory.root)) == ["memory/archive/reports/2026-01-02.md"]
 
 
 def test_what_was_taken_back_is_not_done_again_the_next_night(memory: Memory) -> None:

@@ -10,7 +10,7 @@ from mnemark import Memory
 from mnemark.errors import UsageError
 from mnemark.llm import Budget, Ledger, Message, Meter
 from mnemark.llm.function import FunctionLLM, from_callable
-from mnemark.memory.consolidation.run import Applied
+from mnemark.memory.consolidation.report import Applied
 from mnemark.text.extraction.notes import statements
 
 NOW = datetime.now().astimezone()
@@ -49,9 +49,9 @@ def test_what_two_days_say_enters_the_core_memory_and_names_its_sources(memory: 
     [fact] = [fact for fact in memory.facts() if fact.predicate == "likes"]
     assert fact.source == f"{first}#L3, {second}#L3"
     assert any("decisions: 用 SQLite 而不是 Postgres" in line for line in report.learned)
-    told = memory.why("USER.md#L3")
-    assert (told.id, told.entry, told.earned) == (fact.id, "USER.md#L3", "noted on 2 days")
-    assert memory.why("USER.md#L2").entry == ""
+    told = memory.why("USER.md#L5")
+    assert (told.id, told.entry, told.earned) == (fact.id, "USER.md#L5", "noted on 2 days")
+    assert memory.why("USER.md#L4").entry == ""
     assert memory.read(f"{first}#L3").strip() == "- User prefers short answers."
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemark.text.markdown.generated import find, outside, put
+from mnemark.text.markdown.generated import find, mark, outside, put
 
 WORDS = st.sampled_from(["- likes tea", "- 住在杭州", "## Preferences", "", "- uses uv", "- 喜欢简短的回答"])
 LINES = st.lists(WORDS, max_size=6)
@@ -68,3 +68,26 @@ def test_parts_of_other_names_are_others() -> None:
     assert kept is not None
     assert kept.lines == ("- 二",)
     assert outside(text).strip() == ""
+
+
+def test_marks_of_the_version_before_are_read_and_stay_until_the_part_is_rewritten() -> None:
+    lines = ["- likes tea", "- 住在杭州"]
+    old = f"# M\n\n<!-- mnemark:begin core | {mark(lines[0])} {mark(lines[1])} | without: 3f2a9c -->\n"
+    old += "- likes tea\n- by hand\n- 住在杭州\n<!-- mnemark:end core -->\n"
+    part = find(old, "core")
+    assert part is not None
+    assert (part.lines, part.added, part.removed) == (tuple(lines), ("- by hand",), frozenset({"3f2a9c"}))
+    tidy = old.replace("- by hand\n", "")
+    assert put(tidy, "core", lines) == tidy
+    new = put(tidy, "core", [*lines, "- 喝茶"])
+    found = find(new, "core")
+    assert found is not None
+    assert (found.lines, found.removed) == ((*lines, "- 喝茶"), frozenset({"3f2a9c"}))
+    assert len(new.splitlines()[2]) < len(tidy.splitlines()[2])
+
+
+@given(st.lists(st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"])), max_size=30))
+def test_each_line_is_recognised_by_its_mark(lines: list[str]) -> None:
+    lines = [line for line in lines if line.strip() and "mnemark:" not in line]
+    part = find(put("", "core", lines), "core")
+    assert (part.lines if part else ()) == tuple(lines)

@@ -24,7 +24,7 @@ CONFIDENCE: Final[dict[Origin, float]] = {
 }  # fmt: skip
 """Default confidence by origin."""
 
-_COMMENT_BYTES: Final = 150
+_COMMENT_BYTES: Final = 120
 """Bytes of a bullet beside its value, about."""
 
 

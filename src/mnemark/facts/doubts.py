@@ -21,7 +21,7 @@ from mnemark.facts.known import (
 from mnemark.facts.model import Fact
 from mnemark.facts.parse import clean
 from mnemark.facts.timeline import FactVersion
-from mnemark.facts.write import core_entry
+from mnemark.facts.write import core_entries
 from mnemark.files import jsonl, platform
 from mnemark.types import Json
 
@@ -43,7 +43,7 @@ def known_of(held: FactVersion) -> Known:
         mark_of(fact.path) if fact.line else "",
         _key_hash(fact),
         _words_hash(fact),
-        entry_mark(core_entry(fact)),
+        tuple(map(entry_mark, core_entries(fact))),
         None if held.begin is None else held.begin.timestamp(),
         None if held.end is None else held.end.timestamp(),
     )

@@ -17,6 +17,7 @@ import msgspec
 
 from mnemark.facts import write
 from mnemark.facts.keys import predicate_key, subject_key
+from mnemark.facts.labels import in_chinese, is_chinese
 from mnemark.facts.model import TYPES, Fact
 from mnemark.facts.parse import ParsedFact, clean, decode, encode, parse
 from mnemark.facts.timeline import timeline, when
@@ -315,11 +316,14 @@ def _with_batch(
     if len(new) < _MIN_BATCH:
         return text, frozenset()
     end = write.line_end(text)
+    chinese = _is_chinese(text, *new)
     if not text.strip(_BLANK):
-        text += _heading(path)
+        text += _heading(path, chinese=chinese)
     elif not text.endswith(("\n", "\r")):
         text += end
-    candidate = text + end.join([*(_bullet(fact, timeline([fact], zone)[0].end, now) for fact in new), ""])
+    candidate = text + end.join(
+        [*(_bullet(fact, timeline([fact], zone)[0].end, now, chinese=chinese) for fact in new), ""]
+    )
     found = {one.id: (one.predicate, one.value) for one in parse(candidate)}
     wanted = {fact.id: (write.predicate_words(fact.predicate), fact.value) for fact in new}
     before = [(one.predicate, one.value, one.struck) for one in parse(text)]
@@ -329,13 +333,22 @@ def _with_batch(
     return candidate, frozenset(wanted)
 
 
-def _heading(path: str) -> str:
-    return f"# {clean(_subject_of(path)).capitalize()}\n\n"
+_CHINESE_TITLES: Final = {"user": "用户", "agent": "助手", "project": "项目"}
 
 
-def _bullet(fact: Fact, end: datetime | None, now: datetime) -> str:
+def _heading(path: str, *, chinese: bool) -> str:
+    subject = clean(_subject_of(path))
+    return f"# {(chinese and _CHINESE_TITLES.get(subject_key(subject))) or subject.capitalize()}\n\n"
+
+
+def _is_chinese(text: str, *new: Fact) -> bool:
+    """Return whether the values of a file are in Chinese, so that its predicates are shown in it."""
+    return in_chinese([*(parsed.value for parsed in parse(text)), *(fact.value for fact in new)])
+
+
+def _bullet(fact: Fact, end: datetime | None, now: datetime, *, chinese: bool) -> str:
     struck = end is not None and end <= now
-    return write.bullet_of(fact.predicate, fact.value, _comment(fact), struck=struck)
+    return write.bullet_of(fact.predicate, fact.value, _comment(fact), struck=struck, chinese=chinese)
 
 
 def applied(text: str, path: str, change: Fact | Confirmation, zone: tzinfo) -> tuple[str, bool]:
@@ -364,17 +377,18 @@ def applied(text: str, path: str, change: Fact | Confirmation, zone: tzinfo) -> 
 
 
 def _comment(fact: Fact) -> dict[str, str]:
-    """Return the fields of a fact's comment."""
+    """Return the fields of a fact's comment, without those that say what is assumed without them."""
+    derived = {fact.since, _to_second(_time_in_id(fact.id))}
     same = subject_key(_subject_of(fact.path)) == subject_key(fact.subject)
     return {
         "id": fact.id,
-        "type": fact.type,
+        "type": "" if fact.type == "fact" else fact.type,
         "subject": "" if same else fact.subject,
         "priority": fact.priority,
         "since": fact.since,
         "until": fact.until,
         "ended": fact.ended,
-        "recorded": "" if fact.recorded == fact.since else fact.recorded,
+        "recorded": "" if {fact.recorded, _to_second(fact.recorded)} & derived else fact.recorded,
         "origin": fact.origin,
         "importance": "" if fact.importance is None else f"{fact.importance:g}",
         "confidence": "" if fact.confidence is None else f"{fact.confidence:g}",
@@ -384,13 +398,22 @@ def _comment(fact: Fact) -> dict[str, str]:
     }
 
 
+def _to_second(time: str) -> str:
+    """Return a time in ISO format in UTC and seconds; as it is if it is none."""
+    try:
+        return datetime.fromisoformat(time).astimezone(UTC).isoformat(timespec="seconds")
+    except ValueError:
+        return time
+
+
 def _insert(
     text: str, fact: Fact, below: int | None, end: datetime | None, now: datetime
 ) -> tuple[str, bool]:
     """Insert a fact's bullet where it parses back unchanged and alters no other bullet."""
-    line = _bullet(fact, end, now)
+    chinese = _is_chinese(text, fact)
+    line = _bullet(fact, end, now, chinese=chinese)
     if not text.strip(_BLANK):
-        return f"{text}{_heading(fact.path)}{line}\n", True
+        return f"{text}{_heading(fact.path, chinese=chinese)}{line}\n", True
     parsed = parse(text)
     places = [write.add_bullet(text, line, after=parsed[below])] if below is not None else []
     start = front_matter(text).end or (1 if text.startswith("\ufeff") else 0)
@@ -429,5 +452,5 @@ def review_bullet(data: bytes, fact: Fact) -> bytes:
     if any(parsed.id == fact.id for parsed in parse(text)):
         return data
     fields = _comment(fact) | {"subject": fact.subject, "review": fact.review, "against": fact.against}
-    line = write.bullet_of(fact.predicate, fact.value, fields)
+    line = write.bullet_of(fact.predicate, fact.value, fields, chinese=is_chinese(fact.value))
     return encode(write.add_bullet(text or "# To review\n\n", line))

@@ -13,7 +13,7 @@ from mnemark.files.journal import FOLDER as JOURNAL
 from mnemark.files.layout import FACTS, in_scope
 from mnemark.text.lazy_pattern import lazy_pattern
 
-VERSION: Final = 2
+VERSION: Final = 3
 State = tuple[int, int, int]
 """Modification time in nanoseconds, size and inode of a file."""
 Stamp = tuple[tuple[str, State], ...]
@@ -30,8 +30,8 @@ class Known(msgspec.Struct, array_like=True, frozen=True):
     """Hash of `Fact.key`: subject, predicate, and the value if several may hold at once."""
     words: str
     """Hash of subject, predicate, value and `since`."""
-    entry: str
-    """Hash of its line in a generated section (`core_entry`), without the date."""
+    entries: tuple[str, ...]
+    """Hashes of its lines in a generated section (`core_entries`), without the date."""
     begin: float | None
     """Begin of validity in seconds since 1970; None: always."""
     end: float | None
@@ -100,7 +100,7 @@ def states_in(root: Path, folder: str) -> Iterator[tuple[str, State]]:
         return
 
 
-_SINCE: Final = lazy_pattern(r" \(since [0-9]{4}-[0-9]{2}-[0-9]{2}\)\Z")
+_SINCE: Final = lazy_pattern(r"(?: \(since |（)[0-9]{4}-[0-9]{2}-[0-9]{2}(?:\)| 起）)\Z")
 
 
 def entry_words(line: str) -> str:

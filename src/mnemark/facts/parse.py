@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from mnemark.facts.keys import predicate_key, value_words
+from mnemark.facts.labels import labels
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.lines import lines
 from mnemark.text.markdown.frontmatter import front_matter
@@ -45,7 +46,10 @@ class ParsedFact(msgspec.Struct, frozen=True):
     """A bullet parsed as a fact."""
 
     predicate: str
-    """As written; empty if the bullet is a statement."""
+    """As stored: the `key` of its comment if the bullet shows a name of that, else as written.
+
+    Empty if the bullet is a statement.
+    """
     value: str
     struck: bool
     meta: Mapping[str, str]
@@ -305,7 +309,10 @@ def _parse_content(raw: str, start: int, end: int) -> _Content:
     bare = _COMMENT.sub("", raw[slice(*words)]).strip()
     struck = _STRUCK.fullmatch(bare)
     predicate, value = split_words(struck["inside"].strip() if struck else bare)
-    return _Content(own, words, predicate, value, struck is not None, _meta(comments, own))
+    meta = _meta(comments, own)
+    if own is not None and (key := meta.get("key", "")) and predicate in labels(key):
+        predicate = key
+    return _Content(own, words, predicate, value, struck is not None, meta)
 
 
 def _meta(

@@ -62,8 +62,9 @@ class FactStates:
         if scope not in self._hidden:
             facts, doubt = self._known(scope)
             moment = now.timestamp()
-            held = {fact.entry for fact in facts.values() if fact.holds(moment) and not doubt.of(fact)}
-            self._hidden[scope] = frozenset(fact.entry for fact in facts.values()) - held
+            holding = (fact for fact in facts.values() if fact.holds(moment) and not doubt.of(fact))
+            held = {entry for fact in holding for entry in fact.entries}
+            self._hidden[scope] = frozenset(entry for fact in facts.values() for entry in fact.entries) - held
         return entry_mark(line) in self._hidden[scope]
 
     def settled(self, scope: str) -> bool:

@@ -7,13 +7,14 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from mnemark.facts.keys import subject_key
+from mnemark.facts.keys import predicate_key, subject_key
+from mnemark.facts.labels import label, subject_label
 from mnemark.facts.model import Fact
 from mnemark.facts.parse import ParsedFact, clean, encode_field, parse, split_words
 from mnemark.text.lazy_pattern import lazy_pattern
 
 ORDER: Final = (
-    "id", "type", "subject", "priority", "since", "until", "ended", "recorded", "origin",
+    "id", "key", "type", "subject", "priority", "since", "until", "ended", "recorded", "origin",
     "importance", "confidence", "tags", "source", "supersedes",
 )  # fmt: skip
 """Keys of a comment in the order they are written; others follow as given."""
@@ -50,9 +51,18 @@ def comment_of(fields: Mapping[str, str]) -> str:
     return f"<!-- {' | '.join(kept)} -->"
 
 
-def bullet_of(predicate: str, value: str, fields: Mapping[str, str], *, struck: bool = False) -> str:
-    """Return a complete bullet without line end."""
-    words = words_of(predicate, value)
+def bullet_of(
+    predicate: str,
+    value: str,
+    fields: Mapping[str, str],
+    *,
+    struck: bool = False,
+    chinese: bool | None = None,
+) -> str:
+    """Return a complete bullet without line end; `chinese`: the language that the predicate is shown in."""
+    shown = predicate if chinese is None else label(predicate, chinese=chinese)
+    words = words_of(shown, value)
+    fields = {**fields, "key": "" if shown == predicate else predicate_words(predicate)}
     return f"- {f'~~{words}~~' if struck else words} {comment_of(fields)}"
 
 
@@ -99,13 +109,32 @@ def strike(text: str, fact: ParsedFact, fields: Mapping[str, str]) -> str:
     return f"{changed[:start]}~~{changed[start:end]}~~{changed[end:]}"
 
 
-def core_entry(fact: Fact) -> str:
-    """Return a fact as a line of the core memory, with its date if it superseded another."""
+HEADINGS: Final = frozenset({"rules", "errors"})
+"""Predicates that the heading above an entry says already."""
+
+
+def core_entry(fact: Fact, *, chinese: bool | None = None) -> str:
+    """Return a fact as a line of the core memory, with its date if it superseded another.
+
+    The predicate is shown in Chinese or in English, or as it is stored, as earlier versions did.
+    """
     value = fact.value.replace("<!--", "<! --")  # nothing in a value may look like a marker
-    about = "" if subject_key(fact.subject) == "user" else f"{fact.subject} "
-    words = f"{about}{fact.predicate}".strip()
-    since = f" (since {fact.since[:10]})" if fact.supersedes and fact.since else ""
-    return f"- {words}: {value}{since}" if words else f"- {value}{since}"
+    subject = fact.subject if chinese is None else subject_label(fact.subject, chinese=chinese)
+    of = (" 的" if subject.isascii() else "的") if chinese else " "
+    about = "" if subject_key(subject) == "user" else f"{subject}{of}"
+    shown = fact.predicate if chinese is None else label(fact.predicate, chinese=chinese)
+    if chinese is not None and predicate_key(shown) in HEADINGS:
+        shown = ""
+    words = f"{about}{shown}".strip(" 的")
+    day = fact.since[:10] if fact.supersedes else ""
+    since = f"（{day} 起）" if chinese else f" (since {day})"
+    said = f"{words}{'：' if chinese else ': '}{value}" if words else value
+    return f"- {said}{since if day else ''}"
+
+
+def core_entries(fact: Fact) -> tuple[str, ...]:
+    """Return all lines by which the core memory may state a fact."""
+    return tuple(dict.fromkeys(core_entry(fact, chinese=chinese) for chinese in (None, False, True)))
 
 
 def without_fact(text: str, identifier: str) -> str:

@@ -74,11 +74,11 @@ def _git(root: Path, *arguments: str) -> bytes:
 
 
 def _run(
-    root: Path, arguments: Sequence[str], seconds: int, environment: Mapping[str, str]
+    root: Path, arguments: Sequence[str], seconds: int, environment: Mapping[str, str], said: bytes = b""
 ) -> "subprocess.CompletedProcess[bytes]":
     return subprocess.run(
         ["git", "-C", os.fspath(root), *arguments],
-        stdin=subprocess.DEVNULL,
+        input=said,
         capture_output=True,
         env={**os.environ, **environment},
         timeout=seconds,
@@ -90,33 +90,25 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def commit(root: Path, paths: Sequence[str], message: str) -> str:
+def commit(root: Path, paths: Sequence[str], message: str, *, along: Sequence[str] = ()) -> str:
     """Commit these files of the workspace and no others, whatever else is staged.
 
-    Returns why it could not be done; empty where it was, or where there was nothing to commit.
+    Files of `along` are committed with the others if one of these has changed. Returns why it could not be
+    done; empty where it was, or where there was nothing to commit.
     """
 
     def run(*arguments: str) -> "subprocess.CompletedProcess[bytes]":
-        environment = {"GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1"}
-        try:
-            return _run(root, arguments, _COMMIT_SECONDS, environment)
-        except subprocess.TimeoutExpired:
-            late = b"git took longer than %d s" % _COMMIT_SECONDS
-            return subprocess.CompletedProcess(arguments, 1, b"", late)
+        return _try(root, arguments)
 
     if shutil.which("git") is None:
         return "git is not installed"
     top = run("rev-parse", "--show-toplevel")
     if top.returncode or os.path.realpath(os.fsdecode(top.stdout.strip())) != os.path.realpath(root):
         return "the workspace is not the root of a git repository"
-    known = [
-        path
-        for path in dict.fromkeys(paths)
-        if (root / path).exists() or not run("ls-files", "--error-unmatch", "--", path).returncode
-    ]
-    kept = [path for path in known if run("check-ignore", "-q", "--", path).returncode]
-    if not kept:
+    kept = _committable(root, paths)
+    if not kept or not run("status", "--porcelain", "--", *kept).stdout:
         return ""
+    kept += [path for path in _committable(root, along) if path not in kept]
     done = run("add", "--all", "--", *kept)
     if not done.returncode:
         if not run("diff", "--cached", "--quiet", "--", *kept).returncode:
@@ -128,3 +120,33 @@ def commit(root: Path, paths: Sequence[str], message: str) -> str:
         )
     lines = _text(done.stderr or done.stdout).strip().splitlines()
     return (lines[-1] if lines else f"git ended with {done.returncode}") if done.returncode else ""
+
+
+def _try(root: Path, arguments: Sequence[str], said: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
+    """Run git with paths taken literally; one that takes too long has failed."""
+    environment = {"GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1"}
+    try:
+        return _run(root, arguments, _COMMIT_SECONDS, environment, said)
+    except subprocess.TimeoutExpired:
+        late = b"git took longer than %d s" % _COMMIT_SECONDS
+        return subprocess.CompletedProcess(arguments, 1, b"", late)
+
+
+def _committable(root: Path, paths: Sequence[str]) -> list[str]:
+    """Return the files that are there, or that git knows, without ignored ones."""
+    asked = list(dict.fromkeys(paths))
+    if not asked:
+        return []
+    known = _try(root, ("ls-files", "-z", "--", *asked)).stdout.split(b"\0")
+    names = b"".join(os.fsencode(path) + b"\0" for path in asked)
+    ignored = _try(root, ("check-ignore", "-z", "--stdin"), names).stdout.split(b"\0")
+    there = (path for path in asked if (root / path).exists() or os.fsencode(path) in known)
+    return [path for path in there if os.fsencode(path) not in ignored]
+
+
+def last_commits(root: Path, paths: Sequence[str]) -> dict[str, str]:
+    """Return the subject of the last commit of each file; none outside of a repository."""
+    if not (root / ".git").exists() or shutil.which("git") is None:
+        return {}
+    found = {path: _try(root, ("log", "-1", "--format=%s", "--", path)) for path in dict.fromkeys(paths)}
+    return {path: _text(done.stdout).strip() for path, done in found.items() if not done.returncode}

@@ -11,8 +11,8 @@ from mnemark.interfaces import output
 from mnemark.interfaces.app import app
 from mnemark.interfaces.ledger import Entry
 from mnemark.interfaces.render import Status
-from mnemark.memory.consolidation.run import Applied
-from mnemark.memory.consolidation.run import Report as Consolidated
+from mnemark.memory.consolidation.report import Applied
+from mnemark.memory.consolidation.report import Report as Consolidated
 from mnemark.memory.curation.identity import Part
 from mnemark.memory.forgetting.receipt import Forgotten, Place, Receipt
 from mnemark.memory.health.doctor import Finding

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from mnemark.facts.model import Fact, NewFact
     from mnemark.llm.base import LLM, Message
-    from mnemark.memory.consolidation.run import Report
+    from mnemark.memory.consolidation.report import Report
     from mnemark.memory.file_edits import Written
     from mnemark.memory.forgetting.receipt import Receipt
     from mnemark.memory.health.stats import Stats

@@ -11,7 +11,7 @@ from mnemark.facts.keys import predicate_names, subject_names
 from mnemark.facts.known import FACT, entry_words
 from mnemark.facts.model import Fact
 from mnemark.facts.timeline import FactVersion
-from mnemark.facts.write import core_entry
+from mnemark.facts.write import core_entries
 from mnemark.text.words.segment import query_terms
 from mnemark.text.words.stopwords import is_stop
 
@@ -85,11 +85,10 @@ class FactIndex:
     @cached_property
     def _past_entries(self) -> frozenset[tuple[str, str]]:
         """Entries of core memory (scope and line) whose facts no longer held at `made`."""
-        past, current = set[tuple[str, str]](), set[tuple[str, str]]()
-        for one in self.facts:
-            where = current if one.at(self.made) else past
-            where.add((one.fact.scope, entry_words(core_entry(one.fact))))
-        return frozenset(past - current)
+        past = [one.fact for one in self.facts if not one.at(self.made)]
+        values = {fact.value for fact in past}  # facts of other values have other entries
+        current = (one.fact for one in self.facts if one.fact.value in values and one.at(self.made))
+        return _entries(past) - _entries(current)
 
     def is_past_entry(self, scope: str, line: str) -> bool:
         """Whether a line of core memory restates a fact that no longer holds."""
@@ -114,6 +113,10 @@ class FactIndex:
         """Return the version that superseded this one, or None."""
         later = (one for one in self.versions(version.fact) if one.begin is not None)
         return next((one for one in later if one.begin == version.end), None)
+
+
+def _entries(facts: Iterable[Fact]) -> frozenset[tuple[str, str]]:
+    return frozenset((fact.scope, entry_words(entry)) for fact in facts for entry in core_entries(fact))
 
 
 def meta_of(fact_index: FactIndex, version: FactVersion, state: State) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from mnemark.interfaces.output import BOLD, DIM, out, out_json, safe, say, style
 from mnemark.interfaces.workspace import locate, opened
 
 if TYPE_CHECKING:
-    from mnemark.memory.consolidation.run import Report
+    from mnemark.memory.consolidation.report import Report
 
 
 def consolidate(

@@ -25,7 +25,7 @@ def sessions(
         bool, typer.Option("--idle", help="With end: all sessions without a new turn for half an hour.")
     ] = False,
     summary: Annotated[
-        bool, typer.Option("--summary/--no-summary", help="With end: write a summary to the daily note.")
+        bool, typer.Option("--summary/--no-summary", help="With end: write to the daily note, too.")
     ] = True,
     last: Annotated[
         int | None,
@@ -38,9 +38,9 @@ def sessions(
 
     A configured language model reads it, too; if it does not answer in time, rules serve.
 
-    The latest session is last. Ending one writes an episode (its summary in a file), a summary in the daily
-    note, descriptions of its attachments and tool calls, its open questions to the scratchpad, and its facts.
-    The session can still continue and be ended again.
+    The latest session is last. Ending one writes an episode (its summary in a file), a link to it in the
+    daily note, descriptions of its attachments and tool calls, its open questions to the scratchpad, and its
+    facts. The session can still continue and be ended again.
     """
     if action not in {None, "end"} or (action is None and (session or idle)) or (action and last):
         raise UsageError("use `mnemark sessions`, `mnemark sessions end ID` or `mnemark sessions end --idle`")

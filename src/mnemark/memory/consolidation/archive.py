@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from mnemark.facts.files import facts_in
+from mnemark.facts.labels import is_chinese
 from mnemark.facts.model import Fact
 from mnemark.facts.parse import ParsedFact, parse
 from mnemark.facts.write import bullet_of
@@ -80,12 +81,16 @@ def _numbered(text: str, path: str) -> list[tuple[str, ParsedFact]]:
 
 def _bullets(text: str, path: str, extra: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     return {
-        one: bullet_of(
-            parsed.predicate, parsed.value, {**parsed.meta, "id": one, **extra[one]}, struck=parsed.struck
-        )
+        one: _bullet(parsed, {"id": one, **extra[one]})
         for one, parsed in _numbered(text, path)
         if one in extra
     }
+
+
+def _bullet(parsed: ParsedFact, fields: Mapping[str, str]) -> str:
+    shown = not is_chinese(parsed.predicate) if "key" in parsed.meta else None
+    fields = {**parsed.meta, **fields}
+    return bullet_of(parsed.predicate, parsed.value, fields, struck=parsed.struck, chinese=shown)
 
 
 def _adding(path: str, bullets: Mapping[str, str], head: str) -> Callable[[str], str]:

@@ -1,26 +1,25 @@
 """Run a consolidation: plan the edits of all steps, show or apply them, and write a report."""
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-import msgspec
 from msgspec.structs import replace
 
 from mnemark.errors import ConfigError
 from mnemark.facts.files import applied
 from mnemark.facts.model import Fact
 from mnemark.facts.remember import catch_up, follow, remember_many
-from mnemark.files import git
-from mnemark.files.edit import edit as edit_file
 from mnemark.files.ids import new_id
 from mnemark.files.journal import Change
 from mnemark.files.layout import scope_of
 from mnemark.files.scan import scan
 from mnemark.memory import file_edits
 from mnemark.memory.consolidation import cleanup, condense, decay, duplicates, sync_conflicts, tidy
+from mnemark.memory.consolidation.commits import commit as commit_to_git
+from mnemark.memory.consolidation.commits import last_run
+from mnemark.memory.consolidation.report import Applied, Report, write_report
 from mnemark.memory.curation import generated
 from mnemark.memory.curation.identity import compiled
 from mnemark.memory.curation.plan import Edit, Move, Planned, Proposal, ScopeView, apply, scopes_in
@@ -39,7 +38,6 @@ from mnemark.types import Json
 if TYPE_CHECKING:
     from mnemark.llm.base import LLM
 
-_LOG: Final = logging.getLogger(__name__)
 STEPS: Final[Mapping[str, Callable[[ScopeView], Proposal]]] = {
     duplicates.STEP: duplicates.propose,
     decay.STEP: decay.propose,
@@ -48,44 +46,12 @@ STEPS: Final[Mapping[str, Callable[[ScopeView], Proposal]]] = {
     cleanup.STEP: cleanup.propose,
 }
 """The steps run for each scope, in order."""
-REPORTS: Final = "memory/reports"
 _READING_SECONDS: Final = 120.0
 """Time limit of learning; what the model has not read by then waits in the queue."""
 _PAUSE: Final = timedelta(days=3)
 """Period after a consolidation on another machine in which this one does not consolidate."""
 _CLOCK_GAP: Final = timedelta(days=60)
 """A longer gap since the last run may be a wrong clock: such a run skips the decay step."""
-
-
-class Applied(msgspec.Struct, frozen=True, kw_only=True):
-    """An edit of a consolidation."""
-
-    step: str
-    path: str
-    status: str
-    """written, deferred, or planned in a dry run."""
-    diff: str
-    why: tuple[str, ...] = ()
-
-
-class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a consolidation."""
-
-    group: str
-    """Group id for `undo`; empty where nothing was changed."""
-    time: datetime
-    dry_run: bool
-    edits: tuple[Applied, ...]
-    learned: tuple[str, ...] = ()
-    """Facts learned before the steps, from turns and from the daily notes."""
-    notes: tuple[str, ...] = ()
-    skipped: str = ""
-    """Why the run was skipped; empty if it was not."""
-
-    @property
-    def changed(self) -> bool:
-        """Whether anything was written."""
-        return any(edit.status == "written" for edit in self.edits)
 
 
 def consolidate(
@@ -107,8 +73,8 @@ def consolidate(
         force: run even if another machine consolidated in the last three days.
         llm: a model that may tidy what people wrote in MEMORY.md, within the rules of `tidy`; the configured
             one by default.
-        commit: make a git commit of each step's files, where the workspace is the root of a repository; as
-            configured (`commit` in `[consolidate]`) by default.
+        commit: commit what was learned since the last run, and the files of each step, where the workspace
+            is the root of a git repository; as configured (`commit` in `[consolidate]`) by default.
         since: the first day of the daily notes to learn from, as time, ISO text or words; by default the
             last seven days, or since the last consolidation where that is longer ago.
 
@@ -152,10 +118,11 @@ def consolidate(
         shown = tuple(_applied(one, "planned", one.diff) for one in planned)
         facts_shown = tuple(map(describe, learned))
         return Report(group="", time=now, dry_run=True, edits=shown, learned=facts_shown, notes=tuple(notes))
+    before = last_run(ws)
     report = _apply(ws, planned, now, learned=learned, notes=notes)
     compiled(ws, llm=llm)
     if ws.config.consolidate.commit if commit is None else commit:
-        _commit(ws, report)
+        commit_to_git(ws, report, before)
     return report
 
 
@@ -264,48 +231,11 @@ def _apply(
         facts: list[Json] = [fact.id for fact in learned if fact.status == "learned"]
         payload: dict[str, Json] = {"group": group, "edits": len(done), "facts": facts}
         ws.edits.append(Change(kind="consolidate", payload=payload, time=now))
-        _write_report(ws, report)
+    if learned or any(edit.status == "written" and edit.step != cleanup.STEP for edit in done):
+        write_report(ws, report)
     return report
-
-
-def _commit(ws: OpenWorkspace, report: Report) -> None:
-    for step in dict.fromkeys(edit.step for edit in report.edits):
-        mine = [edit for edit in report.edits if edit.step == step and edit.status == "written"]
-        paths = [path for edit in mine for path in edit.path.split(" → ")]
-        reasons = "\n".join(dict.fromkeys(reason for edit in mine for reason in edit.why))
-        message = f"mnemark consolidate: {step}\n\n{reasons}\n\nOrigin: agent\nUndo: {report.group}"
-        if mine and (problem := git.commit(ws.root, paths, message)):
-            _LOG.warning("no commit of %s: %s", ", ".join(paths), problem)
 
 
 def _applied(one: Planned, status: str, diff: str) -> Applied:
     path = f"{one.edit.path} → {one.edit.to}" if isinstance(one.edit, Move) else one.edit.path
     return Applied(step=one.step, path=path, status=status, diff=diff, why=one.edit.why)
-
-
-def _write_report(ws: OpenWorkspace, report: Report) -> None:
-    day, text = report.time.date().isoformat(), report_text(report).encode("utf-8", "replace")
-    head = f"# Consolidation {day}\n".encode()
-    edit_file(ws.root, f"{REPORTS}/{day}.md", lambda old: (old or head) + b"\n" + text)
-
-
-def report_text(report: Report) -> str:
-    """Return a report for people, in Markdown."""
-    lines = [f"## {report.time:%H:%M}", ""]
-    if report.learned:
-        lines += ["### Learned", "", *(f"- {fact}" for fact in report.learned), ""]
-    if not report.edits:
-        lines += ["Nothing else to change." if report.learned else "Nothing to change.", ""]
-    for step in dict.fromkeys(edit.step for edit in report.edits):
-        lines += [f"### {step.capitalize()}", ""]
-        for edit in report.edits:
-            if edit.step == step:
-                state = "" if edit.status in {"written", "planned"} else f" ({edit.status}: try again later)"
-                lines.append(f"- {edit.path}{state}")
-                lines += [f"  - {reason}" for reason in edit.why]
-        lines.append("")
-    if report.notes:
-        lines += ["### To look at", "", *(f"- {note}" for note in report.notes), ""]
-    if report.group:
-        lines.append(f"Take it all back: `mnemark undo {report.group}`")
-    return "\n".join(lines).rstrip() + "\n"

@@ -13,7 +13,7 @@ from mnemark.facts import remember
 from mnemark.facts.keys import subject_key
 from mnemark.facts.model import EXPLICIT, Fact, NewFact
 from mnemark.facts.timeline import order
-from mnemark.facts.write import core_entry as entry
+from mnemark.facts.write import core_entries, core_entry
 from mnemark.files import layout, listing
 from mnemark.files.edit import PATIENCE
 from mnemark.files.names import split_ref
@@ -22,9 +22,11 @@ from mnemark.memory import file_edits
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.curation.personas import CUSTOM, FOLDER
 from mnemark.memory.curation.plan import Edit, Proposal, ScopeView
+from mnemark.memory.curation.topics import HEADING_CHARACTERS, are_chinese, arranged, topic_of
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.markdown.generated import find, outside, put
+from mnemark.text.markdown.generated import find, mark, outside, put
+from mnemark.text.markdown.link import link
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.words.similarity import key_of
 
@@ -68,25 +70,30 @@ def _is_trait(fact: Fact) -> bool:
     return _TRAIT.search(f"{fact.predicate} {fact.value}") is not None
 
 
-class _Kind(NamedTuple):
-    english: str
-    chinese: str
-    types: frozenset[str]
+class _Page(NamedTuple):
+    """A file with a generated part."""
+
+    path: str
+    part: str
+    kinds: Sequence[frozenset[str]]
+    """Types of facts that share a maximum of entries."""
+    most: int
+    """Maximum entries of a kind."""
+    title: tuple[str, str]
+    """Title, in English and Chinese, where nobody wrote anything outside of the part; of traits, always."""
+    more: str
+    """Where all facts are, with their sources; empty if nothing is said of it."""
 
 
 _CORE_KINDS: Final = (
-    _Kind("Rules", "规则", frozenset({"rule"})),
-    _Kind("Facts", "事实", frozenset({"fact", "preference"})),
-    _Kind("Skills", "技能", frozenset({"skill"})),
-    _Kind("Errors", "教训", frozenset({"error"})),
-)
-_USER_KINDS: Final = (
-    _Kind("About the user", "用户概况", frozenset({"fact"})),
-    _Kind("Preferences", "偏好", frozenset({"preference"})),
-)
-_TRAIT_KINDS: Final = (
-    _Kind("How to talk to the user", "与用户交流的方式", frozenset({"preference", "rule"})),
-)
+    frozenset({"rule"}), frozenset({"fact", "preference"}), frozenset({"skill"}), frozenset({"error"}),
+)  # fmt: skip
+_USER_KINDS: Final = (frozenset({"fact"}), frozenset({"preference"}))
+_TRAIT_KINDS: Final = (frozenset({"preference", "rule"}),)
+_MEMORY_TITLE: Final = ("# Memory", "# 记忆")
+_USER_TITLE: Final = ("# User", "# 用户")
+_TRAITS_TITLE: Final = ("# How to talk to the user", "# 与用户交流的方式")
+_MORE: Final = ("All facts, with their sources", "全部事实与来源")
 _TRAIT: Final = lazy_pattern(
     r"\b(?:repl(?:y|ies)|answers?|respon(?:d|se|ses)|tone|style|emojis?|concise|brief|formal|polite|language|"
     r"explanations?|explain)\b|回复|回答|语气|风格|语言|简短|简洁|详细|正式|礼貌|表情|称呼|解释",
@@ -138,17 +145,19 @@ def earned(view: Ranking, fact: Fact) -> str:
 def propose(view: ScopeView) -> Proposal:
     """Propose the edits that rewrite the generated parts from the current facts."""
     facts = _within_months(view, [(f, reason) for f in view.current() if (reason := earned(view, f))])
-    kinds = frozenset[str]().union(*(kind.types for kind in _USER_KINDS))
+    kinds = frozenset[str]().union(*_USER_KINDS)
     about_user = [(f, r) for f, r in facts if subject_key(f.subject) == "user" and f.type in kinds]
     others = [(f, r) for f, r in facts if (f, r) not in about_user]
     traits = [(f, r) for f, r in facts if _is_trait(f)]
     memory = next(iter(curated_files(view.ws.root, view.path(""))), view.path("MEMORY.md"))
-    edits = [
-        _edit(view, memory, CORE, (_CORE_KINDS, others, MOST)),
-        _edit(view, _user_file(view), PROFILE, (_USER_KINDS, about_user, MOST_ABOUT_USER)),
-        _edit(view, _traits_file(view), TRAITS, (_TRAIT_KINDS, traits, MOST)),
-    ]
-    return Proposal(STEP, tuple(edits))
+    folder, user = view.path(f"{layout.FACTS}/"), view.state.files.path_for("user", view.scope)
+    pages = (
+        (_Page(memory, CORE, _CORE_KINDS, MOST, _MEMORY_TITLE, folder), others),
+        (_Page(_user_file(view), PROFILE, _USER_KINDS, MOST_ABOUT_USER, _USER_TITLE, user), about_user),
+        (_Page(_traits_file(view), TRAITS, _TRAIT_KINDS, MOST, _TRAITS_TITLE, ""), traits),
+    )
+    chinese = are_chinese(fact for fact, _ in facts)
+    return Proposal(STEP, tuple(_edit(view, page, found, chinese=chinese) for page, found in pages))
 
 
 def _within_months(view: ScopeView, facts: list[tuple[Fact, str]]) -> list[tuple[Fact, str]]:
@@ -184,7 +193,8 @@ def withdraw(
             if not any(find(text, name) for name in _PARTS):
                 continue
             if change is None:
-                change = _keep_only({entry(fact) for fact in view.current()}, _replaced(view))
+                holding = {entry for fact in view.current() for entry in core_entries(fact)}
+                change = _keep_only(holding, _replaced(view))
             if change(text) != text:
                 done = file_edits.write(
                     ws, path, change, step=step, session=session, group=group, timeout=timeout
@@ -224,10 +234,15 @@ def _replaced(view: ScopeView) -> dict[str, str]:
     held = view.held()
     current = {one.fact.key: one.fact for one in held if one.at(view.now) and one.fact.predicate}
     return {
-        entry(one.fact): entry(new)
+        old: now
         for one in held
         if not one.at(view.now) and (new := current.get(one.fact.key)) is not None and earned(view, new)
+        for old, now in zip(_shown(one.fact), _shown(new), strict=True)
     }
+
+
+def _shown(fact: Fact) -> list[str]:
+    return [core_entry(fact, chinese=chinese) for chinese in (None, False, True)]
 
 
 def _keep_only(holding: set[str], replaced: Mapping[str, str]) -> Callable[[str], str]:
@@ -241,18 +256,30 @@ def _keep_only(holding: set[str], replaced: Mapping[str, str]) -> Callable[[str]
             now = [
                 line if line.strip() in holding else replaced.get(line.strip(), line) for line in part.lines
             ]
-            kept = [line for line in dict.fromkeys(now) if line.startswith("#") or line.strip() in holding]
+            kept = [line for line in dict.fromkeys(now) if not _is_entry(line) or line.strip() in holding]
             following = [*kept[1:], "#"]
             lines = [
                 line
                 for line, after in zip(kept, following, strict=False)
-                if not (line.startswith("#") and after.startswith("#"))
+                if _is_entry(line) or _is_entry(after) or not line.startswith("##")
             ]
-            if lines != list(part.lines):
-                text = put(text, name, lines)
+            if not any(map(_is_entry, lines)):
+                lines = []
+            if kept != list(part.lines):
+                text = put(text, name, _spaced(lines))
         return text
 
     return change
+
+
+def _is_entry(line: str) -> bool:
+    return line.startswith("- ")
+
+
+def _spaced(lines: Sequence[str]) -> list[str]:
+    """Return the lines of a part with an empty one before each heading and before the link at its end."""
+    rows = (("", line) if at and not _is_entry(line) else (line,) for at, line in enumerate(lines))
+    return [row for pair in rows for row in pair]
 
 
 def behind(ws: OpenWorkspace, ref: str) -> tuple[Fact, str] | None:
@@ -266,7 +293,8 @@ def behind(ws: OpenWorkspace, ref: str) -> tuple[Fact, str] | None:
     line = (text.splitlines()[first - 1 : first] or [""])[0]
     if not any(part.start < first - 1 < part.stop and line in part.lines for part in parts):
         return None
-    return next(((fact, earned(view, fact)) for fact in view.current() if entry(fact) == line.strip()), None)
+    facts = (fact for fact in view.current() if line.strip() in core_entries(fact))
+    return next(((fact, earned(view, fact)) for fact in facts), None)
 
 
 def _traits_file(view: ScopeView) -> str:
@@ -278,19 +306,29 @@ def _user_file(view: ScopeView) -> str:
     return view.path(next((name for name in names if name.casefold() == "user.md"), "USER.md"))
 
 
-def _edit(
-    view: ScopeView, path: str, name: str, wanted: tuple[Sequence[_Kind], list[tuple[Fact, str]], int]
-) -> Edit:
-    kinds, facts, most = wanted
-    ordered = sorted(facts, key=lambda pair: rank(view, pair[0]))
-    by_people = {key_of(line.strip(" -*#\t")) for line in outside(view.text(path)).splitlines()}
-    left_out = {line for where, line in view.undone.entries if where == path}
-    ordered = [pair for pair in ordered if entry(pair[0]) not in left_out]
-    lines, why = _lines(kinds, ordered, most, by_people)
-    part = find(view.text(path), name)
+def _edit(view: ScopeView, page: _Page, facts: list[tuple[Fact, str]], *, chinese: bool) -> Edit:
+    text = view.text(page.path)
+    part = find(text, page.part)
+    by_people = {key_of(line.strip(" -*#\t")) for line in outside(text).splitlines()}
+    left_out = {line for where, line in view.undone.entries if where == page.path}
+    removed = part.removed if part else frozenset()
+    ordered = [
+        (fact, reason)
+        for fact, reason in sorted(facts, key=lambda pair: rank(view, pair[0]))
+        if not any(
+            entry in left_out or mark(entry) in removed or key_of(entry) in by_people
+            for entry in core_entries(fact)
+        )
+    ]
+    chosen = _chosen(page, ordered, chinese=chinese)
+    lines = _lines(page, [fact for fact, _ in chosen], view.zone, chinese=chinese)
+    if lines and not (page.more and outside(text).strip()):
+        lines = [page.title[chinese], *(["", *lines] if page.more else lines)]
+    why = [f"{core_entry(fact, chinese=chinese)[2:]}: {reason}" for fact, reason in chosen]
     before = set(part.lines) if part else set()
-    why += [f"left out: {line.strip(' -')}" for line in before - set(lines) if line.startswith("- ")]
-    return Edit(path, lambda text: put(text, name, lines), tuple(why))
+    now = {entry for fact, _ in chosen for entry in core_entries(fact)}
+    why += [f"left out: {line[2:]}" for line in before - now if _is_entry(line)]
+    return Edit(page.path, lambda text: put(text, page.part, lines), tuple(why))
 
 
 def rank(view: Ranking, fact: Fact) -> tuple[object, ...]:
@@ -304,24 +342,31 @@ def rank(view: Ranking, fact: Fact) -> tuple[object, ...]:
     return not pinned, -importance, -(use.times if use else 0), -start, fact.id
 
 
-def _lines(
-    kinds: Sequence[_Kind], facts: Iterable[tuple[Fact, str]], most: int, by_people: set[tuple[str, ...]]
-) -> tuple[list[str], list[str]]:
-    chosen: dict[_Kind, list[tuple[str, str]]] = {kind: [] for kind in kinds}
+def _chosen(page: _Page, facts: Iterable[tuple[Fact, str]], *, chinese: bool) -> list[tuple[Fact, str]]:
+    """Return as many facts as there is room for, in their order."""
+    counts = dict.fromkeys(page.kinds, 0)
+    topics = set[str]()
+    chosen = []
     room = CHARACTERS
     for fact, reason in facts:
-        kind = next((kind for kind in kinds if fact.type in kind.types), None)
-        line = entry(fact)
-        if kind is None or len(chosen[kind]) >= most or key_of(line) in by_people:
+        kind = next((kind for kind in page.kinds if fact.type in kind), None)
+        if kind is None or counts[kind] >= page.most:
             continue
-        cost = len(line) + 1 + (0 if chosen[kind] else len(kind.english) + 6)
+        topic = topic_of(fact)
+        cost = len(core_entry(fact, chinese=chinese)) + 1
+        cost += 0 if topic in topics else HEADING_CHARACTERS + 1
         if cost <= room:
             room -= cost
-            chosen[kind].append((line, reason))
-    entries = [pair for kind in kinds for pair in chosen[kind]]
-    chinese = sum(not line.isascii() for line, _ in entries) * 2 > len(entries)
-    lines: list[str] = []
-    for kind in kinds:
-        if chosen[kind]:
-            lines += [f"### {kind.chinese if chinese else kind.english}", *(one for one, _ in chosen[kind])]
-    return lines, [f"{line.strip(' -')}: {reason}" for line, reason in entries]
+            counts[kind] += 1
+            topics.add(topic)
+            chosen.append((fact, reason))
+    return chosen
+
+
+def _lines(page: _Page, facts: Sequence[Fact], zone: tzinfo, *, chinese: bool) -> list[str]:
+    if not facts:
+        return []
+    lines = arranged(facts, zone, chinese=chinese)
+    if not page.more:
+        return list(filter(_is_entry, lines))
+    return _spaced([*lines, link(_MORE[chinese], page.more, page.path)])

@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from mnemark.errors import UsageError
+from mnemark.facts.keys import predicate_key
+from mnemark.facts.labels import labels
 from mnemark.facts.parse import split_words
+from mnemark.facts.write import HEADINGS
 from mnemark.files import layout, listing, platform
 from mnemark.files.layout import in_scope
 from mnemark.memory.forgetting.needles import NAME_LIST, SearchPatterns, search_patterns
@@ -49,10 +52,10 @@ def _of_facts(root: Path, items: Sequence[Item]) -> Iterator[Item]:
     entries: defaultdict[str, list[str]] = defaultdict(list)
     for item in items:
         key, value = split_words(_LEAD.sub("", without_comments(item.text)).strip())
-        if item.kind == "fact" and key and value:
-            entries[layout.scope_of(item.path)].append(f"{re.escape(key)}: {re.escape(value)}")
+        if item.kind == "fact" and value:
+            entries[layout.scope_of(item.path)].append(_entry_pattern(key, value))
     for scope, known in entries.items():
-        wanted = re.compile(rf"- (?:\S.* )?(?:{'|'.join(known)})(?: \(since [^)]*\))?\s*")
+        wanted = re.compile(rf"- (?:{'|'.join(known)})(?: \(since [^)]*\)|（[^）]*起）)?\s*")
         personas = listing.names(root, in_scope(scope, "personas"), ".md")
         for name in (*_CURATED, *(f"personas/{one}" for one in personas)):
             path = in_scope(scope, name)
@@ -60,6 +63,16 @@ def _of_facts(root: Path, items: Sequence[Item]) -> Iterator[Item]:
                 text = line.decode("utf-8", "replace")
                 if wanted.fullmatch(text):
                     yield Item(kind="note", path=path, start_line=number, end_line=number, text=text)
+
+
+def _entry_pattern(key: str, value: str) -> str:
+    """Return a pattern of the lines by which the core memory may state a fact; see `core_entries`."""
+    words = re.escape(value)
+    if not key:
+        return words
+    if predicate_key(key) in HEADINGS:
+        return rf"(?:\S.*(?:: |：))?{words}"
+    return rf"(?:\S.*[ 的])?(?:{'|'.join(map(re.escape, labels(key)))})(?:: |：){words}"
 
 
 def _pages(root: Path, scope: str) -> Iterator[str]:

@@ -338,7 +338,8 @@ def remember_arguments(fact: LearnedFact, scope: str, origin: Origin = "agent") 
     return {
         "predicate": fact.predicate, "value": fact.value, "subject": fact.subject, "type": fact.type,
         "origin": origin, "since": datetime.fromisoformat(fact.since), "importance": fact.importance,
-        "confidence": fact.confidence, "priority": fact.priority, "source": fact.ref, "scope": scope,
+        "confidence": fact.confidence, "source": fact.ref, "scope": scope,
+        "priority": "" if fact.priority == "long" else fact.priority,  # long is assumed
         "tags": (fact.topic,) if fact.topic else (),
     }  # fmt: skip
 

@@ -11,7 +11,7 @@ import msgspec
 from mnemark.facts.keys import subject_key
 from mnemark.facts.model import Fact
 from mnemark.facts.remember import facts as facts_of
-from mnemark.facts.write import core_entry as entry
+from mnemark.facts.write import core_entries
 from mnemark.files import listing
 from mnemark.files.reading import read
 from mnemark.index.state import Use
@@ -52,7 +52,7 @@ class _WithoutUses(NamedTuple):
 
 class _Ranked(NamedTuple):
     rank: tuple[object, ...]
-    mark: str
+    marks: frozenset[str]
     line: FactLine
     layer: str
     is_trusted: bool
@@ -70,14 +70,14 @@ def facts_for(ws: OpenWorkspace, now: datetime, *, scope: str = "") -> Facts:
     current = list(facts_of(ws.fact_store, scope=scope, as_of=now))
     ranked = (ws.fact_store.derive(_ranked, fact) for fact in current)
     for one in sorted(ranked, key=lambda one: one.rank):
-        if one.mark not in removed:
-            layers[one.layer if one.is_trusted or one.mark in standing else "other"].append(one.line)
+        if not one.marks & removed:
+            layers[one.layer if one.is_trusted or one.marks & standing else "other"].append(one.line)
     subjects = Counter(fact.subject for fact in current)
     return Facts(**{name: tuple(found) for name, found in layers.items()}, subjects=subjects)
 
 
 def _ranked(fact: Fact, zone: tzinfo) -> _Ranked:
-    line = entry(fact)
+    entries = core_entries(fact)
     look = _WithoutUses(zone)
     if fact.type in {"rule", "skill"}:
         layer = f"{fact.type}s"
@@ -85,9 +85,13 @@ def _ranked(fact: Fact, zone: tzinfo) -> _Ranked:
         layer = "profile" if subject_key(fact.subject) == "user" and fact.type != "error" else "core"
     by_hand = fact.origin == "file" and not fact.review and fact.priority != "transient"
     attack = by_hand and looks_like_instructions(f"{fact.predicate}: {fact.value}")
-    shown = FactLine(f"- {visible(line[2:])}", fact.ref or fact.id)
+    shown = FactLine(f"- {visible(entries[0][2:])}", fact.ref or fact.id)
     return _Ranked(
-        rank(look, fact), mark(line), shown, layer, bool(earned(look, fact)) or (by_hand and not attack)
+        rank(look, fact),
+        frozenset(map(mark, entries)),
+        shown,
+        layer,
+        bool(earned(look, fact)) or (by_hand and not attack),
     )
 
 

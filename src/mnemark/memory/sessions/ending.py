@@ -232,10 +232,9 @@ class _Ending:
     def _note(self, sitting: Sitting, found: Digest, episode: str, *, short: bool, again: bool) -> None:
         session, (begin, end) = self.session, sitting.span(self.zone)
         path = in_scope(session.scope, f"memory/{begin:%Y-%m-%d}.md")
-        link = f"[{found.title}]({episode.rpartition('memory/')[2]})" if episode else ""
         mark = f"{session.id}\0{sitting.first}".encode("utf-8", "replace")
         name = f"session-{hashlib.blake2b(mark, digest_size=4).hexdigest()}"
-        rows = note_block(found, (begin, end), session.id, link, short=short)
+        rows = note_block(found, (begin, end), path, episode, short=short)
 
         def change(text: str) -> str:
             if again and name not in text:  # none was wanted, or a person removed it

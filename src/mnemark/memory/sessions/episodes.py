@@ -12,6 +12,7 @@ from mnemark.memory.journal.sessions import Observed
 from mnemark.memory.learning.by_model import GAP
 from mnemark.memory.learning.sitting_notes import SittingNotes, SourcedNote
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.text.markdown.link import link
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.summary.summary import Action, Digest, Line, label, summary_lines
 from mnemark.text.summary.tool_titles import (
@@ -184,13 +185,17 @@ def page(found: Digest, actions: Sequence[Action], source: str, zone: tzinfo | N
 
 
 def note_block(
-    found: Digest, span: tuple[datetime, datetime], session: str, link: str, *, short: bool
+    found: Digest, span: tuple[datetime, datetime], note: str, episode: str, *, short: bool
 ) -> list[str]:
-    """Return the part of the day's note about a sitting."""
+    """Return the part of a day's note about a sitting: a link to its episode, or what was said without one.
+
+    The episode holds what was said and done, and nothing of it is repeated here.
+    """
     begin, end = span
     hours = f"{begin:%H:%M}" + (f"–{end:%H:%M}" if f"{end:%H:%M}" != f"{begin:%H:%M}" else "")
-    rows = [f"## {hours} {session}: {found.title}" if found.title else f"## {hours} {session}", ""]
-    rows += [f"- {without_sources(line)}" for line in summary_lines(found, short=short)]
-    if link:
-        rows += ["", f"{'全文：' if found.chinese else 'Episode: '}{link}"]
-    return rows
+    if episode:
+        return [f"## {hours} {link(found.title, episode, note)}"]
+    said = [without_sources(line) for line in summary_lines(found, short=short)]
+    told = any(found.title.rstrip("…") in line for line in said)
+    rows = ["", *(f"- {line}" for line in said)] if said else []
+    return [f"## {hours}" if told else f"## {hours} {found.title}".rstrip(), *rows]

@@ -43,6 +43,7 @@ ARCHIVE: Final = "memory/archive/observations"
 AGE_DAYS: Final = 30
 _SECTION_ENDS: Final = ("# ", "## ", "<!-- mnemark:begin")
 """Prefixes of the line that ends a section."""
+AGE_OUT: Final = "age out observations"
 _EDIT_TIMEOUT: Final = 0.3
 
 
@@ -265,7 +266,7 @@ def age_out(ws: OpenWorkspace, now: datetime | None = None, *, days: int = AGE_D
         for (scope, month), group in months.items():
             path = in_scope(scope, f"{ARCHIVE}/{month}.md")
             change = _append_to_archive(ws, month, group)
-            done = file_edits.write(ws, path, change, step="age out observations", origin="tool")
+            done = file_edits.write(ws, path, change, step=AGE_OUT, origin="tool")
             if done.status == "deferred":
                 deferred.append(path)
             else:

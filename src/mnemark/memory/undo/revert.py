@@ -1,7 +1,7 @@
 """Revert everything that came from one source: delete its facts and edits, hide its turns."""
 
 import re
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -25,6 +25,7 @@ from mnemark.memory.journal.edits import Entry
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions import scratchpad
 from mnemark.memory.sessions.episodes import local
+from mnemark.memory.undo.commits import commit_undo
 from mnemark.memory.undo.undo import is_own_edit, take_out
 from mnemark.text.choices import one_of
 from mnemark.text.dates.moment import moment
@@ -100,6 +101,7 @@ def revert(
             dry_run=dry_run, hidden=forgotten(others, ws.visible), facts=forgotten(remembered, ws.visible),
             edits=tuple(dict.fromkeys(one.path for one in edits)),
         )  # fmt: skip
+    started = datetime.now(UTC)
     said = {"session": session or "", "origin": origin or "", "since": start.isoformat() if start else ""}
     identifier = hide(ws, others, {"asked": {"revert": True} | said}) if others else ""
     _append_undo(ws, [*(item.id for item in remembered), *ends])
@@ -110,6 +112,8 @@ def revert(
     cleared, late = _cleared(ws, items, edits)
     withdraw_all(ws)
     follow(ws)
+    words = " ".join(f"{name} {text}" for name, text in said.items() if text)
+    commit_undo(ws, words, [one.id for one in kept], started)
     return Reverted(
         hidden=forgotten(others, ws.visible), facts=forgotten(remembered, ws.visible),
         edits=tuple(dict.fromkeys([*done, *cleared])), problems=tuple(problems),

@@ -1,6 +1,7 @@
 """Undo a stored fact, a forget, a pin or an automatic edit: the last change, or one by id."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from functools import partial
 from typing import Final, Literal
 
@@ -18,6 +19,7 @@ from mnemark.memory.forgetting.forget import follow
 from mnemark.memory.forgetting.select import Criteria, Item, Selector
 from mnemark.memory.journal.edits import Entry
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.memory.undo.commits import commit_undo
 
 What = Literal["remember", "retract", "forget", "edit", "pin"]
 
@@ -51,9 +53,11 @@ def undo(ws: OpenWorkspace, id: str | None = None) -> list[Undone]:  # noqa: A00
         UsageError: it was an erasure or a revert, or the lines that it wrote were changed since.
     """
     ws.check_writable("take changes back")
+    started = datetime.now(UTC)
     done = _undo_changes(ws, id)
     withdraw_all(ws)
     follow(ws)
+    commit_undo(ws, id or done[-1].id, [one.id for one in done], started)
     return done
 
 

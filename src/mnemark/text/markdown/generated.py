@@ -1,13 +1,16 @@
 """Read and write generated parts, between visible markers, of files that people also edit.
 
-    <!-- mnemark:begin core | 3f2a9c 04b1de | without: 77aa01 -->
+    <!-- mnemark:begin core | PyqcBLHe | without: d6oB -->
     - lines that mnemark wrote
     <!-- mnemark:end core -->
 
-The begin marker has a short hash of each generated line. So a line that a person added between the markers is
-recognised and kept (it moves below the part), and one that a person removed is not written again ("without").
+The begin marker has a hash of each generated line, four signs each. So a line that a person added between the
+markers is recognised and kept (it moves below the part), and one that a person removed is not written again
+("without"). Earlier versions wrote the same hashes as six hexadecimal digits each, separated by blanks: such
+a marker is read, and rewritten when its part is.
 """
 
+import base64
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,11 +19,14 @@ from typing import Final, Literal, NamedTuple
 from mnemark.text.lazy_pattern import lazy_pattern
 
 _BEGIN: Final = lazy_pattern(
-    r"^[ \t]*<!-- mnemark:begin (?P<name>[\w-]+)(?: \|(?P<own>[ 0-9a-f]*))?"
-    r"(?:\| without:(?P<without>[ 0-9a-f]*))?-->[ \t]*$"
+    r"^[ \t]*<!-- mnemark:begin (?P<name>[\w-]+)(?: \|(?P<own>[ \w.]*))?"
+    r"(?:\| without:(?P<without>[ \w.]*))?-->[ \t]*$"
 )
 _END: Final = lazy_pattern(r"^[ \t]*<!-- mnemark:end (?P<name>[\w-]+) -->[ \t]*$")
 _HASH_LENGTH: Final = 6
+_HEX: Final = lazy_pattern(r"[0-9a-f]{6}\Z")
+_SIGNS: Final = b"_."
+"""What base 64 has beside letters and digits; none may be a hyphen, which would end a comment."""
 
 
 class Part(NamedTuple):
@@ -45,8 +51,8 @@ def find(text: str, name: str) -> Part | None:
         return None
     start, stop = span
     head = _BEGIN.match(lines[start])
-    own = set((head["own"] or "").split()) if head else set()
-    without = (head["without"] or "").split() if head else []
+    own = set(_unpacked(head["own"])) if head else set()
+    without = _unpacked(head["without"]) if head else []
     inside = [line for line in lines[start + 1 : stop - 1] if line.strip()]
     kept = tuple(line for line in inside if mark(line) in own)
     added = tuple(line for line in inside if mark(line) not in own)
@@ -64,6 +70,8 @@ def put(text: str, name: str, lines: Iterable[str]) -> str:
     part = find(text, name)
     removed = part.removed if part else frozenset[str]()
     wanted = [line for line in lines if mark(line) not in removed]
+    if part is not None and not part.added and _inside(text, part) == wanted:
+        return text  # also with a marker of an earlier version
     if part is None:
         if not wanted:
             return text
@@ -79,11 +87,31 @@ def put(text: str, name: str, lines: Iterable[str]) -> str:
     return "\n".join([*old[: part.start], *framed, *old[part.stop :]])
 
 
+def _inside(text: str, part: Part) -> list[str]:
+    return [line.rstrip("\r") for line in text.split("\n")[part.start + 1 : part.stop - 1]]
+
+
 def _with_markers(name: str, lines: Sequence[str], removed: frozenset[str]) -> list[str]:
-    own = " ".join(dict.fromkeys(mark(line) for line in lines if line.strip()))
+    own = _packed(dict.fromkeys(mark(line) for line in lines if line.strip()))
     head = f"<!-- mnemark:begin {name} | {own}".rstrip() + " "
-    head += f"| without: {' '.join(sorted(removed))} " if removed else ""
+    head += f"| without: {_packed(sorted(removed))} " if removed else ""
     return [f"{head}-->", *lines, f"<!-- mnemark:end {name} -->"]
+
+
+def _packed(marks: Iterable[str]) -> str:
+    return base64.b64encode(bytes.fromhex("".join(marks)), _SIGNS).decode()
+
+
+def _unpacked(text: str | None) -> list[str]:
+    """Return the hashes in a marker, of this format or the one before, in hexadecimal digits."""
+    found: list[str] = []
+    for word in (text or "").split():
+        if _HEX.match(word):
+            found.append(word)
+        elif len(word) % 4 == 0 and word.isascii():
+            data = base64.b64decode(word, _SIGNS).hex()
+            found += [data[at : at + _HASH_LENGTH] for at in range(0, len(data), _HASH_LENGTH)]
+    return found
 
 
 def emptied(text: str) -> str:
@@ -118,7 +146,7 @@ def _owners(text: str) -> Iterator[tuple[str, Literal["people", "added", "ours"]
     ends: defaultdict[int, list[str]] = defaultdict(list)
     for start, stop in sorted(_spans(lines).values()):
         head = _BEGIN.match(lines[start].rstrip("\r"))
-        begins[start] = ends[stop - 1] = list(dict.fromkeys((head["own"] or "").split())) if head else []
+        begins[start] = ends[stop - 1] = list(dict.fromkeys(_unpacked(head["own"]))) if head else []
     known: Counter[str] = Counter()
     depth = 0
     for at, line in enumerate(lines):

@@ -1,0 +1,149 @@
+"""Name predicates for people, in English and Chinese, and tell what they are about.
+
+Files and core memory show a predicate in the language of the person; it is stored under its own name, which
+the comment of a bullet keeps.
+"""
+
+from collections.abc import Iterable
+from functools import cache, lru_cache
+from typing import Final
+
+from mnemark.facts.keys import predicate_key, subject_key
+from mnemark.text.lazy_pattern import lazy_pattern
+
+_ROWS: Final = """\
+name self 名字
+nickname self 昵称
+birthday self 生日
+age self 年龄
+gender self 性别
+nationality self 国籍
+height self 身高
+personality self 性格
+phone self 电话
+email self 邮箱
+language self 首选语言
+religion beliefs 信仰
+marital status people 婚姻状况
+spouse people 配偶
+children people 孩子
+parents people 父母
+siblings people 兄弟姐妹
+friends people 朋友
+relation people 关系
+pets pets 宠物
+city home 城市
+country home 国家
+address home 地址
+hometown home 家乡
+timezone home 时区
+job work 职业
+employer work 公司
+team work 团队
+manager work 上司
+school study 学校
+degree study 学历
+major study 专业
+health health 健康
+allergies health 过敏
+diet food 饮食
+favorite food food 最喜欢的食物
+favorite drink food 最喜欢的饮料
+favorite fruit food 最喜欢的水果
+likes tastes 喜欢
+dislikes tastes 不喜欢
+favorite color tastes 最喜欢的颜色
+favorite season tastes 最喜欢的季节
+favorite animal tastes 最喜欢的动物
+favorite movie tastes 最喜欢的电影
+favorite music tastes 最喜欢的音乐
+favorite book tastes 最喜欢的书
+favorite singer tastes 最喜欢的歌手
+favorite band tastes 最喜欢的乐队
+favorite sport leisure 最喜欢的运动
+hobbies leisure 爱好
+habits habits 习惯
+languages skills 会说的语言
+skills skills 技能
+instruments skills 乐器
+possessions possessions 物品
+car possessions 车
+plans plans 计划
+goal plans 目标
+appointments plans 预约
+editor tools 编辑器
+shell tools 终端
+os tools 操作系统
+browser tools 浏览器
+database tools 数据库
+package manager tools 包管理器
+repository project 仓库
+branch project 分支
+license project 许可证
+deadline project 截止日期
+release date project 发布日期
+status project 状态
+budget project 预算
+members project 成员
+decisions project 决定
+errors project 错误
+"""
+"""Key, topic (see `text.extraction.candidate.TOPICS`) and Chinese name of predicates."""
+_SUBJECTS: Final = {
+    "mother": "妈妈", "father": "爸爸", "parents": "父母", "wife": "妻子", "husband": "丈夫",
+    "spouse": "配偶", "son": "儿子", "daughter": "女儿", "children": "孩子",
+    "brother": "兄弟", "sister": "姐妹",
+    "grandmother": "奶奶", "grandfather": "爷爷", "project": "项目", "agent": "助手",
+}  # fmt: skip
+"""Chinese names of common subjects."""
+_CHINESE: Final = lazy_pattern(r"[\u3400-\u9fff]")
+
+
+@cache
+def _table() -> dict[str, tuple[str, str, str]]:
+    """Return the rows by the keys that `predicate_key` gives."""
+    rows = (row.rsplit(" ", 2) for row in _ROWS.splitlines())
+    return {predicate_key(key): (key, topic, chinese) for key, topic, chinese in rows}
+
+
+def is_chinese(text: str) -> bool:
+    """Return whether a text holds Chinese characters."""
+    return _CHINESE.search(text) is not None
+
+
+def in_chinese(values: Iterable[str]) -> bool:
+    """Return whether values are those of a person who writes Chinese: more than a third; names may not be."""
+    found = [is_chinese(value) for value in values]
+    return sum(found) * 3 > len(found)
+
+
+@lru_cache(maxsize=4_096)
+def label(predicate: str, *, chinese: bool) -> str:
+    """Return the name of a predicate in a language; as it is if it is in that language, or has none there.
+
+    >>> label("city", chinese=True), label("城市", chinese=False), label("lives in", chinese=False)
+    ('城市', 'city', 'lives in')
+    """
+    row = _table().get(predicate_key(predicate))
+    if row is None or is_chinese(predicate) == chinese:
+        return predicate
+    return row[2] if chinese else row[0]
+
+
+def subject_label(subject: str, *, chinese: bool) -> str:
+    """Return the name of a subject in a language; as it is if it is in that language, or has none there."""
+    key = subject_key(subject)
+    if key not in _SUBJECTS or is_chinese(subject) == chinese:
+        return subject
+    return _SUBJECTS[key] if chinese else key
+
+
+def labels(predicate: str) -> tuple[str, ...]:
+    """Return all names that a predicate is shown under, its own first."""
+    return tuple(dict.fromkeys((predicate, label(predicate, chinese=False), label(predicate, chinese=True))))
+
+
+def topic(predicate: str) -> str:
+    """Return what a predicate is about; empty if unknown."""
+    row = _table().get(predicate_key(predicate))
+    return row[1] if row is not None else ""

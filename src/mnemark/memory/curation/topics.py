@@ -1,0 +1,92 @@
+"""Arrange facts by topic, under headings in the language of the person, the newest first."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, tzinfo
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from mnemark.facts.keys import subject_key
+from mnemark.facts.labels import in_chinese, topic
+from mnemark.facts.model import Fact
+from mnemark.facts.timeline import order
+from mnemark.facts.write import core_entry
+from mnemark.text.extraction.candidate import TOPICS
+
+
+class _Name(NamedTuple):
+    english: str
+    chinese: str
+
+
+_HEADINGS: Final[Mapping[str, _Name]] = MappingProxyType(
+    {
+        "rule": _Name("Rules", "规则"),
+        "self": _Name("Person", "个人"),
+        "people": _Name("People", "家人和朋友"),
+        "pets": _Name("Pets", "宠物"),
+        "home": _Name("Home", "住处"),
+        "work": _Name("Work", "工作"),
+        "study": _Name("Study", "学习"),
+        "health": _Name("Health", "健康"),
+        "food": _Name("Food", "饮食"),
+        "tastes": _Name("Tastes", "喜好"),
+        "leisure": _Name("Leisure", "休闲"),
+        "habits": _Name("Habits", "习惯"),
+        "skills": _Name("Skills", "技能"),
+        "possessions": _Name("Possessions", "物品"),
+        "travel": _Name("Travel", "旅行"),
+        "plans": _Name("Plans", "计划"),
+        "events": _Name("Events", "经历"),
+        "beliefs": _Name("Beliefs", "观念"),
+        "tools": _Name("Tools", "工具"),
+        "project": _Name("Projects", "项目"),
+        "": _Name("Other", "其他"),
+        "skill": _Name("How to do things", "做法"),
+        "error": _Name("Lessons", "教训"),
+    }
+)
+"""Headings by topic, in the order they are shown; rules, skills and errors stand by themselves."""
+_ALONE: Final = frozenset({"rule", "skill", "error"})
+_ORDER: Final = tuple(_HEADINGS)
+HEADING_CHARACTERS: Final = 4 + max(len(name.english) for name in _HEADINGS.values())
+"""Maximum characters of a heading's line."""
+
+
+def topic_of(fact: Fact) -> str:
+    """Return what a fact is about, a key of the headings; empty if unknown.
+
+    A statement has its topic as a tag. What is known of others than the user is about people, unless it is
+    about tools, which projects have.
+    """
+    if fact.type in _ALONE:
+        return fact.type
+    subject = subject_key(fact.subject)
+    if subject == "project":
+        return "project"
+    tagged = next((tag for tag in fact.tags if tag in TOPICS), "")
+    found = tagged or topic(fact.predicate) or ("tastes" if fact.type == "preference" else "")
+    if subject == "user" or not found:
+        return found
+    return "project" if found in {"tools", "project"} else "people"
+
+
+def are_chinese(facts: Iterable[Fact]) -> bool:
+    """Return whether these facts are those of a person who writes Chinese."""
+    return in_chinese(fact.value for fact in facts)
+
+
+def arranged(facts: Iterable[Fact], zone: tzinfo, *, chinese: bool) -> list[str]:
+    """Return the lines of facts by topic, under headings; what holds since the latest time is first."""
+    sections: dict[str, list[Fact]] = {}
+    for fact in facts:
+        sections.setdefault(topic_of(fact), []).append(fact)
+    lines: list[str] = []
+    for name in sorted(sections, key=_ORDER.index):
+        lines.append(f"## {_HEADINGS[name][chinese]}")
+        newest = sorted(sections[name], key=lambda fact: (_start(fact, zone), fact.id), reverse=True)
+        lines += [core_entry(fact, chinese=chinese) for fact in newest]
+    return lines
+
+
+def _start(fact: Fact, zone: tzinfo) -> datetime:
+    return order(fact, zone)[0]
