@@ -192,6 +192,19 @@ def test_a_statement_ends_with_its_words(memory: Memory) -> None:
     assert now(memory) == []
 
 
+def test_a_sentence_that_ends_a_fact_is_not_kept_as_a_statement_too(memory: Memory) -> None:
+    learned(memory, 0, "likes", "Labradors")
+    said = START + timedelta(days=5)
+    quote = "I don't like Labradors any more"
+    shared = {"subject": "user", "since": said, "confidence": 0.85, "importance": 0.5, "quote": quote}
+    both = [
+        Candidate(predicate="likes", value="Labradors", over=True, **shared),  # type: ignore[arg-type]
+        Candidate(predicate="", value=quote, topic="tastes", **shared),  # type: ignore[arg-type]
+    ]
+    CandidateWriter(memory).keep([SourcedCandidate(one, f"{LOG}#L7", "", "owner", said) for one in both])
+    assert now(memory) == []
+
+
 def test_an_end_that_waits_for_its_file_holds_at_once(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -219,7 +219,10 @@ def test_what_the_owner_asks_to_remember_is_found_and_listed_at_once(memory: Mem
     assert "spare key" in (memory.root / "USER.md").read_text(encoding="utf-8")
 
 
-def test_a_statement_enters_core_memory_when_it_was_said_in_two_sessions(memory: Memory) -> None:
+def test_a_statement_enters_core_memory_when_it_was_said_in_two_sessions(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mnemark.memory.learning.by_rule.extract", lambda *_, **__: [])
     _statement(memory, "I have two cats", 1)
     _statement(memory, "I collect stamps", 1, topic="leisure")
     memory.consolidate(force=True, commit=False)

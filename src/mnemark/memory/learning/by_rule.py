@@ -215,15 +215,8 @@ class CandidateWriter:
         if candidates:  # where nothing was found, the facts known are not read
             with self.ws.fact_store.lock:
                 self.ws.fact_store.sources.refresh()
-        for one in candidates:
+        for one in self._believed(candidates):
             new, since = one.fact, one.fact.since
-            if not one.is_of_owner and subject_key(new.subject) == "user":
-                continue
-            if new.type == "rule" and not is_addressed(new.quote or new.value):
-                continue
-            if (outside := self._outside(one)) is not None:
-                self._doubtful.setdefault(split_ref(one.ref)[0], []).append(one._replace(origin=outside))
-                continue
             if new.over:
                 self._write(found, waiting)
                 found += self._ended(one, by)
@@ -251,6 +244,22 @@ class CandidateWriter:
             ))  # fmt: skip
         self._write(found, waiting)
         return found
+
+    def _believed(self, candidates: Sequence[SourcedCandidate]) -> Iterator[SourcedCandidate]:
+        """Yield the candidates that may be stored; put aside what rests on web pages or tools."""
+        over = {(one.ref, one.fact.quote) for one in candidates if one.fact.over}
+        for one in candidates:
+            new = one.fact
+            of_owner = one.is_of_owner or subject_key(new.subject) != "user"
+            order = new.type != "rule" or is_addressed(new.quote or new.value)
+            # Of a sentence that says what is no more, the end is kept, not the sentence.
+            ends = bool(new.predicate) or new.over or (one.ref, new.quote) not in over
+            if not (of_owner and order and ends):
+                continue
+            if (outside := self._outside(one)) is not None:
+                self._doubtful.setdefault(split_ref(one.ref)[0], []).append(one._replace(origin=outside))
+            else:
+                yield one
 
     def _against(self, one: SourcedCandidate, wanted: Fact) -> str:
         """Return the line written by hand that what the owner says contradicts; empty if there is none."""
