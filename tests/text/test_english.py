@@ -168,3 +168,17 @@ def test_of_a_long_sentence_only_the_lasting_clause_is_kept() -> None:
     assert statements("I run a small bakery, so I am quite busy these days.") == [
         ("leisure", "I run a small bakery")
     ]
+
+
+def test_accounts_servers_and_people_of_a_project() -> None:
+    assert facts("My gitlab username is odile7.") == [("user", "gitlab username", "odile7")]
+    assert facts("The staging server is at stage.example.org.") == [
+        ("project", "staging server", "stage.example.org")
+    ]
+    assert facts("Our tech lead is Ines.") == [("project", "tech lead", "Ines")]
+
+
+def test_marriages_pets_and_homes_end() -> None:
+    assert ended("My wife and I separated.") == [("spouse", "")]
+    assert ended("My cat Momo died.") == [("pets", "Momo (cat)")]
+    assert ended("I moved out of Ghent.") == [("city", "Ghent")]

@@ -155,6 +155,19 @@ def _version(match: re.Match[str], _: Clause) -> list[Found]:
     return [Found("user" if own else "project", f"{tech.lower()} version", match["v"])]
 
 
+def _account(match: re.Match[str], _: Clause) -> list[Found]:
+    return [Found("user", f"{match['p']} username", match["v"].rstrip("."))]
+
+
+def _server(match: re.Match[str], _: Clause) -> list[Found]:
+    value = match["v"].rstrip(".,")
+    return [Found("project", match["p"].lower(), value)] if usable(value) else []
+
+
+def _role(match: re.Match[str], _: Clause) -> list[Found]:
+    return [Found("project", match["p"].lower(), match["v"])] if not is_program(match["v"]) else []
+
+
 def _replaced(match: re.Match[str], _: Clause) -> list[Found]:
     """Read which program of a project replaced which: "switched from Jenkins to CircleCI"."""
     old, new = bare(match["old"]), bare(match["v"])
@@ -275,6 +288,12 @@ _OFTEN: Final = r"(?:(?:now|currently|mostly|usually|mainly|always|still|really|
 _PATH: Final = r"(?P<v>(?:~|/|\.{1,2}/|[A-Za-z]:\\)[\w.~/\\@+-]+)"
 _MEANS: Final = r"(?i:uses|use|used|using|run|runs|running|on)"
 
+_SERVERS: Final = "(?:(?:staging|production|prod|test|dev|build|ci|mail|web|database|db|backup|git|demo|main) )(?:server|host|url|database|machine|cluster|environment|instance)"
+_ROLES: Final = (
+    "pm|product manager|product owner|project manager|tech lead|team lead|lead|lead developer|maintainer|designer|architect|qa|tester|"
+    "scrum master|cto|ceo|release manager|client|customer|contact|dba|sysadmin|admin"
+)
+
 RULES: Final[tuple[Rule, ...]] = (
     _rule(rf"(?i:my (?:full |first |real )?name(?: is|'s)) (?P<v>{_NAME})", slot("user", "name"), importance=0.9),
     _rule(rf"(?i:I'm|I am|this is) (?P<v>{_NAME})", _name, importance=0.9),
@@ -307,6 +326,9 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(rf"(?i:I(?:'ve| have)? {_OFTEN}(?:switched|moved|changed) my (?P<p>{_WHAT})(?: over)?(?: from [^,]{{2,30}}?)? to) (?P<v>[^,]{{2,30}})", _named_tool, dated=True),
     _rule(rf"(?i:I(?:'ve| have)? {_OFTEN}(?:switched|moved|changed)(?: over)?(?: from [^,]{{2,30}}?)? to) (?P<v>(?i:{NAMED}))", tool, dated=True),
     _rule(rf"(?i:(?:I|I'm|I am) {_OFTEN}{_MEANS}) (?P<v>(?i:{NAMED})(?: \d[\w.]*)?)", tool),
+    _rule(r"(?i:my) (?P<p>[\w.+-]+) (?P<kind>(?i:user ?name|handle|login|account name|user id)) is (?P<v>[\w.@/+-]{2,40})", _account, importance=0.6),
+    _rule(rf"(?i:the|our) (?P<p>(?i:{_SERVERS})) (?i:is|runs|lives)(?: now)?(?: (?i:at|on|called|named))? (?P<v>[\w-]+(?:[.:/][\w.:/-]+|-\w+|\d+)[\w/]*)", _server, dated=True),
+    _rule(rf"(?i:our|the project's) (?P<p>(?i:{_ROLES})){_CALLED} (?P<v>{_NAME})", _role, dated=True),
     _rule(rf"(?i:we|our team|the team|the project)(?i:(?:'ve| have| has)? {_OFTEN}(?:switched|moved|migrated|changed)(?: over)?) (?i:from) (?P<old>[^,]{{2,30}}?) (?i:to) (?P<v>[^,]{{2,30}})", _replaced, dated=True),
     _rule(rf"(?P<who>(?i:I'm|I am|I|we're|we are|we|(?:the|this|our) [\w-]+(?: [\w-]+)?)) {_OFTEN}(?:(?i:needs|is|are) )?{_MEANS}(?: (?i:on))? (?P<t>(?i:{VERSIONED})) (?P<v>{VERSION})", _version, dated=True),
     _rule(rf"(?P<who>(?i:I|we|I've|we've|we have|the (?:project|team|backend|frontend))) (?i:{_OFTEN}(?:moved|upgraded|migrated|switched|updated|bumped))(?: (?i:from))? ?(?P<t>(?i:{VERSIONED}))?(?: (?i:from))? ?(?:{VERSION})? ?(?i:to) (?P<t2>(?i:{VERSIONED}))? ?(?P<v>{VERSION})", _version, dated=True),

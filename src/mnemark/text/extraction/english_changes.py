@@ -4,7 +4,7 @@ from mnemark.text.extraction.candidate import Found, is_program
 from mnemark.text.extraction.english_objects import is_general, joined
 from mnemark.text.extraction.english_parse import Said
 from mnemark.text.extraction.english_phrases import NUMBERS, noun_phrase
-from mnemark.text.extraction.english_words import ANIMALS, GOODS, singular
+from mnemark.text.extraction.english_words import ANIMALS, GOODS, class_of, singular
 
 
 def read_turn(said: Said, who: str) -> list[Found]:
@@ -69,6 +69,22 @@ def read_break(said: Said, who: str) -> list[Found]:
     return []
 
 
+def read_separate(said: Said, who: str) -> list[Found]:
+    """Read the end of a marriage: "my wife and I separated"."""
+    if said.subject == "we" and said.tense in {"past", "perfect"} and not said.negative and not said.rest:
+        return [Found(who, "spouse", "", over=True)]
+    return []
+
+
+def read_death(said: Said) -> list[Found]:
+    """Read that a pet lives no more."""
+    gone = said.verb == "die" or (said.verb == "pass" and said.low[:1] == ("away",))
+    noun = said.subject.split(" ")[-1]
+    if gone and class_of(noun) == "animal" and said.tense in {"past", "perfect"} and not said.negative:
+        return [Found("user", "pets", f"{said.name} ({noun})" if said.name else noun, over=True)]
+    return []
+
+
 def read_get(said: Said, who: str) -> list[Found]:
     """Read marriages, dismissals and what one got."""
     low = said.low
@@ -95,7 +111,7 @@ def read_buy(said: Said, who: str) -> list[Found]:
     if not is_general(head[1:], longest=5):
         return []
     name = joined(more[1:3]) if more and more[0].casefold() in {"named", "called"} else ""
-    noun = singular(head[-1])
+    noun = next((one for word in reversed(head) if (one := singular(word)) in GOODS | ANIMALS), "")
     if (
         noun in ANIMALS
         and noun not in {"fish", "chicken", "pig", "animal", "lab", "pet"}

@@ -26,8 +26,8 @@ _LISTENER: Final = lazy_pattern(r"(?i)\b(?:you|your|yours|yourself|you're|you've
 
 
 _SPLIT: Final = lazy_pattern(
-    r"(?i)(?:[,;]|(?<!\s)\s+[-–—]+|(?<=\w)\s?\()\s*+(?:(?:and|but|so|because|although|though|plus)\s+)?(?=(?:i|i'm|i've|im|ive|my|we|we're|we've|our)\s)|"
-    r"(?<!\s)\s++(?:and|but|so|because|although|though|plus)\s+(?=(?:i|i'm|i've|im|ive|my|we|we're|we've|our)\s)"
+    r"(?i)(?:[,;]|(?<!\s)\s+[-–—]+|(?<=\w)\s?\()\s*+(?:(?:and|but|so|because|although|though|plus)\s+)?(?=(?:i|i'm|i've|im|ive|my|we|we're|we've|our|he|she|they|it)\s)|"
+    r"(?<!\s)\s++(?:and|but|so|because|although|though|plus)\s+(?=(?:i|i'm|i've|im|ive|my|we|we're|we've|our|he|she|they|it)\s)"
 )
 
 
@@ -41,6 +41,7 @@ AFTERTHOUGHT: Final = lazy_pattern(
 )
 
 
+_PERSON: Final = lazy_pattern(r"(?i)(?:both )?my [\w-]+(?: [\w-]+)?,?")
 _BOUND: Final = lazy_pattern(r"(?i)\b(?:to|who|that|which|how|will|can|could|where|what)\b")
 
 
@@ -51,7 +52,7 @@ def clauses(sentence: str) -> list[str]:
     ['I like pizza', 'I love sushi', 'I hate olives']
     """
     found = []
-    for part in _SPLIT.split(without_lead(sentence)):
+    for part in _joined_subjects(_SPLIT.split(without_lead(sentence))):
         first, *more = _TOGETHER.split(without_lead(part)) if _TOGETHER.search(part) else [part]
         if more and not _goes_on(first):
             first, more = part, []
@@ -59,6 +60,17 @@ def clauses(sentence: str) -> list[str]:
             [first, *(f"I {one}" for one in more)] if first[:2].casefold() in {"i ", "i'", "im"} else [part]
         )
         found += [one.strip(" ,;.!") for one in said if one.strip(" ,;.!")]
+    return found
+
+
+def _joined_subjects(parts: list[str]) -> list[str]:
+    """Put together what was split inside of a subject: "my wife" and "I separated"."""
+    found: list[str] = []
+    for part in parts:
+        if found and part[:2].casefold() in {"i ", "i'"} and _PERSON.fullmatch(found[-1]):
+            found[-1] += f" and {part}"
+        else:
+            found.append(part)
     return found
 
 

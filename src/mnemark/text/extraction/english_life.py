@@ -22,10 +22,12 @@ from mnemark.text.extraction.english_belongings import (
 from mnemark.text.extraction.english_changes import (
     read_break,
     read_buy,
+    read_death,
     read_get,
     read_leave,
     read_lose,
     read_sell,
+    read_separate,
     read_stop,
     read_turn,
 )
@@ -43,6 +45,8 @@ _HATE: Final = frozenset({"hate", "dislike", "detest", "despise", "loathe"})
 
 def facts_of(said: Said, time: datetime) -> list[Found]:
     """Return the facts of a clause; an ended one gives facts that are over."""
+    if found := read_death(said):
+        return found
     who = _who(said)
     if who is None or (said.tense in {"would", "will", "was"} and said.verb not in {"love", "like"}):
         return []
@@ -233,7 +237,11 @@ def _before_with(words: Sequence[str]) -> Sequence[str]:
 
 
 def _move(said: Said, who: str) -> list[Found]:
-    if said.tense not in {"past", "perfect"} or said.negative or said.ended or "to" not in said.low[:6]:
+    if said.tense not in {"past", "perfect"} or said.negative or said.ended:
+        return []
+    if said.low[:2] in {("out", "of"), ("away", "from")} and (left := place(_before_time(said.rest[2:]))):
+        return [Found(who, *left, over=True)]
+    if "to" not in said.low[:6]:
         return []
     at = said.low.index("to")
     if said.low[:at] and said.low[0] not in {"from", "back", "here", "away", "out", "over"}:
@@ -308,6 +316,6 @@ def _work(said: Said, who: str) -> list[Found]:  # noqa: PLR0911 - one question 
 _READERS: Final[dict[str, Callable[[Said, str], list[Found]]]] = {
     "be": _be, "have": read_have, "own": read_own, "live": _live, "reside": _live, "move": _move, "relocate": _move, "work": _work,
     "play": read_play, "do": read_do, "speak": read_speak, "drive": read_drive, "eat": read_habit, "drink": read_habit, "smoke": read_habit, "use": read_use,
-    "stop": read_stop, "quit": read_stop, "leave": read_leave, "resign": read_leave, "lose": read_lose, "turn": read_turn, "break": read_break, "get": read_get, "buy": read_buy,
+    "stop": read_stop, "quit": read_stop, "leave": read_leave, "resign": read_leave, "lose": read_lose, "turn": read_turn, "break": read_break, "separate": read_separate, "divorce": read_separate, "get": read_get, "buy": read_buy,
     "purchase": read_buy, "adopt": read_buy, "rescue": read_buy, "sell": read_sell, "study": read_study, "major": read_study, "want": read_want,
 }  # fmt: skip

@@ -148,6 +148,8 @@ def _theirs(found: list[str]) -> Said | None:  # noqa: C901, PLR0911 - one quest
     at = end + 1
     if found[at : at + 1] == ["'s"] and low[at + 1 : at + 2] == ["name"] and len(found) > at + 3:
         return _verb(f"{singular(noun)} name", "", found[at + 2 :])
+    if low[at : at + 1] == ["name"] and noun.endswith("s") and class_of(noun) and len(found) > at + 2:
+        return _verb(f"{singular(noun)} name", "", found[at + 1 :])  # "my husbands name is carl"
     if singular(noun) in KIN or class_of(noun) in {"animal", "person"}:
         name: list[str] = []
         after = at + (at < len(found) and found[at] == ",")
