@@ -42,7 +42,7 @@ def test_core_memory_is_by_topic_in_the_persons_language(memory: Memory) -> None
     assert "## 家人和朋友\n- 妈妈的职业：退休老师\n" in core
     memory.remember("city", "上海", since="2026-06-01")
     assert "杭州" not in user(memory)
-    assert "## 住处" not in user(memory)  # no heading without an entry
+    assert "- 城市：上海（2026-06-01 起）\n" in user(memory)  # at once
     memory.consolidate(now=NOW)
     assert "- 城市：上海（2026-06-01 起）\n" in user(memory)
     fact = next(fact for fact in memory.facts() if fact.value == "上海")

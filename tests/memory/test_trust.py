@@ -223,14 +223,14 @@ def test_a_statement_enters_core_memory_when_it_was_said_in_two_sessions(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mnemark.memory.learning.by_rule.extract", lambda *_, **__: [])
-    _statement(memory, "I have two cats", 1)
-    _statement(memory, "I collect stamps", 1, topic="leisure")
+    _statement(memory, "the old maps are in the attic", 1)
+    _statement(memory, "the stamps are in the cellar", 1, topic="leisure")
     memory.consolidate(force=True, commit=False)
     assert not (memory.root / "USER.md").exists()
-    _statement(memory, "I have two cats", 20)
+    _statement(memory, "the old maps are in the attic", 20)
     memory.consolidate(force=True, commit=False)
     text = (memory.root / "USER.md").read_text(encoding="utf-8")
-    assert "two cats" in text
+    assert "old maps" in text
     assert "stamps" not in text
 
 
