@@ -204,7 +204,7 @@ def proposal(**fields: object) -> dict[str, object]:
     return {"facts": [fact | fields]}
 
 
-SAID = "After work I usually play the cello for an hour."
+SAID = "The rehearsal with the cello took an hour."
 
 
 def waiting(memory: Memory) -> tuple[int, int, int]:
@@ -343,7 +343,7 @@ class Killed(BaseException):
 def test_killed_half_way_nothing_is_lost_and_nothing_twice(
     asking: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    say(asking, SAID, "My sister plays the oboe, I play the harp.")
+    say(asking, SAID, "Then came the harp for a while.")
     asking.learn()
     both = {"facts": [*proposal()["facts"], *proposal(turn=2, value="harp", quote="the harp")["facts"]]}  # type: ignore[misc]
     keep = by_rule.CandidateWriter.keep
