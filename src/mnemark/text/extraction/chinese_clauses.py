@@ -10,10 +10,10 @@ from mnemark.text.lazy_pattern import lazy_pattern
 LONGEST: Final = 60
 """Maximum characters of a clause that is read; a longer one tells a story."""
 _SPLIT: Final = lazy_pattern(r"[，,；;。！!]\s*+")
-_LEAD: Final = lazy_pattern(
-    r"(?:对了|嗯++|好的?|哦|那|嘿|嗨|哈喽|你好|您好|大家好|早上好|晚上好|另外|还有|顺便说一下|顺便|其实|说实话|注意|所以|然后|最后|补充(?:一下)?|更新|更正|"
-    r"背景|备注|关于我|自我介绍|但是?|不过|而且|并且|因为|由于|毕竟|虽然|尤其是?|再加上|加上|主要是?|说起来|不瞒你说|没错|是的|是啊|对)"
-    r"[，,：:、 ]*+"
+_LEADS: Final = lazy_pattern(
+    r"(?:(?:对了|嗯++|好的?(?=[，,、 ]|$)|哦|那(?![只个条边里家种些么])|嘿|嗨|哈喽|你好|您好|大家好|早上好|晚上好|另外|还有|顺便说一下|顺便|其实|说实话|注意|所以|然后|最后|补充(?:一下)?|更新|更正|"
+    r"背景|备注|关于我|自我介绍|但是?|不过|而且|并且|因为|由于|毕竟|虽然|尤其是?|再加上|加上|主要是?|说起来|不瞒你说|没错|是的|是啊)"
+    r"[，,；;：:、。！! ]*+)*+"
 )
 _ADVERB: Final = (
     "现在|目前|如今|一直都?|都|也|还|就|其实|真的|确实|的确|已经|从小就?|从小到大|平时|平常|自己|本身|本来就|向来|天生|这个人|这边|这里|"
@@ -71,16 +71,18 @@ def kin_of(word: str) -> str:
 
 def parts(sentence: str) -> list[str]:
     """Return the clauses of a sentence without words of greeting and transition."""
-    found = []
-    for part in _SPLIT.split(sentence.strip()):
-        bare = part.strip()
-        while match := _LEAD.match(bare):
-            if match.end() == len(bare):
-                break
-            bare = bare[match.end() :]
-        if bare:
-            found.append(bare)
-    return found
+    bare = (part.strip() for part in _SPLIT.split(sentence.strip()))
+    return [rest for part in bare if (rest := part[opening(part) :])]
+
+
+def opening(text: str) -> int:
+    """Return where a text begins behind words of greeting and transition.
+
+    >>> opening("不过，其实我每天跑步")
+    5
+    """
+    match = _LEADS.match(text)
+    return match.end() if match else 0
 
 
 def read(part: str) -> Iterator[Said]:

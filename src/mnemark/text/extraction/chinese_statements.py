@@ -8,7 +8,7 @@ import re
 from typing import Final
 
 from mnemark.text.extraction.candidate import BLOT
-from mnemark.text.extraction.chinese_clauses import Said, parts, read
+from mnemark.text.extraction.chinese_clauses import Said, opening, parts, read
 from mnemark.text.extraction.chinese_words import (
     ANIMALS,
     CHILDREN,
@@ -145,8 +145,7 @@ _TAIL: Final = lazy_pattern("[，,；;](?=但|不过|其实|毕竟|所以|结果
 
 def cleaned(sentence: str) -> str:
     """Return a sentence without words of greeting and transition, and without what it goes on to qualify."""
-    begin = sentence.find(parts(sentence)[0])
-    return _TAIL.split(sentence[max(begin, 0) :], maxsplit=1)[0]
+    return _TAIL.split(sentence[opening(sentence) :], maxsplit=1)[0]
 
 
 def asked(sentence: str) -> int:
