@@ -45,6 +45,8 @@ def statements(text: str) -> list[tuple[str, str]]:
         ("I want to learn welding.", [("goals", "learn welding")]),
         ("We're moving to Porto in June.", [("plans", "moving to Porto in June (2026-06)")]),
         ("I was born in Graz in 1984.", [("hometown", "Graz"), ("birthday", "1984")]),
+        ("I got a kitten two weeks ago.", [("pets", "kitten")]),
+        ("I bought a Volvo V60 last month.", [("purchases", "Volvo V60")]),
         ("I bought a used tractor last year.", [("purchases", "used tractor")]),
     ],
 )
@@ -91,6 +93,7 @@ def test_what_fits_no_key_is_a_statement_in_the_owner_s_words(text: str, topic: 
         "I'm so tired today.",
         "I am really excited about the trip!",
         "I have a question about the invoice.",
+        "I bought a car seat cover.",
         "I have a meeting at noon.",
         "I'm working on the report.",
         "I need a table with three columns.",

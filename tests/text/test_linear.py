@@ -217,7 +217,7 @@ ARRANGED: Final[dict[str, Call]] = {
 """Functions that need more than a text, or take it in another form."""
 _OF_A_CLAUSE: Final = {
     "belongings": "do drive habit have own play speak study use",
-    "changes": "break buy get leave lose sell stop turn",
+    "changes": "break buy get leave lose sell separate stop turn",
     "plans": "want",
 }
 _WORDS_OF_A_CLAUSE: Final = (

@@ -100,7 +100,7 @@ def read_get(said: Said, who: str) -> list[Found]:
     return read_buy(said, who)
 
 
-def read_buy(said: Said, who: str) -> list[Found]:
+def read_buy(said: Said, who: str) -> list[Found]:  # noqa: PLR0911 - one question a wording
     """Read purchases of what one has for years, and new pets."""
     if said.tense not in {"past", "perfect"} or said.negative or who != "user":
         return []
@@ -111,7 +111,14 @@ def read_buy(said: Said, who: str) -> list[Found]:
     if not is_general(head[1:], longest=5):
         return []
     name = joined(more[1:3]) if more and more[0].casefold() in {"named", "called"} else ""
-    noun = next((one for word in reversed(head) if (one := singular(word)) in GOODS | ANIMALS), "")
+    at = next((at for at, word in enumerate(head) if at and singular(word) in GOODS | ANIMALS), 0)
+    while at + 1 < len(head) and not head[at + 1].islower():  # "Tesla Model 3"; not "puppy two weeks"
+        at += 1
+    noun = next((one for word in reversed(head[: at + 1]) if (one := singular(word)) in GOODS | ANIMALS), "")
+    compound = at + 1 < len(head) and head[at + 1].casefold() not in NUMBERS
+    head = () if compound else head[: at + 1]
+    if not head:
+        return []
     if (
         noun in ANIMALS
         and noun not in {"fish", "chicken", "pig", "animal", "lab", "pet"}

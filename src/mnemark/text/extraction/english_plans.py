@@ -83,6 +83,8 @@ def read_plans(said: Said, time: datetime) -> list[Found]:
     if planned is None or not 1 <= len(planned[1]) <= _MOST_WORDS:
         return []
     verb, rest = planned
+    if verb == "go" and rest[0].casefold() not in {"to", "on"}:
+        return []
     low = {word.casefold() for word in rest}
     when = _when(joined([verb, *rest]), time)
     days = (when[0] - time.replace(tzinfo=None)).days if when is not None else -1
@@ -134,7 +136,9 @@ def date_of(words: str, time: datetime) -> str:
 def _when(words: str, time: datetime) -> tuple[datetime, datetime] | None:
     """Return the first time named that is to come; a month without a year is the next one."""
     today = time.replace(tzinfo=None)
-    for _, _, span in spans(words, time):
+    for _, end, span in spans(words, time):
+        if "'s" in {words[end : end + 2], words[end - 2 : end]}:  # "New Year's presents" names no day
+            continue
         if span.end > today:
             return span.start, span.end
         if (day := future_day(span.start, span.text, time)) is not None:
