@@ -32,6 +32,7 @@ from mnemark.text.dates import english as times_en
 from mnemark.text.dates import moment
 from mnemark.text.dates import ranges as times
 from mnemark.text.extraction import candidate as rules_base
+from mnemark.text.extraction import chinese_owner
 from mnemark.text.extraction import english_facts as rules_english
 from mnemark.text.extraction import english_plans as rules_plans
 from mnemark.text.extraction import extract as rules
@@ -42,6 +43,7 @@ from mnemark.text.markdown import blocks as markdown_blocks
 from mnemark.text.markdown import cut as markdown_cut
 from mnemark.text.markdown import daily_note as daily
 from mnemark.text.markdown import frontmatter, generated, hunks, outline
+from mnemark.text.markdown import link as markdown_link
 from mnemark.text.markdown.comments import comments, drop_comments, names_id
 from mnemark.text.quoting import fence
 from mnemark.text.redaction import json as redact_json
@@ -170,6 +172,8 @@ ARRANGED: Final[dict[str, Call]] = {
     "extraction.english_facts.english_facts": lambda text: list(
         rules_english.english_facts(text[:LONGEST], NOW)
     ),
+    "extraction.chinese_owner.without_times": lambda text: chinese_owner.without_times(text, NOW),
+    "markdown.link.link": lambda text: markdown_link.link(text, text, "memory/2036-11-21.md"),
     "extraction.english_facts.to_do": lambda text: rules_english.to_do(text, NOW),
     "extraction.english_plans.date_of": lambda text: rules_plans.date_of(text[:LONGEST], NOW),
     "extraction.candidate.usable": lambda text: rules_base.usable(text, len(text)),

@@ -22,7 +22,8 @@ from mnemark.memory.forgetting.select import Item
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.outline import without_comments
 
-_REF: Final = lazy_pattern(r"[^\s`]+\.jsonl#L\d+(?!\d|-L)")
+_RUN: Final = lazy_pattern(r"[^\s`]+")
+_LINE: Final = ".jsonl#L"
 _LEAD: Final = lazy_pattern(r"^\s*[-*+]\s+")
 _CURATED: Final = ("MEMORY.md", "memory/MEMORY.md", "USER.md")
 _DAY: Final = lazy_pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.md")
@@ -101,6 +102,15 @@ def _quoting(root: Path, path: str, words: SearchPatterns, logs: set[str], lines
     for number, line in enumerate(data.splitlines(keepends=True), 1):
         text = line.decode("utf-8", "replace")
         named = bool(names) and NAME_LIST.match(text) and any(name in text.casefold() for name in names)
-        sources = set(_REF.findall(text)) if noted else set()
+        sources = set(_refs(text)) if noted else set()
         if named or (sources and sources <= lines) or words.notes.found_in(line):
             yield Item(kind="note", path=path, start_line=number, end_line=number, text=text)
+
+
+def _refs(text: str) -> Iterator[str]:
+    """Yield the refs of single lines of sessions in a text."""
+    for run in _RUN.findall(text):
+        path, mark, number = run.rpartition(_LINE)
+        digits = number[: len(number) - len(number.lstrip("0123456789"))]
+        if mark and digits and not number.startswith(f"{digits}-L"):
+            yield f"{path}{mark}{digits}"

@@ -426,9 +426,11 @@ def _tried(rules: tuple[Rule, ...], text: str, time: datetime) -> Iterator[tuple
 
 def without_times(text: str, time: datetime) -> str:
     """Return a clause without words for a time."""
-    for start, end, _ in reversed(spans(text, time)):
-        text = text[:start] + text[end:]
-    return text.strip(" 的")
+    kept, at = [], 0
+    for start, end, _ in spans(text, time):
+        kept.append(text[at:start])
+        at = end
+    return "".join((*kept, text[at:])).strip(" 的")
 
 
 def _whose(said: Said, rule: Rule, found: list[Found]) -> Iterator[tuple[Rule, Found]]:
