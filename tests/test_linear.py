@@ -207,7 +207,7 @@ CASES: Final[Mapping[str, Call]] = {
     "memory.messages cut": lambda text: messages.shortened([_message(text)], 100, "a"),
     "memory.condense": lambda text: [condense.worth(line) for line in text.split("\n")],
     "memory.files": files.paragraphs,
-    "memory.sweep": lambda text: sweep._log_refs(f"{text} {text}.jsonl#L1 {text}"),
+    "memory.sweep": lambda text: sweep._log_refs(f"{text} {text}.jsonl#L1 {text}", "memory/a.md"),
     "memory.needles": _erased,
     "memory.model_prompt": _supported,
     "memory.sitting_notes": _noted,

@@ -29,7 +29,7 @@ from mnemark.text import diff as matching
 from mnemark.text import toml
 from mnemark.text.dates import chinese as times_zh
 from mnemark.text.dates import english as times_en
-from mnemark.text.dates import moment
+from mnemark.text.dates import moment, written
 from mnemark.text.dates import ranges as times
 from mnemark.text.extraction import candidate as rules_base
 from mnemark.text.extraction import chinese_owner
@@ -42,14 +42,13 @@ from mnemark.text.extraction.sentences import LONGEST, Sentence
 from mnemark.text.markdown import blocks as markdown_blocks
 from mnemark.text.markdown import cut as markdown_cut
 from mnemark.text.markdown import daily_note as daily
-from mnemark.text.markdown import frontmatter, generated, hunks, outline
-from mnemark.text.markdown import link as markdown_link
+from mnemark.text.markdown import frontmatter, generated, hunks, link, outline
 from mnemark.text.markdown.comments import comments, drop_comments, names_id
 from mnemark.text.quoting import fence
 from mnemark.text.redaction import json as redact_json
 from mnemark.text.redaction import redact
 from mnemark.text.redaction import spans as redact_base
-from mnemark.text.summary import filler, summary
+from mnemark.text.summary import filler, outcomes, summary, topics
 from mnemark.text.summary import outline_compile as compile_
 from mnemark.text.summary import outline_compile as compile_check
 from mnemark.text.summary import outline_compile as compile_drop
@@ -63,6 +62,7 @@ from mnemark.text.words.tokens import estimate_tokens
 
 NOW: Final = datetime(2036, 11, 21, 12, tzinfo=UTC)
 HERE: Final = NOW.replace(tzinfo=None)
+_LANGUAGE: Final = topics.Language(lambda words: [10.0] * len(words))
 
 
 def _sentence(text: str) -> Sentence:
@@ -173,7 +173,6 @@ ARRANGED: Final[dict[str, Call]] = {
         rules_english.english_facts(text[:LONGEST], NOW)
     ),
     "extraction.chinese_owner.without_times": lambda text: chinese_owner.without_times(text, NOW),
-    "markdown.link.link": lambda text: markdown_link.link(text, text, "memory/2036-11-21.md"),
     "extraction.english_facts.to_do": lambda text: rules_english.to_do(text, NOW),
     "extraction.english_plans.date_of": lambda text: rules_plans.date_of(text[:LONGEST], NOW),
     "extraction.candidate.usable": lambda text: rules_base.usable(text, len(text)),
@@ -185,6 +184,17 @@ ARRANGED: Final[dict[str, Call]] = {
     "summary.summary.digest": lambda text: summary.digest(
         [summary.Line("user", text), summary.Line("assistant", text)], known=["Falcon"]
     ),
+    "summary.summary.items": lambda text: summary.items(summary.Digest(asked=text)),
+    "summary.topics.phrases": lambda text: topics.phrases([("user", text), ("assistant", text)], _LANGUAGE),
+    "summary.topics.is_name": lambda text: topics.is_name([text] if text else []),
+    "markdown.link.link": lambda text: link.link(text, "memory/episodes/a.md", "memory/a.md"),
+    "summary.topics.tells": lambda text: topics.tells(text, _LANGUAGE),
+    "summary.topics.titled": lambda text: topics.titled(
+        [topics.Phrase(text, (text,), 1.0, 2)] if text else []
+    ),
+    "summary.topics.is_common": lambda text: topics.is_common(text, _LANGUAGE),
+    "dates.written.dated": lambda text: written.dated(text, NOW, ahead=True),
+    "summary.outcomes.is_result": lambda text: outcomes.is_result(text, by_owner=True),
     "summary.summary.overlap": lambda text: summary.overlap(text, text),
     "summary.summary.unfounded": lambda text: summary_check.unfounded(text[:2_000], text),
     "summary.sentences.entities": lambda text: (
@@ -257,7 +267,6 @@ NO_TEXT: Final[dict[str, str]] = {
     "extraction.candidate.many": "names of ours; it makes a reader",
     "extraction.candidate.slot": "names of ours; it makes a reader",
     "extraction.candidate.tool": "words that one of our patterns matched",
-    "summary.summary.label": "a key of our table",
     "dates.grammar.hours": "a key of ours",
     "dates.calendar.festival_name": "words that one of our patterns matched",
     "dates.grammar.chinese_amount": "words that one of our patterns matched",

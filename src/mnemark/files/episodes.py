@@ -22,7 +22,10 @@ from mnemark.types import Json, Problem
 FOLDER: Final = "memory/episodes"
 PART: Final = "episode"
 _SLUG: Final = lazy_pattern(r"[^\w\u3400-\u9fff]+")
+_WRITTEN_BEFORE: Final = ("tools", "entities")
+"""Fields of earlier versions; what they held is on the page."""
 _SLUG_LENGTH: Final = 40
+_TITLE: Final = lazy_pattern(r"^# +(\S.*)$", re.MULTILINE)
 _SOURCES: Final = lazy_pattern(r" — [^ ]+\.jsonl#L\d+(?:, [^ ]+\.jsonl#L\d+)*$")
 """The sources of a model's note, at the end of its line."""
 _ITEM: Final = lazy_pattern(r"^- \*\*(?P<name>[^*]+)\*\*(?: ?[(（][^()（）]*[)）])?[:：] ?(?P<text>.*)$")
@@ -40,14 +43,11 @@ class Episode(msgspec.Struct, frozen=True, kw_only=True):
     begin: datetime
     end: datetime
     title: str
-    status: str
-    tools: tuple[str, ...] = ()
-    entities: tuple[str, ...] = ()
+    status: str = ""
+    """How it ended, where that was said: "done" or "failed"."""
     projects: tuple[str, ...] = ()
     continues: str = ""
     """Path of the episode of the sitting before."""
-    lines: tuple[str, ...] = ()
-    """The page, without its title."""
 
 
 class EpisodeFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -138,7 +138,7 @@ def _episode_in(path: str, text: str) -> EpisodeFile | None:
     fields = front_matter(text).fields
     if "session" not in fields:
         return None
-    title = re.search(r"^# +(\S.*)$", text, re.MULTILINE)
+    title = _TITLE.search(text)
     rows = (_ITEM.match(without_sources(line)) for line in text.splitlines())
     items = [(m["name"].strip(), m["text"].strip()) for m in rows if m]
     listed = fields.get("projects")
@@ -148,7 +148,7 @@ def _episode_in(path: str, text: str) -> EpisodeFile | None:
         session=str(fields["session"]),
         first=str(fields.get("first", "")),
         date=str(fields.get("date", "")),
-        status=str(fields.get("status", "open")),
+        status=str(fields.get("status", "")),
         projects=tuple(map(str, listed)) if isinstance(listed, (list, tuple)) else (),
         items=tuple(items),
     )
@@ -159,13 +159,15 @@ def without_sources(line: str) -> str:
     return _SOURCES.sub("", line)
 
 
-def retitled(text: str, old: str, new: str) -> str:
-    """Return the file's text with the title that a rule had made replaced; a person's own stays."""
-    return text.replace(f"\n# {old}\n", f"\n# {new}\n", 1) if old != new else text
+def retitled(text: str, path: str, title: str) -> str:
+    """Return the file's text with another title for the one that names `path`; a person's own stays."""
+    found = _TITLE.search(text)
+    ours = found is not None and f"-{slug_of(found[1])}" in Path(path).stem
+    return text[: found.start(1)] + title + text[found.end(1) :] if found is not None and ours else text
 
 
-def written(text: str, episode: Episode) -> str:
-    """Return the file's text with the episode written to it; hand-written text is kept."""
+def written(text: str, episode: Episode, lines: Sequence[str]) -> str:
+    """Return the file's text with the episode and its page `lines` written to it; hand-written text stays."""
     fields: dict[str, Json] = {
         "session": episode.session,
         "date": episode.begin.isoformat(timespec="seconds"),
@@ -174,13 +176,11 @@ def written(text: str, episode: Episode) -> str:
         "source": episode.source,
         "first": episode.first,
         "last": episode.last,
-        "tools": list(episode.tools),
-        "entities": list(episode.entities),
         "projects": list(episode.projects),
         "continues": episode.continues,
     }
     text = _refreshed(text, fields) if text else f"---\n{_front(fields)}---\n\n# {episode.title}\n"
-    return put(text, PART, episode.lines)
+    return put(text, PART, lines)
 
 
 def _front(fields: Mapping[str, Json]) -> str:
@@ -200,7 +200,8 @@ def _refreshed(text: str, fields: Mapping[str, Json]) -> str:
     if head is None:
         return text
     stop = "\r\n" if "\r\n" in head[0] else "\n"
-    kept = [line for line in head[1].splitlines() if line.partition(":")[0] not in fields]
+    ours_before = {*fields, *_WRITTEN_BEFORE}
+    kept = [line for line in head[1].splitlines() if line.partition(":")[0] not in ours_before]
     ours = _front(fields).splitlines()
     return stop.join(["---", *ours, *kept, "---"]) + text[head.end() :]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from mnemark.files import jsonl
+from mnemark.text.dates.written import undated
 from mnemark.types import Json
 
 if TYPE_CHECKING:
@@ -71,7 +72,11 @@ class BytePatterns:
 
     def found_in(self, data: bytes) -> bool:
         """Whether the bytes contain any of the texts."""
-        return next(self._present(data), None) is not None or self._is_cut_in(data)
+        if next(self._present(data), None) is not None or self._is_cut_in(data):
+            return True
+        # Notes have dates beside words such as "tomorrow".
+        plain = undated(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        return plain != data and next(self._present(plain), None) is not None
 
     def _is_cut_in(self, data: bytes) -> bool:
         """Whether the bytes contain a text cut off, as summaries cut long ones."""

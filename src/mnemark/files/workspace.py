@@ -14,7 +14,7 @@ from mnemark.errors import ReadOnlyError
 from mnemark.files import listing, secrets
 from mnemark.files.config import Config
 from mnemark.files.journal import Journal
-from mnemark.text.dates.clock import local_now
+from mnemark.text.dates.clock import local, local_now
 from mnemark.text.redaction.redact import Rules
 from mnemark.types import Turn
 
@@ -47,12 +47,16 @@ class Workspace:
         return msgspec.structs.replace(rules, emails=self.config.redact_emails)
 
     def redact(self, turn: Turn) -> Turn:
-        """Redact secrets and private passages in all of a turn."""
-        return secrets.redacted_turn(turn, self.rules)
+        """Return a turn as it is written: secrets and private passages redacted, its time on our clock."""
+        return msgspec.structs.replace(secrets.redacted_turn(turn, self.rules), time=self.local(turn.time))
 
     def now(self) -> datetime:
         """Return the time now in the configured zone, or this machine's."""
         return local_now(self.config.timezone)
+
+    def local(self, when: datetime) -> datetime:
+        """Return a time on the clock of the configured zone, or this machine's: its day files it."""
+        return local(when, self.now().tzinfo if self.config.timezone else None)
 
     def scopes(self) -> list[str]:
         """Return all scopes; the root's, the empty one, is the first."""

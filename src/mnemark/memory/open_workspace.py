@@ -107,7 +107,7 @@ class OpenWorkspace(Workspace):
 
         settings = self.config.llm
         budget = Budget(calls_per_day=settings.calls_per_day, tokens_per_day=settings.tokens_per_day)
-        return Meter(budget, Ledger(append, spent))
+        return Meter(budget, Ledger(append, spent), clock=self.now)
 
     def model(self) -> "LLM | None":
         """Return the configured model, or the host's; None unless there is one and a budget above zero.

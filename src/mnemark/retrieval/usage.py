@@ -37,7 +37,7 @@ class UsageCounter:
         with self._lock:
             noted, self._noted = self._noted, []
         if noted and not self._workspace.readonly:
-            now = self._workspace.now().astimezone()
+            now = self._workspace.now()
             with suppress(MnemarkError), State(self._workspace.root) as state:
                 state.touch(noted, now)
 

@@ -28,6 +28,7 @@ from mnemark.memory.learning.by_rule import LearnedFact, learn, remember_argumen
 from mnemark.memory.learning.from_notes import begin, describe, learn_notes
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.review.attention import attention
+from mnemark.memory.sessions import scratchpad
 from mnemark.memory.sessions.ending import catch_up as end_sessions
 from mnemark.memory.sessions.ending import unended
 from mnemark.memory.sessions.observations import age_out
@@ -84,7 +85,7 @@ def consolidate(
     """
     if not dry_run:
         ws.check_writable("consolidate")
-    now = (now or ws.now()).astimezone()
+    now = ws.local(now or ws.now())
     first = moment(since, "since", now)
     notes: list[str] = []
     if llm is None:
@@ -118,6 +119,7 @@ def consolidate(
         shown = tuple(_applied(one, "planned", one.diff) for one in planned)
         facts_shown = tuple(map(describe, learned))
         return Report(group="", time=now, dry_run=True, edits=shown, learned=facts_shown, notes=tuple(notes))
+    scratchpad.follow(ws, now, scopes)
     before = last_run(ws)
     report = _apply(ws, planned, now, learned=learned, notes=notes)
     compiled(ws, llm=llm)
@@ -226,7 +228,7 @@ def _apply(
         learned=tuple(map(describe, learned)), notes=tuple(notes),
     )  # fmt: skip
     runs = ws.edits.runs
-    today = any(run.time is not None and run.time.astimezone().date() == now.date() for run in runs)
+    today = any(run.time is not None and ws.local(run.time).date() == now.date() for run in runs)
     if changed or learned or not today:
         facts: list[Json] = [fact.id for fact in learned if fact.status == "learned"]
         payload: dict[str, Json] = {"group": group, "edits": len(done), "facts": facts}

@@ -19,6 +19,7 @@ from mnemark.files import layout, listing, platform
 from mnemark.files.layout import in_scope
 from mnemark.memory.forgetting.needles import NAME_LIST, SearchPatterns, search_patterns
 from mnemark.memory.forgetting.select import Item
+from mnemark.memory.forgetting.titles import left_of
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.outline import without_comments
 
@@ -38,7 +39,7 @@ def derived_copies(root: Path, items: Sequence[Item]) -> list[Item]:
 
 def _of_turns(root: Path, items: Sequence[Item]) -> list[Item]:
     turns = [item for item in items if item.kind == "turn"]
-    words = search_patterns(turns, "")
+    words = search_patterns(turns, "", left_of(root, turns))
     logs = {item.path for item in turns}
     lines = {f"{item.path}#L{item.start_line}" for item in turns}
     return [

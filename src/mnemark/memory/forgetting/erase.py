@@ -32,6 +32,7 @@ from mnemark.memory.forgetting.receipt import Place, Receipt, forgotten
 from mnemark.memory.forgetting.remaining import remaining_copies
 from mnemark.memory.forgetting.select import Criteria, Item, Selector, ends_of, payload_of
 from mnemark.memory.forgetting.sweep import Step, Sweep, Swept, Targets, holding
+from mnemark.memory.forgetting.titles import left_of
 from mnemark.memory.journal import erasures
 from mnemark.memory.journal.erasures import Wait
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -103,7 +104,7 @@ def _targets(ws: OpenWorkspace, items: list[Item], query: str, now: datetime) ->
         elif item.kind == "note":
             marks[item.path].add(run_of(item.text.splitlines()))
     return Targets(
-        words=search_patterns(items, query),
+        words=search_patterns(items, query, left_of(ws.root, items)),
         time=now.isoformat(timespec="seconds"),
         turns=frozenset(item.id for item in items if item.kind == "turn"),
         turn_lines=dict(lines),

@@ -11,6 +11,8 @@ from mnemark.facts.parse import clean, split_words
 from mnemark.files.needles import BytePatterns, forms
 from mnemark.files.tombstones import line_mark
 from mnemark.memory.forgetting.select import PART, Item
+from mnemark.memory.forgetting.titles import Left
+from mnemark.text.dates.written import dated
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.comments import drop_comments
 from mnemark.text.summary.sentences import entities, request
@@ -29,8 +31,8 @@ _EDGES: Final = " \t.!?,;:。！？，；：、…\"'“”"
 """Characters that are stripped from titles."""
 _PIECES: Final = 2_000
 """Maximum number of sentences and lines to search for, beside the whole texts."""
-NAME_LIST: Final = lazy_pattern(r"(?:entities:|About:|提到：)")
-"""The beginning of a list of names in an episode."""
+NAME_LIST: Final = lazy_pattern(r"(?:entities:|About:|提到：|# )")
+"""The beginning of a list of names in an episode, or of its title, which is made of them."""
 
 
 class SearchPatterns(NamedTuple):
@@ -42,8 +44,8 @@ class SearchPatterns(NamedTuple):
     """Names in the erased turns, as the lists of an episode have them."""
 
 
-def search_patterns(items: Iterable[Item], query: str) -> SearchPatterns:
-    """Return the patterns for all items and the query they were found by."""
+def search_patterns(items: Iterable[Item], query: str, left: Left = Left()) -> SearchPatterns:  # noqa: B008 - frozen
+    """Return the patterns for all items, the query they were found by, and what is left of them in titles."""
     whole: list[str] = []
     pieces: list[str] = []
     items = list(items)
@@ -54,6 +56,7 @@ def search_patterns(items: Iterable[Item], query: str) -> SearchPatterns:
     loud = [text for text in whole if weight(text) >= _IN_TURNS]
     loud += [text.strip() for text in pieces if weight(text) >= _LONG]
     pieces = [form for piece in dict.fromkeys([*pieces, *whole]) for form in _variants(piece)]
+    pieces += [form for item in items if item.time for form in _dated(item)]
     soft = [text.strip() for text in dict.fromkeys(pieces) if weight(text) >= _IN_NOTES]
     soft = sorted(soft, key=weight, reverse=True)[:_PIECES]
     asked = [query] if query else []
@@ -63,9 +66,10 @@ def search_patterns(items: Iterable[Item], query: str) -> SearchPatterns:
     return SearchPatterns(
         BytePatterns([*asked, *loud, *(text.strip(_EDGES) for text in loud)]),
         BytePatterns(
-            [*asked, *(text for text in whole if weight(text) >= _IN_NOTES), *soft, *pairs], cut=said
+            [*asked, *left.titles, *(text for text in whole if weight(text) >= _IN_NOTES), *soft, *pairs],
+            cut=said,
         ),
-        tuple(entities(said, most=_PIECES)),
+        tuple(dict.fromkeys([*entities(said, most=_PIECES), *left.phrases])),
     )
 
 
@@ -77,6 +81,17 @@ def _variants(piece: str) -> Iterator[str]:
     if asked != piece.strip():
         yield asked.strip(_EDGES)
         yield asked[1:].strip(_EDGES)  # its first letter was made a capital
+
+
+def _dated(item: Item) -> Iterator[str]:
+    """Yield the sentences of a turn that say when, with the dates that notes have beside such words."""
+    for piece in [part for text in _plain(item) for part in _SENTENCE.split(text)]:
+        for ahead in (True, False):
+            if (
+                item.time is not None
+                and (words := dated(piece.strip(), item.time, ahead=ahead)) != piece.strip()
+            ):
+                yield from _variants(words)
 
 
 def _plain(item: Item) -> Iterator[str]:

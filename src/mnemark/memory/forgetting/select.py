@@ -121,6 +121,8 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     text: str = ""
     own: bool = True
     """Whether the id is written in the file."""
+    time: datetime | None = None
+    """When a turn was said."""
 
     @property
     def ref(self) -> str:
@@ -457,7 +459,15 @@ def _note(path: str, lines: list[str], start: int, end: int) -> Item:
 
 def _turn(path: str, placed: Placed) -> Item:
     turn, line = placed.turn, placed.line
-    return Item(kind="turn", path=path, start_line=line, end_line=line, id=turn.id, text=turn_text(turn))
+    return Item(
+        kind="turn",
+        path=path,
+        start_line=line,
+        end_line=line,
+        id=turn.id,
+        text=turn_text(turn),
+        time=turn.time,
+    )
 
 
 def _in_utc(moment: datetime, zone: tzinfo) -> datetime:

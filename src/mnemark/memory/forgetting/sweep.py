@@ -5,12 +5,14 @@ own way; a dry run only reads. A sweep can be repeated. Files that cannot be rea
 stop it.
 """
 
+import posixpath
 import re
 from collections.abc import Collection, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
+from urllib.parse import unquote
 
 from mnemark.errors import BusyError, MnemarkError
 from mnemark.facts.journal import versions_in
@@ -298,7 +300,7 @@ class Sweep:
         place = layout.place(path)
         if not self.targets.whole_logs or place is None or place.kind != "episode":
             return False
-        refs = _log_refs(data.decode("utf-8", "replace"))
+        refs = _log_refs(data.decode("utf-8", "replace"), path)
         cites = any(ref.partition("#")[0] in self.targets.whole_logs for ref in refs)
         return cites and all(map(self._is_erased, refs))
 
@@ -344,7 +346,7 @@ class Sweep:
         place = layout.place(path)
         if place is None or place.role not in _CITING_ROLES or not self.targets.turn_lines:
             return set()
-        cited = ((number, _log_refs(line)) for number, line in enumerate(lines, 1))
+        cited = ((number, _log_refs(line, path)) for number, line in enumerate(lines, 1))
         return {number for number, refs in cited if refs and all(map(self._is_erased, refs))}
 
     def _name_lists(self, path: str, lines: list[str]) -> set[int]:
@@ -352,7 +354,7 @@ class Sweep:
         place = layout.place(path)
         if place is None or place.kind != "episode" or not self.targets.words.names:
             return set()
-        cited = {ref.partition("#")[0] for line in lines for ref in _log_refs(line)}
+        cited = {ref.partition("#")[0] for line in lines for ref in _log_refs(line, path)}
         if not cited & self.targets.turn_lines.keys():
             return set()
         lists = {number: line.casefold() for number, line in enumerate(lines, 1) if NAME_LIST.match(line)}
@@ -394,14 +396,16 @@ def _plain(line: bytes) -> bytes:
     return drop_comments(line.decode("latin-1"), names_id).encode("latin-1")  # byte for byte
 
 
-def _log_refs(text: str) -> list[str]:
-    """Return the session logs, and refs to their lines, that a text names."""
+def _log_refs(text: str, path: str) -> list[str]:
+    """Return the session logs, and refs to their lines, that a text names; links are relative to `path`."""
     if ".jsonl" not in text:
         return []
     found = []
     for name in _NAME.findall(text):
         head, dot, tail = name.rpartition(".jsonl")
         lines = _LINES.match(tail)
+        if head.startswith("../"):
+            head = posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(head)))
         found += [f"{head}{dot}{lines[0] if lines else ''}"] if head else []
     return found
 

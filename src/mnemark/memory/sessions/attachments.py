@@ -17,7 +17,7 @@ from mnemark.files.sessions import Placed
 from mnemark.memory import file_edits
 from mnemark.memory.file_edits import Written
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.memory.sessions.episodes import local
+from mnemark.text.dates.clock import local
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.redaction.redact import redact

@@ -324,7 +324,7 @@ class _Compaction:
                 self._degraded.append(
                     f"summarized without the language model: the answer of {llm.model} was not usable"
                 )
-        lines = summary_lines(digest([_line(one) for one in gone]))
+        lines = summary_lines(digest([_line(one) for one in gone]), said=True)
         return cut_to_tokens("\n".join(f"- {line}" for line in lines), room), "rules"
 
     @staticmethod

@@ -45,10 +45,11 @@ from mnemark.memory.sessions.episodes import (
     sittings,
     with_notes,
 )
+from mnemark.memory.sessions.language import language
 from mnemark.memory.sessions.recorder import Recorder
 from mnemark.text.markdown.generated import put
-from mnemark.text.summary.summary import Action, Digest, digest, summary_lines
-from mnemark.text.summary.tool_titles import execution_of, short_name, words_of
+from mnemark.text.summary.summary import Action, Digest, digest, items, summary_lines
+from mnemark.text.summary.tool_titles import execution_of, words_of
 from mnemark.types import Json
 
 _LOCK_SECONDS: Final = 20.0
@@ -183,21 +184,24 @@ class _Ending:
 
     def _sitting(self, sitting: Sitting, continues: str, *, again: bool = False) -> str:
         scope = self.session.scope
-        lines = lines_of(sitting)
+        lines = lines_of(sitting, self.zone)
         actions = actions_of(self.ws, scope, self.session.id, sitting)
         recent = since(self.recent, self._project_day(sitting))
         projects = [name for one in recent for name in one.projects]
-        found = digest(lines, actions, list(dict.fromkeys(projects)))
+        with language(self.ws) as words:
+            found = digest(lines, actions, list(dict.fromkeys(projects)), words)
         few = len(lines) < MIN_TURNS
-        title, noted = found.title, self._noted(sitting)
+        noted = self._noted(sitting)
         if not noted.empty:
             found, self.by = with_notes(found, noted), "llm"
+        if not found.title and (actions or (not few and items(found))):
+            found = msgspec.structs.replace(found, title=actions[0].title if actions else self.session.id)
         path = ""
         if found.title and (actions or not few):
-            path = self._episode(sitting, found, actions, continues, title)
+            path = self._episode(sitting, found, actions, continues)
         own = any(map(_wrote_memory, actions)) or _called_memory(sitting)
-        if self.summary and found.title and not (own and few):
-            self._note(sitting, found, path, short=own or few, again=again)
+        if self.summary and (path or items(found)) and not (own and few):
+            self._note(sitting, found, path, again=again)
         return path
 
     def _noted(self, sitting: Sitting) -> SittingNotes:
@@ -211,30 +215,26 @@ class _Ending:
         hidden = ws.index.hidden.current().turns
         return merged(notes_of(payload, hidden) for _, payload in parts)
 
-    def _episode(
-        self, sitting: Sitting, found: Digest, actions: Sequence[Action], continues: str, title: str
-    ) -> str:
+    def _episode(self, sitting: Sitting, found: Digest, actions: Sequence[Action], continues: str) -> str:
         session, (begin, end) = self.session, sitting.span(self.zone)
         source = source_lines(session.path, sitting.turns[0].line, sitting.turns[-1].line)
-        tools = dict.fromkeys(short_name(action.tool) for action in actions)
         episode = Episode(
             session=session.id, source=source, first=sitting.first, last=sitting.last, begin=begin, end=end,
-            title=found.title or session.id, status=found.status, tools=tuple(tools)[:12],
-            entities=found.entities, projects=found.projects, continues=continues,
-            lines=tuple(page(found, actions, source, self.zone)),
+            title=found.title, status=found.status, projects=found.projects, continues=continues,
         )  # fmt: skip
         path = self.ws.episodes.path_for(session.scope, episode, self.recent)
-        self._write(path, lambda text: written(retitled(text, title, found.title), episode), "episode")
+        lines = page(found, actions, sitting, self.zone, source=source, episode=path)
+        self._write(path, lambda text: written(retitled(text, path, found.title), episode, lines), "episode")
         self.recent = self.ws.episodes.with_file(self.recent, path)
         self.episodes.append(path)
         return path
 
-    def _note(self, sitting: Sitting, found: Digest, episode: str, *, short: bool, again: bool) -> None:
+    def _note(self, sitting: Sitting, found: Digest, episode: str, *, again: bool) -> None:
         session, (begin, end) = self.session, sitting.span(self.zone)
         path = in_scope(session.scope, f"memory/{begin:%Y-%m-%d}.md")
         mark = f"{session.id}\0{sitting.first}".encode("utf-8", "replace")
         name = f"session-{hashlib.blake2b(mark, digest_size=4).hexdigest()}"
-        rows = note_block(found, (begin, end), path, episode, short=short)
+        rows = note_block(found, (begin, end), path, episode)
 
         def change(text: str) -> str:
             if again and name not in text:  # none was wanted, or a person removed it
@@ -245,7 +245,7 @@ class _Ending:
             self._write(path, change, "summary")
         self.notes.append(path)
         self.by = self.by or "rule"
-        self.words += map(without_sources, summary_lines(found, short=short))
+        self.words += map(without_sources, summary_lines(found))
 
     def _write(self, path: str, change: Callable[[str], str], step: str) -> None:
         done = file_edits.write(

@@ -6,15 +6,15 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from mnemark.files.episodes import without_sources
 from mnemark.files.sessions import Placed
 from mnemark.memory.journal.sessions import Observed
 from mnemark.memory.learning.by_model import GAP
 from mnemark.memory.learning.sitting_notes import SittingNotes, SourcedNote
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.text.dates.clock import local
 from mnemark.text.markdown.link import link
 from mnemark.text.quoting.fence import strip_fences
-from mnemark.text.summary.summary import Action, Digest, Line, label, summary_lines
+from mnemark.text.summary.summary import Action, Digest, Line, items, summary_lines
 from mnemark.text.summary.tool_titles import (
     PATH_KEYS,
     execution_of,
@@ -25,7 +25,7 @@ from mnemark.text.summary.tool_titles import (
 from mnemark.types import Json
 
 _ACTIONS: Final = 40
-_STATES: Final = {"done": "完成", "failed": "没成", "open": "进行中"}
+_STOPS: Final = " .。!！?？"
 _OWN_ROLES: Final = {"user": "user", "human": "user", "assistant": "assistant"}
 
 
@@ -50,11 +50,6 @@ class Sitting(NamedTuple):
         return min(times), max(times)
 
 
-def local(when: datetime, zone: tzinfo | None) -> datetime:
-    """Return a time in a zone; a naive one is taken to be of it."""
-    return when.replace(tzinfo=zone) if when.tzinfo is None else when.astimezone(zone)
-
-
 def sittings(turns: Sequence[Placed]) -> list[Sitting]:
     """Split turns into sittings at pauses longer than `GAP`."""
     found: list[list[Placed]] = []
@@ -68,10 +63,10 @@ def sittings(turns: Sequence[Placed]) -> list[Sitting]:
     return [Sitting(tuple(one)) for one in found]
 
 
-def lines_of(sitting: Sitting) -> list[Line]:
-    """Return the lines of the user and the assistant, without recalled blocks."""
+def lines_of(sitting: Sitting, zone: tzinfo | None) -> list[Line]:
+    """Return the lines of the user and the assistant, without recalled blocks, on the clock of `zone`."""
     return [
-        Line(role, text, placed.turn.time, f"#L{placed.line}")
+        Line(role, text, local(placed.turn.time, zone), f"#L{placed.line}")
         for placed in sitting.turns
         if (role := _OWN_ROLES.get(placed.turn.role, ""))
         and placed.turn.origin in {"owner", "agent", "import", "file"}
@@ -144,32 +139,41 @@ def with_notes(found: Digest, notes: SittingNotes) -> Digest:
         return tuple(f"{text} — {', '.join(one.refs)}" for text, one in zip(dated, part, strict=True))
 
     return replace(
-        found, title=notes.title or found.title, goal="", outcome="", said=(),
-        decided=lines(notes.decided), did=lines(notes.done), questions=lines(notes.open),
+        found, title=notes.title or found.title, asked="", failed="" if notes.done else found.failed,
+        decided=lines(notes.decided), done=lines(notes.done), questions=lines(notes.open),
         steps=lines(notes.next), observed=lines(notes.observations),
     )  # fmt: skip
 
 
-def page(found: Digest, actions: Sequence[Action], source: str, zone: tzinfo | None) -> list[str]:
-    """Return the body of an episode: goal and outcome first, then the actions, then the source."""
-    zh, rows = found.chinese, []
+def page(
+    found: Digest,
+    actions: Sequence[Action],
+    sitting: Sitting,
+    zone: tzinfo | None,
+    *,
+    source: str,
+    episode: str,
+) -> list[str]:
+    """Return the body of an episode: when and with whom, what it was about, what was settled, the actions.
+
+    Args:
+        found: what was said.
+        actions: what was done with tools.
+        sitting: its turns.
+        zone: the zone of times.
+        source: path and lines of the turns.
+        episode: the path of the page, for links.
+    """
+    zh = found.chinese
     colon = "：" if zh else ": "
-    goal, outcome = ("目标", "结果") if zh else ("Goal", "Outcome")
-    if found.goal:
-        rows.append(f"- **{goal}**{colon}{found.goal}")
-    if found.outcome:
-        state = f"（{_STATES[found.status]}）" if zh else f" ({found.status})"
-        rows.append(f"- **{outcome}**{state}{colon}{found.outcome}")
-    groups = (("said", found.said), ("decided", found.decided), ("did", found.did), ("steps", found.steps))
-    for name, texts in (*groups, ("questions", found.questions)):
-        rows += [f"- **{label(name, chinese=zh)}**{colon}{text}" for text in texts]
+    rows = [_head(sitting, zone, source, episode, chinese=zh)]
+    listed = [f"- **{name}**{colon}{text}" for name, text in items(found)]
+    rows += ["", *listed] if listed else []
     if found.observed:
-        rows += [
-            "",
-            "## 值得记住" if zh else "## Worth knowing",
-            "",
-            *(f"- {text}" for text in found.observed),
-        ]
+        noted = "## 值得记住" if zh else "## Worth knowing"
+        rows += ["", noted, "", *(f"- {text}" for text in found.observed)]
+    if found.names:
+        rows += ["", f"{'提到' if zh else 'About'}{colon}{('、' if zh else ', ').join(found.names)}"]
     if actions:
         rows += ["", "## 做了什么" if zh else "## What was done", ""]
         for action in actions[:_ACTIONS]:
@@ -178,15 +182,20 @@ def page(found: Digest, actions: Sequence[Action], source: str, zone: tzinfo | N
         if len(actions) > _ACTIONS:
             rest = len(actions) - _ACTIONS
             rows.append(f"- … 还有 {rest} 项" if zh else f"- … {rest} more")
-    if found.entities:
-        rows += ["", f"{'提到' if zh else 'About'}{colon}{', '.join(found.entities)}"]
-    rows += ["", f"{'来源' if zh else 'Source'}{colon}{source}"]
     return rows
 
 
-def note_block(
-    found: Digest, span: tuple[datetime, datetime], note: str, episode: str, *, short: bool
-) -> list[str]:
+def _head(sitting: Sitting, zone: tzinfo | None, source: str, episode: str, *, chinese: bool) -> str:
+    """Return the line that says when it was and with which agents, with a link to the turns."""
+    begin, end = sitting.span(zone)
+    hours = f"{begin:%Y-%m-%d %H:%M}" + (f"–{end:%H:%M}" if f"{end:%H:%M}" != f"{begin:%H:%M}" else "")
+    agents = dict.fromkeys(str(placed.turn.meta.get("agent") or "") for placed in sitting.turns)
+    count = len(sitting.turns)
+    words = f"{count} 条对话" if chinese else f"{count} turns"
+    return " · ".join(filter(None, (hours, *agents, link(words, source, episode))))
+
+
+def note_block(found: Digest, span: tuple[datetime, datetime], note: str, episode: str) -> list[str]:
     """Return the part of a day's note about a sitting: a link to its episode, or what was said without one.
 
     The episode holds what was said and done, and nothing of it is repeated here.
@@ -195,7 +204,7 @@ def note_block(
     hours = f"{begin:%H:%M}" + (f"–{end:%H:%M}" if f"{end:%H:%M}" != f"{begin:%H:%M}" else "")
     if episode:
         return [f"## {hours} {link(found.title, episode, note)}"]
-    said = [without_sources(line) for line in summary_lines(found, short=short)]
-    told = any(found.title.rstrip("…") in line for line in said)
-    rows = ["", *(f"- {line}" for line in said)] if said else []
-    return [f"## {hours}" if told else f"## {hours} {found.title}".rstrip(), *rows]
+    ends = found.title.rstrip(" .。!！?？")
+    said = (line for line in summary_lines(found) if not line.rstrip(" .。!！?？").endswith(ends))
+    rows = [f"- {line}" for line in said]
+    return [f"## {hours} {found.title}".rstrip(), *(["", *rows] if rows else [])]

@@ -96,7 +96,7 @@ def observe(
     if not is_significant(tool, arguments, tools):
         return None
     tool, arguments, result, error = _without_surrogates((tool, arguments, result, error))
-    when = time or workspace.now()
+    when = workspace.local(time or workspace.now())
     payload = _payload(workspace, session, tool, arguments, result, call=call, error=error)
     if duration_ms is not None:
         payload["duration_ms"] = duration_ms
@@ -192,9 +192,7 @@ def note_down(ws: OpenWorkspace, session: str | None = None, *, timeout: float =
 
 
 def _local(ws: OpenWorkspace, seen: Observed) -> datetime:
-    when = seen.change.time or datetime.now(UTC)
-    zone = ws.now().tzinfo
-    return when.astimezone(zone) if when.tzinfo else when
+    return ws.local(seen.change.time or datetime.now(UTC))
 
 
 def _list_in_note(ws: OpenWorkspace, day: str, group: Sequence[Observed]) -> Callable[[str], str]:

@@ -5,8 +5,8 @@ A generated line that a person deletes stays deleted; lines that a person writes
 """
 
 import re
-from collections.abc import Sequence
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
@@ -15,35 +15,43 @@ from mnemark.files.layout import in_scope
 from mnemark.memory import file_edits
 from mnemark.memory.file_edits import Written
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.text.dates.written import dated, last_day, undated
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.generated import put
-from mnemark.text.summary.sentences import NEXT, is_chinese
+from mnemark.text.summary.sentences import is_chinese
 from mnemark.text.summary.summary import overlap
 
 FILE: Final = "SCRATCHPAD.md"
 DAYS: Final = 14
-_MOST: Final = {"projects": 6, "focus": 3, "questions": 6, "steps": 8}
+_FOCUS_DAYS: Final = 7
+_MOST: Final = {"projects": 6, "focus": 5, "questions": 6, "steps": 8}
 _TITLES: Final = ("# Scratchpad\n", "# 工作便笺\n")
 _HEADINGS: Final = {
     "projects": ("## Projects", "## 项目"),
-    "focus": ("## Focus", "## 当前"),
+    "focus": ("## Last week", "## 近一周"),
     "questions": ("## Open questions", "## 待定"),
     "steps": ("## Next steps", "## 接下来"),
 }
-_STATES: Final = {"failed": ("failed", "没成"), "open": ("open", "进行中")}
+_FAILED: Final = ("failed", "没成")
 _ASIDE: Final = lazy_pattern(r"(?: \([^()]*\)|（[^（）]*）)$")
 """The date in brackets at the end of a line."""
 _WHEN: Final = lazy_pattern(
-    NEXT.pattern + r"|\b(?:needs? to|ha(?:ve|s) to|must|should|going to|will)\b|需要|打算|准备|必须|[要得]",
+    r"\b(?:tomorrow|next|to-?do|needs? to|ha(?:ve|s) to|must|should|going to|will)\b|"
+    r"明天|后天|下周|下一步|接下来|需要|打算|准备|计划|必须|[要得会]",
     re.IGNORECASE,
 )
 """Words of a step that say when or that it is to be done; they do not count in comparisons."""
+_EMPTY: Final = lazy_pattern(r"\n?<!-- mnemark:begin (\w+) \| -->\r?\n<!-- mnemark:end \1 -->\r?\n")
+"""A part without lines, of which nobody removed one."""
 _SETTLED: Final = 0.6
 """Share of a step's words in a later finished episode from which the step counts as done."""
 
 
-def parts(found: Sequence[EpisodeFile], *, zh: bool) -> dict[str, list[str]]:
-    """Return the lines of each part, newest first, from episodes given oldest first."""
+def parts(found: Sequence[EpisodeFile], today: date, *, zh: bool) -> dict[str, list[str]]:
+    """Return the lines of each part, newest first, from episodes given oldest first.
+
+    Steps whose day is past, and what later episodes finished, are left out.
+    """
     rows: dict[str, dict[str, str]] = {name: {} for name in _HEADINGS}
 
     def wanted(name: str) -> bool:
@@ -53,19 +61,32 @@ def parts(found: Sequence[EpisodeFile], *, zh: bool) -> dict[str, list[str]]:
         if wanted(name):
             rows[name].setdefault(_ASIDE.sub("", line).casefold(), line)
 
+    week = (today - timedelta(days=_FOCUS_DAYS)).isoformat()
     for at, one in reversed(list(enumerate(found))):
         day, later = one.date[:10], found[at + 1 :]
-        state = _STATES.get(one.status, ("", ""))[zh]
         when = _aside(day, chinese=zh)
-        last = _aside(f"上次 {day}" if zh else f"last on {day}", chinese=zh)
         for name in one.projects:
-            add("projects", f"- {name}{last}")
-        add("focus", f"- {one.title}{_aside(state, chinese=zh)} · {day}")
+            add("projects", f"- {name}{_aside(f'上次 {day}' if zh else f'last on {day}', chinese=zh)}")
+        if day > week:
+            state = _aside(_FAILED[zh] if one.status == "failed" else "", chinese=zh)
+            add("focus", f"- {one.title}{state} · {day}")
         for name, labels in (("questions", ("Open", "待定")), ("steps", ("Next", "接下来"))):
             for text in one.of(*labels):
-                if wanted(name) and not _settled(text, later):  # compares with all later episodes
-                    add(name, f"- {text}{when}")
+                words = _dated(text, one.date) if name == "steps" else text
+                past = (last_day(words) or today) < today
+                if (
+                    wanted(name) and not past and not _settled(text, later)
+                ):  # compares with all later episodes
+                    add(name, f"- {words}{when}")
     return {name: list(lines.values()) for name, lines in rows.items()}
+
+
+def _dated(step: str, said: str) -> str:
+    """Return a step with the dates of its time words, which pages of earlier versions do not have."""
+    try:
+        return dated(step, datetime.fromisoformat(said), ahead=True)
+    except ValueError:  # a person wrote another date
+        return step
 
 
 def in_chinese(found: Sequence[EpisodeFile]) -> bool:
@@ -82,8 +103,8 @@ def _aside(words: str, *, chinese: bool) -> str:
 
 
 def _settled(text: str, later: Sequence[EpisodeFile]) -> bool:
-    wanted = _WHEN.sub(" ", text)
-    fields = ("Goal", "目标", "Outcome", "结果", "Decided", "决定")
+    wanted = _WHEN.sub(" ", undated(text))
+    fields = ("Goal", "Asked", "目标", "Outcome", "Done", "结果", "完成", "Decided", "决定")
     done = (" ".join([one.title, *one.of(*fields)]) for one in later if one.status == "done")
     return any(overlap(wanted, words) >= _SETTLED for words in done)
 
@@ -106,13 +127,21 @@ def refresh(
     """Rewrite the generated parts of a scope's scratchpad from the last two weeks of its episodes `found`."""
     recent = since(found, first_day(now))
     zh = in_chinese(recent)
-    rows = parts(recent, zh=zh)
+    rows = parts(recent, now.date(), zh=zh)
 
     def change(text: str) -> str:
         new = text or _TITLES[zh]
         for name, headings in _HEADINGS.items():
             new = put(new, name, [headings[zh], "", *rows[name], ""] if rows[name] else [])
-        return text if new in _TITLES else new
+        new = _EMPTY.sub("", new)
+        return new if text or new not in _TITLES else ""
 
     path = in_scope(scope, FILE)
     return file_edits.write(ws, path, change, step=step, session=session, group=group)
+
+
+def follow(ws: OpenWorkspace, now: datetime, scopes: Iterable[str]) -> None:
+    """Let scratchpads follow the calendar without a session's end: past steps and weeks leave them."""
+    for scope in scopes:
+        if (ws.root / in_scope(scope, FILE)).exists():
+            refresh(ws, now, ws.episodes.since(scope, first_day(now)), scope=scope, step="scratchpad")

@@ -24,10 +24,10 @@ from mnemark.memory.forgetting.select import NOTED, Criteria, Item, Selector
 from mnemark.memory.journal.edits import Entry
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions import scratchpad
-from mnemark.memory.sessions.episodes import local
 from mnemark.memory.undo.commits import commit_undo
 from mnemark.memory.undo.undo import is_own_edit, take_out
 from mnemark.text.choices import one_of
+from mnemark.text.dates.clock import local
 from mnemark.text.dates.moment import moment
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import ORIGINS, Json

@@ -1,6 +1,6 @@
-"""Return the current time; a separate module because it is fast to import."""
+"""Return the current time, and times on a zone's clock; a separate module because it is fast to import."""
 
-from datetime import datetime
+from datetime import datetime, tzinfo
 
 
 def local_now(timezone: str) -> datetime:
@@ -10,3 +10,13 @@ def local_now(timezone: str) -> datetime:
     from zoneinfo import ZoneInfo
 
     return datetime.now(ZoneInfo(timezone))
+
+
+def local(when: datetime, zone: tzinfo | None) -> datetime:
+    """Return a time on the clock of a zone, or of this machine; a naive one is taken to be of it."""
+    if when.tzinfo is None and zone is not None:
+        return when.replace(tzinfo=zone)
+    try:
+        return when.astimezone(zone)
+    except (OverflowError, ValueError, OSError):  # at the edges of the calendar
+        return when

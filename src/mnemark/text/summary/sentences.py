@@ -5,14 +5,17 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Final
 
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.words.segment import query_terms
 
 _FENCED: Final = lazy_pattern(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _MARKS: Final = lazy_pattern(r"^[ \t]*(?:#{1,6}[ \t]+|[-*+][ \t]+(?:\[[ xX]\][ \t]+)?|\d{1,3}[.)、][ \t]*)")
-_SENTENCE: Final = lazy_pattern(r".+?(?:[.!?](?=[\s\"')\]]|$)[\"')\]]*|[。！？；]+[”’」』）]*|$)", re.DOTALL)
+_SENTENCE: Final = lazy_pattern(
+    r".+?(?:(?<!\b[A-Z])(?<!\bMr)(?<!\bMrs)(?<!\bDr)[.!?](?=[\s\"')\]]|$)[\"')\]]*|[。！？；]+[”’」』）]*|$)",
+    re.DOTALL,
+)
 _ASIDE: Final = lazy_pattern(
     r"^(?:(?:by the way|btw|one more thing|oh|also|and|but|anyway)\b[,:]?\s+|(?:对了|另外|还有|顺便说一下|顺便|哦|噢)[，,：:\s]+)",
     re.IGNORECASE,
@@ -23,7 +26,7 @@ POLITE: Final = lazy_pattern(
     r"^(?:(?:hi|hello|hey|ok|okay|so|well|thanks|great)\b[\s,!.]*(?:\w+[,!]\s+)?|(?:now|also|then),?\s+|please,?\s+|"
     r"(?:can|could|would|will) you\s+(?:please\s+|kindly\s+)?|"
     r"(?:i'd|i would) (?:like|love)\s+(?:you\s+)?to\s+|i (?:want|need)\s+(?:you\s+)?to\s+|help me\s+(?:to\s+)?|"
-    r"let's\s+|let us\s+|(?:你好|您好|嗨|早上好|晚上好|好的|那么|那)[，,！!。\s]*|请问?|麻烦你?|劳驾|帮忙|帮我|帮我们|给我|"
+    r"let's\s+|let us\s+|(?:你好|您好|嗨|早上好|晚上好|好的|那么|那)[，,！!。\s]*|请问?|麻烦你?|劳驾|(?:你|您)(?=帮我|给我)|帮忙|帮我|帮我们|给我|"
     r"(?:你|您)?(?:能不能|可不可以|能否|可以|能)(?=帮|请|把|给|看|查|写|改|做)|我(?:想要?|需要|要)(?:你)?(?=[\u3400-\u9fff]))",
     re.IGNORECASE,
 )
@@ -38,44 +41,8 @@ QUESTION: Final = lazy_pattern(
     r"[?？]\s*[\"'”）)]*$|(?:吗|呢|么)[。.!！]?$|^(?:what|which|why|how|when|where|who|is|are|does|do|did|should|shall)\b",
     re.IGNORECASE,
 )
-DONE: Final = lazy_pattern(
-    r"\b(?:done|fixed|finished|completed?|(?:it |that |now )works?|works now|pass(?:es|ed)?|merged|deployed|"
-    r"released|created|added|updated|resolved|sent|booked|saved|moved|renamed|removed|installed|wrote|written|"
-    r"migrated|published|is (?:now )?(?:ready|live|in place|green)|succeeded|set up)\b|"
-    r"完成|搞定|修好|修复了|解决了|通过了?|已经?(?:[^，。]{0,8})|发出|发送了|上线了|部署好|预订好|订好|保存好|写好|做好|改好|更新了|成功",
-    re.IGNORECASE,
-)
-FAILED: Final = lazy_pattern(
-    r"\b(?:fail(?:s|ed|ing)?|could ?n[o']t|can ?n[o']t|unable|still (?:broken|fails?|errors?)|blocked|gave up|"
-    r"not (?:possible|working)|timed out|crash(?:es|ed)?)\b|失败|没成功|不成功|不行|报错|卡住|崩溃|超时|无法|没法",
-    re.IGNORECASE,
-)
 HAPPY: Final = lazy_pattern(
     r"\b(?:thanks|thank you|perfect|works|great|awesome|that did it|nice)\b|谢谢|多谢|可以了|好了|搞定|没问题|太好了|完美",
-    re.IGNORECASE,
-)
-DECIDED: Final = lazy_pattern(
-    r"\b(?:we(?:'ve| have)? decided|i(?:'ve| have)? decided|decision|let's (?:go with|use|keep|take|stick)|"
-    r"(?:we|i)(?:'ll| will| shall) (?:use|go with|keep|take|switch)|go(?:ing)? with|agreed|from now on|"
-    r"switch(?:ed|ing)? (?:\w+ ){0,3}to|settled on|instead of|no longer)\b|"
-    r"决定|就用|改用|换成|换到|以后都?|从现在起|定了|定下来|采用|不再用|统一用",
-    re.IGNORECASE,
-)
-NEXT: Final = lazy_pattern(
-    r"\b(?:next steps?|to-?do|tomorrow|next (?:week|month|monday|tuesday|wednesday|thursday|friday)|"
-    r"follow[- ]up|remaining|remains to|still (?:need|have|has|needs) to|left to do|later (?:this|today))\b|"
-    r"下一步|接下来|明天|后天|下周|下个月|待办|回头再?|之后再|还要|还需要|还差|剩下",
-    re.IGNORECASE,
-)
-LEFT: Final = lazy_pattern(
-    r"\b(?:next steps?|to-?do|remaining|remains to|still (?:need|have|has|needs) to|left to do)\b|下一步|接下来|待办|还需要|还差|剩下",
-    re.IGNORECASE,
-)
-"""An assistant announces remaining work."""
-UNSURE: Final = lazy_pattern(
-    r"\b(?:not sure|unclear|undecided|open question|tbd|don't know (?:yet|whether|if|which)|"
-    r"have(?:n't| not) decided|to be decided|need to (?:decide|figure out|find out))\b|"
-    r"不确定|没想好|还没定|待定|没决定|不清楚|要想想|再想想|拿不准",
     re.IGNORECASE,
 )
 TASK: Final = lazy_pattern(
@@ -85,6 +52,12 @@ TASK: Final = lazy_pattern(
     re.IGNORECASE,
 )
 """A request starts without polite words."""
+ASKS: Final = lazy_pattern(
+    r"^(?:(?:hi|hello|hey|ok|okay|so|and|also|now)\b[\s,!.]*)?(?:(?:can|could|would|will) you|please|i(?:'d| would) (?:like|love) (?:you )?to|"
+    r"i (?:want|need) (?:you )?to|help me|let's|how (?:to|do i|can i|should i))\b|^.{0,12}(?:帮我|帮忙|请你?|麻烦|能不能|可不可以|能否|想请教|想问)",
+    re.IGNORECASE,
+)
+"""A request begins politely."""
 OWN: Final = lazy_pattern(r"\b(?:i|i'm|i've|my|we|we're|our|me)\b|我|咱", re.IGNORECASE)
 OFFER: Final = lazy_pattern(
     r"^(?:(?:let me know|feel free|i can(?! ?no)|i could(?! no)|shall i|should i|do you want|would you like|"
@@ -109,34 +82,26 @@ _PLACE_ZH: Final = lazy_pattern(
     r"(?:搬到|搬去|住在|来自|飞往|出差去|去)([\u3400-\u9fff]{2,3}?)(?=了|的|出差|旅游|玩|工作|住|[，。,.！!；;\s]|$)"
 )
 _PROJECT: Final = lazy_pattern(
-    r"\bproject ([A-Z][\w-]+|`[^`]+`|\"[^\"]+\")|([A-Za-z][\w-]{1,30}|[\u3400-\u9fff]{2,6}) ?项目"
+    r"\bproject (?P<called>[A-Z][a-z][\w-]+|`[^`\n]{2,40}`|\"[^\"\n]{2,40}\")|"
+    r"\bthe (?P<named>[A-Z][\w-]{2,30}|`[^`\n]{2,40}`|\"[^\"\n]{2,40}\") project\b|"
+    r"(?:项目名(?:称|字)?|项目代号)(?:是|叫|为|[:：])[“\"「《]?(?P<zh>[\w-]{2,20})|[“\"「《](?P<quoted>[^“”\"「」《》\n和与的、，]{2,20})[”\"」》]\s?项目|"
+    r"(?:叫做?|名为)[“\"「《]?(?P<known>[\w-]{2,12}?)[”\"」》]?的项目|(?<![A-Za-z])(?P<latin>[A-Z][\w-]{1,30}) ?项目",
 )
-_FOLDER: Final = lazy_pattern(r"/(?:projects?|repos?|src|code|workspaces?|git|dev)/(?P<name>[\w.-]+)(?:/|$)")
+_FOLDER: Final = lazy_pattern(
+    r"(?:^|[/\s:])(?:projects?|repos?|repositories|workspaces?)/(?P<name>\w[\w.-]*)(?:/|$)|"
+    r"^(?:~|/(?:home|Users)/[^/]+|/root)/(?:src|code|git|dev|work|source|Source|Projects|Code)/(?P<home>\w[\w.-]*)(?:/|$)|"
+    r"(?:github|gitlab|gitee|bitbucket)\.(?:com|org)[/:][\w.-]+/(?P<remote>[\w.-]+?)(?:\.git)?(?=[/\s#?).,]|$)"
+)
 _COMMON: Final = frozenset(
     ["ok", "todo", "api", "url", "http", "https", "json", "yaml", "html", "css", "sql", "cli", "ui", "ux", "id", "pdf", "csv", "usa", "am", "pm", "faq", "tbd", "fyi", "asap", "ai", "llm", "ci", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december", "english", "chinese", "i'm", "i'll", "e.g", "i.e", "etc"]
 )  # fmt: skip
 _NOT_PROJECTS: Final = frozenset(
-    [
-        "这个",
-        "那个",
-        "一个",
-        "新",
-        "该",
-        "本",
-        "我的",
-        "我们的",
-        "整个",
-        "the",
-        "a",
-        "this",
-        "new",
-        "这",
-        "那",
-    ]
+    "management manager plan planning structure directory overview goals requirements timeline setup status scope "  # noqa: SIM905
+    "readme ai react python flask django node rust docker id ui".split()
 )
-_NO_NAME_ENDS: Final = frozenset("把将对在从给是有做搞个些的这那该本新老跟和与为用让被于到去看了")
-"""Last characters of words before 项目 that are not names (我想把项目…)."""
+"""Words beside "project" that are no names."""
 _MIN_COMPARED: Final = 200  # minimum number of frequent names checked for being part of a longer one
+_MAX_DIGITS: Final = 4
 _MAX_FINDS: Final = 20
 _SUFFIX_DOTS: Final = frozenset({"e.g", "i.e", "a.m", "p.m"})
 
@@ -215,20 +180,19 @@ def _entities(text: str) -> Iterator[str]:
 def projects(
     texts: Iterable[str], paths: Iterable[str] = (), known: Iterable[str] = (), *, most: int = 5
 ) -> list[str]:
-    """Return projects named in texts ("project Falcon", 猎鹰项目) or by the folders of tool executions."""
+    """Return projects that are marked as such in texts ("project Falcon", 项目名：猎鹰), and repositories in paths."""
     found: dict[str, None] = {}
     texts = list(texts)
-    for text in texts:
-        for english, other in _PROJECT.findall(text):
-            name = (english or other).strip('`" ')
-            if _HAN.match(name):  # 帮我看看猎鹰项目: the last word of it
-                words = query_terms(name)
-                name = words[-1] if len(words[-1]) > 1 else "".join(words[-2:])
-            if len(name) > 1 and name.casefold() not in _NOT_PROJECTS and name[-1] not in _NO_NAME_ENDS:
-                found.setdefault(name)
+    for match in chain.from_iterable(map(_PROJECT.finditer, texts)):
+        name = next(filter(None, match.groups())).strip('`" ')
+        if name.casefold() not in _NOT_PROJECTS:
+            found.setdefault(name)
     together = "\n".join(texts)
     for name in known:
         if re.search(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", together, re.IGNORECASE):
             found.setdefault(name)
-    found |= {match["name"]: None for path in paths if (match := _FOLDER.search(path))}
+    for match in chain.from_iterable(map(_FOLDER.finditer, [*paths, *texts])):
+        name = next(filter(None, match.groups()))
+        if sum(map(str.isdigit, name)) < _MAX_DIGITS:  # no id
+            found.setdefault(name)
     return list(found)[:most]

@@ -1,37 +1,47 @@
-"""Summarize a conversation by rules: goal, outcome, statements, decisions, next steps, open questions.
+"""Summarize a conversation by rules: what it was about, and what was plainly decided, done, open or planned.
 
-Precision before recall: a line that is kept stays in a person's notes for years.
+Precision before recall: a line that is kept stays in a person's notes for years. A part without evidence is
+empty.
 """
 
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Final, Literal, NamedTuple
 
 import msgspec
 
+from mnemark.text.dates.written import dated
 from mnemark.text.extraction.speaker import of_another
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.summary.outcomes import is_decision, is_failure, is_open, is_result, is_step, step_text
 from mnemark.text.summary.sentences import (
-    DECIDED,
-    DONE,
-    FAILED,
+    ASKS,
     HAPPY,
-    LEFT,
-    NEXT,
     OFFER,
     OWN,
     QUESTION,
     SMALL_TALK,
     TASK,
-    UNSURE,
     entities,
     is_chinese,
     projects,
     request,
     sentences,
+)
+from mnemark.text.summary.topics import (
+    MAX_TITLE,
+    NO_LANGUAGE,
+    Language,
+    Phrase,
+    columns,
+    is_common,
+    is_identifier,
+    phrases,
+    tells,
+    titled,
 )
 from mnemark.text.words.segment import query_terms
 from mnemark.text.words.stopwords import is_stop
@@ -80,14 +90,25 @@ def _stems(text: str) -> set[str]:
     return stems | pairs
 
 
-Status = Literal["done", "failed", "open"]
+Status = Literal["done", "failed", ""]
 LONGEST: Final = 160
 """Maximum length of a sentence in characters; longer ones are truncated."""
+_ASKED: Final = 120
+_ENDS: Final = "。.!！?？ "
 _MAX_STATEMENTS: Final = 3
 _MAX_LISTED: Final = 4
-_STEP: Final = lazy_pattern(r"(?:next steps?|to-?do|下一步|接下来|待办)\s*[:：]\s*", re.IGNORECASE)
-"""The label before an item of a to-do list."""
-_LAST_TURNS: Final = 6  # number of last turns in which the outcome is searched
+_MAX_DONE: Final = 2
+_MAX_NAMES: Final = 8
+_MAX_NAME: Final = 40
+_OFTEN: Final = 3
+"""Turns from which a topic is what a conversation was about, whatever its first request says."""
+_LAST_TURNS: Final = 6  # number of last turns in which results are searched
+_POINTS_AWAY: Final = lazy_pattern(
+    r"\b(?:this|that|these|those|it|them|him|her|here|there|above|below|following|attached|again|instead|one)\b|[<>{}|:：;；]|"
+    r"这|那|它|以下|上面|下面|如下|刚才|上述|继续",
+    re.IGNORECASE,
+)
+"""What a title cannot point at: it is read without the conversation."""
 
 
 class Line(NamedTuple):
@@ -110,62 +131,77 @@ class Action(NamedTuple):
 
 
 class Digest(msgspec.Struct, frozen=True, kw_only=True):
-    """The parts of a conversation's summary."""
+    """The parts of a conversation's summary; each is empty without evidence."""
 
-    title: str
-    goal: str
-    outcome: str
-    status: Status
-    said: tuple[str, ...] = ()  # statements of the user, in order
+    title: str = ""
+    asked: str = ""  # the request that says most of what it was about
     decided: tuple[str, ...] = ()
-    entities: tuple[str, ...] = ()
-    projects: tuple[str, ...] = ()
+    done: tuple[str, ...] = ()
+    failed: str = ""
     questions: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
-    did: tuple[str, ...] = ()  # what was done, as a model noted it
+    names: tuple[str, ...] = ()  # distinctive terms and names that are not in the title
+    projects: tuple[str, ...] = ()
     observed: tuple[str, ...] = ()  # what is worth knowing later, as a model noted it
+    said: tuple[str, ...] = ()  # statements of the user, for a summary that replaces the turns
     chinese: bool = False
+
+    @property
+    def status(self) -> Status:
+        """How it ended, as far as it was said."""
+        return "failed" if self.failed else "done" if self.done else ""
 
 
 class _Sentence(NamedTuple):
     turn: int
     role: str
     text: str
+    time: datetime | None = None
 
 
-def digest(lines: Sequence[Line], actions: Sequence[Action] = (), known: Sequence[str] = ()) -> Digest:
+def digest(
+    lines: Sequence[Line],
+    actions: Sequence[Action] = (),
+    known: Sequence[str] = (),
+    language: Language = NO_LANGUAGE,
+) -> Digest:
     """Return the summary of a conversation.
 
     Args:
-        lines: the turns, redacted and without recalled blocks, oldest first.
+        lines: the turns, redacted and without recalled blocks, oldest first, on the clock of the memory.
         actions: the tool executions.
         known: names of known projects, recognised without the word "project".
+        language: how words weigh; without it, no terms are found and a title is a plain request or none.
     """
     said = list(_sentences(lines))
-    chinese = is_chinese("\n".join(line.text for line in lines if line.role == "user"))
-    goal = _goal(said)
-    decided = _unique((_cut(one.text) for one in said if _is_decision(one)), most=_MAX_LISTED)
-    outcome, status = _outcome(lines, said, actions)
+    own = [one for one in said if one.role == "user"]
+    topics = phrases(((line.role, line.text) for line in lines), language)
+    title = _plain_request(own, topics) or titled(topics) or _plain_statement(own, language)
+    asked = _asked(own, topics)
+    done, failed = _results(lines, said, actions)
     answered = max((at for at, line in enumerate(lines) if line.role == "assistant"), default=-1)
-    left = (_cut(_STEP.sub("", request(one.text)) or one.text) for one in said if _is_step(one, answered))
-    steps = _unique(left, most=_MAX_LISTED, last=True)
-    asked = (text for text in _open_questions(said, answered) if request(text) not in steps)
-    questions = _unique(asked, most=_MAX_LISTED, last=True)
-    taken = {goal, outcome, *decided, *steps, *questions}
-    texts = [line.text for line in lines if line.role in {"user", "assistant"}]
+    steps = _listed((one for one in own if is_step(one.text)), ahead=True)
+    decided = _listed(one for one in own if is_decision(one.text))
+    questions = _listed(
+        one
+        for one in own
+        if is_open(one.text)
+        or (one.turn > answered >= 0 and QUESTION.search(one.text) and len(_content(one.text)) >= 2)
+    )
+    texts = [line.text for line in lines if line.role == "user"]
     paths = [path for action in actions for path in action.paths]
     return Digest(
-        title=_shorter(goal.rstrip("。.!！?？") or outcome, 60),
-        goal=goal,
-        outcome=outcome,
-        status=status,
-        said=_statements(said, taken),
+        title=title,
+        asked="" if request(asked).rstrip(_ENDS) == title or asked in {*decided, *questions} else asked,
         decided=decided,
-        entities=tuple(entities(texts)),
-        projects=tuple(projects(texts, paths, known)),
-        questions=questions,
+        done=done,
+        failed=failed,
+        questions=tuple(text for text in questions if text not in steps),
         steps=steps,
-        chinese=chinese,
+        names=tuple(_names(texts, topics, title, language)),
+        projects=tuple(projects(texts, paths, known)),
+        said=_statements(said, {asked, *steps, *questions}),
+        chinese=is_chinese("\n".join(texts)),
     )
 
 
@@ -175,75 +211,126 @@ def _sentences(lines: Sequence[Line]) -> Iterator[_Sentence]:
             for text in sentences(line.text):
                 asked = line.role == "user" and TASK.match(request(text))  # 你好，帮我修一下
                 if (asked or not SMALL_TALK.match(text)) and not of_another(text):
-                    yield _Sentence(number, line.role, text)
+                    yield _Sentence(number, line.role, text, line.time)
 
 
-def _goal(said: Sequence[_Sentence]) -> str:
-    """Return the first request of the user, with the sentence before it if the request is short."""
-    own = [one for one in said if one.role == "user" and _content(one.text)]
-    if not own:
+def _plain_request(own: Sequence[_Sentence], topics: Sequence[Phrase]) -> str:
+    """Return the first request as a title, where it is short and can be read without the conversation.
+
+    A request that points at the sentence before it ("Can you fix it?") has that sentence as its title.
+    """
+    first = next((at for at, one in enumerate(own) if _is_request(one.text)), None)
+    if first is None or own[first].turn > own[0].turn:
         return ""
-    asked = next((one for one in own if _asks(one.text)), None)
-    if asked is None:
-        return _cut(own[0].text)
-    words = request(asked.text)
-    before = [one.text for one in own[: own.index(asked)] if one.turn == asked.turn]
-    if before and len(_content(words)) < 3:
-        return _cut(f"{before[0]} {words}")
-    return _cut(words)
+    before = own[first - 1].text if first else ""
+    for words in (request(own[first].text).rstrip(_ENDS), before.rstrip(_ENDS)):
+        short = columns(words) <= MAX_TITLE and len(_content(words)) >= 2
+        if short and not (QUESTION.search(words) or _POINTS_AWAY.search(words)):
+            often = [one for one in topics[:_MAX_LISTED] if one.turns >= _OFTEN]
+            return words if not often or _covered(words, topics[:_MAX_LISTED]) else ""
+    return ""
 
 
-def _asks(text: str) -> bool:
-    words = request(text)
-    return words != text[:1].upper() + text[1:] or bool(TASK.match(words) or QUESTION.search(text))
+def _plain_statement(own: Sequence[_Sentence], language: Language) -> str:
+    """Return the first statement as a title, where it is short, plain, and names something."""
+    first = own[0].text.rstrip(_ENDS) if own else ""
+    short = columns(first) <= MAX_TITLE and len(_content(first)) >= 2
+    if not short or QUESTION.search(first) or _POINTS_AWAY.search(first):
+        return ""
+    return first if tells(first, language) else ""
 
 
-def _outcome(
+def _is_request(text: str) -> bool:
+    return bool(TASK.match(request(text)) or ASKS.match(text))
+
+
+def _asked(own: Sequence[_Sentence], topics: Sequence[Phrase]) -> str:
+    """Return the request or question that holds most of the topics, preferably of the first turn.
+
+    Without topics that stand in several turns it is the first one.
+    """
+    asks = [one for one in own if _asks_plainly(one.text)]
+    if not asks or not any(one.turns >= _OFTEN for one in topics):
+        return _shorter(asks[0].text, _ASKED) if asks else ""
+
+    def told(one: _Sentence) -> int:
+        plain = one.turn == own[0].turn and TASK.match(request(one.text)) is not None
+        return _covered(one.text, topics[:_MAX_LISTED]) + plain
+
+    best = max(asks, key=told)
+    return _shorter(best.text, _ASKED) if told(best) >= 2 else ""
+
+
+def _asks_plainly(text: str) -> bool:
+    return bool(_is_request(text) or QUESTION.search(text)) and len(_content(text)) >= 2
+
+
+def _covered(text: str, topics: Sequence[Phrase]) -> int:
+    """Return how many words of the topics a text holds."""
+    low = text.casefold()
+    return sum(len(one.key) for one in topics if one.text.casefold() in low)
+
+
+def _results(
     lines: Sequence[Line], said: Sequence[_Sentence], actions: Sequence[Action]
-) -> tuple[str, Status]:
+) -> tuple[tuple[str, ...], str]:
+    """Return what was done, and what failed in the end.
+
+    The user's word counts; the agent's where it used tools, or where the user thanks for it.
+    """
+    own = [one for one in said if one.role == "user" and is_result(one.text, by_owner=True)]
     last = len(lines) - _LAST_TURNS
     replies = [
-        one
-        for one in said
-        if one.role == "assistant" and not (QUESTION.search(one.text) or OFFER.match(one.text))
+        one for one in said if one.role == "assistant" and one.turn >= last and not OFFER.match(one.text)
     ]
-    late = [one for one in replies if one.turn >= last]
-    good = [one for one in late if DONE.search(one.text) and not FAILED.search(one.text)]
-    done = next((one for one in good if one.turn == good[-1].turn), None)
-    failed = next((one for one in reversed(late) if FAILED.search(one.text)), None)
-    final = next((line.text for line in reversed(lines) if line.role == "user"), "")
-    happy = bool(HAPPY.search(final)) and not FAILED.search(final) and len(final) < 80
-    if failed is not None and (done is None or failed.turn > done.turn) and not happy:
-        return _cut(failed.text), "failed"
-    if done is not None:
-        return _cut(done.text), "done"
-    if actions and actions[-1].failed and not happy:
-        return actions[-1].title, "failed"
-    last_reply = next((one for one in reversed(late) if _content(one.text)), None)
-    if last_reply is None:
-        return "", "open"
-    first = next(one for one in replies if one.turn == last_reply.turn)
-    return _cut(first.text), "done" if happy else "open"
+    trusted = [one for one in replies if actions or _thanked(lines, one.turn)]
+    good = [one for one in trusted if is_result(one.text, by_owner=False)]
+    final = max((one.turn for one in replies), default=-1)
+    first = next((one for one in replies if one.turn == final), None)
+    happy = _thanked(lines, final)
+    if first is not None and is_failure(first.text) and not happy:
+        return _listed(own, most=_MAX_DONE), _cut(first.text)
+    done = _listed(
+        [*own, *(one for one in good if one.turn == good[-1].turn)][: len(own) + 1], most=_MAX_DONE
+    )
+    if not done and not good and actions and actions[-1].failed and not happy:
+        return (), actions[-1].title
+    return done, ""
 
 
-def _is_decision(one: _Sentence) -> bool:
-    return bool(DECIDED.search(one.text)) and not QUESTION.search(one.text) and one.role == "user"
+def _thanked(lines: Sequence[Line], turn: int) -> bool:
+    """Return whether the user's next words after a turn are thanks."""
+    after = next((line.text for line in lines[turn + 1 :] if line.role == "user"), "")
+    return bool(HAPPY.search(after[:80])) and not QUESTION.search(after[:80])
 
 
-def _is_step(one: _Sentence, answered: int) -> bool:
-    """Return whether a sentence is a next step: not an answered request, nor just a date of the assistant."""
-    if QUESTION.search(one.text) or not NEXT.search(one.text) or DONE.search(one.text):
-        return False
-    if one.role == "user":
-        return one.turn > answered or not _asks(one.text)
-    return bool(LEFT.search(one.text)) and not OFFER.match(one.text)
+def _listed(found: Iterable[_Sentence], *, most: int = _MAX_LISTED, ahead: bool = False) -> tuple[str, ...]:
+    """Return sentences for a list, with the dates of their time words; of too many, the last ones."""
+    texts = (
+        _cut(dated(words, one.time, ahead=ahead) if one.time else words)
+        for one in found
+        if (words := step_text(request(one.text) if ahead else one.text))
+    )
+    return tuple(dict.fromkeys(texts))[-most:]
 
 
-def _open_questions(said: Sequence[_Sentence], answered: int) -> Iterator[str]:
-    for one in said:
-        asked_last = one.turn > answered and QUESTION.search(one.text)
-        if one.role == "user" and (asked_last or UNSURE.search(one.text)):
-            yield _cut(one.text)
+def _names(texts: Sequence[str], topics: Sequence[Phrase], title: str, language: Language) -> Iterator[str]:
+    """Yield topics that are not in the title, then identifiers and repeated names that the user wrote."""
+    said = [one.text for one in topics]
+    prose = " ".join(word.strip("#*`[]") for text in texts for word in text.split() if "/" not in word)
+
+    def sure(name: str) -> bool:
+        plain = name.isascii() and columns(name) <= _MAX_NAME and not is_common(name, language)
+        return plain and (is_identifier(name) or prose.count(name) > 1)
+
+    wanted = [*said, *filter(sure, entities(texts))]
+    low, count = title.casefold(), 0
+    for name in wanted:
+        longer = any(other.startswith(f"{name} ") for other in wanted)
+        if count < _MAX_NAMES and not longer and name.casefold() not in low:
+            low += "\0" + name.casefold()
+            count += 1
+            yield name
 
 
 def _statements(said: Sequence[_Sentence], taken: set[str]) -> tuple[str, ...]:
@@ -268,11 +355,6 @@ def _content(text: str) -> list[str]:
     return [term for term in query_terms(text[:1000]) if not is_stop(term)]
 
 
-def _unique(texts: Iterator[str], *, most: int, last: bool = False) -> tuple[str, ...]:
-    found = list(dict.fromkeys(texts))
-    return tuple(found[-most:] if last else found[:most])
-
-
 def _cut(text: str) -> str:
     return _shorter(text, LONGEST)
 
@@ -292,30 +374,34 @@ def overlap(one: str, other: str) -> float:
 
 
 _LABELS: Final = {
-    "goal": ("Asked", "目标"),
+    "asked": ("Asked", "目标"),
     "said": ("Said", "提到"),
     "decided": ("Decided", "决定"),
-    "done": ("Done", "结果"),
+    "done": ("Done", "完成"),
     "failed": ("Failed", "没成"),
-    "did": ("Done", "完成"),
-    "open": ("Last", "进展"),
     "steps": ("Next", "接下来"),
     "questions": ("Open", "待定"),
 }
 
 
-def label(name: str, *, chinese: bool) -> str:
-    """Return the label of a part of a digest in Chinese or English."""
-    return _LABELS[name][chinese]
+def items(found: Digest, *, said: bool = False) -> list[tuple[str, str]]:
+    """Return the parts of a digest that are lists, as labels and texts, in its language.
 
-
-def summary_lines(found: Digest, *, short: bool = False) -> list[str]:
-    """Return the digest as lines of a note."""
+    Args:
+        found: the digest.
+        said: whether statements of the user are among them, as in a summary that replaces the turns.
+    """
     zh = found.chinese
-    colon = "：" if zh else ": "
-    parts: list[tuple[str, Sequence[str]]] = [("goal", [found.goal]), (found.status, [found.outcome])]
-    if not short:
-        parts[1:1] = [("said", found.said), ("decided", found.decided), ("did", found.did)]
-        parts += [("steps", found.steps), ("questions", found.questions)]
-    rows = dict.fromkeys((name, text) for name, texts in parts for text in texts if text)
-    return [f"{label(name, chinese=zh)}{colon}{text}" for name, text in rows]
+    parts = (
+        ("asked", (found.asked,)), ("said", found.said if said else ()), ("decided", found.decided),
+        ("done", found.done), ("failed", (found.failed,)), ("steps", found.steps),
+        ("questions", found.questions),
+    )  # fmt: skip
+    rows = dict.fromkeys((_LABELS[name][zh], text) for name, texts in parts for text in texts if text)
+    return list(rows)
+
+
+def summary_lines(found: Digest, *, said: bool = False) -> list[str]:
+    """Return the digest as lines of a note; `said` as in `items`."""
+    colon = "：" if found.chinese else ": "
+    return [f"{name}{colon}{text}" for name, text in items(found, said=said)]

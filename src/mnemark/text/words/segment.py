@@ -165,6 +165,11 @@ def _bigrams(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
 
 
+def tagged(text: str) -> list[tuple[str, str]]:
+    """Return the words of a Chinese text as they are written, each with its part of speech ("n", "v")."""
+    return list(_jieba().tag(text, hmm=False))
+
+
 def query_terms(text: str) -> list[str]:
     """Return the terms of a query in order with repeats, including stop words.
 

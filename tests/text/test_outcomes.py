@@ -1,0 +1,109 @@
+"""What is a decision, a step, a result or an open question; dates beside time words; titles of topics."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from mnemark.embed.bundled import BundledEmbedder
+from mnemark.text.dates.written import dated, last_day, undated
+from mnemark.text.summary.outcomes import is_decision, is_open, is_result, is_step
+from mnemark.text.summary.summary import Line, digest
+from mnemark.text.summary.topics import Language, phrases, titled
+
+SATURDAY = datetime(2026, 11, 21, 9, tzinfo=UTC)
+LANGUAGE = Language(BundledEmbedder().weights)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "found"),
+    [
+        ("We decided to use SQLite.", True),
+        ("Okay, let's go with the blue one.", True),
+        ("From now on, all dates are ISO dates.", True),
+        ("我们决定改用 SQLite。", True),
+        ("以后都用 uv 装依赖，不要用 pip。", True),
+        ("Let's keep spreading kindness.", False),
+        ("Let's go with that.", False),
+        ("I haven't decided to move yet.", False),
+        ("Should we go with the blue one?", False),
+        ("我心里有谱了，会再对比一下价格，然后做决定。", False),
+        ("这是决定性的一步。", False),
+        ("我就按这个思路来。", False),
+    ],
+)
+def test_a_decision(sentence: str, *, found: bool) -> None:
+    assert is_decision(sentence) is found
+
+
+@pytest.mark.parametrize(
+    ("sentence", "found"),
+    [
+        ("Tomorrow we need to release 2.1.", True),
+        ("I'll send the draft by Friday.", True),
+        ("The next step is to write the tests.", True),
+        ("明天要给客户发周报。", True),
+        ("我打算下周三去医院复查。", True),
+        ("I hope we will see it tomorrow.", False),
+        ("See you tomorrow!", False),
+        ("Will it rain tomorrow?", False),
+        ("谢谢你帮我梳理了这个框架，现在我对明天的沟通更有把握了。", False),
+        ("接下来是健康问题。", False),
+        ("明天长沙多云，气温适宜。", False),
+    ],
+)
+def test_a_step(sentence: str, *, found: bool) -> None:
+    assert is_step(sentence) is found
+
+
+def test_a_result_and_what_is_open() -> None:
+    assert is_result("I've finished the draft of chapter two.", by_owner=True)
+    assert is_result("All 41 tests pass.", by_owner=False)
+    assert not is_result("If the tests pass, it is fixed.", by_owner=False)
+    assert not is_result("年龄增长，保费本身已较高。", by_owner=False)
+    assert is_open("行程还没定，两个方案二选一。")
+    assert not is_open("Is it open?")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "last"),
+    [
+        ("下周三交稿", "下周三（2026-11-25）交稿", "2026-11-25"),
+        ("I hand it in next Wednesday.", "I hand it in next Wednesday (2026-11-25).", "2026-11-25"),
+        ("We ship by Friday", "We ship by Friday (2026-11-27)", "2026-11-27"),
+        ("next month", "next month (2026-12)", "2026-12-31"),
+        ("明天早上开会", "明天早上（2026-11-22）开会", "2026-11-22"),
+        ("tomorrow's talk", "tomorrow's (2026-11-22) talk", "2026-11-22"),
+        ("tomorrow (2026-11-22) again", "tomorrow (2026-11-22) again", "2026-11-22"),
+        ("on 5 December", "on 5 December", None),
+        ("每周三开会", "每周三开会", None),
+    ],
+)
+def test_dates_beside_time_words(text: str, shown: str, last: str | None) -> None:
+    found = dated(text, SATURDAY, ahead=True)
+    assert found == shown
+    assert dated(found, SATURDAY, ahead=True) == found
+    assert undated(found) == undated(text)
+    day = last_day(found)
+    assert (day.isoformat() if day else None) == last
+
+
+def test_a_title_is_a_plain_request_or_what_it_was_about() -> None:
+    asked = [
+        Line("user", "Hi! Can you plan a budget tracker?"),
+        Line("assistant", "Sure."),
+        Line("user", "ok"),
+    ]
+    assert digest(asked, language=LANGUAGE).title == "Plan a budget tracker"
+    said = [
+        ("user", "Hey Mel! How's it going? I tried the pottery class."),
+        ("assistant", "Wow, that's really sweet! What did you make in the pottery class?"),
+        ("user", "A bowl. The pottery class is a great way to relax, Mel!"),
+    ]
+    assert titled(phrases(said, LANGUAGE)).startswith("Pottery class")
+    assert digest([Line(*one) for one in said], language=LANGUAGE).decided == ()
+    talk = [
+        ("user", "我在看股权激励的方案。"),
+        ("assistant", "股权激励要先定期权池。"),
+        ("user", "明白，期权池我再算。"),
+    ]
+    assert titled(phrases(talk, LANGUAGE)) == "股权激励"
