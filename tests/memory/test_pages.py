@@ -120,3 +120,10 @@ def test_every_topic_has_a_heading() -> None:
 
     assert set(TOPICS) <= set(_HEADINGS)
     assert {topic for _, topic, _ in _table().values()} <= set(TOPICS)
+
+
+def test_a_number_alone_does_not_tell_the_language(memory: Memory) -> None:
+    memory.remember("height", "189")
+    memory.remember("", "我每周跑三次步", importance=0.3, source="sessions/a.jsonl#L2")
+    memory.consolidate(now=NOW)
+    assert "- 身高：189\n" in user(memory)

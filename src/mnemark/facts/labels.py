@@ -112,8 +112,11 @@ def is_chinese(text: str) -> bool:
 
 
 def in_chinese(values: Iterable[str]) -> bool:
-    """Return whether values are those of a person who writes Chinese: more than a third; names may not be."""
-    found = [is_chinese(value) for value in values]
+    """Return whether values are those of a person who writes Chinese: more than a third; names may not be.
+
+    Numbers and the like tell nothing.
+    """
+    found = [is_chinese(value) for value in values if any(map(str.isalpha, value))]
     return sum(found) * 3 > len(found)
 
 

@@ -156,7 +156,7 @@ def propose(view: ScopeView) -> Proposal:
         (_Page(_user_file(view), PROFILE, _USER_KINDS, MOST_ABOUT_USER, _USER_TITLE, user), about_user),
         (_Page(_traits_file(view), TRAITS, _TRAIT_KINDS, MOST, _TRAITS_TITLE, ""), traits),
     )
-    chinese = are_chinese(fact for fact, _ in facts)
+    chinese = are_chinese(view.current())
     return Proposal(STEP, tuple(_edit(view, page, found, chinese=chinese) for page, found in pages))
 
 

@@ -152,7 +152,7 @@ def mended(sentence: Sentence) -> list[Found]:
     english = _TROUBLE_EN.search(text) and _FIXED_EN.search(text) and not _NOT_EN.search(text)
     chinese = _TROUBLE_ZH.search(text) and _FIXED_ZH.search(text) and not _NOT_ZH.search(text)
     value = _PREFIX.sub("", sentence.text).rstrip(" .。!！").strip()
-    if not (english or chinese) or not 8 <= len(value) <= 240:
+    if not (english or chinese) or not 8 <= len(value) <= 240 or value[-1] in ":：":  # the fix is not in it
         return []
     return [Found("project", "errors", value)]
 
