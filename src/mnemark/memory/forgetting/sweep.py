@@ -249,15 +249,19 @@ class Sweep:
         return jsonl.encode(kept | {"kind": "blank", "erased": self.targets.time})
 
     def _holds_lines(self, payload: object) -> bool:
-        if not isinstance(payload, dict) or payload.get("path") not in self.targets.marks:
+        """Return whether an edit holds lines that are erased, or that cite erased turns only."""
+        path = payload.get("path") if isinstance(payload, dict) else None
+        if not isinstance(payload, dict) or not isinstance(path, str):
             return False
-        marks = {mark for run in self.targets.marks[payload["path"]] for mark in run}
         hunks = [one for one in payload.get("hunks") or () if isinstance(one, dict)]
         keys = ("old", "new", "before", "after")
-        lines = (
+        lines = [
             line for one in hunks for key in keys for line in one.get(key) or () if isinstance(line, str)
+        ]
+        marks = {mark for run in self.targets.marks.get(path, ()) for mark in run}
+        return any(weight(line) >= _MIN_WEIGHT and line_mark(line) in marks for line in lines) or bool(
+            self._citing(path, lines)
         )
-        return any(weight(line) >= _MIN_WEIGHT and line_mark(line) in marks for line in lines)
 
     def _session_line(self, line: jsonl.Line) -> bytes | None:
         data = line.data.strip(b" \t\r").removeprefix(b"\xef\xbb\xbf")

@@ -28,7 +28,7 @@ _WEEKDAY: Final = lazy_pattern(
     rf"(?:on |by )?{_WEEKDAY_EN}|(?:周|星期|礼拜)[一二三四五六日天]", re.IGNORECASE
 )
 _PART_OF_DAY: Final = lazy_pattern(
-    r"(?:\s+(?:in the |at )?(?:morning|afternoon|evening|night)|\s*的?(?:凌晨|清晨|早晨|早上|上午|中午|下午|傍晚|晚上|夜里))$",
+    r"(?<!\s)(?:\s++(?:in the |at )?(?:morning|afternoon|evening|night)|\s*+的?(?:凌晨|清晨|早晨|早上|上午|中午|下午|傍晚|晚上|夜里))$",
     re.IGNORECASE,
 )
 _DATED: Final = lazy_pattern(r" ?[(（](?P<first>\d{4}-\d\d(?:-\d\d)?)(?:–(?P<last>\d{4}-\d\d-\d\d))?[)）]")
