@@ -37,7 +37,7 @@ def test_nanobot(tmp_path: Path) -> None:
         assert ran.returncode == 0, ran.stderr
         return ran.stdout
 
-    (_, init), (_, talk) = blocks("nanobot.md")
+    (_, init), (_, talk), *_ = blocks("nanobot.md")
     run(init)
     # Deadlines have tests of their own; here a busy machine must not decide.
     (tmp_path / ".nanobot/mnemark/mnemark.toml").write_text("recall_deadline_ms = 20_000\n", encoding="utf-8")

@@ -157,7 +157,7 @@ def test_commits_hold_the_steps_files_and_no_others(memory: Memory) -> None:
     memory.consolidate(now=NOW, commit=True)
     assert committed(memory.root, "HEAD") == ("mnemark consolidate: refresh", ["MEMORY.md"])
     journal = [path.relative_to(memory.root).as_posix() for path in memory.root.glob("journal/*")]
-    report = f"memory/reports/{NOW:%Y-%m-%d}.md"
+    report = f"memory/reports/{NOW.astimezone(memory.fact_store.zone):%Y-%m-%d}.md"
     assert committed(memory.root, "HEAD~") == (
         "mnemark consolidate: learn",
         [*journal, "memory/facts/user.md", report],

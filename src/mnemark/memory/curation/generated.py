@@ -156,7 +156,9 @@ def propose(view: ScopeView) -> Proposal:
         (_Page(_user_file(view), PROFILE, _USER_KINDS, MOST_ABOUT_USER, _USER_TITLE, user), about_user),
         (_Page(_traits_file(view), TRAITS, _TRAIT_KINDS, MOST, _TRAITS_TITLE, ""), traits),
     )
-    chinese = are_chinese(view.current())
+    earned_facts = [fact for fact, _ in facts]
+    telling = any(char.isalpha() for fact in earned_facts for char in fact.value)
+    chinese = are_chinese(earned_facts if telling else view.current())
     return Proposal(STEP, tuple(_edit(view, page, found, chinese=chinese) for page, found in pages))
 
 
