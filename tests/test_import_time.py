@@ -57,7 +57,7 @@ _PROMPT = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "
     [
         (["--version"], 6, 70, 0),
         (["hook", "prompt", "--agent", "claude-code", "--alone"], 83, 235, 52),
-        (["search", "when does the backup run"], 185, 445, 75),
+        (["search", "when does the backup run"], 190, 445, 75),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else None,
 )
