@@ -52,7 +52,7 @@ class Learned(msgspec.Struct, kw_only=True):
 
     @property
     def share(self) -> float:
-        """Lines for each statement or turn."""
+        """Share of the statements or turns that left something."""
         return self.left / self.said if self.said else 0.0
 
 

@@ -43,7 +43,7 @@ def known_of(held: FactVersion) -> Known:
         mark_of(fact.path) if fact.line else "",
         _key_hash(fact),
         _words_hash(fact),
-        tuple(map(entry_mark, core_entries(fact))),
+        tuple(map(entry_mark, dict.fromkeys(core_entries(fact)))),
         None if held.begin is None else held.begin.timestamp(),
         None if held.end is None else held.end.timestamp(),
     )

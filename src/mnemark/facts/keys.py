@@ -11,7 +11,7 @@ from typing import Final
 
 from mnemark.facts.values import twin_key
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.words.normalize import fold, normalize
+from mnemark.text.words.normalize import HAN, fold, normalize
 
 _SYNONYMS: Final = {
     "name": "full name, real name, is called, called, named, 名字, 姓名, 名, 叫, 全名, 名称",
@@ -296,7 +296,6 @@ _FILLERS_ZH: Final = lazy_pattern(
     "[我的了也很还呢啊呀吧哦是啦]|现在|其实|一直|已经|目前|真的|非常|特别|个|只|名|位|在|，"
 )
 _WORD: Final = lazy_pattern(r"[\w+#]+(?:\.[\w+#]+)*")
-_HAN: Final = lazy_pattern("[\u3400-\u9fff]")
 _BY_ORDER: Final = lazy_pattern(
     r"\b(?:than|before|after|from|by|not|never|no|without|but|if|because)\b|n't\b"
 )
@@ -313,7 +312,7 @@ def statement_key(statement: str) -> str:
     False
     """
     text = value_words(statement)
-    if _HAN.search(text):
+    if HAN.search(text):
         return "".join(_WORD.findall(_FILLERS_ZH.sub("", text)))
     words = [singular(word) for word in _WORD.findall(text) if word not in _FILLERS]
     names = [

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from typing import Final
 
 from mnemark.facts.keys import predicate_key, subject_key
-from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.words.normalize import HAN
 
 _ROWS: Final = """\
 name self 名字
@@ -96,7 +96,6 @@ _SUBJECTS: Final = {
     "grandmother": "奶奶", "grandfather": "爷爷", "project": "项目", "agent": "助手",
 }  # fmt: skip
 """Chinese names of common subjects."""
-_CHINESE: Final = lazy_pattern(r"[\u3400-\u9fff]")
 
 
 @cache
@@ -108,16 +107,18 @@ def _table() -> dict[str, tuple[str, str, str]]:
 
 def is_chinese(text: str) -> bool:
     """Return whether a text holds Chinese characters."""
-    return _CHINESE.search(text) is not None
+    return HAN.search(text) is not None
 
 
-def in_chinese(values: Iterable[str]) -> bool:
+def in_chinese(*values: Iterable[str]) -> bool:
     """Return whether values are those of a person who writes Chinese: more than a third; names may not be.
 
-    Numbers and the like tell nothing.
+    The first of several collections decides that has words: numbers and the like tell nothing.
     """
-    found = [is_chinese(value) for value in values if any(map(str.isalpha, value))]
-    return sum(found) * 3 > len(found)
+    for group in values:
+        if found := [is_chinese(value) for value in group if any(map(str.isalpha, value))]:
+            return sum(found) * 3 > len(found)
+    return False
 
 
 @lru_cache(maxsize=4_096)

@@ -133,8 +133,8 @@ def core_entry(fact: Fact, *, chinese: bool | None = None) -> str:
 
 
 def core_entries(fact: Fact) -> tuple[str, ...]:
-    """Return all lines by which the core memory may state a fact."""
-    return tuple(dict.fromkeys(core_entry(fact, chinese=chinese) for chinese in (None, False, True)))
+    """Return the lines by which the core memory may state a fact: as stored, in English, in Chinese."""
+    return tuple(core_entry(fact, chinese=chinese) for chinese in (None, False, True))
 
 
 def without_fact(text: str, identifier: str) -> str:

@@ -5,7 +5,7 @@ Those are our own lines, OpenAI-style messages (`role`, `content`, `tool_calls`)
 as a list of parts. Keys that a `Turn` lacks are kept in `meta`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from mnemark.files import jsonl
@@ -84,6 +84,18 @@ def decode_turn(record: Record, line: jsonl.Line, undated: datetime | None = Non
         duration_ms=_whole_number(message.get("duration_ms")),
         meta=extra,
     )
+
+
+def texts_in(value: Json) -> Iterator[str]:
+    """Yield all strings in a JSON value, except keys."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for one in value.values():
+            yield from texts_in(one)
+    elif isinstance(value, Sequence):
+        for one in value:
+            yield from texts_in(one)
 
 
 def _message(record: Record) -> Record | None:

@@ -8,7 +8,6 @@ import itertools
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from operator import attrgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -115,8 +114,8 @@ def _sync_locked(
             known = {}
         index.connection.execute("INSERT OR REPLACE INTO meta VALUES ('passage_tokens', ?)", (limit,))
     # Known files were searchable when they were added: do not parse their paths again.
-    every = sorted((*found.entries, *found.journals), key=attrgetter("path"))
-    entries = [entry for entry in every if entry.path in known or searchable(entry)]
+    files = [entry for entry in found.entries if entry.path in known or searchable(entry)]
+    entries = files + [entry for entry in found.journals if entry.path in known or searchable(entry)]
     hidden = index.hidden.current()
     secret = redaction.paths_with_new_values(index)
     if secret:
@@ -142,7 +141,7 @@ def _sync_locked(
     _store_marks(index, marks | withheld)
     problems = [*found.problems, *copy_problems(found.entries), *stored_problems(index), *run.problems]
     return SyncReport(
-        files=sum(not is_journal(entry.path) for entry in entries),
+        files=len(files),
         problems=tuple(dict.fromkeys(problems)),
         inner=tuple(found.inner),
         passages=run.passages,

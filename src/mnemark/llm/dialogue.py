@@ -45,6 +45,13 @@ class Dialogue(ABC):
     ) -> Reply:
         """Send one request by `deadline` (`time.monotonic()`), or raise `LLMUnavailable`."""
 
+    def _time_left(self, deadline: float) -> float:
+        """Return the seconds until a deadline; raise `LLMUnavailable` if none are left."""
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise LLMUnavailable("unreachable", f"there was no time left to ask {self.model}; allow more")
+        return left
+
     @overload
     def complete(
         self, messages: Sequence[Message], *, schema: None = None, timeout: float = 60.0

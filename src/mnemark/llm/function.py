@@ -1,6 +1,5 @@
 """Use a Python function from messages to text as a model."""
 
-import time
 from collections.abc import Callable, Sequence
 
 import msgspec
@@ -51,9 +50,7 @@ class FunctionLLM(Dialogue):
         schema: type[msgspec.Struct] | None,  # noqa: ARG002 - the messages contain it
         deadline: float,
     ) -> Reply:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            raise LLMUnavailable("unreachable", f"there was no time left to ask {self.model}; allow more")
+        left = self._time_left(deadline)
         expected = tokens_of(messages)
         with self._meter.request(self.model, expected, _EXPECTED_TOKENS) as ticket:
             try:

@@ -109,8 +109,7 @@ class ProgramLLM(Dialogue):
         schema: type[msgspec.Struct] | None,  # noqa: ARG002 - the messages contain it
         deadline: float,
     ) -> Reply:
-        if deadline - time.monotonic() <= 0:
-            raise LLMUnavailable("unreachable", f"there was no time left to ask {self.model}; allow more")
+        self._time_left(deadline)
         path = _found(self._command[0])
         expected = tokens_of(messages) + self._program.overhead
         with self._meter.request(self.model, expected, EXPECTED) as ticket:

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from mnemark.facts import remember
 from mnemark.facts.keys import subject_key
+from mnemark.facts.labels import in_chinese
 from mnemark.facts.model import EXPLICIT, Fact, NewFact
 from mnemark.facts.timeline import order
 from mnemark.facts.write import core_entries, core_entry
@@ -22,7 +23,7 @@ from mnemark.memory import file_edits
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.curation.personas import CUSTOM, FOLDER
 from mnemark.memory.curation.plan import Edit, Proposal, ScopeView
-from mnemark.memory.curation.topics import HEADING_CHARACTERS, are_chinese, arranged, topic_of
+from mnemark.memory.curation.topics import HEADING_CHARACTERS, arranged, topic_of
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.generated import find, mark, outside, put
@@ -156,9 +157,7 @@ def propose(view: ScopeView) -> Proposal:
         (_Page(_user_file(view), PROFILE, _USER_KINDS, MOST_ABOUT_USER, _USER_TITLE, user), about_user),
         (_Page(_traits_file(view), TRAITS, _TRAIT_KINDS, MOST, _TRAITS_TITLE, ""), traits),
     )
-    earned_facts = [fact for fact, _ in facts]
-    telling = any(char.isalpha() for fact in earned_facts for char in fact.value)
-    chinese = are_chinese(earned_facts if telling else view.current())
+    chinese = in_chinese((fact.value for fact, _ in facts), (fact.value for fact in view.current()))
     return Proposal(STEP, tuple(_edit(view, page, found, chinese=chinese) for page, found in pages))
 
 
@@ -195,7 +194,8 @@ def withdraw(
             if not any(find(text, name) for name in _PARTS):
                 continue
             if change is None:
-                holding = {entry for fact in view.current() for entry in core_entries(fact)}
+                entries = (view.state.derive(_entries, fact) for fact in view.current())
+                holding = {entry for found in entries for entry in found}
                 change = _keep_only(holding, _replaced(view))
             if change(text) != text:
                 done = file_edits.write(
@@ -203,6 +203,10 @@ def withdraw(
                 )
                 changed += [path] if done.status == "written" else []
     return changed
+
+
+def _entries(fact: Fact, _zone: tzinfo) -> tuple[str, ...]:
+    return core_entries(fact)
 
 
 def withdraw_replaced(ws: OpenWorkspace, facts: Iterable[Fact]) -> None:
@@ -239,12 +243,8 @@ def _replaced(view: ScopeView) -> dict[str, str]:
         old: now
         for one in held
         if not one.at(view.now) and (new := current.get(one.fact.key)) is not None and earned(view, new)
-        for old, now in zip(_shown(one.fact), _shown(new), strict=True)
+        for old, now in zip(core_entries(one.fact), core_entries(new), strict=True)
     }
-
-
-def _shown(fact: Fact) -> list[str]:
-    return [core_entry(fact, chinese=chinese) for chinese in (None, False, True)]
 
 
 def _keep_only(holding: set[str], replaced: Mapping[str, str]) -> Callable[[str], str]:

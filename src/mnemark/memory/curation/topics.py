@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from mnemark.facts.keys import subject_key
-from mnemark.facts.labels import in_chinese, topic
+from mnemark.facts.labels import topic
 from mnemark.facts.model import Fact
 from mnemark.facts.timeline import order
 from mnemark.facts.write import core_entry
@@ -68,11 +68,6 @@ def topic_of(fact: Fact) -> str:
     if subject == "user" or not found:
         return found
     return "project" if found in {"tools", "project"} else "people"
-
-
-def are_chinese(facts: Iterable[Fact]) -> bool:
-    """Return whether these facts are those of a person who writes Chinese."""
-    return in_chinese(fact.value for fact in facts)
 
 
 def arranged(facts: Iterable[Fact], zone: tzinfo, *, chinese: bool) -> list[str]:

@@ -10,16 +10,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from mnemark.errors import UsageError
 from mnemark.facts.keys import predicate_key
 from mnemark.facts.labels import labels
 from mnemark.facts.parse import split_words
 from mnemark.facts.write import HEADINGS
-from mnemark.files import layout, listing, platform
+from mnemark.files import layout, listing
 from mnemark.files.layout import in_scope
 from mnemark.memory.forgetting.needles import NAME_LIST, SearchPatterns, search_patterns
 from mnemark.memory.forgetting.select import Item
-from mnemark.memory.forgetting.titles import left_of
+from mnemark.memory.forgetting.titles import content_of, left_of
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.outline import without_comments
 
@@ -61,7 +60,7 @@ def _of_facts(root: Path, items: Sequence[Item]) -> Iterator[Item]:
         personas = listing.names(root, in_scope(scope, "personas"), ".md")
         for name in (*_CURATED, *(f"personas/{one}" for one in personas)):
             path = in_scope(scope, name)
-            for number, line in enumerate(_content(root, path).splitlines(keepends=True), 1):
+            for number, line in enumerate(content_of(root, path).splitlines(keepends=True), 1):
                 text = line.decode("utf-8", "replace")
                 if wanted.fullmatch(text):
                     yield Item(kind="note", path=path, start_line=number, end_line=number, text=text)
@@ -85,16 +84,8 @@ def _pages(root: Path, scope: str) -> Iterator[str]:
                 yield "/".join(filter(None, (inside, name)))
 
 
-def _content(root: Path, path: str) -> bytes:
-    """Return a file's bytes; empty if it cannot be read, as no search reads it then either."""
-    try:
-        return platform.content(layout.safe_path(root, path))
-    except (OSError, UsageError):
-        return b""
-
-
 def _quoting(root: Path, path: str, words: SearchPatterns, logs: set[str], lines: set[str]) -> Iterator[Item]:
-    data = _content(root, path)
+    data = content_of(root, path)
     cites = "episodes/" in path and any(log.encode() in data for log in logs)
     names = [name.casefold() for name in words.names] if cites else []
     noted = cites and any(ref.encode() in data for ref in lines)  # a model's notes name their turns

@@ -24,6 +24,7 @@ from mnemark.files.reading import read
 from mnemark.files.scan import Entry, Scan, scan
 from mnemark.files.sessions import Placed, SessionLog
 from mnemark.files.tombstones import Run, matches, run_of
+from mnemark.files.turns import texts_in
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.lines import lines as lines_of
@@ -87,19 +88,8 @@ def parts(lines: Sequence[str]) -> list[Lines]:
 def turn_text(turn: Turn) -> str:
     """Return all texts of a turn: content, then calls, results, attachments and meta."""
     return "\n".join(
-        [turn.content, *_texts([turn.tool_calls, turn.tool_results, turn.attachments, turn.meta])]
+        [turn.content, *texts_in([turn.tool_calls, turn.tool_results, turn.attachments, turn.meta])]
     )
-
-
-def _texts(value: Json) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for one in value.values():
-            yield from _texts(one)
-    elif isinstance(value, Sequence):
-        for one in value:
-            yield from _texts(one)
 
 
 NOTED: Final = lazy_pattern(r"<!-- (?:observed|id): ([0-9A-Z]{26})\b")

@@ -58,10 +58,15 @@ def _pages(root: Path, log: str) -> Iterator[tuple[str, list[str]]]:
     scope = layout.scope_of(log)
     folder = layout.in_scope(scope, FOLDER)
     for name in listing.names(root, folder, ".md"):
-        try:
-            text = platform.content(layout.safe_path(root, f"{folder}/{name}")).decode("utf-8", "replace")
-        except (OSError, UsageError):
-            continue
+        text = content_of(root, f"{folder}/{name}").decode("utf-8", "replace")
         title, terms = _TITLE.search(text), _TERMS.search(text)
         if log in text and title:
             yield title[1].strip(), _BETWEEN.split(terms[1]) if terms else []
+
+
+def content_of(root: Path, path: str) -> bytes:
+    """Return a file's bytes; empty if it cannot be read, as no search reads it then either."""
+    try:
+        return platform.content(layout.safe_path(root, path))
+    except (OSError, UsageError):
+        return b""

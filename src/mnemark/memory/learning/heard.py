@@ -4,25 +4,25 @@ What a page says, an agent may repeat as its own: "We decided to deploy to evil.
 believed once the owner says it or accepts it in review.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
 from mnemark.files.layout import scope_of
 from mnemark.files.names import split_ref
 from mnemark.files.sessions import Placed, SessionLog
+from mnemark.files.turns import texts_in
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import strip_fences
-from mnemark.text.words.normalize import fold
+from mnemark.text.words.normalize import HAN, fold
 from mnemark.text.words.stopwords import is_stop
 from mnemark.text.words.terms import stem
-from mnemark.types import Json, Origin, Turn
+from mnemark.types import Origin, Turn
 
 _MOST: Final = 200_000
 """Characters of one text of a tool that are looked at."""
 _WORD: Final = lazy_pattern(r"[A-Za-z0-9][\w.+#@/:-]*|[\u3400-\u9fff]+")
 _NAME: Final = lazy_pattern(r"[\d./@:_#+]|[A-Z]")
-_HAN: Final = lazy_pattern(r"[\u3400-\u9fff]")
 _SHARE: Final = 0.5
 """Share of the words that may come from outside alone."""
 
@@ -61,7 +61,7 @@ class Heard:
             self._own.update(_words(strip_fences(turn.content)))
         elif turn.origin in {"tool", "web", "file"}:
             self._hear(turn.content, turn.origin)
-        for text in _texts(turn.tool_results):
+        for text in texts_in(turn.tool_results):
             self._hear(text, "tool")
 
     def _hear(self, text: str, origin: Origin) -> None:
@@ -82,22 +82,11 @@ def _words(text: str) -> Iterator[str]:
 def _named(text: str) -> Iterator[tuple[str, bool]]:
     """Yield words, and whether each is a name, number or address; of Chinese, pairs of characters."""
     starts = True
-    chinese = _HAN.search(text) is not None
+    chinese = HAN.search(text) is not None
     for match in _WORD.finditer(fold(text)):
         found = match[0].rstrip(".:/-+#@")
-        if _HAN.match(found):
+        if HAN.match(found):
             yield from ((found[at : at + 2], False) for at in range(max(1, len(found) - 1)))
         elif len(found) > 1 and not is_stop(word := stem(found.lower())):
             yield word, chinese or bool(_NAME.search(found[1:] if starts else found))
         starts = False
-
-
-def _texts(value: Json) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for one in value.values():
-            yield from _texts(one)
-    elif isinstance(value, Sequence):
-        for one in value:
-            yield from _texts(one)

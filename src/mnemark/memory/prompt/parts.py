@@ -14,12 +14,12 @@ from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.prompt.facts import FactLine
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import visible
+from mnemark.text.words.normalize import HAN
 from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
 
 JOIN: Final = "\n\n"
 _KNOWN_BY: Final = 40
 """Characters that stand for a piece in a list."""
-_CHINESE: Final = lazy_pattern(r"[\u3400-\u9fff]")
 _LATIN: Final = lazy_pattern(r"[A-Za-z]+")
 
 
@@ -91,7 +91,7 @@ def pieces_of(text: str) -> tuple[str, ...]:
 def is_chinese(texts: Iterable[str]) -> bool:
     """Return whether texts are mostly Chinese: a character counts as much as a word."""
     together = "\n".join(texts)
-    return len(_CHINESE.findall(together)) > len(_LATIN.findall(together))
+    return len(HAN.findall(together)) > len(_LATIN.findall(together))
 
 
 _MOST: Final = 40

@@ -12,6 +12,7 @@ from typing import Final
 
 from mnemark.text.dates.ranges import spans
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.words.normalize import HAN
 
 _LONGEST: Final = timedelta(days=31)
 _WEEKDAY_EN: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
@@ -32,7 +33,6 @@ _PART_OF_DAY: Final = lazy_pattern(
     re.IGNORECASE,
 )
 _DATED: Final = lazy_pattern(r" ?[(（](?P<first>\d{4}-\d\d(?:-\d\d)?)(?:–(?P<last>\d{4}-\d\d-\d\d))?[)）]")
-_HAN: Final = lazy_pattern(r"[\u3400-\u9fff]")
 
 
 def dated(text: str, said: datetime, *, ahead: bool = False) -> str:
@@ -60,7 +60,7 @@ def dated(text: str, said: datetime, *, ahead: bool = False) -> str:
         if weekday and day.date() < said.date():
             day += timedelta(days=7)
         shown = _shown(day, found.end) if not weekday else day.date().isoformat()
-        chinese = _HAN.search(words) is not None
+        chinese = HAN.search(words) is not None
         out += [text[at:stop], f"（{shown}）" if chinese else f" ({shown})"]
         at = stop
     return "".join([*out, text[at:]])

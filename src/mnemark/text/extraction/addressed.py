@@ -7,8 +7,8 @@ open on Sundays" and 禁止乱发广告 are not: such words between people must 
 from typing import Final
 
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.words.normalize import HAN
 
-_HAN: Final = lazy_pattern(r"[\u3400-\u9fff]")
 _STANDING: Final = lazy_pattern(
     r"(?i)^(?:(?:please|and|also|so|ok(?:ay)?|hey|hi|hello|well|then|yes|no|always|never|ever|from now on|"
     r"going forward|from here on|henceforth|in (?:the )?future|remember(?: to| that)?|note(?: that)?|by default|"
@@ -84,7 +84,7 @@ def is_addressed(sentence: str) -> bool:
     [True, False]
     """
     text = " ".join(sentence.split())
-    return _is_addressed_zh(text) if _HAN.search(text) else _is_addressed_en(text)
+    return _is_addressed_zh(text) if HAN.search(text) else _is_addressed_en(text)
 
 
 def _is_addressed_en(text: str) -> bool:

@@ -280,7 +280,6 @@ def _command(match: re.Match[str], _: Clause) -> list[Found]:
     return [Found("project", f"{match['p'].lower()} command", value)] if usable(value) else []
 
 
-_I: Final = r"(?i:I)"
 _IS: Final = r"(?: is(?: now| currently)?|'s(?: now)?|(?: has|'s)? (?:just )?changed to)"
 _CALLED: Final = r"(?:(?:'s name)?(?: is(?: now| called| named)?|'s(?: called)?))"
 _OVER: Final = "finished|done|complete|completed|cancell?ed|on hold|paused|shelved|over|launched|shipped|live|archived|discontinued|abandoned"

@@ -155,10 +155,6 @@ TRAITS: Final = word_set(
     "childless infertile insecure impulsive forgetful "
     "hard-working hardworking right-brained self-taught well-traveled educated uneducated tattooed hairy insured bookish nerdy geeky "
 )
-CONDITIONS: Final = word_set(
-    "diabetic asthmatic autistic dyslexic bipolar epileptic disabled paralyzed blind deaf mute colorblind colourblind "
-    "color-blind lactose-intolerant nearsighted near-sighted farsighted handicapped"
-)
 MARITAL: Final = word_set("single married divorced separated widowed engaged")
 LANGUAGES: Final = word_set(
     "english german french spanish italian portuguese dutch chinese mandarin cantonese japanese korean russian polish "

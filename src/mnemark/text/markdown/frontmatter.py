@@ -205,7 +205,6 @@ def _inline_list(value: str, number: int) -> tuple[Scalar, ...]:
     raise _BrokenError(f"front matter: the list at line {number} is not closed")
 
 
-_H1: Final = lazy_pattern(r"#[ \t]+\S")
 _DATED_NAME: Final = lazy_pattern(r"(?<!\d)(?P<y>\d{4})([-_.]?)(?P<m>\d{2})\2(?P<d>\d{2})(?!\d)")
 _DATED_FOLDER: Final = lazy_pattern(
     r"(?:^|/)(?P<y>\d{4})/(?:\d{4}-)?(?P<m>\d{2})/(?:\d{4}-\d{2}-)?(?P<d>\d{2})(?=[/._\- ]|$)"

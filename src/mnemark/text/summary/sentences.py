@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Final
 
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.words.normalize import HAN
 
 _FENCED: Final = lazy_pattern(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _MARKS: Final = lazy_pattern(r"^[ \t]*(?:#{1,6}[ \t]+|[-*+][ \t]+(?:\[[ xX]\][ \t]+)?|\d{1,3}[.)、][ \t]*)")
@@ -20,7 +21,6 @@ _ASIDE: Final = lazy_pattern(
     r"^(?:(?:by the way|btw|one more thing|oh|also|and|but|anyway)\b[,:]?\s+|(?:对了|另外|还有|顺便说一下|顺便|哦|噢)[，,：:\s]+)",
     re.IGNORECASE,
 )
-_HAN: Final = lazy_pattern(r"[\u3400-\u9fff]")
 
 POLITE: Final = lazy_pattern(
     r"^(?:(?:hi|hello|hey|ok|okay|so|well|thanks|great)\b[\s,!.]*(?:\w+[,!]\s+)?|(?:now|also|then),?\s+|please,?\s+|"
@@ -108,7 +108,7 @@ _SUFFIX_DOTS: Final = frozenset({"e.g", "i.e", "a.m", "p.m"})
 
 def is_chinese(text: str) -> bool:
     """Return whether a text is mostly Chinese: each character counts as much as a short word."""
-    return len(_HAN.findall(text)) * 3 > len(re.findall(r"[A-Za-z]", text))
+    return len(HAN.findall(text)) * 3 > len(re.findall(r"[A-Za-z]", text))
 
 
 def sentences(text: str) -> Iterator[str]:

@@ -8,6 +8,9 @@ from typing import Literal
 
 from mnemark.text.lazy_pattern import lazy_pattern
 
+HAN = lazy_pattern(r"[\u3400-\u9fff]")
+"""A Chinese character."""
+
 VARIANTS = Path(__file__).resolve().parents[2] / "data" / "variants.txt"
 """File of two lines: traditional characters, and their simplified forms (tools/build_variants.py)."""
 
