@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mnemark.memory.learning.by_rule import CandidateWriter, SourcedCandidate
+from mnemark.memory.learning.candidates import CandidateWriter, SourcedCandidate
 from mnemark.memory.memory import Memory
 from mnemark.text.extraction.candidate import Candidate
 from mnemark.types import Origin

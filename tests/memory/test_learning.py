@@ -10,7 +10,7 @@ import pytest
 from mnemark.errors import NotFoundError, ReadOnlyError
 from mnemark.llm import Budget, Ledger, Message, Meter
 from mnemark.llm.function import FunctionLLM, from_callable
-from mnemark.memory.learning import by_rule
+from mnemark.memory.learning import candidates
 from mnemark.memory.learning.by_model import work
 from mnemark.memory.learning.by_rule import learn
 from mnemark.memory.memory import Memory
@@ -346,13 +346,13 @@ def test_killed_half_way_nothing_is_lost_and_nothing_twice(
     say(asking, SAID, "Then came the harp for a while.")
     asking.learn()
     both = {"facts": [*proposal()["facts"], *proposal(turn=2, value="harp", quote="the harp")["facts"]]}  # type: ignore[misc]
-    keep = by_rule.CandidateWriter.keep
+    keep = candidates.CandidateWriter.keep
 
     def cut_off(*given: object, **options: object) -> object:
         keep(*given, **options)  # type: ignore[arg-type]
         raise Killed  # the facts are on the disk, and the stretch still in the queue
 
-    monkeypatch.setattr(by_rule.CandidateWriter, "keep", cut_off)
+    monkeypatch.setattr(candidates.CandidateWriter, "keep", cut_off)
     with pytest.raises(Killed):
         work(asking, model=model_for(asking, lambda _: both)[0])
     monkeypatch.undo()

@@ -16,8 +16,8 @@ from mnemark.memory.consolidation.report import Report as Consolidated
 from mnemark.memory.curation.identity import Part
 from mnemark.memory.forgetting.receipt import Forgotten, Place, Receipt
 from mnemark.memory.health.doctor import Finding
-from mnemark.memory.learning.by_rule import LearnedFact
 from mnemark.memory.learning.by_rule import Report as Learning
+from mnemark.memory.learning.candidates import LearnedFact
 from mnemark.memory.review.explain import Found as Asked
 from mnemark.memory.review.explain import Line, Quoted, Why
 from mnemark.memory.review.review import Waiting

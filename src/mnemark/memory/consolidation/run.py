@@ -24,7 +24,8 @@ from mnemark.memory.curation import generated
 from mnemark.memory.curation.identity import compiled
 from mnemark.memory.curation.plan import Edit, Move, Planned, Proposal, ScopeView, apply, scopes_in
 from mnemark.memory.journal.edits import EditJournal
-from mnemark.memory.learning.by_rule import LearnedFact, learn, remember_arguments
+from mnemark.memory.learning.by_rule import learn
+from mnemark.memory.learning.candidates import LearnedFact, remember_arguments
 from mnemark.memory.learning.from_notes import begin, describe, learn_notes
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.review.attention import attention

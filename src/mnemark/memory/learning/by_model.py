@@ -22,7 +22,7 @@ from mnemark.files.sessions import FOLDER, SessionLog
 from mnemark.index.state import Item, State
 from mnemark.llm import LLM, LLMUnavailable
 from mnemark.memory.journal.sessions import NOTES
-from mnemark.memory.learning.by_rule import CandidateWriter, LearnedFact, SourcedCandidate
+from mnemark.memory.learning.candidates import CandidateWriter, LearnedFact, SourcedCandidate
 from mnemark.memory.learning.model_prompt import (
     FACTS,
     SITTING_TASK,

@@ -7,31 +7,18 @@ even if it was removed or forgotten since.
 
 import time
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final
 
 import msgspec
 
 from mnemark.errors import IntegrityError, NotFoundError
-from mnemark.facts.ends import Retraction
-from mnemark.facts.journal import Words, words_of
-from mnemark.facts.keys import subject_key
-from mnemark.facts.model import EXPLICIT, Fact
-from mnemark.facts.remember import facts, remember_against, retract
-from mnemark.facts.sources import source_of
-from mnemark.facts.timeline import order
 from mnemark.files import listing, platform
 from mnemark.files.layout import in_scope
-from mnemark.files.names import split_ref
 from mnemark.files.sessions import FOLDER, Placed, SessionLog
-from mnemark.memory.learning.by_hand import Line, contradicted, lines_by_hand
-from mnemark.memory.learning.heard import Heard, line_of
+from mnemark.memory.learning.candidates import CandidateWriter, LearnedFact, SourcedCandidate
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.text.extraction.addressed import is_addressed
-from mnemark.text.extraction.extract import OWNER_ROLES, Candidate, extract
-from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.types import Origin
+from mnemark.text.extraction.extract import extract
 
 POSITION: Final = "learn:"
 """Prefix of the names of positions in `state.db`."""
@@ -40,39 +27,6 @@ STRETCH: Final = 8
 _STRETCH_CHARACTERS: Final = 6_000
 _CHECKPOINT_TURNS: Final = 100
 """Number of turns after which the position is stored."""
-
-PROPOSALS: Final = 3
-"""Maximum number of statements of an agent that wait for review from one session: who reads more?"""
-
-_ASKED: Final = lazy_pattern(
-    r"(?i)\b(?:remember|keep in mind|note down|don't forget)\b|记住|记下|记好|别忘|请记得|牢记"
-)
-
-Status = Literal["learned", "known", "review", "ended", "would be learned", "would be ended"]
-
-
-class LearnedFact(msgspec.Struct, frozen=True, kw_only=True):
-    """A fact and the turn it comes from."""
-
-    status: Status
-    """`known`: learned from this turn before; `review`: waiting for review; `ended`: over, says the turn."""
-    subject: str
-    predicate: str
-    value: str
-    type: str
-    since: str
-    ref: str
-    quote: str
-    """The sentence it was read from."""
-    by: Literal["rule", "model"] = "rule"
-    id: str = ""
-    importance: float | None = None
-    confidence: float | None = None
-    priority: str = ""
-    topic: str = ""
-    """Of a statement, which has no predicate."""
-    against: str = ""
-    """The line that a person wrote and that it contradicts."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -157,200 +111,6 @@ def _logs(root: Path) -> Iterator[tuple[str, SessionLog]]:
                 found.append((state.mtime_ns, path.name, scope))
     for _, name, scope in sorted(found):
         yield scope, SessionLog.at(root / scope, f"{FOLDER}/{name}")
-
-
-class SourcedCandidate(NamedTuple):
-    """A candidate fact with the ref, origin, time and role of its source turn."""
-
-    fact: Candidate
-    ref: str
-    scope: str
-    origin: Origin
-    said: datetime
-    role: str = "user"
-
-    @property
-    def is_of_owner(self) -> bool:
-        """Whether the owner said it, or a note does, which is theirs."""
-        return self.origin in {"owner", "file"} or (self.origin == "import" and self.role in OWNER_ROLES)
-
-    @property
-    def trusted_as(self) -> Origin:
-        """How far it is trusted when it ends facts: a note as the agent that may have written it."""
-        return "agent" if self.origin == "file" else self.origin
-
-    @property
-    def stored_origin(self) -> Origin:
-        """The origin of the fact: of a turn of the owner's the store decides, by its words."""
-        return "agent" if self.origin in {"owner", "file"} else self.origin
-
-
-class CandidateWriter:
-    """Store candidates as facts, each only once for each source turn.
-
-    A fact about the owner is only learned from the owner's words, a rule only from an order to the agent.
-    What an agent states in words of web pages or tools waits for `propose`.
-    """
-
-    def __init__(self, ws: OpenWorkspace, *, dry_run: bool = False) -> None:
-        self.ws = ws
-        self.dry_run = dry_run
-        self.dropped = 0
-        """Statements of agents that `propose` left out."""
-        self._new: set[tuple[str, Words, str]] = set()
-        self._heard: dict[str, Heard] = {}
-        self._by_hand: dict[str, list[Line]] = {}
-        self._doubtful: dict[str, list[SourcedCandidate]] = {}
-        """By session, with the origin of their words."""
-
-    def keep(
-        self, candidates: Sequence[SourcedCandidate], *, by: Literal["rule", "model"] = "rule"
-    ) -> list[LearnedFact]:
-        """Store candidates with the origin "agent" (or "import") and their turn as source; skip known ones.
-
-        Consecutive candidates are written as a batch: one line of the journal, one edit of each file.
-        """
-        found: list[LearnedFact] = []
-        waiting: list[tuple[int, SourcedCandidate]] = []
-        if candidates:  # where nothing was found, the facts known are not read
-            with self.ws.fact_store.lock:
-                self.ws.fact_store.sources.refresh()
-        for one in self._believed(candidates):
-            new, since = one.fact, one.fact.since
-            if new.over:
-                self._write(found, waiting)
-                found += self._ended(one, by)
-                continue
-            if since < one.said:
-                self._write(found, waiting)  # earlier candidates decide the start of this one's validity
-            wanted = Fact(
-                id="", subject=new.subject, predicate=new.predicate, value=new.value, source=one.ref,
-                scope=one.scope,
-            )  # fmt: skip
-            mark = one.scope, words_of(wanted), source_of(one.ref)
-            known = mark in self._new or self.ws.fact_store.sources.knows(wanted, one.said)
-            if not known:
-                since = self._valid_from(one, wanted) if since < one.said else since
-                if not self.dry_run:
-                    self._new.add(mark)
-                    waiting.append((len(found), one))
-            asked = one.is_of_owner and _ASKED.search(new.quote) is not None
-            importance = max(new.importance, EXPLICIT) if asked else new.importance
-            found.append(LearnedFact(
-                status="known" if known else "would be learned", subject=new.subject,
-                predicate=new.predicate, value=new.value, type=new.type, since=since.isoformat(),
-                ref=one.ref, quote=new.quote, by=by, importance=importance, confidence=new.confidence,
-                priority=new.priority, topic=new.topic, against="" if known else self._against(one, wanted),
-            ))  # fmt: skip
-        self._write(found, waiting)
-        return found
-
-    def _believed(self, candidates: Sequence[SourcedCandidate]) -> Iterator[SourcedCandidate]:
-        """Yield the candidates that may be stored; put aside what rests on web pages or tools."""
-        over = {(one.ref, one.fact.quote) for one in candidates if one.fact.over}
-        for one in candidates:
-            new = one.fact
-            of_owner = one.is_of_owner or subject_key(new.subject) != "user"
-            order = new.type != "rule" or is_addressed(new.quote or new.value)
-            # Of a sentence that says what is no more, the end is kept, not the sentence.
-            ends = bool(new.predicate) or new.over or (one.ref, new.quote) not in over
-            if not (of_owner and order and ends):
-                continue
-            if (outside := self._outside(one)) is not None:
-                self._doubtful.setdefault(split_ref(one.ref)[0], []).append(one._replace(origin=outside))
-            else:
-                yield one
-
-    def _against(self, one: SourcedCandidate, wanted: Fact) -> str:
-        """Return the line written by hand that what the owner says contradicts; empty if there is none."""
-        if one.origin != "owner":
-            return ""
-        if one.scope not in self._by_hand:
-            self._by_hand[one.scope] = lines_by_hand(self.ws, one.scope, one.said)
-        line = contradicted(wanted, one.fact.quote, self._by_hand[one.scope])
-        return f"{line.text} ({line.ref})" if line is not None else ""
-
-    def _outside(self, one: SourcedCandidate) -> Origin | None:
-        """Return where the words of an agent's statement come from if that is a web page or a tool."""
-        path, line = line_of(one.ref)
-        if one.origin != "agent" or not path:
-            return None
-        if path not in self._heard:
-            known = facts(self.ws.fact_store, scope=one.scope)
-            own = [str(fact) for fact in known if fact.origin == "owner"]
-            self._heard[path] = Heard(self.ws.root, path, own)
-        return self._heard[path].origin_of(one.fact.value, line)
-
-    def propose(self, *, by: Literal["rule", "model"] = "rule") -> list[LearnedFact]:
-        """Propose the best statements that rest on web pages or tools, at most `PROPOSALS` a session."""
-        found: list[LearnedFact] = []
-        for path, waiting in self._doubtful.items():
-            before = self.ws.fact_store.log.proposals.values()
-            room = max(0, PROPOSALS - sum(split_ref(fact.source)[0] == path for fact in before))
-            new = list({one.fact.value: one for one in waiting}.values())
-            best = sorted(new, key=lambda one: -one.fact.importance)
-            self.dropped += len(best[room:])
-            found += self.keep(best[:room], by=by)
-        self._doubtful.clear()
-        return found
-
-    def _ended(self, one: SourcedCandidate, by: Literal["rule", "model"]) -> list[LearnedFact]:
-        """End the facts that a turn says no longer hold; nothing where there are none."""
-        new = one.fact
-        said = Retraction(new.subject, new.predicate, new.value, one.said, one.ref, one.trusted_as, one.scope)
-        status: Status = "would be ended" if self.dry_run else "ended"
-        return [
-            LearnedFact(
-                status=status,
-                subject=fact.subject,
-                predicate=fact.predicate,
-                value=fact.value,
-                type=fact.type,
-                since=one.said.isoformat(),
-                ref=one.ref,
-                quote=new.quote,
-                by=by,
-                id=fact.id,
-            )
-            for fact in retract(self.ws.fact_store, said, dry_run=self.dry_run)
-        ]
-
-    def _write(self, found: list[LearnedFact], waiting: list[tuple[int, SourcedCandidate]]) -> None:
-        """Store the waiting candidates, and update their entries in `found`."""
-        if not waiting:
-            return
-        kept = remember_against(self.ws.fact_store, [
-            (remember_arguments(found[at], one.scope, one.stored_origin), found[at].against)
-            for at, one in waiting
-        ])  # fmt: skip
-        for (at, _), fact in zip(waiting, kept, strict=True):
-            status: Status = "review" if fact.review else "learned"
-            found[at] = msgspec.structs.replace(found[at], status=status, id=fact.id)
-        waiting.clear()
-
-    def _valid_from(self, one: SourcedCandidate, wanted: Fact) -> datetime:
-        """Return the start of validity of a fact that is said to be valid since a time before the turn.
-
-        If another value was recorded between that time and the turn, the new one is valid from the turn on:
-        "I moved last month" supersedes "I live in Bonn", said last week.
-        """
-        zone, since = self.ws.fact_store.zone, one.fact.since
-        for other in facts(self.ws.fact_store, subject=wanted.subject, as_of=one.said, scope=one.scope):
-            same = other.scope == one.scope and other.key == wanted.key
-            if same and words_of(other) != words_of(wanted) and since < order(other, zone)[0]:
-                return one.said
-        return since
-
-
-def remember_arguments(fact: LearnedFact, scope: str, origin: Origin = "agent") -> dict[str, object]:
-    """Return the arguments of `remember` for a fact."""
-    return {
-        "predicate": fact.predicate, "value": fact.value, "subject": fact.subject, "type": fact.type,
-        "origin": origin, "since": datetime.fromisoformat(fact.since), "importance": fact.importance,
-        "confidence": fact.confidence, "source": fact.ref, "scope": scope,
-        "priority": "" if fact.priority == "long" else fact.priority,  # long is assumed
-        "tags": (fact.topic,) if fact.topic else (),
-    }  # fmt: skip
 
 
 class _Run:

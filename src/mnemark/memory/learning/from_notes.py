@@ -17,7 +17,7 @@ from mnemark.files.layout import in_scope
 from mnemark.llm.base import LLM, LLMUnavailable
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.learning.by_hand import statements_of
-from mnemark.memory.learning.by_rule import CandidateWriter, LearnedFact, SourcedCandidate
+from mnemark.memory.learning.candidates import CandidateWriter, LearnedFact, SourcedCandidate
 from mnemark.memory.learning.model_prompt import FACTS, Answer, TurnExcerpt, believed, question
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.extraction.extract import Candidate, extract
