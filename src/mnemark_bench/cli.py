@@ -97,6 +97,30 @@ def ablate(
 
 
 @app.command()
+def lived(
+    folder: Folder,
+    *,
+    derived: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Recorded notes of a model on the turns, as JSON lines."),
+    ] = None,
+    embedder: Embedder = "bundled",
+    keep: Keep = None,
+    limit: Limit = None,
+    json: Json = False,
+) -> None:
+    """Measure what use does to recall: bare turns, and sessions ended and consolidated."""
+    from mnemark_bench import lived as bench
+    from mnemark_bench import report
+
+    results = bench.run(folder, derived=derived, embedder=embedder, keep=keep, limit=limit, tell=say)
+    if json:
+        print_json(results)
+    else:
+        report.show_lived(results)
+
+
+@app.command()
 def belief(
     folder: Folder,
     *,

@@ -4,6 +4,9 @@ from collections.abc import Sequence
 
 from mnemark_bench.ablate import MEASURES, Ablation
 from mnemark_bench.belief import SCORES, BeliefResult
+from mnemark_bench.lived import COMPARED as LIVED_COMPARED
+from mnemark_bench.lived import MEASURES as LIVED_MEASURES
+from mnemark_bench.lived import LivedSet
 from mnemark_bench.retrieval import COMPARED, REFERENCES, SetResult
 from mnemark_bench.speed import SpeedResult
 from mnemark_bench.tables import number, points, short, table
@@ -117,6 +120,30 @@ def show_ablation(result: Ablation) -> None:
             for effect in result.effects
         ]
         table(f"What a term gives, {short(measure)}", ["term", *result.full], rows)
+
+
+def show_lived(results: Sequence[LivedSet]) -> None:
+    """Print the measures of each state, and the differences to bare turns."""
+    rows = [
+        [result.set, str(result.scored), state, *(number(found[name]) for name in LIVED_MEASURES)]
+        for result in results
+        for state, found in result.states.items()
+    ]
+    table(
+        "Bare turns, and a memory that was lived in",
+        ["set", "n", "state", *map(short, LIVED_MEASURES)],
+        rows,
+        left=3,
+    )
+    rows = [
+        [result.set, state, *(points(found[name]) for name in LIVED_COMPARED)]
+        for result in results
+        for state, found in result.differences.items()
+    ]
+    table("Against bare turns, points", ["set", "state", *map(short, LIVED_COMPARED)], rows, left=2)
+    rows = [[result.set, str(result.notes), str(result.kept)] for result in results if result.notes]
+    if rows:
+        table("Recorded notes", ["set", "given", "kept"], rows)
 
 
 def show_belief(result: BeliefResult) -> None:

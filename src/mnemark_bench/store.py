@@ -109,7 +109,7 @@ def write_sessions(root: Path, units: Sequence[Unit]) -> None:
                         unit.text,
                         time=_time(unit.time),
                         origin="owner",
-                        meta={"unit": unit.id},
+                        meta={"unit": unit.id} | ({"name": name} if (name := unit.meta.get("name")) else {}),
                     )
                     for unit in members
                 ]

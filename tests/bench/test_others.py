@@ -31,6 +31,24 @@ def run_json(*arguments: object) -> Any:
     return json.loads(run(*arguments, "--json"))
 
 
+def test_a_lived_in_memory_is_measured_beside_bare_turns(tmp_path: Path) -> None:
+    folder = tiny.write(tmp_path / "tiny")
+    notes = tmp_path / "notes.jsonl"
+    noted = {"scope": "ann", "text": "The owner's boiler in the cellar leaks.", "source_ids": ["ann/1"]}
+    wrong = {"scope": "ann", "text": "Kowalski sold 99 boats.", "source_ids": ["ann/2"]}
+    notes.write_text("".join(json.dumps(one) + "\n" for one in (noted, wrong)), "utf-8")
+    keep = tmp_path / "kept"
+    (result,) = run_json("lived", folder, "--embedder", "none", "--derived", notes, "--keep", keep)
+    assert result["scored"] == 4
+    assert list(result["states"]) == ["bare", "lived", "lived, with notes"]
+    assert result["states"]["bare"]["turn_fractional@10"] == 1.0
+    assert result["differences"]["lived"]["turn_fractional@10"]["mean"] == 0.0
+    assert (result["notes"], result["kept"]) == (2, 0)  # sessions of two turns are too short to be noted
+    table = run("lived", folder, "--embedder", "none", "--derived", notes, "--keep", keep)
+    assert "lived, with notes" in table
+    assert "block derived" in table
+
+
 def test_every_term_that_is_on_is_ablated(tmp_path: Path) -> None:
     folder = tiny.write(tmp_path / "tiny")
     result = run_json("ablate", folder, "--embedder", "hashing")

@@ -12,7 +12,8 @@ from mnemark.files.layout import Place
 from mnemark.files.scan import Entry
 from mnemark.index import schema
 from mnemark.index.analysis import PassageText
-from mnemark.index.rows import ARCHIVED, CORE, KIND_CODE, ORIGIN_CODE, ROW, UNTRUSTED, seconds_of
+from mnemark.index.derived import SOURCES
+from mnemark.index.rows import ARCHIVED, CORE, DERIVED, KIND_CODE, ORIGIN_CODE, ROW, UNTRUSTED, seconds_of
 from mnemark.index.segment import MAX_SIZE, SegmentBuilder, dead_bits
 from mnemark.index.units import Unit
 from mnemark.index.workers import Workers
@@ -151,6 +152,7 @@ class Batch:
 def passage_row(number: int, document: int, unit: Unit, place: Place, scope: int) -> tuple[object, ...]:
     """Return the columns of a passage, in the order of `ROW`, but for what follows from its text."""
     flags = (ARCHIVED if place.archived else 0) | (CORE if place.role in _CORE_ROLES else 0)
+    flags |= DERIVED if unit.sources else 0
     return (
         number,
         document,
@@ -225,7 +227,8 @@ def _document_row(state: FileState, scope: int) -> tuple[object, ...]:
 
 def _passage_row(number: int, document: int, unit: Unit) -> tuple[object, ...]:
     # The fields of `Unit` are in the order of the table's columns; `head` is indexed, but not stored.
-    *columns, _head, meta = msgspec.structs.astuple(unit)
+    *columns, _head, meta, sources = msgspec.structs.astuple(unit)
+    meta = {**meta, SOURCES: sources} if sources else meta
     return (number, document, *columns, msgspec.json.encode(meta).decode() if meta else "{}")
 
 

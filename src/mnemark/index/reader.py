@@ -11,6 +11,7 @@ import numpy.typing as npt
 from mnemark.files.scan import ignorer
 from mnemark.files.tombstones import Tombstones
 from mnemark.index import unindexed
+from mnemark.index.derived import Edges, derived_passages, edges
 from mnemark.index.snapshot import Positions, Snapshot
 from mnemark.index.store import Index, Record
 from mnemark.index.unindexed import NOTHING, LogSizes, Pending
@@ -27,6 +28,18 @@ class View:
         self._index = index
         self._pending = pending
         self.scopes: Mapping[str, int] = pending.scopes or index.scopes()
+
+    def derived(self) -> Edges | None:
+        """Return the derived passages with their sources; None where there are none."""
+        memo = self.snapshot.memo
+        if "derived" not in memo:
+            memo["derived"] = self._derived()
+        found = memo["derived"]
+        return found if isinstance(found, Edges) else None
+
+    def _derived(self) -> Edges | None:
+        at = derived_passages(self.snapshot)
+        return edges(self.snapshot, self._index.sources(self.snapshot, at)) if len(at) else None
 
     def fetch(self, positions: Sequence[int] | npt.NDArray[np.int64]) -> list[Record]:
         """Return the passages at the given positions, in that order."""

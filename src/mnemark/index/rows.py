@@ -33,6 +33,9 @@ UNTRUSTED: Final[frozenset[Origin]] = frozenset({"tool", "web"})
 CORE: Final = 4
 """Flag: long-term memory, identity or facts; exempt from recency decay."""
 
+DERIVED: Final = 8
+"""Flag: generated text that names its sources; see `derived`."""
+
 KIND_CODE: Final[dict[Kind, int]] = {kind: code for code, kind in enumerate(KINDS)}
 ORIGIN_CODE: Final[dict[Origin, int]] = {origin: code for code, origin in enumerate(ORIGINS)}
 

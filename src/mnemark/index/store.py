@@ -19,10 +19,11 @@ from mnemark.files.platform import identity, machine_name
 from mnemark.files.tombstones import TombstoneLog, Tombstones
 from mnemark.index import schema
 from mnemark.index.connections import Connections
+from mnemark.index.derived import Ranges, ranges
 from mnemark.index.plan import Known
 from mnemark.index.rows import ROW
 from mnemark.index.segment import Posting, dead_bits, decode
-from mnemark.index.snapshot import SegmentView, Snapshot
+from mnemark.index.snapshot import Positions, SegmentView, Snapshot
 from mnemark.text.words.segment import fingerprint
 from mnemark.types import Kind, Origin
 
@@ -86,6 +87,7 @@ class Index:
         self._connections = Connections(lambda: schema.connect(self.path, readonly=readonly))
         self._load_lock = threading.Lock()
         self._snapshot: Snapshot | None = None
+        self._sources: tuple[int, Ranges] | None = None
         self._open_file: tuple[int, int] | None = None
         if not readonly:
             layout.private_folder(self.home)
@@ -257,6 +259,17 @@ class Index:
                 record = msgspec.structs.replace(record, scope=record.meta["scope"])
             found[record.id] = record
         return found
+
+    def sources(self, snapshot: Snapshot, derived: Positions) -> Ranges:
+        """Return the sources of these passages of a snapshot; cached for its generation."""
+        known = self._sources
+        if known is None or known[0] != snapshot.generation:
+            numbers = snapshot.rows["passage"][derived].tolist()
+            sql = "SELECT id, meta FROM passages WHERE id IN (SELECT value FROM json_each(?))"
+            metas = self.rows(sql, (msgspec.json.encode(numbers).decode(),))
+            documents = dict(self.rows("SELECT path, id FROM documents"))
+            known = self._sources = snapshot.generation, ranges(metas, documents)
+        return known[1]
 
     def scopes(self) -> dict[str, int]:
         """Return the ids of scopes by name."""

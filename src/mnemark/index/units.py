@@ -12,15 +12,19 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from mnemark.facts.files import visible_facts
 from mnemark.facts.known import FACT
 from mnemark.facts.model import Fact
 from mnemark.facts.parse import ParsedFact, clean
-from mnemark.files.layout import Place
+from mnemark.files.episodes import FOLDER as EPISODES
+from mnemark.files.layout import FACTS, Place, in_scope
+from mnemark.index.derived import linked, sourced_lines
 from mnemark.text.markdown.frontmatter import document_title, front_matter
+from mnemark.text.markdown.generated import split
 from mnemark.text.markdown.passages import passages, text_passages
-from mnemark.types import Kind, Origin, Turn
+from mnemark.types import Kind, Origin, Passage, Turn
 
 
 def fact_text(fact: Fact) -> str:
@@ -51,6 +55,12 @@ MONTHS: Final = (
 WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _OBSERVATIONS: Final = "## Observations"
 """Heading of the section of a daily note with tool observations."""
+_DERIVED_ROLES: Final = frozenset(
+    {"episode", "daily", "scratchpad", "longterm", "identity", "persona", "archive"}
+)
+"""Files whose generated text repeats turns or facts."""
+_REPEATED: Final = {"scratchpad": EPISODES, "longterm": FACTS, "identity": FACTS, "persona": FACTS}
+"""Folders whose files the generated lines of a page repeat, where they name none."""
 _LINE_SHIFT: Final = 20
 _CHUNK_MASK: Final = (1 << _LINE_SHIFT) - 1
 """Mask of the chunk in an ordinal, `line << 20 | chunk`: in file order, for lines of many chunks, too."""
@@ -70,6 +80,8 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     head: str
     meta: Mapping[str, Any] = {}
+    sources: Sequence[str] = ()
+    """Refs of what a derived passage comes from; see `derived`."""
 
     def key(self) -> bytes:
         """Return the content key, a 16-byte hash of the embedded text: equal texts share a vector."""
@@ -120,29 +132,66 @@ def note_units(
     found = visible_facts(text, text if raw is None else raw, path, "") if place.kind == "fact" else []
     units = [_fact_unit(parsed, fact, f"{stem.stem} {tags}") for parsed, fact in found]
     text = _blank_bullets(text, found)
-    for passage in cut(text, limit=limit):
-        if not passage.text.strip() or (found and not _has_body(passage.text)):
-            continue
-        if place.kind == "episode" and passage.end_line <= fields.end_line:
-            continue  # front matter repeats what the text of an episode says
+    text = _without_front(text, fields.end)
+    by_people, generated = split(text) if place.role in _DERIVED_ROLES else (text, "")
+    about = "" if place.kind == "episode" else _joined_words(tuple(map(str, fields.fields.values())))
+
+    def unit(passage: Passage, sources: Sequence[str] = (), fields: str = "") -> Unit:
         observed = place.role == "daily" and passage.text.lstrip().startswith(_OBSERVATIONS)
-        head = " ".join(
-            filter(None, (title, passage.title, stem.stem, str(stem.parent), tags, date_words(date)))
+        parts = title, passage.title, stem.stem, str(stem.parent), fields or tags, date_words(date)
+        head = " ".join(filter(None, parts))
+        return Unit(
+            ordinal=first_ordinal(passage.start_line) | passage.ordinal & _CHUNK_MASK,
+            start_line=passage.start_line,
+            end_line=passage.end_line,
+            kind="observation" if observed else place.kind,
+            origin="tool" if observed else place.origin,
+            title=passage.title or title,
+            date=date,
+            text=printable(passage.text),
+            head=printable(head),
+            sources=sources,
         )
-        units.append(
-            Unit(
-                ordinal=first_ordinal(passage.start_line) | passage.ordinal & _CHUNK_MASK,
-                start_line=passage.start_line,
-                end_line=passage.end_line,
-                kind="observation" if observed else place.kind,
-                origin="tool" if observed else place.origin,
-                title=passage.title or title,
-                date=date,
-                text=printable(passage.text),
-                head=printable(head),
-            )
-        )
+
+    for passage in cut(by_people, limit=limit):
+        bare = found or place.role in _DERIVED_ROLES
+        if not passage.text.strip() or (bare and not _has_body(passage.text)):
+            continue
+        first, about = about, ""  # front matter is searched with the first passage, and no part of it
+        units.append(unit(_trimmed(passage), fields=first))
+    if generated:
+        source = fields.fields.get("source") if place.kind == "episode" else None
+        page = (source,) if isinstance(source, str) else ()
+        units += [unit(*one) for one in _derived(generated, path, place, page, limit)]
     return printable(title), sorted(units, key=lambda unit: unit.ordinal)
+
+
+def _derived(
+    text: str, path: str, place: Place, page: tuple[str, ...], limit: int
+) -> Iterator[tuple[Passage, tuple[str, ...]]]:
+    """Yield the passages of a generated text with the refs of their sources; lines with refs stand alone."""
+    lines = text.split("\n")
+    for number, words, refs in sourced_lines(text):
+        lines[number - 1] = ""
+        yield Passage(0, number, number, 0, len(words), words), refs
+    if repeated := _REPEATED.get(place.role):
+        page = (f"{in_scope(place.scope, repeated)}/",)
+    for passage in passages("\n".join(lines), limit=limit):
+        if _has_body(passage.text):
+            yield _trimmed(passage), page or linked(passage.text, path)
+
+
+def _without_front(text: str, end: int) -> str:
+    """Return a text with its front matter, up to the offset `end`, emptied; line numbers do not change."""
+    lines = text[:end].splitlines(keepends=True)
+    return "".join(line[len(line.rstrip("\r\n")) :] for line in lines) + text[end:]
+
+
+def _trimmed(passage: Passage) -> Passage:
+    """Return a passage without empty lines at its start, which stand for what is no part of it."""
+    text = passage.text.lstrip("\r\n")
+    before = passage.text[: len(passage.text) - len(text)].count("\n")
+    return replace(passage, text=text, start_line=passage.start_line + before) if before else passage
 
 
 def _fact_unit(parsed: ParsedFact, fact: Fact, around: str) -> Unit:
@@ -159,6 +208,7 @@ def _fact_unit(parsed: ParsedFact, fact: Fact, around: str) -> Unit:
         text=printable(fact_text(fact)),
         head=printable(head),
         meta={FACT: fact.id},
+        sources=tuple(filter(None, (ref.strip() for ref in fact.source.split(",")))),
     )
 
 

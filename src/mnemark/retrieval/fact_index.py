@@ -137,6 +137,8 @@ def meta_of(fact_index: FactIndex, version: FactVersion, state: State) -> dict[s
         found["replaces"] = {"value": before.fact.value, "until": before.fact.until or None}
     if fact.pending:
         found["pending"] = True
+    if fact.source:
+        found["sources"] = [ref.strip() for ref in fact.source.split(",")]
     return found
 
 

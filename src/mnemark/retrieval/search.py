@@ -16,7 +16,7 @@ from mnemark.index.rows import NO_TIME, SUSPECT, seconds, wall_time
 from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot
 from mnemark.index.store import Record
 from mnemark.index.units import embedded_text
-from mnemark.retrieval import filters, past_facts
+from mnemark.retrieval import derived, filters, past_facts
 from mnemark.retrieval.cross_language import bridge
 from mnemark.retrieval.deadline import in_turn
 from mnemark.retrieval.fact_index import FactIndex
@@ -122,6 +122,9 @@ class _Search:
         self.terms = query.terms
         """The query's terms; `run` adds translations."""
         self.rarity: Mapping[str, float] | None = None
+        listed = request.where.kinds is not None and not request.where.kinds.isdisjoint(derived.KINDS)
+        self.edges = None if listed else view.derived()
+        """Derived passages and their sources; None where they are searched like any other."""
 
     def run(self) -> Found:
         preset = self.request.preset
@@ -129,11 +132,15 @@ class _Search:
         sizes = self._lengths(mask)
         if preset.bridge and self.rarity is None:
             self.terms += bridge(self.terms, self.snapshot, mask)
-        words = lexical.score(self.snapshot, self.terms, mask, sizes, preset, self.rarity)
+        words = lexical.score(self.snapshot, self.terms, mask, sizes, preset, self.rarity, self.edges)
         self.rarity = words.idf
-        cosines = meaning = self._cosines(mask)
-        if cosines is not None:
+        cosines = meaning = None
+        if (all_cosines := self._cosines(self._counted_mask())) is not None:
+            cosines = all_cosines
+            if self.edges is not None:
+                cosines = np.where(self.edges.apart, np.float32(0), all_cosines)
             meaning = dense.shared(cosines, self.snapshot, preset.neighbour)
+            meaning = derived.raised(meaning, all_cosines, self.edges)
             meaning *= sizes.substance
         in_time = self._time_mask(mask)
         fused = self._add_qmd(fusion.fuse(words.scores, meaning, in_time, preset))
@@ -156,6 +163,7 @@ class _Search:
         by_position = dict(zip((int(p) for p in positions), records, strict=True))
         shown = (self._hit(entry, by_position[entry.pos], words, meaning, fused) for entry in chosen)
         hits = tuple(hit for hit in shown if hit.text.strip())
+        hits = self._with_page(hits, chosen, words, meaning, fused)
         if preset.fusion != "absolute":  # confidence needs the absolute scale
             plain = self._restrict(fusion.fuse(words.scores, meaning, in_time, DEFAULT), mask)
         evidence = self._evidence(plain, words, cosines, in_time, by_position)
@@ -255,7 +263,9 @@ class _Search:
         if self.route is None or not self.request.preset.dense or not len(self.snapshot):
             return None
         left = None if self.request.deadline is None else max(self.request.deadline - time.monotonic(), 0.0)
-        vector, store, problem = self.route.vector.get(left, lambda word: self._rarity(word, mask))
+        vector, store, problem = self.route.vector.get(
+            left, lambda word: self._rarity(word, self._visible_mask())
+        )
         if vector is None or store is None:
             self.degraded.append(f"dense: {problem}")
             return None
@@ -297,7 +307,41 @@ class _Search:
             fused[self.view.positions(path, line)] = 0
         return fused
 
+    def _with_page(
+        self,
+        hits: tuple[Hit, ...],
+        chosen: Sequence[rank.Ranked],
+        words: lexical.Lexical,
+        meaning: Floats | None,
+        fused: Floats,
+    ) -> tuple[Hit, ...]:
+        """Put the page of a session first where it says more of the question than any passage."""
+        if self.edges is None or not len(self.edges.pages):
+            return hits
+        there = self._counted_mask()
+        pages = self.edges.pages if there is None else self.edges.pages[there[self.edges.pages]]
+        if (allowed := filters.allowed(self.snapshot.rows, self.request.where)) is not None:
+            pages = pages[allowed[pages]]
+        asked = {term: words.idf[term] for term, weight in self.query.terms if weight == 1}
+        found = derived.telling(self.snapshot, asked, pages, np.array([one.pos for one in chosen], np.int64))
+        if found is None:
+            return hits
+        best = max((hit.score for hit in hits), default=0.0)
+        entry = rank.Ranked(found, best, {})
+        page = self._hit(entry, self.view.fetch([found])[0], words, meaning, fused)
+        return (page, *hits)[: self.request.k]
+
     def _visible_mask(self) -> Mask | None:
+        """Return the mask of passages that compete: without those whose sources do; None for all."""
+        counted = self._counted_mask()
+        if self.edges is None:
+            return counted
+        memo, key = self.snapshot.memo, ("competing", *self.request.where.base)
+        if key not in memo:
+            memo[key] = ~self.edges.apart if counted is None else counted & ~self.edges.apart
+        return known if isinstance(known := memo[key], np.ndarray) else None
+
+    def _counted_mask(self) -> Mask | None:
         where, memo = self.request.where, self.snapshot.memo
         key = ("visible", *where.base)
         if key not in memo:
@@ -306,7 +350,8 @@ class _Search:
 
     def _lengths(self, mask: Mask | None) -> lexical.Lengths:
         preset = self.request.preset
-        key = ("lengths", *self.request.where.base, preset.neighbour, preset.short, preset.k1, preset.b)
+        shape = preset.neighbour, preset.short, preset.k1, preset.b
+        key = ("lengths", self.edges is None, *self.request.where.base, *shape)
         known = self.snapshot.memo.get(key)
         if not isinstance(known, lexical.Lengths):
             known = self.snapshot.memo[key] = lexical.lengths(self.snapshot, mask, preset)

@@ -7,7 +7,7 @@ what they only ask, suppose or deny is no note. Texts of tools and pages are no 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -33,9 +33,12 @@ _LAST: Final = frozenset({"open", "next"})
 """Parts of which only the last reading counts: what was open may be done by now."""
 _TITLE: Final = 80
 _LENGTH: Final = 300
-_SHARE: Final = 0.6
-"""Share of a note's words, by their first letters, that must stand in its turns."""
-_SHARE_HAN: Final = 0.5
+_SHARE: Final = 0.5
+"""Share of a note's words, by their first letters, that must stand in its turns or just before them."""
+_OWN_SHARE: Final = 0.25
+"""Share of them that must stand in its turns."""
+_BEFORE: Final = 2
+"""Turns before those that a note names, to which words such as "it", "there" and "yes" point."""
 _WORD: Final = lazy_pattern(r"[a-z][a-z'-]{2,}", re.IGNORECASE)
 _HAN: Final = lazy_pattern(r"[\u4e00-\u9fff]+")
 _NUMBER: Final = lazy_pattern(r"\d+(?:[.,:]\d+)*")
@@ -45,6 +48,9 @@ _COMMON: Final = frozenset({
     "their", "them", "they", "his", "him", "her", "she", "its", "who", "which", "when", "where", "into",
     "about", "after", "before", "because", "also", "not", "but", "does", "did", "can", "could", "should",
     "said", "says", "asked", "told", "any", "more", "longer", "never", "don't",
+    "mentioned", "mentions", "expressed", "expresses", "expressing", "feels", "felt", "finds", "found",
+    "considers", "considering", "believes", "thinks", "thought", "enjoys", "enjoyed", "appreciates",
+    "values", "shared", "shares", "recently", "currently", "both", "while", "during", "through", "such",
 })  # fmt: skip
 _ENDING: Final = lazy_pattern(r"(?<=[a-z]{2})(?:'s|ies|es|s|ed|ing|e|y)$")
 _NEGATION: Final = lazy_pattern(
@@ -106,7 +112,8 @@ def _is_wrong_title(title: str, said: Sequence[TurnExcerpt]) -> bool:
 
 def _sourced(note: Note, said: Sequence[TurnExcerpt], rules: Rules, part: str) -> SourcedNote | None:
     text = _clean(note.text, rules)
-    named = [said[number - 1] for number in dict.fromkeys(note.turns) if 1 <= number <= len(said)]
+    places = [number - 1 for number in dict.fromkeys(note.turns) if 1 <= number <= len(said)]
+    named = [said[place] for place in places]
     spoken = [one for one in named if one.turn.origin in {"owner", "agent", "import"}]
     owned = any(one.turn.origin != "agent" for one in spoken)
     needs_owner = part in {"decided", "observations"}  # of the owner's life an agent knows nothing by itself
@@ -114,28 +121,51 @@ def _sourced(note: Note, said: Sequence[TurnExcerpt], rules: Rules, part: str) -
         return None
     if "[redacted:" in text or looks_like_instructions(text):
         return None
-    words = " \n".join(strip_fences(one.turn.content) for one in spoken)
-    days = _days(spoken)
-    if not _holds(text, words, days) or _is_not_meant(text, words, part):
+    words, days = _words(spoken), _days(spoken)
+    around = _around(places, said)
+    if not _holds(text, words, around, days) or _is_not_meant(text, words, part):
         return None
     day = note.date if note.date in days else ""
     return SourcedNote(text, tuple(one.ref for one in spoken), tuple(one.turn.id for one in spoken), day)
 
 
-def _holds(text: str, source: str, days: Iterable[str] = ()) -> bool:
-    """Tell whether the numbers, the names and most words of a note stand in its source.
+def _words(said: Iterable[TurnExcerpt]) -> str:
+    return " \n".join(strip_fences(one.turn.content) for one in said)
+
+
+class _Around(NamedTuple):
+    """What may explain a turn: the words of the turns before it, and the names of all who speak."""
+
+    words: str = ""
+    speakers: str = ""
+
+
+_NOTHING: Final = _Around()
+
+
+def _around(places: Iterable[int], said: Sequence[TurnExcerpt]) -> _Around:
+    before = sorted({at for place in places for at in range(max(place - _BEFORE, 0), place)})
+    speakers = dict.fromkeys(str(one.turn.meta.get("name") or "") for one in said)
+    return _Around(_words(said[at] for at in before), " ".join(speakers))
+
+
+def _holds(text: str, source: str, around: _Around = _NOTHING, days: Iterable[str] = ()) -> bool:
+    """Tell whether the words, numbers and names of a note stand in its source, or partly just before it.
 
     Dates of `days` may be in the note.
     """
     for day in days:
         text = text.replace(day, "")
-    if unfounded(text, source) or not set(_NUMBER.findall(text)) <= set(_NUMBER.findall(source)):
+    known = "\n".join((source, *around))
+    if unfounded(text, known) or not set(_NUMBER.findall(text)) <= set(_NUMBER.findall(known)):
         return False
-    stems, known = _stems(text), _stems(source)
+    stems = _stems(text) - _stems(around.speakers)
+    own, near = _stems(source), _stems(known)
     pairs = {stem for stem in stems if _HAN.match(stem)}
-    words = stems - pairs
-    holds_words = len(words & known) >= _SHARE * len(words)
-    return bool(stems) and holds_words and len(pairs & known) >= _SHARE_HAN * len(pairs)
+    return bool(stems) and all(
+        len(wanted & own) >= _OWN_SHARE * len(wanted) and len(wanted & near) >= _SHARE * len(wanted)
+        for wanted in (pairs, stems - pairs)
+    )
 
 
 def _stems(text: str) -> set[str]:

@@ -133,7 +133,7 @@ class _Ending:
         )  # fmt: skip
 
     def rewrite(self, turns: Collection[str]) -> Ended:
-        """Write the existing pages of the sittings that hold one of these turns again."""
+        """Write the pages of the sittings that hold one of these turns again; none that a person removed."""
         hidden = self.ws.index.hidden.current().turns
         found = sittings([one for one in self.session.log.turns() if one.turn.id not in hidden])
         concerned = [one for one in found if any(placed.turn.id in turns for placed in one.turns)]
@@ -142,8 +142,9 @@ class _Ending:
             self.recent = self.ws.episodes.since(self.session.scope, self._project_day(found[0]))
             pages = {one.first: one.path for one in self.recent if one.session == self.session.id}
             for sitting, before in zip(found, [None, *found], strict=False):
-                if sitting in concerned and sitting.first in pages:
-                    self._sitting(sitting, pages.get(before.first, "") if before else "", again=True)
+                if sitting in concerned:
+                    link = pages.get(before.first, "") if before else ""
+                    self._sitting(sitting, link, again=True, removed=sitting.first not in pages)
         pad = self._scratchpad(concerned[-1]) if concerned else ""
         return Ended(
             session=self.session.id, status="deferred" if self.deferred else "ended", by=self.by,
@@ -183,7 +184,13 @@ class _Ending:
         """Return the first day of which projects are recognised by their names in a sitting."""
         return (sitting.span(self.zone)[0] - _PROJECT_PERIOD).date().isoformat()
 
-    def _sitting(self, sitting: Sitting, continues: str, *, again: bool = False) -> str:
+    def _sitting(
+        self, sitting: Sitting, continues: str, *, again: bool = False, removed: bool = False
+    ) -> str:
+        """Write the page and the note of a sitting; return the path of the page, if it has one.
+
+        `removed`: there is no page, so that one which the rules had written was removed by a person.
+        """
         scope = self.session.scope
         lines = lines_of(sitting, self.zone)
         actions = actions_of(self.ws, scope, self.session.id, sitting)
@@ -192,11 +199,12 @@ class _Ending:
         with language(self.ws) as words:
             found = digest(lines, actions, list(dict.fromkeys(projects)), words)
         few = len(lines) < MIN_TURNS
+        if removed and self._titled(found, actions, few=few).title:
+            return ""
         noted = self._noted(sitting)
         if not noted.empty:
             found, self.by = with_notes(found, noted), "llm"
-        if not found.title and (actions or (not few and items(found))):
-            found = msgspec.structs.replace(found, title=actions[0].title if actions else self.session.id)
+        found = self._titled(found, actions, few=few)
         path = ""
         if found.title and (actions or not few):
             path = self._episode(sitting, found, actions, continues)
@@ -204,6 +212,12 @@ class _Ending:
         if self.summary and (path or items(found)) and not (own and few):
             self._note(sitting, found, path, again=again)
         return path
+
+    def _titled(self, found: Digest, actions: Sequence[Action], *, few: bool) -> Digest:
+        """Give a digest without a title one where it holds something, so that it gets a page."""
+        if found.title or not (actions or (not few and (items(found) or found.observed))):
+            return found
+        return msgspec.structs.replace(found, title=actions[0].title if actions else self.session.id)
 
     def _noted(self, sitting: Sitting) -> SittingNotes:
         """Return what a model noted of a sitting, part by part as it was read."""

@@ -17,7 +17,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from mnemark.index.derived import Edges
 from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot, TermHits
+from mnemark.retrieval.derived import added
 from mnemark.retrieval.presets import Preset
 
 _COMMON: Final = 2_000
@@ -92,10 +94,12 @@ def score(  # noqa: PLR0917 - what BM25 needs
     size: Lengths,
     preset: Preset,
     rarity: Mapping[str, float] | None = None,
+    edges: Edges | None = None,
 ) -> Lexical:
     """Score every passage for the terms; passages outside `mask` score 0.
 
     `rarity`: the terms' inverse document frequencies from another search, to score on its scale.
+    `edges`: sources that are scored by what was derived from them, too.
     """
     n = len(snapshot)
     own = np.zeros(n, np.float32)
@@ -105,14 +109,18 @@ def score(  # noqa: PLR0917 - what BM25 needs
     weights: dict[str, float] = {}
     found: dict[str, TermHits] = {}
     for term, weight in terms:
-        hits = _masked(snapshot.term(term), mask)
+        every = snapshot.term(term)
+        hits, more = _masked(every, mask), added(every, edges, mask)
         found[term] = hits
         weights[term] = idf(size.total, len(hits.pos)) if rarity is None else rarity[term]
         attainable += weight * weights[term] * (preset.k1 + 1)
         frequency: Floats = hits.text + np.float32(preset.head) * (hits.head > 0).astype(np.float32)
-        if len(hits.pos):
+        if len(hits.pos) or more is not None:
             wide = preset.neighbour if len(hits.pos) < max(_COMMON, size.total // 16) else 0.0
             touched = _spread(snapshot, hits.pos, frequency, scratch, wide)
+            if more is not None:
+                np.add.at(scratch, more.pos, more.frequency)
+                touched = np.concatenate((touched, more.pos))
             values = scratch[touched]
             # A position is in `touched` up to five times with the same value; += on an index array adds it
             # once.

@@ -136,6 +136,21 @@ def outside(text: str) -> str:
     return "\n".join(line.rstrip("\r") if owner == "added" else line for line, owner in kept)
 
 
+def split(text: str) -> tuple[str, str]:
+    """Return what people wrote and what was generated, each with the other's lines and all markers emptied.
+
+    Line numbers do not change.
+    """
+    if "<!-- mnemark:begin" not in text:
+        return text, ""
+    by_people, generated = [], []
+    for line, owner in _owners(text):
+        marker = owner == "ours" and "<!-- mnemark:" in line
+        by_people.append("" if owner == "ours" else line)
+        generated.append("" if owner != "ours" or marker else line)
+    return "\n".join(by_people), "\n".join(generated)
+
+
 def _owners(text: str) -> Iterator[tuple[str, Literal["people", "added", "ours"]]]:
     """Yield each line and its owner: "people" outside all parts, "added" by people in a part, or "ours".
 

@@ -1,0 +1,90 @@
+"""Rank turns by what was derived from them, and find derived passages by what they say. Pure.
+
+A derived line counts as part of the turns that it names: its terms are added to theirs, and its cosine raises
+theirs. It takes no place of its own. A derived passage that names a whole session (an episode) is found where
+it says more of the question than any passage does.
+"""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from mnemark.index.derived import Edges
+from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot, TermHits
+from mnemark.types import Kind
+
+KINDS: Final[frozenset[Kind]] = frozenset({"episode", "note", "fact"})
+"""Kinds of derived passages; a search for one of them by name finds them like any other."""
+WEIGHT: Final = 0.7
+"""Frequency of a derived line's term in its sources."""
+DENSE: Final = 0.8
+"""Weight of a derived line's cosine in its sources."""
+
+
+class Added(NamedTuple):
+    """Frequencies of a term that derived lines add to their sources; a source may be there twice."""
+
+    pos: Positions
+    frequency: Floats
+
+
+def added(hits: TermHits, edges: Edges | None, mask: Mask | None) -> Added | None:
+    """Return the frequencies that a term's hits in derived lines add to their sources; None without any.
+
+    Args:
+        hits: of the term in all passages.
+        edges: sources of derived passages.
+        mask: of the passages that are searched; None for all.
+    """
+    if edges is None or not len(edges.lines) or not len(hits.pos):
+        return None
+    first = np.searchsorted(edges.lines, hits.pos)
+    count = np.searchsorted(edges.lines, hits.pos, side="right") - first
+    if not count.any():
+        return None
+    which = np.repeat(np.arange(len(hits.pos)), count)
+    offsets = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
+    sources = edges.sources[np.repeat(first, count) + offsets]
+    if mask is not None:
+        seen = mask[sources]
+        sources, which = sources[seen], which[seen]
+    return Added(sources, np.float32(WEIGHT) * hits.text[which])
+
+
+def raised(meaning: Floats, cosines: Floats, edges: Edges | None) -> Floats:
+    """Add to the dense scores of sources the best cosine of their derived lines, weighted."""
+    if edges is None or not len(edges.lines):
+        return meaning
+    best = np.zeros_like(meaning)
+    np.maximum.at(best, edges.sources, cosines[edges.lines])
+    best *= np.float32(DENSE)
+    best += meaning
+    return best
+
+
+MIN_SHARE: Final = 0.8
+"""Share of the question's idf that a derived passage must say to be found itself."""
+
+
+def share(snapshot: Snapshot, positions: Positions, idf: Mapping[str, float]) -> Floats:
+    """Return the share of the terms' idf that each of these passages holds."""
+    found = np.zeros(len(positions), np.float64)
+    for term, weight in idf.items():
+        pos = snapshot.term(term).pos
+        places = np.searchsorted(pos, positions)
+        places = np.minimum(places, max(len(pos) - 1, 0))
+        if len(pos):
+            found += weight * (pos[places] == positions)
+    total = sum(idf.values())
+    return (found / total if total else found).astype(np.float32)
+
+
+def telling(snapshot: Snapshot, idf: Mapping[str, float], pages: Positions, chosen: Positions) -> int | None:
+    """Return the one of `pages` that says most of a question, if it says more than any of `chosen`."""
+    if not len(pages):
+        return None
+    shares = share(snapshot, pages, idf)
+    best = int(np.argmax(shares))
+    said = float(share(snapshot, chosen, idf).max(initial=0.0))
+    return int(pages[best]) if shares[best] >= MIN_SHARE and shares[best] > said else None
