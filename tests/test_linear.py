@@ -53,7 +53,7 @@ from mnemark.memory.learning import model_prompt, sitting_notes
 from mnemark.memory.prompt import parts
 from mnemark.memory.sessions import compaction, messages, observations
 from mnemark.retrieval import query
-from mnemark.retrieval import render as recall_render
+from mnemark.retrieval.block import block
 from mnemark.retrieval.render import snippet
 from mnemark.retrieval.routes import fact_questions
 from mnemark.text import diff
@@ -223,7 +223,7 @@ CASES: Final[Mapping[str, Call]] = {
     "files.names of a ref": names.split_ref,
     "memory.consolidation.archive": lambda text: archive._without(text, FACTS, {"10003", "10005"}),
     "memory.consolidation.tidy": tidy._entries,
-    "retrieval.render": lambda text: recall_render.block([_hit(text)] * 2, budget=800),
+    "retrieval.block": lambda text: block([_hit(text)] * 2, budget=800),
     "retrieval.query": lambda text: query.understand(text, now=NOW, context=[text]),
     "retrieval.routes.fact_questions": lambda text: fact_questions.speaks_of(
         fact_questions.parse_question(text), text

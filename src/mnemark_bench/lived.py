@@ -19,9 +19,9 @@ from mnemark.llm.base import Message
 from mnemark.llm.budget import Budget, Ledger, Meter
 from mnemark.llm.function import FunctionLLM
 from mnemark.memory.memory import Memory
-from mnemark.text.quoting.fence import visible
 from mnemark.text.words.tokens import estimate_tokens
-from mnemark.types import Hit, Recall
+from mnemark.types import Hit
+from mnemark_bench.blocks import is_whole, shown
 from mnemark_bench.data import DataSet, Question, Unit, find_sets, load_set, read_lines
 from mnemark_bench.fixture import embedder_for, kept_or_temporary, opened
 from mnemark_bench.measures import Difference, Measures, difference, mean, measure
@@ -31,10 +31,10 @@ BUDGET: Final = 800
 """Tokens of a block."""
 BARE, LIVED, NOTED = "bare", "lived", "lived, with notes"
 MEASURES: Final = (
-    "turn_any@10", "turn_fractional@10", "turn_ndcg@10", "block_some", "block_all", "block_tokens",
-    "block_repeated", "block_derived",
+    "turn_any@10", "turn_fractional@10", "turn_ndcg@10", "block_some", "block_all", "block_whole",
+    "block_tokens", "block_repeated", "block_derived",
 )  # fmt: skip
-COMPARED: Final = MEASURES[:5]
+COMPARED: Final = MEASURES[:6]
 _FEW: Final = 4
 """Turns that a derived passage may come from to count as evidence of them; an episode counts as none."""
 _DEADLINE: Final = 30.0
@@ -255,11 +255,13 @@ def _row(question: Question, state: _State) -> Measures:
     found = memory.search(question.query, k=10, now=question.asked_at)
     row = measure(_evidence(found.hits, units), gold, "turn")
     block = memory.recall(question.query, budget=BUDGET, deadline=_DEADLINE, now=question.asked_at)
-    shown = _shown(block)
-    there = set(_evidence(shown, units))
-    own = {unit for hit in shown if (unit := units.get(hit.ref)) is not None}
+    visible = shown(block.text, block.hits)
+    there = set(_evidence([hit for hit, _ in visible], units))
+    own = {unit for hit, _ in visible if (unit := units.get(hit.ref)) is not None}
+    whole = {units.get(hit.ref) for hit, words in visible if is_whole(hit, words)}
     row["block_some"] = float(bool(gold & there))
     row["block_all"] = float(gold <= there)
+    row["block_whole"] = float(bool(gold & whole))
     row["block_tokens"] = float(estimate_tokens(block.text))
     row["block_repeated"] = _repeated(block.text)
     row["block_derived"] = float(bool((gold & there) - own))
@@ -274,11 +276,6 @@ def _evidence(hits: Sequence[Hit], units: Mapping[str, str]) -> list[str]:
         named = [units[ref] for ref in sources if ref in units]
         ranked += named if 0 < len(named) <= _FEW else [hit.ref]
     return list(dict.fromkeys(ranked))
-
-
-def _shown(found: Recall) -> list[Hit]:
-    lines = {line.partition(" · ")[0] for line in found.text.split("\n")}
-    return [hit for hit in found.hits if f"- {visible(hit.ref)}" in lines]
 
 
 def _repeated(text: str) -> float:

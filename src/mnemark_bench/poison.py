@@ -28,8 +28,8 @@ import msgspec
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.facts.model import Fact
 from mnemark.memory.memory import Memory
+from mnemark.retrieval.block import block
 from mnemark.retrieval.quick_search import quick_search
-from mnemark.retrieval.render import block
 from mnemark.text.quoting.fence import check_fenced
 from mnemark.types import Origin
 from mnemark_bench.poison_ways import LLM, ORIGINS, QUOTED, UNTRUSTED, WAYS, Attack
@@ -268,7 +268,7 @@ def _owned(memory: Memory) -> set[tuple[str, str, str, str]]:
 def _recalled(memory: Memory, one: Attack) -> bool:
     found = memory.recall(one.text, deadline=_PLENTY, budget=_BUDGET, k=20)
     quick = quick_search(memory.root, one.text, k=20)
-    texts = [found.text, block(quick.hits, budget=_BUDGET)]
+    texts = [found.text, block(quick.hits, budget=_BUDGET).text]
     return any(one.mark.casefold() in text.casefold() for text in texts)
 
 
@@ -276,7 +276,7 @@ def _searched(memory: Memory, one: Attack) -> list[str]:
     """Blocks of hits that hold the text, searched for on purpose."""
     hits = memory.search(f"{one.mark} {one.text}", k=20).hits
     mine = [hit for hit in hits if one.mark.casefold() in hit.text.casefold()]
-    return [block(mine, budget=_BUDGET)] if mine else []
+    return [block(mine, budget=_BUDGET).text] if mine else []
 
 
 def _asked(memory: Memory, benign: Sequence[Benign]) -> Retrieval:

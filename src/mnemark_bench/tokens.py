@@ -12,9 +12,10 @@ import msgspec
 import numpy as np
 
 from mnemark.embed import Embedder
-from mnemark.text.quoting.fence import inert, visible
+from mnemark.text.quoting.fence import inert
 from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Recall
+from mnemark_bench.blocks import is_whole, shown
 from mnemark_bench.data import DataSet, Question, Unit, find_sets, load_set
 from mnemark_bench.fixture import BenchFixture, bedded, embedder_for, kept_or_temporary
 from mnemark_bench.store import Stored
@@ -100,9 +101,9 @@ def _budget(
     for question in questions:
         memory, stored = bed.place(question)
         found = memory.recall(question.query, budget=budget, deadline=_DEADLINE, now=question.asked_at)
-        named, shown = _disclosed(found, stored)
+        named, open_ones = _disclosed(found, stored)
         hits.append(bool(named.intersection(question.gold_ids)))
-        opened.append(bool(shown.intersection(question.gold_ids)))
+        opened.append(bool(open_ones.intersection(question.gold_ids)))
         tokens.append(estimate_tokens(found.text))
     rate = float(np.mean(hits)) if hits else 0.0
     documents, documents_hit = _whole_documents(ranked, rate)
@@ -126,19 +127,16 @@ def _budget(
 def _disclosed(found: Recall, stored: Stored) -> tuple[set[str], set[str]]:
     """Units named in the block, and those of which more than the brief line is shown."""
     named: set[str] = set()
-    shown: set[str] = set()
-    lines = found.text.split("\n")
-    for hit in found.hits:
+    opened: set[str] = set()
+    for hit, words in shown(found.text, found.hits):
         unit = stored.unit_of(hit)
-        begin = f"- {visible(hit.ref)} ·"
-        place = next((number for number, line in enumerate(lines) if line.startswith(begin)), None)
-        if unit is None or place is None:
+        if unit is None:
             continue
         named.add(unit)
-        words = inert(hit.snippet).strip()[:24]
-        if " | " not in lines[place] or (words and words in "".join(lines[place + 1 : place + 2])):
-            shown.add(unit)
-    return named, shown
+        begin = inert(hit.snippet).strip()[:24]
+        if is_whole(hit, words) or (begin and begin in words):
+            opened.add(unit)
+    return named, opened
 
 
 def _newest(questions: Sequence[Question], sizes: dict[str, _Sizes], rate: float) -> float:

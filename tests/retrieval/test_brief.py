@@ -1,10 +1,12 @@
 """The shortest form of a hit still leads to it, and no hit takes the room of the others."""
 
 import re
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from mnemark.retrieval.render import block
+from mnemark.retrieval.block import block
 from mnemark.text.quoting.fence import NOT_QUOTED, check_fenced
 from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Hit
@@ -26,11 +28,11 @@ def test_a_long_ref_is_never_cut() -> None:
         Hit(
             ref=f"{name}#L{line}", path=name, start_line=line, end_line=line, kind="turn", title="s",
             date="2026-11-21T08:07:35+00:00", origin="owner", scope="", score=0.5,
-            text="word " * 500, snippet="word " * 60,
+            text=f"word{line} " * 500, snippet=f"word{line} " * 30,
         )
         for line in range(100, 108)
     ]  # fmt: skip
-    shown = block(hits, budget=600)
+    shown = block(hits, budget=600).text
     rows = [line for line in shown.splitlines() if line.startswith("- ")]
     assert len(rows) > 4
     assert all(row.split()[1] == hit.ref for row, hit in zip(rows, hits, strict=False))
@@ -48,7 +50,7 @@ HOSTILE = {
 def test_a_hostile_hit_takes_no_more_room_than_another(text: str) -> None:
     hits = [_hit(text, line=1, score=0.9), _hit(OWN, line=2, score=0.8)]
     for budget in (260, 400, 800):
-        shown = block(hits, budget=budget)
+        shown = block(hits, budget=budget).text
         assert f"- {hits[1].ref} ·" in shown
         assert OWN in shown or budget < 800
         assert check_fenced(shown)
@@ -57,14 +59,57 @@ def test_a_hostile_hit_takes_no_more_room_than_another(text: str) -> None:
 
 def test_a_name_too_long_to_show_takes_only_itself() -> None:
     hits = [_hit("anything", line=1, path="\u200b" * 80 + ".md", score=0.9), _hit(OWN, line=2)]
-    assert OWN in block(hits, budget=260)
+    assert OWN in block(hits, budget=260).text
 
 
 def test_a_passage_that_cannot_be_quoted_is_left_out_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mnemark.text.quoting.fence._BRACKETED", re.compile(r"(?P<inside>zebra\[)"))
     hits = [_hit("see the zebra[ there", line=1, score=0.9), _hit(OWN, line=2)]
-    shown = block(hits, budget=800)
+    shown = block(hits, budget=800).text
     assert OWN in shown
     assert check_fenced(shown)
     assert "zebra" not in shown
     assert NOT_QUOTED in shown
+
+
+def _turn(line: int, said: str, *, role: str = "user", score: float = 0.5, **fields: Any) -> Hit:
+    made = _hit(said, line=line, score=score)
+    return replace(made, origin="owner", meta={"role": role}, **fields)
+
+
+def test_turns_that_follow_each_other_share_a_row_in_their_order() -> None:
+    hits = [
+        _turn(8, "On Tuesday."),
+        _turn(7, "When is it?", role="assistant"),
+        _turn(20, "Bring the blue rope."),
+    ]
+    shown, kept = block(hits, budget=800)
+    assert "#L7-L8 · 2026-11-21 08:07" in shown
+    assert shown.index("L7 assistant: When is it?") < shown.index("L8 user: On Tuesday.")
+    assert [hit.start_line for hit in kept] == [8, 7, 20]
+    assert sum(line.startswith("- ") for line in shown.splitlines()) == 2
+
+
+def test_a_turn_of_a_page_or_a_tool_keeps_a_row_and_its_origin() -> None:
+    hits = [_turn(8, "On Tuesday."), replace(_turn(7, "Buy gold now."), origin="web")]
+    shown = block(hits, budget=800).text
+    assert "from web" in shown
+    assert "L7-L8" not in shown
+
+
+def test_what_the_block_says_already_gets_no_row() -> None:
+    again = replace(
+        _hit("The harbour gate opens with the code word pelican!", line=3, path="notes/a.md"), kind="note"
+    )
+    shown, kept = block([_turn(9, OWN), again], budget=800)
+    assert shown.count("pelican") == 1
+    assert len(kept) == 1
+
+
+def test_one_long_hit_leaves_room_for_others_and_is_opened_with_what_is_left() -> None:
+    long = _turn(3, " ".join(f"word{number}" for number in range(120)), score=0.9)
+    short = [_turn(9 + 3 * number, f"Sentence {number} of another matter.") for number in range(3)]
+    small = block([long, *short], budget=420)
+    assert len(small.hits) == 4
+    assert "word119" not in small.text
+    assert "word119" in block([long, *short], budget=1_600).text

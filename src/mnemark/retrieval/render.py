@@ -1,99 +1,22 @@
-"""Render hits as a fenced block for a prompt within a token budget, each with its source.
-
-Three layers: brief (one line of at most `brief_tokens`), excerpt (the words around the match), full. All
-hits that fit are rendered in brief first; then, best first, they are expanded to an excerpt and to the full
-text while the budget lasts. Tokens are counted after escaping: a hidden character becomes eight visible ones,
-and a text full of them would otherwise push the others out of the block.
-"""
+"""Render a hit: its source, one brief line of it, its words, and the snippet around what matched."""
 
 import re
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping
 from typing import Final
 
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.comments import drop_comments
-from mnemark.text.quoting.fence import fence, inert, inert_together, visible
-from mnemark.text.summary.filler import is_bare, is_courtesy
+from mnemark.text.quoting.fence import inert, visible
 from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
 from mnemark.types import Hit
 
 BRIEF_TOKENS: Final = 60
-_MAX_HIT_SHARE: Final = 0.5
-"""Maximum share of the budget for one expanded hit."""
-
-_MIN_PASSAGE_SHARE: Final = 0.2
-"""Share of the best passage's score below which passages are dropped: on seven sets of questions, none of
-about 600 such passages among the first eight was the answer."""
-_MIN_SHARE_OF_ALL: Final = 0.02
-"""Share of the best score of all hits, facts included, below which passages are dropped."""
-_MIN_FACT_SHARE: Final = 0.1
-"""Share of the best score below which facts are dropped."""
-
-
-def block(hits: Sequence[Hit], *, budget: int, brief_tokens: int = BRIEF_TOKENS) -> str:
-    """Render the fenced block, at most `budget` estimated tokens; empty where nothing fits.
-
-    Hits without content ("Noted.", a bare heading, front matter) and hits far behind the best get no row.
-    """
-    hits = [
-        hit
-        for hit in _relevant(hits)
-        if not (is_courtesy(hit.text) if hit.kind == "turn" else is_bare(hit.text, hit.path))
-    ]
-    rows = inert_together(_rows(hits, budget, brief_tokens))
-    while rows:
-        found = fence("\n".join(rows))
-        if estimate_tokens(found) <= budget:
-            return found
-        rows.pop()
-    return ""
-
-
-def _rows(hits: Sequence[Hit], budget: int, brief_tokens: int) -> list[str]:
-    """Return escaped rows of the hits that fit the budget, each expanded as far as it allows."""
-    left = budget - _fence_tokens()
-    chosen: list[tuple[Hit, str]] = []
-    sources = {id(hit): source_line(hit) for hit in hits}
-    for hit in hits:
-        line = inert(brief(hit, sources[id(hit)], brief_tokens))
-        cost = estimate_tokens(line) + 1
-        if cost <= left:
-            chosen.append((hit, line))
-            left -= cost
-    for layer in (excerpt, full):
-        for number, (hit, before) in enumerate(chosen):
-            opened = inert(layer(hit, sources[id(hit)]))
-            cost = estimate_tokens(opened) - estimate_tokens(before)
-            if cost <= left and estimate_tokens(opened) <= max(budget * _MAX_HIT_SHARE, brief_tokens):
-                chosen[number] = hit, opened
-                left -= cost
-    return [row for _, row in chosen]
-
-
-def _relevant(hits: Sequence[Hit]) -> list[Hit]:
-    """Drop hits far behind the best; keep all versions of a fact if one is kept."""
-    best = max((hit.score for hit in hits), default=0.0)
-    best_passage = max((hit.score for hit in hits if hit.kind != "fact"), default=0.0)
-    least = max(_MIN_PASSAGE_SHARE * best_passage, _MIN_SHARE_OF_ALL * best)
-    near = {_fact_key(hit) for hit in hits if hit.kind == "fact" and hit.score >= _MIN_FACT_SHARE * best}
-    return [hit for hit in hits if (_fact_key(hit) in near if hit.kind == "fact" else hit.score >= least)]
-
-
-def _fact_key(hit: Hit) -> tuple[object, ...]:
-    return hit.scope, hit.meta.get("subject"), hit.meta.get("predicate") or hit.ref
-
-
-@cache
-def _fence_tokens() -> int:
-    return estimate_tokens(fence("-"))
 
 
 def source_line(hit: Hit) -> str:
     """Render a hit's source: ref, date, speaker or title, foreign origin, scope, suspicion."""
     parts = [hit.ref, hit.date[:16].replace("T", " ") if hit.date else "undated"]
-    speaker = hit.meta.get("role")
-    if hit.kind == "turn" and isinstance(speaker, str):
+    if speaker := speaker_of(hit):
         parts.append(speaker)
     elif hit.title:
         parts.append(hit.title)
@@ -106,6 +29,12 @@ def source_line(hit: Hit) -> str:
     return visible(" · ".join(parts))
 
 
+def speaker_of(hit: Hit) -> str:
+    """Return who spoke a turn; empty for other hits."""
+    speaker = hit.meta.get("role") if hit.kind == "turn" else None
+    return speaker if isinstance(speaker, str) else ""
+
+
 def brief(hit: Hit, source: str, tokens: int) -> str:
     """Render one line: source, score and first words of the snippet."""
     source = cut_to_tokens(f"- {source} · {hit.score:.2f}", max(tokens - 8, 8))
@@ -114,17 +43,6 @@ def brief(hit: Hit, source: str, tokens: int) -> str:
     left = tokens - estimate_tokens(source) - 2
     words = cut_to_tokens(inert(" ".join(hit.snippet.split())), left) if left > 0 else ""
     return f"{source} | {words}" if words else source
-
-
-def excerpt(hit: Hit, source: str) -> str:
-    """Render the source and the words around the match."""
-    return f"- {source}\n  {hit.snippet}"
-
-
-def full(hit: Hit, source: str) -> str:
-    """Render the source and the whole passage."""
-    shown = without_comments(hit.text).strip()
-    return f"- {source}\n  " + shown.replace("\n", "\n  ")
 
 
 _PIECE: Final = lazy_pattern(r"[^\n。！？!?；;]*(?:[。！？!?；;]+|\n|$)|\n")

@@ -21,8 +21,9 @@ from mnemark.files.scopes import scopes_of
 from mnemark.files.workspace import Workspace
 from mnemark.index.reader import Reader
 from mnemark.index.store import Index
-from mnemark.retrieval import cross_language, render
+from mnemark.retrieval import cross_language
 from mnemark.retrieval.arguments import among, count_of, text_of
+from mnemark.retrieval.block import block
 from mnemark.retrieval.deadline import DeadlineRunner, TimedOut
 from mnemark.retrieval.embeddings import Embeddings
 from mnemark.retrieval.fact_index_cache import FactIndexCache
@@ -48,6 +49,8 @@ _DENSE_SHARE: Final = 0.7
 """Share of a deadline until which the dense route is waited for."""
 _RERANK_SHARE: Final = 0.85
 """Share of a deadline until which the reranker is waited for; the rest is for rendering."""
+_CANDIDATES: Final = 3
+"""Hits that a block is packed from, in halves of `recall_hits`: short ones leave room for more."""
 _UNSAVED: Final = "index: it cannot be saved here, so each command builds it again; make the folder writable"
 
 
@@ -280,7 +283,7 @@ class Searcher:
             query: the message to recall for.
             budget: tokens of the block; 800 by default.
             deadline: seconds; 0.15 by default. Routes that are not ready by then are left out.
-            k: hits at most.
+            k: hits at most; by default half as many again as a search returns, for the budget to choose from.
             scope: as for `search`.
             now: the reference time for relative dates.
             context: earlier turns, oldest first.
@@ -295,7 +298,7 @@ class Searcher:
         tokens = self.workspace.config.recall_budget if budget is None else budget
         request = Request(
             text=text_of(query),
-            k=count_of(self.workspace.config.recall_hits if k is None else k),
+            k=_CANDIDATES * self.workspace.config.recall_hits // 2 if k is None else count_of(k),
             where=Filter(scopes=scopes_of(scope), suspected="none"),
             preset=named_preset(self.workspace.config.preset),
             now=now or self.workspace.now(),
@@ -363,5 +366,5 @@ class Searcher:
         found = found._replace(complete=found.complete and fresh)
         if self.mounts:
             found = self.mounts.join(found, request, wait=False)
-        text = render.block(found.hits, budget=budget, brief_tokens=self.workspace.config.brief_tokens)
-        return Recall(text=text, **found._asdict())
+        packed = block(found.hits, budget=budget, brief_tokens=self.workspace.config.brief_tokens)
+        return Recall(text=packed.text, **found._asdict())

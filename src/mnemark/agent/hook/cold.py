@@ -67,7 +67,7 @@ def _recall(root: Path, call: HookCall) -> str:
     if not isinstance(said, str) or not is_question(said):
         return ""
     from mnemark.files.sessions import SessionLog
-    from mnemark.retrieval import render
+    from mnemark.retrieval.block import block
     from mnemark.retrieval.quick_search import quick_search
 
     session = SessionLog(root, call.session).name
@@ -76,7 +76,7 @@ def _recall(root: Path, call: HookCall) -> str:
     except NotFoundError:  # a new workspace: the index is created in the background
         _run_in_background(root, "")
         return ""
-    return render.block(found.hits, budget=800) if found.believable >= FLOOR else ""
+    return block(found.hits, budget=800).text if found.believable >= FLOOR else ""
 
 
 def _observe(root: Path, call: HookCall) -> None:

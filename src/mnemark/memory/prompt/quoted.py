@@ -14,10 +14,10 @@ from mnemark.memory.curation.personas import chosen, weighted
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.prompt.facts import FactLine
 from mnemark.memory.prompt.parts import JOIN, Layer, cut, fact_layer, first_words, pieces_of
-from mnemark.retrieval import render
+from mnemark.retrieval.block import NOTHING, Block, block
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.generated import find
-from mnemark.text.quoting.fence import check_fenced, fenced, inert, inert_together, strip_fences, visible
+from mnemark.text.quoting.fence import check_fenced, fenced, inert, inert_together, strip_fences
 from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Hit, Problem, Recall
 
@@ -128,8 +128,9 @@ class Quoted:
         found: list[str] = []
         sources: list[str] = []
         left: list[str] = []
-        if body := self._recalled(room):
-            found.append(body)
+        recalled = self._recalled(room)
+        if recalled.text:
+            found.append(recalled.text)
         for layer in self._layers:
             part = cut(layer, room - estimate_tokens(JOIN.join([*found, ""])))
             left += part.left_out
@@ -140,19 +141,18 @@ class Quoted:
         while found and estimate_tokens(text) > budget:
             left.append(first_words(found.pop()))
             text = fenced(JOIN.join(found)) if found else ""
-        sources = [*(hit.ref for hit in self._hits if _named(hit, text)), *sources]
-        left = [*(hit.ref for hit in self._hits if not _named(hit, text)), *left]
+        shown = {hit.ref for hit in recalled.hits} if text and found else set()
+        sources = [*(hit.ref for hit in self._hits if hit.ref in shown), *sources]
+        left = [*(hit.ref for hit in self._hits if hit.ref not in shown), *left]
         return Part(
             name="dynamic", text=text, role="user", sources=tuple(sources), tokens=estimate_tokens(text),
             budget=budget, left_out=tuple(left),
         )  # fmt: skip
 
-    def _recalled(self, room: int) -> str:
+    def _recalled(self, room: int) -> Block:
+        """Return the rows of the hits that fit, without the fence."""
         if room <= 0:
-            return ""
-        block = render.block(self._hits, budget=room + _FRAME, brief_tokens=self._ws.config.brief_tokens)
-        return "\n".join(block.split("\n")[2:-1]) if check_fenced(block) else ""
-
-
-def _named(hit: Hit, text: str) -> bool:
-    return f"- {visible(hit.ref)} ·" in text
+            return NOTHING
+        packed = block(self._hits, budget=room + _FRAME, brief_tokens=self._ws.config.brief_tokens)
+        inside = packed.text.split("\n")[2:-1]
+        return packed._replace(text="\n".join(inside)) if check_fenced(packed.text) else NOTHING

@@ -1,0 +1,220 @@
+"""Pack hits into a fenced block for a prompt within a token budget, each with its source.
+
+Best first, a hit gets a row: its whole text if that takes no more than a fifth of the budget, else the words
+around the match. Turns that follow each other share a row in the order they were spoken, since a source line
+costs as much as a short turn. A hit that repeats what the block says gets none. What is left of the budget
+opens rows further. Tokens are counted after escaping: a hidden character becomes eight visible ones, and a
+text full of them would otherwise push the others out of the block.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from mnemark.retrieval.render import BRIEF_TOKENS, brief, source_line, speaker_of, without_comments
+from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.quoting.fence import fence, inert, inert_together, visible
+from mnemark.text.summary.filler import is_bare, is_courtesy
+from mnemark.text.words.tokens import estimate_tokens
+from mnemark.types import Hit
+
+_SHARE: Final = 0.2
+"""Maximum share of the budget for the whole text of a hit, as long as others wait."""
+_MAX_SHARE: Final = 0.5
+"""Maximum share of the budget for one row that is opened further."""
+_REPEATED: Final = 0.7
+"""Share of a hit's sentences, by length, from which it repeats the block."""
+_MIN_SENTENCE: Final = 12
+"""Characters of a sentence that counts as repeated."""
+_MIN_PASSAGE_SHARE: Final = 0.2
+"""Share of the best passage's score below which passages are dropped: on seven sets of questions, none of
+about 600 such passages among the first eight was the answer."""
+_MIN_SHARE_OF_ALL: Final = 0.02
+"""Share of the best score of all hits, facts included, below which passages are dropped."""
+_MIN_FACT_SHARE: Final = 0.1
+"""Share of the best score below which facts are dropped."""
+_SENTENCE: Final = lazy_pattern(r"[^.!?。！？\n]+")
+_NO_WORD: Final = lazy_pattern(r"\W+")
+
+
+class Block(NamedTuple):
+    """A rendered block and the hits that stand in it, in its order."""
+
+    text: str
+    hits: tuple[Hit, ...]
+
+
+NOTHING: Final = Block("", ())
+
+
+def block(hits: Sequence[Hit], *, budget: int, brief_tokens: int = BRIEF_TOKENS) -> Block:
+    """Pack hits, best first, into at most `budget` estimated tokens; empty where nothing fits.
+
+    Hits without content ("Noted.", a bare heading, front matter) and hits far behind the best get no row.
+    """
+    rows = _packed(_worth_showing(hits), budget, brief_tokens)
+    texts = inert_together([row.text() for row in rows])
+    while texts:
+        found = fence("\n".join(texts))
+        if estimate_tokens(found) <= budget:
+            return Block(found, tuple(part.hit for row in rows[: len(texts)] for part in row.parts))
+        texts.pop()
+    return NOTHING
+
+
+class _Part:
+    """A hit in a row, with the form of its text."""
+
+    def __init__(self, hit: Hit, words: str, *, short: bool) -> None:
+        self.hit = hit
+        self.words = words
+        self.short = short
+        """Whether there is more of it."""
+
+
+class _Row:
+    """A hit, or turns of one session that follow each other."""
+
+    def __init__(self, part: _Part, line: str = "") -> None:
+        self.parts = [part]
+        self._line = line
+        """The brief line, where there was no room for more."""
+
+    def joins(self, hit: Hit) -> bool:
+        """Tell whether a turn may share this row: it stands beside one of its turns, or is part of it."""
+        lines = {part.hit.start_line for part in self.parts}
+        near = not lines.isdisjoint(range(hit.start_line - 1, hit.start_line + 2))
+        return near and _is_plain_turn(hit) and self.parts[0].hit.path == hit.path and self._is_plain()
+
+    def _is_plain(self) -> bool:
+        return not self._line and _is_plain_turn(self.parts[0].hit)
+
+    def text(self) -> str:
+        """Return the escaped row."""
+        if self._line:
+            return inert(self._line)
+        if len(self.parts) == 1:
+            hit = self.parts[0].hit
+            return inert(f"- {source_line(hit)}\n{_indented(self.parts[0].words)}")
+        parts = sorted(self.parts, key=lambda part: part.hit.start_line)
+        first, last = parts[0].hit, parts[-1].hit
+        lines = f"#L{first.start_line}" + (
+            f"-L{last.start_line}" if last.start_line > first.start_line else ""
+        )
+        when = first.date[:16].replace("T", " ") if first.date else "undated"
+        head = visible(" · ".join(filter(None, (first.path + lines, when, first.scope))))
+        said = (f"L{part.hit.start_line} {visible(speaker_of(part.hit))}: {part.words}" for part in parts)
+        return inert("\n".join([f"- {head}", *map(_indented, said)]))
+
+    def cost(self) -> int:
+        """Return its estimated tokens, with the line break after it."""
+        return estimate_tokens(self.text()) + 1
+
+
+def _indented(words: str) -> str:
+    return "  " + words.replace("\n", "\n  ")
+
+
+def _is_plain_turn(hit: Hit) -> bool:
+    """Tell whether a turn needs no more said of it than who spoke: it is no tool's or page's, nor suspect."""
+    return bool(speaker_of(hit)) and hit.origin in {"owner", "agent", "file"} and not hit.meta.get("suspect")
+
+
+def _packed(hits: Sequence[Hit], budget: int, brief_tokens: int) -> list[_Row]:
+    left = budget - estimate_tokens(fence("-"))
+    rows: list[_Row] = []
+    said: set[str] = set()
+    for hit in hits:
+        sentences = set(_sentences(hit.text))
+        if _repeats(sentences, said):
+            continue
+        cost = _add(rows, hit, left, budget, brief_tokens)
+        if cost:
+            left -= cost
+            said |= sentences
+    for row in rows:
+        left -= _open(row, left, budget)
+    return rows
+
+
+def _add(rows: list[_Row], hit: Hit, left: int, budget: int, brief_tokens: int) -> int:
+    """Add a hit to the rows in the longest form that fits; return its cost, 0 if none does."""
+    row = next((row for row in rows if row.joins(hit)), None)
+    before = row.cost() if row is not None else 0
+    for words, short in _forms(hit, budget):
+        part = _Part(hit, words, short=short)
+        longer = _Row(part) if row is None else row
+        if row is not None:
+            row.parts.append(part)
+        cost = longer.cost() - before
+        if cost <= left:
+            if row is None:
+                rows.append(longer)
+            return cost
+        if row is not None:
+            row.parts.pop()
+    if row is not None:
+        return 0
+    least = _Row(_Part(hit, "", short=True), brief(hit, source_line(hit), brief_tokens))
+    if least.cost() > left:
+        return 0
+    rows.append(least)
+    return least.cost()
+
+
+def _forms(hit: Hit, budget: int) -> Iterator[tuple[str, bool]]:
+    """Yield the forms of a hit's text, longest first, and whether each is short of the whole."""
+    whole = without_comments(hit.text).strip()
+    most = budget * _SHARE
+    if estimate_tokens(inert(whole)) <= most:
+        yield whole, False
+    if estimate_tokens(inert(hit.snippet)) <= most:
+        yield hit.snippet, True
+
+
+def _open(row: _Row, left: int, budget: int) -> int:
+    """Show the whole text of the parts of a row, as far as there is room; return the cost."""
+    spent = 0
+    for part in row.parts:
+        if not part.short or not part.words:
+            continue
+        before, words = row.cost(), part.words
+        part.words = without_comments(part.hit.text).strip()
+        cost = row.cost() - before
+        if cost > left - spent or before + cost > budget * _MAX_SHARE:
+            part.words = words
+        else:
+            spent += cost
+    return spent
+
+
+def _sentences(text: str) -> Iterator[str]:
+    for match in _SENTENCE.finditer(text):
+        words = _NO_WORD.sub(" ", match[0].casefold()).strip()
+        if len(words) >= _MIN_SENTENCE:
+            yield words
+
+
+def _repeats(sentences: set[str], said: set[str]) -> bool:
+    total = sum(map(len, sentences))
+    return bool(total) and sum(map(len, sentences & said)) >= _REPEATED * total
+
+
+def _worth_showing(hits: Sequence[Hit]) -> list[Hit]:
+    return [
+        hit
+        for hit in _relevant(hits)
+        if not (is_courtesy(hit.text) if hit.kind == "turn" else is_bare(hit.text, hit.path))
+    ]
+
+
+def _relevant(hits: Sequence[Hit]) -> list[Hit]:
+    """Drop hits far behind the best; keep all versions of a fact if one is kept."""
+    best = max((hit.score for hit in hits), default=0.0)
+    best_passage = max((hit.score for hit in hits if hit.kind != "fact"), default=0.0)
+    least = max(_MIN_PASSAGE_SHARE * best_passage, _MIN_SHARE_OF_ALL * best)
+    near = {_fact_key(hit) for hit in hits if hit.kind == "fact" and hit.score >= _MIN_FACT_SHARE * best}
+    return [hit for hit in hits if (_fact_key(hit) in near if hit.kind == "fact" else hit.score >= least)]
+
+
+def _fact_key(hit: Hit) -> tuple[object, ...]:
+    return hit.scope, hit.meta.get("subject"), hit.meta.get("predicate") or hit.ref
