@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Final
 
 from mnemark.text.dates.ranges import spans
+from mnemark.text.dates.written import dated as written_out
 from mnemark.text.extraction.candidate import Candidate, Clause, Found, Rule
 from mnemark.text.extraction.chinese import RULES as CHINESE
 from mnemark.text.extraction.chinese_owner import about_people
@@ -130,7 +131,7 @@ def _statement(
     return Candidate(
         subject="user",
         predicate="",
-        value=kept.text,
+        value=written_out(kept.text, time),
         since=time,
         confidence=_CONFIDENCE[origin],
         importance=0.5,
@@ -247,10 +248,11 @@ def _candidate(
         found = (span for _, _, span in spans(sentence.blotted, time))
         past = next((span.start for span in found if span.end <= time.replace(tzinfo=None)), time)
         since = past.replace(tzinfo=time.tzinfo)
+    coming = fact.predicate in {"decisions", "plans", "goals"} and not fact.over
     return Candidate(
         subject=fact.subject,
         predicate=fact.predicate,
-        value=fact.value,
+        value=written_out(fact.value, time, ahead=True) if coming else fact.value,
         type=kind,
         since=since,
         confidence=_CONFIDENCE[origin],
