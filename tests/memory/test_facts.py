@@ -489,7 +489,7 @@ def test_days_of_facts_are_those_of_the_workspace(memory: Memory) -> None:
 def test_plans_and_statements_keep_their_words_and_get_their_dates(memory: Memory) -> None:
     log = memory.session("s")
     saturday = datetime(2026, 11, 20, 23, 30, tzinfo=UTC)  # 07:30 of the 21st, a Saturday
-    for text in ("I fly to Rome tomorrow, remember that.", "我们决定明天上线"):
+    for text in ("Remember that I fly to Rome tomorrow.", "我们决定明天上线"):
         log.add("user", text, time=saturday)
     log.end()
     found = {fact.value: fact.origin for fact in memory.facts()}

@@ -12,6 +12,7 @@ from typing import Final
 
 from mnemark.text.dates.ranges import spans
 from mnemark.text.dates.written import dated as written_out
+from mnemark.text.extraction.before_question import before_question
 from mnemark.text.extraction.candidate import Candidate, Clause, Found, Rule
 from mnemark.text.extraction.chinese import RULES as CHINESE
 from mnemark.text.extraction.chinese_owner import about_people
@@ -98,7 +99,8 @@ def extract(
         if hands_over(sentence.blotted):
             break
         wanted = asked(sentence) if own else None
-        sentence = wanted or sentence  # noqa: PLW2901 - read without the request
+        told = None if wanted else before_question(sentence)
+        sentence = wanted or told or sentence  # noqa: PLW2901 - read without the request or question
         read = [
             (rule, fact)
             for rule, fact in _read(sentence, turn, time, language, wanted=wanted is not None)
@@ -109,7 +111,7 @@ def extract(
                 candidate = _candidate(rule, fact, sentence, time, origin)
                 found.setdefault((fact.subject, fact.predicate, fact.value), candidate)
         kept = None
-        if own and all(fact.over for _, fact in read):
+        if own and told is None and all(fact.over for _, fact in read):
             alone = sentence.text.strip() == turn.strip()
             kept = _statement(sentence, time, origin, language, wanted=wanted is not None, alone=alone)
         if kept is not None:
