@@ -400,7 +400,7 @@ def _named(said: Said, found: list[Found]) -> Said:
 
 
 def _of(said: Said, whole: Clause) -> Iterator[tuple[Rule, Found]]:
-    if over := chinese_ends.ended(said):
+    if over := chinese_ends.ended(said) or _no_more(chinese_ends.done_with(said), whole):
         yield from ((_OVER, fact) for fact in over)
         return
     if not said.text:
@@ -422,6 +422,18 @@ def _of(said: Said, whole: Clause) -> Iterator[tuple[Rule, Found]]:
         if found:
             yield from _whose(said, rule, found)
             return
+
+
+def _no_more(does: str, whole: Clause) -> list[Found]:
+    """Return the ends of what one would say of the owner who does this: 做护士 is a job."""
+    if not does:
+        return []
+    said = Found("user", "", f"我{does}", over=True)
+    for rule in (*ANYONE, *OWNER):
+        match = rule.pattern.fullmatch(does)
+        if found := rule.read(match, whole._replace(text=does)) if match else []:
+            return [*(fact._replace(over=True) for fact in found if fact.value), said]
+    return [said]
 
 
 def _tried(rules: tuple[Rule, ...], text: str, time: datetime) -> Iterator[tuple[Rule, str]]:
