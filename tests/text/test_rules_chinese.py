@@ -247,3 +247,23 @@ def test_values_of_both_languages_have_one_key_where_that_is_sure() -> None:
     assert value_key("慕尼黑") == value_key("Munich") == twin_key("munich")
     assert value_key("苹果") != value_key("apple"), "a fruit and a maker"
     assert value_words("花生") == "花生", "texts are searched for the words as written"
+
+
+@pytest.mark.parametrize(
+    ("text", "home"),
+    [
+        ("我住在宾夕法尼亚州。", ("region", "宾夕法尼亚州")),
+        ("我住在浙江。", ("region", "浙江")),
+        ("我住在美国。", ("country", "美国")),
+        ("我住在岳麓区。", ("address", "岳麓区")),
+        ("我住在天津静海区。", ("city", "天津静海区")),
+        ("我搬到广州了。", ("city", "广州")),
+    ],
+)
+def test_a_home_is_as_exact_as_it_is_told(text: str, home: tuple[str, str]) -> None:
+    assert facts(text) == [("user", *home)]
+
+
+@pytest.mark.parametrize("text", ["我搬到美国了。", "I moved to Spain."])
+def test_a_move_ends_the_home_before_as_exact_or_not(text: str) -> None:
+    assert ended(text) == [("city", ""), ("region", ""), ("address", "")]

@@ -11,7 +11,17 @@ from typing import Any, Final
 from mnemark.text.dates.ranges import spans
 from mnemark.text.dates.written import dated
 from mnemark.text.extraction import chinese_ends
-from mnemark.text.extraction.candidate import Clause, Found, Read, Rule, bare, is_program, listed, usable
+from mnemark.text.extraction.candidate import (
+    Clause,
+    Found,
+    Read,
+    Rule,
+    bare,
+    is_program,
+    listed,
+    moved,
+    usable,
+)
 from mnemark.text.extraction.chinese_clauses import NO_NAME, Said, kin_of, parts, read
 from mnemark.text.extraction.chinese_words import (
     ACQUAINTANCES,
@@ -31,6 +41,8 @@ from mnemark.text.extraction.chinese_words import (
     NUMBER,
     OWNED,
     PLACES,
+    PROVINCES,
+    REGIONS,
     SIBLINGS,
     SKILLS,
     SURNAMES,
@@ -49,6 +61,33 @@ _NAME: Final = rf"(?:(?![了他她你它人我车来去不着什啥醒停外滴�
 _FULL_NAME: Final = f"(?!{NO_NAME})[{SURNAMES}]{HAN}{{1,2}}"
 _GENERIC: Final = lazy_pattern(
     "[你您他她它哪什谁这那某]|自己|一样|一起|怎么|问题|东西|事情?|时候|感觉|方式|情况|上面|下面|里面|比较|真正|主要"
+)
+_CITIES_IN_ZHOU: Final = (
+    "广州",
+    "杭州",
+    "苏州",
+    "郑州",
+    "福州",
+    "温州",
+    "徐州",
+    "常州",
+    "扬州",
+    "台州",
+    "泰州",
+    "湖州",
+    "惠州",
+    "漳州",
+    "泉州",
+    "兰州",
+    "荆州",
+    "沧州",
+    "滨州",
+    "德州",
+    "柳州",
+    "赣州",
+    "永州",
+    "锦州",
+    "株洲",
 )
 _NO_PLACE: Final = lazy_pattern(
     "家里|公司|学校|宿舍|附近|隔壁|楼|酒店|医院|[这那哪着您你他她它]|里面|外面|旁边|[里外边下上]$|^城市$|还是|一起|乡下|城里|国外|外地|(?:路|街|道|号|小区|村|苑|园|镇|页|模块|文件|房子|公寓|病房|房间|院|家|社区|府|公馆|花园|家园|大厦|隔壁|云端)$|"
@@ -84,9 +123,25 @@ def _place(predicate: str) -> Read:
     def read(match: re.Match[str], _: Clause) -> list[Found]:
         value = re.sub("(?:了|的|这边|那边|市区|这里|呢)$", "", bare(match["v"]))
         good = usable(value, 14) and not _NO_PLACE.search(value) and not is_program(value)
-        return [Found("user", predicate, value)] if good else []
+        return [Found("user", _level(value) if predicate == "city" else predicate, value)] if good else []
 
     return read
+
+
+def _level(place: str) -> str:
+    """Return whether a place is a country, a region, a part of a city (an address) or a city."""
+    if re.fullmatch(COUNTRIES, place):
+        return "country"
+    if re.fullmatch(
+        f"(?:{PROVINCES})省?|{HAN}{{2,6}}(?:州|自治区)|{HAN}{{1,3}}省", place
+    ) and not place.endswith(_CITIES_IN_ZHOU):
+        return "region"
+    return "address" if re.fullmatch(f"(?!{REGIONS}){HAN}{{1,4}}[区县]", place) else "city"
+
+
+def _moved(match: re.Match[str], clause: Clause) -> list[Found]:
+    """Read where the owner has moved to; where they lived before, as exact or not, is over."""
+    return moved(_place("city")(match, clause))
 
 
 def _job(match: re.Match[str], _: Clause) -> list[Found]:
@@ -238,7 +293,7 @@ ANYONE: Final[tuple[Rule, ...]] = (
     _rule(rf"(?:[和跟与][^，,。]{{1,10}}?)?(?:一起)?(?:(?:住|定居|常住|居住)在|定居)(?P<v>(?!不是|是){HAN}{{2,8}}|[A-Z]\w+(?: [A-Z]\w+)?)", _place("city"), importance=0.8, dated=True),
     _rule(rf"住(?P<v>{HAN}{{1,4}}[区市县])", _place("city"), importance=0.8),
     _rule(rf"在(?P<v>{HAN}{{2,6}}?|[A-Z]\w+)(?:生活|定居|常住|居住)", _place("city"), importance=0.8),
-    _rule(rf"(?:前几天|上个?周末?|上个?月|去年|今年|昨天|{HAN}{{1,2}}月)?(?:刚|才|已经|又|都|终于)*(?:从[^，,。]{{1,8}}?)?(?:搬|迁)(?:到|来|回|去|家到|家去)了?(?P<v>{HAN}{{2,8}}?|[A-Z]\w+)了?", _place("city"), importance=0.8, dated=True),
+    _rule(rf"(?:前几天|上个?周末?|上个?月|去年|今年|昨天|{HAN}{{1,2}}月)?(?:刚|才|已经|又|都|终于)*(?:从[^，,。]{{1,8}}?)?(?:搬|迁)(?:到|来|回|去|家到|家去)了?(?P<v>{HAN}{{2,8}}?|[A-Z]\w+)了?", _moved, importance=0.8, dated=True),
     _rule(rf"(?:的?(?:老家|家乡|籍贯|祖籍))(?:在|是)(?P<v>{HAN}{{2,8}})(?:人|的)?", _place("hometown")),
     _rule(rf"是(?P<v>{COUNTRIES})人", _value("nationality")),
     _rule(rf"(?:是|来自)(?:地道的|土生土长的|正宗的?|一?个)?(?P<v>(?:{PLACES})(?:{HAN}{{1,3}}[省市县州区])?|{HAN}{{2,3}}[省市县州])人?", _place("hometown")),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final
 
-from mnemark.text.extraction.candidate import Found, is_program
+from mnemark.text.extraction.candidate import Found, is_program, moved
 from mnemark.text.extraction.english_belongings import (
     read_do,
     read_drive,
@@ -247,7 +247,7 @@ def _move(said: Said, who: str) -> list[Found]:
     if said.low[:at] and said.low[0] not in {"from", "back", "here", "away", "out", "over"}:
         return []
     named = place(_before_with(_before_time(said.rest[at + 1 :])))
-    return [Found(who, *named)] if named and not is_program(named[1]) else []
+    return moved([Found(who, *named)]) if named and not is_program(named[1]) else []
 
 
 def _before_time(words: Sequence[str]) -> Sequence[str]:
