@@ -22,7 +22,7 @@ from mnemark.text.extraction.candidate import (
     moved,
     usable,
 )
-from mnemark.text.extraction.chinese_clauses import NO_NAME, Said, kin_of, parts, read
+from mnemark.text.extraction.chinese_clauses import NO_NAME, Said, home_level, kin_of, parts, read
 from mnemark.text.extraction.chinese_words import (
     ACQUAINTANCES,
     ANIMALS,
@@ -41,8 +41,6 @@ from mnemark.text.extraction.chinese_words import (
     NUMBER,
     OWNED,
     PLACES,
-    PROVINCES,
-    REGIONS,
     SIBLINGS,
     SKILLS,
     SURNAMES,
@@ -61,33 +59,6 @@ _NAME: Final = rf"(?:(?![了他她你它人我车来去不着什啥醒停外滴�
 _FULL_NAME: Final = f"(?!{NO_NAME})[{SURNAMES}]{HAN}{{1,2}}"
 _GENERIC: Final = lazy_pattern(
     "[你您他她它哪什谁这那某]|自己|一样|一起|怎么|问题|东西|事情?|时候|感觉|方式|情况|上面|下面|里面|比较|真正|主要"
-)
-_CITIES_IN_ZHOU: Final = (
-    "广州",
-    "杭州",
-    "苏州",
-    "郑州",
-    "福州",
-    "温州",
-    "徐州",
-    "常州",
-    "扬州",
-    "台州",
-    "泰州",
-    "湖州",
-    "惠州",
-    "漳州",
-    "泉州",
-    "兰州",
-    "荆州",
-    "沧州",
-    "滨州",
-    "德州",
-    "柳州",
-    "赣州",
-    "永州",
-    "锦州",
-    "株洲",
 )
 _NO_PLACE: Final = lazy_pattern(
     "家里|公司|学校|宿舍|附近|隔壁|楼|酒店|医院|[这那哪着您你他她它]|里面|外面|旁边|[里外边下上]$|^城市$|还是|一起|乡下|城里|国外|外地|(?:路|街|道|号|小区|村|苑|园|镇|页|模块|文件|房子|公寓|病房|房间|院|家|社区|府|公馆|花园|家园|大厦|隔壁|云端)$|"
@@ -123,20 +94,9 @@ def _place(predicate: str) -> Read:
     def read(match: re.Match[str], _: Clause) -> list[Found]:
         value = re.sub("(?:了|的|这边|那边|市区|这里|呢)$", "", bare(match["v"]))
         good = usable(value, 14) and not _NO_PLACE.search(value) and not is_program(value)
-        return [Found("user", _level(value) if predicate == "city" else predicate, value)] if good else []
+        return [Found("user", home_level(value) if predicate == "city" else predicate, value)] if good else []
 
     return read
-
-
-def _level(place: str) -> str:
-    """Return whether a place is a country, a region, a part of a city (an address) or a city."""
-    if re.fullmatch(COUNTRIES, place):
-        return "country"
-    if re.fullmatch(
-        f"(?:{PROVINCES})省?|{HAN}{{2,6}}(?:州|自治区)|{HAN}{{1,3}}省", place
-    ) and not place.endswith(_CITIES_IN_ZHOU):
-        return "region"
-    return "address" if re.fullmatch(f"(?!{REGIONS}){HAN}{{1,4}}[区县]", place) else "city"
 
 
 def _moved(match: re.Match[str], clause: Clause) -> list[Found]:

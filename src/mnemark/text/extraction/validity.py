@@ -48,7 +48,7 @@ _CLOCK_ZH: Final = lazy_pattern(
 
 _TROUBLE_EN: Final = lazy_pattern(
     r"(?i)\b(?:\w*error|\w*exception|failed|failing|failure|crash(?:ed|es|ing)?|time-?outs?|bug|issue|problem|broke|deadlock|"
-    r"leak|conflict|warning|hang|hung|fix(?:ed)?|root cause)\b"
+    r"leak|conflict|warning|hang|hung|fixed|root cause)\b"
 )
 _FIXED_EN: Final = lazy_pattern(
     r"(?i)\bthe (?:fix|solution|workaround) (?:was|is)\b|\b(?:the )?(?:root )?cause (?:was|turned out to be)\b|"
