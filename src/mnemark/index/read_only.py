@@ -24,6 +24,9 @@ ROW: Final = struct.Struct("<qiqqHiBBBB16s")
 """The layout of `rows.ROW` as a `struct` format."""
 LENGTH_AT: Final = 28
 """Byte offset of `length` in a row."""
+_TIME_AT: Final = 20
+_NO_TIME: Final = (-(2**63)).to_bytes(8, "little", signed=True)
+"""`rows.NO_TIME` as it is stored."""
 _KIND_AT: Final = 34
 """Byte offset of `kind` in a row."""
 
@@ -143,8 +146,8 @@ class QuickIndex:
                 if number < size and not dead[number >> 3] & (0x80 >> (number & 7)):
                     yield Place(part, number), packed & 0x3F, packed >> 6
 
-    def of_kind(self, term: str, kind: int) -> list[Place]:
-        """Return the live passages of a kind that contain a term."""
+    def undated(self, term: str, kind: int) -> list[Place]:
+        """Return the live passages of a kind and without a date that contain a term."""
         sql = "SELECT data FROM postings WHERE segment = ? AND term = ?"
         found: list[Place] = []
         for part, (identifier, size, rows, dead) in enumerate(self._parts):
@@ -155,7 +158,8 @@ class QuickIndex:
                 Place(part, number)
                 for number in self._numbers(data)
                 if number < size
-                and rows[number * ROW.size + _KIND_AT] == kind
+                and rows[(at := number * ROW.size) + _KIND_AT] == kind
+                and rows[at + _TIME_AT : at + _TIME_AT + 8] == _NO_TIME
                 and not dead[number >> 3] & (0x80 >> (number & 7))
             ]
         return found

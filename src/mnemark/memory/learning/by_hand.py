@@ -45,13 +45,11 @@ _VERSION: Final = " version"
 
 
 _NOTE: Final = KINDS.index("note")
-_UNDATED: Final = -(2**63)
-"""The time of a passage without a date, as in the index."""
-_TERMS: Final = 12
-"""Maximum number of words of a statement that are looked up."""
-_COMMON: Final = 30_000
-"""A word in more passages than this tells nothing."""
-_PASSAGES: Final = 8
+_TERMS: Final = 6
+"""Maximum number of words of a statement that are looked up, the rarest."""
+_COMMON: Final = 5_000
+"""A word in more passages than this tells little, unless it is the only one."""
+_PASSAGES: Final = 5
 """Maximum number of passages of notes that are read for a statement."""
 _CUES: Final = {"city": "live 住在", "employer": "work 工作", "job": "work 工作"}
 """Words of sentences that give a predicate a value without naming it."""
@@ -99,9 +97,10 @@ class LinesByHand:
         """Yield the statements of notes that share words with a fact, the closest first."""
         if holds_many(fact.predicate) and not _NUMBER.search(quote or fact.value):
             return
-        cue = _CUES.get(predicate_key(fact.predicate), "")
-        words = query_terms(f"{quote or fact.value} {fact.predicate} {cue}")
-        terms = [term for term in dict.fromkeys(words) if not is_stop(term)][:_TERMS]
+        key = predicate_key(fact.predicate)
+        program = key.removesuffix(_VERSION) if key.endswith(_VERSION) else ""
+        words = query_terms(program or f"{quote or fact.value} {fact.predicate} {_CUES.get(key, '')}")
+        terms = [term for term in dict.fromkeys(words) if not is_stop(term)]
         for path, first, last in self._passages(terms, fact.scope):
             if path not in self._read:
                 self._read[path] = statements_of(self.ws, path)
@@ -114,12 +113,10 @@ class LinesByHand:
         try:
             with QuickIndex(self.ws.root) as index:
                 scores: Counter[int] = Counter()
-                for term in terms:
-                    held = index.holding(term)
-                    for at in index.of_kind(term, _NOTE) if 0 < held <= _COMMON else ():
-                        row = index.row(at)
-                        if row.time == _UNDATED and not row.flags:
-                            scores[row.passage] += 1_000_000 // (held + 10)
+                held = sorted((count, term) for term in terms if (count := index.holding(term)) > 0)
+                for count, term in held[:_TERMS]:
+                    for at in index.undated(term, _NOTE) if count <= _COMMON or len(held) == 1 else ():
+                        scores[index.row(at).passage] += 1_000_000 // (count + 10)
                 found = index.lines([passage for passage, _ in scores.most_common(2 * _PASSAGES)])
         except MnemarkError:  # there is no index yet, or it cannot be read: the search reports that
             return []
