@@ -402,3 +402,16 @@ def test_a_page_is_found_by_its_title_and_repeats_no_turn(memory: Memory) -> Non
     memory.sync()
     assert path in {hit.path for hit in memory.search(title, kinds=["episode"]).hits}
     assert not any(said in page for role, said in PARSER if len(said) > 60)
+
+
+def test_a_scratchpad_with_nothing_left_is_empty(memory: Memory) -> None:
+    session = memory.session("cli:main")
+    talk(session, PARSER)
+    session.end()
+    pad = memory.root / "SCRATCHPAD.md"
+    assert "## Last week" in pad.read_text(encoding="utf-8")
+    memory.consolidate(now=datetime(2027, 3, 1, tzinfo=START.tzinfo), force=True, commit=False)
+    assert pad.read_text(encoding="utf-8") == ""
+    pad.write_text("# Scratchpad\n", encoding="utf-8")
+    memory.consolidate(now=datetime(2027, 3, 9, tzinfo=START.tzinfo), force=True, commit=False)
+    assert pad.read_text(encoding="utf-8") == "# Scratchpad\n"

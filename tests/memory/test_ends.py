@@ -272,3 +272,33 @@ def test_a_new_value_takes_the_place_of_the_old_one_in_all_pages_at_once(
         assert new in told
     assert "German" in persona.read_text(encoding="utf-8")
     assert len([fact for fact in memory.facts(history=True) if fact.until]) == 4
+
+
+@pytest.mark.parametrize(
+    ("was", "end"),
+    [
+        ("我是护士。", "我不做护士了。"),
+        ("我平时写Python。", "我不再写Python。"),
+        ("我有一台索尼相机。", "我把相机卖了。"),
+        ("我养了一只猫。", "我把猫送人了。"),
+        ("我有一辆蓝色的宝马车。", "我把车卖了。"),
+        ("我弹钢琴。", "我不弹钢琴了。"),
+        ("我经常熬夜。", "我再也不熬夜了。"),
+        ("我在清华大学读书。", "我退学了。"),
+        ("我住在上海。", "我离开上海了。"),
+    ],
+)
+def test_a_chinese_end_ends_what_was_said(memory: Memory, was: str, end: str) -> None:
+    for day, text in enumerate((was, end)):
+        log = memory.session(f"s{day}")
+        log.add("user", text, time=START + timedelta(days=day))
+        log.end()
+        assert len(now(memory)) == 1 - day
+
+
+def test_an_end_by_kind_leaves_two_of_that_kind(memory: Memory) -> None:
+    learned(memory, 0, "pets", "一只黑猫")
+    learned(memory, 0, "pets", "一只白猫")
+    assert learned(memory, 5, "pets", "猫", over=True) == []
+    assert learned(memory, 6, "pets", "一只白猫", over=True) == ["ended: 一只白猫"]
+    assert learned(memory, 7, "pets", "猫", over=True) == ["ended: 一只黑猫"]

@@ -2,6 +2,7 @@ import multiprocessing
 import os
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -469,3 +470,27 @@ def test_a_full_file_is_followed_by_others(memory: Memory) -> None:
         assert {fact.subject for fact in found} == {"Ann", "ann"}
         (age,) = facts(other.fact_store, subject="Ann 2")
         assert (age.value, age.path) == ("2", "memory/facts/ann-2-2.md")  # `ann-2.md` is full
+
+
+def test_days_of_facts_are_those_of_the_workspace(memory: Memory) -> None:
+    """07:30 of the 22nd in Shanghai is 23:30 of the 21st in UTC."""
+    early = "2026-01-21T23:30:00+00:00"
+    memory.remember("city", "Hamburg", since=early)
+    memory.sync()
+    (hit,) = memory.search("which city", kinds=["fact"], since="2026-01-22").hits
+    assert "since 2026-01-22" in hit.text
+    assert not memory.search("which city", kinds=["fact"], until="2026-01-21").hits
+    assert [fact.value for fact in memory.facts(as_of="2026-01-22")] == ["Hamburg"]
+    assert list(memory.facts(as_of="2026-01-21")) == []
+    assert memory.search("which city", since="2026-01-21T23:00:00Z").hits
+    assert not memory.search("which city", kinds=["fact"], until="2026-01-21T23:00:00Z").hits
+
+
+def test_plans_and_statements_keep_their_words_and_get_their_dates(memory: Memory) -> None:
+    log = memory.session("s")
+    saturday = datetime(2026, 11, 20, 23, 30, tzinfo=UTC)  # 07:30 of the 21st, a Saturday
+    for text in ("Remember that I fly to Rome tomorrow.", "我们决定明天上线"):
+        log.add("user", text, time=saturday)
+    log.end()
+    found = {fact.value: fact.origin for fact in memory.facts()}
+    assert found == {"I fly to Rome tomorrow (2026-11-22)": "owner", "明天（2026-11-22）上线": "owner"}

@@ -266,12 +266,14 @@ def test_a_month_of_talk_adds_at_most_fifteen_lines_to_core_memory(memory: Memor
         ("- 我住在杭州。", "我搬到北京了。", "北京"),
     ],
 )
-@pytest.mark.parametrize("name", ["MEMORY.md", "USER.md"])
+@pytest.mark.parametrize("name", ["MEMORY.md", "USER.md", "notes/servers.md"])
 def test_what_contradicts_a_line_written_by_hand_is_told_in_review_with_both(
     memory: Memory, name: str, line: str, said: str, new: str
 ) -> None:
     page = f"# Notes\n\n{line}\n"
+    (memory.root / name).parent.mkdir(exist_ok=True)
     (memory.root / name).write_text(page, encoding="utf-8")
+    memory.sync()
     assert say(memory, ("user", said)) == [f"review: {new}"]
     assert now(memory) == []
     (waits,) = memory.review()
@@ -281,9 +283,13 @@ def test_what_contradicts_a_line_written_by_hand_is_told_in_review_with_both(
     assert line[3:6] in waits.against or "Bonn" in waits.against
     assert [one.what for one in memory.attention()] == ["conflicts"]
     assert (memory.root / name).read_text(encoding="utf-8") == page
+    assert f"+{line.partition(' ')[0]}" in waits.diff
     memory.accept(waits.id)
     assert [fact.value for fact in memory.facts()] == [new]
     assert memory.review() == []
+    assert new in (memory.root / name).read_text(encoding="utf-8").splitlines()[2]
+    memory.undo(waits.id)
+    assert (memory.root / name).read_text(encoding="utf-8") == page
 
 
 @pytest.mark.parametrize(
@@ -300,3 +306,49 @@ def test_what_agrees_with_a_line_written_by_hand_is_learned(memory: Memory, line
     (memory.root / "MEMORY.md").write_text(f"{line}\n", encoding="utf-8")
     assert [one.partition(":")[0] for one in say(memory, ("user", said))] == ["learned"]
     assert memory.review() == []
+
+
+def test_a_line_changed_since_is_left_as_it_is_and_a_rejected_one_too(memory: Memory) -> None:
+    note = memory.root / "servers.md"
+    note.write_text("db1 runs PostgreSQL 14.\n", encoding="utf-8")
+    memory.sync()
+    say(memory, ("user", "We are using PostgreSQL 16."))
+    note.write_text("db1 runs PostgreSQL 15, db2 is off.\n", encoding="utf-8")
+    (waits,) = memory.review()
+    assert not waits.diff
+    memory.accept(waits.id)
+    assert note.read_text(encoding="utf-8") == "db1 runs PostgreSQL 15, db2 is off.\n"
+    memory.sync()
+    say(memory, ("user", "We are using PostgreSQL 17."), session="later")
+    (waits,) = memory.review()
+    assert waits.diff
+    memory.reject(waits.id)
+    assert note.read_text(encoding="utf-8") == "db1 runs PostgreSQL 15, db2 is off.\n"
+
+
+def test_a_line_where_the_value_cannot_be_replaced_gets_a_remark(memory: Memory) -> None:
+    note = memory.root / "servers.md"
+    note.write_text("- PostgreSQL 14 with 14 disks\n  in two rooms\n- nginx\n", encoding="utf-8")
+    memory.sync()
+    say(memory, ("user", "We are using PostgreSQL 16."))
+    (waits,) = memory.review()
+    memory.accept(waits.id)
+    text = note.read_text(encoding="utf-8")
+    assert text == "- PostgreSQL 14 with 14 disks\n  in two rooms (now: 16)\n- nginx\n"
+    memory.sync()
+    assert say(memory, ("user", "We run PostgreSQL 16."), session="b") in ([], ["learned: 16"])
+
+
+def test_a_note_of_a_day_tells_what_was_then(memory: Memory) -> None:
+    (memory.root / "memory").mkdir(exist_ok=True)
+    (memory.root / "memory/2026-01-05.md").write_text("- db1 runs PostgreSQL 14\n", encoding="utf-8")
+    memory.sync()
+    assert say(memory, ("user", "We are using PostgreSQL 16.")) == ["learned: 16"]
+
+
+def test_a_note_of_another_scope_contradicts_nothing(memory: Memory) -> None:
+    note = memory.root / "users/ann/notes.md"
+    note.parent.mkdir(parents=True)
+    note.write_text("- db1 runs PostgreSQL 14\n", encoding="utf-8")
+    memory.sync()
+    assert say(memory, ("user", "We are using PostgreSQL 16.")) == ["learned: 16"]

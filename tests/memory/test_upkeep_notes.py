@@ -137,7 +137,11 @@ def test_a_note_does_not_replace_what_the_owner_said_but_the_difference_is_told(
     memory.remember("employer", "Südwind", origin="owner", since=NOW - timedelta(days=9))
     path = note(memory, 1, "- 用户住在杭州\n- User works at Nordwind.\n")
     report = memory.consolidate()
-    assert f"conflict: MEMORY.md#L3 says city: Bonn, but {path}#L1 says 杭州" in report.notes
+    assert any(
+        f"杭州 — {path}#L1 (waits in review)" in line and "MEMORY.md#L3" in line for line in report.learned
+    )
+    assert "MEMORY.md#L3" in next(one.against for one in memory.review() if one.fact.value == "杭州")
+    assert "city: 杭州" not in known(memory)
     assert "employer: Südwind" in known(memory)
     assert "employer: Nordwind" not in known(memory)
     assert any("Nordwind" in line and "waits in review" in line for line in report.learned)

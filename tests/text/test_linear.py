@@ -34,10 +34,10 @@ from mnemark.text.dates import ranges as times
 from mnemark.text.extraction import candidate as rules_base
 from mnemark.text.extraction import chinese_owner
 from mnemark.text.extraction import english_facts as rules_english
-from mnemark.text.extraction import english_plans as rules_plans
 from mnemark.text.extraction import extract as rules
 from mnemark.text.extraction import notes as rules_notes
 from mnemark.text.extraction import validity as rules_dates
+from mnemark.text.extraction.before_question import before_question
 from mnemark.text.extraction.sentences import LONGEST, Sentence
 from mnemark.text.markdown import blocks as markdown_blocks
 from mnemark.text.markdown import cut as markdown_cut
@@ -174,8 +174,10 @@ ARRANGED: Final[dict[str, Call]] = {
     ),
     "extraction.chinese_owner.without_times": lambda text: chinese_owner.without_times(text, NOW),
     "extraction.english_facts.to_do": lambda text: rules_english.to_do(text, NOW),
-    "extraction.english_plans.date_of": lambda text: rules_plans.date_of(text[:LONGEST], NOW),
+    "extraction.before_question.before_question": lambda text: before_question(_sentence(text)),
+    "extraction.validity.date_of": lambda text: rules_dates.date_of(text[:LONGEST], NOW),
     "extraction.candidate.usable": lambda text: rules_base.usable(text, len(text)),
+    "extraction.validity.time_to_come": lambda text: rules_dates.time_to_come(text[:LONGEST], NOW),
     "extraction.validity.dated": lambda text: rules_dates.dated(_sentence(text), NOW),
     "extraction.validity.dropped": lambda text: rules_dates.dropped(_sentence(text)),
     "extraction.validity.mended": lambda text: rules_dates.mended(_sentence(text)),

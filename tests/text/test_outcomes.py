@@ -6,8 +6,8 @@ import pytest
 
 from mnemark.embed.bundled import BundledEmbedder
 from mnemark.text.dates.written import dated, last_day, undated
-from mnemark.text.summary.outcomes import is_decision, is_open, is_result, is_step
-from mnemark.text.summary.summary import Line, digest
+from mnemark.text.summary.outcomes import is_decision, is_open, is_result, is_step, step_text
+from mnemark.text.summary.summary import Digest, Line, digest
 from mnemark.text.summary.topics import Language, phrases, titled
 
 SATURDAY = datetime(2026, 11, 21, 9, tzinfo=UTC)
@@ -107,3 +107,37 @@ def test_a_title_is_a_plain_request_or_what_it_was_about() -> None:
         ("user", "明白，期权池我再算。"),
     ]
     assert titled(phrases(talk, LANGUAGE)) == "股权激励"
+
+
+def _digest(*said: str) -> Digest:
+    """Return the digest of what the owner said, with short answers between."""
+    lines = [one for text in said for one in (Line("user", text), Line("assistant", "Sure."))]
+    return digest(lines, language=LANGUAGE)
+
+
+def test_a_question_from_the_middle_is_not_what_a_conversation_was_about() -> None:
+    found = _digest(
+        "Morning.",
+        "The weather is fine here.",
+        "I was at the sea.",
+        "How do I clean a copper kettle?",
+        "Thank you.",
+    )
+    assert found.asked == ""
+    assert _digest("How do I clean a copper kettle?", "Thank you.").asked == "How do I clean a copper kettle?"
+    assert _digest("And what about the copper kettle?", "Thank you.").asked == ""
+
+
+def test_a_meeting_that_is_over_is_no_result_and_a_step_has_no_label() -> None:
+    assert not is_result("I just finished a debrief meeting with the manager.", by_owner=True)
+    assert not is_result("我刚开完会，材料已经发送了。", by_owner=True)
+    assert is_result("I finished the draft of chapter two.", by_owner=True)
+    assert step_text("The next step is to call the bank tomorrow.") == "Call the bank tomorrow."
+
+
+def test_terms_name_a_file_and_not_a_side_of_its_diff() -> None:
+    names = _digest(
+        "Fix the nested lists of the parser.", "It is in `a/tool/main.go` and `b/tool/main.go`."
+    ).names
+    assert names.count("tool/main.go") == 1
+    assert not [name for name in names if name.startswith(("a/", "b/"))]

@@ -41,7 +41,9 @@ def kept(text: str) -> list[tuple[str, str]]:
         ("我毕业于兰州大学。", [("school", "兰州大学")]),
         ("我身高168厘米。", [("height", "168厘米")]),
         ("我离异，有一个女儿。", [("marital status", "离异"), ("children", "一个女儿")]),
-        ("我打算明年考研究生。", [("plans", "明年考研究生")]),
+        ("我下个月要去日本旅行。", [("plans", "下个月（2026-04）要去日本旅行")]),
+        ("我打算春节回老家结婚。", [("plans", "春节回老家结婚")]),
+        ("我打算明年考研究生。", [("plans", "明年考研究生（2027）")]),
         ("我会说粤语，也会说法语。", [("languages", "粤语"), ("languages", "法语")]),
         ("我在天津上班，老家在甘肃。", [("hometown", "甘肃")]),
         ("我结婚七年了，有个两岁的儿子。", [("marital status", "已婚"), ("children", "一个两岁的儿子")]),
@@ -161,7 +163,8 @@ def test_a_statement_begins_and_ends_with_what_lasts() -> None:
         ("我上周离职了。", [("employer", "")]),
         ("我从招商银行辞职了。", [("employer", "招商银行")]),
         ("我和男朋友分手了。", [("spouse", "")]),
-        ("我已经搬走了。", [("city", "")]),
+        ("我已经搬走了。", [("city", ""), ("region", ""), ("country", ""), ("address", "")]),
+        ("我不住浙江了。", [("region", "浙江")]),
         ("我不在深圳住了。", [("city", "深圳")]),
         ("我对牛奶不再过敏了。", [("allergies", "牛奶")]),
         ("我不吃素了。", [("diet", "吃素")]),
@@ -169,6 +172,16 @@ def test_a_statement_begins_and_ends_with_what_lasts() -> None:
         ("我不喜欢喝奶茶。", []),
         ("我不喝了。", []),
         ("我妈妈戒烟了。", []),
+        ("我不再写Java。", [("", "我写Java")]),
+        ("我不做护士了。", [("job", "护士"), ("", "我做护士")]),
+        ("我把相机卖了。", [("possessions", "相机")]),
+        ("我把家里的猫送人了。", [("pets", "猫")]),
+        ("我退学了。", [("school", "")]),
+        ("我离开腾讯了。", [("employer", "腾讯"), ("city", "腾讯"), ("school", "腾讯")]),
+        ("我今天不喝咖啡了。", []),
+        ("我不仅自己做到了。", []),
+        ("我不那么慌了。", []),
+        ("我不想写了。", []),
     ],
 )
 def test_what_ends(text: str, over: list[tuple[str, str]]) -> None:
@@ -235,3 +248,23 @@ def test_values_of_both_languages_have_one_key_where_that_is_sure() -> None:
     assert value_key("慕尼黑") == value_key("Munich") == twin_key("munich")
     assert value_key("苹果") != value_key("apple"), "a fruit and a maker"
     assert value_words("花生") == "花生", "texts are searched for the words as written"
+
+
+@pytest.mark.parametrize(
+    ("text", "home"),
+    [
+        ("我住在宾夕法尼亚州。", ("region", "宾夕法尼亚州")),
+        ("我住在浙江。", ("region", "浙江")),
+        ("我住在美国。", ("country", "美国")),
+        ("我住在岳麓区。", ("address", "岳麓区")),
+        ("我住在天津静海区。", ("city", "天津静海区")),
+        ("我搬到广州了。", ("city", "广州")),
+    ],
+)
+def test_a_home_is_as_exact_as_it_is_told(text: str, home: tuple[str, str]) -> None:
+    assert facts(text) == [("user", *home)]
+
+
+@pytest.mark.parametrize("text", ["我搬到美国了。", "I moved to Spain."])
+def test_a_move_ends_the_home_before_as_exact_or_not(text: str) -> None:
+    assert ended(text) == [("city", ""), ("region", ""), ("address", "")]

@@ -4,12 +4,20 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from mnemark.facts.keys import content_key, predicate_key, statement_key, subject_key
+from mnemark.facts.keys import content_key, predicate_key, statement_key, subject_key, value_words
 from mnemark.facts.model import TRUST, Fact
 from mnemark.facts.timeline import FactVersion
+from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.words.normalize import HAN
 from mnemark.types import Origin
 
 _OPPOSITE: Final = {"likes": "dislikes", "dislikes": "likes"}
+_THINGS: Final = frozenset({"pets", "possessions", "car"})
+"""Of these a kind ends the only one known of it: the cat is "two cats"."""
+_OFTEN: Final = lazy_pattern(
+    "每[天周月年晚]|每个?(?:周末|星期)|经常|常常|平时|通常|一般|基本|一直|主要|偶尔|会|都"
+)
+"""Says how often: who no longer runs does not run every day."""
 _FAVORITE: Final = "favorite "
 _VERBS: Final = {
     "likes": {"like", "love", "enjoy", "prefer"}, "dislikes": {"hate", "dislike"}, "pets": {"own"},
@@ -40,17 +48,31 @@ def ended_by(said: Retraction, held: Iterable[FactVersion]) -> Iterator[Fact]:
     subject, predicate = subject_key(said.subject), predicate_key(said.predicate)
     if not predicate and not said.value:
         return
-    for version in held:
-        fact = version.fact
-        if version.at(said.at) and subject_key(fact.subject) == subject and _may_end(said, fact):
-            if predicate_key(fact.predicate):
-                ends = _covers(predicate, predicate_key(fact.predicate)) and (
-                    not said.value or is_same(said.value, fact.value)
-                )
-            else:
-                ends = bool(said.value) and _words(predicate, fact.value) == _words(predicate, said.value)
-            if ends:
-                yield fact
+    endable = [
+        one.fact
+        for one in held
+        if one.at(said.at) and subject_key(one.fact.subject) == subject and _may_end(said, one.fact)
+    ]
+    exact = [fact for fact in endable if _ends(said, predicate, fact)]
+    if not exact and predicate in _THINGS and said.value:
+        named = [
+            fact for fact in endable if predicate_key(fact.predicate) == predicate and _is_kind(said, fact)
+        ]
+        exact = named if len(named) == 1 else []
+    yield from exact
+
+
+def _ends(said: Retraction, predicate: str, fact: Fact) -> bool:
+    if predicate_key(fact.predicate):
+        covered = _covers(predicate, predicate_key(fact.predicate))
+        return covered and (not said.value or is_same(said.value, fact.value))
+    return bool(said.value) and _words(predicate, fact.value) == _words(predicate, said.value)
+
+
+def _is_kind(said: Retraction, fact: Fact) -> bool:
+    """Whether a value is of the kind that is over: 两只猫 and 猫, "a blue car" and "car"."""
+    one, other = value_words(said.value), value_words(fact.value)
+    return other.endswith(one if HAN.search(one[:1]) else f" {one}")
 
 
 def _may_end(said: Retraction, fact: Fact) -> bool:
@@ -74,7 +96,8 @@ def _covers(said: str, predicate: str) -> bool:
 
 def _words(predicate: str, statement: str) -> tuple[str, ...]:
     verbs = _VERBS.get(predicate, ())
-    return tuple(word for word in statement_key(statement).split() if word not in verbs)
+    plain = _OFTEN.sub("", statement)
+    return tuple(word for word in statement_key(plain).split() if word not in verbs)
 
 
 def opposite(fact: Fact) -> Retraction | None:

@@ -65,11 +65,12 @@ class _Bullet(NamedTuple):
 class FactFiles:
     """The fact files of a workspace, cached until they change.
 
-    `redacted` removes secrets from a text and keeps its line numbers.
+    `redacted` removes secrets from a text and keeps its line numbers; `zone` is the one of the days of facts.
     """
 
-    def __init__(self, root: Path, redacted: Callable[[str], str] = str) -> None:
+    def __init__(self, root: Path, redacted: Callable[[str], str] = str, zone: tzinfo = UTC) -> None:
         self.root = root
+        self._zone = zone
         self._redacted = redacted
         self._read: dict[str, _ReadFile] = {}
         self._links: set[str] = set()
@@ -83,7 +84,7 @@ class FactFiles:
     def saved_iso(self, path: str) -> str:
         """Return `saved` as text: the time of bullets that have none."""
         kept = self._read.get(path)
-        return kept.saved if kept else datetime.now(UTC).isoformat()
+        return kept.saved if kept else datetime.now(self._zone).isoformat()
 
     def state(self, path: str) -> platform.Identity | None:
         """Return the identity of a file when it was last read, or None."""
@@ -127,7 +128,7 @@ class FactFiles:
             if kept is None or kept.state != state:
                 data, status = platform.read_file(names.inside(self.root, path))
                 state, raw = platform.identity_of(status), decode(data)
-                saved = datetime.fromtimestamp(state.mtime_ns / 1e9, UTC).isoformat()
+                saved = datetime.fromtimestamp(state.mtime_ns / 1e9, self._zone).isoformat()
                 known = kept.bullets if kept is not None else {}
                 facts = visible_facts(self._redacted(raw), raw, path, saved, known)
                 bullets = {fact.id: _Bullet(_content_hash(parsed), fact) for parsed, fact in facts}

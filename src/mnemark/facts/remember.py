@@ -27,7 +27,9 @@ from mnemark.files.scopes import scopes_of
 from mnemark.files.tombstones import strings
 from mnemark.files.turns import decode_turn
 from mnemark.text.choices import one_of
+from mnemark.text.dates.clock import local
 from mnemark.text.dates.moment import moment
+from mnemark.text.dates.written import undated
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.redaction.redact import Rules, redact
 from mnemark.types import ORIGINS, Turn
@@ -148,7 +150,7 @@ def _fact_of(store: FactStore, now: datetime, arguments: Mapping[str, Any] | New
     scope, origin = _checked_scope(given.scope), one_of(given.origin, ORIGINS, "origin")
     recorded = now.isoformat()
     since = moment(given.since, "since", now)
-    start = recorded if since is None else since.replace(tzinfo=since.tzinfo or store.zone).isoformat()
+    start = recorded if since is None else local(since, store.zone).isoformat()  # its day is the workspace's
     own = CONFIDENCE[origin] if given.confidence is None else _share(given.confidence, "confidence")
     return Fact(
         id=new_id(),
@@ -204,7 +206,7 @@ def _as_owner(fact: Fact, turn: Turn | None) -> Fact:
     """Return an agent's fact with origin "owner" if the owner's turn it cites contains the value."""
     if fact.origin != "agent" or turn is None or turn.origin != "owner":
         return fact
-    value = re.escape(value_words(fact.value))
+    value = re.escape(value_words(undated(fact.value)))
     # "3" does not match "3.12", nor "Ann" "Anna"; Chinese words have no boundaries to check.
     before, after = (r"(?<![a-z0-9.])" if value[:1].isascii() else ""), r"(?!\.?[a-z0-9])"
     found = re.search(

@@ -44,7 +44,7 @@ class FactStore:
         self.redacted = visible.redacted
         self.zone: tzinfo = _zone(zone) if zone else _local()
         self.log = FactJournal(workspace.journal, visible.redacted)
-        self.files = FactFiles(root, visible.redacted)
+        self.files = FactFiles(root, visible.redacted, self.zone)
         self.sources = Sources(self.log)
         self.lock = threading.RLock()
         self._kept: dict[str, FactCache] = {}

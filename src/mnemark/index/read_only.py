@@ -24,6 +24,11 @@ ROW: Final = struct.Struct("<qiqqHiBBBB16s")
 """The layout of `rows.ROW` as a `struct` format."""
 LENGTH_AT: Final = 28
 """Byte offset of `length` in a row."""
+_TIME_AT: Final = 20
+_NO_TIME: Final = (-(2**63)).to_bytes(8, "little", signed=True)
+"""`rows.NO_TIME` as it is stored."""
+_KIND_AT: Final = 34
+"""Byte offset of `kind` in a row."""
 
 
 class Row(NamedTuple):
@@ -135,13 +140,36 @@ class QuickIndex:
             data = schema.scalar(self._db, sql, (identifier, term))
             if not isinstance(data, bytes):
                 continue
-            numbers = array("H", data[: 2 * (len(data) // 3)])
-            if sys.byteorder == "big":
-                numbers.byteswap()
+            numbers = self._numbers(data)
             counts = data[2 * len(numbers) :]
             for number, packed in zip(numbers, counts, strict=True):
                 if number < size and not dead[number >> 3] & (0x80 >> (number & 7)):
                     yield Place(part, number), packed & 0x3F, packed >> 6
+
+    def undated(self, term: str, kind: int) -> list[Place]:
+        """Return the live passages of a kind and without a date that contain a term."""
+        sql = "SELECT data FROM postings WHERE segment = ? AND term = ?"
+        found: list[Place] = []
+        for part, (identifier, size, rows, dead) in enumerate(self._parts):
+            data = schema.scalar(self._db, sql, (identifier, term))
+            if not isinstance(data, bytes):
+                continue
+            found += [
+                Place(part, number)
+                for number in self._numbers(data)
+                if number < size
+                and rows[(at := number * ROW.size) + _KIND_AT] == kind
+                and rows[at + _TIME_AT : at + _TIME_AT + 8] == _NO_TIME
+                and not dead[number >> 3] & (0x80 >> (number & 7))
+            ]
+        return found
+
+    @staticmethod
+    def _numbers(data: bytes) -> "array[int]":
+        numbers = array("H", data[: 2 * (len(data) // 3)])
+        if sys.byteorder == "big":
+            numbers.byteswap()
+        return numbers
 
     def row(self, place: Place) -> Row:
         """Return the ranking columns of a passage."""
@@ -151,6 +179,13 @@ class QuickIndex:
         """Return the id of the document at `path`, or None."""
         found = schema.scalar(self._db, "SELECT id FROM documents WHERE path = ?", (path,))
         return found if isinstance(found, int) else None
+
+    def lines(self, passages: Sequence[int]) -> list[tuple[str, int, int]]:
+        """Return path, first and last line of passages, in the given order."""
+        sql = """SELECT d.path, p.start_line, p.end_line FROM passages p JOIN documents d ON d.id = p.document
+            WHERE p.id = ?"""
+        with schema.translated(self._path):
+            return [row for passage in passages for row in schema.rows(self._db, sql, (passage,))]
 
     def fetch(self, passages: Sequence[int]) -> list[Stored]:
         """Return passages in the given order, without files with text forgotten since the sync."""

@@ -10,8 +10,9 @@ from mnemark.facts.groups import FactGroups, Key
 from mnemark.facts.keys import predicate_names, subject_names
 from mnemark.facts.known import FACT, entry_words
 from mnemark.facts.model import Fact
-from mnemark.facts.timeline import FactVersion
+from mnemark.facts.timeline import FactVersion, when
 from mnemark.facts.write import core_entries
+from mnemark.text.dates.clock import local
 from mnemark.text.words.segment import query_terms
 from mnemark.text.words.stopwords import is_stop
 
@@ -148,7 +149,8 @@ def describe(fact_index: FactIndex, version: FactVersion, state: State) -> str:
     `user python version: 3.12 (since 2026-02-20; before: 3.10 until 2026-02-20)`
     """
     fact = version.fact
-    since, until = _day(fact.since), _day(fact.until)
+    zone = fact_index.zone
+    since, until = _day(fact.since, zone), _day(fact.until, zone)
     notes = []
     if state == "past":
         notes.append(f"past: {since} until {until}" if since else f"past: until {until}")
@@ -159,10 +161,12 @@ def describe(fact_index: FactIndex, version: FactVersion, state: State) -> str:
         notes += [f"until {until}"] if until else []
         before = fact_index.before(version)
         if before is not None:
-            ended = _day(before.fact.until)
+            ended = _day(before.fact.until, zone)
             notes.append(f"before: {before.fact.value}" + (f" until {ended}" if ended else ""))
     return f"{fact} ({'; '.join(notes)})" if notes else str(fact)
 
 
-def _day(time: str) -> str:
-    return time[:10]
+def _day(time: str, zone: tzinfo) -> str:
+    """Return the day of a time on the clock of the workspace; the first characters of what is no time."""
+    found = when(time, zone)
+    return local(found, zone).date().isoformat() if found is not None else time[:10]

@@ -242,9 +242,9 @@ class Searcher:
         where = Filter(
             kinds=among(kinds, KINDS, "kinds"),
             origins=among(origins, ORIGINS, "origins"),
-            since=moment(since, "since", now),
-            until=moment(until, "until", now, end=True),
-            as_of=moment(as_of, "as_of", now, last=True),
+            since=self._local(moment(since, "since", now)),
+            until=self._local(moment(until, "until", now, end=True)),
+            as_of=self._local(moment(as_of, "as_of", now, last=True)),
             scopes=scopes_of(scope),
             archived=archived,
         )
@@ -264,6 +264,10 @@ class Searcher:
         if self.mounts:
             found = self.mounts.join(found, request, wait=True)
         return Recall(**found._replace(complete=found.complete and fresh)._asdict())
+
+    def _local(self, given: datetime | None) -> datetime | None:
+        """Return a time on the clock by which turns and facts are filed; one without a zone is of it."""
+        return given if given is None or given.tzinfo is None else self.workspace.local(given)
 
     def recall(
         self,

@@ -9,6 +9,7 @@ from mnemark.interfaces import options, output, render, workspace
 from mnemark.interfaces.commands.facts import row
 
 if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
     from mnemark.memory.review.explain import Found, Why
     from mnemark.memory.review.review import Waiting
 
@@ -45,16 +46,15 @@ def review(
     """Accept or reject proposed facts, conflicts and edits.
 
     Facts from tools or the web wait here, facts that contradict a more trusted source, and edits in fact
-    files. Accepting a proposal makes it a fact; rejecting an edit in a file restores the previous value.
+    files. Accepting a proposal makes it a fact, and writes it into the line of yours that it contradicts, as
+    `review show` prints it; rejecting an edit in a file restores the previous value.
     """
     root = workspace.locate(workspace_)
     with workspace.opened(root) as memory:
         if action in {"accept", "reject"}:
             if id_ is None:
                 raise UsageError(f"give the id to {action}: `mnemark review` lists them")
-            fact = memory.accept(id_) if action == "accept" else memory.reject(id_)
-            done = {"id": id_, "action": action, "fact": row(fact)}
-            output.out_result(done, f"{action}ed" + (f": {fact}" if fact is not None else ""), json=json)
+            _decide(memory, action, id_, scope, json=json)
             return
         if action not in {"list", "show"}:
             raise UsageError(f"the action must be list, show, accept or reject, not {action!r}")
@@ -70,6 +70,17 @@ def review(
     _show(found, json=json, whole=action == "show")
 
 
+def _decide(memory: "Memory", action: str, id_: str, scope: str, *, json: bool) -> None:
+    diffs = [one.diff for one in memory.review(scope=scope) if one.id == id_] if action == "accept" else []
+    diff = next(iter(diffs), "")
+    fact = memory.accept(id_) if action == "accept" else memory.reject(id_)
+    done = {"id": id_, "action": action, "fact": row(fact), "diff": diff}
+    words = f"{action}ed" + (f": {fact}" if fact is not None else "")
+    if diff:
+        words += f"\nyour line was changed; `mnemark undo {id_}` takes that back:\n{output.safe(diff)}"
+    output.out_result(done, words, json=json)
+
+
 def _show(found: "list[Waiting]", *, json: bool, whole: bool) -> None:
     if json:
         from msgspec.structs import asdict
@@ -82,6 +93,8 @@ def _show(found: "list[Waiting]", *, json: bool, whole: bool) -> None:
     for one in found if whole else ():
         source = one.fact.source or one.fact.path or "unknown"
         output.out(f"  source: {output.safe_line(source)}; details: `mnemark why {one.id}`")
+        if one.diff:
+            output.out(f"  accepting it changes your line:\n{output.safe(one.diff.rstrip())}")
     if not found:
         output.say("Nothing to review.")
 

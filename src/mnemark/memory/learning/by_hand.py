@@ -1,10 +1,17 @@
-"""Find the lines that a person wrote in MEMORY.md and USER.md and that a new fact contradicts."""
+"""Find the lines that a person wrote and that a new fact contradicts, and bring such a line up to date.
+
+MEMORY.md and USER.md are read whole. Of the other notes only the passages are read that share words with the
+statement, as the index holds them, so that the cost does not grow with the notes. Notes of a day tell what
+was then, which nothing contradicts.
+"""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from mnemark.errors import MnemarkError
 from mnemark.facts.keys import (
     content_key,
     holds_many,
@@ -15,7 +22,9 @@ from mnemark.facts.keys import (
 )
 from mnemark.facts.model import Fact
 from mnemark.facts.parse import split_words
-from mnemark.files import listing
+from mnemark.files import layout, listing
+from mnemark.files.names import split_ref
+from mnemark.index.read_only import QuickIndex
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.extraction.extract import extract
@@ -23,7 +32,9 @@ from mnemark.text.extraction.notes import statements
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.generated import emptied
 from mnemark.text.quoting.fence import strip_fences
-from mnemark.types import Problem
+from mnemark.text.words.segment import query_terms
+from mnemark.text.words.stopwords import is_stop
+from mnemark.types import KINDS, Problem
 
 _NUMBER: Final = lazy_pattern(r"\d+(?:[.,:]\d+)*")
 _TOLD: Final = lazy_pattern(
@@ -31,6 +42,17 @@ _TOLD: Final = lazy_pattern(
     r"^我们?的?(?P<zh>[\u3400-\u9fff]{2,8})[是在](?P<value_zh>[^，。；]{1,40})"
 )
 _VERSION: Final = " version"
+
+
+_NOTE: Final = KINDS.index("note")
+_TERMS: Final = 6
+"""Maximum number of words of a statement that are looked up, the rarest."""
+_COMMON: Final = 5_000
+"""A word in more passages than this tells little, unless it is the only one."""
+_PASSAGES: Final = 5
+"""Maximum number of passages of notes that are read for a statement."""
+_CUES: Final = {"city": "live 住在", "employer": "work 工作", "job": "work 工作"}
+"""Words of sentences that give a predicate a value without naming it."""
 
 
 class Line(NamedTuple):
@@ -42,16 +64,79 @@ class Line(NamedTuple):
     """What the extraction rules read from it."""
 
 
-def lines_by_hand(ws: OpenWorkspace, scope: str, now: datetime) -> list[Line]:
-    """Return the statements of people in MEMORY.md and USER.md of a scope and of the root."""
-    found = []
+class Contradiction(NamedTuple):
+    """What a line says, and what a fact says instead."""
+
+    old: str
+    new: str
+
+
+class LinesByHand:
+    """The statements of people in a workspace."""
+
+    def __init__(self, ws: OpenWorkspace) -> None:
+        self.ws = ws
+        self._core: dict[str, list[Line]] = {}
+        self._read: dict[str, list[tuple[int, str]]] = {}
+
+    def against(self, fact: Fact, quote: str, now: datetime) -> Line | None:
+        """Return the first line that a fact, read from the sentence `quote`, contradicts; None without one.
+
+        What the note itself says that the fact was read from contradicts nothing.
+        """
+        if fact.scope not in self._core:
+            self._core[fact.scope] = list(_in_core(self.ws, fact.scope, now))
+        source = split_ref(fact.source)[0]
+        for lines in (self._core[fact.scope], self._in_notes(fact, quote, now)):
+            for line in lines:
+                if split_ref(line.ref)[0] != source and contradiction(fact, quote, line) is not None:
+                    return line
+        return None
+
+    def _in_notes(self, fact: Fact, quote: str, now: datetime) -> Iterator[Line]:
+        """Yield the statements of notes that share words with a fact, the closest first."""
+        if holds_many(fact.predicate) and not _NUMBER.search(quote or fact.value):
+            return
+        key = predicate_key(fact.predicate)
+        program = key.removesuffix(_VERSION) if key.endswith(_VERSION) else ""
+        words = query_terms(program or f"{quote or fact.value} {fact.predicate} {_CUES.get(key, '')}")
+        terms = [term for term in dict.fromkeys(words) if not is_stop(term)]
+        for path, first, last in self._passages(terms, fact.scope):
+            if path not in self._read:
+                self._read[path] = statements_of(self.ws, path)
+            for number, text in self._read[path]:
+                if first <= number <= last:
+                    yield line_of(f"{path}#L{number}", text, now)
+
+    def _passages(self, terms: Sequence[str], scope: str) -> list[tuple[str, int, int]]:
+        """Return path, first and last line of the passages of notes with the rarest of the words."""
+        try:
+            with QuickIndex(self.ws.root) as index:
+                scores: Counter[int] = Counter()
+                held = sorted((count, term) for term in terms if (count := index.holding(term)) > 0)
+                for count, term in held[:_TERMS]:
+                    for at in index.undated(term, _NOTE) if count <= _COMMON or len(held) == 1 else ():
+                        scores[index.row(at).passage] += 1_000_000 // (count + 10)
+                found = index.lines([passage for passage, _ in scores.most_common(2 * _PASSAGES)])
+        except MnemarkError:  # there is no index yet, or it cannot be read: the search reports that
+            return []
+        places = ((one, layout.place(one[0])) for one in found)
+        kept = [one for one, at in places if at is not None and at.role == "note" and at.scope in {scope, ""}]
+        return kept[:_PASSAGES]
+
+
+def _in_core(ws: OpenWorkspace, scope: str, now: datetime) -> Iterator[Line]:
+    """Yield the statements of people in MEMORY.md and USER.md of a scope and of the root."""
     for folder in dict.fromkeys((f"{scope}/".lstrip("/"), "")):
         here = listing.names(ws.root, folder.rstrip("/"), ".md")
         users = [folder + name for name in here if name.casefold() == "user.md"]
         for path in (*curated_files(ws.root, folder), *users):
-            for number, text in statements_of(ws, path):
-                found.append(Line(f"{path}#L{number}", text, tuple(_facts(text, now))))
-    return found
+            yield from _lines(ws, path, now)
+
+
+def _lines(ws: OpenWorkspace, path: str, now: datetime) -> Iterator[Line]:
+    for number, text in statements_of(ws, path):
+        yield line_of(f"{path}#L{number}", text, now)
 
 
 def statements_of(ws: OpenWorkspace, path: str) -> list[tuple[int, str]]:
@@ -76,26 +161,33 @@ def _facts(text: str, now: datetime) -> Iterator[Fact]:
         yield Fact(id="", subject=one.subject, predicate=one.predicate, value=one.value)
 
 
-def contradicted(fact: Fact, quote: str, lines: Sequence[Line]) -> Line | None:
-    """Return the line that a fact contradicts, read from the sentence `quote`; None if there is none.
+def line_of(ref: str, text: str, now: datetime) -> Line:
+    """Return a statement of a person with what the extraction rules read from it."""
+    return Line(ref, text, tuple(_facts(text, now)))
+
+
+def contradiction(fact: Fact, quote: str, line: Line) -> Contradiction | None:
+    """Return how a fact, read from the sentence `quote`, contradicts a line; None if it does not.
 
     The line gives the same single-valued predicate another value, names another version of the same program,
     or is the same sentence with another number.
     """
-    return next((line for line in lines if _contradicts(fact, quote, line)), None)
-
-
-def _contradicts(fact: Fact, quote: str, line: Line) -> bool:
     key = predicate_key(fact.predicate)
     if key and not holds_many(fact.predicate):
         for stated in line.said:
             same = predicate_key(stated.predicate) == key and _same_subject(stated, fact)
             if same and content_key(key, stated.value) != content_key(key, fact.value):
-                return content_key(key, fact.value) not in content_key(key, line.text)
+                known = content_key(key, fact.value) in content_key(key, line.text)
+                return None if known else Contradiction(stated.value, fact.value)
     if key.endswith(_VERSION):
         versions = _versions(key.removesuffix(_VERSION), line.text)
-        return bool(versions) and not any(_covers(version, fact.value) for version in versions)
-    return _other_number(quote or fact.value, line.text)
+        if versions and not any(_covers(version, fact.value) for version in versions):
+            return Contradiction(versions[0], fact.value)
+        return None
+    numbers, known_numbers = _NUMBER.findall(quote or fact.value), _NUMBER.findall(line.text)
+    if _other_number(quote or fact.value, line.text):
+        return Contradiction(known_numbers[0], numbers[0])
+    return None
 
 
 def _same_subject(stated: Fact, fact: Fact) -> bool:

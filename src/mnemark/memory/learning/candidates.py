@@ -14,7 +14,7 @@ from mnemark.facts.remember import facts, remember_against, retract
 from mnemark.facts.sources import source_of
 from mnemark.facts.timeline import order
 from mnemark.files.names import split_ref
-from mnemark.memory.learning.by_hand import Line, contradicted, lines_by_hand
+from mnemark.memory.learning.by_hand import LinesByHand
 from mnemark.memory.learning.heard import Heard, line_of
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.extraction.addressed import is_addressed
@@ -96,7 +96,7 @@ class CandidateWriter:
         """Statements of agents that `propose` left out."""
         self._new: set[tuple[str, Words, str]] = set()
         self._heard: dict[str, Heard] = {}
-        self._by_hand: dict[str, list[Line]] = {}
+        self._by_hand = LinesByHand(ws)
         self._doubtful: dict[str, list[SourcedCandidate]] = {}
         """By session, with the origin of their words."""
 
@@ -160,11 +160,9 @@ class CandidateWriter:
 
     def _against(self, one: SourcedCandidate, wanted: Fact) -> str:
         """Return the line written by hand that what the owner says contradicts; empty if there is none."""
-        if one.origin != "owner":
+        if one.origin not in {"owner", "file"}:
             return ""
-        if one.scope not in self._by_hand:
-            self._by_hand[one.scope] = lines_by_hand(self.ws, one.scope, one.said)
-        line = contradicted(wanted, one.fact.quote, self._by_hand[one.scope])
+        line = self._by_hand.against(wanted, one.fact.quote, one.said)
         return f"{line.text} ({line.ref})" if line is not None else ""
 
     def _outside(self, one: SourcedCandidate) -> Origin | None:

@@ -1,8 +1,8 @@
-"""Learn facts from the daily notes of the last days, and compare them with MEMORY.md.
+"""Learn facts from the daily notes of the last days.
 
 By rule, and by a model where one is configured, which sees each line once. Facts are like those of sessions,
 with the note as source: they enter the core memory when they have earned it, for example when notes of two
-days say so. Contradictions with MEMORY.md are reported; people's lines are not touched.
+days say so. What contradicts a line that a person wrote waits for review; people's lines are not touched.
 """
 
 from collections import defaultdict
@@ -10,17 +10,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, timedelta
 from typing import Final, NamedTuple
 
-from mnemark.facts.keys import holds_many, predicate_key, subject_key, value_key
 from mnemark.facts.remember import facts
 from mnemark.files import layout, listing
 from mnemark.files.layout import in_scope
 from mnemark.llm.base import LLM, LLMUnavailable
-from mnemark.memory.curation.files import curated_files
 from mnemark.memory.learning.by_hand import statements_of
 from mnemark.memory.learning.candidates import CandidateWriter, LearnedFact, SourcedCandidate
 from mnemark.memory.learning.model_prompt import FACTS, Answer, TurnExcerpt, believed, question
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.text.extraction.extract import Candidate, extract
+from mnemark.text.extraction.extract import extract
 from mnemark.text.markdown.generated import mark
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.redaction.redact import redact
@@ -62,7 +60,7 @@ def learn_notes(
         for one in extract(line.text, time=line.time, origin="import")
     ]
     kept = CandidateWriter(ws, dry_run=dry_run).keep(found)
-    notes = list(_contradictions(ws, scope, found, now))
+    notes: list[str] = []
     if llm is not None and not dry_run:
         more, problem = _asked(ws, llm, scope, lines)
         kept += more
@@ -84,26 +82,6 @@ def _lines(ws: OpenWorkspace, scope: str, since: date, now: datetime) -> Iterato
             clean = redact(text, ws.rules).text
             if "[redacted:" not in clean and not looks_like_instructions(clean):
                 yield Line(f"{path}#L{number}", clean, time)
-
-
-def _contradictions(
-    ws: OpenWorkspace, scope: str, noted: Iterable[SourcedCandidate], now: datetime
-) -> Iterator[str]:
-    """Yield a remark where the newest note contradicts MEMORY.md outside its generated part."""
-    newest = {_key(one.fact): one for one in noted if not holds_many(one.fact.predicate)}
-    for path in curated_files(ws.root, f"{scope}/".lstrip("/")):
-        for number, text in statements_of(ws, path):
-            for stated in extract(text, time=now, origin="import"):
-                other = newest.get(_key(stated))
-                if other is not None and value_key(other.fact.value) != value_key(stated.value):
-                    yield (
-                        f"conflict: {path}#L{number} says {stated.predicate}: {stated.value}, "
-                        f"but {other.ref} says {other.fact.value}"
-                    )
-
-
-def _key(fact: Candidate) -> tuple[str, str]:
-    return subject_key(fact.subject), predicate_key(fact.predicate)
 
 
 def _asked(ws: OpenWorkspace, llm: LLM, scope: str, lines: Sequence[Line]) -> tuple[list[LearnedFact], str]:
@@ -151,7 +129,8 @@ def describe(fact: LearnedFact) -> str:
     """Return a learned fact as a line of a report."""
     words = " ".join(filter(None, (fact.subject, fact.predicate)))
     notes = {"review": " (waits in review)", "ended": " (no longer)", "would be ended": " (no longer)"}
-    return f"{words}: {fact.value} — {fact.ref}{notes.get(fact.status, '')}"
+    against = f"; you wrote: {fact.against}" if fact.against else ""
+    return f"{words}: {fact.value} — {fact.ref}{notes.get(fact.status, '')}{against}"
 
 
 def begin(now: datetime, last: datetime | None) -> date:

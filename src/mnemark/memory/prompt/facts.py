@@ -9,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from mnemark.facts.keys import subject_key
+from mnemark.facts.labels import in_chinese
 from mnemark.facts.model import Fact
 from mnemark.facts.remember import facts as facts_of
 from mnemark.facts.write import core_entries
@@ -53,7 +54,10 @@ class _WithoutUses(NamedTuple):
 class _Ranked(NamedTuple):
     rank: tuple[object, ...]
     marks: frozenset[str]
-    line: FactLine
+    lines: tuple[FactLine, FactLine]
+    """In English and in Chinese."""
+    language: str
+    """Of the value: "zh" or "en"; empty for numbers and the like, which tell nothing."""
     layer: str
     is_trusted: bool
 
@@ -68,10 +72,13 @@ def facts_for(ws: OpenWorkspace, now: datetime, *, scope: str = "") -> Facts:
     removed, standing = _generated(ws, scope)
     layers: defaultdict[str, list[FactLine]] = defaultdict(list)
     current = list(facts_of(ws.fact_store, scope=scope, as_of=now))
-    ranked = (ws.fact_store.derive(_ranked, fact) for fact in current)
+    ranked = [ws.fact_store.derive(_ranked, fact) for fact in current]
+    chinese = 3 * sum(one.language == "zh" for one in ranked) > sum(one.language != "" for one in ranked)
     for one in sorted(ranked, key=lambda one: one.rank):
         if not one.marks & removed:
-            layers[one.layer if one.is_trusted or one.marks & standing else "other"].append(one.line)
+            layers[one.layer if one.is_trusted or one.marks & standing else "other"].append(
+                one.lines[chinese]
+            )
     subjects = Counter(fact.subject for fact in current)
     return Facts(**{name: tuple(found) for name, found in layers.items()}, subjects=subjects)
 
@@ -85,11 +92,12 @@ def _ranked(fact: Fact, zone: tzinfo) -> _Ranked:
         layer = "profile" if subject_key(fact.subject) == "user" and fact.type != "error" else "core"
     by_hand = fact.origin == "file" and not fact.review and fact.priority != "transient"
     attack = by_hand and looks_like_instructions(f"{fact.predicate}: {fact.value}")
-    shown = FactLine(f"- {visible(entries[0][2:])}", fact.ref or fact.id)
+    _, *shown = (FactLine(f"- {visible(entry[2:])}", fact.ref or fact.id) for entry in entries)
     return _Ranked(
         rank(look, fact),
         frozenset(map(mark, entries)),
-        shown,
+        (shown[0], shown[1]),
+        ("zh" if in_chinese([fact.value]) else "en") if any(map(str.isalpha, fact.value)) else "",
         layer,
         bool(earned(look, fact)) or (by_hand and not attack),
     )

@@ -14,6 +14,7 @@ from mnemark.files.journal import Change
 from mnemark.memory.curation.generated import remember_one
 from mnemark.memory.forgetting.forget import forget
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.memory.review.amend import amend
 
 EDITS: Final = "edits"
 """The id that means all changes made in fact files."""
@@ -27,7 +28,7 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     what: What
     """`proposal`: said by a tool or the web; `conflict`: against the word of someone who is trusted more, or
-    against a line that a person wrote in MEMORY.md or USER.md;
+    against a line that a person wrote;
     `removed`: a person took it out before; `edit`: changed in its file outside mnemark, in effect already."""
     action: str = ""
     """Of an edit: added, changed, moved, ended or removed."""
@@ -36,6 +37,8 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
     """The value that holds, or that held before the edit."""
     time: str = ""
     text: str
+    diff: str = ""
+    """What accepting it changes in the note that it contradicts."""
 
 
 def review(ws: OpenWorkspace, *, scope: str = "") -> list[Waiting]:
@@ -44,7 +47,12 @@ def review(ws: OpenWorkspace, *, scope: str = "") -> list[Waiting]:
     with known.lock:
         known.log.refresh()
         found = [*_proposed(known, scope), *_edited(known, scope)]
-    return sorted(found, key=lambda one: one.id)
+    return [_with_diff(ws, one) for one in sorted(found, key=lambda one: one.id)]
+
+
+def _with_diff(ws: OpenWorkspace, one: Waiting) -> Waiting:
+    edit = amend(ws, one.fact, dry_run=True) if one.fact.against else None
+    return one if edit is None else msgspec.structs.replace(one, diff=edit.diff)
 
 
 def _proposed(known: FactStore, scope: str) -> Iterator[Waiting]:
@@ -95,6 +103,8 @@ def proposals(ws: OpenWorkspace, scope: str = "") -> list[Fact]:
 def accept(ws: OpenWorkspace, identifier: str) -> Fact | None:
     """Make a proposal a fact of the owner's, or approve a change made in a file ("edits": all of them).
 
+    The line of a person's that it contradicts gets the new value, as an edit that `undo` takes back by the
+    proposal's id.
     Returns the fact that was made, None for changes in files.
 
     Raises:
@@ -151,9 +161,14 @@ def _append_decision(known: FactStore, ids: list[str], scope: str, *, accept: bo
 
 
 def _accept_proposal(ws: OpenWorkspace, known: FactStore, found: Fact) -> Fact:
-    """Store a proposal as a fact of the owner; if it has no start of validity, it is valid from now on."""
+    """Store a proposal as a fact of the owner, and amend the line of theirs that it contradicts.
+
+    If it has no start of validity, it is valid from now on.
+    """
     since = when(found.since, known.zone) if found.recorded else None
-    return _remember(ws, found, since=since, source="" if found.review == "removed" else found.source)
+    kept = _remember(ws, found, since=since, source="" if found.review == "removed" else found.source)
+    amend(ws, found)
+    return kept
 
 
 def _remember(ws: OpenWorkspace, fact: Fact, **more: object) -> Fact:

@@ -134,7 +134,7 @@ def refresh(
         for name, headings in _HEADINGS.items():
             new = put(new, name, [headings[zh], "", *rows[name], ""] if rows[name] else [])
         new = _EMPTY.sub("", new)
-        return new if text or new not in _TITLES else ""
+        return "" if new in _TITLES and new != text else new
 
     path = in_scope(scope, FILE)
     return file_edits.write(ws, path, change, step=step, session=session, group=group)

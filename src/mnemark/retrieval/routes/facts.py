@@ -15,15 +15,16 @@ from msgspec.structs import replace
 from mnemark.facts.keys import subject_key, subject_names
 from mnemark.facts.known import FACT
 from mnemark.facts.model import Fact
-from mnemark.facts.timeline import FactVersion
+from mnemark.facts.timeline import FactVersion, when
 from mnemark.files import layout
-from mnemark.index.rows import seconds, seconds_of
+from mnemark.index.rows import NO_TIME, seconds
 from mnemark.index.units import fact_text
 from mnemark.retrieval.fact_index import FactIndex, State, describe, meta_of, without_stop_words
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import SUSPECT_FACTOR
 from mnemark.retrieval.routes.fact_questions import FactQuestion, parse_question, speaks_of
 from mnemark.retrieval.routes.lexical import QueryTerm
+from mnemark.text.dates.clock import local
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.words.segment import index_terms, query_terms
@@ -257,7 +258,9 @@ class _Joining:
                 self.why[fact.id].setdefault("facts", {"score": round(share, 4), "rank": None, "by": "new"})
 
     def _allowed(self, fact: Fact) -> bool:
-        where, begun = self.where, seconds_of(fact.since)
+        where, zone = self.where, self.fact_index.zone
+        since = when(fact.since, zone)
+        begun = seconds(local(since, zone)) if since is not None else NO_TIME
         if where.origins is not None and fact.origin not in where.origins:
             return False
         if where.since is not None and begun < seconds(where.since):

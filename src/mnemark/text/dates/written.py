@@ -32,7 +32,7 @@ _PART_OF_DAY: Final = lazy_pattern(
     r"(?<!\s)(?:\s++(?:in the |at )?(?:morning|afternoon|evening|night)|\s*+的?(?:凌晨|清晨|早晨|早上|上午|中午|下午|傍晚|晚上|夜里))$",
     re.IGNORECASE,
 )
-_DATED: Final = lazy_pattern(r" ?[(（](?P<first>\d{4}-\d\d(?:-\d\d)?)(?:–(?P<last>\d{4}-\d\d-\d\d))?[)）]")
+_DATED: Final = lazy_pattern(r" ?[(（](?P<first>\d{4}(?:-\d\d){0,2})(?:–(?P<last>\d{4}-\d\d-\d\d))?[)）]")
 
 
 def dated(text: str, said: datetime, *, ahead: bool = False) -> str:

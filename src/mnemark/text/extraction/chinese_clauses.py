@@ -4,7 +4,15 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from mnemark.text.extraction.candidate import BLOT
-from mnemark.text.extraction.chinese_words import ACQUAINTANCES, HAN, KIN, PERSON
+from mnemark.text.extraction.chinese_words import (
+    ACQUAINTANCES,
+    COUNTRIES,
+    HAN,
+    KIN,
+    PERSON,
+    PROVINCES,
+    REGIONS,
+)
 from mnemark.text.lazy_pattern import lazy_pattern
 
 LONGEST: Final = 60
@@ -113,3 +121,19 @@ def plain(text: str) -> str:
     if adverbs := _ADVERBS.match(text):
         text = text[adverbs.end() :].lstrip()
     return _NO_MORE.sub("", text).strip()
+
+
+_COUNTRY: Final = lazy_pattern(COUNTRIES)
+_REGION: Final = lazy_pattern(rf"(?:{PROVINCES})省?|{HAN}{{3,6}}州|{HAN}{{2,6}}自治区|{HAN}{{2,3}}省")
+_DISTRICT: Final = lazy_pattern(rf"(?!{REGIONS}){HAN}{{1,4}}[区县]")
+
+
+def home_level(place: str) -> str:
+    """Return whether a place is a country, a region, a part of a city (an address) or a city.
+
+    >>> home_level("浙江"), home_level("杭州"), home_level("岳麓区")
+    ('region', 'city', 'address')
+    """
+    if _COUNTRY.fullmatch(place):
+        return "country"
+    return "region" if _REGION.fullmatch(place) else "address" if _DISTRICT.fullmatch(place) else "city"

@@ -9,9 +9,20 @@ from datetime import datetime
 from typing import Any, Final
 
 from mnemark.text.dates.ranges import spans
+from mnemark.text.dates.written import dated
 from mnemark.text.extraction import chinese_ends
-from mnemark.text.extraction.candidate import Clause, Found, Read, Rule, bare, is_program, listed, usable
-from mnemark.text.extraction.chinese_clauses import NO_NAME, Said, kin_of, parts, read
+from mnemark.text.extraction.candidate import (
+    Clause,
+    Found,
+    Read,
+    Rule,
+    bare,
+    is_program,
+    listed,
+    moved,
+    usable,
+)
+from mnemark.text.extraction.chinese_clauses import NO_NAME, Said, home_level, kin_of, parts, read
 from mnemark.text.extraction.chinese_words import (
     ACQUAINTANCES,
     ANIMALS,
@@ -36,6 +47,7 @@ from mnemark.text.extraction.chinese_words import (
     VEHICLES,
     WORKPLACES,
 )
+from mnemark.text.extraction.validity import date_of
 from mnemark.text.lazy_pattern import lazy_pattern
 
 _COUNT: Final = f"(?:{NUMBER}|一?){CLASSIFIER}"
@@ -82,9 +94,14 @@ def _place(predicate: str) -> Read:
     def read(match: re.Match[str], _: Clause) -> list[Found]:
         value = re.sub("(?:了|的|这边|那边|市区|这里|呢)$", "", bare(match["v"]))
         good = usable(value, 14) and not _NO_PLACE.search(value) and not is_program(value)
-        return [Found("user", predicate, value)] if good else []
+        return [Found("user", home_level(value) if predicate == "city" else predicate, value)] if good else []
 
     return read
+
+
+def _moved(match: re.Match[str], clause: Clause) -> list[Found]:
+    """Read where the owner has moved to; where they lived before, as exact or not, is over."""
+    return moved(_place("city")(match, clause))
 
 
 def _job(match: re.Match[str], _: Clause) -> list[Found]:
@@ -190,10 +207,12 @@ def _device(match: re.Match[str], _: Clause) -> list[Found]:
 _MAKERS: Final = "小米|华为|苹果|荣耀|三星|格力|美的|海尔|松下|索尼|佳能|尼康|联想|戴尔|戴森|飞利浦|西门子|苏泊尔|九阳|大疆|富士|徕卡|海信|方太|老板|奥克斯|夏普|东芝|日立|红米|一加|魅族|创维|长虹|康佳"
 
 
-def _plan(match: re.Match[str], _: Clause) -> list[Found]:
+def _plan(match: re.Match[str], clause: Clause) -> list[Found]:
     value = bare(match["v"])
     good = usable(value, 30) and not re.search("[您你他她它这那]|试|看看|再说|一下|怎么|先", value)
-    return [Found("user", "plans", value)] if good else []
+    shown = dated(value, clause.time, ahead=True)
+    day = date_of(value, clause.time) if shown == value else ""
+    return [Found("user", "plans", f"{shown}（{day}）" if day else shown)] if good else []
 
 
 def _relation(match: re.Match[str], _: Clause) -> list[Found]:
@@ -203,6 +222,8 @@ def _relation(match: re.Match[str], _: Clause) -> list[Found]:
 _ANIMAL: Final = rf"(?:(?:(?:{NUMBER})?{CLASSIFIER})?{HAN}{{0,6}}?(?:{ANIMALS}))"
 _BIG: Final = "学位|学士|硕士|博士|双学位|文凭|学历"
 _LATER: Final = "明年|后年|今年年底|年底|下半年|毕业后|毕业以后|退休后|退休以后|几年后|一年后|两年后|几年内|两年内|长大后|长大以后|将来|未来|下个?季度|春天|夏天|秋天|冬天|暑假|寒假|春节|国庆|五一"
+_NEAR: Final = "(?:下下?个?月|[\\d一二三四五六七八九十]{1,2}月(?:份|底|初)?)"
+_BIG_STEP: Final = "(?:去[^，,。]{2,10}(?:旅游|旅行|玩|度假|留学|爬山)|飞[^，,。]{2,8}|搬[到去][^，,。]{2,8}|结婚|订婚|入职|退休|毕业|出国)"
 
 ANYONE: Final[tuple[Rule, ...]] = (
     _rule(r"(?:今年|现在|已经|刚满?|昨天|都|才|快)*(?P<v>\d{1,3}|[一二三四五六七八九十百]{1,4}|[二三四五六七八九]十(?:多|几|出头))(?:周?岁)(?:半)?了?", lambda m, c: [] if "快" in c.text else _value("age")(m, c), importance=0.5),
@@ -232,7 +253,7 @@ ANYONE: Final[tuple[Rule, ...]] = (
     _rule(rf"(?:[和跟与][^，,。]{{1,10}}?)?(?:一起)?(?:(?:住|定居|常住|居住)在|定居)(?P<v>(?!不是|是){HAN}{{2,8}}|[A-Z]\w+(?: [A-Z]\w+)?)", _place("city"), importance=0.8, dated=True),
     _rule(rf"住(?P<v>{HAN}{{1,4}}[区市县])", _place("city"), importance=0.8),
     _rule(rf"在(?P<v>{HAN}{{2,6}}?|[A-Z]\w+)(?:生活|定居|常住|居住)", _place("city"), importance=0.8),
-    _rule(rf"(?:前几天|上个?周末?|上个?月|去年|今年|昨天|{HAN}{{1,2}}月)?(?:刚|才|已经|又|都|终于)*(?:从[^，,。]{{1,8}}?)?(?:搬|迁)(?:到|来|回|去|家到|家去)了?(?P<v>{HAN}{{2,8}}?|[A-Z]\w+)了?", _place("city"), importance=0.8, dated=True),
+    _rule(rf"(?:前几天|上个?周末?|上个?月|去年|今年|昨天|{HAN}{{1,2}}月)?(?:刚|才|已经|又|都|终于)*(?:从[^，,。]{{1,8}}?)?(?:搬|迁)(?:到|来|回|去|家到|家去)了?(?P<v>{HAN}{{2,8}}?|[A-Z]\w+)了?", _moved, importance=0.8, dated=True),
     _rule(rf"(?:的?(?:老家|家乡|籍贯|祖籍))(?:在|是)(?P<v>{HAN}{{2,8}})(?:人|的)?", _place("hometown")),
     _rule(rf"是(?P<v>{COUNTRIES})人", _value("nationality")),
     _rule(rf"(?:是|来自)(?:地道的|土生土长的|正宗的?|一?个)?(?P<v>(?:{PLACES})(?:{HAN}{{1,3}}[省市县州区])?|{HAN}{{2,3}}[省市县州])人?", _place("hometown")),
@@ -294,6 +315,8 @@ OWNER: Final[tuple[Rule, ...]] = (
     _rule(rf"(?:的名字)?(?:叫做?|名叫|的名字是|的?姓名是|的全名是)\s*(?P<v>{_NAME})", _value("name"), importance=0.9),
     _rule(rf"(?:计划|打算|准备|决定|要|将|会|将会)(?:在|于|等)?(?P<v>(?:{_LATER})[^，,。]{{2,20}})", _plan),
     _rule(rf"(?P<v>(?:{_LATER})[^，,。]{{0,2}}(?:计划|打算|准备|要|将)[^，,。]{{2,20}})", _plan),
+    _rule(rf"(?P<v>{_NEAR}(?:计划|打算|准备|决定|就?要|将|会)(?:和[^，,。]{{1,6}})?{_BIG_STEP})", _plan),
+    _rule(rf"(?:计划|打算|准备|决定|就?要|将|会)(?P<v>{_NEAR}(?:和[^，,。]{{1,6}})?{_BIG_STEP})", _plan),
 )  # fmt: skip
 """Of the owner alone."""
 _OF_RELATIVES: Final[tuple[Rule, ...]] = (
@@ -392,7 +415,7 @@ def _named(said: Said, found: list[Found]) -> Said:
 
 
 def _of(said: Said, whole: Clause) -> Iterator[tuple[Rule, Found]]:
-    if over := chinese_ends.ended(said):
+    if over := chinese_ends.ended(said) or _no_more(chinese_ends.done_with(said), whole):
         yield from ((_OVER, fact) for fact in over)
         return
     if not said.text:
@@ -414,6 +437,18 @@ def _of(said: Said, whole: Clause) -> Iterator[tuple[Rule, Found]]:
         if found:
             yield from _whose(said, rule, found)
             return
+
+
+def _no_more(does: str, whole: Clause) -> list[Found]:
+    """Return the ends of what one would say of the owner who does this: 做护士 is a job."""
+    if not does:
+        return []
+    said = Found("user", "", f"我{does}", over=True)
+    for rule in (*ANYONE, *OWNER):
+        match = rule.pattern.fullmatch(does)
+        if found := rule.read(match, whole._replace(text=does)) if match else []:
+            return [*(fact._replace(over=True) for fact in found if fact.value), said]
+    return [said]
 
 
 def _tried(rules: tuple[Rule, ...], text: str, time: datetime) -> Iterator[tuple[Rule, str]]:

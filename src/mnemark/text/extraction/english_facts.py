@@ -9,7 +9,7 @@ from mnemark.text.extraction.english_clauses import clauses, is_told
 from mnemark.text.extraction.english_life import facts_of
 from mnemark.text.extraction.english_names import named
 from mnemark.text.extraction.english_parse import parse
-from mnemark.text.extraction.english_plans import date_of
+from mnemark.text.extraction.validity import date_of
 from mnemark.text.lazy_pattern import lazy_pattern
 
 _NEVER: Final = lazy_pattern(r"(?!)")

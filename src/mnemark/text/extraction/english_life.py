@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final
 
-from mnemark.text.extraction.candidate import Found, is_program
+from mnemark.text.extraction.candidate import Found, is_program, moved
 from mnemark.text.extraction.english_belongings import (
     read_do,
     read_drive,
@@ -36,6 +36,7 @@ from mnemark.text.extraction.english_parse import Said
 from mnemark.text.extraction.english_phrases import noun_phrase, plain, without_article
 from mnemark.text.extraction.english_plans import read_plans, read_want
 from mnemark.text.extraction.english_words import DIETS, KIN, MARITAL, is_job, singular, word_set
+from mnemark.text.lazy_pattern import lazy_pattern
 
 _LIKE: Final = frozenset({"like", "love", "enjoy", "adore", "prefer"})
 
@@ -89,7 +90,15 @@ def _tastes(said: Said, who: str) -> list[Found]:
     bad = said.verb in _HATE or said.verb == "stand" or said.negative
     if said.negative and said.verb in _HATE:
         return []
-    return [Found(who, "dislikes" if bad else "likes", value) for value in values(said.rest)]
+    key = "dislikes" if bad else "likes"
+    return [Found(who, key, value) for value in values(said.rest) if not _OF_EVERYONE.match(value)]
+
+
+_OF_EVERYONE: Final = lazy_pattern(
+    r"(?i)(?:trying|learning|doing|exploring|discovering|experiencing) (?:out )?(?:\w+ )?new (?:\w+ )?(?:things?|experiences?|stuff|places?|ideas?)$|"
+    r"(?:new (?:things|experiences)|having fun|a good \w+|hanging out(?: with (?:my )?(?:friends|people))?|good (?:food|music|people|company|times?))$"
+)
+"""What everyone likes, which tells nothing of one."""
 
 
 def _be(said: Said, who: str) -> list[Found]:  # noqa: PLR0911 - one question a wording
@@ -247,7 +256,7 @@ def _move(said: Said, who: str) -> list[Found]:
     if said.low[:at] and said.low[0] not in {"from", "back", "here", "away", "out", "over"}:
         return []
     named = place(_before_with(_before_time(said.rest[at + 1 :])))
-    return [Found(who, *named)] if named and not is_program(named[1]) else []
+    return moved([Found(who, *named)]) if named and not is_program(named[1]) else []
 
 
 def _before_time(words: Sequence[str]) -> Sequence[str]:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final
 
-from mnemark.text.dates.ranges import spans
 from mnemark.text.extraction.candidate import Found
 from mnemark.text.extraction.english_objects import is_general, joined, place, verb_phrase
 from mnemark.text.extraction.english_parse import Said
@@ -18,7 +17,7 @@ from mnemark.text.extraction.english_words import (
     singular,
     word_set,
 )
-from mnemark.text.extraction.validity import future_day
+from mnemark.text.extraction.validity import shortest_date, time_to_come
 
 _FUTURE_VERBS: Final = word_set(
     "move visit travel fly marry graduate retire start open buy adopt study go have get take launch run attend host celebrate leave return"
@@ -86,7 +85,7 @@ def read_plans(said: Said, time: datetime) -> list[Found]:
     if verb == "go" and rest[0].casefold() not in {"to", "on"}:
         return []
     low = {word.casefold() for word in rest}
-    when = _when(joined([verb, *rest]), time)
+    when = time_to_come(joined([verb, *rest]), time)
     days = (when[0] - time.replace(tzinfo=None)).days if when is not None else -1
     places = any(word[:1].isupper() and len(word) > 2 for word in rest)
     big = verb in _BIG_PLANS or (verb == "get" and "married" in low) or (verb == "have" and "baby" in low)
@@ -98,7 +97,7 @@ def read_plans(said: Said, time: datetime) -> list[Found]:
         return []
     if not is_general([word for word in rest if word.casefold() not in {"the", "my"}], longest=_MOST_WORDS):
         return []
-    date = f" ({_date(*when)})" if when is not None else ""
+    date = f" ({shortest_date(*when)})" if when is not None else ""
     return [Found("user", "plans", verb_phrase(verb, rest) + date)]
 
 
@@ -125,27 +124,3 @@ def _planned(said: Said) -> tuple[str, tuple[str, ...]] | None:
     )
     goes = said.verb == "go" and low[:1] in {("to",), ("on",)}
     return (said.verb, said.rest) if going and (moves or goes) else None
-
-
-def date_of(words: str, time: datetime) -> str:
-    """Return the date of the first time named that is to come, as exact as it is; else ""."""
-    when = _when(words, time)
-    return _date(*when) if when else ""
-
-
-def _when(words: str, time: datetime) -> tuple[datetime, datetime] | None:
-    """Return the first time named that is to come; a month without a year is the next one."""
-    today = time.replace(tzinfo=None)
-    for _, end, span in spans(words, time):
-        if "'s" in {words[end : end + 2], words[end - 2 : end]}:  # "New Year's presents" names no day
-            continue
-        if span.end > today:
-            return span.start, span.end
-        if (day := future_day(span.start, span.text, time)) is not None:
-            return day, day + (span.end - span.start)
-    return None
-
-
-def _date(start: datetime, end: datetime) -> str:
-    days = (end - start).days
-    return f"{start:%Y-%m-%d}" if days <= 10 else f"{start:%Y-%m}" if days <= 62 else f"{start:%Y}"

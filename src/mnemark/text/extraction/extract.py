@@ -11,6 +11,8 @@ from datetime import datetime
 from typing import Final
 
 from mnemark.text.dates.ranges import spans
+from mnemark.text.dates.written import dated as written_out
+from mnemark.text.extraction.before_question import before_question
 from mnemark.text.extraction.candidate import Candidate, Clause, Found, Rule
 from mnemark.text.extraction.chinese import RULES as CHINESE
 from mnemark.text.extraction.chinese_owner import about_people
@@ -97,7 +99,8 @@ def extract(
         if hands_over(sentence.blotted):
             break
         wanted = asked(sentence) if own else None
-        sentence = wanted or sentence  # noqa: PLW2901 - read without the request
+        told = None if wanted else before_question(sentence)
+        sentence = wanted or told or sentence  # noqa: PLW2901 - read without the request or question
         read = [
             (rule, fact)
             for rule, fact in _read(sentence, turn, time, language, wanted=wanted is not None)
@@ -108,7 +111,7 @@ def extract(
                 candidate = _candidate(rule, fact, sentence, time, origin)
                 found.setdefault((fact.subject, fact.predicate, fact.value), candidate)
         kept = None
-        if own and all(fact.over for _, fact in read):
+        if own and told is None and all(fact.over for _, fact in read):
             alone = sentence.text.strip() == turn.strip()
             kept = _statement(sentence, time, origin, language, wanted=wanted is not None, alone=alone)
         if kept is not None:
@@ -130,7 +133,7 @@ def _statement(
     return Candidate(
         subject="user",
         predicate="",
-        value=kept.text,
+        value=written_out(kept.text, time),
         since=time,
         confidence=_CONFIDENCE[origin],
         importance=0.5,
@@ -247,10 +250,11 @@ def _candidate(
         found = (span for _, _, span in spans(sentence.blotted, time))
         past = next((span.start for span in found if span.end <= time.replace(tzinfo=None)), time)
         since = past.replace(tzinfo=time.tzinfo)
+    coming = fact.predicate in {"decisions", "plans", "goals"} and not fact.over
     return Candidate(
         subject=fact.subject,
         predicate=fact.predicate,
-        value=fact.value,
+        value=written_out(fact.value, time, ahead=True) if coming else fact.value,
         type=kind,
         since=since,
         confidence=_CONFIDENCE[origin],

@@ -48,7 +48,7 @@ _CLOCK_ZH: Final = lazy_pattern(
 
 _TROUBLE_EN: Final = lazy_pattern(
     r"(?i)\b(?:\w*error|\w*exception|failed|failing|failure|crash(?:ed|es|ing)?|time-?outs?|bug|issue|problem|broke|deadlock|"
-    r"leak|conflict|warning|hang|hung|fix(?:ed)?|root cause)\b"
+    r"leak|conflict|warning|hang|hung|fixed|root cause)\b"
 )
 _FIXED_EN: Final = lazy_pattern(
     r"(?i)\bthe (?:fix|solution|workaround) (?:was|is)\b|\b(?:the )?(?:root )?cause (?:was|turned out to be)\b|"
@@ -76,6 +76,8 @@ _DROPPED: Final = lazy_pattern(
 _DROPPED_ZH: Final = lazy_pattern(
     r"^(?:对了|另外|更新)?[，,：:]?(?:我们|项目|团队)(?:已经|现在)*(?:不再|不)(?:使用|用)\s*(?P<v>[A-Za-z][\w.+#-]*(?: [A-Z\d][\w.+#-]*){0,2})\s*了?(?=[。！!.]*$|[，,](?:因为|太|由于))"
 )
+_LUNAR: Final = lazy_pattern("春节|过年|除夕|元宵|端午|七夕|中秋|重阳|腊八|农历|腊月|正月")
+"""Days that fall on another date each year."""
 _PREFIX: Final = lazy_pattern(r"^(?i:fixed|resolved|update|note|done)[:：] ?|^已?(?:修复|解决)[：:]")
 
 
@@ -114,13 +116,38 @@ def future_day(start: datetime, words: str, time: datetime) -> datetime | None:
         return start
     if _WEEKDAY.match(words):
         return start + timedelta(days=7) if start + timedelta(days=7) >= today else None
-    if _YEAR.search(words):
+    if _YEAR.search(words) or _LUNAR.search(words):
         return None
     try:
         later = start.replace(year=today.year)
         return later if later >= today else start.replace(year=today.year + 1)
     except ValueError:  # 29 February
         return None
+
+
+def date_of(words: str, time: datetime) -> str:
+    """Return the date of the first time named that is to come, as exact as it is; else ""."""
+    when = time_to_come(words, time)
+    return shortest_date(*when) if when else ""
+
+
+def time_to_come(words: str, time: datetime) -> tuple[datetime, datetime] | None:
+    """Return the first time named that is to come; a month without a year is the next one."""
+    today = time.replace(tzinfo=None)
+    for _, end, span in spans(words, time):
+        if "'s" in {words[end : end + 2], words[end - 2 : end]}:  # "New Year's presents" names no day
+            continue
+        if span.end > today:
+            return span.start, span.end
+        if (day := future_day(span.start, span.text, time)) is not None:
+            return day, day + (span.end - span.start)
+    return None
+
+
+def shortest_date(start: datetime, end: datetime) -> str:
+    """Return a day, a month or a year, as exact as a span is."""
+    days = (end - start).days
+    return f"{start:%Y-%m-%d}" if days <= 10 else f"{start:%Y-%m}" if days <= 62 else f"{start:%Y}"
 
 
 def _clock(text: str) -> str:

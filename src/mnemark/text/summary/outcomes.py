@@ -63,7 +63,8 @@ _STEP_ZH: Final = lazy_pattern(
     r"待办(?:事项)?[:：]|(?:我们?|咱们?)还(?:需要|得|差|没来得及)|(?:别忘了|记得)提醒我)"
 )
 _STEP_LABEL: Final = lazy_pattern(
-    r"^(?:next steps?|to-?do|下一步|接下来|待办(?:事项)?)\s*[:：]\s*", re.IGNORECASE
+    r"^(?:(?:next steps?|to-?do|下一步|接下来|待办(?:事项)?)\s*[:：]\s*|(?:the |my |our )?next steps? (?:is|are|will be) to )",
+    re.IGNORECASE,
 )
 _VERB_ZH: Final = r"(?:完成|修好|修复|解决|搞定|发出|发送|上线|部署|保存|写好|做好|改好|更新|添加|加上|删除|创建|提交|合并|做完|写完|安装|整理好)"
 _VERB_EN: Final = r"(?:fixed|finished|completed|added|updated|removed|deleted|renamed|created|merged|deployed|released|installed|implemented|refactored|migrated|resolved|committed|pushed|published|submitted|shipped|launched|booked|sent|wrote|documented)"
@@ -86,6 +87,12 @@ _NO_RESULT: Final = lazy_pattern(
     r"[?？:：]$|\b(?:if|when|once|unless|should|would|will|might|may|can|could(?! ?n[o'’]t be)|to (?:fix|avoid|prevent)|not|never|without)\b|如果|一旦|可能|应该|需要|建议|可以|避免|防止|没有?(?!成功|能)|并未",
     re.IGNORECASE,
 )
+_ATTENDED: Final = lazy_pattern(
+    r"\b(?:finished|completed|wrapped up) (?:(?:an?|the|my|our|another) )?(?:(?!of\b)[\w-]+ ){0,2}(?:meeting|call|class|lesson|dinner|lunch|breakfast|workout|shift|session|chat|book|chapter|movie|episode|run)s?\b|"
+    r"(?:开完|吃完|上完|看完|跑完|练完|参加完|结束了?)[^，。]{0,8}(?:会|饭|餐|课|书|电影|步|活动|讲座)",
+    re.IGNORECASE,
+)
+"""What one has been to or has read is over, but nothing was made of it."""
 _SOMEONE: Final = lazy_pattern(r"\b(?:i|my|me|you|your|we|our|he|she|they)\b|[我你您他她]", re.IGNORECASE)
 """A person, who may fail at anything."""
 _OPEN: Final = lazy_pattern(
@@ -109,13 +116,15 @@ def is_step(sentence: str) -> bool:
 
 def step_text(sentence: str) -> str:
     """Return a step without the label before it."""
-    return _STEP_LABEL.sub("", sentence) or sentence
+    words = _STEP_LABEL.sub("", sentence) or sentence
+    return words[:1].upper() + words[1:]
 
 
 def is_result(sentence: str, *, by_owner: bool) -> bool:
     """Return whether a sentence says that something is done."""
     done = _DONE_BY_OWNER if by_owner else _DONE_BY_AGENT
-    return len(sentence) <= _MOST and bool(done.search(sentence)) and not _NO_RESULT.search(sentence)
+    plain = len(sentence) <= _MOST and not _NO_RESULT.search(sentence) and not _ATTENDED.search(sentence)
+    return plain and bool(done.search(sentence))
 
 
 def is_failure(sentence: str) -> bool:

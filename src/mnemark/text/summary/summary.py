@@ -93,6 +93,20 @@ def _stems(text: str) -> set[str]:
 Status = Literal["done", "failed", ""]
 LONGEST: Final = 160
 """Maximum length of a sentence in characters; longer ones are truncated."""
+_GREETING: Final = lazy_pattern(
+    r"(?i)^(?:(?:你好|您好|嗨|哈喽|早上好|晚上好)[呀啊]?[，,！!~\s]+|(?:hi|hello|hey)(?: there)?[,!]\s+)"
+)
+_OPENING: Final = 2
+"""Turns of the owner in which a conversation says what it is about."""
+_FOLLOWS: Final = lazy_pattern(
+    r"(?i)(?:and|also|but|so|then|what about|how about|another|besides|in addition|ok(?:ay)?|yes|no|thanks?|"
+    r"great|got it)\b|"
+    "那|所以|另外|还有|此外|然后|接下来|关于(?:第|你|刚)|刚才|总结一下就是|总之|也就是说|好的|明白|谢谢|对[，,]|嗯"
+)
+"""Begins a sentence that goes on from an answer."""
+_PLAIN: Final = lazy_pattern("[a-z]+")
+_DIFF_SIDE: Final = lazy_pattern(r"^[ab]/(?=\S*\w\.\w+$)")
+"""The side of a file in a diff: a/src/main.go."""
 _ASKED: Final = 120
 _ENDS: Final = "。.!！?？ "
 _MAX_STATEMENTS: Final = 3
@@ -245,19 +259,21 @@ def _is_request(text: str) -> bool:
 
 
 def _asked(own: Sequence[_Sentence], topics: Sequence[Phrase]) -> str:
-    """Return the request or question that holds most of the topics, preferably of the first turn.
+    """Return the first request or question, where it is what the conversation was about.
 
-    Without topics that stand in several turns it is the first one.
+    What is asked in the middle, or follows from what was said before, is not: "and the rest?", 那价格方面呢？
     """
-    asks = [one for one in own if _asks_plainly(one.text)]
+    opening = set(list(dict.fromkeys(one.turn for one in own))[:_OPENING])
+    asks = [
+        one for one in own if one.turn in opening and _asks_plainly(one.text) and not _FOLLOWS.match(one.text)
+    ]
     if not asks or not any(one.turns >= _OFTEN for one in topics):
         return _shorter(asks[0].text, _ASKED) if asks else ""
 
     def told(one: _Sentence) -> int:
-        plain = one.turn == own[0].turn and TASK.match(request(one.text)) is not None
-        return _covered(one.text, topics[:_MAX_LISTED]) + plain
+        return _covered(one.text, topics[:_MAX_LISTED]) + (TASK.match(request(one.text)) is not None)
 
-    best = max(asks, key=told)
+    best = max((one for one in asks if one.turn == asks[0].turn), key=told)
     return _shorter(best.text, _ASKED) if told(best) >= 2 else ""
 
 
@@ -309,21 +325,23 @@ def _listed(found: Iterable[_Sentence], *, most: int = _MAX_LISTED, ahead: bool 
     texts = (
         _cut(dated(words, one.time, ahead=ahead) if one.time else words)
         for one in found
-        if (words := step_text(request(one.text) if ahead else one.text))
+        if (words := step_text(request(one.text) if ahead else _GREETING.sub("", one.text)))
     )
     return tuple(dict.fromkeys(texts))[-most:]
 
 
 def _names(texts: Sequence[str], topics: Sequence[Phrase], title: str, language: Language) -> Iterator[str]:
     """Yield topics that are not in the title, then identifiers and repeated names that the user wrote."""
-    said = [one.text for one in topics]
+    said = [
+        one.text for one in topics if one.turns >= _OFTEN or " " in one.text or not _PLAIN.fullmatch(one.text)
+    ]
     prose = " ".join(word.strip("#*`[]") for text in texts for word in text.split() if "/" not in word)
 
     def sure(name: str) -> bool:
         plain = name.isascii() and columns(name) <= _MAX_NAME and not is_common(name, language)
         return plain and (is_identifier(name) or prose.count(name) > 1)
 
-    wanted = [*said, *filter(sure, entities(texts))]
+    wanted = [_DIFF_SIDE.sub("", name) for name in (*said, *filter(sure, entities(texts)))]
     low, count = title.casefold(), 0
     for name in wanted:
         longer = any(other.startswith(f"{name} ") for other in wanted)
