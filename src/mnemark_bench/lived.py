@@ -19,6 +19,7 @@ from mnemark.llm.base import Message
 from mnemark.llm.budget import Budget, Ledger, Meter
 from mnemark.llm.function import FunctionLLM
 from mnemark.memory.memory import Memory
+from mnemark.retrieval.render import NOTED
 from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Hit
 from mnemark_bench.blocks import is_whole, shown
@@ -29,7 +30,7 @@ from mnemark_bench.store import Stored
 
 BUDGET: Final = 800
 """Tokens of a block."""
-BARE, LIVED, NOTED = "bare", "lived", "lived, with notes"
+BARE, LIVED, WITH_NOTES = "bare", "lived", "lived, with notes"
 MEASURES: Final = (
     "turn_any@10", "turn_fractional@10", "turn_ndcg@10", "block_some", "block_all", "block_whole",
     "block_tokens", "block_repeated", "block_derived",
@@ -137,12 +138,12 @@ def _set(
     rows: dict[str, list[Measures]] = {}
     asked = [note for note in notes if note.scope in data.units]
     kept = 0
-    for state in (BARE, LIVED, *([NOTED] if asked else [])):
+    for state in (BARE, LIVED, *([WITH_NOTES] if asked else [])):
         memories = {}
         try:
             for number, (scope, units) in enumerate(data.units.items()):
                 root = folder / state.replace(", ", "-").replace(" ", "-") / str(number)
-                given = [note for note in asked if note.scope == scope] if state == NOTED else []
+                given = [note for note in asked if note.scope == scope] if state == WITH_NOTES else []
                 kept += _grown(root, units, model, state, given)
                 memories[scope] = opened(root, model)
                 memories[scope].sync()
@@ -264,7 +265,8 @@ def _row(question: Question, state: _State) -> Measures:
     row["block_whole"] = float(bool(gold & whole))
     row["block_tokens"] = float(estimate_tokens(block.text))
     row["block_repeated"] = _repeated(block.text)
-    row["block_derived"] = float(bool((gold & there) - own))
+    noted = {units.get(hit.ref) for hit, words in visible if NOTED in hit.meta and "[noted: " in words}
+    row["block_derived"] = float(bool((gold & there) - own) or bool(gold & noted))
     return row
 
 

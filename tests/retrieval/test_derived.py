@@ -60,6 +60,10 @@ def test_a_turn_is_found_by_what_was_noted_of_it(tmp_path: Path) -> None:
     assert NOTE in page_of(tmp_path).read_text("utf-8")
     hits = ask(tmp_path, "Who bought a holiday cottage?").hits
     assert hits[0].ref == first
+    assert hits[0].meta["noted"]["text"] == NOTE
+    assert "noted" not in ask(tmp_path, "signed papers, Robin is thrilled").hits[0].meta
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        assert f"[noted: {NOTE}]" in memory.recall("Who bought a holiday cottage?", deadline=30).text
     assert "episode" not in {hit.kind for hit in hits}
 
 

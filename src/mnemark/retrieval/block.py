@@ -10,7 +10,7 @@ text full of them would otherwise push the others out of the block.
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from mnemark.retrieval.render import BRIEF_TOKENS, brief, source_line, speaker_of, without_comments
+from mnemark.retrieval.render import BRIEF_TOKENS, brief, noted_of, source_line, speaker_of, without_comments
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import fence, inert, inert_together, visible
 from mnemark.text.summary.filler import is_bare, is_courtesy
@@ -162,13 +162,18 @@ def _add(rows: list[_Row], hit: Hit, left: int, budget: int, brief_tokens: int) 
 
 
 def _forms(hit: Hit, budget: int) -> Iterator[tuple[str, bool]]:
-    """Yield the forms of a hit's text, longest first, and whether each is short of the whole."""
-    whole = without_comments(hit.text).strip()
+    """Yield the forms of a hit's text, longest first, and whether each is short of the whole.
+
+    What was noted of a turn stands behind it where it says more of the question, and for one that is long.
+    """
     most = budget * _SHARE
-    if estimate_tokens(inert(whole)) <= most:
-        yield whole, False
-    if estimate_tokens(inert(hit.snippet)) <= most:
-        yield hit.snippet, True
+    for words, short in ((_whole(hit), False), (noted_of(hit), True), (hit.snippet, True)):
+        if words and estimate_tokens(inert(words)) <= most:
+            yield words, short
+
+
+def _whole(hit: Hit) -> str:
+    return "\n".join(filter(None, (without_comments(hit.text).strip(), noted_of(hit))))
 
 
 def _open(row: _Row, left: int, budget: int) -> int:
@@ -178,7 +183,7 @@ def _open(row: _Row, left: int, budget: int) -> int:
         if not part.short or not part.words:
             continue
         before, words = row.cost(), part.words
-        part.words = without_comments(part.hit.text).strip()
+        part.words = _whole(part.hit)
         cost = row.cost() - before
         if cost > left - spent or before + cost > budget * _MAX_SHARE:
             part.words = words

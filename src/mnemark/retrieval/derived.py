@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from mnemark.index.derived import Edges
+from mnemark.index.rows import KIND_CODE
 from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot, TermHits
 from mnemark.types import Kind
 
@@ -63,6 +64,8 @@ def raised(meaning: Floats, cosines: Floats, edges: Edges | None) -> Floats:
     return best
 
 
+MIN_GAIN: Final = 0.1
+"""Share of the question's idf that a derived line must say beyond its source to be shown beside it."""
 MIN_SHARE: Final = 0.8
 """Share of the question's idf that a derived passage must say to be found itself."""
 
@@ -78,6 +81,26 @@ def share(snapshot: Snapshot, positions: Positions, idf: Mapping[str, float]) ->
             found += weight * (pos[places] == positions)
     total = sum(idf.values())
     return (found / total if total else found).astype(np.float32)
+
+
+def noted(
+    snapshot: Snapshot, idf: Mapping[str, float], edges: Edges | None, chosen: Positions
+) -> dict[int, int]:
+    """Return, for passages of which a derived line says more of a question than they do, the best such line.
+
+    Facts are no such lines: they have values and times of their own.
+    """
+    if edges is None or not len(edges.lines):
+        return {}
+    here = np.flatnonzero(np.isin(edges.sources, chosen))
+    here = here[snapshot.rows["kind"][edges.lines[here]] != KIND_CODE["fact"]]
+    lines, sources = edges.lines[here], edges.sources[here]
+    gains = share(snapshot, lines, idf) - share(snapshot, sources, idf)
+    best: dict[int, tuple[float, int]] = {}
+    for gain, line, source in zip(gains.tolist(), lines.tolist(), sources.tolist(), strict=True):
+        if gain >= MIN_GAIN:
+            best[source] = max(best.get(source, (0.0, -1)), (gain, line))
+    return {source: line for source, (_, line) in best.items()}
 
 
 def telling(snapshot: Snapshot, idf: Mapping[str, float], pages: Positions, chosen: Positions) -> int | None:

@@ -11,6 +11,8 @@ from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
 from mnemark.types import Hit
 
 BRIEF_TOKENS: Final = 60
+NOTED: Final = "noted"
+"""Key in the `meta` of a turn's hit: the `text` and `ref` of what was noted of it, where that says more."""
 
 
 def source_line(hit: Hit) -> str:
@@ -33,6 +35,12 @@ def speaker_of(hit: Hit) -> str:
     """Return who spoke a turn; empty for other hits."""
     speaker = hit.meta.get("role") if hit.kind == "turn" else None
     return speaker if isinstance(speaker, str) else ""
+
+
+def noted_of(hit: Hit) -> str:
+    """Return what was noted of a turn, marked as such; empty without it."""
+    found = hit.meta.get(NOTED)
+    return f"[noted: {found['text']}]" if isinstance(found, dict) else ""
 
 
 def brief(hit: Hit, source: str, tokens: int) -> str:

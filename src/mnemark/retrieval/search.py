@@ -24,7 +24,7 @@ from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import DEFAULT, SUSPECT_FACTOR, Preset
 from mnemark.retrieval.query import Query, reread_times, understand
 from mnemark.retrieval.ranking import confidence, features, fusion, rank, rerank
-from mnemark.retrieval.render import snippet
+from mnemark.retrieval.render import NOTED, snippet
 from mnemark.retrieval.routes import dense, facts, lexical, qmd
 from mnemark.retrieval.routes.dense import QueryVector, VectorRows, WeightedQuery
 from mnemark.text.words.normalize import normalize
@@ -163,7 +163,7 @@ class _Search:
         by_position = dict(zip((int(p) for p in positions), records, strict=True))
         shown = (self._hit(entry, by_position[entry.pos], words, meaning, fused) for entry in chosen)
         hits = tuple(hit for hit in shown if hit.text.strip())
-        hits = self._with_page(hits, chosen, words, meaning, fused)
+        hits = self._with_page(self._with_notes(hits, chosen, words), chosen, words, meaning, fused)
         if preset.fusion != "absolute":  # confidence needs the absolute scale
             plain = self._restrict(fusion.fuse(words.scores, meaning, in_time, DEFAULT), mask)
         evidence = self._evidence(plain, words, cosines, in_time, by_position)
@@ -307,6 +307,30 @@ class _Search:
             fused[self.view.positions(path, line)] = 0
         return fused
 
+    def _with_notes(
+        self, hits: tuple[Hit, ...], chosen: Sequence[rank.Ranked], words: lexical.Lexical
+    ) -> tuple[Hit, ...]:
+        """Add to turns what was noted of them, where that says more of the question."""
+        at = np.array([one.pos for one in chosen], np.int64)
+        lines = derived.noted(self.snapshot, self._idf_asked(words), self.edges, at)
+        if not lines:
+            return hits
+        records = dict(zip(lines, self.view.fetch(list(lines.values())), strict=True))
+        by_place = {
+            (record.path, record.start_line): records[pos]
+            for pos, record in zip(lines, self.view.fetch(list(lines)), strict=True)
+        }
+        return tuple(
+            hit
+            if (line := by_place.get((hit.path, hit.start_line))) is None
+            else replace(hit, meta={**hit.meta, NOTED: {"text": line.text, "ref": line.ref}})
+            for hit in hits
+        )
+
+    def _idf_asked(self, words: lexical.Lexical) -> dict[str, float]:
+        """Return the idf of the question's own terms."""
+        return {term: words.idf[term] for term, weight in self.query.terms if weight == 1}
+
     def _with_page(
         self,
         hits: tuple[Hit, ...],
@@ -322,7 +346,7 @@ class _Search:
         pages = self.edges.pages if there is None else self.edges.pages[there[self.edges.pages]]
         if (allowed := filters.allowed(self.snapshot.rows, self.request.where)) is not None:
             pages = pages[allowed[pages]]
-        asked = {term: words.idf[term] for term, weight in self.query.terms if weight == 1}
+        asked = self._idf_asked(words)
         found = derived.telling(self.snapshot, asked, pages, np.array([one.pos for one in chosen], np.int64))
         if found is None:
             return hits
