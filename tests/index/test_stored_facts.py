@@ -1,7 +1,6 @@
 """Facts of unchanged files come from the index: the same facts, and nothing that was to be gone."""
 
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +43,8 @@ def stored(root: Path) -> dict[str, bytes]:
     # The library that has it open: of two, each closing a file takes the other's locks away.
     connection = apsw.Connection(str(root / ".mnemark" / "index.db"))
     try:
-        return dict(connection.execute("SELECT path, facts FROM documents WHERE facts <> x''").fetchall())
+        rows: Any = connection.execute("SELECT path, facts FROM documents WHERE facts <> x''")
+        return dict(rows.fetchall())
     finally:
         connection.close()
 
@@ -55,7 +55,7 @@ def sync(root: Path) -> None:
 
 
 @pytest.fixture
-def parsed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The texts of bullets that were parsed."""
     found: list[str] = []
     original = parse._parse_content

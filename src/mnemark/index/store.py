@@ -241,7 +241,7 @@ class Index:
 
     def generation(self) -> int:
         """Return the generation, a number that increases with every change."""
-        return int(schema.scalar(self.connection, "SELECT value FROM meta WHERE key = 'generation'") or 0)
+        return int(self.scalar("SELECT value FROM meta WHERE key = 'generation'") or 0)
 
     def _posting(self, segment: int, size: int, term: str) -> Posting | None:
         """Read a term's posting list in one segment on the calling thread's connection."""
