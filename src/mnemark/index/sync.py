@@ -15,8 +15,9 @@ import msgspec
 
 from mnemark.errors import UsageError
 from mnemark.facts.files import visible_facts
+from mnemark.facts.model import Fact
 from mnemark.facts.packed import pack
-from mnemark.facts.parse import encode
+from mnemark.facts.parse import ParsedFact, encode
 from mnemark.facts.visible import forgotten_lines
 from mnemark.files import layout, platform
 from mnemark.files.copies import copy_of
@@ -305,7 +306,8 @@ class _SyncRun:
             return
         scope = self._scope_id(place)
         text = self.index.visible.text(step.path, found.text, self.hidden)
-        title, units = note_units(step.path, text, place, limit=self.limit, raw=found.text)
+        facts = visible_facts(text, found.text, step.path, "") if place.kind == "fact" else []
+        title, units = note_units(step.path, text, place, limit=self.limit, facts=facts)
         if not new:
             if text != found.text and redaction.count_marks(text) > redaction.marks_in(self.index, document):
                 schema.ask_for_scrub(self.index.connection)  # newly private text is in the index
@@ -314,10 +316,10 @@ class _SyncRun:
         unclosed = _private_problems(step.path, found.text) if text != found.text else []
         problems = (*found.problems, *unclosed)
         state = FileState(document, found.entry, checked, found.digest, place, title, problems=problems)
-        self.batch.put(state._replace(facts=self._packed_facts(found, text, place)))
+        self.batch.put(state._replace(facts=self._packed(facts, found, place)))
         self._count(step, new=new)
 
-    def _packed_facts(self, found: Document, text: str, place: Place) -> bytes:
+    def _packed(self, facts: Sequence[tuple[ParsedFact, Fact]], found: Document, place: Place) -> bytes:
         """Return the facts of a fact file to store; none if it is not plain UTF-8, or lines of it are hidden.
 
         Hidden facts stand in the file, too, but no forgotten text may stand in the index.
@@ -326,7 +328,7 @@ class _SyncRun:
             return b""
         if forgotten_lines(self.hidden, found.path, found.text):
             return b""
-        return pack(visible_facts(text, found.text, found.path, ""))
+        return pack(facts)
 
     def _unreadable(self, step: Step, entry: Entry, place: Place, problem: Problem, checked: int) -> None:
         """Insert an unreadable file with its problem, so that it is reported and not retried at every sync.
