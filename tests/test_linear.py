@@ -149,7 +149,12 @@ def _matched(text: str) -> object:
 def _units(path: str) -> Call:
     place = layout.place(path)
     assert place is not None
-    return lambda text: units.note_units(path, text, place, limit=256)
+
+    def cut(text: str) -> object:
+        found = fact_files.visible_facts(text, text, path, "") if place.kind == "fact" else []
+        return units.note_units(path, text, place, limit=256, facts=found)
+
+    return cut
 
 
 def _supported(text: str) -> object:

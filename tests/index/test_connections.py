@@ -7,10 +7,12 @@ import apsw
 import pytest
 
 from mnemark.errors import UsageError
+from mnemark.files.config import Config
 from mnemark.index import schema
 from mnemark.index.connections import SPARE
 from mnemark.index.store import Index
 from mnemark.index.sync import sync
+from mnemark.retrieval.embeddings import Embeddings
 
 MANY = 12
 
@@ -92,3 +94,32 @@ def test_what_a_large_sync_read_and_wrote_does_not_stay_in_memory(tmp_path: Path
     used, _ = index.connection.status(apsw.SQLITE_DBSTATUS_CACHE_USED)
     assert used < 2 << 20
     index.close()
+
+
+@pytest.mark.parametrize("statement", range(4))
+def test_embedding_in_the_background_ends_quietly_where_the_memory_is_closed(
+    index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: int
+) -> None:
+    """Closing interrupts what other threads read, at any of their statements."""
+    raised: list[object] = []
+    read: list[apsw.Connection] = []
+    monkeypatch.setattr(threading, "excepthook", raised.append)
+    current = index._connections.current
+
+    def interrupted() -> apsw.Connection:
+        connection = current()
+        if threading.current_thread().name == "mnemark-embed-all":
+            if len(read) == statement:
+                connection.set_progress_handler(lambda: True, 1)
+            read.append(connection)
+        return connection
+
+    monkeypatch.setattr(index._connections, "current", interrupted)
+    vectors = Embeddings(tmp_path, Config(embedder="hashing"), readonly=False)
+    vectors.embed_soon(index)
+    for thread in threading.enumerate():
+        if thread.name == "mnemark-embed-all":
+            thread.join(30)
+    vectors.close()
+    assert len(read) == statement + 1
+    assert raised == []

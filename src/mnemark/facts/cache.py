@@ -12,7 +12,7 @@ from mnemark.facts.files import Confirmation, FactFiles
 from mnemark.facts.groups import FactGroups, Key
 from mnemark.facts.journal import FactJournal
 from mnemark.facts.model import Fact
-from mnemark.facts.timeline import FactVersion, timeline
+from mnemark.facts.timeline import FactVersion, in_order, timeline
 from mnemark.facts.versions import all_versions, beside_files, shown_of, standing_facts
 from mnemark.files.platform import Identity
 
@@ -182,7 +182,7 @@ class FactCache:
 
     def _timeline_in(self, part: _FilePart, key: Key) -> list[FactVersion]:
         if key not in part.timelines:
-            part.timelines[key] = timeline(part.by_key[key], self._zone)
+            part.timelines[key] = in_order(part.by_key[key], self._zone)
         return part.timelines[key]
 
     def changed(self) -> set[str]:

@@ -72,6 +72,8 @@ class FactFiles:
         self.root = root
         self._zone = zone
         self._redacted = redacted
+        self.stored: Callable[[str, bytes], tuple[Fact, ...] | None] | None = None
+        """Returns the facts of a file with these bytes, where they need not be parsed."""
         self._read: dict[str, _ReadFile] = {}
         self._links: set[str] = set()
         self._listed: dict[str, list[str]] = {}
@@ -127,17 +129,24 @@ class FactFiles:
                 return ()
             if kept is None or kept.state != state:
                 data, status = platform.read_file(names.inside(self.root, path))
-                state, raw = platform.identity_of(status), decode(data)
-                saved = datetime.fromtimestamp(state.mtime_ns / 1e9, self._zone).isoformat()
-                known = kept.bullets if kept is not None else {}
-                facts = visible_facts(self._redacted(raw), raw, path, saved, known)
-                bullets = {fact.id: _Bullet(_content_hash(parsed), fact) for parsed, fact in facts}
-                kept = self._read[path] = _ReadFile(state, saved, tuple(fact for _, fact in facts), bullets)
+                kept = self._read[path] = self._of(path, data, platform.identity_of(status), kept)
         except FileNotFoundError:
             return ()
         except OSError:  # reported by scan and sync
             return kept.facts if kept else ()
         return kept.facts
+
+    def _of(self, path: str, data: bytes, state: platform.Identity, before: _ReadFile | None) -> _ReadFile:
+        saved = datetime.fromtimestamp(state.mtime_ns / 1e9, self._zone).isoformat()
+        if before is None and self.stored is not None:
+            stored = self.stored(path, data)
+            if stored is not None:
+                return _ReadFile(state, saved, stored, {})
+        raw = decode(data)
+        known = before.bullets if before is not None else {}
+        facts = visible_facts(self._redacted(raw), raw, path, saved, known)
+        bullets = {fact.id: _Bullet(_content_hash(parsed), fact) for parsed, fact in facts}
+        return _ReadFile(state, saved, tuple(fact for _, fact in facts), bullets)
 
     def path_for(self, subject: str, scope: str = "", full: Collection[str] = ()) -> str:
         """Return the file for new facts about a subject: an existing one, in any language, or a new one.
@@ -211,13 +220,13 @@ def _content_hash(parsed: ParsedFact) -> int:
 def _known_or_read(parsed: ParsedFact, path: str, saved: str, known: Mapping[str, _Bullet]) -> Fact:
     """Return the fact in a bullet, reused from `known` if its content is unchanged."""
     before = known.get(parsed.id)
-    if before is None or before.mark != _content_hash(parsed) or _needs_saved(parsed):
+    if before is None or before.mark != _content_hash(parsed) or needs_saved(parsed):
         return _fact(parsed, path, saved)
     line = parsed.bullet.line
     return before.fact if before.fact.line == line else msgspec.structs.replace(before.fact, line=line)
 
 
-def _needs_saved(parsed: ParsedFact) -> bool:
+def needs_saved(parsed: ParsedFact) -> bool:
     """Whether a fact takes a time from its file's modification time."""
     return not (parsed.meta.get("recorded") or _time_in_id(parsed.id)) or (
         parsed.struck and not parsed.meta.get("until")

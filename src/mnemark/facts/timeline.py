@@ -51,7 +51,7 @@ def timeline(facts: Iterable[Fact], zone: tzinfo) -> list[FactVersion]:
     groups: defaultdict[tuple[str, str, str], list[Fact]] = defaultdict(list)
     for fact in facts:
         groups[fact.key].append(fact)
-    return [held for group in groups.values() for held in _in_order(group, zone)]
+    return [held for group in groups.values() for held in in_order(group, zone)]
 
 
 def order(fact: Fact, zone: tzinfo) -> tuple[datetime, str]:
@@ -66,7 +66,8 @@ def order(fact: Fact, zone: tzinfo) -> tuple[datetime, str]:
     return min((time for time in times if time is not None), default=_FIRST), ""
 
 
-def _in_order(group: Sequence[Fact], zone: tzinfo) -> list[FactVersion]:
+def in_order(group: Sequence[Fact], zone: tzinfo) -> list[FactVersion]:
+    """Return the facts of one key as `timeline` does."""
     if len(group) == 1:
         (fact,) = group
         return [FactVersion(fact, when(fact.since, zone), when(fact.until, zone))]

@@ -298,7 +298,7 @@ def decode_change(record: dict[str, Json]) -> Change | None:
         origin=origin if isinstance(origin, str) and origin in ORIGINS else "tool",
         scope=str(record.get("scope") or ""),
         payload=record.get("payload"),
-        extra={key: value for key, value in record.items() if key not in _KNOWN},
+        extra={} if record.keys() <= _KNOWN else {key: record[key] for key in record.keys() - _KNOWN},
     )
 
 

@@ -41,6 +41,7 @@ class FileState(NamedTuple):
     tail: int = 0
     lines: int = 0
     problems: Sequence[Problem] = ()
+    facts: bytes = b""
 
 
 class Batch:
@@ -129,13 +130,13 @@ class Batch:
         scopes = dict(schema.rows(connection, "SELECT name, id FROM scopes"))
         connection.executemany(
             """INSERT INTO documents (id, path, size, mtime_ns, ctime_ns, inode, device, checked_ns, digest,
-                                      tail, lines, title, scope, problems)
-               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                                      tail, lines, title, scope, problems, facts)
+               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                ON CONFLICT (id) DO UPDATE SET path = excluded.path, size = excluded.size,
                  mtime_ns = excluded.mtime_ns, ctime_ns = excluded.ctime_ns, inode = excluded.inode,
                  device = excluded.device, checked_ns = excluded.checked_ns, digest = excluded.digest,
                  tail = excluded.tail, lines = excluded.lines, title = excluded.title, scope = excluded.scope,
-                 problems = excluded.problems""",
+                 problems = excluded.problems, facts = excluded.facts""",
             [_document_row(state, scopes[state.place.scope]) for state in self._states.values()],
         )
 
@@ -222,6 +223,7 @@ def _document_row(state: FileState, scope: int) -> tuple[object, ...]:
         state.title,
         scope,
         msgspec.json.encode(list(state.problems)).decode(),
+        state.facts,
     )
 
 

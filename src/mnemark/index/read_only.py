@@ -8,6 +8,7 @@ import struct
 import sys
 from array import array
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
@@ -95,8 +96,6 @@ class QuickIndex:
         try:
             with schema.translated(path):
                 self._marks = self._checked_meta().get("hidden")
-                listed = "SELECT id, size, rows, dead FROM segments ORDER BY id"
-                self._parts: list[tuple[int, int, bytes, bytes]] = schema.rows(self._db, listed)
         except BaseException:
             self._db.close()
             raise
@@ -117,6 +116,16 @@ class QuickIndex:
 
     def __exit__(self, *_: object) -> None:
         self._db.close()
+
+    @cached_property
+    def _parts(self) -> list[tuple[int, int, bytes, bytes]]:
+        with schema.translated(self._path):
+            return schema.rows(self._db, "SELECT id, size, rows, dead FROM segments ORDER BY id")
+
+    def count(self) -> int:
+        """Return the number of passages, dead ones included."""
+        with schema.translated(self._path):
+            return int(schema.scalar(self._db, "SELECT coalesce(sum(size), 0) FROM segments"))
 
     def counts(self) -> tuple[int, float]:
         """Return the number of passages, dead ones included, and their mean length in words."""

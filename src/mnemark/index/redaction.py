@@ -39,6 +39,9 @@ def paths_with_new_values(index: Index) -> frozenset[str]:
     wanted = re.compile("|".join(re.escape(known[digest]) for digest in sorted(new)))
     rows = index.connection.execute("SELECT document, title, text, meta FROM passages")
     numbers = {number for number, *texts in rows if any(map(wanted.search, texts))}
+    packed = index.connection.execute("SELECT id, facts FROM documents WHERE facts <> x''")
+    in_bytes = re.compile(wanted.pattern.encode("utf-8", "surrogatepass"))
+    numbers |= {number for number, facts in packed if in_bytes.search(facts)}
     listed = index.rows("SELECT id, path FROM documents")
     return frozenset(path for number, path in listed if number in numbers)
 

@@ -25,7 +25,7 @@ from mnemark.errors import BusyError, IntegrityError, MnemarkError, NewerFormatE
 from mnemark.files import platform
 
 APPLICATION_ID: Final = 0x6D6E6D6B  # "mnmk"
-VERSION: Final = 5
+VERSION: Final = 6
 BUSY_MS: Final = 5_000
 _CACHE: Final = -1024
 """Page cache per connection (SQLite counts KiB as negative): small, since most pages are memory-mapped."""
@@ -48,7 +48,8 @@ CREATE TABLE documents (
     lines INTEGER NOT NULL DEFAULT 0,        -- logs: lines indexed so far
     title TEXT NOT NULL DEFAULT '',
     scope INTEGER NOT NULL REFERENCES scopes (id),
-    problems TEXT NOT NULL DEFAULT '[]'
+    problems TEXT NOT NULL DEFAULT '[]',
+    facts BLOB NOT NULL DEFAULT x''          -- fact files: `facts.packed` of the bytes read, where possible
 ) STRICT;
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY,

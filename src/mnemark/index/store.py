@@ -12,10 +12,13 @@ import apsw
 import msgspec
 import numpy as np
 
-from mnemark.errors import IntegrityError, NotFoundError
+from mnemark.errors import IntegrityError, MnemarkError, NotFoundError
+from mnemark.facts.model import Fact
+from mnemark.facts.packed import unpack
 from mnemark.facts.visible import Visible
 from mnemark.files import layout
 from mnemark.files.platform import identity, machine_name
+from mnemark.files.reading import digest
 from mnemark.files.tombstones import TombstoneLog, Tombstones
 from mnemark.index import schema
 from mnemark.index.connections import Connections
@@ -238,7 +241,7 @@ class Index:
 
     def generation(self) -> int:
         """Return the generation, a number that increases with every change."""
-        return int(schema.scalar(self.connection, "SELECT value FROM meta WHERE key = 'generation'") or 0)
+        return int(self.scalar("SELECT value FROM meta WHERE key = 'generation'") or 0)
 
     def _posting(self, segment: int, size: int, term: str) -> Posting | None:
         """Read a term's posting list in one segment on the calling thread's connection."""
@@ -283,6 +286,20 @@ class Index:
             path: Known(document, size, mtime, ctime, inode % (1 << 64), device % (1 << 64), checked, tail)
             for path, document, size, mtime, ctime, inode, device, checked, tail in self.rows(sql)
         }
+
+    def facts(self, path: str, data: bytes) -> tuple[Fact, ...] | None:
+        """Return the facts of a file with these bytes, as a sync stored them; None if it did not.
+
+        Secrets of this process's environment may be new: a file with one is left to be redacted and parsed.
+        """
+        if any(value.encode("utf-8", "surrogatepass") in data for value in self.visible.rules.values):
+            return None
+        sql = "SELECT facts FROM documents WHERE path = ? AND digest = ?"
+        try:
+            found = self.scalar(sql, (path, bytes.fromhex(digest(data))))
+        except (MnemarkError, apsw.SQLError):  # closed, damaged, or of another version: a search reports it
+            return None
+        return unpack(found) if found else None
 
     def paths(self) -> list[str]:
         """Return the paths of all indexed files."""

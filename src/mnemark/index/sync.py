@@ -14,12 +14,17 @@ from typing import Final, NamedTuple
 import msgspec
 
 from mnemark.errors import UsageError
+from mnemark.facts.files import visible_facts
+from mnemark.facts.model import Fact
+from mnemark.facts.packed import pack
+from mnemark.facts.parse import ParsedFact, encode
+from mnemark.facts.visible import forgotten_lines
 from mnemark.files import layout, platform
 from mnemark.files.copies import copy_of
 from mnemark.files.layout import Place
 from mnemark.files.locks import sync_lock
 from mnemark.files.observations import is_journal
-from mnemark.files.reading import read
+from mnemark.files.reading import Document, digest, read
 from mnemark.files.scan import Entry, scan
 from mnemark.files.tombstones import Tombstones
 from mnemark.index import redaction, schema
@@ -301,7 +306,8 @@ class _SyncRun:
             return
         scope = self._scope_id(place)
         text = self.index.visible.text(step.path, found.text, self.hidden)
-        title, units = note_units(step.path, text, place, limit=self.limit, raw=found.text)
+        facts = visible_facts(text, found.text, step.path, "") if place.kind == "fact" else []
+        title, units = note_units(step.path, text, place, limit=self.limit, facts=facts)
         if not new:
             if text != found.text and redaction.count_marks(text) > redaction.marks_in(self.index, document):
                 schema.ask_for_scrub(self.index.connection)  # newly private text is in the index
@@ -310,8 +316,19 @@ class _SyncRun:
         unclosed = _private_problems(step.path, found.text) if text != found.text else []
         problems = (*found.problems, *unclosed)
         state = FileState(document, found.entry, checked, found.digest, place, title, problems=problems)
-        self.batch.put(state)
+        self.batch.put(state._replace(facts=self._packed(facts, found, place)))
         self._count(step, new=new)
+
+    def _packed(self, facts: Sequence[tuple[ParsedFact, Fact]], found: Document, place: Place) -> bytes:
+        """Return the facts of a fact file to store; none if it is not plain UTF-8, or lines of it are hidden.
+
+        Hidden facts stand in the file, too, but no forgotten text may stand in the index.
+        """
+        if place.role != "fact" or digest(encode(found.text)) != found.digest:
+            return b""
+        if forgotten_lines(self.hidden, found.path, found.text):
+            return b""
+        return pack(facts)
 
     def _unreadable(self, step: Step, entry: Entry, place: Place, problem: Problem, checked: int) -> None:
         """Insert an unreadable file with its problem, so that it is reported and not retried at every sync.

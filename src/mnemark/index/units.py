@@ -14,7 +14,6 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from mnemark.facts.files import visible_facts
 from mnemark.facts.known import FACT
 from mnemark.facts.model import Fact
 from mnemark.facts.parse import ParsedFact, clean
@@ -117,11 +116,11 @@ def date_words(date: str | None) -> str:
 
 
 def note_units(
-    path: str, text: str, place: Place, *, limit: int, raw: str | None = None
+    path: str, text: str, place: Place, *, limit: int, facts: Sequence[tuple[ParsedFact, Fact]] = ()
 ) -> tuple[str, list[Unit]]:
     """Return the title of a note and its passages as units.
 
-    `text` is the visible text; `raw` is the file's content, from which ids of facts without a comment derive.
+    `text` is the visible text; `facts` are those in it.
     """
     fields = front_matter(text)
     title = document_title(text, fields, path)
@@ -129,9 +128,8 @@ def note_units(
     stem = PurePosixPath(path)
     tags = _joined_words(fields.fields.get("tags"))
     cut = passages if stem.suffix.lower() in {".md", ".markdown"} else text_passages
-    found = visible_facts(text, text if raw is None else raw, path, "") if place.kind == "fact" else []
-    units = [_fact_unit(parsed, fact, f"{stem.stem} {tags}") for parsed, fact in found]
-    text = _blank_bullets(text, found)
+    units = [_fact_unit(parsed, fact, f"{stem.stem} {tags}") for parsed, fact in facts]
+    text = _blank_bullets(text, facts)
     text = _without_front(text, fields.end)
     by_people, generated = split(text) if place.role in _DERIVED_ROLES else (text, "")
     about = "" if place.kind == "episode" else _joined_words(tuple(map(str, fields.fields.values())))
@@ -154,7 +152,7 @@ def note_units(
         )
 
     for passage in cut(by_people, limit=limit):
-        bare = found or place.role in _DERIVED_ROLES
+        bare = facts or place.role in _DERIVED_ROLES
         if not passage.text.strip() or (bare and not _has_body(passage.text)):
             continue
         first, about = about, ""  # front matter is searched with the first passage, and no part of it

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Self
 from mnemark.embed.base import Embedder
 from mnemark.embed.reranker import OnnxReranker
 from mnemark.errors import MnemarkError, ReadOnlyError
+from mnemark.facts.model import Fact
 from mnemark.facts.store import FactStore
 from mnemark.facts.visible import Visible
 from mnemark.files import links
@@ -93,6 +94,7 @@ class Searcher:
         self.mounts = Mounts(workspace, self._open_mount)
         self.usage = UsageCounter(workspace)
         self.fact_index = FactIndexCache(facts, lambda: self.index)
+        facts.files.stored = self._stored_facts
         facts.changed = self._on_fact_changed
         workspace.wrote = self._on_log_written
         workspace.changed = self._on_file_changed
@@ -122,6 +124,9 @@ class Searcher:
         self.embeddings = Embeddings(index.home, config, readonly=index.readonly, embedder=self.embedder)
         edits = ExternalEdits(self.workspace.journal)
         self.refresher = IndexRefresher(index, self.embeddings, config, edits)
+
+    def _stored_facts(self, path: str, data: bytes) -> tuple[Fact, ...] | None:
+        return self.index.facts(path, data)  # of the current index: a rebuild replaces it
 
     def ready(self) -> None:
         """Create a temporary index where there is none and none can be saved.

@@ -25,7 +25,7 @@ def language(ws: OpenWorkspace) -> Iterator[Language]:
         count = 0
         with suppress(MnemarkError):
             index = stack.enter_context(QuickIndex(ws.root))
-            count, _ = index.counts()
+            count = index.count()
         if count < _FEWEST:
             yield Language(weigh)
         else:
