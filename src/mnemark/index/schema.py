@@ -25,7 +25,7 @@ from mnemark.errors import BusyError, IntegrityError, MnemarkError, NewerFormatE
 from mnemark.files import platform
 
 APPLICATION_ID: Final = 0x6D6E6D6B  # "mnmk"
-VERSION: Final = 5
+VERSION: Final = 6
 BUSY_MS: Final = 5_000
 _CACHE: Final = -1024
 """Page cache per connection (SQLite counts KiB as negative): small, since most pages are memory-mapped."""
