@@ -143,3 +143,50 @@ def test_nothing_found_stays_nothing() -> None:
     clues = Clues(snapshot([0]), None, np.zeros(0, np.bool_), user=True)
     scores, parts = rescore(np.zeros(0, np.int64), np.zeros(0, np.float32), clues, replace(DEFAULT, name="x"))
     assert (scores.shape, parts) == ((0,), {})
+
+
+def worked(folder: Path, sessions: dict[str, list[tuple[str, str]]], question: str) -> list[str]:
+    """The sessions found, best first."""
+    with Memory.open(folder) as memory:
+        for name, turns in sessions.items():
+            session = memory.session(name)
+            for role, said in turns:
+                session.add(role, said)
+        memory.sync()
+        found = memory.search(question, now=NOW).hits
+    return list(dict.fromkeys(Path(hit.path).stem.rsplit("-", 1)[0] for hit in found))
+
+
+LOG = (
+    "commit 81c{0}: Rename the retry flag\ncommit 81d{0}: Rotate the tokens of the uploader\n"
+    + "x = {0}\n" * 30
+)
+
+
+def test_the_session_that_did_it_comes_before_those_that_printed_it(tmp_path: Path) -> None:
+    sessions = {
+        f"read-{number}": [
+            ("user", "What is the state of the release?"),
+            *[("tool", LOG.format(f"{number}{line}")) for line in range(6)],
+            ("assistant", "The release is ready but for the notes."),
+        ]
+        for number in range(3)
+    }
+    sessions["did"] = [
+        ("user", "The uploader keeps one token forever; rotate it."),
+        ("tool", "The file uploader.py has been updated"),
+        ("assistant", "The tokens of the uploader rotate every hour now."),
+    ]
+    assert worked(tmp_path, sessions, "Rotate the tokens of the uploader")[0] == "did"
+
+
+def test_what_a_tool_printed_is_found_by_its_words(tmp_path: Path) -> None:
+    sessions = {
+        "build": [
+            ("user", "Run the build."),
+            ("tool", "error E0499: cannot borrow `queue` as mutable more than once at a time"),
+            ("assistant", "The build fails; I look into it."),
+        ],
+        "other": [("user", "Which cake do we bake?"), ("assistant", "A cake with plums.")],
+    }
+    assert worked(tmp_path, sessions, "E0499 cannot borrow queue as mutable")[0] == "build"

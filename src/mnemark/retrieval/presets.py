@@ -29,6 +29,8 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     away."""
     group: float = 0.3
     """Share of the score of the whole session or note that is added to each of its passages."""
+    printed: float = 0.8
+    """Taken from the output of tools in the score of its session."""
     short: float = 4.0
     """Scale in words of the penalty for short passages, 1 - exp(-(words + 0.5) / short); 0 for none."""
     dense: float = 0.15
@@ -60,7 +62,7 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     """Taken from turns that ask a question, where the query names a speaker."""
     user: float = 0.1
     """Added to the user's messages in chats with an assistant."""
-    observed: float = 0.3
+    observed: float = 0.5
     """Taken from the output of tools."""
     session: float = 0.1
     """Added by the best score of the session, as a share of the best."""

@@ -388,7 +388,7 @@ class _Search:
 
     def _lengths(self, mask: Mask | None) -> lexical.Lengths:
         preset = self.request.preset
-        shape = preset.neighbour, preset.short, preset.k1, preset.b
+        shape = preset.neighbour, preset.printed, preset.short, preset.k1, preset.b
         key = ("lengths", self.edges is None, *self.request.where.base, *shape)
         known = self.snapshot.memo.get(key)
         if not isinstance(known, lexical.Lengths):
