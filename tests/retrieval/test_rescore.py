@@ -173,9 +173,9 @@ def test_the_session_that_did_it_comes_before_those_that_printed_it(tmp_path: Pa
         for number in range(3)
     }
     sessions["did"] = [
-        ("user", "The uploader keeps one token forever; rotate it."),
-        ("tool", "The file uploader.py has been updated"),
-        ("assistant", "The tokens of the uploader rotate every hour now."),
+        ("user", "One token for ever is not safe, see the uploader."),
+        ("tool", "The file client.py has been updated"),
+        ("assistant", "They rotate every hour now, and the uploader asks for new ones."),
     ]
     assert worked(tmp_path, sessions, "Rotate the tokens of the uploader")[0] == "did"
 
