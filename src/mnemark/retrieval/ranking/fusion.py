@@ -10,6 +10,7 @@ from mnemark.retrieval.presets import Preset
 
 _DAY: Final = 86_400.0
 _BLOCK: Final = 256
+"""Maximum number of scores in a block of `_threshold`."""
 _REACH: Final = 5
 """Number of `near_days` beyond which a gain is below a hundredth of its maximum."""
 
@@ -144,8 +145,9 @@ def _threshold(scores: Floats, k: int) -> float:
     tenth of a partition of all scores.
     """
     least = float(np.nextafter(np.float32(0), np.float32(1)))
-    blocks = len(scores) // _BLOCK
-    if blocks <= k:
+    size = min(_BLOCK, len(scores) // (2 * k))
+    if size < 2:
         return least
-    maxima = scores[: blocks * _BLOCK].reshape(blocks, _BLOCK).max(axis=1)
+    blocks = len(scores) // size
+    maxima = scores[: blocks * size].reshape(blocks, size).max(axis=1)
     return max(float(np.partition(maxima, blocks - k)[blocks - k]), least)
