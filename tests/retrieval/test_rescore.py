@@ -113,14 +113,16 @@ KINDS = st.lists(st.sampled_from(sorted(KIND_CODE.values())), min_size=1, max_si
 
 
 @given(KINDS, st.floats(1e-3, 1e3), st.booleans())
-def test_the_best_score_keeps_its_scale(kinds: list[int], scale: float, user: bool) -> None:  # noqa: FBT001 - drawn
+def test_documents_and_the_best_turn_keep_their_scores(kinds: list[int], scale: float, user: bool) -> None:  # noqa: FBT001 - drawn
     count = len(kinds)
     known = snapshot(kinds)
     fused = np.linspace(scale, scale / 10, count, dtype=np.float32)
     cosines = np.cos(np.arange(count)).astype(np.float32)
     clues = Clues(known, cosines, np.arange(count) % 3 == 0, user)
     scores, parts = rescore(np.arange(count), fused, clues, DEFAULT)
-    assert scores.max() == pytest.approx(scale, rel=1e-4)
+    logged = np.isin(kinds, [KIND_CODE["turn"], KIND_CODE["observation"]])
+    assert scores[logged].max(initial=0) == pytest.approx(fused[logged].max(initial=0), rel=1e-4)
+    assert scores[~logged] == pytest.approx(fused[~logged], rel=1e-4)
     assert (scores >= 0).all()
     assert all(part.shape == (count,) for part in parts.values())
     # Twice the scores rank the same.

@@ -64,8 +64,6 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     """Added to the user's messages in chats with an assistant."""
     observed: float = 0.5
     """Taken from the output of tools."""
-    session: float = 0.1
-    """Added by the best score of the session, as a share of the best."""
     long: float = 0.05
     """Taken from turns longer than the median candidate, and added to shorter ones, by the logarithm."""
     meaning: float = 0.1
@@ -81,7 +79,7 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
 DEFAULT: Final = Preset(name="default")
 _PLAIN: Final = Preset(
     name="", k1=1.2, neighbour=0, group=0, short=0, time=0, near=0, bridge=False, named=0, asks=0, user=0,
-    observed=0, session=0, long=0, meaning=0,
+    observed=0, long=0, meaning=0,
 )  # fmt: skip
 """BM25 on each passage alone, as in FTS5."""
 PRESETS: Final[dict[str, Preset]] = {

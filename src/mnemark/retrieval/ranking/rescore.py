@@ -3,10 +3,10 @@
 BM25 and cosines see each passage by its words. This last step adds what the search knows besides: a question
 that names a person is mostly answered by that person; in a chat with an assistant, by the user's own
 messages; the output of tools repeats words without being about them. And it compares the best passages with
-each other: by cosine, by the best of their sessions and by length.
+each other: by cosine and by length.
 
-Every term is a share of the best score, and is read from numbers relative to the other candidates, so that
-neither the size of a memory nor the scale of a score matters. The weights (`Preset`) are small, have one sign
+Every term is a share of the best turn's score, and is read from numbers relative to the other candidates, so
+that neither the size of a memory nor the scale of a score matters. The weights (`Preset`) are small, have one sign
 for all kinds of memory, and were chosen on several of them at once; questions that name the wrong person
 were among them, so a name is a soft boost. Notes and other documents are left alone.
 """
@@ -21,6 +21,7 @@ from mnemark.retrieval.presets import Preset
 
 DEPTH: Final = 150
 """Number of candidates that are rescored."""
+_LOGGED: Final = (KIND_CODE["turn"], KIND_CODE["observation"])
 _SIGMAS: Final = 4.0
 """Standard deviations of the candidates' cosines that count as 1."""
 
@@ -40,7 +41,9 @@ class Clues(NamedTuple):
 def rescore(
     positions: Positions, fused: Floats, clues: Clues, preset: Preset
 ) -> tuple[Floats, dict[str, Floats]]:
-    """Return new scores of the candidates and each term's part in them; the best score stays the best's.
+    """Return new scores of the candidates and each term's part in them.
+
+    The best turn keeps its score, so that turns neither gain on documents nor lose.
 
     Args:
         positions: candidates, best first; only the first `DEPTH` are rescored.
@@ -48,26 +51,26 @@ def rescore(
         clues: what the search knows of them.
         preset: the weights.
     """
-    top = float(fused[0]) if len(fused) else 0.0
+    head, kinds = positions[:DEPTH], clues.snapshot.rows["kind"][positions]
+    logged = np.isin(kinds, _LOGGED)
+    top = float(fused[logged].max(initial=0))
     if top <= 0:
         return fused, {}
-    head = positions[:DEPTH]
     shares = fused[:DEPTH] / np.float32(top)
     parts = {name: part for name, part in _parts(head, shares, clues, preset).items() if part.any()}
     if not parts:
         return fused, {}
-    total = np.maximum(shares + np.sum(list(parts.values()), axis=0), 0)
-    scale = np.float32(top / max(float(total.max()), 1e-9))
+    total = fused / np.float32(top)
+    total[:DEPTH] = np.maximum(shares + np.sum(list(parts.values()), axis=0), 0)
+    scale = np.where(logged, top / max(float(total[logged].max()), 1e-9), top).astype(np.float32)
     rest = len(fused) - len(head)
-    scores = np.concatenate([total, fused[DEPTH:] / np.float32(top)]) * scale
-    return scores, {name: np.pad(part * scale, (0, rest)) for name, part in parts.items()}
+    return total * scale, {name: np.pad(part, (0, rest)) * scale for name, part in parts.items()}
 
 
 def _parts(positions: Positions, shares: Floats, clues: Clues, preset: Preset) -> dict[str, Floats]:
     """Return each term as a share of the best score, shape (len(positions),)."""
     rows = clues.snapshot.rows[positions]
-    turns = rows["kind"] == KIND_CODE["turn"]
-    observed = rows["kind"] == KIND_CODE["observation"]
+    turns, observed = (rows["kind"] == code for code in _LOGGED)
     logged = turns | observed
     asks = (rows["flags"] & ASKS) > 0
     said = turns & clues.named[:DEPTH]
@@ -77,20 +80,11 @@ def _parts(positions: Positions, shares: Floats, clues: Clues, preset: Preset) -
         "asks": -preset.asks * shares * (turns & asks & bool(said.any())),
         "user": preset.user * shares * user,
         "observed": -preset.observed * shares * observed,
-        "session": preset.session * shares * _session_best(positions, shares, clues.snapshot) * logged,
         "long": -preset.long * shares * _relative_length(rows["length"]) * logged,
     }
     if clues.cosines is not None:
         parts["meaning"] = preset.meaning * _standardised(clues.cosines[positions]) / _SIGMAS * logged
     return {name: part.astype(np.float32) for name, part in parts.items()}
-
-
-def _session_best(positions: Positions, shares: Floats, snapshot: Snapshot) -> Floats:
-    """Return the best share of each candidate's session or document."""
-    _, which = np.unique(snapshot.group[positions], return_inverse=True)
-    best = np.zeros(int(which.max()) + 1, np.float32)
-    np.maximum.at(best, which, shares)
-    return best[which]
 
 
 def _relative_length(lengths: Floats) -> Floats:

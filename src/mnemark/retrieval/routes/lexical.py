@@ -81,7 +81,7 @@ def lengths(snapshot: Snapshot, mask: Mask | None, preset: Preset) -> Lengths:
     if mask is not None:
         document_count = int(np.count_nonzero(np.bincount(snapshot.group[mask])))
     total = float(wide.sum(dtype=np.float64)) if mask is None else float(wide[mask].sum(dtype=np.float64))
-    document_mean = float(documents.sum(dtype=np.float64)) / max(document_count, 1)
+    document_mean = float(own.sum(dtype=np.float64)) / max(document_count, 1)
     return Lengths(
         _norm(wide, total / max(count, 1), preset),
         _norm(documents.astype(np.float32), document_mean, preset),
