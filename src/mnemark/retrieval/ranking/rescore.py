@@ -6,8 +6,8 @@ messages; the output of tools repeats words without being about them. And it com
 each other: by cosine and by length.
 
 Every term is a share of the best turn's score, and is read from numbers relative to the other candidates, so
-that neither the size of a memory nor the scale of a score matters. The weights (`Preset`) are small, have one sign
-for all kinds of memory, and were chosen on several of them at once; questions that name the wrong person
+that neither the size of a memory nor the scale of a score matters. The weights (`Preset`) are small, have one
+sign for all kinds of memory, and were chosen on several of them at once; questions that name the wrong person
 were among them, so a name is a soft boost. Notes and other documents are left alone.
 """
 

@@ -81,7 +81,7 @@ def lengths(snapshot: Snapshot, mask: Mask | None, preset: Preset) -> Lengths:
     if mask is not None:
         document_count = int(np.count_nonzero(np.bincount(snapshot.group[mask])))
     total = float(wide.sum(dtype=np.float64)) if mask is None else float(wide[mask].sum(dtype=np.float64))
-    document_mean = float(own.sum(dtype=np.float64)) / max(document_count, 1)
+    document_mean = float(documents.sum()) / max(document_count, 1)
     return Lengths(
         _norm(wide, total / max(count, 1), preset),
         _norm(documents.astype(np.float32), document_mean, preset),
@@ -95,11 +95,15 @@ def lengths(snapshot: Snapshot, mask: Mask | None, preset: Preset) -> Lengths:
 def _weights(snapshot: Snapshot, preset: Preset) -> Floats | None:
     """Return the weight of each passage in its document, or None where all are 1.
 
-    What a session was about stands in what was said. `git log` or a file that was read names everything.
+    What a session was about stands in what was said; `git log` or a file that was read names everything.
+    Where nothing was said, as in a journal of observations, they count in full.
     """
     observed = snapshot.rows["kind"] == KIND_CODE["observation"]
     if not preset.printed or not observed.any():
         return None
+    said = np.zeros(snapshot.groups, np.bool_)
+    said[snapshot.group[~observed]] = True
+    observed &= said[snapshot.group]
     return np.where(observed, np.float32(1 - preset.printed), np.float32(1))
 
 
