@@ -21,7 +21,8 @@ from mnemark.retrieval.presets import Preset
 
 DEPTH: Final = 150
 """Number of candidates that are rescored."""
-_LOGGED: Final = (KIND_CODE["turn"], KIND_CODE["observation"])
+_TURN: Final = KIND_CODE["turn"]
+_OBSERVATION: Final = KIND_CODE["observation"]
 _SIGMAS: Final = 4.0
 """Standard deviations of the candidates' cosines that count as 1."""
 
@@ -51,26 +52,27 @@ def rescore(
         clues: what the search knows of them.
         preset: the weights.
     """
-    head, kinds = positions[:DEPTH], clues.snapshot.rows["kind"][positions]
-    logged = np.isin(kinds, _LOGGED)
+    kinds = clues.snapshot.rows["kind"][positions]
+    logged = (kinds == _TURN) | (kinds == _OBSERVATION)
     top = float(fused[logged].max(initial=0))
     if top <= 0:
         return fused, {}
     shares = fused[:DEPTH] / np.float32(top)
-    parts = {name: part for name, part in _parts(head, shares, clues, preset).items() if part.any()}
+    terms = _parts(positions[:DEPTH], shares, clues, preset)
+    parts = {name: part for name, part in terms.items() if part.any()}
     if not parts:
         return fused, {}
     total = fused / np.float32(top)
     total[:DEPTH] = np.maximum(shares + np.sum(list(parts.values()), axis=0), 0)
     scale = np.where(logged, top / max(float(total[logged].max()), 1e-9), top).astype(np.float32)
-    rest = len(fused) - len(head)
+    rest = len(fused) - len(shares)
     return total * scale, {name: np.pad(part, (0, rest)) * scale for name, part in parts.items()}
 
 
 def _parts(positions: Positions, shares: Floats, clues: Clues, preset: Preset) -> dict[str, Floats]:
     """Return each term as a share of the best score, shape (len(positions),)."""
     rows = clues.snapshot.rows[positions]
-    turns, observed = (rows["kind"] == code for code in _LOGGED)
+    turns, observed = rows["kind"] == _TURN, rows["kind"] == _OBSERVATION
     logged = turns | observed
     asks = (rows["flags"] & ASKS) > 0
     said = turns & clues.named[:DEPTH]
