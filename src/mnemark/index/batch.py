@@ -13,7 +13,18 @@ from mnemark.files.scan import Entry
 from mnemark.index import schema
 from mnemark.index.analysis import PassageText
 from mnemark.index.derived import SOURCES
-from mnemark.index.rows import ARCHIVED, CORE, DERIVED, KIND_CODE, ORIGIN_CODE, ROW, UNTRUSTED, seconds_of
+from mnemark.index.rows import (
+    ARCHIVED,
+    ASKS,
+    CORE,
+    DERIVED,
+    KIND_CODE,
+    ORIGIN_CODE,
+    ROW,
+    UNTRUSTED,
+    USER,
+    seconds_of,
+)
 from mnemark.index.segment import MAX_SIZE, SegmentBuilder, dead_bits
 from mnemark.index.units import Unit
 from mnemark.index.workers import Workers
@@ -27,6 +38,7 @@ _UPDATE_STAT: Final = (
 )
 _DEFAULT_IMPORTANCE: Final = 128
 _CORE_ROLES: Final = frozenset({"longterm", "identity", "fact"})
+_ASKING: Final = ("?", "？")
 
 
 class FileState(NamedTuple):
@@ -154,6 +166,8 @@ def passage_row(number: int, document: int, unit: Unit, place: Place, scope: int
     """Return the columns of a passage, in the order of `ROW`, but for what follows from its text."""
     flags = (ARCHIVED if place.archived else 0) | (CORE if place.role in _CORE_ROLES else 0)
     flags |= DERIVED if unit.sources else 0
+    if unit.kind == "turn":
+        flags |= (USER if unit.role == "user" else 0) | (ASKS if unit.text.rstrip().endswith(_ASKING) else 0)
     return (
         number,
         document,

@@ -18,7 +18,7 @@ ROW: Final = np.dtype(
         ("scope", "<i4"),
         ("kind", "u1"),
         ("origin", "u1"),
-        ("flags", "u1"),
+        ("flags", "u1"),  # who said it and how, among others: see below
         ("importance", "u1"),  # 0 to 255
         ("key", "u1", (16,)),  # content hash: names the vector
     ]
@@ -32,6 +32,10 @@ lower, and if untrusted left out of results that were not searched for."""
 UNTRUSTED: Final[frozenset[Origin]] = frozenset({"tool", "web"})
 CORE: Final = 4
 """Flag: long-term memory, identity or facts; exempt from recency decay."""
+USER: Final = 16
+"""Flag: said by the user of a chat with an assistant, who has no other name there."""
+ASKS: Final = 32
+"""Flag: a turn that ends in a question mark; it asks for something rather than tells it."""
 
 DERIVED: Final = 8
 """Flag: generated text that names its sources; see `derived`."""

@@ -29,6 +29,8 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     away."""
     group: float = 0.3
     """Share of the score of the whole session or note that is added to each of its passages."""
+    printed: float = 0.8
+    """Taken from the output of tools in the score of its session."""
     short: float = 4.0
     """Scale in words of the penalty for short passages, 1 - exp(-(words + 0.5) / short); 0 for none."""
     dense: float = 0.15
@@ -53,6 +55,20 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     order: float = 0.05
     """Added to the newest (or oldest) candidate, as a share of the best score, where the query asks for the
     latest (or first)."""
+    named: float = 0.2
+    """Added to turns of a speaker whom the query names, but for questions. This and the next ones are shares
+    of a candidate's own score; `rescore` applies them to the best candidates."""
+    asks: float = 0.15
+    """Taken from turns that ask a question, where the query names a speaker."""
+    user: float = 0.1
+    """Added to the user's messages in chats with an assistant."""
+    observed: float = 0.5
+    """Taken from the output of tools."""
+    long: float = 0.05
+    """Taken from turns longer than the median candidate, and added to shorter ones, by the logarithm."""
+    meaning: float = 0.1
+    """Added by the cosine among the candidates' cosines, per four standard deviations, as a share of the best
+    score."""
     recency: float = 0.0
     importance: float = 0.0
     access: float = 0.0
@@ -61,7 +77,10 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
 
 
 DEFAULT: Final = Preset(name="default")
-_PLAIN: Final = Preset(name="", k1=1.2, neighbour=0, group=0, short=0, time=0, near=0, bridge=False)
+_PLAIN: Final = Preset(
+    name="", k1=1.2, neighbour=0, group=0, short=0, time=0, near=0, bridge=False, named=0, asks=0, user=0,
+    observed=0, long=0, meaning=0,
+)  # fmt: skip
 """BM25 on each passage alone, as in FTS5."""
 PRESETS: Final[dict[str, Preset]] = {
     preset.name: preset

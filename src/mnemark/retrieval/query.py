@@ -3,13 +3,14 @@
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import pairwise
 from typing import Final, Literal
 
 import msgspec
 
 from mnemark.retrieval.presets import DEFAULT
 from mnemark.retrieval.routes.lexical import QueryTerm
-from mnemark.text.dates.ranges import date_ranges, order_hint
+from mnemark.text.dates.ranges import order_hint, spans
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.segment import index_terms, query_terms
@@ -23,6 +24,20 @@ CONTEXT_WEIGHT: Final = 0.2
 _QUOTED: Final = lazy_pattern(
     r'"([^"\n]{2,200})"|“([^”\n]{2,200})”|「([^」\n]{2,200})」|『([^』\n]{2,200})』'
 )
+
+_SENTENCE_END: Final = lazy_pattern(r"[.!?][\"'”’)]*(?=\s)|[。！？；\n]")
+_ASKS: Final = lazy_pattern(
+    r"[?？]|\b(?:who|whom|whose|what|when|where|which|why|how|tell|show|list|find|remind|recall|summari[sz]e|"
+    r"look\s+up)\b|[谁哪几吗]|什么|多少|怎么|怎样|为何|是否|有没有|告诉|列出|找出|查一?[下找]|总结|回忆|说说",
+    re.IGNORECASE,
+)
+_PASSING: Final = lazy_pattern(
+    r"\b(?:to(?:day|night|morrow)|yesterday|this|last|next|past|ago|recent\w*|spring|summer|autumn|fall|winter|"
+    r"week\w*|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b|[今昨明]|[前后]天|[这上下]|去年|最近|[春夏秋冬][天季]",
+    re.IGNORECASE,
+)
+"""Times as people mention them in passing, without a date."""
+_BORN: Final = lazy_pattern(r"\b(?:born|birthdays?)\b|出生|生日|生于", re.IGNORECASE)
 
 Order = Literal["before", "after", "latest", "first"]
 
@@ -66,10 +81,35 @@ def understand(
         text=text,
         terms=tuple(weighted),
         phrases=tuple(normalize(match[match.lastindex or 0]) for match in _QUOTED.finditer(text)),
-        ranges=tuple(date_ranges(text, now)),
+        ranges=asked_times(text, now),
         order=order,
         event=tuple(event_terms(text, order)),
     )
+
+
+def asked_times(text: str, now: datetime) -> tuple[DateRange, ...]:
+    """Return the times that restrict what a query asks for.
+
+    In several sentences those are dates, and other times of its questions and requests: "We came home late
+    yesterday. Which doctor did I see?" does not ask for yesterday. The time of a birth tells who is meant.
+    """
+    found = spans(text, now)
+    asking = _asking(text) if found else []
+    return tuple(
+        when
+        for start, end, when in found
+        if (any(first <= start < last for first, last in asking) or not _PASSING.search(when.text))
+        and not _BORN.search(text, max(start - 24, 0), end + 24)
+    )
+
+
+def _asking(text: str) -> list[tuple[int, int]]:
+    """Return the offsets of the sentences that ask; of all of it where there is only one."""
+    ends = [match.end() for match in _SENTENCE_END.finditer(text)]
+    sentences = list(pairwise(dict.fromkeys((0, *ends, len(text)))))
+    if sum(bool(text[first:last].strip()) for first, last in sentences) <= 1:
+        return [(0, len(text))]
+    return [(first, last) for first, last in sentences if _ASKS.search(text, first, last)]
 
 
 def reread_times(query: Query, newest: datetime) -> tuple[DateRange, ...]:
@@ -78,7 +118,7 @@ def reread_times(query: Query, newest: datetime) -> tuple[DateRange, ...]:
     "In March" long after the last entry means the March that the memory covers. Words such as "yesterday"
     keep their meaning: only ranges that move by whole years are replaced.
     """
-    again = date_ranges(query.text, newest)
+    again = asked_times(query.text, newest)
     if len(again) != len(query.ranges):
         return query.ranges
     return tuple(

@@ -23,7 +23,7 @@ from mnemark.retrieval.fact_index import FactIndex
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import DEFAULT, SUSPECT_FACTOR, Preset
 from mnemark.retrieval.query import Query, reread_times, understand
-from mnemark.retrieval.ranking import confidence, features, fusion, rank, rerank
+from mnemark.retrieval.ranking import confidence, features, fusion, rank, rerank, rescore, speakers
 from mnemark.retrieval.render import NOTED, snippet
 from mnemark.retrieval.routes import dense, facts, lexical, qmd
 from mnemark.retrieval.routes.dense import QueryVector, VectorRows, WeightedQuery
@@ -146,16 +146,17 @@ class _Search:
         fused = self._add_qmd(fusion.fuse(words.scores, meaning, in_time, preset))
         plain = self._restrict(fused, mask)
         fused = self._boost_by_time(plain, words, mask)
-        positions = fusion.best_positions(fused, max(_CANDIDATES, 4 * self.request.k))
+        positions, best, rescored = self._best(fused, words, cosines)
         records = self.view.fetch(positions)
         scores, boosts = rank.adjust(
             positions,
-            self._boost_phrases(self._reranked(positions, fused[positions], records), records),
+            self._boost_phrases(self._reranked(positions, best, records), records),
             self.snapshot.rows,
             preset,
             now=seconds(self.request.now),
             order=self.query.order,
         )
+        boosts = [{**parts, **boost} for parts, boost in zip(rescored, boosts, strict=True)]
         candidates = _sorted_candidates(positions, scores, boosts, records)
         keys = [self.snapshot.rows["key"][candidate.pos].tobytes() for candidate in candidates]
         protected = self._protected(words.scores, meaning, fused)
@@ -180,6 +181,19 @@ class _Search:
             complete=self.view.complete and not self.degraded,
             believable=confidence.believable(evidence),
         )
+
+    def _best(
+        self, fused: Floats, words: lexical.Lexical, cosines: Floats | None
+    ) -> tuple[Positions, Floats, list[dict[str, float]]]:
+        """Return the best passages after the last step, their scores, and its part in each."""
+        count = max(_CANDIDATES, 4 * self.request.k)
+        positions = fusion.best_positions(fused, max(count, rescore.DEPTH))
+        user = speakers.asks_user(self.request.text)
+        clues = rescore.Clues(self.snapshot, cosines, speakers.named(words.hits, positions), user)
+        scores, parts = rescore.rescore(positions, fused[positions], clues, self.request.preset)
+        best = np.argsort(-scores, kind="stable")[:count]
+        found = [{name: float(part[i]) for name, part in parts.items() if part[i]} for i in best.tolist()]
+        return positions[best], scores[best], found
 
     def with_suspected(self, found: Found) -> Found:
         """Add the best suspected passage if it outscores `SUSPECT_FACTOR` times the best hit."""
@@ -374,7 +388,7 @@ class _Search:
 
     def _lengths(self, mask: Mask | None) -> lexical.Lengths:
         preset = self.request.preset
-        shape = preset.neighbour, preset.short, preset.k1, preset.b
+        shape = preset.neighbour, preset.printed, preset.short, preset.k1, preset.b
         key = ("lengths", self.edges is None, *self.request.where.base, *shape)
         known = self.snapshot.memo.get(key)
         if not isinstance(known, lexical.Lengths):

@@ -4,12 +4,13 @@ from typing import Final
 
 import numpy as np
 
-from mnemark.index.rows import NO_TIME
+from mnemark.index.rows import KIND_CODE, NO_TIME
 from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot
 from mnemark.retrieval.presets import Preset
 
 _DAY: Final = 86_400.0
 _BLOCK: Final = 256
+"""Maximum number of scores in a block of `_threshold`."""
 _REACH: Final = 5
 """Number of `near_days` beyond which a gain is below a hundredth of its maximum."""
 
@@ -73,6 +74,8 @@ def beside_event(
 def near_best(fused: Floats, snapshot: Snapshot, preset: Preset, order: str | None) -> Floats:
     """Boost passages of other documents dated near the best hit: an event leaves more than one trace.
 
+    Sessions of work with tools are not boosted.
+
     Args:
         fused: scores, shape (n,); only positive ones are boosted.
         snapshot: the passages.
@@ -87,7 +90,7 @@ def near_best(fused: Floats, snapshot: Snapshot, preset: Preset, order: str | No
         return fused
     reach = int(_REACH * preset.near_days * _DAY)
     around = snapshot.between(int(times[best]) - reach, int(times[best]) + reach)
-    around = around[fused[around] > 0]
+    around = around[(fused[around] > 0) & ~_worked(snapshot)[snapshot.group[around]]]
     days = (times[around] - times[best]) / _DAY
     gain = np.exp(-np.abs(days) / preset.near_days) * (snapshot.group[around] != snapshot.group[best])
     if order in {"before", "after"}:
@@ -95,6 +98,18 @@ def near_best(fused: Floats, snapshot: Snapshot, preset: Preset, order: str | No
     boosted = fused.copy()
     boosted[around] += (preset.near * float(fused[best]) ** 2 * gain).astype(np.float32)
     return boosted
+
+
+def _worked(snapshot: Snapshot) -> Mask:
+    """Return which documents hold the output of tools, shape (groups,).
+
+    Sessions of work follow each other on the same days whatever they are about.
+    """
+    known = snapshot.memo.get("worked")
+    if not isinstance(known, np.ndarray):
+        known = snapshot.memo["worked"] = np.zeros(snapshot.groups, np.bool_)
+        known[snapshot.group[snapshot.rows["kind"] == KIND_CODE["observation"]]] = True
+    return known
 
 
 def _rrf(lexical: Floats, dense: Floats | None, constant: int, depth: int = 200) -> Floats:
@@ -130,8 +145,9 @@ def _threshold(scores: Floats, k: int) -> float:
     tenth of a partition of all scores.
     """
     least = float(np.nextafter(np.float32(0), np.float32(1)))
-    blocks = len(scores) // _BLOCK
-    if blocks <= k:
+    size = min(_BLOCK, len(scores) // (2 * k))
+    if size < 2:
         return least
-    maxima = scores[: blocks * _BLOCK].reshape(blocks, _BLOCK).max(axis=1)
+    blocks = len(scores) // size
+    maxima = scores[: blocks * size].reshape(blocks, size).max(axis=1)
     return max(float(np.partition(maxima, blocks - k)[blocks - k]), least)

@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from mnemark.index.derived import Edges
+from mnemark.index.rows import KIND_CODE
 from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot, TermHits
 from mnemark.retrieval.derived import added
 from mnemark.retrieval.presets import Preset
@@ -57,6 +58,8 @@ class Lengths(NamedTuple):
     document_total: int
     substance: Floats
     """Factor for short passages, 1 for long ones, shape (n,)."""
+    words: Floats | None = None
+    """Weight of each passage in its document: less for the output of tools; None where there is none."""
 
 
 def lengths(snapshot: Snapshot, mask: Mask | None, preset: Preset) -> Lengths:
@@ -65,7 +68,8 @@ def lengths(snapshot: Snapshot, mask: Mask | None, preset: Preset) -> Lengths:
     substance = 1 - np.exp(-(own + 0.5) / preset.short) if preset.short else np.ones(len(own))
     if mask is not None:
         own = np.where(mask, own, np.float32(0))
-    documents = np.bincount(snapshot.group, own, snapshot.groups).astype(np.float32)
+    words = _weights(snapshot, preset)
+    documents = np.bincount(snapshot.group, own if words is None else own * words, snapshot.groups)
     wide = own.copy()
     if preset.neighbour:
         for step in (1, 2):
@@ -77,14 +81,30 @@ def lengths(snapshot: Snapshot, mask: Mask | None, preset: Preset) -> Lengths:
     if mask is not None:
         document_count = int(np.count_nonzero(np.bincount(snapshot.group[mask])))
     total = float(wide.sum(dtype=np.float64)) if mask is None else float(wide[mask].sum(dtype=np.float64))
-    document_mean = float(documents.sum(dtype=np.float64)) / max(document_count, 1)
+    document_mean = float(documents.sum()) / max(document_count, 1)
     return Lengths(
         _norm(wide, total / max(count, 1), preset),
-        _norm(documents, document_mean, preset),
+        _norm(documents.astype(np.float32), document_mean, preset),
         count,
         document_count,
         substance.astype(np.float32),
+        words,
     )
+
+
+def _weights(snapshot: Snapshot, preset: Preset) -> Floats | None:
+    """Return the weight of each passage in its document, or None where all are 1.
+
+    What a session was about stands in what was said; `git log` or a file that was read names everything.
+    Where nothing was said, as in a journal of observations, they count in full.
+    """
+    observed = snapshot.rows["kind"] == KIND_CODE["observation"]
+    if not preset.printed or not observed.any():
+        return None
+    said = np.zeros(snapshot.groups, np.bool_)
+    said[snapshot.group[~observed]] = True
+    observed &= said[snapshot.group]
+    return np.where(observed, np.float32(1 - preset.printed), np.float32(1))
 
 
 def score(  # noqa: PLR0917 - what BM25 needs
@@ -129,6 +149,8 @@ def score(  # noqa: PLR0917 - what BM25 needs
             )
             scratch[touched] = 0
         if preset.group:
+            if size.words is not None:
+                frequency *= size.words[hits.pos]
             group_attainable += _add_group(snapshot, hits.pos, frequency, weight, groups, size, preset)
     if attainable:
         own /= np.float32(attainable)
