@@ -140,7 +140,8 @@ def edges(snapshot: Snapshot, known: Ranges) -> Edges | None:
     if not apart.any():
         return None
     fact = snapshot.rows["kind"][at] == KIND_CODE["fact"]
-    few = (totals[place] <= FEW) & (count > 0)
+    # A link to a whole page is no source of a line: a page of facts does not speak for each of them.
+    few = (totals[place] <= FEW) & (count > 0) & (known.first > 0)
     repeats = count[few]
     lines = np.repeat(at[place[few]], repeats)
     offsets = np.arange(len(lines)) - np.repeat(np.cumsum(repeats) - repeats, repeats)

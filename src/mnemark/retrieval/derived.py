@@ -93,7 +93,10 @@ def noted(
     if edges is None or not len(edges.lines):
         return {}
     here = np.flatnonzero(np.isin(edges.sources, chosen))
-    here = here[snapshot.rows["kind"][edges.lines[here]] != KIND_CODE["fact"]]
+    kinds = snapshot.rows["kind"]
+    here = here[
+        (kinds[edges.lines[here]] != KIND_CODE["fact"]) & (kinds[edges.sources[here]] == KIND_CODE["turn"])
+    ]
     lines, sources = edges.lines[here], edges.sources[here]
     gains = share(snapshot, lines, idf) - share(snapshot, sources, idf)
     best: dict[int, tuple[float, int]] = {}

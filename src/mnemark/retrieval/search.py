@@ -336,7 +336,7 @@ class _Search:
         }
         return tuple(
             hit
-            if (line := by_place.get((hit.path, hit.start_line))) is None
+            if (line := by_place.get((hit.path, hit.start_line))) is None or line.start_line != line.end_line
             else replace(hit, meta={**hit.meta, NOTED: {"text": line.text, "ref": line.ref}})
             for hit in hits
         )
