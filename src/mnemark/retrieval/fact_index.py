@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from typing import Any, Final, Literal
 
 from mnemark.facts.groups import FactGroups, Key
-from mnemark.facts.keys import predicate_names, subject_names
+from mnemark.facts.keys import plain_words, predicate_names, subject_names
 from mnemark.facts.known import FACT, entry_words
 from mnemark.facts.model import Fact
 from mnemark.facts.timeline import FactVersion, when
@@ -18,6 +18,8 @@ from mnemark.text.words.stopwords import is_stop
 
 _NEW_SECONDS: Final = 120.0
 _NEW: Final = 200
+_LONGEST_VALUE: Final = 40
+"""Characters of a value that a question may name."""
 
 State = Literal["current", "past", "future"]
 
@@ -71,6 +73,16 @@ class FactIndex:
         keys = (key for key in self.by_predicate if key and key not in known)
         pairs = ((key, _terms(key)) for key in keys)
         return {key: terms for key, terms in pairs if terms}
+
+    @cached_property
+    def by_value(self) -> Mapping[str, frozenset[str]]:
+        """Keys of predicates by the words of a value, as `plain_words` has them."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for key, versions in self.by_predicate.items():
+            for one in versions:
+                if key and len(one.fact.value) <= _LONGEST_VALUE:
+                    found[plain_words(one.fact.value)].add(key)
+        return {value: frozenset(keys) for value, keys in found.items()}
 
     @cached_property
     def other_subjects(self) -> frozenset[str]:

@@ -25,7 +25,7 @@ from mnemark.retrieval.presets import DEFAULT, SUSPECT_FACTOR, Preset
 from mnemark.retrieval.query import Query, reread_times, understand
 from mnemark.retrieval.ranking import confidence, features, fusion, rank, rerank, rescore, speakers
 from mnemark.retrieval.render import NOTED, snippet
-from mnemark.retrieval.routes import dense, facts, lexical, qmd
+from mnemark.retrieval.routes import dense, fact_times, facts, lexical, qmd
 from mnemark.retrieval.routes.dense import QueryVector, VectorRows, WeightedQuery
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.segment import query_terms
@@ -216,9 +216,11 @@ class _Search:
         request = self.request
         if fact_index is None or not len(fact_index):
             return found
+        query, zone = self.query, request.now.tzinfo or fact_index.zone
+        asked = fact_times.asked_time(query.text, query.ranges, query.order, query.event, zone)
         joined = facts.join(
             fact_index, found.hits, request.text, self.terms,
-            k=request.k, where=request.where, now=request.now, explain=request.explain,
+            k=request.k, where=request.where, now=request.now, asked=asked, explain=request.explain,
         )  # fmt: skip
         believable = max(found.believable, round(joined.believable * _FACT_CONFIDENCE, 3))
         return found._replace(hits=joined.hits, mode=f"{found.mode}+facts", believable=believable)

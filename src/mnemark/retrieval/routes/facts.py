@@ -5,7 +5,7 @@ and each is labelled.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
@@ -23,6 +23,7 @@ from mnemark.retrieval.fact_index import FactIndex, State, describe, meta_of, wi
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import SUSPECT_FACTOR
 from mnemark.retrieval.routes.fact_questions import FactQuestion, parse_question, speaks_of
+from mnemark.retrieval.routes.fact_times import NO_TIME_ASKED, AskedTime, versions_asked
 from mnemark.retrieval.routes.lexical import QueryTerm
 from mnemark.text.dates.clock import local
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -46,6 +47,13 @@ _NEW_SHARE: Final = 0.5
 _OWN: Final = frozenset({"user", "agent", "project"})
 _OTHER_PERSON: Final = "somebody else"
 _NAME: Final = lazy_pattern(r"\b([A-Z][a-z]+)['’]s\b|\b(?:do|does|did|is|are|was|were|has)\s+([A-Z][a-z]+)\b")
+_VALUE_WORDS: Final = 4
+_VALUE_CHARACTERS: Final = 8
+_MAX_VALUES: Final = 8
+_MAX_RUNS: Final = 400
+"""Maximum number of runs of words or characters of a question looked up as values."""
+_WORD: Final = lazy_pattern(r"[^\s\u3400-\u9fff]+")
+_HAN_RUN: Final = lazy_pattern(r"[\u3400-\u9fff]{2,}")
 _MAX_MATCHES: Final = 50
 """Maximum number of matches."""
 
@@ -59,9 +67,13 @@ class Match(NamedTuple):
 
 
 def matches(
-    fact_index: FactIndex, question: str, terms: Sequence[QueryTerm], moment: datetime
+    fact_index: FactIndex,
+    question: str,
+    terms: Sequence[QueryTerm],
+    moment: datetime,
+    asked: AskedTime = NO_TIME_ASKED,
 ) -> list[Match]:
-    """Return the facts that hold at `moment` and match the query, best first."""
+    """Return the facts that match the query, best first: of the time it asks for, else those of `moment`."""
     wanted = parse_question(question)
     content = without_stop_words(question)
     if not len(fact_index):
@@ -70,15 +82,42 @@ def matches(
     if _names_person(question, wanted):
         subjects |= {_OTHER_PERSON}
     found: list[Match] = []
-    for key, share, words in _predicates(fact_index, wanted, terms):
-        for one in fact_index.by_predicate[key]:
-            if one.at(moment):
-                score = share * _subject_score(one.fact, subjects)
-                score *= _coverage(one.fact, words, content, subjects)
-                found.append(Match(one, score, words))
-    found = [match for match in found if match.score >= _MIN_SCORE]
+    named = [*_predicates(fact_index, wanted, terms)]
+    named += _by_value(fact_index, wanted, {key for key, _, _ in named}) if asked.still else []
+    for key, share, words in named:
+        about = " ".join((words, *asked.words))
+        for one, factor in _of_time(fact_index, key, content, asked, moment):
+            score = share * _subject_score(one.fact, subjects)
+            score *= _coverage(fact_index, one.fact, about, content, subjects)
+            if score >= _MIN_SCORE:
+                found.append(Match(one, score * factor, words))
     found.sort(key=lambda match: (-match.score, match.version.fact.id))
     return found[:_MAX_MATCHES]
+
+
+def _of_time(
+    fact_index: FactIndex, predicate: str, content: Sequence[str], asked: AskedTime, moment: datetime
+) -> Iterable[tuple[FactVersion, float]]:
+    """Yield the versions of a predicate that the question asks for, with factors on their scores.
+
+    Where nothing holds any more, a value that the question names is the answer: "do I still like coffee".
+    """
+    versions = fact_index.by_predicate[predicate]
+    if asked:
+        groups = {(one.fact.scope, one.fact.key): one.fact for one in versions}
+        for fact in groups.values():
+            yield from versions_asked(fact_index.versions(fact), asked, moment)
+        return
+    for one in versions:
+        is_over = one.end is not None and not one.at(moment) and _names(content, one.fact)
+        if one.at(moment) or (is_over and fact_index.current(one.fact, moment) is None):
+            yield one, 1.0
+
+
+def _names(content: Sequence[str], fact: Fact) -> bool:
+    """Return whether a query's terms contain a fact's whole value."""
+    value = fact.value.casefold()
+    return any(term in value for term in content) and set(without_stop_words(fact.value)) <= {*content}
 
 
 def _predicates(
@@ -98,6 +137,20 @@ def _predicates(
             yield key, share * share, " ".join((key, *(term for term in said if term in own)))
 
 
+def _by_value(
+    fact_index: FactIndex, wanted: FactQuestion, known: Collection[str]
+) -> Iterable[tuple[str, float, str]]:
+    """Yield the predicates of the values that a question names: "do I still use Vim"."""
+    words = _WORD.findall(wanted.words)
+    runs = [" ".join(words[at:to]) for at in range(len(words)) for to in range(at + 1, at + 1 + _VALUE_WORDS)]
+    for run in _HAN_RUN.findall(wanted.words):
+        runs += [run[at:to] for at in range(len(run)) for to in range(at + 2, at + 1 + _VALUE_CHARACTERS)]
+    for value in dict.fromkeys(runs[:_MAX_RUNS]):
+        for key in fact_index.by_value.get(value, ()):
+            if key not in known:
+                yield key, 1.0, value
+
+
 def _names_person(question: str, wanted: FactQuestion) -> bool:
     """Return whether a query names a person: "where does Ann live", "Ann's birthday"."""
     named = " ".join(wanted.predicates.values())
@@ -110,12 +163,17 @@ def _subject_score(fact: Fact, subjects: frozenset[str]) -> float:
     return _SUBJECT["other" if subjects else "open"]
 
 
-def _coverage(fact: Fact, words: str, content: Sequence[str], subjects: frozenset[str]) -> float:
+def _coverage(
+    fact_index: FactIndex, fact: Fact, words: str, content: Sequence[str], subjects: frozenset[str]
+) -> float:
     """Estimate the share of the query that is about this fact, scaled to 0.4 to 1."""
     names = _names_of(subject_key(fact.subject))
     if not content:
         return 1.0
-    about = " ".join((words, fact.predicate, fact.value, fact.subject, *names, *subjects))
+    values = (
+        one.fact.value for one in fact_index.versions(fact)[-_MAX_VALUES:]
+    )  # "do I still live in Porto" is about it
+    about = " ".join((words, fact.predicate, fact.value, *values, fact.subject, *names, *subjects))
     found = index_terms(about)
     known = {*found.words, *found.parts, *query_terms(about)}
     rest = [term for term in content if term not in known and term not in _FILLER]
@@ -153,6 +211,7 @@ def join(
     k: int,
     where: Filter,
     now: datetime,
+    asked: AskedTime = NO_TIME_ASKED,
     explain: bool = False,
 ) -> Joined:
     """Merge facts into the hits: labelled, current before past, each fact once.
@@ -165,14 +224,15 @@ def join(
         k: hits at most.
         where: the filter of the search.
         now: the time of the query; `where.as_of` overrides it.
+        asked: the time that the query asks for.
         explain: add the route to each `why`.
     """
     if not len(fact_index):
         return Joined(tuple(hits[:k]), 0.0)
     moment = where.as_of or now
     moment = moment if moment.tzinfo else moment.replace(tzinfo=fact_index.zone)
-    found = matches(fact_index, question, terms, moment) if _wanted(where) else []
-    joining = _Joining(fact_index, moment, where, explain=explain)
+    found = matches(fact_index, question, terms, moment, asked) if _wanted(where) else []
+    joining = _Joining(fact_index, moment, where, asked, explain=explain)
     for hit in hits:
         joining.take(hit)
     for rank, match in enumerate(found, 1):
@@ -187,10 +247,13 @@ def _wanted(where: Filter) -> bool:
 
 
 class _Joining:
-    def __init__(self, fact_index: FactIndex, moment: datetime, where: Filter, *, explain: bool) -> None:
+    def __init__(
+        self, fact_index: FactIndex, moment: datetime, where: Filter, asked: AskedTime, *, explain: bool
+    ) -> None:
         self.fact_index = fact_index
         self.moment = moment
         self.where = where
+        self.asked = asked
         self.explain = explain
         self.others: list[Hit] = []
         self.hits: dict[str, Hit] = {}
@@ -273,23 +336,32 @@ class _Joining:
         return "future" if version.begin is not None and version.begin > self.moment else "past"
 
     def ordered(self) -> list[Hit]:
-        """Return all hits by score, the current value of a fact before its past ones."""
+        """Return all hits by score, the value of a fact that is asked for before its others."""
         held = {identifier: self.fact_index.by_id[identifier] for identifier in self.scores}
+        first: set[str] = set()
         for identifier, one in list(held.items()):
-            current = self.fact_index.current(one.fact, self.moment)
-            if current is None or current.fact.id == identifier or not self._allowed(current.fact):
+            wanted = self._asked_for(one.fact)
+            if wanted is None or not self._allowed(wanted.fact):
                 continue
-            # A past value brings in the current one.
-            self.scores[current.fact.id] = max(self.scores.get(current.fact.id, 0.0), self.scores[identifier])
-            held[current.fact.id] = current
+            # A past value brings in the current one, and any the one that held when it is asked for.
+            first.add(wanted.fact.id)
+            self.scores[wanted.fact.id] = max(self.scores.get(wanted.fact.id, 0.0), self.scores[identifier])
+            held[wanted.fact.id] = wanted
         found = [(hit.score, 1, hit) for hit in self.others]
         for identifier, one in held.items():
             state = self._state(one)
-            factor = 1.0 if state == "current" else PAST_FACTOR
-            hit = self._hit(one, state, round(self.scores[identifier] * factor, 4))
-            found.append((hit.score, 0 if state == "current" else 2, hit))
+            leads = identifier in first or (state == "current" and not self.asked)
+            hit = self._hit(one, state, round(self.scores[identifier] * (1.0 if leads else PAST_FACTOR), 4))
+            found.append((hit.score, 0 if leads else 2, hit))
         found.sort(key=lambda entry: (-entry[0], entry[1], entry[2].path, entry[2].start_line, entry[2].ref))
         return [hit for _, _, hit in found]
+
+    def _asked_for(self, fact: Fact) -> FactVersion | None:
+        """Return the version of a fact that the query asks for."""
+        if not self.asked:
+            return self.fact_index.current(fact, self.moment)
+        found = versions_asked(self.fact_index.versions(fact), self.asked, self.moment)
+        return found[0][0] if found else None
 
     def _hit(self, version: FactVersion, state: State, score: float) -> Hit:
         fact = version.fact
