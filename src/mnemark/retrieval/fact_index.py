@@ -13,6 +13,7 @@ from mnemark.facts.model import Fact
 from mnemark.facts.timeline import FactVersion, when
 from mnemark.facts.write import core_entries
 from mnemark.text.dates.clock import local
+from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.words.segment import query_terms
 from mnemark.text.words.stopwords import is_stop
 
@@ -90,6 +91,11 @@ class FactIndex:
         return frozenset().union(*(part.subjects for part in self.parts)) - set(subject_names().values())
 
     @cached_property
+    def rules(self) -> tuple[FactVersion, ...]:
+        """Standing instructions and preferences of the owner."""
+        return tuple(one for one in self.facts if is_order(one.fact))
+
+    @cached_property
     def new(self) -> tuple[FactVersion, ...]:
         """Facts that the passage index may lack: in no file yet, or recorded within `_NEW_SECONDS`."""
         latest = [one for part in self.parts for one in part.recent(self.made, _NEW_SECONDS)]
@@ -130,6 +136,16 @@ class FactIndex:
 
 def _entries(facts: Iterable[Fact]) -> frozenset[tuple[str, str]]:
     return frozenset((fact.scope, entry_words(entry)) for fact in facts for entry in core_entries(fact))
+
+
+def is_order(fact: Fact) -> bool:
+    """Return whether a fact is an instruction or preference of the owner's, as far as it can be trusted.
+
+    What the owner said is; a line of a file only if it is not shaped like an attack.
+    """
+    if fact.type not in {"rule", "preference"} or fact.review or fact.origin not in {"owner", "file"}:
+        return False
+    return fact.origin == "owner" or not looks_like_instructions(f"{fact.predicate}: {fact.value}")
 
 
 def meta_of(fact_index: FactIndex, version: FactVersion, state: State) -> dict[str, Any]:
