@@ -142,17 +142,25 @@ def _coverage(
     fact_index: FactIndex, fact: Fact, words: str, content: Sequence[str], subjects: frozenset[str]
 ) -> float:
     """Estimate the share of the query that is about this fact, scaled to 0.4 to 1."""
-    names = _names_of(subject_key(fact.subject))
     if not content:
         return 1.0
-    values = (
-        one.fact.value for one in fact_index.versions(fact)[-_MAX_VALUES:]
-    )  # "do I still live in Porto" is about it
-    about = " ".join((words, fact.predicate, fact.value, *values, fact.subject, *names, *subjects))
-    found = index_terms(about)
-    known = {*found.words, *found.parts, *query_terms(about)}
-    rest = [term for term in content if term not in known and term not in _FILLER]
+    subject = subject_key(fact.subject)
+    about = _terms_of(" ".join((words, fact.predicate, fact.subject, *_names_of(subject), *sorted(subjects))))
+    # "do I still live in Porto" is about where one lives now, too.
+    others = fact_index.versions(fact)[-_MAX_VALUES:]
+    values = [_terms_of(one.value) for one in (fact, *(other.fact for other in others))]
+    rest = [
+        term
+        for term in content
+        if term not in about and term not in _FILLER and not any(term in value for value in values)
+    ]
     return 0.4 + 0.6 * (1 - len(rest) / len(content)) ** 2
+
+
+@lru_cache(maxsize=16_384)
+def _terms_of(text: str) -> frozenset[str]:
+    found = index_terms(text)
+    return frozenset((*found.words, *found.parts, *query_terms(text)))
 
 
 @lru_cache(maxsize=1024)
