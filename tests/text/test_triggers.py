@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnemark.text.triggers import is_request, trigger_of
+from mnemark.text.triggers import asks_for, is_request, trigger_of
 
 CONDITIONS = [
     ("Always give dates as DD/MM/YYYY when I ask about scheduling", "scheduling"),
@@ -45,11 +45,25 @@ def test_without_a_condition_it_is_about_all_it_says(said: str) -> None:
 def test_tastes_count_where_something_is_asked_to_be_done_or_advised() -> None:
     for message in (
         "Book me a seat on the train to Bern", "What should I cook tonight?", "Put on some music",
-        "推荐一部电影", "帮我订个座位", "晚上吃什么？", "周末去哪玩好", "Any ideas for a present?",
+        "Order pizza", "Could we eat out?", "I need a present for Tom", "What would you suggest for dinner?",
+        "给我推荐一家餐厅", "我想看个电影", "请安排一下", "推荐一部电影", "帮我订个座位",
+            "晚上吃什么？", "周末去哪玩好", "Any ideas for a present?",
     ):  # fmt: skip
         assert is_request(message), message
     for message in (
         "Who sat beside me on the flight?", "When did we last eat sushi?", "What is the name of the cat?",
-        "我上周看的那部电影叫什么？", "昨天谁给我打了电话？",
+        "What substitute does Nate suggest for butter?", "What did you recommend?",
+        "Which book did I read in May?",
+        "In what order did they arrive?", "我的计划是什么？", "她想要什么？",
+        "小王推荐的餐厅在哪？", "我上周看的那部电影叫什么？", "昨天谁给我打了电话？",
     ):  # fmt: skip
         assert not is_request(message), message
+
+
+def test_forms_of_questions_say_what_they_ask_for() -> None:
+    assert asks_for("How much does the new phone cost?") == asks_for("这台相机多少钱？") == ("price",)
+    assert asks_for("How far is it to the lake?") == asks_for("从家到公司有多远？") == ("distance",)
+    assert asks_for("How do I get from Lyon to Turin?") == asks_for("怎么去成都最方便？") == ("travel",)
+    assert asks_for("Summarize this article") == asks_for("总结一下这篇文章") == ("summary",)
+    for message in ("How much time is left?", "How did the cat get out?", "我把总结发给谁了"):
+        assert asks_for(message) == (), message

@@ -7,6 +7,7 @@
 # ruff: noqa: E501 - patterns read better whole
 
 import re
+from functools import cache
 from typing import Final, NamedTuple
 
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -61,13 +62,27 @@ _REST: Final = lazy_pattern(
 )
 """Words of a condition that say nothing of what it is about."""
 _REQUEST: Final = lazy_pattern(
-    r"\b(?:recommend|suggest|advi[cs]e|should (?:I|we)|shall (?:I|we)|help (?:me|us)|plan|book|order|reserve|choose|"
-    r"pick|find (?:me|us)|get (?:me|us)|make (?:me|us)|give (?:me|us)|bring|I(?:'d| would) like|I want|I need|ideas?|"
-    r"(?:can|could|would|will) you|please|let's|put on|play|turn|set|prepare|schedule)\b|"
-    r"推荐|建议|帮[我忙]|(?:^|[，,。请])给我|我想|我要|想要|该|要不要|选|订|预约|点[个份杯些首]|放[点些首]|来[点份杯首]|安排|计划|准备|请|"
-    r"[吃喝看听买送穿玩]什么|怎么(?:样|办|安排)|去哪|哪[家个种].{0,6}好",
+    r"(?:^|[.!?;,:]\s+|\b(?:please|and|to|you|just|let's)\s+)(?:recommend|suggest|advise|help|plan|book|order|reserve|choose|"
+    r"pick|find|get|make|give|bring|put|play|turn|set|prepare|schedule|cook|buy|draft|write)\b(?<!did you suggest)(?<!did you recommend)|"
+    r"\b(?:should|shall) (?:I|we)\b|\b(?:can|could|would|will) you\b|\bplease\b|\blet's\b|\bI(?:'d| would) like\b|\bI (?:want|need)\b|"
+    r"\b(?:ideas?|suggestions?|recommendations?|advice) (?:for|on|about)\b|\b(?:can|could) (?:I|we)\b|"
+    r"(?:^|[，,。请你])(?:给我|推荐)|推荐(?:一|几|个|点|下)|建议(?=[?？吗]|我|一下)|帮[我忙]|我(?:们)?(?:想(?![起到知])|要(?!求)|想要|该|应该)|要不要|"
+    r"(?:选|订|预约|安排|计划|准备)(?:一下|个|一个|张|间|份)|[点放来][个份杯首些](?!了)|请(?![问客假教])|"
+    r"[吃喝看听买送穿玩点选]什么(?!了)|怎么(?:办|安排|选)|去哪(?!了)|[选哪][家个种][^了]{0,8}好",
     re.IGNORECASE,
 )
+"""Asks for something to be done or advised; not what somebody did, suggested or ordered once."""
+
+
+_FORMS: Final = {
+    "price": r"\bhow much (?:is|are|was|were|does|do|did|will|would)\b(?!.{0,30}\btime\b)|\bwhat (?:does|do|did) .{1,60} cost\b|多少钱|什么价",
+    "distance": r"\bhow (?:far|long is the way)\b|多远",
+    "travel": r"\bhow (?:do|can|could|should|would) (?:I|we|you) (?:get|travel|go) (?:to|from|there|back)\b|怎么[去走到](?!了)",
+    "schedule": r"\bon (?:my|the|our) calendar\b|\bfind (?:me |us )?a (?:slot|time|date) for\b|\bwhen (?:should|shall|can|could) (?:I|we)\b|"
+    r"(?:安排|定|改|约)(?:在|到)(?:哪天|什么时候|几点|[周星下明])",
+    "summary": r"\bsum(?:mari[sz]e| .{1,20}? up)\b|\btl;?dr\b|(?:^|[，,。请我])(?:总结|概括|归纳)",
+}
+"""Forms of questions that do not name what they ask for."""
 
 
 class Trigger(NamedTuple):
@@ -95,6 +110,21 @@ def trigger_of(value: str) -> Trigger:
             if what:
                 return Trigger(what, conditional=True)
     return Trigger(text, conditional=False)
+
+
+def asks_for(message: str) -> tuple[str, ...]:
+    """Return what the form of a question says that it asks for.
+
+    >>> asks_for("How far is it to the lake?")
+    ('distance',)
+    """
+    head = message[: _LONGEST * 5]
+    return tuple(what for what, pattern in _forms() if pattern.search(head))
+
+
+@cache
+def _forms() -> list[tuple[str, re.Pattern[str]]]:
+    return [(what, re.compile(pattern, re.IGNORECASE)) for what, pattern in _FORMS.items()]
 
 
 def is_request(message: str) -> bool:

@@ -18,7 +18,7 @@ from mnemark.facts.known import FACT
 from mnemark.facts.model import Fact
 from mnemark.facts.timeline import FactVersion
 from mnemark.retrieval.fact_index import FactIndex, describe, meta_of, without_stop_words
-from mnemark.text.triggers import is_request, trigger_of
+from mnemark.text.triggers import asks_for, is_request, trigger_of
 from mnemark.types import Hit
 
 MOST: Final = 3
@@ -63,8 +63,8 @@ def applying(
     said = set(without_stop_words(message))
     fits = np.array([float(_named(one.trigger, said)) for one in rules])
     if by_meaning:
-        table = BundledEmbedder()
-        fits = np.maximum(fits, _vectors(tuple(one.trigger for one in rules)) @ table.query(message))
+        said_so = BundledEmbedder().passages([message, *asks_for(message)])
+        fits = np.maximum(fits, (_vectors(tuple(one.trigger for one in rules)) @ said_so.T).max(axis=1))
     best = sorted(range(len(rules)), key=lambda at: (-fits[at], rules[at].version.fact.id))[:MOST]
     return [Applying(rules[at].version, round(float(fits[at]), 4)) for at in best if fits[at] >= MIN_FIT]
 
