@@ -55,7 +55,7 @@ from mnemark.memory.sessions import compaction, messages, observations
 from mnemark.retrieval import query
 from mnemark.retrieval.block import block
 from mnemark.retrieval.render import snippet
-from mnemark.retrieval.routes import fact_questions
+from mnemark.retrieval.routes import fact_questions, fact_times
 from mnemark.text import diff
 from mnemark.text.words.segment import query_terms
 from mnemark.types import Hit, Turn
@@ -233,6 +233,7 @@ CASES: Final[Mapping[str, Call]] = {
     "retrieval.routes.fact_questions": lambda text: fact_questions.speaks_of(
         fact_questions.parse_question(text), text
     ),
+    "retrieval.routes.fact_times": lambda text: fact_times.asked_time(text, (), None, (), UTC),
     "retrieval.snippet": lambda text: snippet(text, {"a": 1.0, "line": 0.5, "你": 2.0}),
 }
 

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemark.facts.keys import predicate_key, subject_key
+from mnemark.text.extraction.addressed import is_addressed
 from mnemark.text.extraction.extract import extract
 from mnemark.text.quoting.fence import fence
 from mnemark.types import Origin
@@ -177,3 +178,49 @@ def test_a_sentence_is_read_in_one_way() -> None:
     assert read("我们决定周五不发布。") == [("project", "decisions", "周五不发布")]
     assert read("My shell is fish now.") == [("user", "shell", "fish")]
     assert [value for _, _, value in read("I prefer tabs (Ana's guess, unconfirmed).") if "(" in value] == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Always give dates as DD/MM/YYYY when I ask about scheduling",
+        "Never suggest seafood when I ask where to eat",
+        "When I ask about recipes, always give quantities in grams",
+        "When I ask for a recipe, please don't use onions",
+        "If I ask about medication, always remind me to ask my doctor",
+        "Every time I ask about stocks, please show the currency",
+        "In commit messages, never mention ticket numbers",
+        "For Python code, always add type hints",
+        "Before deploying, always run the smoke tests",
+        "每次我问天气的时候都要告诉我要不要带伞",
+        "如果我问到股票，请注明币种",
+        "问到电影的时候不要剧透",
+        "写邮件的时候请一律用敬语",
+        "提交信息一律用英文写",
+        "代码里的注释请一律用英文",
+    ],
+)
+def test_instructions_for_questions_or_work_of_a_kind_are_learned(said: str) -> None:
+    (found,) = extract(f"{said}.", time=NOW)
+    assert (found.type, found.predicate, found.value) == ("rule", "rules", said)
+    assert is_addressed(found.quote)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "When I ask my son about school, he never answers.",
+        "When I asked about the price, he always smiled.",
+        "If I ask her out, don't laugh.",
+        "Never mind when I ask for silly things.",
+        "In my family, never mention politics.",
+        "When I ask about it, will you always tell me?",
+        "写作业的时候都要有人陪。",
+        "我写代码的时候都要听歌。",
+        "我问他的时候他都不说。",
+        "员工必须用工卡进门。",
+    ],
+)
+def test_what_people_do_among_themselves_is_no_instruction(said: str) -> None:
+    rules = [found for found in extract(said, time=NOW) if found.type == "rule"]
+    assert not any(is_addressed(found.quote) for found in rules)

@@ -7,17 +7,20 @@ from functools import cached_property, lru_cache
 from typing import Any, Final, Literal
 
 from mnemark.facts.groups import FactGroups, Key
-from mnemark.facts.keys import predicate_names, subject_names
+from mnemark.facts.keys import plain_words, predicate_names, subject_names
 from mnemark.facts.known import FACT, entry_words
 from mnemark.facts.model import Fact
 from mnemark.facts.timeline import FactVersion, when
 from mnemark.facts.write import core_entries
 from mnemark.text.dates.clock import local
+from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.words.segment import query_terms
 from mnemark.text.words.stopwords import is_stop
 
 _NEW_SECONDS: Final = 120.0
 _NEW: Final = 200
+_LONGEST_VALUE: Final = 40
+"""Characters of a value that a question may name."""
 
 State = Literal["current", "past", "future"]
 
@@ -73,9 +76,24 @@ class FactIndex:
         return {key: terms for key, terms in pairs if terms}
 
     @cached_property
+    def by_value(self) -> Mapping[str, frozenset[str]]:
+        """Keys of predicates by the words of a value, as `plain_words` has them."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for key, versions in self.by_predicate.items():
+            for one in versions:
+                if key and len(one.fact.value) <= _LONGEST_VALUE:
+                    found[plain_words(one.fact.value)].add(key)
+        return {value: frozenset(keys) for value, keys in found.items()}
+
+    @cached_property
     def other_subjects(self) -> frozenset[str]:
         """Keys of the subjects without a canonical name ("user" has one)."""
         return frozenset().union(*(part.subjects for part in self.parts)) - set(subject_names().values())
+
+    @cached_property
+    def rules(self) -> tuple[FactVersion, ...]:
+        """Standing instructions and preferences of the owner."""
+        return tuple(one for one in self.facts if is_order(one.fact))
 
     @cached_property
     def new(self) -> tuple[FactVersion, ...]:
@@ -118,6 +136,16 @@ class FactIndex:
 
 def _entries(facts: Iterable[Fact]) -> frozenset[tuple[str, str]]:
     return frozenset((fact.scope, entry_words(entry)) for fact in facts for entry in core_entries(fact))
+
+
+def is_order(fact: Fact) -> bool:
+    """Return whether a fact is an instruction or preference of the owner's, as far as it can be trusted.
+
+    What the owner said is; a line of a file only if it is not shaped like an attack.
+    """
+    if fact.type not in {"rule", "preference"} or fact.review or fact.origin not in {"owner", "file"}:
+        return False
+    return fact.origin == "owner" or not looks_like_instructions(f"{fact.predicate}: {fact.value}")
 
 
 def meta_of(fact_index: FactIndex, version: FactVersion, state: State) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from mnemark.retrieval.presets import DEFAULT, SUSPECT_FACTOR, Preset
 from mnemark.retrieval.query import Query, reread_times, understand
 from mnemark.retrieval.ranking import confidence, features, fusion, rank, rerank, rescore, speakers
 from mnemark.retrieval.render import NOTED, snippet
-from mnemark.retrieval.routes import dense, facts, lexical, qmd
+from mnemark.retrieval.routes import dense, lexical, qmd
 from mnemark.retrieval.routes.dense import QueryVector, VectorRows, WeightedQuery
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.segment import query_terms
@@ -50,6 +50,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     exclude: tuple[tuple[str, int], ...] = ()
     """(path, first line): turns from that line on are in the model's context already."""
     explain: bool = False
+    rules: bool = False
+    """Whether the owner's instructions and preferences that apply come first."""
     deadline: float | None = None
     """Monotonic time until which the dense route is waited for."""
     rerank_deadline: float | None = None
@@ -216,12 +218,29 @@ class _Search:
         request = self.request
         if fact_index is None or not len(fact_index):
             return found
+        from mnemark.retrieval.routes import fact_times, facts
+
+        query, zone = self.query, request.now.tzinfo or fact_index.zone
+        asked = fact_times.asked_time(query.text, query.ranges, query.order, query.event, zone)
         joined = facts.join(
             fact_index, found.hits, request.text, self.terms,
-            k=request.k, where=request.where, now=request.now, explain=request.explain,
+            k=request.k, where=request.where, now=request.now, asked=asked, explain=request.explain,
         )  # fmt: skip
         believable = max(found.believable, round(joined.believable * _FACT_CONFIDENCE, 3))
-        return found._replace(hits=joined.hits, mode=f"{found.mode}+facts", believable=believable)
+        found = found._replace(hits=joined.hits, mode=f"{found.mode}+facts", believable=believable)
+        return self._with_rules(found, fact_index) if request.rules else found
+
+    def _with_rules(self, found: Found, fact_index: FactIndex) -> Found:
+        """Put the owner's instructions and preferences first that apply to the message."""
+        from mnemark.retrieval.routes import rules
+
+        now = self.request.now
+        moment = now if now.tzinfo else now.replace(tzinfo=fact_index.zone)
+        applying = rules.applying(fact_index, self.request.text, moment, by_meaning=self.route is not None)
+        if not applying:
+            return found
+        hits = rules.with_rules(fact_index, found.hits, applying, k=self.request.k)
+        return found._replace(hits=tuple(hits), believable=max(found.believable, round(applying[0].fit, 3)))
 
     def without_unknown_facts(self, found: Found, states: FactStates | None) -> Found:
         """Remove facts that are not known to hold, where the fact index is out of date."""

@@ -20,7 +20,7 @@ _MAX_CHARACTERS: Final = 2_000
 _PATTERNS: Final = {
     "name": r"who am i\b|what (?:am|was) i called|what (?:should|do|can) \w+ call me|我叫什么|我是谁|"
     r"怎么称呼我?|如何称呼|贵姓",
-    "city": r"where (?:do|does|did|is|am|are|was) [\w' ]{1,40}?(?:liv(?:e|es|ing)|resid(?:e|es|ing)|based)|"
+    "city": r"where (?:do|does|did|is|am|are|was|have|has) [\w' ]{1,40}?(?:liv(?:e|es|ed|ing)|resid(?:e|es|ed|ing)|based)|"
     r"where [\w']+ (?:lives?|resides?)|(?:what|which) (?:city|town) \w{0,30} ?\w{1,30} (?:live|in)|"
     r"住(?:在)?(?:哪|什么地方|何处)|(?:在|是)哪(?:个|座)?城市|在哪(?:里|儿)?(?:居)?住|(?:搬|住)到(?:了)?哪",
     "country": r"(?:what|which) country|哪个国家|哪国",
@@ -33,7 +33,7 @@ _PATTERNS: Final = {
     "age": r"how old\b|多大(?:年纪|岁数)?了?(?=[?。吗呢]|$)|几岁|多少岁",
     "job": r"what (?:do|does) [\w' ]{1,20}?do (?:for a living|for work|professionally)|做什么(?:工作|的)|"
     r"(?:干|从事)(?:什么|哪)|什么(?:工作|职业|职位)",
-    "employer": r"(?:where|who|whom|which company) (?:do|does|did) [\w' ]{1,30}?work(?: for| at)?\b|"
+    "employer": r"(?:where|who|whom|which company) (?:do|does|did|have|has) [\w' ]{1,30}?work(?:ed)?(?: for| at)?\b|"
     r"(?:在)?哪(?:里|儿|家公司|个公司|家单位)?(?:上班|工作|任职|就职)|什么公司",
     "manager": r"who (?:is|does) [\w' ]{1,20}?(?:boss|manager|report to|supervisor)|谁是[\w]{0,6}(?:上司|领导|经理)|"
     r"(?:向|跟)谁汇报",

@@ -1,18 +1,17 @@
-"""Facts route: match the subject and predicate of a query with current facts, and merge them into the hits.
+"""Facts route: merge the facts that match a query into the hits.
 
 A query that matches no fact keeps its hits. Among the hits a current value precedes the values it superseded,
 and each is labelled.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from mnemark.facts.keys import subject_key, subject_names
+from mnemark.facts.keys import subject_key
 from mnemark.facts.known import FACT
 from mnemark.facts.model import Fact
 from mnemark.facts.timeline import FactVersion, when
@@ -22,12 +21,12 @@ from mnemark.index.units import fact_text
 from mnemark.retrieval.fact_index import FactIndex, State, describe, meta_of, without_stop_words
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import SUSPECT_FACTOR
-from mnemark.retrieval.routes.fact_questions import FactQuestion, parse_question, speaks_of
+from mnemark.retrieval.routes.fact_matches import Match, matches
+from mnemark.retrieval.routes.fact_times import NO_TIME_ASKED, AskedTime, versions_asked
 from mnemark.retrieval.routes.lexical import QueryTerm
 from mnemark.text.dates.clock import local
-from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.injection import looks_like_instructions
-from mnemark.text.words.segment import index_terms, query_terms
+from mnemark.text.words.segment import index_terms
 from mnemark.types import Hit
 
 WEIGHT: Final = 0.8
@@ -36,105 +35,9 @@ much less where the query is about more than the fact."""
 _EXPONENT: Final = 1.5
 PAST_FACTOR: Final = 0.5
 """Factor on the score of a value that no longer holds: ranked lower, never hidden."""
-_MIN_SCORE: Final = 0.5
-"""Minimum score of a match."""
-_SUBJECT: Final = {"named": 1.0, "open": 0.75, "other": 0.15}
-_MIN_PREDICATE_SHARE: Final = 0.5
-"""Minimum share of the terms of a predicate without a canonical name that the query must contain."""
 _NEW_SHARE: Final = 0.5
 """Score of a fact that is not indexed yet, times the share of the query's terms it contains."""
 _OWN: Final = frozenset({"user", "agent", "project"})
-_OTHER_PERSON: Final = "somebody else"
-_NAME: Final = lazy_pattern(r"\b([A-Z][a-z]+)['’]s\b|\b(?:do|does|did|is|are|was|were|has)\s+([A-Z][a-z]+)\b")
-_MAX_MATCHES: Final = 50
-"""Maximum number of matches."""
-
-
-class Match(NamedTuple):
-    """A fact with the score of its match, 0 to 1, and the words of the query that matched."""
-
-    version: FactVersion
-    score: float
-    by: str
-
-
-def matches(
-    fact_index: FactIndex, question: str, terms: Sequence[QueryTerm], moment: datetime
-) -> list[Match]:
-    """Return the facts that hold at `moment` and match the query, best first."""
-    wanted = parse_question(question)
-    content = without_stop_words(question)
-    if not len(fact_index):
-        return []
-    subjects = wanted.subjects | {name for name in fact_index.other_subjects if speaks_of(wanted, name)}
-    if _names_person(question, wanted):
-        subjects |= {_OTHER_PERSON}
-    found: list[Match] = []
-    for key, share, words in _predicates(fact_index, wanted, terms):
-        for one in fact_index.by_predicate[key]:
-            if one.at(moment):
-                score = share * _subject_score(one.fact, subjects)
-                score *= _coverage(one.fact, words, content, subjects)
-                found.append(Match(one, score, words))
-    found = [match for match in found if match.score >= _MIN_SCORE]
-    found.sort(key=lambda match: (-match.score, match.version.fact.id))
-    return found[:_MAX_MATCHES]
-
-
-def _predicates(
-    fact_index: FactIndex, wanted: FactQuestion, terms: Sequence[QueryTerm]
-) -> Iterable[tuple[str, float, str]]:
-    """Yield the keys of matching predicates, with the score and the words of the match."""
-    for key, words in wanted.predicates.items():
-        if key in fact_index.by_predicate:
-            yield key, 1.0, words
-    said = {term: min(weight / 0.6, 1.0) for term, weight in terms if weight >= 0.25}
-    for key, own in fact_index.other_predicates.items():
-        if key in wanted.predicates:
-            continue
-        there = [said[term] for term in own if term in said]
-        share = sum(there) / len(own)
-        if there and share >= _MIN_PREDICATE_SHARE:
-            yield key, share * share, " ".join((key, *(term for term in said if term in own)))
-
-
-def _names_person(question: str, wanted: FactQuestion) -> bool:
-    """Return whether a query names a person: "where does Ann live", "Ann's birthday"."""
-    named = " ".join(wanted.predicates.values())
-    return any((name[1] or name[2]).casefold() not in named for name in _NAME.finditer(question))
-
-
-def _subject_score(fact: Fact, subjects: frozenset[str]) -> float:
-    if subject_key(fact.subject) in subjects:
-        return _SUBJECT["named"]
-    return _SUBJECT["other" if subjects else "open"]
-
-
-def _coverage(fact: Fact, words: str, content: Sequence[str], subjects: frozenset[str]) -> float:
-    """Estimate the share of the query that is about this fact, scaled to 0.4 to 1."""
-    names = _names_of(subject_key(fact.subject))
-    if not content:
-        return 1.0
-    about = " ".join((words, fact.predicate, fact.value, fact.subject, *names, *subjects))
-    found = index_terms(about)
-    known = {*found.words, *found.parts, *query_terms(about)}
-    rest = [term for term in content if term not in known and term not in _FILLER]
-    return 0.4 + 0.6 * (1 - len(rest) / len(content)) ** 2
-
-
-@lru_cache(maxsize=1024)
-def _names_of(subject: str) -> tuple[str, ...]:
-    return tuple(name for name, key in subject_names().items() if key == subject)
-
-
-_FILLER: Final = frozenset(
-    (  # noqa: SIM905 - a list of this length reads as words
-        "use current currently now still again exactly actually please tell know remember remind moment "
-        "today latest right 现在 目前 当前 如今 还 使用 用 请 告诉 知道 记得 "
-        "什么 哪个 哪里 多少 请问 最新 现 一下 叫 谁 几"
-    ).split()
-)
-"""Words of a query that do not narrow it."""
 
 
 class Joined(NamedTuple):
@@ -153,6 +56,7 @@ def join(
     k: int,
     where: Filter,
     now: datetime,
+    asked: AskedTime = NO_TIME_ASKED,
     explain: bool = False,
 ) -> Joined:
     """Merge facts into the hits: labelled, current before past, each fact once.
@@ -165,14 +69,15 @@ def join(
         k: hits at most.
         where: the filter of the search.
         now: the time of the query; `where.as_of` overrides it.
+        asked: the time that the query asks for.
         explain: add the route to each `why`.
     """
     if not len(fact_index):
         return Joined(tuple(hits[:k]), 0.0)
     moment = where.as_of or now
     moment = moment if moment.tzinfo else moment.replace(tzinfo=fact_index.zone)
-    found = matches(fact_index, question, terms, moment) if _wanted(where) else []
-    joining = _Joining(fact_index, moment, where, explain=explain)
+    found = matches(fact_index, question, terms, moment, asked) if _wanted(where) else []
+    joining = _Joining(fact_index, moment, where, asked, explain=explain)
     for hit in hits:
         joining.take(hit)
     for rank, match in enumerate(found, 1):
@@ -187,10 +92,13 @@ def _wanted(where: Filter) -> bool:
 
 
 class _Joining:
-    def __init__(self, fact_index: FactIndex, moment: datetime, where: Filter, *, explain: bool) -> None:
+    def __init__(
+        self, fact_index: FactIndex, moment: datetime, where: Filter, asked: AskedTime, *, explain: bool
+    ) -> None:
         self.fact_index = fact_index
         self.moment = moment
         self.where = where
+        self.asked = asked
         self.explain = explain
         self.others: list[Hit] = []
         self.hits: dict[str, Hit] = {}
@@ -273,23 +181,32 @@ class _Joining:
         return "future" if version.begin is not None and version.begin > self.moment else "past"
 
     def ordered(self) -> list[Hit]:
-        """Return all hits by score, the current value of a fact before its past ones."""
+        """Return all hits by score, the value of a fact that is asked for before its others."""
         held = {identifier: self.fact_index.by_id[identifier] for identifier in self.scores}
+        first: set[str] = set()
         for identifier, one in list(held.items()):
-            current = self.fact_index.current(one.fact, self.moment)
-            if current is None or current.fact.id == identifier or not self._allowed(current.fact):
+            wanted = self._asked_for(one.fact)
+            if wanted is None or not self._allowed(wanted.fact):
                 continue
-            # A past value brings in the current one.
-            self.scores[current.fact.id] = max(self.scores.get(current.fact.id, 0.0), self.scores[identifier])
-            held[current.fact.id] = current
+            # A past value brings in the current one, and any the one that held when it is asked for.
+            first.add(wanted.fact.id)
+            self.scores[wanted.fact.id] = max(self.scores.get(wanted.fact.id, 0.0), self.scores[identifier])
+            held[wanted.fact.id] = wanted
         found = [(hit.score, 1, hit) for hit in self.others]
         for identifier, one in held.items():
             state = self._state(one)
-            factor = 1.0 if state == "current" else PAST_FACTOR
-            hit = self._hit(one, state, round(self.scores[identifier] * factor, 4))
-            found.append((hit.score, 0 if state == "current" else 2, hit))
+            leads = identifier in first or (state == "current" and not self.asked)
+            hit = self._hit(one, state, round(self.scores[identifier] * (1.0 if leads else PAST_FACTOR), 4))
+            found.append((hit.score, 0 if leads else 2, hit))
         found.sort(key=lambda entry: (-entry[0], entry[1], entry[2].path, entry[2].start_line, entry[2].ref))
         return [hit for _, _, hit in found]
+
+    def _asked_for(self, fact: Fact) -> FactVersion | None:
+        """Return the version of a fact that the query asks for."""
+        if not self.asked:
+            return self.fact_index.current(fact, self.moment)
+        found = versions_asked(self.fact_index.versions(fact), self.asked, self.moment)
+        return found[0][0] if found else None
 
     def _hit(self, version: FactVersion, state: State, score: float) -> Hit:
         fact = version.fact

@@ -260,6 +260,20 @@ _ADDRESSED: Final = lazy_pattern(
 """An instruction to the agent: an imperative, or what must be so."""
 
 
+_I_ASK: Final = (
+    r"(?i:when(?:ever)?|if|every time|each time|any ?time) (?i:I|we) (?i:ask|inquire|request)(?: you)?"
+    r"(?: questions?)?(?= (?i:about|for|to|how|where|what|which|when|who|why|whether|if|on|a|an)\b)"
+)
+"""The condition of an instruction that is plainly addressed to the agent."""
+
+
+def _when_asked(match: re.Match[str], _: Clause) -> list[Found]:
+    """Read a standing instruction for questions of a kind: what it asks for may be anything."""
+    value = match["v"].strip().rstrip(" .!")
+    fits = 5 <= len(value.split()) <= 40 and BLOT not in value and not _ONE_OFF.search(value)
+    return [Found("user", "rules", value)] if fits else []
+
+
 def _general_ban(match: re.Match[str], clause: Clause) -> list[Found]:
     """Read a general ban, about a plural: "don't use emojis in commit messages"."""
     words = match["v"]
@@ -338,12 +352,15 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(r"(?i:(?:final )?decision(?: made)?) ?[:–-] (?P<v>.{3,160})", _decision, whole=True, agent=True, importance=0.7),
     _rule(r"(?i:let's) (?i:go with|stick with|stick to|settle on|standardi[sz]e on) (?P<v>[^,;]{3,120})", _decision, importance=0.6),
     _rule(r"(?i:we'll|we will) (?P<v>(?i:go with|stick with|stick to|standardi[sz]e on) [^,;]{3,120})", _decision, importance=0.6),
+    _rule(rf"(?:(?i:please|and|also|so),? )*(?P<v>(?i:always|never(?! mind)|please|don't|do not|make sure|remember) .{{3,160}}? {_I_ASK} .{{2,80}})", _when_asked, type="rule", whole=True, importance=0.8, priority="permanent"),
+    _rule(rf"(?:(?i:please|and|also|so|from now on),? )*(?P<v>{_I_ASK} [^,]{{2,80}}, (?i:please|always|never|don't|do not|make sure|only|just|you (?:should|must)) .{{3,160}})", _when_asked, type="rule", whole=True, importance=0.8, priority="permanent"),
+    _rule(r"(?:(?i:please|and|also|so),? )*(?P<v>(?i:in|for|on|with) [^,]{3,60}, (?:please )?(?i:always|never|don't|do not|only) .{3,160})", _standing, type="rule", whole=True, importance=0.8, priority="permanent"),
     _rule(r"(?i:please )?(?P<v>(?i:always|never) .{3,200})", _standing, type="rule", whole=True, importance=0.8, priority="permanent"),
     _rule(r"(?i:from now on|going forward|from here on|henceforth|in (?:the )?future),? (?:(?i:please|you should|you must|always) )*(?P<v>.{3,200})", _standing, type="rule", whole=True, importance=0.8, priority="permanent"),
     _rule(r"(?:(?i:please|and) )*(?P<v>(?i:don't|do not) (?:ever )?(?i:use|add|commit|push|write|put|mention|include|send|delete|create|install|edit|run|translate|format) .{3,160})", _general_ban, type="rule", whole=True, importance=0.7),
     _rule(r"(?:(?i:please|always) )*(?i:remember to) (?P<v>(?=.*\b(?i:all|every|any|each|always)\b).{3,160})", _standing, type="rule", whole=True, importance=0.7, priority="permanent"),
     _rule(r"(?P<v>(?i:every|each|all) \w+(?: \w+)? (?i:must|should|has to|have to|needs to|need to) .{3,160})", _standing, type="rule", whole=True, importance=0.7, priority="permanent"),
-    _rule(r"(?P<v>(?i:when|whenever|before|after) (?i:you|\w+ing) [^,]{3,80}, (?:please )?(?i:always|never) .{3,160})", _standing, type="rule", whole=True, importance=0.8, priority="permanent"),
+    _rule(r"(?P<v>(?i:when|whenever|before|after) (?i:you|\w+ing)\b[^,]{0,80}, (?:please )?(?i:always|never) .{3,160})", _standing, type="rule", whole=True, importance=0.8, priority="permanent"),
     _rule(rf"(?i:the|our|my) (?P<p>(?:[\w-]+ ){{0,2}}[\w-]+) (?i:is|are|lives?|sits?)(?: (?i:at|in|under|stored in|kept in|located at)) {_PATH}", _path),
     _rule(r"(?i:(?:(?:the|our) [\w-]+ )?(?P<p>logs?|backups|reports)) (?i:are|go|live)(?: (?i:in|to|under|at)) (?P<v>(?:~|/)[\w.~/@+-]+)", _path),
     _rule(r"(?i:the|our) (?P<p>test|build|deploy|lint|format|release|start|run|check) (?i:command is) (?P<v>`[^`]{2,80}`|[\w./-]+(?: [\w./=-]+){0,5})", _command),

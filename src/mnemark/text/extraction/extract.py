@@ -36,10 +36,11 @@ _HAN: Final = lazy_pattern("[\u4e00-\u9fff]")
 _LATIN: Final = lazy_pattern("[A-Za-z]{2}")
 _QUESTION: Final = lazy_pattern(r"[?？]|(?:吗|呢|么|没有)\s*[。.!！]?$|来着")
 _HYPOTHETICAL: Final = lazy_pattern(
-    r"(?i)^(?:if|suppose|supposing|assume|assuming|imagine|pretend|what if|say,|let's say|unless|in case|should|could|can|"
+    r"(?i)^(?!(?:if|when) (?:I|we) (?:ask|inquire|request)\b[^,]{2,80}, (?:please|always|never|don't|do not|make sure|only|you must)\b)"
+    r"(?:if|suppose|supposing|assume|assuming|imagine|pretend|what if|say,|let's say|unless|in case|should|could|can|"
     r"would|do|does|did|is|are|was|were|will|have you|has|how|what|why|where|who|when(?! you)|which|e\.g|for example|"
     r"for instance|in theory|tell \w+ that|according to|the (?:article|docs|readme|documentation|page|book|log) )\b|"
-    r"^(?:如果|假如|假设|要是|倘若|万一|假装|比如|例如|譬如|比方|设想|想象|据说|听说|告诉|根据|文章|文档|文中|书上|README)"
+    r"^(?!(?:如果|要是)我?(?:问|提|说|聊|谈)[^，,]{1,24}[，,]?(?:请|都|一律|必须|务必|不要|别))(?:如果|假如|假设|要是|倘若|万一|假装|比如|例如|譬如|比方|设想|想象|据说|听说|告诉|根据|文章|文档|文中|书上|README)"
 )
 _DOUBT: Final = lazy_pattern(
     r"(?i)\b(?:maybe|perhaps|probably|might|(?-i:may)|thinking (?:of|about)|considering|wish|hope|hopefully|want to|wanted to|"
