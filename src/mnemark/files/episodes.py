@@ -12,14 +12,14 @@ from typing import Final
 import msgspec
 
 from mnemark.files import listing, platform
-from mnemark.files.layout import in_scope
+from mnemark.files.layout import EPISODES, in_scope
 from mnemark.files.reading import read
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.frontmatter import front_matter
 from mnemark.text.markdown.generated import put
 from mnemark.types import Json, Problem
 
-FOLDER: Final = "memory/episodes"
+FOLDER: Final = EPISODES
 PART: Final = "episode"
 _SLUG: Final = lazy_pattern(r"[^\w\u3400-\u9fff]+")
 _WRITTEN_BEFORE: Final = ("tools", "entities")

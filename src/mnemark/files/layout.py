@@ -36,6 +36,7 @@ MARKS = (CONFIG, PRIVATE)
 """A folder with one of them is a workspace of its own, wherever it lies."""
 SCOPES = ("users", "agents", "projects")
 """Folders whose folders are scopes."""
+EPISODES = "memory/episodes"
 FACTS = "memory/facts"
 """Folder of the fact files in each scope."""
 

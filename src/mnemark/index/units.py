@@ -17,8 +17,7 @@ from msgspec.structs import replace
 from mnemark.facts.known import FACT
 from mnemark.facts.model import Fact
 from mnemark.facts.parse import ParsedFact, clean
-from mnemark.files.episodes import FOLDER as EPISODES
-from mnemark.files.layout import FACTS, Place, in_scope
+from mnemark.files.layout import EPISODES, FACTS, Place, in_scope
 from mnemark.index.derived import linked, sourced_lines
 from mnemark.text.markdown.frontmatter import document_title, front_matter
 from mnemark.text.markdown.generated import split

@@ -24,7 +24,6 @@ from mnemark.index.reader import Reader
 from mnemark.index.store import Index
 from mnemark.retrieval import cross_language
 from mnemark.retrieval.arguments import among, count_of, text_of
-from mnemark.retrieval.block import block
 from mnemark.retrieval.deadline import DeadlineRunner, TimedOut
 from mnemark.retrieval.embeddings import Embeddings
 from mnemark.retrieval.fact_index_cache import FactIndexCache
@@ -371,6 +370,8 @@ class Searcher:
         )
 
     def _answer(self, request: Request, budget: int, patience: float) -> Recall:
+        from mnemark.retrieval.block import block  # a search shows none
+
         fresh = self.refresher.wait(patience)
         found = self.find(request)
         found = found._replace(complete=found.complete and fresh)
