@@ -234,6 +234,7 @@ CASES: Final[Mapping[str, Call]] = {
         fact_questions.parse_question(text), text
     ),
     "retrieval.snippet": lambda text: snippet(text, {"a": 1.0, "line": 0.5, "你": 2.0}),
+    "retrieval.snippet without its title": lambda text: snippet(f"# a\n{text}", {"a": 1.0}, title=text),
 }
 
 

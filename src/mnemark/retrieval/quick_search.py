@@ -19,7 +19,7 @@ from mnemark.index.read_only import LINE_SHIFT, Place, QuickIndex, Row, Stored
 from mnemark.retrieval import past_facts
 from mnemark.retrieval.presets import DEFAULT
 from mnemark.retrieval.ranking import confidence
-from mnemark.retrieval.render import snippet
+from mnemark.retrieval.render import named, snippet
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.segment import query_terms
 from mnemark.text.words.stopwords import is_stop
@@ -108,7 +108,8 @@ def _filtered(
         text = past_facts.without_past_entries(hit.path, hit.text, is_past)
         if text.strip() and past_facts.may_be_shown(hit, known, now):
             changed = text != hit.text
-            kept.append((place, replace(hit, text=text, snippet=snippet(text, idf)) if changed else hit))
+            shown = snippet(text, idf, title=hit.title) if changed else hit.snippet
+            kept.append((place, replace(hit, text=text, snippet=shown) if changed else hit))
     return kept
 
 
@@ -186,7 +187,7 @@ def _evidence(
 
 
 def _hit(stored: Stored, row: Row, score: float, idf: Mapping[str, float]) -> Hit:
-    meta = msgspec.json.decode(stored.meta, type=dict)
+    meta = named(stored.kind, stored.path) | msgspec.json.decode(stored.meta, type=dict)
     meta |= {"role": stored.role} if stored.role else {}
     meta |= {"suspect": True} if row.flags & _SUSPECT else {}
     lines = f"L{stored.start_line}" + (f"-L{stored.end_line}" if stored.end_line != stored.start_line else "")
@@ -194,5 +195,5 @@ def _hit(stored: Stored, row: Row, score: float, idf: Mapping[str, float]) -> Hi
         ref=f"{stored.path}#{lines}", path=stored.path, start_line=stored.start_line,
         end_line=stored.end_line, kind=cast("Kind", stored.kind), title=stored.title, date=stored.date,
         origin=cast("Origin", stored.origin), scope="", score=round(score, 4), text=stored.text,
-        snippet=snippet(stored.text, idf), meta=meta,
+        snippet=snippet(stored.text, idf, title=stored.title), meta=meta,
     )  # fmt: skip

@@ -24,7 +24,7 @@ from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import DEFAULT, SUSPECT_FACTOR, Preset
 from mnemark.retrieval.query import Query, reread_times, understand
 from mnemark.retrieval.ranking import confidence, features, fusion, rank, rerank, rescore, speakers
-from mnemark.retrieval.render import NOTED, snippet
+from mnemark.retrieval.render import NOTED, named, snippet
 from mnemark.retrieval.routes import dense, facts, lexical, qmd
 from mnemark.retrieval.routes.dense import QueryVector, VectorRows, WeightedQuery
 from mnemark.text.words.normalize import normalize
@@ -464,7 +464,7 @@ class _Search:
                 why["routes"]["qmd"] = in_route(self.qmd_scores, entry.pos)
             if entry.pos in self.reranked:
                 why["routes"]["rerank"] = self.reranked[entry.pos]
-        meta = dict(record.meta)
+        meta = {**named(record.kind, record.path), **record.meta}
         if record.role:
             meta.setdefault("role", record.role)
         if self.snapshot.rows["flags"][entry.pos] & SUSPECT:
@@ -482,7 +482,7 @@ class _Search:
             scope=record.scope,
             score=round(entry.score, 4),
             text=text,
-            snippet=snippet(text, words.idf),
+            snippet=snippet(text, words.idf, title=record.title),
             meta=meta,
             why=why,
         )
