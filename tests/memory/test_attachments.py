@@ -199,6 +199,6 @@ def test_a_hit_carries_the_name_that_describe_wants(tmp_path: Path) -> None:
         session = memory.session("tg:1", user="ann")
         session.add("user", "our dog at the lake", attachments=[{"path": "/media/dog.png"}], time=START)
         memory.sync()
-        hit = memory.search("dog at the lake", user="ann", kinds=["attachment"]).hits[0]
+        hit = memory.search("dog at the lake", scope="users/ann", kinds=["attachment"]).hits[0]
         memory.describe(hit.meta["attachment"], "a corgi with a frisbee", scope=hit.scope)
-        assert "corgi" in memory.search("frisbee", user="ann", kinds=["attachment"]).hits[0].text
+        assert "corgi" in memory.search("frisbee", scope="users/ann", kinds=["attachment"]).hits[0].text
