@@ -95,7 +95,7 @@ def detect(folder: Path) -> OldLayout | None:
 
 
 def unread(root: Path) -> Problem | None:
-    """Return the problem that memory in a workspace has forms that are not searched until they are imported."""
+    """Return the problem that memory in a workspace is not searched until it is imported."""
     noted = _noted(root, root)
     left = []
     for path in (*_memories(root), *_histories(root)):

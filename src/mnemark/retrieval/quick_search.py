@@ -23,7 +23,7 @@ from mnemark.retrieval.render import named, snippet
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.segment import query_terms
 from mnemark.text.words.stopwords import is_stop
-from mnemark.types import KINDS, ORIGINS, Hit, Kind, Origin, Recall
+from mnemark.types import KINDS, ORIGINS, WHOLE, Hit, Kind, Origin, Recall, ref_to
 
 MAX_CHARACTERS: Final = 8_192
 MAX_TERMS: Final = 64
@@ -190,9 +190,10 @@ def _hit(stored: Stored, row: Row, score: float, idf: Mapping[str, float]) -> Hi
     meta = named(stored.kind, stored.path) | msgspec.json.decode(stored.meta, type=dict)
     meta |= {"role": stored.role} if stored.role else {}
     meta |= {"suspect": True} if row.flags & _SUSPECT else {}
-    lines = f"L{stored.start_line}" + (f"-L{stored.end_line}" if stored.end_line != stored.start_line else "")
+    columns = meta.pop("columns", WHOLE)
     return Hit(
-        ref=f"{stored.path}#{lines}", path=stored.path, start_line=stored.start_line,
+        ref=ref_to(stored.path, stored.start_line, stored.end_line, columns),
+        path=stored.path, start_line=stored.start_line,
         end_line=stored.end_line, kind=cast("Kind", stored.kind), title=stored.title, date=stored.date,
         origin=cast("Origin", stored.origin), scope="", score=round(score, 4), text=stored.text,
         snippet=snippet(stored.text, idf, title=stored.title), meta=meta,

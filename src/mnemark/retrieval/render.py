@@ -54,7 +54,7 @@ def brief(hit: Hit, source: str, tokens: int) -> str:
 
 
 def named(kind: str, path: str) -> dict[str, str]:
-    """Return the metadata that the path of a passage gives: the name that `describe` wants of an attachment."""
+    """Return what the path of a passage says of it: the name of an attachment, for `describe`."""
     return {"attachment": path.rpartition("/")[2].removesuffix(".md")} if kind == "attachment" else {}
 
 

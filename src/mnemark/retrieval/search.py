@@ -15,7 +15,7 @@ from mnemark.index.reader import Reader, View
 from mnemark.index.rows import NO_TIME, SUSPECT, seconds, wall_time
 from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot
 from mnemark.index.store import Record
-from mnemark.index.units import embedded_text
+from mnemark.index.units import COLUMNS, embedded_text
 from mnemark.retrieval import derived, filters, past_facts
 from mnemark.retrieval.cross_language import bridge
 from mnemark.retrieval.deadline import in_turn
@@ -465,6 +465,7 @@ class _Search:
             if entry.pos in self.reranked:
                 why["routes"]["rerank"] = self.reranked[entry.pos]
         meta = {**named(record.kind, record.path), **record.meta}
+        meta.pop(COLUMNS, None)
         if record.role:
             meta.setdefault("role", record.role)
         if self.snapshot.rows["flags"][entry.pos] & SUSPECT:
