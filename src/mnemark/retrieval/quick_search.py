@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -187,7 +187,7 @@ def _evidence(
 
 
 def _hit(stored: Stored, row: Row, score: float, idf: Mapping[str, float]) -> Hit:
-    meta = named(stored.kind, stored.path) | msgspec.json.decode(stored.meta, type=dict)
+    meta: dict[str, Any] = {**named(stored.kind, stored.path), **msgspec.json.decode(stored.meta, type=dict)}
     meta |= {"role": stored.role} if stored.role else {}
     meta |= {"suspect": True} if row.flags & _SUSPECT else {}
     columns = meta.pop("columns", WHOLE)

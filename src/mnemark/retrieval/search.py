@@ -23,7 +23,7 @@ from mnemark.retrieval.fact_index import FactIndex
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import DEFAULT, SUSPECT_FACTOR, Preset
 from mnemark.retrieval.query import Query, reread_times, understand
-from mnemark.retrieval.ranking import confidence, features, fusion, rank, rerank, rescore, speakers
+from mnemark.retrieval.ranking import confidence, features, fusion, rank, rerank, rescore, speakers, ties
 from mnemark.retrieval.render import NOTED, named, snippet
 from mnemark.retrieval.routes import dense, facts, lexical, qmd
 from mnemark.retrieval.routes.dense import QueryVector, VectorRows, WeightedQuery
@@ -157,6 +157,7 @@ class _Search:
             order=self.query.order,
         )
         boosts = [{**parts, **boost} for parts, boost in zip(rescored, boosts, strict=True)]
+        scores, boosts = self._settled(positions, scores, boosts, records, words)
         candidates = _sorted_candidates(positions, scores, boosts, records)
         keys = [self.snapshot.rows["key"][candidate.pos].tobytes() for candidate in candidates]
         protected = self._protected(words.scores, meaning, fused)
@@ -188,12 +189,38 @@ class _Search:
         """Return the best passages after the last step, their scores, and its part in each."""
         count = max(_CANDIDATES, 4 * self.request.k)
         positions = fusion.best_positions(fused, max(count, rescore.DEPTH))
+        if self.request.preset.ties:
+            named = ties.with_named(self.request.text, positions, fused, words.hits)
+            positions, count = (named, len(named)) if len(named) else (positions, count)
         user = speakers.asks_user(self.request.text)
         clues = rescore.Clues(self.snapshot, cosines, speakers.named(words.hits, positions), user)
         scores, parts = rescore.rescore(positions, fused[positions], clues, self.request.preset)
         best = np.argsort(-scores, kind="stable")[:count]
         found = [{name: float(part[i]) for name, part in parts.items() if part[i]} for i in best.tolist()]
         return positions[best], scores[best], found
+
+    def _settled(
+        self,
+        positions: Positions,
+        scores: Floats,
+        boosts: list[dict[str, float]],
+        records: Sequence[Record],
+        words: lexical.Lexical,
+    ) -> tuple[Floats, list[dict[str, float]]]:
+        """Settle near ties; also add to each candidate's boosts what that changed."""
+        if not self.request.preset.ties:
+            return scores, boosts
+        idf = {term: words.idf[term] for term, weight in self.query.terms if weight == 1}
+        found = ties.Candidates(
+            positions, scores, records, self.snapshot.rows[positions], self.request.text, idf, words.hits,
+            dated=bool(self.query.ranges), oldest=self.query.order == "first",
+        )  # fmt: skip
+        after = ties.settled(found)
+        changes = (after - scores).tolist()
+        more = [
+            {**boost, "tie": gain} if gain else boost for boost, gain in zip(boosts, changes, strict=True)
+        ]
+        return after, more
 
     def with_suspected(self, found: Found) -> Found:
         """Add the best suspected passage if it outscores `SUSPECT_FACTOR` times the best hit."""
