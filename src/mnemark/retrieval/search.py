@@ -304,18 +304,18 @@ class _Search:
         if self.route is None or not self.request.preset.dense or not len(self.snapshot):
             return None
         left = None if self.request.deadline is None else max(self.request.deadline - time.monotonic(), 0.0)
-        vector, store, problem = self.route.vector.get(
-            left, lambda word: self._rarity(word, self._visible_mask())
-        )
-        if vector is None or store is None:
-            self.degraded.append(f"dense: {problem}")
+        ready = self.route.vector.get(left, lambda word: self._rarity(word, self._visible_mask()))
+        if ready.vector is None or ready.store is None:
+            self.degraded.append(f"dense: {ready.problem}")
             return None
-        found = dense.score(self.snapshot, vector, store, self.route.mapping, mask)
+        found = dense.score(self.snapshot, ready.vector, ready.store, self.route.mapping, mask)
         if found.covered < 1:
             self.degraded.append(
                 f"dense: only {int(found.covered * 100)}% of the passages are embedded; run `mnemark sync`"
             )
-        return found.scores
+        # "weighted" is another program's formula, of plain cosines.
+        plain = ready.scaled or self.request.preset.fusion == "weighted"
+        return found.scores if plain else dense.standardised(found.scores)
 
     def _add_qmd(self, fused: Floats) -> Floats:
         """Add QMD's scores; on failure return the scores unchanged, with the reason in `degraded`."""
