@@ -110,7 +110,8 @@ def _order_same_sentence(found: Candidates, held: Mask, shares: Floats, scores: 
     times = np.where(found.rows["time"] == NO_TIME, np.iinfo(np.int64).min, found.rows["time"])
     core = (found.rows["flags"] & CORE) > 0
     groups: dict[tuple[object, ...], list[int]] = defaultdict(list)
-    for group in _alike(held, shares):
+    said = np.where(np.isin(found.rows["origin"], _OTHERS), 0, shares)  # printed twice means nothing
+    for group in _alike(held, said):
         if len({(bool(core[i]), int(times[i])) for i in group}) > 1:
             for i in group:
                 groups[held[i].tobytes(), _sentence(found.records[i].text, found.idf)].append(i)
