@@ -360,6 +360,7 @@ class _Search:
         by_place = {
             (record.path, record.start_line): records[pos]
             for pos, record in zip(lines, self.view.fetch(list(lines)), strict=True)
+            if not self._says_past(records[pos])
         }
         return tuple(
             hit
@@ -367,6 +368,10 @@ class _Search:
             else replace(hit, meta={**hit.meta, NOTED: {"text": line.text, "ref": line.ref}})
             for hit in hits
         )
+
+    def _says_past(self, record: Record) -> bool:
+        """Whether a passage of core memory restates a fact that no longer holds."""
+        return past_facts.without_past_entries(record.path, record.text, self.is_past) != record.text
 
     def _idf_asked(self, words: lexical.Lexical) -> dict[str, float]:
         """Return the idf of the question's own terms."""
