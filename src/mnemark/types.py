@@ -23,6 +23,17 @@ ORIGINS: tuple[Origin, ...] = ("owner", "agent", "tool", "web", "file", "import"
 Json = Any
 """A JSON value."""
 
+Columns = tuple[int, int]
+"""First character in the first line and last one in the last line, from 1, inclusive; 0 for a whole line."""
+WHOLE: Columns = (0, 0)
+
+
+def ref_to(path: str, first: int, last: int, columns: Sequence[int] = WHOLE) -> str:
+    """Return the ref of lines: `path#L12`, `path#L12-L30`, or with characters, `path#L12C341-L12C900`."""
+    start, end = columns
+    until = f"-L{last}" if last != first or start or end else ""
+    return f"{path}#L{first}{f'C{start}' if start else ''}{until}{f'C{end}' if end else ''}"
+
 
 class Problem(msgspec.Struct, frozen=True):
     """Something wrong with a file: told to a person, never raised.

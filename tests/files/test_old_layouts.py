@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mnemark import Memory
 from mnemark.errors import NotFoundError
 from mnemark.files import layout
-from mnemark.files.old_layouts import FACTS, MARKER, Step, detect, migrate, target_of
+from mnemark.files.old_layouts import FACTS, MARKER, Step, detect, migrate, target_of, unread
 from mnemark.files.old_memories import fact_bullets
 from mnemark.files.scan import scan
 from mnemark.files.sessions import SessionLog, list_sessions
+from mnemark.memory.health.doctor import doctor
 
 MEMORIES: list[dict[str, Any]] = [
     {
@@ -153,7 +155,7 @@ def test_openakita_comes_over_whole(tmp_path: Path, openakita: Path) -> None:
     assert (target / "SOUL.md").read_text() == "# Soul\n"
     assert (target / "MEMORY.md").read_text(encoding="utf-8") == "# 核心记忆\n"
     assert (target / "personas/jarvis.md").exists()
-    assert (target / "memory/reports/2026-02-20.md").exists()
+    assert (target / "memory/daily_summaries/2026-02-20.md").exists()
     assert not list(target.rglob("*summary*"))
     assert not list(target.rglob("README*"))
     assert Step("facts", "data/memory/memories.json", FACTS, "1 entries without words left out", 3) in steps
@@ -340,7 +342,7 @@ def test_an_unknown_folder_says_what_is_known(tmp_path: Path) -> None:
         ("identity/compiled/agent.core.md", None),
         ("identity/prompts/policies.md", None),
         ("data/memory/x.md", "memory/x.md"),
-        ("data/memory/daily_summaries/2026-02-20.md", "memory/reports/2026-02-20.md"),
+        ("data/memory/daily_summaries/2026-02-20.md", "memory/daily_summaries/2026-02-20.md"),
         ("USER.md", "USER.md"),
         ("README.md", None),
         ("docs/plan.md", None),
@@ -348,3 +350,58 @@ def test_an_unknown_folder_says_what_is_known(tmp_path: Path) -> None:
 )
 def test_where_openakitas_files_belong(path: str, target: str | None) -> None:
     assert target_of("openakita", path) == target
+
+
+def test_what_waits_to_be_imported_is_told_until_it_is(openakita: Path, tmp_path: Path) -> None:
+    layout.init(openakita)
+    told = unread(openakita)
+    assert told is not None
+    assert told.path == "data/memory/memories.json"
+    assert "1 more" in told.reason
+    assert f"mnemark import openakita {openakita}" in told.reason
+    with Memory.open(openakita, config={"embedder": "none"}) as memory:
+        memory.sync()
+        assert any("import openakita" in one.what for one in doctor(memory).findings)
+    migrate(openakita, openakita)
+    assert unread(openakita) is None
+    history = openakita / "data/memory/conversation_history/s1.jsonl"
+    history.write_text(history.read_text() + lines([{"role": "user", "content": "and the parrot"}]))
+    told = unread(openakita)
+    assert told is not None  # it grew since
+    assert told.path.endswith("s1.jsonl")
+    (tmp_path / "plain").mkdir()
+    assert unread(tmp_path / "plain") is None
+
+
+def test_histories_and_summaries_are_found_where_they_lie(tmp_path: Path) -> None:
+    condensed = {"cursor": 7, "timestamp": "2026-02-13 10:00", "content": "The owner keeps an okapi."}
+    summary = {
+        "date": "2026-02-20",
+        "sessions": [{"task_description": "修复斑马支付接口", "outcome": "done"}],
+    }
+    root = fill(
+        tmp_path / "w",
+        {
+            "memory/MEMORY.md": "# Long-term\n",
+            "memory/history.jsonl": lines([condensed]),
+            "memory/otherhistory.jsonl": lines([condensed | {"content": "a quagga"}]),
+            "data/memory/daily_summaries/2026-02-20.json": json.dumps(summary, ensure_ascii=False, indent=2),
+            "data/settings.json": '{"name": "quagga"}',
+        },
+    )
+    with Memory.open(root, config={"embedder": "none"}) as memory:
+        memory.sync()
+        assert memory.sync().added == 0
+        okapi = memory.search("okapi").hits[0]
+        assert (okapi.ref, okapi.kind, okapi.origin) == ("memory/history.jsonl#L1", "turn", "agent")
+        assert (okapi.date or "").startswith("2026-02-13")
+        zebra = memory.search("斑马支付").hits[0]
+        assert (zebra.path, zebra.date) == ("data/memory/daily_summaries/2026-02-20.json", "2026-02-20")
+        assert "修复斑马支付接口" in memory.read(zebra.ref)
+        assert memory.search("quagga").hits == ()
+        with (root / "memory/history.jsonl").open("a") as log:
+            log.write(lines([condensed | {"cursor": 8, "content": "The okapi is called Bo."}]))
+        memory.sync()
+        assert {hit.start_line for hit in memory.search("okapi").hits} == {1, 2}
+        memory.forget(ref=okapi.ref)
+        assert [hit.start_line for hit in memory.search("okapi").hits] == [2]

@@ -192,3 +192,13 @@ def test_recording_does_not_wait_for_pages(memory: Memory) -> None:
     session.add("user", "my cat", attachments=["cat.jpg"], time=START)
     assert pages(memory) == {}
     assert any("cat.jpg" in str(hit.meta) or hit.kind == "turn" for hit in memory.search("cat.jpg").hits)
+
+
+def test_a_hit_carries_the_name_that_describe_wants(tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "memory", config=CONFIG) as memory:
+        session = memory.session("tg:1", user="ann")
+        session.add("user", "our dog at the lake", attachments=[{"path": "/media/dog.png"}], time=START)
+        memory.sync()
+        hit = memory.search("dog at the lake", scope="users/ann", kinds=["attachment"]).hits[0]
+        memory.describe(hit.meta["attachment"], "a corgi with a frisbee", scope=hit.scope)
+        assert "corgi" in memory.search("frisbee", scope="users/ann", kinds=["attachment"]).hits[0].text

@@ -28,6 +28,10 @@ Role = Literal[
 """The purpose of a file. `copy`: left by a syncing tool, never memory."""
 
 TEXT_SUFFIXES = (".md", ".markdown", ".txt")
+_HISTORY = "history.jsonl"
+"""nanobot's condensed history, in `memory/`: read like a session, where it lies."""
+_SUMMARIES = "daily_summaries"
+"""Folder of OpenAkita's summaries, a `.json` a day: read as text, where they lie."""
 PRIVATE = ".mnemark"
 OLD_SESSIONS = "sessions/archive"
 """Folder of session logs past their retention."""
@@ -99,7 +103,9 @@ def place(path: str) -> Place | None:
     lowered = name.casefold()
     if lowered.endswith(".jsonl"):
         return _place_log(scope, inside, name)
-    if not lowered.endswith(TEXT_SUFFIXES):
+    if not lowered.endswith(TEXT_SUFFIXES) and not (
+        lowered.endswith(".json") and inside[-1:] == [_SUMMARIES]
+    ):
         return None
     stem = lowered.rsplit(".", 1)[0]
     dated = _date_in(stem)
@@ -144,6 +150,13 @@ def in_scope(scope: str, path: str) -> str:
     return f"{scope}/{path}" if scope else path
 
 
+def suffixes(folder: str) -> tuple[str, ...]:
+    """Return the ends, one of which `/NAME` has where a file NAME in a relative folder may be memory."""
+    inside = [part.casefold() for part in _split_scope(folder.split("/"))[1]]
+    more = (".jsonl",) if log_folder(folder) else (f"/{_HISTORY}",) if inside == ["memory"] else ()
+    return (*TEXT_SUFFIXES, *more, *((".json",) if inside[-1:] == [_SUMMARIES] else ()))
+
+
 def log_folder(folder: str) -> Literal["session", "journal"] | None:
     """Whether `.jsonl` files directly in a relative folder are sessions or journals.
 
@@ -164,6 +177,8 @@ def _split_scope(folders: list[str]) -> tuple[str, list[str]]:
 
 def _place_log(scope: str, inside: list[str], name: str) -> Place | None:
     kind = log_folder("/".join(inside))
+    if inside == ["memory"] and name.casefold() == _HISTORY:
+        kind = "session"
     if kind is None:
         return None
     if copy_of(name) is not None:

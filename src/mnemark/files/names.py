@@ -4,6 +4,7 @@ import hashlib
 import os
 import re
 import unicodedata
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +12,7 @@ from mnemark.errors import UsageError
 from mnemark.files.layout import check_border
 from mnemark.files.platform import RESERVED
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.types import WHOLE, Columns
 
 NAME_BYTES = 120
 """Longest file name made here, in bytes of UTF-8, extension included."""
@@ -65,7 +67,10 @@ def inside(root: Path, path: str | Path) -> Path:
     return real
 
 
-_REF: Final = lazy_pattern(r"(?P<path>.*?)(?:#L(?P<first>\d{1,9})(?:-L?(?P<last>\d{1,9}))?)?", re.DOTALL)
+_REF: Final = lazy_pattern(
+    r"(?P<path>.*?)(?:#L(?P<first>\d{1,9})(?:C(?P<start>\d{1,9}))?(?:-L?(?P<last>\d{1,9})(?:C(?P<end>\d{1,9}))?)?)?",
+    re.DOTALL,
+)
 
 
 def split_ref(ref: str) -> tuple[str, int, int | None]:
@@ -75,3 +80,20 @@ def split_ref(ref: str) -> tuple[str, int, int | None]:
         return ref, 1, None
     first = int(match["first"])
     return match["path"], first, int(match["last"] or first)
+
+
+def columns_of(ref: str) -> Columns:
+    """Return the characters of its lines that a ref names."""
+    match = _REF.fullmatch(ref)
+    return WHOLE if match is None else (int(match["start"] or 0), int(match["end"] or 0))
+
+
+def cut_to_columns(lines: Sequence[str], columns: Columns) -> list[str]:
+    """Return lines with the first and the last cut to the given characters."""
+    start, end = columns
+    found = list(lines)
+    if end and found:
+        found[-1] = found[-1][:end]
+    if start and found:
+        found[0] = found[0][start - 1 :]
+    return found

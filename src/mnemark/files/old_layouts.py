@@ -10,6 +10,7 @@ import itertools
 import json
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, Protocol
@@ -23,6 +24,7 @@ from mnemark.files.old_memories import fact_bullets
 from mnemark.files.reading import digest
 from mnemark.files.scan import scan
 from mnemark.files.sessions import session_id
+from mnemark.types import Problem
 
 Kind = Literal["nanobot", "nanobot-data", "openakita", "openclaw"]
 Action = Literal["copy", "session", "facts", "same", "left"]
@@ -35,8 +37,6 @@ _IDENTITY = ("SOUL.md", "AGENT.md", "USER.md", "MEMORY.md")
 _MOVED: dict[Kind, tuple[tuple[str, str], ...]] = {
     "nanobot-data": (("notes/", "memory/"), ("memory/", "memory/"), ("personas/", "personas/")),
     "openakita": (
-        ("data/memory/daily_summaries/", "memory/reports/"),
-        ("memory/daily_summaries/", "memory/reports/"),
         ("data/memory/", "memory/"),
         ("memory/", "memory/"),
         ("identity/", ""),
@@ -92,6 +92,21 @@ def detect(folder: Path) -> OldLayout | None:
             kind: Kind = "nanobot" if (base / "memory/MEMORY.md").is_file() and not memory else "openclaw"
             return OldLayout(kind, base, opens_as_is=True)
     return None
+
+
+def unread(root: Path) -> Problem | None:
+    """Return the problem that memory in a workspace is not searched until it is imported."""
+    noted = _noted(root, root)
+    left = []
+    for path in (*_memories(root), *_histories(root)):
+        with suppress(OSError):  # reported by the import
+            if noted.get(path) != digest(platform.content(root / path)):
+                left.append(path)
+    if not left:
+        return None
+    more = f" and {len(left) - 1} more" if len(left) > 1 else ""
+    fix = f"import with `mnemark import openakita {root}`"
+    return Problem(left[0], f"memory in a form that is not searched{more}: {fix}", skipped=False)
 
 
 def migrate(

@@ -106,7 +106,7 @@ class _Walk:
     def folder(self, prefix: str) -> list[str]:
         """Read a folder and return those in it; `prefix` is empty or ends in a slash."""
         logs = layout.log_folder(prefix.rstrip("/"))
-        suffixes = layout.TEXT_SUFFIXES if logs is None else (*layout.TEXT_SUFFIXES, ".jsonl")
+        suffixes = layout.suffixes(prefix.rstrip("/"))
         with os.scandir(f"{self.base}{prefix}") as listed:
             found = list(listed)
         if prefix and any(item.name in layout.MARKS for item in found):
@@ -120,7 +120,7 @@ class _Walk:
             path = prefix + name
             if self.ignored is not None and self.ignored(path):
                 continue
-            is_text = name.lower().endswith(suffixes)
+            is_text = f"/{name}".lower().endswith(suffixes)
             if is_text and item.is_file(follow_symlinks=False):
                 journal = logs == "journal" and name.lower().endswith(".jsonl")
                 self.file(item, path, self.found.journals if journal else self.found.entries)

@@ -102,7 +102,9 @@ def _message(record: Record) -> Record | None:
     for candidate in (record, record.get("message"), record.get("payload")):
         if isinstance(candidate, dict) and isinstance(candidate.get("role"), str) and candidate["role"]:
             return candidate
-    return None
+    # A line of nanobot's condensed history has no role: the agent wrote it.
+    condensed = isinstance(record.get("cursor"), int) and isinstance(record.get("content"), str)
+    return {**record, "role": "assistant"} if condensed else None
 
 
 def _origin(given: Json, role: str) -> Origin:

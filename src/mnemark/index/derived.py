@@ -25,7 +25,9 @@ FEW: Final = 4
 _REFS: Final = lazy_pattern(r" \u2014 (?P<refs>[^ ]+\.jsonl#L\d+(?:, [^ ]+\.jsonl#L\d+)*)$")
 """The turns of a line, at its end."""
 _LINK: Final = lazy_pattern(r"\]\((?P<target>[^()\s:]+\.(?:md|jsonl)(?:#L\d+(?:-L\d+)?)?)\)")
-_REF: Final = lazy_pattern(r"(?P<path>.+?)(?:#L(?P<first>\d{1,9})(?:-L(?P<last>\d{1,9}))?)?\Z", re.DOTALL)
+_REF: Final = lazy_pattern(
+    r"(?P<path>.+?)(?:#L(?P<first>\d{1,9})(?:C\d+)?(?:-L(?P<last>\d{1,9})(?:C\d+)?)?)?\Z", re.DOTALL
+)
 _BITS: Final = 41
 """Bits of an ordinal: 21 of the line, 20 of the chunk."""
 _ALL: Final = (1 << _BITS) - 1

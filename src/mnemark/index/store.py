@@ -27,8 +27,9 @@ from mnemark.index.plan import Known
 from mnemark.index.rows import ROW
 from mnemark.index.segment import Posting, dead_bits, decode
 from mnemark.index.snapshot import Positions, SegmentView, Snapshot
+from mnemark.index.units import COLUMNS
 from mnemark.text.words.segment import fingerprint
-from mnemark.types import Kind, Origin
+from mnemark.types import WHOLE, Kind, Origin, ref_to
 
 NAME: Final = "index.db"
 _DAMAGED: Final = "index.db has damaged postings; run `mnemark doctor --fix`"
@@ -59,9 +60,8 @@ class Record(msgspec.Struct, frozen=True):
 
     @property
     def ref(self) -> str:
-        """The ref of its lines, `path#L12` or `path#L12-L30`."""
-        last = f"-L{self.end_line}" if self.end_line != self.start_line else ""
-        return f"{self.path}#L{self.start_line}{last}"
+        """The ref of its lines, and of the characters where it is a part of a line."""
+        return ref_to(self.path, self.start_line, self.end_line, self.meta.get(COLUMNS, WHOLE))
 
 
 class Index:

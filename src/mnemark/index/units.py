@@ -59,7 +59,10 @@ _DERIVED_ROLES: Final = frozenset(
 """Files whose generated text repeats turns or facts."""
 _REPEATED: Final = {"scratchpad": EPISODES, "longterm": FACTS, "identity": FACTS, "persona": FACTS}
 """Folders whose files the generated lines of a page repeat, where they name none."""
+COLUMNS: Final = "columns"
+"""Key of the `types.Columns` of a passage in its `meta`, where it is a part of a line."""
 _LINE_SHIFT: Final = 20
+_NOTHING: Final[Mapping[str, Any]] = {}
 _CHUNK_MASK: Final = (1 << _LINE_SHIFT) - 1
 """Mask of the chunk in an ordinal, `line << 20 | chunk`: in file order, for lines of many chunks, too."""
 
@@ -133,7 +136,9 @@ def note_units(
     by_people, generated = split(text) if place.role in _DERIVED_ROLES else (text, "")
     about = "" if place.kind == "episode" else _joined_words(tuple(map(str, fields.fields.values())))
 
-    def unit(passage: Passage, sources: Sequence[str] = (), fields: str = "") -> Unit:
+    def unit(
+        passage: Passage, sources: Sequence[str] = (), fields: str = "", meta: Mapping[str, Any] = _NOTHING
+    ) -> Unit:
         observed = place.role == "daily" and passage.text.lstrip().startswith(_OBSERVATIONS)
         parts = title, passage.title, stem.stem, str(stem.parent), fields or tags, date_words(date)
         head = " ".join(filter(None, parts))
@@ -147,6 +152,7 @@ def note_units(
             date=date,
             text=printable(passage.text),
             head=printable(head),
+            meta=meta,
             sources=sources,
         )
 
@@ -155,7 +161,7 @@ def note_units(
         if not passage.text.strip() or (bare and not _has_body(passage.text)):
             continue
         first, about = about, ""  # front matter is searched with the first passage, and no part of it
-        units.append(unit(_trimmed(passage), fields=first))
+        units.append(unit(_trimmed(passage), fields=first, meta=_columns(by_people, passage)))
     if generated:
         source = fields.fields.get("source") if place.kind == "episode" else None
         page = (source,) if isinstance(source, str) else ()
@@ -182,6 +188,15 @@ def _without_front(text: str, end: int) -> str:
     """Return a text with its front matter, up to the offset `end`, emptied; line numbers do not change."""
     lines = text[:end].splitlines(keepends=True)
     return "".join(line[len(line.rstrip("\r\n")) :] for line in lines) + text[end:]
+
+
+def _columns(text: str, passage: Passage) -> dict[str, tuple[int, int]]:
+    """Return where a passage of a text begins and ends in its lines, if not with them; see `COLUMNS`."""
+    first = max(text.rfind(end, 0, passage.start) for end in "\r\n") + 1
+    cut = passage.end < len(text) and text[passage.end - 1] not in "\r\n"
+    last = max(text.rfind(end, 0, passage.end) for end in "\r\n") + 1
+    columns = (passage.start - first + 1 if passage.start > first else 0, passage.end - last if cut else 0)
+    return {COLUMNS: columns} if any(columns) else {}
 
 
 def _trimmed(passage: Passage) -> Passage:

@@ -198,17 +198,18 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
         """Collect the state, without writing."""
         from mnemark.files.config import load_reported
         from mnemark.files.layout import sync_warning
+        from mnemark.files.old_layouts import unread
         from mnemark.interfaces.workspace import pending
 
         stats = memory.stats()
-        warning = sync_warning(memory.root)
+        warnings = filter(None, (sync_warning(memory.root), unread(memory.root)))
         ahead = pending(memory)
         settings = load_reported(memory.root).problems
         return cls(
             workspace=stats.root, files=stats.files, passages=stats.passages, kinds=stats.kinds,
             scopes=stats.scopes, bytes=stats.bytes, outdated=ahead.outdated, stale=stats.stale,
             embedder=memory.config.embedder, inner=ahead.inner,
-            problems=(*settings, *((warning,) if warning else ()), *ahead.problems, *stats.problems),
+            problems=(*settings, *warnings, *ahead.problems, *stats.problems),
             attention=tuple(one for one in memory.attention() if one.what != "skipped"),
         )  # fmt: skip
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.facts.visible import Visible
 from mnemark.files import jsonl, layout
-from mnemark.files.names import split_ref
+from mnemark.files.names import columns_of, cut_to_columns, split_ref
 from mnemark.files.reading import read
 from mnemark.files.scopes import scopes_of
 from mnemark.files.sessions import SessionLog
@@ -19,7 +19,7 @@ from mnemark.text.dates.clock import local_now
 from mnemark.text.dates.moment import moment
 from mnemark.text.quoting.fence import inert, visible
 from mnemark.text.words.tokens import cut_to_tokens
-from mnemark.types import Problem, Turn
+from mnemark.types import WHOLE, Problem, Turn
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
@@ -53,10 +53,12 @@ def read_lines(memory: "Memory", ref: str, start: int | None, count: int | None)
             "action": "Look for the right path with memory_search.",
         }  # fmt: skip
     lines = found.text.splitlines()
+    columns = columns_of(ref) if start is None and count is None and place.role != "session" else WHOLE
     past = past_lines(memory, path.replace("\\", "/"), lines)
     chosen: list[str] = []
     size = 0
-    for number, line in enumerate(lines[first - 1 : first - 1 + min(wanted, MAX_LINES)], first):
+    whole = lines[first - 1 : first - 1 + min(wanted, MAX_LINES)]
+    for number, line in enumerate(cut_to_columns(whole, columns), first):
         is_past = number in past
         shown = _turn_text(memory.visible, line) if place.role == "session" else _marked(line, past=is_past)
         size += len(shown) + 1

@@ -69,6 +69,8 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     meaning: float = 0.1
     """Added by the cosine among the candidates' cosines, per four standard deviations, as a share of the best
     score."""
+    ties: bool = True
+    """Whether near ties are settled by what the candidates are; see `ranking.ties`."""
     recency: float = 0.0
     importance: float = 0.0
     access: float = 0.0
@@ -79,7 +81,7 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
 DEFAULT: Final = Preset(name="default")
 _PLAIN: Final = Preset(
     name="", k1=1.2, neighbour=0, group=0, short=0, time=0, near=0, bridge=False, named=0, asks=0, user=0,
-    observed=0, long=0, meaning=0,
+    observed=0, long=0, meaning=0, ties=False,
 )  # fmt: skip
 """BM25 on each passage alone, as in FTS5."""
 PRESETS: Final[dict[str, Preset]] = {

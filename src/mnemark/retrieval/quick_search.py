@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -19,11 +19,11 @@ from mnemark.index.read_only import LINE_SHIFT, Place, QuickIndex, Row, Stored
 from mnemark.retrieval import past_facts
 from mnemark.retrieval.presets import DEFAULT
 from mnemark.retrieval.ranking import confidence
-from mnemark.retrieval.render import snippet
+from mnemark.retrieval.render import named, snippet
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.segment import query_terms
 from mnemark.text.words.stopwords import is_stop
-from mnemark.types import KINDS, ORIGINS, Hit, Kind, Origin, Recall
+from mnemark.types import KINDS, ORIGINS, WHOLE, Hit, Kind, Origin, Recall, ref_to
 
 MAX_CHARACTERS: Final = 8_192
 MAX_TERMS: Final = 64
@@ -108,7 +108,8 @@ def _filtered(
         text = past_facts.without_past_entries(hit.path, hit.text, is_past)
         if text.strip() and past_facts.may_be_shown(hit, known, now):
             changed = text != hit.text
-            kept.append((place, replace(hit, text=text, snippet=snippet(text, idf)) if changed else hit))
+            shown = snippet(text, idf, title=hit.title) if changed else hit.snippet
+            kept.append((place, replace(hit, text=text, snippet=shown) if changed else hit))
     return kept
 
 
@@ -186,13 +187,14 @@ def _evidence(
 
 
 def _hit(stored: Stored, row: Row, score: float, idf: Mapping[str, float]) -> Hit:
-    meta = msgspec.json.decode(stored.meta, type=dict)
+    meta: dict[str, Any] = {**named(stored.kind, stored.path), **msgspec.json.decode(stored.meta, type=dict)}
     meta |= {"role": stored.role} if stored.role else {}
     meta |= {"suspect": True} if row.flags & _SUSPECT else {}
-    lines = f"L{stored.start_line}" + (f"-L{stored.end_line}" if stored.end_line != stored.start_line else "")
+    columns = meta.pop("columns", WHOLE)
     return Hit(
-        ref=f"{stored.path}#{lines}", path=stored.path, start_line=stored.start_line,
+        ref=ref_to(stored.path, stored.start_line, stored.end_line, columns),
+        path=stored.path, start_line=stored.start_line,
         end_line=stored.end_line, kind=cast("Kind", stored.kind), title=stored.title, date=stored.date,
         origin=cast("Origin", stored.origin), scope="", score=round(score, 4), text=stored.text,
-        snippet=snippet(stored.text, idf), meta=meta,
+        snippet=snippet(stored.text, idf, title=stored.title), meta=meta,
     )  # fmt: skip

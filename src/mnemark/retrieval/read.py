@@ -6,10 +6,10 @@ from typing import Final
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.facts.visible import Visible
 from mnemark.files import layout
-from mnemark.files.names import split_ref
+from mnemark.files.names import columns_of, cut_to_columns, split_ref
 from mnemark.files.reading import read
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.types import Problem
+from mnemark.types import WHOLE, Problem
 
 _LINE: Final = lazy_pattern(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
@@ -19,12 +19,12 @@ def read_ref(visible: Visible, ref: str, *, raw: bool = False) -> str:
 
     Args:
         visible: filter of the workspace's texts.
-        ref: `path`, `path#L12` or `path#L12-L30`.
-        raw: return them unfiltered, for the owner of the file; otherwise without secrets, private passages
-            and forgotten text.
+        ref: `path`, `path#L12`, `path#L12-L30` or, for characters in lines, `path#L12C341-L12C900`.
+        raw: return whole lines unfiltered, for the owner of the file; otherwise without secrets, private
+            passages and forgotten text.
 
     Raises:
-        NotFoundError: the file does not exist, is not text, or has fewer lines.
+        NotFoundError: the file does not exist, is not text, or has fewer lines or characters.
         UsageError: the path leaves the workspace.
     """
     root = visible.root
@@ -43,7 +43,10 @@ def read_ref(visible: Visible, ref: str, *, raw: bool = False) -> str:
         raise UsageError(f"{layout.shown(ref)}: the first line number must not be larger than the last")
     if not 1 <= first <= len(lines):
         raise NotFoundError(f"{layout.shown(path)} has only {len(lines)} lines, so there is no line {first}")
-    return "".join(lines[first - 1 : last])
+    chosen, columns = lines[first - 1 : last], WHOLE if raw else columns_of(ref)
+    if columns[0] > len(chosen[0]):
+        raise NotFoundError(f"line {first} of {layout.shown(path)} has only {len(chosen[0])} characters")
+    return "".join(cut_to_columns(chosen, columns))
 
 
 def _archived_path(root: Path, path: str) -> str:

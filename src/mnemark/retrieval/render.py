@@ -53,9 +53,16 @@ def brief(hit: Hit, source: str, tokens: int) -> str:
     return f"{source} | {words}" if words else source
 
 
+def named(kind: str, path: str) -> dict[str, str]:
+    """Return what the path of a passage says of it: the name of an attachment, for `describe`."""
+    return {"attachment": path.rpartition("/")[2].removesuffix(".md")} if kind == "attachment" else {}
+
+
 _PIECE: Final = lazy_pattern(r"[^\n。！？!?；;]*(?:[。！？!?；;]+|\n|$)|\n")
 _MARKS: Final = lazy_pattern(r"^[ \t]*(?:#{1,6}[ \t]+|[-*+][ \t]+|>[ \t]?|\d{1,3}[.)][ \t]+)+", re.MULTILINE)
 """Markers of headings, lists and quotes at the start of a line, useless once lines are joined."""
+_HEADING: Final = lazy_pattern(r"\s*#{1,6}[ \t]+(?P<name>[^\n]+)")
+_MARKUP: Final = lazy_pattern(r"[`*_]")
 _SPACE: Final = lazy_pattern(r"\s+")
 _MAX_SCANNED: Final = 20_000
 """Maximum number of characters of a passage searched; only one with an unsplittable line is longer."""
@@ -66,12 +73,23 @@ def without_comments(text: str) -> str:
     return drop_comments(text, blanks=" \t")
 
 
-def snippet(text: str, idf: Mapping[str, float], *, length: int = 160) -> str:
+def _without_title(text: str, title: str) -> str:
+    """Remove the headings at the start of a passage that its title repeats, if more than headings follows."""
+    names = {_MARKUP.sub("", name).strip() for name in title.split("›")}
+    at = 0
+    while (match := _HEADING.match(text, at)) and _MARKUP.sub("", match["name"]).strip(" \t\r#") in names:
+        at = match.end()
+    return text[at:] if text[at:].strip() else text
+
+
+def snippet(text: str, idf: Mapping[str, float], *, title: str = "", length: int = 160) -> str:
     """Return up to `length` characters of `text` around the sentence with the rarest terms of the query.
 
-    White space is folded to single spaces; "…" marks omissions.
+    White space is folded to single spaces; "…" marks omissions. Headings that `title` says already are left
+    out.
     """
-    text = _MARKS.sub("", without_comments(text[:_MAX_SCANNED]))
+    text = _without_title(text[:_MAX_SCANNED], title) if title else text[:_MAX_SCANNED]
+    text = _MARKS.sub("", without_comments(text))
     if len(text) <= length:
         return _SPACE.sub(" ", text).strip()
     pieces = [match.group() for match in _PIECE.finditer(text) if match.group().strip()]

@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -15,7 +15,7 @@ from mnemark.index.reader import Reader, View
 from mnemark.index.rows import NO_TIME, SUSPECT, seconds, wall_time
 from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot
 from mnemark.index.store import Record
-from mnemark.index.units import embedded_text
+from mnemark.index.units import COLUMNS, embedded_text
 from mnemark.retrieval import derived, filters, past_facts
 from mnemark.retrieval.cross_language import bridge
 from mnemark.retrieval.deadline import in_turn
@@ -23,13 +23,16 @@ from mnemark.retrieval.fact_index import FactIndex
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import DEFAULT, SUSPECT_FACTOR, Preset
 from mnemark.retrieval.query import Query, reread_times, understand
-from mnemark.retrieval.ranking import confidence, features, fusion, rank, rerank, rescore, speakers
-from mnemark.retrieval.render import NOTED, snippet
+from mnemark.retrieval.ranking import confidence, features, fusion, rank, rescore, speakers, ties
+from mnemark.retrieval.render import NOTED, named, snippet
 from mnemark.retrieval.routes import dense, lexical, qmd
 from mnemark.retrieval.routes.dense import QueryVector, VectorRows, WeightedQuery
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.segment import query_terms
 from mnemark.types import DateRange, Hit
+
+if TYPE_CHECKING:
+    from mnemark.retrieval.ranking.rerank import BackgroundReranker
 
 _CANDIDATES: Final = 32
 _MIN_EVENT_SHARE: Final = 0.6
@@ -80,7 +83,7 @@ def search(
     request: Request,
     route: DenseRoute | None,
     degraded: Sequence[str] = (),
-    reranker: rerank.BackgroundReranker | None = None,
+    reranker: "BackgroundReranker | None" = None,
     *,
     fact_index: FactIndex | None = None,
     states: FactStates | None = None,
@@ -115,7 +118,7 @@ class _Search:
         self.query = query
         self.route = route
         self.degraded = degraded
-        self.reranker: rerank.BackgroundReranker | None = None
+        self.reranker: BackgroundReranker | None = None
         self.pending: qmd.PendingQuery | None = None
         self.is_past: past_facts.IsPast = lambda _scope, _line: False
         self.qmd_scores: Floats | None = None
@@ -159,6 +162,7 @@ class _Search:
             order=self.query.order,
         )
         boosts = [{**parts, **boost} for parts, boost in zip(rescored, boosts, strict=True)]
+        scores, boosts = self._settled(positions, scores, boosts, records, words)
         candidates = _sorted_candidates(positions, scores, boosts, records)
         keys = [self.snapshot.rows["key"][candidate.pos].tobytes() for candidate in candidates]
         protected = self._protected(words.scores, meaning, fused)
@@ -190,12 +194,38 @@ class _Search:
         """Return the best passages after the last step, their scores, and its part in each."""
         count = max(_CANDIDATES, 4 * self.request.k)
         positions = fusion.best_positions(fused, max(count, rescore.DEPTH))
+        if self.request.preset.ties:
+            named = ties.with_named(self.request.text, positions, fused, words.hits)
+            positions, count = (named, len(named)) if len(named) else (positions, count)
         user = speakers.asks_user(self.request.text)
         clues = rescore.Clues(self.snapshot, cosines, speakers.named(words.hits, positions), user)
         scores, parts = rescore.rescore(positions, fused[positions], clues, self.request.preset)
         best = np.argsort(-scores, kind="stable")[:count]
         found = [{name: float(part[i]) for name, part in parts.items() if part[i]} for i in best.tolist()]
         return positions[best], scores[best], found
+
+    def _settled(
+        self,
+        positions: Positions,
+        scores: Floats,
+        boosts: list[dict[str, float]],
+        records: Sequence[Record],
+        words: lexical.Lexical,
+    ) -> tuple[Floats, list[dict[str, float]]]:
+        """Settle near ties; also add to each candidate's boosts what that changed."""
+        if not self.request.preset.ties:
+            return scores, boosts
+        idf = {term: words.idf[term] for term, weight in self.query.terms if weight == 1}
+        found = ties.Candidates(
+            positions, scores, records, self.snapshot.rows[positions], self.request.text, idf, words.hits,
+            dated=bool(self.query.ranges), oldest=self.query.order == "first",
+        )  # fmt: skip
+        after = ties.settled(found)
+        changes = (after - scores).tolist()
+        more = [
+            {**boost, "tie": gain} if gain else boost for boost, gain in zip(boosts, changes, strict=True)
+        ]
+        return after, more
 
     def with_suspected(self, found: Found) -> Found:
         """Add the best suspected passage if it outscores `SUSPECT_FACTOR` times the best hit."""
@@ -296,18 +326,18 @@ class _Search:
         if self.route is None or not self.request.preset.dense or not len(self.snapshot):
             return None
         left = None if self.request.deadline is None else max(self.request.deadline - time.monotonic(), 0.0)
-        vector, store, problem = self.route.vector.get(
-            left, lambda word: self._rarity(word, self._visible_mask())
-        )
-        if vector is None or store is None:
-            self.degraded.append(f"dense: {problem}")
+        ready = self.route.vector.get(left, lambda word: self._rarity(word, self._visible_mask()))
+        if ready.vector is None or ready.store is None:
+            self.degraded.append(f"dense: {ready.problem}")
             return None
-        found = dense.score(self.snapshot, vector, store, self.route.mapping, mask)
+        found = dense.score(self.snapshot, ready.vector, ready.store, self.route.mapping, mask)
         if found.covered < 1:
             self.degraded.append(
                 f"dense: only {int(found.covered * 100)}% of the passages are embedded; run `mnemark sync`"
             )
-        return found.scores
+        # "weighted" is another program's formula, of plain cosines.
+        plain = ready.scaled or self.request.preset.fusion == "weighted"
+        return found.scores if plain else dense.standardised(found.scores)
 
     def _add_qmd(self, fused: Floats) -> Floats:
         """Add QMD's scores; on failure return the scores unchanged, with the reason in `degraded`."""
@@ -421,6 +451,8 @@ class _Search:
         """
         if self.reranker is None or self.request.preset.fusion != "absolute" or not len(scores):
             return scores
+        from mnemark.retrieval.ranking import rerank
+
         deadline = self.request.rerank_deadline
         left = None if deadline is None else deadline - time.monotonic()
         texts = [embedded_text(record.title, record.text) for record in records[: rerank.DEPTH]]
@@ -483,7 +515,8 @@ class _Search:
                 why["routes"]["qmd"] = in_route(self.qmd_scores, entry.pos)
             if entry.pos in self.reranked:
                 why["routes"]["rerank"] = self.reranked[entry.pos]
-        meta = dict(record.meta)
+        meta = {**named(record.kind, record.path), **record.meta}
+        meta.pop(COLUMNS, None)
         if record.role:
             meta.setdefault("role", record.role)
         if self.snapshot.rows["flags"][entry.pos] & SUSPECT:
@@ -501,7 +534,7 @@ class _Search:
             scope=record.scope,
             score=round(entry.score, 4),
             text=text,
-            snippet=snippet(text, words.idf),
+            snippet=snippet(text, words.idf, title=record.title),
             meta=meta,
             why=why,
         )

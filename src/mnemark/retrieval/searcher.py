@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 from mnemark.embed.base import Embedder
-from mnemark.embed.reranker import OnnxReranker
 from mnemark.errors import MnemarkError, ReadOnlyError
 from mnemark.facts.model import Fact
 from mnemark.facts.store import FactStore
@@ -31,7 +30,6 @@ from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.mounts import MARK, Mounts
 from mnemark.retrieval.presets import preset as named_preset
 from mnemark.retrieval.query import understand
-from mnemark.retrieval.ranking import rerank
 from mnemark.retrieval.read import read_ref
 from mnemark.retrieval.refresh import ExternalEdits, IndexRefresher
 from mnemark.retrieval.routes import qmd
@@ -43,6 +41,8 @@ from mnemark.types import KINDS, ORIGINS, Kind, Origin, Recall
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
+    from mnemark.retrieval.ranking.rerank import BackgroundReranker
+
 _SYNC_SHARE: Final = 0.3
 """Share of a deadline that a recall waits for a sync."""
 _DENSE_SHARE: Final = 0.7
@@ -52,6 +52,14 @@ _RERANK_SHARE: Final = 0.85
 _CANDIDATES: Final = 3
 """Hits that a block is packed from, in halves of `recall_hits`: short ones leave room for more."""
 _UNSAVED: Final = "index: it cannot be saved here, so each command builds it again; make the folder writable"
+
+
+def _reranker(root: Path, folder: str) -> "BackgroundReranker":
+    from mnemark.embed.reranker import OnnxReranker
+    from mnemark.retrieval.ranking.rerank import BackgroundReranker
+
+    model = root / Path(folder).expanduser()
+    return BackgroundReranker(lambda: OnnxReranker(model))
 
 
 class Searcher:
@@ -79,10 +87,8 @@ class Searcher:
         self.embedder = embedder
         self._unfinished = unfinished
         config = workspace.config
-        folder = config.reranker
         self.qmd = qmd.QmdClient(config.routes) if config.routes.qmd else None
-        model = workspace.root / Path(folder).expanduser()
-        self.reranker = rerank.BackgroundReranker(lambda: OnnxReranker(model)) if folder else None
+        self.reranker = _reranker(workspace.root, config.reranker) if config.reranker else None
         self._temporary: TemporaryDirectory[str] | None = None
         self._use(self._open_index())
         self._runner: DeadlineRunner[Recall] = DeadlineRunner(lambda: self.index.rest())  # noqa: PLW0108 - see `_use`

@@ -79,7 +79,9 @@ def recall(
 
 
 def read(
-    ref: Annotated[str, typer.Argument(metavar="REF", help="PATH, PATH#L12 or PATH#L12-L30.")],
+    ref: Annotated[
+        str, typer.Argument(metavar="REF", help="PATH, PATH#L12, PATH#L12-L30 or PATH#L12C341-L12C900.")
+    ],
     *,
     workspace_: options.Workspace = None,
     raw: Annotated[

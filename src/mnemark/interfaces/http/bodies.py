@@ -54,7 +54,7 @@ class Read(Body):
     """As `Memory.read`."""
 
     ref: str
-    """`path`, `path#L12` or `path#L12-L30`."""
+    """`path`, `path#L12`, `path#L12-L30` or `path#L12C341-L12C900`."""
 
 
 class NewTurn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

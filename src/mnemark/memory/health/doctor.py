@@ -18,7 +18,7 @@ from mnemark.errors import (
     ReadOnlyError,
     UsageError,
 )
-from mnemark.files import layout, links, privacy
+from mnemark.files import layout, links, old_layouts, privacy
 from mnemark.files.disk_errors import unread
 from mnemark.files.edit import sweep
 from mnemark.files.journal import Journal
@@ -136,7 +136,7 @@ def _root(memory: OpenWorkspace | Path) -> Path:
 def _folder(root: Path) -> Iterator[Finding]:
     if not os.access(root, os.W_OK):
         yield Finding("warn", f"{root} cannot be written: nothing can be saved", "make the folder writable")
-    if (problem := layout.sync_warning(root)) is not None:
+    for problem in filter(None, (layout.sync_warning(root), old_layouts.unread(root))):
         yield _finding(problem)
 
 

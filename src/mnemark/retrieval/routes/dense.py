@@ -71,6 +71,27 @@ def shared(scores: Floats, snapshot: Snapshot, neighbour: float) -> Floats:
     return mixed
 
 
+_MEAN: Final = 0.1
+_DEVIATION: Final = 0.09
+"""Of the bundled embedder's cosines of a question with all passages; the ranking is made for its scale."""
+
+
+def standardised(cosines: Floats) -> Floats:
+    """Put a model's cosines on the bundled embedder's scale by their z-scores; zeros, for no vector, stay.
+
+    Each model has a scale of its own: unrelated texts are at 0.1 by one and at 0.8 by another, and differ by
+    0.02, which would not count beside the words.
+    """
+    there = np.flatnonzero(cosines)
+    if not len(there):
+        return cosines
+    values = cosines[there]
+    deviation = np.float32(_DEVIATION) / max(values.std(), np.float32(1e-6))
+    scaled = np.zeros_like(cosines)
+    scaled[there] = np.float32(_MEAN) + deviation * (values - values.mean())
+    return scaled
+
+
 def score(
     snapshot: Snapshot,
     query: NDArray[np.float32],
@@ -109,6 +130,8 @@ class Ready(NamedTuple):
     vector: NDArray[np.float32] | None
     store: VectorStore | None
     problem: str = ""
+    scaled: bool = True
+    """Whether cosines with it are on the scale that the ranking is made for; see `standardised`."""
 
 
 class WeightedQuery:
@@ -132,7 +155,7 @@ class QueryVector:
     def __init__(self, make: Callable[[], tuple[Embedder, VectorStore]], text: str) -> None:
         def embed() -> Ready:
             embedder, store = make()
-            return Ready(embedder.query(text), store)
+            return Ready(embedder.query(text), store, scaled=not embedder.semantic)
 
         self._ready = background(embed, "mnemark-embed")
 
