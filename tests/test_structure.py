@@ -23,7 +23,7 @@ LATE: Final[dict[str, str]] = {
     "memory/health/upgrades.py": "httpx, where an embedding API is configured",
     "memory/curation/files.py": "a hook reads no facts, unless a fact file changed",
     "facts/states.py": "a hook reads no facts, unless a fact file changed",
-    "retrieval/search.py": "a workspace without facts needs no route of facts, a search no rules, and most no reranker",
+    "retrieval/search.py": "a workspace without facts needs no route of facts, a search no rules or reranker",
     "retrieval/searcher.py": "a search packs no block",
     "retrieval/quick_search.py": "a hook redacts nothing, unless a fact file changed",
     "embed/__init__.py": "the configured embedder alone",
