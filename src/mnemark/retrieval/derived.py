@@ -53,18 +53,16 @@ def added(hits: TermHits, edges: Edges | None, mask: Mask | None) -> Added | Non
     return Added(sources, np.float32(WEIGHT) * hits.text[which])
 
 
-def raised(meaning: Floats, cosines: Floats, edges: Edges | None) -> Floats:
-    """Add to the dense scores of sources the best cosine of their derived lines, weighted."""
+def line_cosines(cosines: Floats, edges: Edges | None) -> Floats | None:
+    """Return for each passage the best cosine of its derived lines, or 0; None where no line is derived."""
     if edges is None or not len(edges.lines):
-        return meaning
-    best = np.zeros_like(meaning)
+        return None
+    best = np.zeros_like(cosines)
     np.maximum.at(best, edges.sources, cosines[edges.lines])
-    best *= np.float32(DENSE)
-    best += meaning
     return best
 
 
-MIN_GAIN: Final = 0.1
+MIN_GAIN: Final = 0.2
 """Share of the question's idf that a derived line must say beyond its source to be shown beside it."""
 MIN_SHARE: Final = 0.8
 """Share of the question's idf that a derived passage must say to be found itself."""

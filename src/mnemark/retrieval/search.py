@@ -12,19 +12,19 @@ from msgspec.structs import replace
 
 from mnemark.facts.states import FactStates
 from mnemark.index.reader import Reader, View
-from mnemark.index.rows import NO_TIME, SUSPECT, seconds, wall_time
+from mnemark.index.rows import NO_TIME, seconds, wall_time
 from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot
 from mnemark.index.store import Record
-from mnemark.index.units import COLUMNS, embedded_text
+from mnemark.index.units import embedded_text
 from mnemark.retrieval import derived, filters, past_facts
 from mnemark.retrieval.cross_language import bridge
 from mnemark.retrieval.deadline import in_turn
 from mnemark.retrieval.fact_index import FactIndex
 from mnemark.retrieval.filters import Filter
+from mnemark.retrieval.hits import HitMaker, sorted_candidates
 from mnemark.retrieval.presets import DEFAULT, SUSPECT_FACTOR, Preset
 from mnemark.retrieval.query import Query, reread_times, understand
-from mnemark.retrieval.ranking import confidence, features, fusion, rank, rescore, speakers, ties
-from mnemark.retrieval.render import NOTED, named, snippet
+from mnemark.retrieval.ranking import confidence, features, fusion, people, rank, rescore, ties
 from mnemark.retrieval.routes import dense, lexical, qmd
 from mnemark.retrieval.routes.dense import QueryVector, VectorRows, WeightedQuery
 from mnemark.text.words.normalize import normalize
@@ -139,19 +139,21 @@ class _Search:
             self.terms += bridge(self.terms, self.snapshot, mask)
         words = lexical.score(self.snapshot, self.terms, mask, sizes, preset, self.rarity, self.edges)
         self.rarity = words.idf
-        cosines = meaning = None
+        cosines = closest = meaning = None
         if (all_cosines := self._cosines(self._counted_mask())) is not None:
-            cosines = all_cosines
+            cosines = closest = all_cosines
             if self.edges is not None:
-                cosines = np.where(self.edges.apart, np.float32(0), all_cosines)
+                cosines = closest = np.where(self.edges.apart, np.float32(0), all_cosines)
             meaning = dense.shared(cosines, self.snapshot, preset.neighbour)
-            meaning = derived.raised(meaning, all_cosines, self.edges)
+            if (of_lines := derived.line_cosines(all_cosines, self.edges)) is not None:
+                meaning += np.float32(derived.DENSE) * of_lines
+                closest = np.maximum(cosines, of_lines)
             meaning *= sizes.substance
         in_time = self._time_mask(mask)
         fused = self._add_qmd(fusion.fuse(words.scores, meaning, in_time, preset))
         plain = self._restrict(fused, mask)
         fused = self._boost_by_time(plain, words, mask)
-        positions, best, rescored = self._best(fused, words, cosines)
+        positions, best, rescored = self._best(fused, words, closest)
         records = self.view.fetch(positions)
         scores, boosts = rank.adjust(
             positions,
@@ -163,14 +165,18 @@ class _Search:
         )
         boosts = [{**parts, **boost} for parts, boost in zip(rescored, boosts, strict=True)]
         scores, boosts = self._settled(positions, scores, boosts, records, words)
-        candidates = _sorted_candidates(positions, scores, boosts, records)
+        candidates = sorted_candidates(positions, scores, boosts, records)
         keys = [self.snapshot.rows["key"][candidate.pos].tobytes() for candidate in candidates]
         protected = self._protected(words.scores, meaning, fused)
         chosen = rank.select(candidates, keys, self.request.k, protected)
         by_position = dict(zip((int(p) for p in positions), records, strict=True))
-        shown = (self._hit(entry, by_position[entry.pos], words, meaning, fused) for entry in chosen)
-        hits = tuple(hit for hit in shown if hit.text.strip())
-        hits = self._with_page(self._with_notes(hits, chosen, words), chosen, words, meaning, fused)
+        maker = HitMaker(
+            self.view, words, meaning, fused, self.qmd_scores, self.reranked, self.is_past,
+            explained=self.request.explain,
+        )  # fmt: skip
+        noted = derived.noted(self.snapshot, self._idf_asked(words), self.edges, _positions(chosen))
+        hits = maker.with_notes(maker.hits(chosen, by_position), noted)
+        hits = maker.with_page(hits, self._telling(chosen, words))[: self.request.k]
         if preset.fusion != "absolute":  # confidence needs the absolute scale
             plain = self._restrict(fusion.fuse(words.scores, meaning, in_time, DEFAULT), mask)
         evidence = self._evidence(plain, words, cosines, in_time, by_position)
@@ -197,8 +203,8 @@ class _Search:
         if self.request.preset.ties:
             named = ties.with_named(self.request.text, positions, fused, words.hits)
             positions, count = (named, len(named)) if len(named) else (positions, count)
-        user = speakers.asks_user(self.request.text)
-        clues = rescore.Clues(self.snapshot, cosines, speakers.named(words.hits, positions), user)
+        user = people.asks_user(self.request.text)
+        clues = rescore.Clues(self.snapshot, cosines, people.named(words.hits, positions), user)
         scores, parts = rescore.rescore(positions, fused[positions], clues, self.request.preset)
         best = np.argsort(-scores, kind="stable")[:count]
         found = [{name: float(part[i]) for name, part in parts.items() if part[i]} for i in best.tolist()]
@@ -215,7 +221,7 @@ class _Search:
         """Settle near ties; also add to each candidate's boosts what that changed."""
         if not self.request.preset.ties:
             return scores, boosts
-        idf = {term: words.idf[term] for term, weight in self.query.terms if weight == 1}
+        idf = self._idf_asked(words)
         found = ties.Candidates(
             positions, scores, records, self.snapshot.rows[positions], self.request.text, idf, words.hits,
             dated=bool(self.query.ranges), oldest=self.query.order == "first",
@@ -370,53 +376,19 @@ class _Search:
             fused[self.view.positions(path, line)] = 0
         return fused
 
-    def _with_notes(
-        self, hits: tuple[Hit, ...], chosen: Sequence[rank.Ranked], words: lexical.Lexical
-    ) -> tuple[Hit, ...]:
-        """Add to turns what was noted of them, where that says more of the question."""
-        at = np.array([one.pos for one in chosen], np.int64)
-        lines = derived.noted(self.snapshot, self._idf_asked(words), self.edges, at)
-        if not lines:
-            return hits
-        records = dict(zip(lines, self.view.fetch(list(lines.values())), strict=True))
-        by_place = {
-            (record.path, record.start_line): records[pos]
-            for pos, record in zip(lines, self.view.fetch(list(lines)), strict=True)
-        }
-        return tuple(
-            hit
-            if (line := by_place.get((hit.path, hit.start_line))) is None or line.start_line != line.end_line
-            else replace(hit, meta={**hit.meta, NOTED: {"text": line.text, "ref": line.ref}})
-            for hit in hits
-        )
-
-    def _idf_asked(self, words: lexical.Lexical) -> dict[str, float]:
-        """Return the idf of the question's own terms."""
-        return {term: words.idf[term] for term, weight in self.query.terms if weight == 1}
-
-    def _with_page(
-        self,
-        hits: tuple[Hit, ...],
-        chosen: Sequence[rank.Ranked],
-        words: lexical.Lexical,
-        meaning: Floats | None,
-        fused: Floats,
-    ) -> tuple[Hit, ...]:
-        """Put the page of a session first where it says more of the question than any passage."""
+    def _telling(self, chosen: Sequence[rank.Ranked], words: lexical.Lexical) -> int | None:
+        """Return the position of a page that says more of the question than any chosen passage, or None."""
         if self.edges is None or not len(self.edges.pages):
-            return hits
+            return None
         there = self._counted_mask()
         pages = self.edges.pages if there is None else self.edges.pages[there[self.edges.pages]]
         if (allowed := filters.allowed(self.snapshot.rows, self.request.where)) is not None:
             pages = pages[allowed[pages]]
-        asked = self._idf_asked(words)
-        found = derived.telling(self.snapshot, asked, pages, np.array([one.pos for one in chosen], np.int64))
-        if found is None:
-            return hits
-        best = max((hit.score for hit in hits), default=0.0)
-        entry = rank.Ranked(found, best, {})
-        page = self._hit(entry, self.view.fetch([found])[0], words, meaning, fused)
-        return (page, *hits)[: self.request.k]
+        return derived.telling(self.snapshot, self._idf_asked(words), pages, _positions(chosen))
+
+    def _idf_asked(self, words: lexical.Lexical) -> dict[str, float]:
+        """Return the idf of the question's own terms."""
+        return {term: words.idf[term] for term, weight in self.query.terms if weight == 1}
 
     def _visible_mask(self) -> Mask | None:
         """Return the mask of passages that compete: without those whose sources do; None for all."""
@@ -500,80 +472,6 @@ class _Search:
         inputs = features.Inputs(self.snapshot, asked, words, cosines, mask, fused, in_time, records)
         return features.gather(inputs)
 
-    def _hit(
-        self,
-        entry: rank.Ranked,
-        record: Record,
-        words: lexical.Lexical,
-        meaning: Floats | None,
-        fused: Floats,
-    ) -> Hit:
-        why: dict[str, Any] = {}
-        if self.request.explain:
-            why = explain(entry, words, meaning, fused)
-            if self.qmd_scores is not None:
-                why["routes"]["qmd"] = in_route(self.qmd_scores, entry.pos)
-            if entry.pos in self.reranked:
-                why["routes"]["rerank"] = self.reranked[entry.pos]
-        meta = {**named(record.kind, record.path), **record.meta}
-        meta.pop(COLUMNS, None)
-        if record.role:
-            meta.setdefault("role", record.role)
-        if self.snapshot.rows["flags"][entry.pos] & SUSPECT:
-            meta["suspect"] = True
-        text = past_facts.without_past_entries(record.path, record.text, self.is_past)
-        return Hit(
-            ref=record.ref,
-            path=record.path,
-            start_line=record.start_line,
-            end_line=record.end_line,
-            kind=record.kind,
-            title=record.title,
-            date=record.date,
-            origin=record.origin,
-            scope=record.scope,
-            score=round(entry.score, 4),
-            text=text,
-            snippet=snippet(text, words.idf, title=record.title),
-            meta=meta,
-            why=why,
-        )
 
-
-def _sorted_candidates(
-    positions: Positions, scores: Floats, boosts: Sequence[dict[str, float]], records: Sequence[Record]
-) -> list[rank.Ranked]:
-    """Sort candidates by score, then path and line, so that the order does not depend on index positions."""
-    rounded = [round(float(score), 6) for score in scores]
-    order = sorted(
-        range(len(positions)),
-        key=lambda i: (-rounded[i], records[i].path, records[i].start_line, positions[i]),
-    )
-    return [rank.Ranked(int(positions[i]), rounded[i], boosts[i]) for i in order]
-
-
-def explain(
-    entry: rank.Ranked, words: lexical.Lexical, meaning: Floats | None, fused: Floats
-) -> dict[str, Any]:
-    """Explain a passage's score: rank and score in each route, idf of each term, each boost."""
-    pos = entry.pos
-    routes: dict[str, Any] = {"lexical": in_route(words.scores, pos)}
-    routes["lexical"]["own"] = round(float(words.own[pos]), 4)
-    routes["lexical"]["whole"] = round(float(words.scores[pos] - words.own[pos]), 4)
-    if meaning is not None:
-        routes["dense"] = in_route(meaning, pos)
-    terms = {
-        term: {"idf": round(words.idf[term], 2), "here": features.holds(hits.pos, pos)}
-        for term, hits in words.hits.items()
-    }
-    boosts = {name: round(value, 4) for name, value in entry.boosts.items()}
-    return {"routes": routes, "fused": round(float(fused[pos]), 4), "boosts": boosts, "terms": terms}
-
-
-def in_route(scores: Floats, pos: int) -> dict[str, Any]:
-    """Return a passage's score and rank in one route."""
-    value = float(scores[pos])
-    return {
-        "score": round(value, 4),
-        "rank": int(np.count_nonzero(scores > value)) + 1 if value > 0 else None,
-    }
+def _positions(chosen: Sequence[rank.Ranked]) -> Positions:
+    return np.array([one.pos for one in chosen], np.int64)
