@@ -90,6 +90,15 @@ def test_turns_that_follow_each_other_share_a_row_in_their_order() -> None:
     assert sum(line.startswith("- ") for line in shown.splitlines()) == 2
 
 
+def test_rows_that_grow_together_become_one() -> None:
+    said = {4: "The ferry leaves at nine.", 6: "We meet at the harbour.", 5: "Take the blue rope along."}
+    hits = [_turn(line, words) for line, words in said.items()]
+    shown, kept = block(hits, budget=800)
+    assert shown.count("sessions/") == 1
+    assert "#L4-L6 ·" in shown
+    assert len(kept) == 3
+
+
 def test_a_turn_of_a_page_or_a_tool_keeps_a_row_and_its_origin() -> None:
     hits = [_turn(8, "On Tuesday."), replace(_turn(7, "Buy gold now."), origin="web")]
     shown = block(hits, budget=800).text

@@ -85,6 +85,11 @@ class _Row:
         near = not lines.isdisjoint(range(hit.start_line - 1, hit.start_line + 2))
         return near and _is_plain_turn(hit) and self.parts[0].hit.path == hit.path and self._is_plain()
 
+    @property
+    def is_brief(self) -> bool:
+        """Whether it is only one line."""
+        return bool(self._line)
+
     def _is_plain(self) -> bool:
         return not self._line and _is_plain_turn(self.parts[0].hit)
 
@@ -120,20 +125,40 @@ def _is_plain_turn(hit: Hit) -> bool:
 
 
 def _packed(hits: Sequence[Hit], budget: int, brief_tokens: int) -> list[_Row]:
-    left = budget - estimate_tokens(fence("-"))
+    room = budget - estimate_tokens(fence("-"))
     rows: list[_Row] = []
     said: set[str] = set()
-    for hit in hits:
-        sentences = set(_sentences(hit.text))
-        if _repeats(sentences, said):
-            continue
-        cost = _add(rows, hit, left, budget, brief_tokens)
-        if cost:
-            left -= cost
-            said |= sentences
+    waiting = list(hits)
+    for _ in range(2):  # rows that grew together leave room for more
+        left = room - sum(row.cost() for row in rows)
+        unplaced = []
+        for hit in waiting:
+            sentences = set(_sentences(hit.text))
+            if _repeats(sentences, said):
+                continue
+            cost = _add(rows, hit, left, budget, brief_tokens)
+            if cost:
+                left -= cost
+                said |= sentences
+            else:
+                unplaced.append(hit)
+        rows, waiting = _grown_together(rows), unplaced
+    left = room - sum(row.cost() for row in rows)
     for row in rows:
         left -= _open(row, left, budget)
     return rows
+
+
+def _grown_together(rows: Sequence[_Row]) -> list[_Row]:
+    """Return the rows, with those joined at the place of the first whose turns now follow each other."""
+    joined: list[_Row] = []
+    for row in rows:
+        beside = next((one for one in joined if any(one.joins(part.hit) for part in row.parts)), None)
+        if beside is None or row.is_brief:
+            joined.append(row)
+        else:
+            beside.parts += row.parts
+    return joined
 
 
 def _add(rows: list[_Row], hit: Hit, left: int, budget: int, brief_tokens: int) -> int:
