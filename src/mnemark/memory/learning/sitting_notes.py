@@ -35,6 +35,9 @@ _TITLE: Final = 80
 _LENGTH: Final = 300
 _SHARE: Final = 0.5
 """Share of a note's words, by their first letters, that must stand in its turns or just before them."""
+_SHORT: Final = 4
+_SHORT_SHARE: Final = 0.6
+"""The share for a note of at most `_SHORT` words: one that is wrong turns it into its opposite."""
 _OWN_SHARE: Final = 0.25
 """Share of them that must stand in its turns."""
 _BEFORE: Final = 2
@@ -162,10 +165,12 @@ def _holds(text: str, source: str, around: _Around = _NOTHING, days: Iterable[st
     stems = _stems(text) - _stems(around.speakers)
     own, near = _stems(source), _stems(known)
     pairs = {stem for stem in stems if _HAN.match(stem)}
-    return bool(stems) and all(
-        len(wanted & own) >= _OWN_SHARE * len(wanted) and len(wanted & near) >= _SHARE * len(wanted)
-        for wanted in (pairs, stems - pairs)
-    )
+    return bool(stems) and all(_stands(wanted, own, near) for wanted in (pairs, stems - pairs))
+
+
+def _stands(wanted: set[str], own: set[str], near: set[str]) -> bool:
+    share = _SHORT_SHARE if len(wanted) <= _SHORT else _SHARE
+    return len(wanted & own) >= _OWN_SHARE * len(wanted) and len(wanted & near) >= share * len(wanted)
 
 
 def _stems(text: str) -> set[str]:
