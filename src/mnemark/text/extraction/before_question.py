@@ -18,8 +18,8 @@ _ASKS_ZH: Final = lazy_pattern(
     "什么|怎么|怎样|如何|哪|多少|几[个点天次种家位岁]|谁|吗[?？]?$|呢[?？]?$|能不能|可不可以|有没有|要不要|该不该|是不是|好不好|行不行|会不会|需不需要|是否|能否|推荐|建议|为何|咋|啥"
 )
 _TAG: Final = lazy_pattern(
-    r"(?i)^\s*(?:right|correct|no|yes|yeah|huh|ok(?:ay)?|or\b.*|eh|agree[d]?|really|"
-    r"(?:is|are|do|does|did|have|has|was|were|would|could|ca|wo|should)n't .*|(?:am|do|did|was|have) i(?: not)?|still|remember)\s*[?？]|"
+    r"(?i)^\s*(?:right|correct|no|yes|yeah|huh|ok(?:ay)?|or\b[^?？]*+|eh|agree[d]?|really|"
+    r"(?:is|are|do|does|did|have|has|was|were|would|could|ca|wo|should)n't [^?？]*+|(?:am|do|did|was|have) i(?: not)?|still|remember)\s*[?？]|"
     r"(?:对|是|行|好|可以|没错)(?:吗|吧|不对|不是|么)|还是|记得|来着|知道|真的"
 )
 _ABOUT_SELF: Final = lazy_pattern(

@@ -169,7 +169,7 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(r"(?:最终)?决定[：:]\s*(?P<v>[^？?]{2,80})", _decision, whole=True, agent=True, importance=0.7),
     _rule(r"(?:那|我们|咱们)?就(?P<v>(?:用|选|按)\s*[A-Za-z][^，,。]{1,30}?)吧", _decision, importance=0.6),
     _rule(r"(?:.*?定下来了|.*?说好了|.*?确定了)[，,：:](?P<v>(?=.*(?:用|采用|统一|不再|支持|改成|改为|选))[^？?]{3,80})", lambda m, c: [] if re.search("我(?!们)", c.text[:12]) else _decision(m, c), whole=True, importance=0.6),
-    _rule(r"(?:请)?(?:以后|今后|往后)?(?P<v>(?:每次|每当|如果|要是|只要|当)?(?:我|你|给我|帮我)*(?:问到|问起|问|谈到|说到|提到|聊到|推荐|写|回答|回复|翻译|总结|解释|介绍)[^，,。？?]{1,24}?(?:的时候|时)[，,]?(?:请|就|都|也)*(?:请|都|要|一律|必须|务必|不要|别|统一)[^，,。？?]{2,60})", _when_asked, type="rule", whole=True, importance=0.8, priority="permanent"),
+    _rule(r"(?:请)?(?:以后|今后|往后)?(?P<v>(?:(?:如果|要是|只要|当)我?(?:问到|问起|问|谈到|说到|提到|聊到)[^，,。？?]{1,24}?[，,]|(?:每次|每当|如果|要是|只要|当)?(?:我|你|给我|帮我)*(?:问到|问起|问|谈到|说到|提到|聊到|推荐|写|回答|回复|翻译|总结|解释|介绍)[^，,。？?]{1,24}?(?:的时候|时)[，,]?)(?:请|就|都|也)*(?:请|都|要|一律|必须|务必|不要|别|统一)[^，,。？?]{2,60})", _when_asked, type="rule", whole=True, importance=0.8, priority="permanent"),
     _rule(r"(?P<v>[^，,。？?我你他她]{2,12}?(?:请|都|要)*(?:一律|统一|必须|务必)(?:要|得)?(?:用|写|使用|加上?|按照?)[^，,。？?]{1,40})", _standing, type="rule", importance=0.8, priority="permanent"),
     _rule(r"(?:请)?(?:以后|今后|从现在起|从现在开始|从今以后|往后|从今天起)[，,]?(?:请|你|都|就|要|必须|务必)*(?P<v>[^，,。？?]{3,80})", lambda m, c: _standing(m, c) if not re.search("[他她]", c.sentence) else [], type="rule", importance=0.8, priority="permanent"),
     _rule(r"(?:请)?(?P<v>(?:永远|始终|一律|务必|总是|绝对|绝不|严禁|禁止)(?!这样|是)[^，,。？?]{3,80})", _standing, type="rule", importance=0.8, priority="permanent"),
