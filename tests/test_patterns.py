@@ -57,6 +57,7 @@ BOUNDED: Final[dict[str, tuple[int, str]]] = {
     "mnemark.text.extraction.chinese_statements": (60, "a sentence: `_LONGEST`"),
     "mnemark.retrieval.routes.fact_questions": (2_000, "a question: `_LONGEST`"),
     "mnemark.text.dates.ranges": (2_000, "a question: `order_hint`"),
+    "mnemark.text.triggers": (400, "an instruction: `_LONGEST`"),
     "mnemark.text.markdown.blocks": (600, "a heading: three times `_MAX_TITLE`"),
     "mnemark.text.redaction.values": (2_048, "a value: `redact_extent._LONGEST`"),
     "mnemark.files.copies": (255, "the name of a file"),

@@ -39,7 +39,7 @@ _ORDER: Final = lazy_pattern(
 )
 """What an instruction without a comma asks for, behind its condition."""
 _ASKED_ZH: Final = (
-    r"(?:(?:我|你|您|咱们|我们)*(?:在|想|要|让你|请你|叫你|帮我|给我)*(?:问起|问到|问及|询问|谈到|说到|提到|聊到|讨论|涉及|"
+    r"(?:(?:我们|咱们|我|你|您)*+(?:在|想|要|让你|请你|叫你|帮我|给我)*+(?:问起|问到|问及|询问|谈到|说到|提到|聊到|讨论|涉及|"
     r"关于|有关|碰到|遇到|问)?(?:你|我)?(?:关于|有关)?)"
 )
 _WHEN_ZH: Final = lazy_pattern(
