@@ -1,7 +1,9 @@
 """Does mnemark know when there is nothing? Answerable questions, with their evidence in the memory and out.
 
 Hard: the units that hold the evidence are deleted from the files and the index follows. Easy: the question
-is asked to another memory of the same set. How well a score tells "there" from "gone" is its AUROC.
+is asked to another memory of the same set. Near: one word of the question is exchanged for another (see
+`exchanged`). Own: the set's own questions without an answer. How well a score tells "there" from each is its
+AUROC.
 """
 
 import shutil
@@ -19,6 +21,7 @@ from mnemark.embed import Embedder
 from mnemark_bench.baselines import Bm25
 from mnemark_bench.data import DataSet, Question, find_sets, load_set
 from mnemark_bench.evidence import NAMES, features, vector
+from mnemark_bench.exchanged import exchanged
 from mnemark_bench.fixture import BenchFixture, bedded, embedder_for, kept_or_temporary
 from mnemark_bench.logistic import Logistic, fit
 from mnemark_bench.measures import auroc, brier, calibration_error
@@ -46,6 +49,10 @@ class Cases(msgspec.Struct, kw_only=True):
     gone: list[Case]
     elsewhere: list[Case]
     """Empty where the set has one memory only."""
+    near: list[Case]
+    """Of the questions of which one word could be exchanged."""
+    own: list[Case]
+    """Of the set's own questions without an answer."""
 
 
 class SetBelief(msgspec.Struct, kw_only=True):
@@ -55,12 +62,14 @@ class SetBelief(msgspec.Struct, kw_only=True):
     scored: int
     hard: dict[str, float]
     easy: dict[str, float]
+    near: dict[str, float]
+    own: dict[str, float]
     falls: dict[str, float]
     """Chance that a question scores lower once its evidence is gone, ties counting one half."""
     single: dict[str, float]
     """AUROC of each feature alone, hard."""
     brier: float
-    """Mean squared error of `believable`: evidence there against gone, and elsewhere where that was asked."""
+    """Mean squared error of `believable`: evidence there against gone, elsewhere and near."""
     calibration: float
     """Expected calibration error of the same."""
 
@@ -73,6 +82,7 @@ class Fit(msgspec.Struct, kw_only=True):
     weights: list[float]
     held_out: dict[str, float]
     held_out_easy: dict[str, float]
+    held_out_near: dict[str, float]
     fitted: float
     """Mean AUROC over the sets it was fitted on: what is lost to `held_out` is what does not carry over."""
 
@@ -84,6 +94,7 @@ class BeliefResult(msgspec.Struct, kw_only=True):
     sets: list[SetBelief]
     mean_hard: dict[str, float]
     mean_easy: dict[str, float]
+    mean_near: dict[str, float]
     mean_brier: float
     mean_calibration: float
     fits: list[Fit] = []
@@ -98,7 +109,7 @@ def run(
     fitting: bool,
     tell: Callable[[str], None],
 ) -> BeliefResult:
-    """Ask every question of every set below `folder` three times.
+    """Ask every question of every set below `folder` in all ways.
 
     Raises:
         UsageError: the folder holds no set.
@@ -111,28 +122,32 @@ def run(
             tell(f"{data.name}: {len(data.questions):,} questions")
             cases.append(collect(data, workspaces, model))
     sets = [_judge(found) for found in cases]
-    with_easy = [found for found in sets if found.easy]
     fits = []
     if fitting:
         fits = [cross_validate(cases, names) for names in (NAMES[:1], NAMES)]
     return BeliefResult(
         embedder=embedder,
         sets=sets,
-        mean_hard={score: float(np.mean([found.hard[score] for found in sets])) for score in SCORES},
-        mean_easy={score: float(np.mean([found.easy[score] for found in with_easy])) for score in SCORES}
-        if with_easy
-        else {},
+        mean_hard=_means([found.hard for found in sets]),
+        mean_easy=_means([found.easy for found in sets if found.easy]),
+        mean_near=_means([found.near for found in sets if found.near]),
         mean_brier=float(np.mean([found.brier for found in sets])),
         mean_calibration=float(np.mean([found.calibration for found in sets])),
         fits=fits,
     )
 
 
+def _means(found: Sequence[dict[str, float]]) -> dict[str, float]:
+    return {score: float(np.mean([one[score] for one in found])) for score in SCORES} if found else {}
+
+
 def collect(data: DataSet, folder: Path, model: Embedder | None) -> Cases:
-    """Ask all questions of a set in all three ways. Evidence is deleted from a copy of the workspaces."""
+    """Ask all questions of a set in all ways. Evidence is deleted from a copy of the workspaces."""
     ranker = plain_bm25(data)
     with _copied(data, folder, model) as copy, bedded(data, copy, model) as bed:
         there = [_case(bed, question, question.scopes[0], ranker) for question in data.questions]
+        near = [_case(bed, asked, asked.scopes[0], ranker) for asked in exchanged(data).values()]
+        own = [_case(bed, asked, asked.scopes[0], ranker) for asked in data.unanswerable]
         elsewhere = []
         if len(data.units) > 1:
             elsewhere = [
@@ -146,7 +161,7 @@ def collect(data: DataSet, folder: Path, model: Embedder | None) -> Cases:
         for question in data.questions:
             with removals[question.scopes[0]].without(question.gold_ids):
                 gone.append(_case(bed, question, question.scopes[0], ranker, set(question.gold_ids)))
-    return Cases(set=data.name, there=there, gone=gone, elsewhere=elsewhere)
+    return Cases(set=data.name, there=there, gone=gone, elsewhere=elsewhere, near=near, own=own)
 
 
 @contextmanager
@@ -190,6 +205,8 @@ def _judge(cases: Cases) -> SetBelief:
         scored=len(cases.there),
         hard=told_apart(cases.gone),
         easy=told_apart(cases.elsewhere),
+        near=told_apart(cases.near),
+        own=told_apart(cases.own),
         falls={
             score: float(
                 np.mean(
@@ -224,9 +241,8 @@ def _judged(cases: Cases) -> tuple[list[float], list[float], list[float]]:
 
 def _groups(cases: Cases) -> list[tuple[list[Case], float, float]]:
     """Cases with their label and what they weigh together."""
-    if not cases.elsewhere:
-        return [(cases.there, 1.0, 1.0), (cases.gone, 0.0, 1.0)]
-    return [(cases.there, 1.0, 1.0), (cases.gone, 0.0, 0.5), (cases.elsewhere, 0.0, 0.5)]
+    absent = [group for group in (cases.gone, cases.elsewhere, cases.near) if group]
+    return [(cases.there, 1.0, 1.0), *((group, 0.0, 1.0 / len(absent)) for group in absent)]
 
 
 def _above(first: float, second: float) -> float:
@@ -236,7 +252,7 @@ def _above(first: float, second: float) -> float:
 def cross_validate(cases: Sequence[Cases], names: Sequence[str]) -> Fit:
     """Fit on all sets, and for each set on all others."""
     whole = _fit(cases, names)
-    held_out, easy = {}, {}
+    held_out, easy, near = {}, {}, {}
     for left_out in cases:
         others = [found for found in cases if found is not left_out]
         if not others:
@@ -245,12 +261,15 @@ def cross_validate(cases: Sequence[Cases], names: Sequence[str]) -> Fit:
         held_out[left_out.set] = _auroc(model, left_out.there, left_out.gone, names)
         if left_out.elsewhere:
             easy[left_out.set] = _auroc(model, left_out.there, left_out.elsewhere, names)
+        if left_out.near:
+            near[left_out.set] = _auroc(model, left_out.there, left_out.near, names)
     return Fit(
         names=list(names),
         intercept=whole.intercept,
         weights=whole.weights.tolist(),
         held_out=held_out,
         held_out_easy=easy,
+        held_out_near=near,
         fitted=float(np.mean([_auroc(whole, found.there, found.gone, names) for found in cases])),
     )
 
@@ -263,7 +282,7 @@ def _fit(cases: Sequence[Cases], names: Sequence[str]) -> Logistic:
     """
     inner, outer, labels, weights = [], [], [], []
     for found in cases:
-        centre = _matrix([*found.there, *found.gone], names).mean(axis=0)
+        centre = _matrix([*found.there, *found.gone, *found.near], names).mean(axis=0)
         for group, label, weight in _groups(found):
             rows = _matrix(group, names)
             outer.append(rows)

@@ -66,6 +66,8 @@ class DataSet(msgspec.Struct, frozen=True):
     units: dict[str, list[Unit]]
     questions: list[Question]
     skipped: dict[str, int] = {}
+    unanswerable: list[Question] = []
+    """Questions of one known scope that ask for what is not there."""
 
     @property
     def size(self) -> int:
@@ -116,8 +118,10 @@ def load_set(folder: Path, *, questions_from: Path | None = None, limit: int | N
         units.setdefault(unit.scope, []).append(unit)
     asked = questions_from or folder
     name = folder.name if questions_from is None else f"{asked.name} on {folder.name}"
-    questions, skipped = _usable(list(read_lines(asked / "queries.jsonl", Question)), units)
-    return DataSet(name, units, questions, skipped).limited(limit)
+    read = list(read_lines(asked / "queries.jsonl", Question))
+    questions, skipped = _usable(read, units)
+    absent = [one for one in read if not one.answerable and len(one.scopes) == 1 and one.scopes[0] in units]
+    return DataSet(name, units, questions, skipped, absent).limited(limit)
 
 
 def _usable(questions: list[Question], units: dict[str, list[Unit]]) -> tuple[list[Question], dict[str, int]]:

@@ -154,13 +154,18 @@ def show_belief(result: BeliefResult) -> None:
             str(found.scored),
             *(number(found.hard[score]) for score in SCORES),
             *(number(found.easy.get(score)) for score in SCORES),
+            *(number(found.near.get(score)) for score in SCORES),
+            *(number(found.own.get(score)) for score in SCORES),
             *(number(found.falls[score]) for score in SCORES),
             number(found.brier),
             number(found.calibration),
         ]
         for found in result.sets
     ]
-    means = [result.mean_hard[score] for score in SCORES], [result.mean_easy.get(score) for score in SCORES]
+    means = [
+        [mean.get(score) for score in SCORES]
+        for mean in (result.mean_hard, result.mean_easy, result.mean_near, {})
+    ]
     rows.append(
         [
             "mean of sets",
@@ -171,8 +176,12 @@ def show_belief(result: BeliefResult) -> None:
             number(result.mean_calibration),
         ]
     )
-    heads = [f"{way} {score}" for way in ("hard", "easy", "falls:") for score in SCORES] + ["Brier", "ECE"]
-    title = f"AUROC ({result.embedder}): evidence there against deleted (hard), against another memory (easy)"
+    ways = ("hard", "easy", "near", "own", "falls:")
+    heads = [f"{way} {score}" for way in ways for score in SCORES] + ["Brier", "ECE"]
+    title = (
+        f"AUROC ({result.embedder}): evidence there against deleted (hard), another memory (easy), one word "
+        "of the question exchanged (near), the set's own questions without an answer (own)"
+    )
     table(title, ["set", "n", *heads], rows)
     names = list(result.sets[0].single)
     singles = [[found.set, *(number(found.single[name]) for name in names)] for found in result.sets]
@@ -181,11 +190,12 @@ def show_belief(result: BeliefResult) -> None:
         rows = [[name, number(weight)] for name, weight in zip(fit.names, fit.weights, strict=True)]
         table("Fitted on all sets", ["feature", "weight"], [["intercept", number(fit.intercept)], *rows])
         rows = [
-            [name, number(value), number(fit.held_out_easy.get(name))] for name, value in fit.held_out.items()
+            [name, number(value), number(fit.held_out_easy.get(name)), number(fit.held_out_near.get(name))]
+            for name, value in fit.held_out.items()
         ]
         table(
             f"AUROC on each set, fitted on the others (on those fitted: {number(fit.fitted)})",
-            ["set", "hard", "easy"],
+            ["set", "hard", "easy", "near"],
             rows,
         )
 

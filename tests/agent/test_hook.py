@@ -530,3 +530,24 @@ def test_a_duration_without_end_is_no_duration() -> None:
         done = execution({"tool_name": "Bash", "tool_input": {"command": "make"}, "duration_ms": odd})
         assert done is not None
         assert done.duration_ms is None
+
+
+@pytest.mark.parametrize(
+    "said", ["hi, how are you", "Good morning! How was your day?", "谢谢，再见！", "哈哈哈，太好了吧？"]
+)
+def test_small_talk_asks_memory_for_nothing(said: str) -> None:
+    assert not is_question(said)
+
+
+@pytest.mark.parametrize(
+    "said", ["hi, where is my passport?", "你好，我的狗叫什么名字？", "how are you storing the keys?"]
+)
+def test_a_question_after_a_greeting_is_one(said: str) -> None:
+    assert is_question(said)
+
+
+def test_long_laughter_is_read_at_once() -> None:
+    started = time.process_time()
+    is_question("哈" * 59 + "x")
+    is_question("hi thanks " * 5 + "good x")
+    assert time.process_time() - started < 0.5

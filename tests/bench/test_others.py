@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from bench import tiny
 from mnemark.embed.bundled import BundledEmbedder
 from mnemark.retrieval.presets import DEFAULT
+from mnemark.text.words.segment import query_terms
 from mnemark_bench import duplicates, record
 from mnemark_bench.ablate import terms_of
 from mnemark_bench.cli import app
@@ -16,6 +17,7 @@ from mnemark_bench.control import RandomWords, shuffled
 from mnemark_bench.corpus import Corpus, grow
 from mnemark_bench.data import load_set
 from mnemark_bench.evidence import NAMES, features
+from mnemark_bench.exchanged import exchanged
 from mnemark_bench.fixture import bedded
 from mnemark_bench.logistic import fit
 from mnemark_bench.removal import Removal
@@ -203,3 +205,20 @@ def test_recording_is_measured_beside_a_bare_write(tmp_path: Path) -> None:
     assert {one.what for one in ours} == {"a turn", "a new fact", "a newer value of a fact"}
     assert all(0 < one.p50 <= one.p99 for one in (bare, *ours))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_one_word_is_exchanged_for_one_that_the_evidence_does_not_have(tmp_path: Path) -> None:
+    data = load_set(tiny.write(tmp_path / "tiny"))
+    found = exchanged(data)
+    assert found == exchanged(data), "the same each time"
+    assert found
+    texts = {unit.id: unit.text for units in data.units.values() for unit in units}
+    for question in data.questions:
+        if question.qid in found:
+            changed = found[question.qid].query
+            assert changed != question.query
+            new = set(query_terms(changed)) - set(query_terms(question.query))
+            evidence = " ".join(texts[identifier] for identifier in question.gold_ids)
+            assert new
+            assert new.isdisjoint(query_terms(evidence))
+    assert [question.qid for question in data.unanswerable] == ["q5"]

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mnemark.agent.hook.event import confident_block, is_question
 from mnemark.memory.memory import Memory
 from mnemark.retrieval.presets import PRESETS
 from mnemark.retrieval.ranking.confidence import Evidence, believable, share, together
@@ -66,6 +67,84 @@ def test_it_does_not_hang_on_the_ranking(memory: Memory) -> None:
     assert min(found.values()) > SURE
 
 
+def test_a_word_inside_another_is_no_evidence(tmp_path: Path) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        (tmp_path / "a.md").write_text("# Work\n\nMy sister is a nurse for children.\n", "utf-8")
+        (tmp_path / "b.md").write_text("# Cars\n\nThe old car was sold.\n", "utf-8")
+        found = memory.search("hi old sister", explain=True)
+    assert found.hits[0].why["answer"]["together"] == 0
+
+
+ENGLISH = [
+    ("我住在哪个城市？", "I moved to the city of Rotterdam in March and live in a flat near the harbour."),
+    ("我的狗叫什么名字？", "My dog is called Biscuit and he is a beagle."),
+    ("我们的婚礼是什么时候？", "Our wedding is planned for the twelfth of June."),
+    ("账单服务用的是什么数据库？", "The database of the billing service runs on PostgreSQL."),
+    ("我姐姐做什么工作？", "My sister works as a nurse in a children's hospital."),
+    ("我对什么食物过敏？", "I am allergic to peanuts and shellfish."),
+    ("车库的屋顶什么时候修的？", "We repaired the roof of the garage last autumn."),
+]
+CHINESE = [
+    ("When do I go swimming?", "我每周三晚上去游泳。"),
+    ("Where is my passport?", "我的护照放在书房的抽屉里。"),
+    ("What does my daughter study?", "女儿在上海学习建筑。"),
+    ("How often does the server's password change?", "服务器的密码每九十天更换一次。"),
+    ("What is my favourite coffee?", "我最喜欢的咖啡是埃塞俄比亚的。"),
+    ("When is grandfather's birthday?", "爷爷的生日是十月五号。"),
+    ("When is the quarterly financial report due?", "下周要交季度财务报告。"),
+    ("What car do I drive?", "我开的是一辆蓝色的电动汽车。"),
+]
+SMALL_TALK = [
+    *(
+        "hi, how are you",
+        "Hi! How are you?",
+        "thanks!",
+        "Thank you very much.",
+        "what a nice day",
+        "what's up?",
+    ),
+    *(
+        "How was your day?",
+        "你好",
+        "你好吗？",
+        "谢谢",
+        "你今天怎么样？",
+        "早上好！今天天气真好",
+        "哈哈，太好了",
+    ),
+]
+OFF_TOPIC = [
+    "Who won the football match?",
+    "What is the capital of Peru?",
+    "光速是多少？",
+    "今天晚饭吃什么？",
+]
+
+
+@pytest.mark.parametrize("others", [0, 40], ids=["a first session", "among other notes"])
+@pytest.mark.parametrize("pairs", [ENGLISH, CHINESE, ENGLISH + CHINESE], ids=["english", "chinese", "both"])
+def test_questions_across_languages_are_answered_and_small_talk_is_not(
+    tmp_path: Path, pairs: list[tuple[str, str]], others: int
+) -> None:
+    with Memory.open(tmp_path) as memory:
+        session = memory.session("cli:main")
+        for _, said in pairs:
+            session.add("user", said)
+        for number in range(others):
+            note = f"# Shelf {number}\n\nBox {number} holds screws.\n\n第{number}号箱子里是油漆。\n"
+            (tmp_path / f"shelf-{number}.md").write_text(note, "utf-8")
+        memory.sync()
+        most = memory.config.recall_hits
+
+        def given(question: str) -> str:
+            return confident_block(memory.recall(question), most) if is_question(question) else ""
+
+        right = [said in given(question) for question, said in pairs]
+        assert sum(right) >= 0.8 * len(right)
+        assert not [said for said in SMALL_TALK if given(said)]
+        assert not [said for said in OFF_TOPIC if given(said)]
+
+
 texts = st.text("ab 数据", max_size=60)
 
 
@@ -73,9 +152,8 @@ texts = st.text("ab 数据", max_size=60)
 def test_shares_are_shares(terms: dict[str, float], text: str) -> None:
     present = frozenset(term for term in terms if term in text)
     assert 0 <= share(terms, present) <= 1 + 1e-9
-    assert 0 <= together(terms, text) <= 1
-    if not present:
-        assert together(terms, text) == 0
+    assert 0 <= together(terms, text, present) <= 1
+    assert together(terms, text, frozenset()) == 0
 
 
 @given(
@@ -86,7 +164,7 @@ def test_shares_are_shares(terms: dict[str, float], text: str) -> None:
         coverage=st.floats(0, 1),
         cosine=st.none() | st.floats(-1, 1),
         outside=st.sampled_from([0.0, 1.0]),
-        terms=st.integers(0, 90),
+        crossed=st.sampled_from([0.0, 1.0]),
     ),
     st.floats(0, 1),
 )

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self
 
 from mnemark.agent.dispatch import AgentHook, Dispatcher
-from mnemark.agent.hook.event import FLOOR, message_text
+from mnemark.agent.hook.event import FLOOR, is_small_talk, message_text
 from mnemark.agent.worker import Worker
 from mnemark.memory.sessions.session import Session
 from mnemark.text.quoting.fence import check_fenced, strip_fences
@@ -52,6 +52,8 @@ class MemoryHook(AgentHook):
         if not words:
             return ""
         self.session.add("user", words)
+        if self._floor and is_small_talk(words):
+            return ""
         found = self.session.recall(words, budget=self._budget, deadline=self._deadline)
         return found.text if found.believable >= self._floor else ""
 

@@ -175,14 +175,16 @@ def _evidence(
         return None
     best, place = order[0]
     floor = order[-1][0] if len(order) == confidence.DEPTH else 0.0
-    texts = [normalize(f"{hit.title}\n{hit.text[:_MAX_READ]}") for hit in hits]
+    texts = [
+        (normalize(f"{hit.title}\n{hit.text[:_MAX_READ]}"), frozenset(scored.terms.get(found, ())))
+        for (_, found), hit in zip(order, hits, strict=False)
+    ]
     return confidence.Evidence(
         lead=best - floor,
-        together=max(confidence.together(scored.idf, text) for text in texts),
+        together=max(confidence.together(scored.idf, text, present) for text, present in texts),
         coverage=confidence.share(scored.idf, frozenset(scored.terms[place])),
         cosine=None,
         outside=0.0,
-        terms=len(scored.idf),
     )
 
 

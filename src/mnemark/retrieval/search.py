@@ -469,7 +469,10 @@ class _Search:
     ) -> confidence.Evidence | None:
         mask = self._visible_mask()
         asked = [term for term, weight in self.query.terms if weight == 1]
-        inputs = features.Inputs(self.snapshot, asked, words, cosines, mask, fused, in_time, records)
+        preset = self.request.preset if self.request.preset.fusion == "absolute" else DEFAULT
+        inputs = features.Inputs(
+            self.snapshot, asked, words, cosines, mask, fused, in_time, preset.time, records
+        )
         return features.gather(inputs)
 
 

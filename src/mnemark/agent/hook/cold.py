@@ -5,14 +5,17 @@ Turns are recorded. A prompt is answered by `quick_search` from the index as it 
 """
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from mnemark.agent import daemon
 from mnemark.agent.hook import agents
 from mnemark.agent.hook.capture import PlainRecord, capture, first_visible_line, note_compaction
-from mnemark.agent.hook.event import FLOOR, Execution, HookCall, checked, execution, is_question
+from mnemark.agent.hook.event import Execution, HookCall, checked, execution, floor, is_question
 from mnemark.errors import NotFoundError
 from mnemark.files import links
+
+_HITS: Final = 8
+"""Maximum number of passages of a recall."""
 
 
 def handle(root: Path, call: HookCall) -> dict[str, Any]:
@@ -72,11 +75,11 @@ def _recall(root: Path, call: HookCall) -> str:
 
     session = SessionLog(root, call.session).name
     try:
-        found = quick_search(root, said, exclude=(session, first_visible_line(root, session)))
+        found = quick_search(root, said, k=_HITS, exclude=(session, first_visible_line(root, session)))
     except NotFoundError:  # a new workspace: the index is created in the background
         _run_in_background(root, "")
         return ""
-    return block(found.hits, budget=800).text if found.believable >= FLOOR else ""
+    return block(found.hits, budget=800).text if found.believable >= floor(found, _HITS) else ""
 
 
 def _observe(root: Path, call: HookCall) -> None:

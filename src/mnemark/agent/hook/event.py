@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 FLOOR: Final = 0.35
 """`Recall.believable` below which a prompt gets no recall; docs/agents/README.md says why."""
-SMALL_FLOOR: Final = 0.2
+SMALL_FLOOR: Final = 0.32
 """The floor where memory has fewer hits than a recall asks for: `believable` needs other passages to compare
 with, and one thing said in a first session must be found in the next."""
 MIN_TERMS: Final = 3
@@ -25,6 +25,21 @@ _QUESTION: Final = lazy_pattern(
     r"什么|谁|哪|何时|何处|为何|怎么|怎样|如何|几个|几点|几号|多少|吗|记得|上次|之前",
     re.IGNORECASE,
 )
+_SMALL_TALK: Final = lazy_pattern(
+    r"(?:(?:hi|hello|hey|howdy|yo|there|good (?:morning|afternoon|evening|night|day)|thanks?(?: you)?"
+    r"(?: (?:so|very) much| a lot)?|cheers|please|bye|goodbye|see you(?: (?:later|soon|tomorrow))?|"
+    r"how(?:'s| is| are|'re) (?:you|it going|things|everything|life)(?: (?:doing|today|going))*|"
+    r"how (?:was|is) your (?:day|night|week|weekend|morning)|what'?s up|(?:it's |it is )?what an? "
+    r"(?:nice|lovely|great|beautiful|wonderful|terrible|awful) (?:day|morning|evening|weather|idea)|"
+    r"(?:i'm |i am )?(?:fine|great|good|ok|okay|nice|cool|perfect|awesome|well)|and you|"
+    r"你好|您好|嗨|哈喽|大家好|早上好|早安|上午好|中午好|下午好|晚上好|晚安|早|谢谢|多谢|感谢|谢啦|再见|拜拜|"
+    r"(?:你|您)?(?:今天|最近|近来|现在)?(?:过得)?(?:怎么样|好吗|还好吗|如何)|今天天气(?:真好|真不错|不错|很好)|哈+(?!哈)|"
+    r"太好了|真好|好的|你|您|了|啊|呀|吧|吗|呢|啦)[\s,.!?~，。！？～、…]*){1,12}",
+    re.IGNORECASE,
+)
+"""Greetings, thanks and the like, with nothing else in the message."""
+_MAX_SMALL_TALK: Final = 60
+"""Maximum number of characters of small talk."""
 _MAX_DURATION: Final = 1e12
 """Upper limit of a tool's duration in milliseconds; agents' JSON may contain "Infinity"."""
 OWN_TOOLS: Final = ("mnemark", "memory_")
@@ -64,8 +79,12 @@ def checked(block: str) -> str:
 
 def confident_block(found: "Recall", most: int) -> str:
     """Return the block of a recall with `k=most`, if it is believable enough and well quoted, else ""."""
-    floor = SMALL_FLOOR if len(found.hits) < most else FLOOR
-    return checked(found.text) if found.believable >= floor else ""
+    return checked(found.text) if found.believable >= floor(found, most) else ""
+
+
+def floor(found: "Recall", most: int) -> float:
+    """Return the minimum of `believable` for the block of a recall with `k=most`."""
+    return SMALL_FLOOR if len(found.hits) < most else FLOOR
 
 
 def message_text(content: Any) -> str:
@@ -82,13 +101,19 @@ def is_own_tool(name: str) -> bool:
     return any(word in name.casefold() for word in OWN_TOOLS)
 
 
+def is_small_talk(said: str) -> bool:
+    """Tell whether a message is nothing but greetings, thanks and the like: it asks memory for nothing."""
+    text = said.strip()
+    return len(text) <= _MAX_SMALL_TALK and _SMALL_TALK.fullmatch(text) is not None
+
+
 def is_question(said: str) -> bool:
     """Tell whether a prompt has enough terms for a recall; the agent's own commands (`/clear`) get none."""
     from mnemark.text.words.segment import query_terms
     from mnemark.text.words.stopwords import is_stop
 
     text = said.strip()[:2_000]
-    if text.startswith("/") and " " not in text:
+    if (text.startswith("/") and " " not in text) or is_small_talk(text):
         return False
     terms = {term for term in query_terms(text) if not is_stop(term)}
     return len(terms) >= (1 if _QUESTION.search(text) else MIN_TERMS)

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from mnemark.agent.hook import agents
 from mnemark.agent.hook.briefing import briefing
 from mnemark.agent.hook.capture import capture, first_visible_line, note_compaction
-from mnemark.agent.hook.event import FLOOR, HookCall, checked, execution, is_question, parse_call
+from mnemark.agent.hook.event import HookCall, checked, confident_block, execution, is_question, parse_call
 from mnemark.errors import UsageError
 from mnemark.memory.curation.files import past_of
 from mnemark.memory.memory import Memory
@@ -79,4 +79,4 @@ def _recall(memory: Memory, session: Session, call: HookCall) -> str:
     window = ((session.path, first_visible_line(memory.root, session.path)),)
     context = [turn.content for turn in session.last(4)]
     found = memory.recall(said, context=context, exclude=window)
-    return found.text if found.believable >= FLOOR else ""
+    return confident_block(found, memory.config.recall_hits)

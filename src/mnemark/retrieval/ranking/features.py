@@ -16,6 +16,8 @@ _TOP: Final = 3
 """Number of top passages searched for terms close together."""
 _MAX_CHARACTERS: Final = 4_000
 """Maximum number of characters of each searched."""
+_SAMPLE: Final = 400
+"""Number of characters that show a text's language."""
 _SMOOTHING: Final = 20
 """Number of passages added to smooth idf and the mean of cosines in a small memory."""
 
@@ -32,6 +34,8 @@ class Inputs(NamedTuple):
     mask: Mask | None
     fused: Floats
     in_time: Mask | None
+    time: float
+    """What `fused` has more for a passage in that time."""
     records: Mapping[int, Record]
     """Candidates by position."""
 
@@ -49,16 +53,37 @@ def gather(inputs: Inputs) -> confidence.Evidence | None:
     if inputs.cosines is not None:
         cosine = float(inputs.cosines[best]) - float(inputs.cosines.sum(dtype=np.float64)) / count
     floor = float(inputs.fused[order[-1]]) if len(order) == confidence.DEPTH else 0.0
-    first = (inputs.records[pos] for pos in order[:_TOP].tolist() if pos in inputs.records)
-    texts = [normalize(f"{record.title}\n{record.text[:_MAX_CHARACTERS]}") for record in first]
+    inside = inputs.in_time is not None and bool(inputs.in_time[best])
+    top = [pos for pos in order[:_TOP].tolist() if pos in inputs.records]
     return confidence.Evidence(
-        lead=float(inputs.fused[best]) - floor,
-        together=max((confidence.together(idf, text) for text in texts), default=0.0),
+        lead=max(float(inputs.fused[best]) - inside * inputs.time - floor, 0.0),
+        together=max((_together(inputs, idf, pos) for pos in top), default=0.0),
         coverage=confidence.share(idf, _terms_around(inputs, best)),
         cosine=cosine,
-        outside=float(inputs.in_time is not None and not inputs.in_time[best]),
-        terms=len(inputs.asked),
+        outside=float(inputs.in_time is not None and not inside),
+        crossed=float(best in inputs.records and _crossed(inputs.asked, inputs.records[best].text)),
     )
+
+
+def _together(inputs: Inputs, idf: Mapping[str, float], pos: int) -> float:
+    record = inputs.records[pos]
+    text = normalize(f"{record.title}\n{record.text[:_MAX_CHARACTERS]}")
+    present = frozenset(term for term in inputs.asked if holds(inputs.words.hits[term].pos, pos))
+    return confidence.together(idf, text, present)
+
+
+def _crossed(asked: Sequence[str], text: str) -> bool:
+    """Return whether a text is in another language than the terms: one of both in Chinese, the other not."""
+    sample = text[:_SAMPLE]
+    chinese = sum(map(_is_han, sample))
+    asked_in_chinese = {_is_han(term[0]) for term in asked}
+    if chinese * 3 > len(sample):
+        return asked_in_chinese == {False}
+    return not chinese and asked_in_chinese == {True}
+
+
+def _is_han(character: str) -> bool:
+    return "\u3400" <= character <= "\u9fff"
 
 
 def _terms_around(inputs: Inputs, pos: int) -> frozenset[str]:
