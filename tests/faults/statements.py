@@ -1,6 +1,8 @@
 """Die or fail at the n-th SQL statement of a sync."""
 
 import os
+import signal
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -44,13 +46,21 @@ def die() -> None:
 
 
 def in_child(work: Callable[[], None]) -> int:
-    """Run `work` in a forked process; its exit code."""
+    """Run `work` in a forked process; its exit code.
+
+    A thread that still loads dictionaries holds their lock, which nobody would give back in the child: it is
+    waited for. A child that hangs all the same is ended, and the test fails.
+    """
+    for thread in threading.enumerate():
+        if thread.name == "mnemark-load":
+            thread.join(30)
     with warnings.catch_warnings():
         # Threads that idle in the background do not matter to a child that opens everything itself.
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:
         code = 1
+        signal.alarm(120)
         try:
             work()
             code = 0
