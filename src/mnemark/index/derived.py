@@ -118,38 +118,50 @@ def _sources(meta: Any) -> Sequence[str]:
 def edges(snapshot: Snapshot, known: Ranges) -> Edges | None:
     """Place sources in a snapshot; None where no derived passage has one."""
     at = derived_passages(snapshot)
-    numbers = snapshot.rows["passage"][at]
-    order = np.argsort(numbers)
-    places = np.searchsorted(numbers, known.passages, sorter=order)
-    places = np.minimum(places, len(at) - 1) if len(at) else places
     if not len(at):
         return None
-    place = order[places]
-    there = numbers[place] == known.passages
-    starts = np.flatnonzero(~snapshot.follows)
-    top = max(known.documents.max(initial=0), snapshot.rows["document"].max(initial=0))
-    groups = np.full(int(top) + 1, -1)
-    groups[snapshot.rows["document"][starts]] = np.arange(len(starts))
-    group = groups[known.documents]
-    there &= group >= 0
-    keys = (snapshot.group << _BITS) | np.minimum(snapshot.rows["ordinal"], _ALL)
-    low = np.searchsorted(keys, (group << _BITS) | np.minimum(known.first, _ALL))
-    high = np.searchsorted(keys, (group << _BITS) | np.minimum(known.last, _ALL), side="right")
+    place, there = _places(snapshot.rows["passage"][at], known.passages)
+    low, high = _positions(snapshot, known)
     count = np.where(there, high - low, 0)
     totals = np.bincount(place, count, len(at)).astype(np.int64)
+    if not totals.any():
+        return None
     apart = np.zeros(len(snapshot), np.bool_)
     apart[at[totals > 0]] = True
-    if not apart.any():
-        return None
     fact = snapshot.rows["kind"][at] == KIND_CODE["fact"]
     # A link to a whole page is no source of a line: a page of facts does not speak for each of them.
     few = (totals[place] <= FEW) & (count > 0) & (known.first > 0)
-    repeats = count[few]
-    lines = np.repeat(at[place[few]], repeats)
-    offsets = np.arange(len(lines)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
-    sources = np.repeat(low[few], repeats) + offsets
+    lines = np.repeat(at[place[few]], count[few])
+    sources = _all_between(low[few], count[few])
     keep = ~apart[sources]
     by_line = np.argsort(lines[keep], kind="stable")
-    return Edges(
-        apart, lines[keep][by_line], sources[keep][by_line], at[(totals > FEW) | (fact & (totals > 0))]
-    )
+    pages = at[(totals > FEW) | (fact & (totals > 0))]
+    return Edges(apart, lines[keep][by_line], sources[keep][by_line], pages)
+
+
+def _places(numbers: Positions, wanted: Positions) -> tuple[Positions, Mask]:
+    """Return where each wanted number stands among `numbers` (not sorted, not empty), and whether it does."""
+    order = np.argsort(numbers)
+    found = np.minimum(np.searchsorted(numbers, wanted, sorter=order), len(numbers) - 1)
+    place = order[found]
+    return place, numbers[place] == wanted
+
+
+def _positions(snapshot: Snapshot, known: Ranges) -> tuple[Positions, Positions]:
+    """Return the first and the last position, exclusive, of each range; equal where its document is gone."""
+    documents = snapshot.rows["document"]
+    starts = np.flatnonzero(~snapshot.follows)
+    top = max(known.documents.max(initial=0), documents.max(initial=0))
+    groups = np.full(int(top) + 1, -1)
+    groups[documents[starts]] = np.arange(len(starts))
+    group = groups[known.documents]
+    keys = (snapshot.group << _BITS) | np.minimum(snapshot.rows["ordinal"], _ALL)
+    low = np.searchsorted(keys, (group << _BITS) | np.minimum(known.first, _ALL))
+    high = np.searchsorted(keys, (group << _BITS) | np.minimum(known.last, _ALL), side="right")
+    return low, np.where(group >= 0, high, low)
+
+
+def _all_between(first: Positions, count: Positions) -> Positions:
+    """Return `count[i]` positions from `first[i]` on, for each i."""
+    offsets = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
+    return np.repeat(first, count) + offsets
