@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from mnemark.index.rows import ASKS
 from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot
 from mnemark.index.store import Record
 from mnemark.retrieval.ranking import confidence
@@ -55,13 +56,16 @@ def gather(inputs: Inputs) -> confidence.Evidence | None:
     floor = float(inputs.fused[order[-1]]) if len(order) == confidence.DEPTH else 0.0
     inside = inputs.in_time is not None and bool(inputs.in_time[best])
     top = [pos for pos in order[:_TOP].tolist() if pos in inputs.records]
+    crossed = best in inputs.records and _crossed(inputs.asked, inputs.records[best].text)
+    if crossed and inputs.snapshot.rows["flags"][best] & ASKS:
+        crossed, cosine = False, 0.0  # what is near in meaning alone, and asks itself, answers nothing
     return confidence.Evidence(
         lead=max(float(inputs.fused[best]) - inside * inputs.time - floor, 0.0),
         together=max((_together(inputs, idf, pos) for pos in top), default=0.0),
         coverage=confidence.share(idf, _terms_around(inputs, best)),
         cosine=cosine,
         outside=float(inputs.in_time is not None and not inside),
-        crossed=float(best in inputs.records and _crossed(inputs.asked, inputs.records[best].text)),
+        crossed=float(crossed),
     )
 
 
