@@ -217,11 +217,11 @@ def version(connection: apsw.Connection) -> int | None:
     """Return the schema version, or None for an empty file; raise IntegrityError if it is no index."""
     application = connection.pragma("application_id")
     found = connection.pragma("user_version")
-    if not application and not found:
+    if not application:
         tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
-        if not tables:
+        if not tables and not found:
             return None
-        # Another process may have created the schema meanwhile: read both pragmas again.
+        # Another process may have created the schema meanwhile, even between the two: read both again.
         application, found = connection.pragma("application_id"), connection.pragma("user_version")
     if application != APPLICATION_ID:
         raise IntegrityError("index.db is not a mnemark index; move it away and run `mnemark sync`")
