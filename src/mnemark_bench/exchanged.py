@@ -12,15 +12,13 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from mnemark.index.units import MONTHS
+from mnemark.text.words.normalize import HAN
 from mnemark.text.words.segment import query_terms, tagged
 from mnemark.text.words.stopwords import is_stop
 from mnemark_bench.data import DataSet, Question, Unit
 
-_MONTHS: Final = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
-_MONTH: Final = re.compile(rf"\b(?:{'|'.join(_MONTHS)})\b")
+_MONTH: Final = re.compile(rf"\b(?:{'|'.join(MONTHS)})\b")
 _CHINESE_MONTH: Final = re.compile(r"(?<!\d)(?:1[0-2]|[1-9])月")
 _TOKEN: Final = re.compile(r"[A-Z][A-Za-z']*(?: [A-Z][A-Za-z']*)*|[A-Za-z']+|[.?!,:]")
 """A word, a name of several words, or a sign."""
@@ -62,7 +60,7 @@ def _words(data: DataSet, scope: str) -> dict[str, list[str]]:
                 found.setdefault(kind, Counter())[question.query[start:end]] += 1
     speakers = Counter(unit.role for unit in data.units[scope] if unit.role and unit.kind == "turn")
     found.setdefault("name", Counter()).update({name: 0 for name in speakers if name[0].isupper()})
-    found["month"] = Counter(dict.fromkeys(_MONTHS, 1))
+    found["month"] = Counter(dict.fromkeys(MONTHS, 1))
     found["月"] = Counter(dict.fromkeys((f"{number}月" for number in range(1, 13)), 1))
     return {kind: [word for word, _ in counts.most_common()] for kind, counts in found.items()}
 
@@ -89,7 +87,7 @@ def _is_other(word: str, text: str, inside: set[str], times: set[str]) -> bool:
     """Return whether a word is neither in the question nor in its evidence."""
     if word in text or not inside.isdisjoint(query_terms(word)):
         return False
-    number = _MONTHS.index(word) + 1 if word in _MONTHS else word.removesuffix("月")
+    number = MONTHS.index(word) + 1 if word in MONTHS else word.removesuffix("月")
     return f"{number:0>2}" not in times
 
 
@@ -101,7 +99,7 @@ def _slots(text: str) -> Iterator[_Slot]:
     before = ""
     for match in _TOKEN.finditer(text):
         word = match[0].removesuffix("'s")
-        if len(word) > 3 and word not in _MONTHS and not is_stop(word.casefold()):
+        if len(word) > 3 and word not in MONTHS and not is_stop(word.casefold()):
             end = match.start() + len(word)
             if word[0].isupper() and before not in {"", ".", "?", "!"}:
                 yield _Slot(match.start(), end, "name")
@@ -118,5 +116,5 @@ def _chinese_slots(text: str) -> Iterator[_Slot]:
         if start < 0:
             continue
         place = start + len(word)
-        if len(word) > 1 and "\u3400" <= word[0] <= "\u9fff" and tag[:2] in {"n", "nr", "ns", "nt", "nz"}:
+        if len(word) > 1 and HAN.match(word) and tag[:2] in {"n", "nr", "ns", "nt", "nz"}:
             yield _Slot(start, place, tag[:2])

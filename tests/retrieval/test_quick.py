@@ -10,7 +10,7 @@ from mnemark import Memory
 from mnemark.errors import NotFoundError
 from mnemark.index.read_only import LENGTH_AT, LINE_SHIFT, ROW, QuickIndex, Row
 from mnemark.index.rows import ROW as COLUMNS
-from mnemark.index.units import first_ordinal
+from mnemark.index.rows import first_ordinal
 from mnemark.retrieval.quick_search import quick_search
 
 WORDS = (

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from mnemark.facts.keys import content_key, predicate_key, statement_key, subject_key, value_words
-from mnemark.facts.model import TRUST, Fact
+from mnemark.facts.model import TRUST, Fact, refs_in
 from mnemark.facts.timeline import FactVersion
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import HAN
@@ -76,7 +76,7 @@ def _is_kind(said: Retraction, fact: Fact) -> bool:
 
 
 def _may_end(said: Retraction, fact: Fact) -> bool:
-    of_same_turn = bool(said.source) and said.source in map(str.strip, fact.source.split(","))
+    of_same_turn = bool(said.source) and said.source in refs_in(fact.source)
     return not of_same_turn and TRUST[said.origin] >= TRUST[fact.origin]
 
 

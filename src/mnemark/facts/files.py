@@ -18,7 +18,7 @@ import msgspec
 from mnemark.facts import write
 from mnemark.facts.keys import predicate_key, subject_key
 from mnemark.facts.labels import in_chinese, is_chinese
-from mnemark.facts.model import TYPES, Fact
+from mnemark.facts.model import TYPES, Fact, refs_in
 from mnemark.facts.parse import ParsedFact, clean, decode, encode, parse
 from mnemark.facts.timeline import timeline, when
 from mnemark.files import layout, listing, names, platform
@@ -448,8 +448,8 @@ def _confirm(text: str, path: str, change: Confirmation) -> str:
         if fact.id == change.fact:
             fields = ({} if parsed.id else _comment(fact)) | dict(change.fields)
             if source := change.fields.get("source"):
-                sources = [*map(str.strip, fact.source.split(",")), source]
-                fields["source"] = ", ".join(dict.fromkeys(filter(None, sources)))
+                sources = [*refs_in(fact.source), source]
+                fields["source"] = ", ".join(dict.fromkeys(sources))
             over = when(fields.get("until", ""), UTC) if "until" in change.fields else None
             ended = over is not None and over <= datetime.now(UTC)
             return (write.strike if ended else write.change_comment)(text, parsed, fields)

@@ -40,6 +40,11 @@ class NewFact(msgspec.Struct, frozen=True, kw_only=True):
     """Such as "users/ann"."""
 
 
+def refs_in(source: str) -> tuple[str, ...]:
+    """Return the refs in the `source` of a fact, which separates them by commas."""
+    return tuple(ref for part in source.split(",") if (ref := part.strip()))
+
+
 class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One value of one predicate. Times are ISO text as written; a date begins at midnight."""
 

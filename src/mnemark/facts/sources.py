@@ -4,7 +4,7 @@ from collections import defaultdict
 from datetime import datetime
 
 from mnemark.facts.journal import FactJournal, Words, said_mark, words_of
-from mnemark.facts.model import Fact
+from mnemark.facts.model import Fact, refs_in
 from mnemark.files.ids import time_of
 
 
@@ -51,7 +51,7 @@ class Sources:
 
 def _sources(refs: str) -> set[str]:
     """Return the sources in a list of refs."""
-    return {source_of(ref.strip()) for ref in refs.split(",")} - {""}
+    return {source_of(ref) for ref in refs_in(refs)}
 
 
 def source_of(ref: str) -> str:

@@ -13,6 +13,7 @@ import msgspec
 
 from mnemark.files import listing, platform
 from mnemark.files.layout import EPISODES, in_scope
+from mnemark.files.names import split_sources
 from mnemark.files.reading import read
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.frontmatter import front_matter
@@ -26,8 +27,6 @@ _WRITTEN_BEFORE: Final = ("tools", "entities")
 """Fields of earlier versions; what they held is on the page."""
 _SLUG_LENGTH: Final = 40
 _TITLE: Final = lazy_pattern(r"^# +(\S.*)$", re.MULTILINE)
-_SOURCES: Final = lazy_pattern(r" — [^ ]+\.jsonl#L\d+(?:, [^ ]+\.jsonl#L\d+)*$")
-"""The sources of a model's note, at the end of its line."""
 _ITEM: Final = lazy_pattern(r"^- \*\*(?P<name>[^*]+)\*\*(?: ?[(（][^()（）]*[)）])?[:：] ?(?P<text>.*)$")
 
 
@@ -139,7 +138,7 @@ def _episode_in(path: str, text: str) -> EpisodeFile | None:
     if "session" not in fields:
         return None
     title = _TITLE.search(text)
-    rows = (_ITEM.match(without_sources(line)) for line in text.splitlines())
+    rows = (_ITEM.match(split_sources(line)[0]) for line in text.splitlines())
     items = [(m["name"].strip(), m["text"].strip()) for m in rows if m]
     listed = fields.get("projects")
     return EpisodeFile(
@@ -152,11 +151,6 @@ def _episode_in(path: str, text: str) -> EpisodeFile | None:
         projects=tuple(map(str, listed)) if isinstance(listed, (list, tuple)) else (),
         items=tuple(items),
     )
-
-
-def without_sources(line: str) -> str:
-    """Return a line without the sources of a model's note."""
-    return _SOURCES.sub("", line)
 
 
 def retitled(text: str, path: str, title: str) -> str:

@@ -73,6 +73,15 @@ _REF: Final = lazy_pattern(
 )
 
 
+_SOURCES: Final = lazy_pattern(r" \u2014 (?P<refs>[^ ]+\.jsonl#L\d+(?:, [^ ]+\.jsonl#L\d+)*)$")
+
+
+def split_sources(line: str) -> tuple[str, tuple[str, ...]]:
+    """Return a line without the refs of turns at its end, which a model's note has, and those refs."""
+    match = _SOURCES.search(line) if ".jsonl#L" in line else None
+    return (line, ()) if match is None else (line[: match.start()], tuple(match["refs"].split(", ")))
+
+
 def split_ref(ref: str) -> tuple[str, int, int | None]:
     """Return path, first and last line (from 1, inclusive) of a ref; (path, 1, None) for a whole file."""
     match = _REF.fullmatch(ref)

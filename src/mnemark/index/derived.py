@@ -5,7 +5,6 @@ take their places. Text that a person wrote or changed is not derived.
 """
 
 import posixpath
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
@@ -14,7 +13,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from mnemark.index.rows import DERIVED, KIND_CODE
+from mnemark.files.names import split_ref, split_sources
+from mnemark.index.rows import DERIVED, KIND_CODE, first_ordinal
 from mnemark.index.snapshot import Mask, Positions, Snapshot
 from mnemark.text.lazy_pattern import lazy_pattern
 
@@ -22,16 +22,10 @@ SOURCES: Final = "sources"
 """Key of the sources in the `meta` of a derived passage."""
 FEW: Final = 4
 """Passages that a line may come from to say something about each; an episode comes from more."""
-_REFS: Final = lazy_pattern(r" \u2014 (?P<refs>[^ ]+\.jsonl#L\d+(?:, [^ ]+\.jsonl#L\d+)*)$")
-"""The turns of a line, at its end."""
 _LINK: Final = lazy_pattern(r"\]\((?P<target>[^()\s:]+\.(?:md|jsonl)(?:#L\d+(?:-L\d+)?)?)\)")
-_REF: Final = lazy_pattern(
-    r"(?P<path>.+?)(?:#L(?P<first>\d{1,9})(?:C\d+)?(?:-L(?P<last>\d{1,9})(?:C\d+)?)?)?\Z", re.DOTALL
-)
 _BITS: Final = 41
 """Bits of an ordinal: 21 of the line, 20 of the chunk."""
 _ALL: Final = (1 << _BITS) - 1
-_LINE_SHIFT: Final = 20
 
 
 class SourcedLine(NamedTuple):
@@ -46,10 +40,9 @@ def sourced_lines(text: str) -> list[SourcedLine]:
     """Return the lines that end with refs of turns; numbers from 1."""
     found = []
     for number, line in enumerate(text.split("\n"), 1):
-        match = _REFS.search(line.rstrip()) if ".jsonl#L" in line else None
-        if match is not None:
-            words = line[: match.start()].strip().removeprefix("- ")
-            found.append(SourcedLine(number, words, tuple(match["refs"].split(", "))))
+        words, sources = split_sources(line.rstrip())
+        if sources:
+            found.append(SourcedLine(number, words.strip().removeprefix("- "), sources))
     return found
 
 
@@ -93,15 +86,12 @@ def ranges(metas: Iterable[tuple[int, str]], documents: Mapping[str, int]) -> Ra
     found: list[tuple[int, int, int, int]] = []
     for passage, meta in metas:
         for ref in _sources(msgspec.json.decode(meta)):
-            match = _REF.match(ref)
-            if match is None:
-                continue
-            document = documents.get(match["path"]) if ref[-1] != "/" else _any_below(ref, documents)
-            if document is None:
-                continue
-            first = int(match["first"] or 0)
-            last = int(match["last"] or first) if first else _ALL >> _LINE_SHIFT
-            found.append((passage, document, first << _LINE_SHIFT, ((last + 1) << _LINE_SHIFT) - 1))
+            path, first, last = split_ref(ref)
+            document = _any_below(ref, documents) if ref.endswith("/") else documents.get(path)
+            if document is not None:
+                begin = 0 if last is None else first_ordinal(first)
+                end = _ALL if last is None else first_ordinal(last + 1) - 1
+                found.append((passage, document, begin, end))
     columns = np.array(found, np.int64).reshape(-1, 4).T
     return Ranges(*columns)
 
@@ -115,11 +105,8 @@ def _sources(meta: Any) -> Sequence[str]:
     return [ref for ref in refs if isinstance(ref, str)] if isinstance(refs, list) else []
 
 
-def edges(snapshot: Snapshot, known: Ranges) -> Edges | None:
-    """Place sources in a snapshot; None where no derived passage has one."""
-    at = derived_passages(snapshot)
-    if not len(at):
-        return None
+def edges(snapshot: Snapshot, at: Positions, known: Ranges) -> Edges | None:
+    """Place the sources of the derived passages `at`, at least one; None where none of them is there."""
     place, there = _places(snapshot.rows["passage"][at], known.passages)
     low, high = _positions(snapshot, known)
     count = np.where(there, high - low, 0)
@@ -132,7 +119,7 @@ def edges(snapshot: Snapshot, known: Ranges) -> Edges | None:
     # A link to a whole page is no source of a line: a page of facts does not speak for each of them.
     few = (totals[place] <= FEW) & (count > 0) & (known.first > 0)
     lines = np.repeat(at[place[few]], count[few])
-    sources = _all_between(low[few], count[few])
+    sources = positions_from(low[few], count[few])
     keep = ~apart[sources]
     by_line = np.argsort(lines[keep], kind="stable")
     pages = at[(totals > FEW) | (fact & (totals > 0))]
@@ -161,7 +148,7 @@ def _positions(snapshot: Snapshot, known: Ranges) -> tuple[Positions, Positions]
     return low, np.where(group >= 0, high, low)
 
 
-def _all_between(first: Positions, count: Positions) -> Positions:
+def positions_from(first: Positions, count: Positions) -> Positions:
     """Return `count[i]` positions from `first[i]` on, for each i."""
     offsets = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
     return np.repeat(first, count) + offsets

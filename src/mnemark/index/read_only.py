@@ -78,6 +78,14 @@ _FETCH: Final = """SELECT p.id, d.path, p.start_line, p.end_line, p.kind, p.orig
     p.text, p.meta FROM passages p JOIN documents d ON d.id = p.document WHERE p.id = ?"""
 
 
+def _numbers(data: bytes) -> "array[int]":
+    """Return the numbers of the passages in a posting list."""
+    numbers = array("H", data[: 2 * (len(data) // 3)])
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers
+
+
 class QuickIndex:
     """A read-only view of the index of a workspace, for one query. A context manager.
 
@@ -144,12 +152,9 @@ class QuickIndex:
 
     def postings(self, term: str) -> Iterator[tuple[Place, int, int]]:
         """Yield the live passages that contain a term: place, count in the text, count in the head."""
-        sql = "SELECT data FROM postings WHERE segment = ? AND term = ?"
-        for part, (identifier, size, _, dead) in enumerate(self._parts):
-            data = schema.scalar(self._db, sql, (identifier, term))
-            if not isinstance(data, bytes):
-                continue
-            numbers = self._numbers(data)
+        for part, data in self._data(term):
+            _, size, _, dead = self._parts[part]
+            numbers = _numbers(data)
             counts = data[2 * len(numbers) :]
             for number, packed in zip(numbers, counts, strict=True):
                 if number < size and not dead[number >> 3] & (0x80 >> (number & 7)):
@@ -157,15 +162,12 @@ class QuickIndex:
 
     def undated(self, term: str, kind: int) -> list[Place]:
         """Return the live passages of a kind and without a date that contain a term."""
-        sql = "SELECT data FROM postings WHERE segment = ? AND term = ?"
         found: list[Place] = []
-        for part, (identifier, size, rows, dead) in enumerate(self._parts):
-            data = schema.scalar(self._db, sql, (identifier, term))
-            if not isinstance(data, bytes):
-                continue
+        for part, data in self._data(term):
+            _, size, rows, dead = self._parts[part]
             found += [
                 Place(part, number)
-                for number in self._numbers(data)
+                for number in _numbers(data)
                 if number < size
                 and rows[(at := number * ROW.size) + _KIND_AT] == kind
                 and rows[at + _TIME_AT : at + _TIME_AT + 8] == _NO_TIME
@@ -173,12 +175,13 @@ class QuickIndex:
             ]
         return found
 
-    @staticmethod
-    def _numbers(data: bytes) -> "array[int]":
-        numbers = array("H", data[: 2 * (len(data) // 3)])
-        if sys.byteorder == "big":
-            numbers.byteswap()
-        return numbers
+    def _data(self, term: str) -> Iterator[tuple[int, bytes]]:
+        """Yield the number of each part that contains a term, and the posting list."""
+        sql = "SELECT data FROM postings WHERE segment = ? AND term = ?"
+        for part, (identifier, *_) in enumerate(self._parts):
+            data = schema.scalar(self._db, sql, (identifier, term))
+            if isinstance(data, bytes):
+                yield part, data
 
     def row(self, place: Place) -> Row:
         """Return the ranking columns of a passage."""

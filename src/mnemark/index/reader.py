@@ -12,10 +12,10 @@ from mnemark.files.scan import ignorer
 from mnemark.files.tombstones import Tombstones
 from mnemark.index import unindexed
 from mnemark.index.derived import Edges, derived_passages, edges
+from mnemark.index.rows import first_ordinal
 from mnemark.index.snapshot import Positions, Snapshot
 from mnemark.index.store import Index, Record
 from mnemark.index.unindexed import NOTHING, LogSizes, Pending
-from mnemark.index.units import first_ordinal
 
 
 class View:
@@ -33,13 +33,10 @@ class View:
         """Return the derived passages with their sources; None where there are none."""
         memo = self.snapshot.memo
         if "derived" not in memo:
-            memo["derived"] = self._derived()
-        found = memo["derived"]
-        return found if isinstance(found, Edges) else None
-
-    def _derived(self) -> Edges | None:
-        at = derived_passages(self.snapshot)
-        return edges(self.snapshot, self._index.sources(self.snapshot, at)) if len(at) else None
+            at = derived_passages(self.snapshot)
+            sources = self._index.sources(self.snapshot, at) if len(at) else None
+            memo["derived"] = None if sources is None else edges(self.snapshot, at, sources)
+        return found if isinstance(found := memo["derived"], Edges) else None
 
     def fetch(self, positions: Sequence[int] | npt.NDArray[np.int64]) -> list[Record]:
         """Return the passages at the given positions, in that order."""

@@ -32,13 +32,14 @@ lower, and if untrusted left out of results that were not searched for."""
 UNTRUSTED: Final[frozenset[Origin]] = frozenset({"tool", "web"})
 CORE: Final = 4
 """Flag: long-term memory, identity or facts; exempt from recency decay."""
+DERIVED: Final = 8
+"""Flag: generated text that names its sources; see `derived`."""
 USER: Final = 16
 """Flag: said by the user of a chat with an assistant, who has no other name there."""
 ASKS: Final = 32
 """Flag: a turn that ends in a question mark; it asks for something rather than tells it."""
-
-DERIVED: Final = 8
-"""Flag: generated text that names its sources; see `derived`."""
+LINE_SHIFT: Final = 20
+"""Bits of the chunk in an ordinal, `line << 20 | chunk`: in file order, for lines of many chunks, too."""
 
 KIND_CODE: Final[dict[Kind, int]] = {kind: code for code, kind in enumerate(KINDS)}
 ORIGIN_CODE: Final[dict[Origin, int]] = {origin: code for code, origin in enumerate(ORIGINS)}
@@ -47,6 +48,11 @@ Rows = npt.NDArray[np.void]
 """A structured array of `ROW`."""
 
 _EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - wall time on purpose, as people name days
+
+
+def first_ordinal(line: int) -> int:
+    """Return the lowest ordinal of a passage that begins on `line`."""
+    return line << LINE_SHIFT
 
 
 def seconds(moment: datetime) -> int:

@@ -41,6 +41,15 @@ class TermHits(NamedTuple):
     text: Floats
     head: Floats
 
+    def find(self, positions: Positions) -> tuple[Positions, Mask]:
+        """Return where each of these positions stands, and whether it does; there must be a hit."""
+        place = np.minimum(np.searchsorted(self.pos, positions), len(self.pos) - 1)
+        return place, self.pos[place] == positions
+
+    def among(self, positions: Positions) -> Mask:
+        """Return which of these positions hold the term."""
+        return self.find(positions)[1] if len(self.pos) else np.zeros(len(positions), np.bool_)
+
 
 class Snapshot:
     """All live passages of one generation, and the postings on them."""

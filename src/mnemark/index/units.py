@@ -15,10 +15,11 @@ import msgspec
 from msgspec.structs import replace
 
 from mnemark.facts.known import FACT
-from mnemark.facts.model import Fact
+from mnemark.facts.model import Fact, refs_in
 from mnemark.facts.parse import ParsedFact, clean
 from mnemark.files.layout import EPISODES, FACTS, Place, in_scope
 from mnemark.index.derived import linked, sourced_lines
+from mnemark.index.rows import LINE_SHIFT, first_ordinal
 from mnemark.text.markdown.frontmatter import document_title, front_matter
 from mnemark.text.markdown.generated import split
 from mnemark.text.markdown.passages import passages, text_passages
@@ -34,9 +35,7 @@ def _blank_bullets(text: str, found: Sequence[tuple[ParsedFact, Fact]]) -> str:
     """Return a text with the lines of these bullets emptied, so that line numbers stay the same."""
     parts, at = [], 0
     for parsed, _ in found:
-        lines = text[parsed.bullet.start : parsed.bullet.end].splitlines(keepends=True)
-        parts.append(text[at : parsed.bullet.start])
-        parts += [line[len(line.rstrip("\r\n")) :] for line in lines]
+        parts += [text[at : parsed.bullet.start], _emptied(text[parsed.bullet.start : parsed.bullet.end])]
         at = parsed.bullet.end
     return "".join([*parts, text[at:]])
 
@@ -61,10 +60,9 @@ _REPEATED: Final = {"scratchpad": EPISODES, "longterm": FACTS, "identity": FACTS
 """Folders whose files the generated lines of a page repeat, where they name none."""
 COLUMNS: Final = "columns"
 """Key of the `types.Columns` of a passage in its `meta`, where it is a part of a line."""
-_LINE_SHIFT: Final = 20
 _NOTHING: Final[Mapping[str, Any]] = {}
-_CHUNK_MASK: Final = (1 << _LINE_SHIFT) - 1
-"""Mask of the chunk in an ordinal, `line << 20 | chunk`: in file order, for lines of many chunks, too."""
+_CHUNK_MASK: Final = (1 << LINE_SHIFT) - 1
+"""Mask of the chunk in an ordinal."""
 
 
 class Unit(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,11 +91,6 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
 def embedded_text(title: str, text: str) -> str:
     """Return the text of a passage that is embedded."""
     return f"{title}\n{text}" if title else text
-
-
-def first_ordinal(line: int) -> int:
-    """Return the lowest ordinal of a passage that begins on `line`."""
-    return line << _LINE_SHIFT
 
 
 @lru_cache(maxsize=1024)
@@ -132,7 +125,7 @@ def note_units(
     cut = passages if stem.suffix.lower() in {".md", ".markdown"} else text_passages
     units = [_fact_unit(parsed, fact, f"{stem.stem} {tags}") for parsed, fact in facts]
     text = _blank_bullets(text, facts)
-    text = _without_front(text, fields.end)
+    text = _emptied(text[: fields.end]) + text[fields.end :]
     by_people, generated = split(text) if place.role in _DERIVED_ROLES else (text, "")
     about = "" if place.kind == "episode" else _joined_words(tuple(map(str, fields.fields.values())))
 
@@ -184,10 +177,9 @@ def _derived(
             yield _trimmed(passage), page or linked(passage.text, path)
 
 
-def _without_front(text: str, end: int) -> str:
-    """Return a text with its front matter, up to the offset `end`, emptied; line numbers do not change."""
-    lines = text[:end].splitlines(keepends=True)
-    return "".join(line[len(line.rstrip("\r\n")) :] for line in lines) + text[end:]
+def _emptied(text: str) -> str:
+    """Return a text with nothing in its lines."""
+    return "".join(line[len(line.rstrip("\r\n")) :] for line in text.splitlines(keepends=True))
 
 
 def _columns(text: str, passage: Passage) -> dict[str, tuple[int, int]]:
@@ -220,7 +212,7 @@ def _fact_unit(parsed: ParsedFact, fact: Fact, around: str) -> Unit:
         text=printable(fact_text(fact)),
         head=printable(head),
         meta={FACT: fact.id},
-        sources=tuple(filter(None, (ref.strip() for ref in fact.source.split(",")))),
+        sources=refs_in(fact.source),
     )
 
 

@@ -8,6 +8,7 @@ text full of them would otherwise push the others out of the block.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import cache, cached_property
 from typing import Final, NamedTuple
 
 from mnemark.retrieval.render import BRIEF_TOKENS, brief, noted_of, source_line, speaker_of, without_comments
@@ -15,7 +16,7 @@ from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import fence, inert, inert_together, visible
 from mnemark.text.summary.filler import is_bare, is_courtesy
 from mnemark.text.words.tokens import estimate_tokens
-from mnemark.types import Hit
+from mnemark.types import Hit, ref_to
 
 _SHARE: Final = 0.2
 """Maximum share of the budget for the whole text of a hit, as long as others wait."""
@@ -52,7 +53,7 @@ def block(hits: Sequence[Hit], *, budget: int, brief_tokens: int = BRIEF_TOKENS)
     Hits without content ("Noted.", a bare heading, front matter) and hits far behind the best get no row.
     """
     rows = _packed(_worth_showing(hits), budget, brief_tokens)
-    texts = inert_together([row.text() for row in rows])
+    texts = inert_together([row.text for row in rows])
     while texts:
         found = fence("\n".join(texts))
         if estimate_tokens(found) <= budget:
@@ -61,40 +62,46 @@ def block(hits: Sequence[Hit], *, budget: int, brief_tokens: int = BRIEF_TOKENS)
     return NOTHING
 
 
-class _Part:
+class _Part(NamedTuple):
     """A hit in a row, with the form of its text."""
 
-    def __init__(self, hit: Hit, words: str, *, short: bool) -> None:
-        self.hit = hit
-        self.words = words
-        self.short = short
-        """Whether there is more of it."""
+    hit: Hit
+    words: str
+    short: bool
+    """Whether there is more of it."""
 
 
 class _Row:
-    """A hit, or turns of one session that follow each other."""
+    """A hit, or turns of one session that follow each other; not changed once made, as its cost is kept."""
 
-    def __init__(self, part: _Part, line: str = "") -> None:
-        self.parts = [part]
+    def __init__(self, parts: tuple[_Part, ...], line: str = "") -> None:
+        self.parts = parts
         self._line = line
         """The brief line, where there was no room for more."""
 
+    def with_part(self, part: _Part) -> "_Row":
+        """Return the row with one part more."""
+        return _Row((*self.parts, part))
+
     def joins(self, hit: Hit) -> bool:
         """Tell whether a turn may share this row: it stands beside one of its turns, or is part of it."""
-        lines = {part.hit.start_line for part in self.parts}
-        near = not lines.isdisjoint(range(hit.start_line - 1, hit.start_line + 2))
-        return near and _is_plain_turn(hit) and self.parts[0].hit.path == hit.path and self._is_plain()
+        if self.is_brief or self.parts[0].hit.path != hit.path:
+            return False
+        near = range(hit.start_line - 1, hit.start_line + 2)
+        return (
+            any(part.hit.start_line in near for part in self.parts)
+            and _is_plain_turn(hit)
+            and _is_plain_turn(self.parts[0].hit)
+        )
 
     @property
     def is_brief(self) -> bool:
         """Whether it is only one line."""
         return bool(self._line)
 
-    def _is_plain(self) -> bool:
-        return not self._line and _is_plain_turn(self.parts[0].hit)
-
+    @cached_property
     def text(self) -> str:
-        """Return the escaped row."""
+        """The escaped row."""
         if self._line:
             return inert(self._line)
         if len(self.parts) == 1:
@@ -102,17 +109,16 @@ class _Row:
             return inert(f"- {source_line(hit)}\n{_indented(self.parts[0].words)}")
         parts = sorted(self.parts, key=lambda part: part.hit.start_line)
         first, last = parts[0].hit, parts[-1].hit
-        lines = f"#L{first.start_line}" + (
-            f"-L{last.start_line}" if last.start_line > first.start_line else ""
-        )
+        ref = ref_to(first.path, first.start_line, last.start_line)
         when = first.date[:16].replace("T", " ") if first.date else "undated"
-        head = visible(" · ".join(filter(None, (first.path + lines, when, first.scope))))
+        head = visible(" · ".join(filter(None, (ref, when, first.scope))))
         said = (f"L{part.hit.start_line} {visible(speaker_of(part.hit))}: {part.words}" for part in parts)
         return inert("\n".join([f"- {head}", *map(_indented, said)]))
 
+    @cached_property
     def cost(self) -> int:
-        """Return its estimated tokens, with the line break after it."""
-        return estimate_tokens(self.text()) + 1
+        """Its estimated tokens, with the line break after it."""
+        return estimate_tokens(self.text) + 1
 
 
 def _indented(words: str) -> str:
@@ -125,65 +131,62 @@ def _is_plain_turn(hit: Hit) -> bool:
 
 
 def _packed(hits: Sequence[Hit], budget: int, brief_tokens: int) -> list[_Row]:
-    room = budget - estimate_tokens(fence("-"))
+    room = budget - _fence_tokens()
     rows: list[_Row] = []
     said: set[str] = set()
     waiting = list(hits)
     for _ in range(2):  # rows that grew together leave room for more
-        left = room - sum(row.cost() for row in rows)
         unplaced = []
         for hit in waiting:
             sentences = set(_sentences(hit.text))
             if _repeats(sentences, said):
                 continue
-            cost = _add(rows, hit, left, budget, brief_tokens)
-            if cost:
-                left -= cost
+            if _add(rows, hit, room, budget, brief_tokens):
                 said |= sentences
             else:
                 unplaced.append(hit)
         rows, waiting = _grown_together(rows), unplaced
-    left = room - sum(row.cost() for row in rows)
-    for row in rows:
-        left -= _open(row, left, budget)
+    for at, row in enumerate(rows):
+        rows[at] = _opened(row, room - _cost(rows) + row.cost, budget)
     return rows
+
+
+@cache
+def _fence_tokens() -> int:
+    return estimate_tokens(fence("-"))
+
+
+def _cost(rows: Sequence[_Row]) -> int:
+    return sum(row.cost for row in rows)
 
 
 def _grown_together(rows: Sequence[_Row]) -> list[_Row]:
     """Return the rows, with those joined at the place of the first whose turns now follow each other."""
     joined: list[_Row] = []
     for row in rows:
-        beside = next((one for one in joined if any(one.joins(part.hit) for part in row.parts)), None)
+        places = (at for at, one in enumerate(joined) if any(one.joins(part.hit) for part in row.parts))
+        beside = next(places, None)
         if beside is None or row.is_brief:
             joined.append(row)
         else:
-            beside.parts += row.parts
+            joined[beside] = _Row((*joined[beside].parts, *row.parts))
     return joined
 
 
-def _add(rows: list[_Row], hit: Hit, left: int, budget: int, brief_tokens: int) -> int:
-    """Add a hit to the rows in the longest form that fits; return its cost, 0 if none does."""
-    row = next((row for row in rows if row.joins(hit)), None)
-    before = row.cost() if row is not None else 0
-    for words, short in _forms(hit, budget):
-        part = _Part(hit, words, short=short)
-        longer = _Row(part) if row is None else row
-        if row is not None:
-            row.parts.append(part)
-        cost = longer.cost() - before
-        if cost <= left:
-            if row is None:
-                rows.append(longer)
-            return cost
-        if row is not None:
-            row.parts.pop()
-    if row is not None:
-        return 0
-    least = _Row(_Part(hit, "", short=True), brief(hit, source_line(hit), brief_tokens))
-    if least.cost() > left:
-        return 0
-    rows.append(least)
-    return least.cost()
+def _add(rows: list[_Row], hit: Hit, room: int, budget: int, brief_tokens: int) -> bool:
+    """Add a hit to the rows in the longest form that fits into `room`; return whether one does."""
+    at = next((at for at, row in enumerate(rows) if row.joins(hit)), None)
+    others = rows if at is None else [*rows[:at], *rows[at + 1 :]]
+    left = room - _cost(others)
+    parts = (_Part(hit, words, short) for words, short in _forms(hit, budget))
+    longer = (_Row((part,)) if at is None else rows[at].with_part(part) for part in parts)
+    found = next((row for row in longer if row.cost <= left), None)
+    if found is None and at is None:
+        least = _Row((_Part(hit, "", short=True),), brief(hit, source_line(hit), brief_tokens))
+        found = least if least.cost <= left else None
+    if found is not None:
+        rows[len(rows) if at is None else at : len(rows) if at is None else at + 1] = [found]
+    return found is not None
 
 
 def _forms(hit: Hit, budget: int) -> Iterator[tuple[str, bool]]:
@@ -201,20 +204,15 @@ def _whole(hit: Hit) -> str:
     return "\n".join(filter(None, (without_comments(hit.text).strip(), noted_of(hit))))
 
 
-def _open(row: _Row, left: int, budget: int) -> int:
-    """Show the whole text of the parts of a row, as far as there is room; return the cost."""
-    spent = 0
-    for part in row.parts:
-        if not part.short or not part.words:
-            continue
-        before, words = row.cost(), part.words
-        part.words = _whole(part.hit)
-        cost = row.cost() - before
-        if cost > left - spent or before + cost > budget * _MAX_SHARE:
-            part.words = words
-        else:
-            spent += cost
-    return spent
+def _opened(row: _Row, left: int, budget: int) -> _Row:
+    """Return a row with the whole text of its parts, as far as it costs no more than `left`."""
+    for at, part in enumerate(row.parts):
+        if part.short and part.words:
+            whole = _Part(part.hit, _whole(part.hit), short=True)
+            longer = _Row((*row.parts[:at], whole, *row.parts[at + 1 :]))
+            if longer.cost <= min(left, budget * _MAX_SHARE):
+                row = longer
+    return row
 
 
 def _sentences(text: str) -> Iterator[str]:

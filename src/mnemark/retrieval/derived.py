@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from mnemark.index.derived import Edges
+from mnemark.index.derived import Edges, positions_from
 from mnemark.index.rows import KIND_CODE
 from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot, TermHits
 from mnemark.types import Kind
@@ -45,8 +45,7 @@ def added(hits: TermHits, edges: Edges | None, mask: Mask | None) -> Added | Non
     if not count.any():
         return None
     which = np.repeat(np.arange(len(hits.pos)), count)
-    offsets = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
-    sources = edges.sources[np.repeat(first, count) + offsets]
+    sources = edges.sources[positions_from(first, count)]
     if mask is not None:
         seen = mask[sources]
         sources, which = sources[seen], which[seen]
@@ -72,11 +71,7 @@ def share(snapshot: Snapshot, positions: Positions, idf: Mapping[str, float]) ->
     """Return the share of the terms' idf that each of these passages holds."""
     found = np.zeros(len(positions), np.float64)
     for term, weight in idf.items():
-        pos = snapshot.term(term).pos
-        places = np.searchsorted(pos, positions)
-        places = np.minimum(places, max(len(pos) - 1, 0))
-        if len(pos):
-            found += weight * (pos[places] == positions)
+        found += weight * snapshot.term(term).among(positions)
     total = sum(idf.values())
     return (found / total if total else found).astype(np.float32)
 

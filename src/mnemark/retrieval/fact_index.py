@@ -9,13 +9,14 @@ from typing import Any, Final, Literal
 from mnemark.facts.groups import FactGroups, Key
 from mnemark.facts.keys import plain_words, predicate_names, subject_names
 from mnemark.facts.known import FACT, entry_words
-from mnemark.facts.model import Fact
+from mnemark.facts.model import Fact, refs_in
 from mnemark.facts.timeline import FactVersion, when
 from mnemark.facts.write import core_entries
 from mnemark.text.dates.clock import local
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.words.segment import query_terms
 from mnemark.text.words.stopwords import is_stop
+from mnemark.types import Hit
 
 _NEW_SECONDS: Final = 120.0
 _NEW: Final = 200
@@ -167,8 +168,17 @@ def meta_of(fact_index: FactIndex, version: FactVersion, state: State) -> dict[s
     if fact.pending:
         found["pending"] = True
     if fact.source:
-        found["sources"] = [ref.strip() for ref in fact.source.split(",")]
+        found["sources"] = list(refs_in(fact.source))
     return found
+
+
+def hit_of(fact: Fact, text: str, *, score: float, meta: Mapping[str, Any], why: Mapping[str, Any]) -> Hit:
+    """Return the hit of a fact that is shown as `text`."""
+    return Hit(
+        ref=fact.ref or fact.id, path=fact.path, start_line=fact.line, end_line=fact.line, kind="fact",
+        title=fact.subject, date=fact.since or None, origin=fact.origin, scope=fact.scope, score=score,
+        text=text, snippet=text, meta=meta, why=why,
+    )  # fmt: skip
 
 
 def describe(fact_index: FactIndex, version: FactVersion, state: State) -> str:

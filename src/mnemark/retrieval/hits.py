@@ -58,15 +58,18 @@ class HitMaker:
         made = (self._hit(entry, records[entry.pos]) for entry in chosen)
         return tuple(hit for hit in made if hit.text.strip())
 
-    def with_notes(self, hits: tuple[Hit, ...], noted: Mapping[int, int]) -> tuple[Hit, ...]:
-        """Add to turns the derived lines that say more of the question; positions by those of the turns."""
+    def with_notes(
+        self, hits: tuple[Hit, ...], noted: Mapping[int, int], records: Mapping[int, Record]
+    ) -> tuple[Hit, ...]:
+        """Add to turns the derived lines that say more of the question.
+
+        `noted` has their positions by those of the turns, whose passages are in `records`.
+        """
         if not noted:
             return hits
-        lines = self._view.fetch(list(noted.values()))
-        sources = self._view.fetch(list(noted))
         by_place = {
-            (source.path, source.start_line): line
-            for source, line in zip(sources, lines, strict=True)
+            (records[pos].path, records[pos].start_line): line
+            for pos, line in zip(noted, self._view.fetch(list(noted.values())), strict=True)
             if line.start_line == line.end_line
         }
         return tuple(

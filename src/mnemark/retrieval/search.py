@@ -139,16 +139,7 @@ class _Search:
             self.terms += bridge(self.terms, self.snapshot, mask)
         words = lexical.score(self.snapshot, self.terms, mask, sizes, preset, self.rarity, self.edges)
         self.rarity = words.idf
-        cosines = closest = meaning = None
-        if (all_cosines := self._cosines(self._counted_mask())) is not None:
-            cosines = closest = all_cosines
-            if self.edges is not None:
-                cosines = closest = np.where(self.edges.apart, np.float32(0), all_cosines)
-            meaning = dense.shared(cosines, self.snapshot, preset.neighbour)
-            if (of_lines := derived.line_cosines(all_cosines, self.edges)) is not None:
-                meaning += np.float32(derived.DENSE) * of_lines
-                closest = np.maximum(cosines, of_lines)
-            meaning *= sizes.substance
+        cosines, closest, meaning = self._meaning(sizes)
         in_time = self._time_mask(mask)
         fused = self._add_qmd(fusion.fuse(words.scores, meaning, in_time, preset))
         plain = self._restrict(fused, mask)
@@ -175,7 +166,7 @@ class _Search:
             explained=self.request.explain,
         )  # fmt: skip
         noted = derived.noted(self.snapshot, self._idf_asked(words), self.edges, _positions(chosen))
-        hits = maker.with_notes(maker.hits(chosen, by_position), noted)
+        hits = maker.with_notes(maker.hits(chosen, by_position), noted, by_position)
         hits = maker.with_page(hits, self._telling(chosen, words))[: self.request.k]
         if preset.fusion != "absolute":  # confidence needs the absolute scale
             plain = self._restrict(fusion.fuse(words.scores, meaning, in_time, DEFAULT), mask)
@@ -193,6 +184,21 @@ class _Search:
             complete=self.view.complete and not self.degraded,
             believable=confidence.believable(evidence),
         )
+
+    def _meaning(self, sizes: lexical.Lengths) -> tuple[Floats | None, Floats | None, Floats | None]:
+        """Return the cosines, the same or those of derived lines where these are closer, and the scores."""
+        cosines = self._cosines(self._counted_mask())
+        if cosines is None:
+            return None, None, None
+        of_lines = derived.line_cosines(cosines, self.edges)
+        if self.edges is not None:
+            cosines = np.where(self.edges.apart, np.float32(0), cosines)
+        scores, closest = dense.shared(cosines, self.snapshot, self.request.preset.neighbour), cosines
+        if of_lines is not None:
+            scores += np.float32(derived.DENSE) * of_lines
+            closest = np.maximum(cosines, of_lines)
+        scores *= sizes.substance
+        return cosines, closest, scores
 
     def _best(
         self, fused: Floats, words: lexical.Lexical, cosines: Floats | None

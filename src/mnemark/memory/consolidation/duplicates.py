@@ -7,7 +7,7 @@ from typing import Final
 from mnemark.facts.decide import CONFIDENCE
 from mnemark.facts.files import facts_in
 from mnemark.facts.keys import predicate_key, subject_key
-from mnemark.facts.model import TRUST, Fact
+from mnemark.facts.model import TRUST, Fact, refs_in
 from mnemark.facts.parse import parse
 from mnemark.facts.timeline import confirmed, order
 from mnemark.facts.write import change_comment
@@ -76,7 +76,7 @@ def _confirmations(kept: Mapping[str, Fact], merged: Mapping[str, list[Fact]]) -
 
 
 def _fields(fact: Fact, others: list[Fact]) -> dict[str, str]:
-    sources = [part.strip() for one in (fact, *others) for part in one.source.split(",") if part.strip()]
+    sources = [ref for one in (fact, *others) for ref in refs_in(one.source)]
     sure = CONFIDENCE[fact.origin] if fact.confidence is None else fact.confidence
     files = {_file(part) for part in fact.source.split(",")}
     for other in others:

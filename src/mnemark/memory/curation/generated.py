@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from mnemark.facts import remember
 from mnemark.facts.keys import subject_key
 from mnemark.facts.labels import in_chinese
-from mnemark.facts.model import EXPLICIT, Fact, NewFact
+from mnemark.facts.model import EXPLICIT, Fact, NewFact, refs_in
 from mnemark.facts.timeline import order
 from mnemark.facts.write import core_entries, core_entry
 from mnemark.files import layout, listing
@@ -132,7 +132,7 @@ def earned(view: Ranking, fact: Fact) -> str:
         return "said by the owner"
     if fact.type == "rule":  # nobody else gives orders
         return ""
-    sources = {part.strip().partition("#")[0] for part in fact.source.split(",")}
+    sources = {ref.partition("#")[0] for ref in refs_in(fact.source)}
     days = {place.dated for path in sources if (place := layout.place(path)) and place.role == "daily"}
     sessions = {path for path in sources if path.endswith(".jsonl") and not _TIMERS.search(path)}
     if len(sessions) >= SESSIONS:

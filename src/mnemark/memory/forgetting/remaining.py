@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from mnemark.errors import MnemarkError
+from mnemark.facts.model import refs_in
 from mnemark.files import git, layout, listing, platform
 from mnemark.files.episodes import FOLDER as EPISODES
 from mnemark.files.episodes import slug_of
@@ -132,7 +133,7 @@ def _sources(ws: OpenWorkspace, items: Sequence[Item]) -> Iterator[str]:
     with facts.lock:
         facts.log.refresh()
         records = [facts.log.records[item.id] for item in items if item.id in facts.log.records]
-    for ref in sorted({ref.strip() for fact in records for ref in fact.source.split(",")} - {""}):
+    for ref in sorted({ref for fact in records for ref in refs_in(fact.source)}):
         path, first, _ = split_ref(ref)
         if (path, first) not in gone and platform.is_readable(ws.root / path):
             yield f"{layout.shown(ref)}: a fact was learned from it; forget that too if you want"

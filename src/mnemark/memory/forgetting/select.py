@@ -11,7 +11,7 @@ import msgspec
 
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.facts.files import facts_in
-from mnemark.facts.model import Fact
+from mnemark.facts.model import Fact, refs_in
 from mnemark.facts.parse import parse
 from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import when
@@ -39,7 +39,7 @@ PART: Final = "\n\f\n"
 
 def only_from(source: str, lines: Mapping[str, set[int]]) -> bool:
     """Return whether all refs in the `source` of a fact name lines of turns in `lines` (by path)."""
-    refs = [split_ref(part.strip()) for part in source.split(",") if part.strip()]
+    refs = [split_ref(ref) for ref in refs_in(source)]
     return bool(refs) and all(
         last is not None and _are_known(first, last, lines.get(path, set())) for path, first, last in refs
     )

@@ -10,7 +10,7 @@ from mnemark.files.scan import scan
 from mnemark.index.state import State
 from mnemark.memory.health.stats import collect
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.memory.review.review import review
+from mnemark.memory.review.review import waiting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,7 @@ def _reviews(ws: OpenWorkspace) -> "Iterator[Attention]":
         known.log.refresh()
         facts = [*known.log.proposals.values(), *(edit.fact for edit in known.log.edits.values())]
     scopes = {fact.scope for fact in facts}
-    found = Counter(one.what for scope in scopes for one in review(ws, scope=scope))
+    found = Counter(one.what for scope in scopes for one in waiting(ws, scope=scope))
     conflicts, proposed, edits = found["conflict"], found["proposal"] + found["removed"], found["edit"]
     look = "accept or reject with `mnemark review`"
     if conflicts:

@@ -8,7 +8,7 @@ import msgspec
 
 from mnemark.errors import NotFoundError
 from mnemark.facts.files import REVIEW
-from mnemark.facts.model import Fact
+from mnemark.facts.model import Fact, refs_in
 from mnemark.facts.store import FactStore
 from mnemark.files import jsonl, layout, names
 from mnemark.files.journal import FOLDER, JournalEntry
@@ -137,8 +137,7 @@ def _of_fact(ws: OpenWorkspace, known: FactStore, fact: Fact) -> Why:
     with known.lock:
         lines = list(_lines(known, fact))
         held = [one.fact for one in known.held(fact.scope) if one.fact.key == fact.key]
-        refs = (*fact.source.split(","), fact.ended)
-        sources = list(dict.fromkeys(part.strip() for part in refs if part.strip()))
+        sources = list(dict.fromkeys(filter(None, (*refs_in(fact.source), fact.ended.strip()))))
         waits = fact.review if fact.review and fact.id not in known.log.decided else ""
         hidden = fact.id in known.log.hidden
     quoted = tuple(_quoted(ws, one) for one in sources)

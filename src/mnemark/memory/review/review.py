@@ -42,12 +42,20 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def review(ws: OpenWorkspace, *, scope: str = "") -> list[Waiting]:
-    """Return what waits for review, oldest first: proposals, conflicts, changes made in fact files."""
+    """Return what waits for review, oldest first, with what accepting it changes in a note."""
+    return [_with_diff(ws, one) for one in waiting(ws, scope=scope)]
+
+
+def waiting(ws: OpenWorkspace, *, scope: str = "") -> list[Waiting]:
+    """Return what waits for review, oldest first: proposals, conflicts, changes made in fact files.
+
+    No note is read: `diff` is empty.
+    """
     known = ws.fact_store
     with known.lock:
         known.log.refresh()
         found = [*_proposed(known, scope), *_edited(known, scope)]
-    return [_with_diff(ws, one) for one in sorted(found, key=lambda one: one.id)]
+    return sorted(found, key=lambda one: one.id)
 
 
 def _with_diff(ws: OpenWorkspace, one: Waiting) -> Waiting:

@@ -22,12 +22,12 @@ from mnemark.files.episodes import (
     retitled,
     since,
     source_lines,
-    without_sources,
     written,
 )
 from mnemark.files.journal import Change
 from mnemark.files.layout import in_scope
 from mnemark.files.locks import ending_lock
+from mnemark.files.names import split_sources
 from mnemark.files.sessions import Placed, SessionLog, log_files, session_info
 from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import withdraw
@@ -260,7 +260,7 @@ class _Ending:
             self._write(path, change, "summary")
         self.notes.append(path)
         self.by = self.by or "rule"
-        self.words += map(without_sources, summary_lines(found))
+        self.words += (split_sources(line)[0] for line in summary_lines(found))
 
     def _write(self, path: str, change: Callable[[str], str], step: str) -> None:
         done = file_edits.write(

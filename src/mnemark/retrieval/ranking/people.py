@@ -43,8 +43,8 @@ def named(hits: Mapping[str, TermHits], positions: Positions) -> Mask:
     found = np.zeros(len(positions), np.bool_)
     for term, hit in hits.items():
         if len(hit.pos) and not _is_date(term):
-            place = np.minimum(np.searchsorted(hit.pos, positions), len(hit.pos) - 1)
-            found |= (hit.pos[place] == positions) & (hit.head[place] > 0)
+            place, there = hit.find(positions)
+            found |= there & (hit.head[place] > 0)
     return found
 
 

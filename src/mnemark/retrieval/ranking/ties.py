@@ -96,10 +96,7 @@ def _held(found: Candidates) -> Mask:
     """Return which candidate holds which term, shape (candidates, terms)."""
     held = np.zeros((len(found.positions), len(found.idf)), np.bool_)
     for column, term in enumerate(found.idf):
-        pos = found.hits[term].pos
-        if len(pos):
-            place = np.minimum(np.searchsorted(pos, found.positions), len(pos) - 1)
-            held[:, column] = pos[place] == found.positions
+        held[:, column] = found.hits[term].among(found.positions)
     return held
 
 

@@ -18,7 +18,7 @@ from mnemark.facts.timeline import FactVersion, when
 from mnemark.files import layout
 from mnemark.index.rows import NO_TIME, seconds
 from mnemark.index.units import fact_text
-from mnemark.retrieval.fact_index import FactIndex, State, describe, meta_of, without_stop_words
+from mnemark.retrieval.fact_index import FactIndex, State, describe, hit_of, meta_of, without_stop_words
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import SUSPECT_FACTOR
 from mnemark.retrieval.routes.fact_matches import Match, matches
@@ -223,22 +223,7 @@ class _Joining:
             return replace(
                 passage, score=score, text=text, snippet=text, meta=meta, why=why, origin=fact.origin
             )
-        return Hit(
-            ref=fact.ref or fact.id,
-            path=fact.path,
-            start_line=fact.line,
-            end_line=fact.line,
-            kind="fact",
-            title=fact.subject,
-            date=fact.since or None,
-            origin=fact.origin,
-            scope=fact.scope,
-            score=score,
-            text=text,
-            snippet=text,
-            meta=meta,
-            why=why,
-        )
+        return hit_of(fact, text, score=score, meta=meta, why=why)
 
     def _why(self, fact: Fact, passage: Hit | None, score: float) -> dict[str, Any]:
         if not self.explain:

@@ -17,7 +17,7 @@ from mnemark.facts.keys import plain_words, predicate_key
 from mnemark.facts.known import FACT
 from mnemark.facts.model import Fact
 from mnemark.facts.timeline import FactVersion
-from mnemark.retrieval.fact_index import FactIndex, describe, meta_of, without_stop_words
+from mnemark.retrieval.fact_index import FactIndex, describe, hit_of, meta_of, without_stop_words
 from mnemark.text.triggers import asks_for, is_request, trigger_of
 from mnemark.types import Hit
 
@@ -123,11 +123,6 @@ def _states(hit: Hit, rule: str | None) -> bool:
 
 
 def _hit(fact_index: FactIndex, one: Applying) -> Hit:
-    fact = one.version.fact
     text = describe(fact_index, one.version, "current")
     meta = meta_of(fact_index, one.version, "current") | {"applies": True}
-    return Hit(
-        ref=fact.ref or fact.id, path=fact.path, start_line=fact.line, end_line=fact.line, kind="fact",
-        title=fact.subject, date=fact.since or None, origin=fact.origin, scope=fact.scope, score=one.fit,
-        text=text, snippet=text, meta=meta,
-    )  # fmt: skip
+    return hit_of(one.version.fact, text, score=one.fit, meta=meta, why={})

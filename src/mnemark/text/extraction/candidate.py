@@ -162,15 +162,16 @@ VERSIONED: Final = "|".join(re.escape(name) for name in sorted(_VERSIONED.split(
 NAMED: Final = "|".join(re.escape(name) for name in sorted(_KIND_OF, key=len, reverse=True))
 
 
+HOME: Final = ("city", "region", "country", "address")
+"""Predicates of where somebody lives, more or less exactly."""
+
+
 def moved(home: list[Found]) -> list[Found]:
     """Return a new home with the end of what was known of the old one, as exact or not: a move ends all."""
     ends = [
-        Found(one.subject, level, "", over=True) for one in home for level in _HOME if level != one.predicate
+        Found(one.subject, level, "", over=True) for one in home for level in HOME if level != one.predicate
     ]
     return [*home, *ends]
-
-
-_HOME: Final = ("city", "region", "country", "address")
 
 
 def kind_of(name: str) -> str:

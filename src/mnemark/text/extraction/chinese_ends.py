@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from mnemark.text.extraction.candidate import Found, bare, kind_of, usable
+from mnemark.text.extraction.candidate import HOME, Found, bare, kind_of, usable
 from mnemark.text.extraction.chinese_clauses import Said, home_level
 from mnemark.text.extraction.chinese_words import ANIMALS, CLASSIFIER, HAN, VEHICLES
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -92,7 +92,7 @@ _ENDS: Final = (
     _End(lazy_pattern(r"(?:刚|上个?[周月]|去年|今年|前阵子|两个月前)*+(?:[和跟与](?P<v>[^，,。]{1,8}?))?(?:分手|离婚|分开)了?"), lambda m: [] if not re.search("了$|^刚|前刚", m[0]) else [_over("spouse")] + ([Found("user", "marital status", "离异")] if "离婚" in m[0] else [])),
     _End(lazy_pattern(r"(?:刚|上个?[周月]|去年|今年)*+(?:从)?(?P<v>[^，,。从]{2,8}?)搬(?:走|出来|出去)了?"), _value("city")),
     _End(lazy_pattern(r"(?:刚|上个?[周月]|去年|今年)*+搬(?:离|出)了?(?P<v>[^，,。]{2,8}?)了?"), _value("city")),
-    _End(lazy_pattern(r"(?:刚|上个?[周月]|去年|今年)*+搬走了"), lambda _: [_over(key) for key in ("city", "region", "country", "address")]),
+    _End(lazy_pattern(r"(?:刚|上个?[周月]|去年|今年)*+搬走了"), lambda _: [_over(key) for key in HOME]),
     _End(lazy_pattern(r"(?:不再|不)住(?:在)?(?P<v>[^，,。]{2,8}?)了?"), lambda m: _value("city")(m) if re.search("不再|了$", m[0]) else []),
     _End(lazy_pattern(r"(?:不再|不)在(?P<v>[^，,。]{2,8}?)住了?"), lambda m: _value("city")(m) if re.search("不再|了$", m[0]) else []),
     _End(lazy_pattern(r"(?:不再|已经不|不)(?:使?用)\s*(?P<v>[A-Za-z][\w.+ #-]{0,24}?)\s*了?"), lambda m: _unused(m) if re.search("不再|了$", m[0]) else []),
