@@ -8,7 +8,10 @@ from typing import Literal
 
 from mnemark.text.lazy_pattern import lazy_pattern
 
-HAN = lazy_pattern(r"[\u3400-\u9fff]")
+HAN_RANGES = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+"""Body of a regular expression character class of Chinese characters."""
+
+HAN = lazy_pattern(f"[{HAN_RANGES}]")
 """A Chinese character."""
 
 VARIANTS = Path(__file__).resolve().parents[2] / "data" / "variants.txt"

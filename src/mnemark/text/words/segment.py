@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.words.normalize import VARIANTS, fold
+from mnemark.text.words.normalize import HAN, HAN_RANGES, VARIANTS, fold
 from mnemark.text.words.terms import MAX_TERM, WordCache
 
 VERSION = 1
@@ -33,7 +33,6 @@ class Terms(NamedTuple):
     parts: list[str]
 
 
-_HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 # Scripts without spaces, or with agglutinative endings: tokenized as character bigrams.
 _BIGRAM_SCRIPTS = (
     "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3041-\u3096\u3099-\u309f"
@@ -52,10 +51,10 @@ def _word(letters: str) -> str:
 
 _ASCII_TOKENS = lazy_pattern(_word("[0-9A-Za-z]"))
 _TOKENS = lazy_pattern(
-    f"[{_HAN}]+|[{_BIGRAM_SCRIPTS}]+|[{_EMOJI}]|"
-    + _word(rf"(?:[^\W_{_HAN}{_BIGRAM_SCRIPTS}{_INDIC}{_EMOJI}]|[{_MARKS}{_INDIC}])")
+    f"[{HAN_RANGES}]+|[{_BIGRAM_SCRIPTS}]+|[{_EMOJI}]|"
+    + _word(rf"(?:[^\W_{HAN_RANGES}{_BIGRAM_SCRIPTS}{_INDIC}{_EMOJI}]|[{_MARKS}{_INDIC}])")
 )
-_is_han = lazy_pattern(f"[{_HAN}]").match
+
 _is_bigram_script = lazy_pattern(f"[{_BIGRAM_SCRIPTS}]").match
 
 _FIRST_HAN = "\u3005"
@@ -137,7 +136,7 @@ def _separate_chinese(text: str) -> tuple[str, list[str]]:
     runs: list[str] = []
     others: list[str] = []
     for token in tokens:
-        if token >= _FIRST_HAN and _is_han(token):
+        if token >= _FIRST_HAN and HAN.match(token):
             runs.append(token)
         else:
             runs.append(_PLACEHOLDER)
