@@ -241,11 +241,9 @@ def test_the_night_is_due_once_and_made_up_for() -> None:
 
 
 def test_the_night_consolidates_where_agents_write_and_nowhere_else(tmp_path: Path) -> None:
+    from mnemark.interfaces.http.lanes import Lanes
     from mnemark.interfaces.http.pool import Workspaces
     from mnemark.interfaces.http.schedule import Nightly
-
-    async def never(_: object) -> None:
-        raise AssertionError
 
     written, foreign = tmp_path / "written", tmp_path / "foreign"
     for folder in (written, foreign):
@@ -255,7 +253,7 @@ def test_the_night_consolidates_where_agents_write_and_nowhere_else(tmp_path: Pa
     with workspaces.lease(str(written)) as opened:
         opened.memory.remember("city", "Berlin")
     before = {path: path.read_bytes() for path in foreign.rglob("*.md")}
-    nightly = Nightly(workspaces, never)  # it is not run here
+    nightly = Nightly(workspaces, Lanes())
     night = datetime(2026, 11, 21, 3, 5, tzinfo=UTC).astimezone()
     night = night.replace(hour=3, minute=5)
     assert nightly.visit(written, night)

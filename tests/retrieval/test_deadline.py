@@ -15,8 +15,11 @@ from numpy.typing import NDArray
 from faults.logical import LEXICAL
 from mnemark.embed.base import EmbedderUnavailable
 from mnemark.embed.hashing import HashingEmbedder
+from mnemark.errors import IntegrityError
 from mnemark.memory.memory import Memory
 from mnemark.retrieval.routes import lexical
+from mnemark.retrieval.search import Found, Request
+from mnemark.retrieval.searcher import Searcher
 from mnemark.types import Recall
 
 DEADLINE = 0.15
@@ -186,3 +189,68 @@ def test_where_the_words_took_the_time_the_answer_is_made_of_them(
     assert "dense" not in answer.mode
     assert any("no time" in reason for reason in answer.degraded)
     assert not answer.complete
+
+
+def slow_find(monkeypatch: pytest.MonkeyPatch, seconds: float = 2.0) -> None:
+    """Let each full answer take `seconds`."""
+    find = Searcher.find
+
+    def slow(self: Searcher, request: Request) -> Found:
+        time.sleep(seconds)
+        return find(self, request)
+
+    monkeypatch.setattr(Searcher, "find", slow)
+
+
+@pytest.mark.parametrize("cold", [True, False])
+@pytest.mark.parametrize("query", ["alpha beta3", "beta3 数据库"])
+def test_out_of_time_it_answers_by_words(
+    root: Path, monkeypatch: pytest.MonkeyPatch, query: str, *, cold: bool
+) -> None:
+    with Memory.open(root, config=LEXICAL) as memory:
+        if not cold:
+            assert memory.search("warm 预热").hits is not None
+        slow_find(monkeypatch)
+        started = time.perf_counter()
+        answer = memory.recall(query, deadline=0.5)
+        assert time.perf_counter() - started < 1.5
+        assert answer.hits[0].path == "note3.md"
+        assert "note3.md" in answer.text
+        assert not answer.complete
+        assert any("by words alone" in reason for reason in answer.degraded)
+
+
+def test_what_words_find_is_of_the_scope_is_not_forgotten_and_not_in_the_context(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "kept.md").write_text("# Kept\n\nThe walrus sleeps in the harbour.\n")
+    (tmp_path / "gone.md").write_text("# Gone\n\nThe walrus eats clams.\n")
+    with Memory.open(tmp_path, config=LEXICAL) as memory:
+        memory.session("ann", user="ann").add("user", "My walrus is called Otto.")
+        memory.session("now").add("user", "A walrus again?")
+        memory.sync()
+        memory.forget("gone.md")
+        slow_find(monkeypatch)
+        root_only = memory.recall("walrus", deadline=0.4, exclude=[(memory.session("now").path, 1)])
+        everyone = memory.recall("walrus", deadline=0.4, scope="*")
+    assert {hit.path for hit in root_only.hits} == {"kept.md"}
+    assert {hit.scope for hit in everyone.hits} == {"", "users/ann"}
+    assert "gone.md" not in {hit.path for hit in everyone.hits}
+
+
+def test_an_error_of_the_first_answer_is_no_silence_for_the_next(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Memory.open(root, config=LEXICAL) as memory:
+        find = Searcher.find
+
+        def broken(self: Searcher, request: Request) -> Found:
+            raise IntegrityError("the index is damaged; run `mnemark doctor --fix`")
+
+        monkeypatch.setattr(Searcher, "find", broken)
+        with pytest.raises(IntegrityError):
+            memory.recall("alpha beta3", deadline=5.0)
+        monkeypatch.setattr(Searcher, "find", find)
+        answer = memory.recall("alpha beta3", deadline=5.0)
+        assert answer.hits
+        assert not any("by words alone" in reason for reason in answer.degraded)

@@ -72,8 +72,8 @@ def test_other_scopes_the_archive_and_the_own_session_are_left_out(root: Path) -
     refs = [hit.path for hit in quick_search(root, "passport").hits]
     session = next(path for path in refs if path.startswith("sessions/"))
     assert sorted(refs) == sorted(["needle.md", session])
-    assert [hit.path for hit in quick_search(root, "passport", exclude=(session, 1)).hits] == ["needle.md"]
-    assert len(quick_search(root, "passport", exclude=(session, 99)).hits) == 2
+    assert [hit.path for hit in quick_search(root, "passport", exclude=[(session, 1)]).hits] == ["needle.md"]
+    assert len(quick_search(root, "passport", exclude=[(session, 99)]).hits) == 2
 
 
 def test_where_there_is_no_index_it_says_so(tmp_path: Path) -> None:

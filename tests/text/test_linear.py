@@ -58,6 +58,7 @@ from mnemark.text.summary import tool_titles as summary_tools
 from mnemark.text.words import normalize as normal
 from mnemark.text.words import similarity as similar
 from mnemark.text.words import tokens
+from mnemark.text.words.segment import cut_by_frequency
 from mnemark.text.words.tokens import estimate_tokens
 
 NOW: Final = datetime(2036, 11, 21, 12, tzinfo=UTC)
@@ -228,6 +229,9 @@ ARRANGED: Final[dict[str, Call]] = {
     "words.tokens.cut_to_tokens": lambda text: (
         tokens.cut_to_tokens(text, 100),
         tokens.cut_to_tokens(text, len(text)),
+    ),
+    "words.segment.cut_by_frequency": lambda text: list(
+        cut_by_frequency(text, lambda words: dict.fromkeys(words, 1))
     ),
 }
 """Functions that need more than a text, or take it in another form."""

@@ -1,12 +1,19 @@
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemark.text.words.segment import fingerprint, heading_terms, index_terms, query_terms
+from mnemark.text.words.segment import (
+    cut_by_frequency,
+    fingerprint,
+    heading_terms,
+    index_terms,
+    query_terms,
+)
 from mnemark.text.words.stopwords import STOP, is_stop
 from mnemark.text.words.terms import MAX_TERM
 
@@ -230,6 +237,43 @@ def test_stop_words_are_terms_as_they_are_cut() -> None:
 
 def test_names_and_digits_are_no_stop_words() -> None:
     assert not any(map(is_stop, query_terms("Will Smith may 2026 3.12 数据库")[1:]))
+
+
+def counted(texts: list[str]) -> dict[str, int]:
+    """Return in how many texts each term is."""
+    found: dict[str, int] = {}
+    for text in texts:
+        terms = index_terms(text)
+        for term in {*terms.words, *terms.parts}:
+            found[term] = found.get(term, 0) + 1
+    return found
+
+
+def test_chinese_is_cut_by_the_words_of_an_index() -> None:
+    known = counted(
+        ["数据库每天备份", "我们讨论了数据", "备份在凌晨三点运行", "研究生命的起源", "他是研究生"]
+    )
+    assert list(cut_by_frequency("数据库备份", lambda _: known)) == ["数据库", "备份"]
+    assert query_terms("数据库 backup 备份?", lambda line: cut_by_frequency(line, lambda _: known)) == [
+        "数据库", "backup", "备份",
+    ]  # fmt: skip
+    # Nobody ever wrote it: each character stands for itself, and nothing is lost.
+    assert list(cut_by_frequency("鲸鱼", lambda _: known)) == ["鲸", "鱼"]
+
+
+@given(
+    st.text("数据库每天备份我们讨论了在凌晨三点运行 \n", max_size=40), st.text("数据库每天备份", max_size=12)
+)
+def test_a_cut_by_frequency_loses_no_character(line: str, text: str) -> None:
+    known = counted([text])
+    asked: list[str] = []
+
+    def frequencies(words: Iterable[str]) -> dict[str, int]:
+        asked.extend(words)
+        return {word: known[word] for word in asked if word in known}
+
+    assert "".join(cut_by_frequency(line, frequencies)) == line
+    assert len(asked) <= 6 * len(line)
 
 
 def test_fingerprint_names_what_terms_depend_on() -> None:

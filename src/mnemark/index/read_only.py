@@ -7,7 +7,7 @@ the database read-only, loads no dictionary, and is not safe for threads.
 import struct
 import sys
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
@@ -94,11 +94,19 @@ class QuickIndex:
         IntegrityError, BusyError: see `schema`.
     """
 
-    def __init__(self, root: Path) -> None:
-        path = root / layout.PRIVATE / NAME
+    def __init__(self, root: Path, home: Path | None = None, hidden: TombstoneLog | None = None) -> None:
+        """Open the index of the workspace `root`.
+
+        Args:
+            root: the workspace.
+            home: the folder that the index lies in; None for the workspace.
+            hidden: the tombstones; None to read them when passages are fetched.
+        """
+        path = (home or root) / layout.PRIVATE / NAME
         if not path.is_file():
             raise NotFoundError(f"there is no index in {root}; create it with `mnemark sync`")
         self._root = root
+        self._hidden = hidden
         self._db = schema.connect(path, readonly=True)
         self._path = path
         try:
@@ -149,6 +157,20 @@ class QuickIndex:
         sql = """SELECT coalesce(sum(length(data) / 3), 0) FROM postings
             WHERE term = ? AND segment IN (SELECT id FROM segments)"""
         return int(schema.scalar(self._db, sql, (term,)) or 0)
+
+    def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
+        """Return the document frequencies of those of the terms that are in the index."""
+        import msgspec
+
+        sql = """SELECT p.term, sum(length(p.data) / 3) FROM json_each(?) CROSS JOIN segments s
+            CROSS JOIN postings p ON p.segment = s.id AND p.term = value GROUP BY p.term"""
+        with schema.translated(self._path):
+            return dict(schema.rows(self._db, sql, (msgspec.json.encode(list(terms)).decode(),)))
+
+    def scopes(self) -> dict[int, str]:
+        """Return the names of the scopes by their numbers in rows."""
+        with schema.translated(self._path):
+            return dict(schema.rows(self._db, "SELECT id, name FROM scopes"))
 
     def postings(self, term: str) -> Iterator[tuple[Place, int, int]]:
         """Yield the live passages that contain a term: place, count in the text, count in the head."""
@@ -206,7 +228,7 @@ class QuickIndex:
         marks: dict[str, str] = {}
         if isinstance(self._marks, str):
             marks = msgspec.json.decode(self._marks, type=dict[str, str])
-        hidden = TombstoneLog(Journal(self._root)).current()
+        hidden = (self._hidden or TombstoneLog(Journal(self._root))).current()
         found: list[Any] = []
         with schema.translated(self._path):
             for passage in passages:

@@ -27,7 +27,7 @@ LATE: Final = TimedOut()
 
 
 class DeadlineRunner(Generic[Value]):
-    """Run work with a time limit. Late work continues in the background and its result is dropped.
+    """Run work on a few threads. Work whose result comes too late continues in the background.
 
     Threads are reused; each calls `rest` when its work is done.
     """
@@ -38,11 +38,11 @@ class DeadlineRunner(Generic[Value]):
         self._idle: list[_Tasks] = []
         self._workers = 0
 
-    def run(self, work: Callable[[], Value], seconds: float) -> Value | TimedOut:
-        """Return the result, or LATE after `seconds`; raise the exceptions of the work."""
+    def start(self, work: Callable[[], Value]) -> "Future[Value] | None":
+        """Start the work, and return its future result; None where all threads are busy."""
         tasks = self._worker()
         if tasks is None:
-            return LATE
+            return None
 
         def work_and_free() -> Value:
             try:
@@ -56,7 +56,7 @@ class DeadlineRunner(Generic[Value]):
 
         future: Future[Value] = Future()
         tasks.put(lambda: settle(future, work_and_free))
-        return by_deadline(future, max(seconds, 0.0))
+        return future
 
     def close(self) -> None:
         """Stop the idle threads."""
@@ -88,10 +88,15 @@ def _loop(tasks: _Tasks) -> None:
         del task  # release its result before waiting for the next task
 
 
-def by_deadline(future: "Future[Value]", seconds: float | None) -> Value | TimedOut:
-    """Return the future's result, or LATE after `seconds` (None: as long as it takes); raise its error."""
+def by_deadline(future: "Future[Value] | None", seconds: float | None) -> Value | TimedOut:
+    """Return the future's result, or LATE after `seconds` (None: as long as it takes); raise its error.
+
+    Without a future it is LATE at once.
+    """
+    if future is None:
+        return LATE
     try:
-        return future.result(seconds)
+        return future.result(None if seconds is None else max(seconds, 0.0))
     except TimeoutError:  # of the work itself, where that is done
         return future.result() if future.done() else LATE
 

@@ -1,7 +1,8 @@
-"""Search by BM25 alone, without numpy, for `mnemark hook` without a daemon.
+"""Search by BM25 alone, without numpy: for `mnemark hook` without a daemon, and recalls that run out of time.
 
-BM25 as in `lexical`, but without neighbours and documents' scores. `believable` has the same features and
-weights as in `search`, so that one threshold serves both.
+Chinese is segmented by the words of the index, without loading the dictionary. BM25 as in `lexical`, but
+without neighbours and documents' scores. `believable` has the same features and weights as in `search`, so
+that one threshold serves both.
 """
 
 import heapq
@@ -15,17 +16,18 @@ import msgspec
 from msgspec.structs import replace
 
 from mnemark.facts import states
+from mnemark.files.tombstones import TombstoneLog
 from mnemark.index.read_only import LINE_SHIFT, Place, QuickIndex, Row, Stored
 from mnemark.retrieval import past_facts
 from mnemark.retrieval.presets import DEFAULT
 from mnemark.retrieval.ranking import confidence
 from mnemark.retrieval.render import named, snippet
 from mnemark.text.words.normalize import normalize
-from mnemark.text.words.segment import query_terms
+from mnemark.text.words.segment import cut_by_frequency, query_terms
 from mnemark.text.words.stopwords import is_stop
 from mnemark.types import KINDS, ORIGINS, WHOLE, Hit, Kind, Origin, Recall, ref_to
 
-MAX_CHARACTERS: Final = 8_192
+MAX_CHARACTERS: Final = 2_048
 MAX_TERMS: Final = 64
 _ARCHIVED: Final = 1
 _SUSPECT: Final = 2
@@ -37,7 +39,6 @@ _COMMON: Final = 2_000
 _SMOOTHING: Final = 20
 _TOP: Final = 3
 _MAX_READ: Final = 4_000
-ROOT_SCOPE: Final = 0
 _FACT: Final = KINDS.index("fact")
 
 
@@ -48,56 +49,78 @@ class _Scored(NamedTuple):
     """Smoothed idf of each term, for the confidence."""
 
 
-def quick_search(root: Path, text: str, *, k: int = 8, exclude: tuple[str, int] | None = None) -> Recall:
-    """Return the best passages of the root's scope by BM25.
+def quick_search(
+    root: Path,
+    text: str,
+    *,
+    k: int = 8,
+    exclude: Sequence[tuple[str, int]] = (),
+    scopes: frozenset[str] | None = frozenset({""}),
+    home: Path | None = None,
+    hidden: TombstoneLog | None = None,
+    reason: str = "dense: without the daemon, hooks search by words only; start it with `mnemark serve`",
+) -> Recall:
+    """Return the best passages by BM25.
 
     Args:
         root: the workspace.
         text: the query, in any language.
         k: hits at most.
-        exclude: path of a session, and the line from which on its turns are left out.
+        exclude: (path, line) of session logs, whose turns are left out from that line on.
+        scopes: the scopes to search; None for all.
+        home: the folder that the index lies in, where that is not the workspace.
+        hidden: the tombstones, if they are read already.
+        reason: why it was searched by words only, for `degraded`.
 
     Raises:
         NotFoundError: there is no index.
     """
-    terms = list(dict.fromkeys(query_terms(text[:MAX_CHARACTERS])))
-    terms = ([term for term in terms if not is_stop(term)] or terms)[:MAX_TERMS]
-    with QuickIndex(root) as index:
+    with QuickIndex(root, home, hidden) as index:
+        terms = _terms(index, text[:MAX_CHARACTERS])
         scored = _score(index, terms)
-        left_out = index.number_of(exclude[0]) if exclude else None
-        order = _best(index, scored, left_out, exclude[1] if exclude else 0)
-        found = _fetched(index, order, scored, k)
-    shown = _filtered(root, found, scored.idf)
+        left_out = {index.number_of(path): line for path, line in exclude}
+        names = {number: name for number, name in index.scopes().items() if scopes is None or name in scopes}
+        order = _best(index, scored, left_out, names)
+        found = _fetched(index, order, scored, k, names)
+    shown = _filtered(root, home or root, found, scored.idf)
     gone = {place for place, _ in found} - {place for place, _ in shown}
     order = [one for one in order if one[1] not in gone]
     hits = [hit for _, hit in shown[:k]]
     evidence = _evidence(order, scored, hits[:_TOP])
-    reason = "dense: without the daemon, hooks search by words only; start it with `mnemark serve`"
     return Recall(
         hits=tuple(hits), mode="lexical", degraded=(reason,), complete=False,
         believable=confidence.believable(evidence),
     )  # fmt: skip
 
 
+def _terms(index: QuickIndex, text: str) -> list[str]:
+    terms = list(dict.fromkeys(query_terms(text, lambda line: cut_by_frequency(line, index.frequencies))))
+    return ([term for term in terms if not is_stop(term)] or terms)[:MAX_TERMS]
+
+
 def _fetched(
-    index: QuickIndex, order: Sequence[tuple[float, Place]], scored: _Scored, k: int
+    index: QuickIndex,
+    order: Sequence[tuple[float, Place]],
+    scored: _Scored,
+    k: int,
+    scopes: Mapping[int, str],
 ) -> list[tuple[Place, Hit]]:
     """Fetch the `k` best passages, and one more for each fact among them that may be removed."""
     facts = sum(index.row(place).kind == _FACT for _, place in order[: 2 * k])
     places = [place for _, place in order[: k + facts]]
     stored = {one.passage: one for one in index.fetch([index.row(place).passage for place in places])}
     return [
-        (place, _hit(stored[row.passage], row, scored.scores[place], scored.idf))
+        (place, _hit(stored[row.passage], row, scopes[row.scope], scored.scores[place], scored.idf))
         for place in places
         if (row := index.row(place)).passage in stored
     ]
 
 
 def _filtered(
-    root: Path, found: Sequence[tuple[Place, Hit]], idf: Mapping[str, float]
+    root: Path, home: Path, found: Sequence[tuple[Place, Hit]], idf: Mapping[str, float]
 ) -> list[tuple[Place, Hit]]:
     """Remove facts that are not known to hold, and entries of past facts in core memory."""
-    known = states.kept(root, root, lambda raw: _redacted(root, raw))
+    known = states.kept(root, home, lambda raw: _redacted(root, raw))
     now = datetime.now(UTC)
 
     def is_past(scope: str, line: str) -> bool:
@@ -151,18 +174,19 @@ def _idf(count: int, holding: int) -> float:
 
 
 def _best(
-    index: QuickIndex, scored: _Scored, left_out: int | None, from_line: int
+    index: QuickIndex, scored: _Scored, left_out: Mapping[int | None, int], scopes: Mapping[int, str]
 ) -> list[tuple[float, Place]]:
     """Return the best `confidence.DEPTH` passages that may be shown, best first."""
     best = heapq.nlargest(3 * confidence.DEPTH, ((score, place) for place, score in scored.scores.items()))
     found = []
     for score, place in best:
         row = index.row(place)
-        if row.scope != ROOT_SCOPE or row.flags & _ARCHIVED:
+        if row.scope not in scopes or row.flags & _ARCHIVED:
             continue
         if row.flags & _SUSPECT and row.origin in _UNTRUSTED:  # as `Filter.suspected` "none"
             continue
-        if row.document == left_out and row.ordinal >> LINE_SHIFT >= from_line:
+        first = left_out.get(row.document)
+        if first is not None and row.ordinal >> LINE_SHIFT >= first:
             continue
         found.append((score * (_SUSPECT_FACTOR if row.flags & _SUSPECT else 1.0), place))
     return sorted(found, key=lambda one: -one[0])[: confidence.DEPTH]
@@ -188,7 +212,7 @@ def _evidence(
     )
 
 
-def _hit(stored: Stored, row: Row, score: float, idf: Mapping[str, float]) -> Hit:
+def _hit(stored: Stored, row: Row, scope: str, score: float, idf: Mapping[str, float]) -> Hit:
     meta: dict[str, Any] = {**named(stored.kind, stored.path), **msgspec.json.decode(stored.meta, type=dict)}
     meta |= {"role": stored.role} if stored.role else {}
     meta |= {"suspect": True} if row.flags & _SUSPECT else {}
@@ -197,6 +221,6 @@ def _hit(stored: Stored, row: Row, score: float, idf: Mapping[str, float]) -> Hi
         ref=ref_to(stored.path, stored.start_line, stored.end_line, columns),
         path=stored.path, start_line=stored.start_line,
         end_line=stored.end_line, kind=cast("Kind", stored.kind), title=stored.title, date=stored.date,
-        origin=cast("Origin", stored.origin), scope="", score=round(score, 4), text=stored.text,
+        origin=cast("Origin", stored.origin), scope=scope, score=round(score, 4), text=stored.text,
         snippet=snippet(stored.text, idf, title=stored.title), meta=meta,
     )  # fmt: skip

@@ -8,6 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
+import msgspec
+
 from mnemark.embed.base import Embedder
 from mnemark.errors import MnemarkError, ReadOnlyError
 from mnemark.facts.model import Fact
@@ -23,7 +25,7 @@ from mnemark.index.reader import Reader
 from mnemark.index.store import Index
 from mnemark.retrieval import cross_language
 from mnemark.retrieval.arguments import among, count_of, text_of
-from mnemark.retrieval.deadline import DeadlineRunner, TimedOut
+from mnemark.retrieval.deadline import LATE, DeadlineRunner, TimedOut, by_deadline
 from mnemark.retrieval.embeddings import Embeddings
 from mnemark.retrieval.fact_index_cache import FactIndexCache
 from mnemark.retrieval.filters import Filter
@@ -39,6 +41,7 @@ from mnemark.text.dates.moment import moment
 from mnemark.types import KINDS, ORIGINS, Kind, Origin, Recall
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
     from tempfile import TemporaryDirectory
 
     from mnemark.retrieval.ranking.rerank import BackgroundReranker
@@ -49,6 +52,10 @@ _DENSE_SHARE: Final = 0.7
 """Share of a deadline until which the dense route is waited for."""
 _RERANK_SHARE: Final = 0.85
 """Share of a deadline until which the reranker is waited for; the rest is for rendering."""
+_WORDS_SHARE: Final = 0.5
+"""Share of a deadline after which an answer by words alone is prepared, in case that the full one is late."""
+_COLD_SHARE: Final = 0.75
+"""Share of a deadline until which the first full answer is waited for, where words found something."""
 _CANDIDATES: Final = 3
 """Hits that a block is packed from, in halves of `recall_hits`: short ones leave room for more."""
 _UNSAVED: Final = "index: it cannot be saved here, so each command builds it again; make the folder writable"
@@ -91,7 +98,12 @@ class Searcher:
         self.reranker = _reranker(workspace.root, config.reranker) if config.reranker else None
         self._temporary: TemporaryDirectory[str] | None = None
         self._use(self._open_index())
-        self._runner: DeadlineRunner[Recall] = DeadlineRunner(lambda: self.index.rest())  # noqa: PLW0108 - see `_use`
+        self._runner: DeadlineRunner[Recall | TimedOut] = DeadlineRunner(lambda: self.index.rest())  # noqa: PLW0108 - see `_use`
+        self._words_runner: DeadlineRunner[Recall | TimedOut] = DeadlineRunner()
+        self._loading_first = threading.Lock()
+        """Held by the first full answer, for good."""
+        self._loaded = threading.Event()
+        """Set once a search ended: dictionaries, index and vectors are in memory."""
         self._load_started = threading.Event()
         self._loading = threading.Lock()
         self._closed = False
@@ -175,6 +187,7 @@ class Searcher:
         with self._loading:  # background loading stops before the files are closed
             self._closed = True
         self._runner.close()
+        self._words_runner.close()
         self.fact_index.keep_unkept()
         self.usage.write()
         self.mounts.close()
@@ -271,6 +284,7 @@ class Searcher:
         self.refresher.freshen_quickly()
         fresh = self.refresher.fresh
         found = self.find(request)
+        self._loaded.set()
         if self.mounts:
             found = self.mounts.join(found, request, wait=True)
         return Recall(**found._replace(complete=found.complete and fresh)._asdict())
@@ -324,10 +338,7 @@ class Searcher:
         )
         self.ready()
         self.refresher.freshen_behind()
-        patience = started + seconds * _SYNC_SHARE
-        found = self._runner.run(
-            lambda: self._answer(request, tokens, patience), started + seconds - time.monotonic()
-        )
+        found = self._by_deadline(request, tokens, started, seconds)
         if isinstance(found, TimedOut):
             reason = (
                 f"recall: no answer within {seconds * 1000:.0f} ms; allow more (deadline, recall_deadline_ms)"
@@ -335,6 +346,69 @@ class Searcher:
             return Recall(hits=(), mode="none", degraded=(reason,), complete=False, believable=0.0)
         self.usage.note(found.hits)
         return found
+
+    def _by_deadline(
+        self, request: Request, tokens: int, started: float, seconds: float
+    ) -> Recall | TimedOut:
+        """Return the full answer, else what words alone find, else LATE.
+
+        Before the first full answer words come first, and the full one is not waited for to the end: to load
+        dictionaries, index and vectors takes longer than a recall may, and holds the interpreter for up to
+        0.1 s at a time.
+        """
+
+        def left(share: float = 1.0) -> float:
+            return started + seconds * share - time.monotonic()
+
+        found: Recall | TimedOut = LATE
+        if not self._loaded.is_set():
+            words = self._words_runner.start(lambda: self._by_words(request, tokens, seconds))
+            found = by_deadline(words, left())
+        full = self._full(request, tokens, started, seconds)
+        if not isinstance(found, TimedOut):
+            enough = _COLD_SHARE if found.hits else 1.0
+            return found if isinstance(better := by_deadline(full, left(enough)), TimedOut) else better
+        found = by_deadline(full, left(_WORDS_SHARE))
+        if isinstance(found, TimedOut):
+            words = self._words_runner.start(lambda: self._by_words(request, tokens, seconds))
+            found = by_deadline(full, left())
+            return by_deadline(words, 0) if isinstance(found, TimedOut) else found
+        return found
+
+    def _full(
+        self, request: Request, tokens: int, started: float, seconds: float
+    ) -> "Future[Recall | TimedOut] | None":
+        """Start the full answer; while another one loads what it needs, wait for that first."""
+        first = not self._loaded.is_set() and self._loading_first.acquire(blocking=False)
+
+        def answer() -> Recall | TimedOut:
+            if not first and not self._loaded.wait(started + seconds - time.monotonic()):
+                return LATE
+            try:
+                return self._answer(request, tokens, started + seconds * _SYNC_SHARE)
+            finally:
+                self._loaded.set()
+
+        return self._runner.start(answer)
+
+    def _by_words(self, request: Request, tokens: int, seconds: float) -> Recall | TimedOut:
+        """Return what words alone find in the index as it is."""
+        from mnemark.retrieval.block import block
+        from mnemark.retrieval.quick_search import quick_search
+
+        reason = (
+            f"recall: by words alone, since the full answer takes longer than {seconds * 1000:.0f} ms; "
+            "allow more (deadline, recall_deadline_ms)"
+        )
+        try:
+            found = quick_search(
+                self.workspace.root, request.text, k=request.k, exclude=request.exclude,
+                scopes=request.where.scopes, home=self.index.home, hidden=self.index.hidden, reason=reason,
+            )  # fmt: skip
+        except MnemarkError:  # the full answer reports it
+            return LATE
+        packed = block(found.hits, budget=tokens, brief_tokens=self.workspace.config.brief_tokens)
+        return msgspec.structs.replace(found, text=packed.text)
 
     def read(self, ref: str, *, raw: bool = False) -> str:
         """Return the text of a ref (`path`, `path#L12` or `path#L12-L30`) from its file.

@@ -75,7 +75,7 @@ def _recall(root: Path, call: HookCall) -> str:
 
     session = SessionLog(root, call.session).name
     try:
-        found = quick_search(root, said, k=_HITS, exclude=(session, first_visible_line(root, session)))
+        found = quick_search(root, said, k=_HITS, exclude=[(session, first_visible_line(root, session))])
     except NotFoundError:  # a new workspace: the index is created in the background
         _run_in_background(root, "")
         return ""

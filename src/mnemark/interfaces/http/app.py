@@ -1,10 +1,8 @@
 """Route the daemon's HTTP requests: JSON API, hooks, MCP. Access control is in `guard`."""
 
-import asyncio
 import logging
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
@@ -20,14 +18,13 @@ from mnemark.errors import MnemarkError, UsageError
 from mnemark.interfaces.http.bodies import ToolCall
 from mnemark.interfaces.http.calls import CALLS, Call, openapi, status_of
 from mnemark.interfaces.http.guard import Activity
+from mnemark.interfaces.http.lanes import Lanes
 from mnemark.interfaces.http.pool import Workspaces
 from mnemark.interfaces.http.query import ClientQuery, answer
 from mnemark.interfaces.mcp import sdk
 from mnemark.interfaces.tools import BY_NAME
 from mnemark.types import KINDS, ORIGINS
 
-THREADS: Final = 8
-"""Maximum number of concurrent requests; each thread has its own connection to an index."""
 _HEADER: Final = "mnemark-workspace"
 
 _log = logging.getLogger("mnemark.serve")
@@ -41,7 +38,7 @@ class Api:
         self.workspaces = workspaces
         self.activity = activity
         self._default = workspace
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="mnemark-request")
+        self.lanes = Lanes()
         self._sdk = sdk.installed()
         self._mcp = sdk.Endpoint(self._call_from_sdk)
 
@@ -71,12 +68,8 @@ class Api:
         return Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _http_failure})
 
     def _close(self) -> None:
-        self._threads.shutdown(wait=True, cancel_futures=True)
+        self.lanes.close()
         self.workspaces.close()
-
-    async def work(self, job: Callable[[], Any]) -> Any:
-        """Run a job on a worker thread."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, job)
 
     async def _health(self, _: Request) -> Response:
         return _json({
@@ -98,7 +91,7 @@ class Api:
                 with self.workspaces.lease(body.workspace) as opened:
                     return _json(call.run(opened, body))
 
-            answer: Response = await self.work(job)
+            answer: Response = await self.lanes.run(body.workspace, job)
             return answer
 
         return answer
@@ -108,7 +101,9 @@ class Api:
         name = request.path_params["tool"]
         if name not in BY_NAME:
             raise HTTPException(404, f"there is no tool {name!r}; tools: {', '.join(BY_NAME)}")
-        return _json(await self.work(lambda: self._run_tool(body.workspace, name, body.arguments)))
+        return _json(
+            await self.lanes.run(body.workspace, lambda: self._run_tool(body.workspace, name, body.arguments))
+        )
 
     def _run_tool(self, workspace: object, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         from mnemark.interfaces.tools_run import call
@@ -118,12 +113,14 @@ class Api:
 
     async def _query(self, request: Request) -> Response:
         query = _decoded(msgspec.json.Decoder(ClientQuery), await request.body())
-        return _json(await self.work(lambda: answer(self.workspaces, query)))
+        return _json(
+            await self.lanes.run(query.workspace or query.folder, lambda: answer(self.workspaces, query))
+        )
 
     async def _hook(self, request: Request) -> Response:
         event = request.path_params["event"]
         body = _decoded(msgspec.json.Decoder(dict[str, Any]), await request.body())
-        return _json(await self.work(lambda: self._run_hook(event, body)))
+        return _json(await self.lanes.run(body.get("workspace"), lambda: self._run_hook(event, body)))
 
     def _run_hook(self, event: str, body: dict[str, Any]) -> Any:
         from mnemark.agent.hook.warm import handle
@@ -141,7 +138,9 @@ class Api:
         if workspace is None:
             return failed("no workspace given; add ?workspace=/absolute/path to the address of this server")
         try:
-            found: dict[str, Any] = await self.work(lambda: self._run_tool(workspace, name, arguments))
+            found: dict[str, Any] = await self.lanes.run(
+                workspace, lambda: self._run_tool(workspace, name, arguments)
+            )
         except MnemarkError as error:
             return failed(str(error))
         except Exception as bug:  # noqa: BLE001 - an interface: reported and logged

@@ -166,13 +166,13 @@ class Workspaces:
         raise BusyError("the daemon is shutting down; try again")
 
     def _trim(self) -> None:
-        """Close the least recently used workspaces beyond `most`."""
+        """Close the least recently used workspaces beyond `most`, while this request goes on."""
         with self._guard:
             surplus = max(len(self._open) - self._most, 0)
             idle = [root for root, one in self._open.items() if not one.users][:surplus]
             closing = [self._open.pop(root) for root in idle]
         for opened in closing:
-            opened.close()
+            threading.Thread(target=opened.close, name="mnemark-close").start()
 
     def unused(self, seconds: float) -> list[Path]:
         """Return the workspaces unused for at least `seconds`."""

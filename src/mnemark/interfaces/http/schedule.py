@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
 from datetime import datetime, time, timedelta
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from mnemark.errors import MnemarkError
+from mnemark.interfaces.http.lanes import Lanes
 from mnemark.interfaces.http.pool import Workspaces
 from mnemark.text.dates.clock import local_now
 
@@ -44,9 +45,9 @@ def due(at: str, last: datetime | None, now: datetime) -> bool:
 class Nightly:
     """Consolidate open workspaces that are not in use."""
 
-    def __init__(self, workspaces: Workspaces, work: Callable[[Callable[[], Any]], Awaitable[Any]]) -> None:
+    def __init__(self, workspaces: Workspaces, lanes: Lanes) -> None:
         self._workspaces = workspaces
-        self._work = work
+        self._lanes = lanes
         self._failed: dict[Path, datetime] = {}
 
     async def run(self) -> None:
@@ -54,7 +55,7 @@ class Nightly:
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             for root in self._workspaces.unused(_QUIET_SECONDS):
-                await self._work(lambda root=root: self.visit(root))  # type: ignore[misc]
+                await self._lanes.run(str(root), partial(self.visit, root))
 
     def visit(self, root: Path, now: datetime | None = None) -> bool:
         """Consolidate a workspace if due and return whether it was; a failure is retried the next day."""

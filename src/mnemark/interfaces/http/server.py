@@ -199,7 +199,7 @@ def _run(
         on_ready(mine)
         tasks = [asyncio.create_task(_watch_over(server, activity, settings, mine))]
         if settings.nightly:
-            tasks.append(asyncio.create_task(Nightly(workspaces, api.work).run()))
+            tasks.append(asyncio.create_task(Nightly(workspaces, api.lanes).run()))
         try:
             yield
         finally:

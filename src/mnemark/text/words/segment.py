@@ -10,8 +10,9 @@ Tested invariants:
 * Any string is safe, in linear time; a term has at most `MAX_TERM` characters.
 """
 
+import math
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
@@ -60,6 +61,10 @@ _is_bigram_script = lazy_pattern(f"[{_BIGRAM_SCRIPTS}]").match
 _FIRST_HAN = "\u3005"
 _FIRST_BIGRAM = "\u0e00"
 _PLACEHOLDER = "\n"
+_LONGEST_CUT = 6
+"""Characters of a word that is looked for in an index; nearly all of the dictionary's have four at most."""
+_UNKNOWN = 0.5
+"""Frequency of a character that is in no passage."""
 _cache = WordCache()
 
 
@@ -169,20 +174,61 @@ def tagged(text: str) -> list[tuple[str, str]]:
     return list(_jieba().tag(text, hmm=False))
 
 
-def query_terms(text: str) -> list[str]:
+def query_terms(text: str, cut: Callable[[str], Iterable[str]] | None = None) -> list[str]:
     """Return the terms of a query in order with repeats, including stop words.
 
     A compound gives its windows of up to four atoms and, if separators or camel case show words, its atoms.
+    `cut` segments Chinese instead of the dictionary (see `cut_by_frequency`).
     """
     found: list[str] = []
     line, others = _separate_chinese(text)
     place = iter(others)
-    for word in _jieba().cut(line, hmm=False) if line else [_PLACEHOLDER] * len(others):
+    words = (cut or _cut_by_dictionary)(line) if line else [_PLACEHOLDER] * len(others)
+    for word in words:
         if word >= _FIRST_HAN:
             found.append(word)
         elif word == _PLACEHOLDER:
             found += _query_other(next(place))
     return found
+
+
+def _cut_by_dictionary(line: str) -> Iterable[str]:
+    cut: Iterable[str] = _jieba().cut(line, hmm=False)
+    return cut
+
+
+def cut_by_frequency(line: str, frequencies: Callable[[Iterable[str]], Mapping[str, int]]) -> Iterable[str]:
+    """Segment Chinese by the words of an index, without the dictionary, which takes 0.1 s to load.
+
+    Of all ways to cut a run the one with the most probable words, as the dictionary does it: a unigram model.
+
+    Args:
+        line: runs of Chinese, and other characters, which are returned one by one.
+        frequencies: returns how many passages hold each of some words; a word that none holds may be missing.
+    """
+    known = frequencies(
+        {
+            line[start:end]
+            for start in range(len(line))
+            if line[start] >= _FIRST_HAN
+            for end in range(start + 1, min(start + _LONGEST_CUT, len(line)) + 1)
+            if line[end - 1] >= _FIRST_HAN
+        }
+    )
+    total = math.log(max(sum(known.values()), 2))
+    best = [(0.0, len(line))] * (len(line) + 1)
+    for start in range(len(line) - 1, -1, -1):
+        ends = range(start + 1, min(start + _LONGEST_CUT, len(line)) + 1)
+        best[start] = max(
+            (math.log(known.get(line[start:end], 0) or _UNKNOWN) - total + best[end][0], end)
+            for end in ends
+            if end == start + 1 or known.get(line[start:end])
+        )
+    start = 0
+    while start < len(line):
+        end = best[start][1]
+        yield line[start:end]
+        start = end
 
 
 def _query_other(token: str) -> Iterable[str]:
