@@ -21,7 +21,7 @@ root, who = sys.argv[1:]
 with Memory.open(root) as memory:
     for number in range(1_000_000):
         said = f"{who}-{os.getpid()}-{number}"
-        remember(memory, f"{who} key {number % 5}", said)
+        remember(memory.fact_store, f"{who} key {number % 5}", said)
         print(said, flush=True)
 """
 

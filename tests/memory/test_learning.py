@@ -407,10 +407,10 @@ def test_a_long_queue_slows_neither_recall_nor_learning(asking: Memory, count: i
 
     def once(text: str) -> float:
         say(asking, text)
-        started = time.perf_counter()
+        started = time.process_time()
         asking.learn()
         asking.recall("where do I live", deadline=5.0)
-        return time.perf_counter() - started
+        return time.process_time() - started
 
     before = min(once(f"I like thing{number}.") for number in range(5))
     state = asking.state
