@@ -116,6 +116,8 @@ def test_who_a_person_is_comes_before_what_mentions_them(tmp_path: Path) -> None
         ("What is Amina related to me", "Amina"),
         ("小美是谁？", "小美"),
         ("谁是王小明", "王小明"),
+        ("谁是我的经理？", ""),
+        ("他的老师是谁？", ""),
         ("我和王小明是什么关系？", "王小明"),
         ("Who is responsible for the backups?", ""),
         ("Who is the owner of the boat?", ""),

@@ -147,6 +147,7 @@ def test_a_change_gives_the_new_value() -> None:
     assert facts("We switched from Trello to Linear.") == [("project", "tools", "Linear")]
     assert ended("We switched from Trello to Linear.") == [("tools", "Trello")]
     assert facts("We moved from MySQL to PostgreSQL.") == [("project", "database", "PostgreSQL")]
+    assert facts("We moved from Python 3.11 to Python 3.12.") == [("project", "python version", "3.12")]
     assert facts("I moved from Ghent to Lille.") == [("user", "city", "Lille")]
 
 

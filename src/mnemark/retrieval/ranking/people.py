@@ -88,6 +88,7 @@ _NOBODY: Final = frozenset(
     }
     | {"she", "they", "we", "i", "you", "there", "in", "on", "at", "going", "coming", "responsible"}
 )
+_NOBODY_ZH: Final = ("我", "咱", "你", "您", "他", "她", "它", "这", "那", "哪", "谁")
 _LONGEST: Final = 500
 
 
@@ -97,7 +98,8 @@ def asked_about(question: str) -> str:
     if match is None:
         return ""
     name = re.sub(r"['’]s$", "", next(value for value in match.groups() if value)).strip(" .'’")
-    return "" if name.casefold().split()[:1] and name.casefold().split()[0] in _NOBODY else name
+    first = name.casefold().split()[:1]
+    return "" if (first and first[0] in _NOBODY) or name.startswith(_NOBODY_ZH) else name
 
 
 def tells_of(name: str, text: str) -> bool:

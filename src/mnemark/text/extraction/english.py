@@ -168,6 +168,9 @@ def _role(match: re.Match[str], _: Clause) -> list[Found]:
     return [Found("project", match["p"].lower(), match["v"])] if not is_program(match["v"]) else []
 
 
+_VERSION_OF: Final = lazy_pattern(rf"(?i)(?P<t>{VERSIONED}) (?P<v>{VERSION})")
+
+
 def _replaced(match: re.Match[str], _: Clause) -> list[Found]:
     """Read which program of a project replaced which: "switched from Jenkins to CircleCI"."""
     old, new = bare(match["old"]), bare(match["v"])
@@ -177,6 +180,8 @@ def _replaced(match: re.Match[str], _: Clause) -> list[Found]:
         or new[:1].isdecimal()
     ):
         return []
+    if version := _VERSION_OF.fullmatch(new):
+        return [Found("project", f"{version['t'].lower()} version", version["v"])]
     kind = kind_of(new) or kind_of(old)
     if kind:
         return [Found("project", kind, new)]
