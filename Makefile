@@ -4,16 +4,20 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 HOSTS := .adapters
+LOCKING := .lock
 
-.PHONY: help demo test check lint types layers verify adapters conformance load format clean
+.PHONY: help demo test check lint types layers verify lowest lock sbom adapters conformance load format clean
 
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-$(STAMP): pyproject.toml
+# Exact versions with hashes; then the project itself, which fetches nothing.
+INSTALL := -m pip install --quiet --disable-pip-version-check
+
+$(STAMP): pyproject.toml requirements/dev.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
+	@$(BIN)/python $(INSTALL) --require-hashes --requirement requirements/dev.txt
+	@$(BIN)/python $(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 demo: $(STAMP)   ## index the bilingual sample workspace and ask it questions
@@ -35,13 +39,36 @@ layers: $(STAMP) ## imports point one way
 
 check: lint types layers test  ## all of the above
 
-verify: $(STAMP) ## long simulations and fault sweeps (an hour or so)
+verify: $(STAMP) lowest ## long simulations, fault sweeps, the lowest versions (an hour or so)
 	@$(BIN)/python -m pytest -q -m slow
 
-$(HOSTS)/.installed: pyproject.toml
+$(LOCKING)/bin/uv:
+	@$(PYTHON) -m venv $(LOCKING)
+	@$(LOCKING)/bin/python $(INSTALL) "uv>=0.9" "cyclonedx-bom>=7"
+
+lowest: $(LOCKING)/bin/uv ## run the tests with the lowest versions that the project allows
+	@$(LOCKING)/bin/uv venv --quiet --clear --python $(PYTHON) .lowest
+	@$(LOCKING)/bin/uv pip install --quiet --python .lowest/bin/python --resolution lowest-direct \
+	  --editable . --group dev
+	@.lowest/bin/python -m pytest -q -p no:cacheprovider -m "not slow and not timed" -n auto
+
+lock: $(LOCKING)/bin/uv ## choose the newest versions for development and CI, with their hashes
+	@$(foreach group,dev adapters,$(LOCKING)/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-annotate --custom-compile-command "make lock" \
+	  --group $(group) --output-file requirements/$(group).txt pyproject.toml;)
+
+sbom: $(LOCKING)/bin/uv ## write the bill of materials of an installation: dist/mnemark.cdx.json
+	@mkdir -p dist
+	@$(LOCKING)/bin/uv venv --quiet --clear --python $(PYTHON) .sbom
+	@$(LOCKING)/bin/uv pip install --quiet --python .sbom/bin/python .
+	@$(LOCKING)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
+	  --output-file dist/mnemark.cdx.json .sbom/bin/python
+	@rm -rf .sbom
+
+$(HOSTS)/.installed: pyproject.toml requirements/adapters.txt
 	@test -x $(HOSTS)/bin/python || $(PYTHON) -m venv $(HOSTS)
-	@$(HOSTS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	@$(HOSTS)/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group adapters
+	@$(HOSTS)/bin/python $(INSTALL) --require-hashes --requirement requirements/adapters.txt
+	@$(HOSTS)/bin/python $(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 adapters: $(HOSTS)/.installed ## run the adapters in their real hosts (nanobot and frameworks; fetched into .adapters)
@@ -58,4 +85,4 @@ format: $(STAMP) ## rewrite the code in the project's style
 	@$(BIN)/ruff format .
 
 clean:           ## remove what was made
-	rm -rf $(VENV) $(HOSTS) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(HOSTS) $(LOCKING) .lowest .sbom .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -193,7 +193,9 @@ def test_gemini_tells_a_prompt_twice_and_it_is_kept_once(tmp_path: Path) -> None
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("block", ["&lt;mnemark-recall 1 memory&gt;\nred", fence("red"), ""])
+@pytest.mark.parametrize(
+    "block", ["&lt;mnemark-recall 1 memory&gt;\nred", fence("red"), ""], ids=["escaped", "fenced", "none"]
+)
 def test_what_gemini_puts_before_a_prompt_is_nobody_s_words(tmp_path: Path, block: str) -> None:
     told = f"<hook_context>{block}</hook_context>\n\nIs <hook_context> a tag?"
     keep(tmp_path, GEMINI, {"session_id": "g", "prompt": told, "prompt_response": "Yes."}, "response")
