@@ -30,7 +30,7 @@ _CLOSED_CALL = lazy_pattern(_CALLED)
 _METHOD = lazy_pattern(r"[A-Za-z_]\w*(?:(?:\.|::|->)\w+)+[(\[{]+$")
 _LINE_CALL = lazy_pattern(rf"{_CALLED}|[A-Za-z_][\w.:>-]*[(\[{{](?:.*[,(\[{{=])?$")
 _TEMPLATED = lazy_pattern(
-    r".*\{[A-Za-z_]*\}|.*\$\{|.*<[A-Za-z_][A-Za-z_ -]*>|.*%\(\w+\)s|.*\{[A-Za-z_][\w.]*[(\[].*\}"
+    r".*\{[A-Za-z_]*\}|.*\$\{|.*<[A-Za-z_][A-Za-z_ -]*>|.*%\(\w+\)s|(?>.*?\{[A-Za-z_][\w.]*[(\[]).*\}"
 )
 _EMPTY_BRACES = lazy_pattern(r"\{\w?\}")
 _ALL_CLASSES = 4

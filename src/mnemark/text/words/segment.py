@@ -58,6 +58,7 @@ _TOKENS = lazy_pattern(
 
 _is_bigram_script = lazy_pattern(f"[{_BIGRAM_SCRIPTS}]").match
 
+_SURROGATE = lazy_pattern(r"[\ud800-\udfff]")
 _FIRST_HAN = "\u3005"
 _FIRST_BIGRAM = "\u0e00"
 _PLACEHOLDER = "\n"
@@ -171,7 +172,7 @@ def _bigrams(run: str) -> list[str]:
 
 def tagged(text: str) -> list[tuple[str, str]]:
     """Return the words of a Chinese text as they are written, each with its part of speech ("n", "v")."""
-    return list(_jieba().tag(text, hmm=False))
+    return list(_jieba().tag(_SURROGATE.sub("\ufffd", text), hmm=False))
 
 
 def query_terms(text: str, cut: Callable[[str], Iterable[str]] | None = None) -> list[str]:
