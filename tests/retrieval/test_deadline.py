@@ -1,6 +1,8 @@
 """`recall` answers by its deadline, whatever is slow, broken or locked, and says what is missing."""
 
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -254,3 +256,34 @@ def test_an_error_of_the_first_answer_is_no_silence_for_the_next(
         answer = memory.recall("alpha beta3", deadline=5.0)
         assert answer.hits
         assert not any("by words alone" in reason for reason in answer.degraded)
+
+
+_FIRST = """
+import sys, time
+from mnemark.memory.memory import Memory
+with Memory.open(sys.argv[1], config={"embedder": "bundled"}) as memory:
+    started = time.perf_counter()
+    found = memory.recall(sys.argv[2])
+    print(time.perf_counter() - started, len(found.hits), *{hit.path for hit in found.hits})
+"""
+
+
+@pytest.mark.slow
+def test_the_first_recall_of_a_process_finds_something(tmp_path: Path) -> None:
+    for number in range(1_500):
+        (tmp_path / f"note{number}.md").write_text(
+            f"# Note {number}\n\nThe backup of server{number} runs at night.\n\n"
+            f"第{number}台服务器的数据库在凌晨备份。\n"
+        )
+    with Memory.open(tmp_path, config={"embedder": "bundled"}) as memory:
+        memory.sync()
+    took, found = [], 0
+    for number in range(20):
+        query = f"when does server{number} back up" if number % 2 else f"第{number}台服务器什么时候备份数据库"
+        command = [sys.executable, "-c", _FIRST, str(tmp_path), query]
+        ran = subprocess.run(command, capture_output=True, text=True, check=True)
+        seconds, hits, *_paths = ran.stdout.split()
+        took.append(float(seconds))
+        found += hits != "0"
+    print(f"{found} of 20 with hits; slowest {max(took) * 1000:.0f} ms")  # noqa: T201
+    assert found >= 19
