@@ -56,6 +56,8 @@ _WORDS_SHARE: Final = 0.5
 """Share of a deadline after which an answer by words alone is prepared, in case that the full one is late."""
 _COLD_SHARE: Final = 0.75
 """Share of a deadline until which the first full answer is waited for, where words found something."""
+_HEAD_START: Final = 0.05
+"""Seconds that loading in the background leaves to a message that comes at once: it stops all threads."""
 _CANDIDATES: Final = 3
 """Hits that a block is packed from, in halves of `recall_hits`: short ones leave room for more."""
 _UNSAVED: Final = "index: it cannot be saved here, so each command builds it again; make the folder writable"
@@ -100,6 +102,8 @@ class Searcher:
         self._use(self._open_index())
         self._runner: DeadlineRunner[Recall | TimedOut] = DeadlineRunner(lambda: self.index.rest())  # noqa: PLW0108 - see `_use`
         self._words_runner: DeadlineRunner[Recall | TimedOut] = DeadlineRunner()
+        self._recalling: set[int] = set()
+        """Threads that wait for a recall; loading in the background waits for them."""
         self._loading_first = threading.Lock()
         """Held by the first full answer, for good."""
         self._loaded = threading.Event()
@@ -212,6 +216,9 @@ class Searcher:
             threading.Thread(target=self._load, name="mnemark-load", daemon=True).start()
 
     def _load(self) -> None:
+        time.sleep(_HEAD_START)
+        while self._recalling and not self._closed:
+            time.sleep(_HEAD_START)
         with contextlib.suppress(MnemarkError):  # the next search reports the same error
             query = understand("加载 load", now=self.workspace.now())
             cross_language.load(query.terms)
@@ -338,7 +345,11 @@ class Searcher:
         )
         self.ready()
         self.refresher.freshen_behind()
-        found = self._by_deadline(request, tokens, started, seconds)
+        self._recalling.add(threading.get_ident())
+        try:
+            found = self._by_deadline(request, tokens, started, seconds)
+        finally:
+            self._recalling.discard(threading.get_ident())
         if isinstance(found, TimedOut):
             reason = (
                 f"recall: no answer within {seconds * 1000:.0f} ms; allow more (deadline, recall_deadline_ms)"
