@@ -266,9 +266,10 @@ def test_closing_while_others_ask(root: Path) -> None:
 
 
 def test_many_recalls_leave_no_threads_or_connections(root: Path) -> None:
+    others = threading.active_count()  # late work of other tests
     with opened(root) as memory:
         memory.sync()
         for _ in range(100):
             memory.recall("alpha", deadline=2.0)
         assert memory.index._connections.open <= 4
-        assert threading.active_count() < 10
+        assert threading.active_count() < others + 9
