@@ -64,9 +64,13 @@ def test_what_json_does_not_have_is_refused(value: Any) -> None:
         redact_json(value)
 
 
-_KEYS = st.sampled_from(["password", "token", "name", "value", "note", "Authorization", "pin", "max_tokens"])
+_KEYS = st.sampled_from(
+    ["password", "token", "name", "key", "value", "Value", "note", "Authorization", "Cookie", "pin", "密码",
+     "max_tokens", "my password is hunter2", "password: hunter22", "a@b.example", ":", ""]
+)  # fmt: skip
 _LEAVES = st.none() | st.booleans() | st.integers() | st.text(max_size=12) | st.sampled_from(
-    ["hunter22", "my password is hunter2", "Bearer abcdefgh12345678", "password", "482193", "${X}"]
+    ["hunter22", "my password is hunter2", "Bearer abcdefgh12345678", "password", "482193", "${X}", "a=b1;",
+     "Cookie: sid=abcdefgh12345678; x=", "密码是 kettle42", '"', "[redacted:key:00000000]", "ann@b.example"]
 )  # fmt: skip
 _VALUES = st.recursive(
     _LEAVES,
