@@ -2,10 +2,12 @@
 
     python tools/check_redaction.py                     both written sets, and the standard library
     python tools/check_redaction.py --set open --missed what was missed, form by form
+    python tools/check_redaction.py --set formats       the formats of issuers, in many contexts
     python tools/check_redaction.py FOLDER …            share of the lines of all text files there
     python tools/check_redaction.py --show 40 FOLDER    with examples
 
-The secrets are in tests/text/redact_*.txt, as templates that are filled at run time from a fixed seed.
+The secrets are in tests/text (redact_*.txt, secret_formats.tsv), as templates that are filled at run time
+from a fixed seed.
 """
 
 import argparse
@@ -34,7 +36,70 @@ _ALPHABETS = {
     "upper": string.ascii_uppercase + "234567",
     "digits": string.digits,
     "pw": _B64 + "!#%^*+=?~@",
+    "lower": string.ascii_lowercase + string.digits,
+    "alpha": string.ascii_letters,
+    "bech32": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
+    "entra": _B64 + "-_~.",
 }
+_ALONE = r"""
+{}
+use {} for that
+key: {}, thanks
+"{}"
+x = '{}'
+[{}]
+({})
+我的是{}，请保存
+- {}
+url?x={}&y=1
+a\n {}\n b
+<b>{}</b>
+{}.
+`{}`
+| name | {} |
+""".strip().splitlines()
+"""Contexts of formats that are secrets wherever they stand."""
+_BESIDE = r"""
+{upper}={}
+{upper} = "{}"
+{upper} := "{}"
+{upper} ::= "{}"
+{upper} ?= {}
+{upper} += "{}"
+export {upper}={}
+ENV {upper} {}
+setx {upper} "{}"
+docker run -e {upper}={} image
+- name: {upper}\n  value: {}
+{"name": "{upper}", "value": "{}"}
+getenv("{upper}", "{}")
+os.environ.get("{upper}", "{}")
+{lower}: {}
+{lower}: '{}'
+{lower}: |\n  {}
+{lower}: >\n  {}
+{"{lower}": "{}"}
+{\"{lower}\": \"{}\"}
+{camel} = '{}'
+{camel} := `{}`
+string {camel} = "{}";
+var {camel} string = "{}"
+val {camel}: String = "{}"
+const {camel} = process.env.{upper} || "{}";
+${camel} .= "{}"
+"{camel}" => "{}"
+<{camel}>{}</{camel}>
+<{camel}>\n    {}\n</{camel}>
+<add key="{camel}" value="{}" />
+{camel},{},
+tool --{kebab} {} --verbose
+tool --{kebab}={}
+| {words} | {} |
+{words} | {}
+the {words} is {}
+""".strip().splitlines()
+"""Contexts of formats that are secrets beside a name."""
+_FORMAT = re.compile(r"(?:(?P<name>\w+) = )?(?P<format>.+)")
 
 
 class Case(NamedTuple):
@@ -46,10 +111,36 @@ class Case(NamedTuple):
 
 
 def read_cases(name: str) -> list[Case]:
-    """The set `name` ("open" or "sealed"), filled from a fixed seed."""
+    """The set `name` ("open", "sealed" or "formats"), filled from a fixed seed."""
     dice = random.Random(f"mnemark {name}")
+    if name == "formats":
+        return [_fill(f"{row[0]} {text}", dice) for row in read_formats() for text in _in_contexts(row[1])]
     lines = (SETS / f"redact_{name}.txt").read_text("utf-8").splitlines()
     return [_fill(line, dice) for line in lines if line and not line.startswith("#")]
+
+
+def read_formats() -> list[list[str]]:
+    """The formats of issuers: issuer, format, source."""
+    lines = (SETS / "secret_formats.tsv").read_text("utf-8").splitlines()
+    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+    return [[row[0].replace(" ", "-"), *row[1:]] for row in rows]
+
+
+def _in_contexts(text: str) -> Iterator[str]:
+    found = _FORMAT.fullmatch(text)
+    name, form = found.group("name", "format") if found else (None, text)
+    words = (name or "").lower().replace("__", "_").split("_")
+    camel = words[0] + "".join(map(str.capitalize, words[1:]))
+    forms = {
+        "upper": (name or "").upper(),
+        "lower": "_".join(words),
+        "kebab": "-".join(words),
+        "camel": camel,
+    }
+    forms["words"] = " ".join(words)
+    for context in _BESIDE if name else _ALONE:
+        filled = re.sub(r"\{(upper|lower|kebab|camel|words)\}", lambda found: forms[found[1]], context)
+        yield filled.replace("{}", form)
 
 
 def missed(case: Case) -> bool:
@@ -147,7 +238,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folders", nargs="*", type=Path)
-    parser.add_argument("--set", choices=("open", "sealed"), action="append", default=[])
+    parser.add_argument("--set", choices=("open", "sealed", "formats"), action="append", default=[])
     parser.add_argument("--missed", action="store_true", help="print what of the sets was missed")
     parser.add_argument("--show", type=int, default=0, metavar="N", help="print N findings")
     options = parser.parse_args()

@@ -1,80 +1,208 @@
 """Find secrets by their format: keys with a prefix, private key blocks, tokens, e-mail addresses.
 
-The pattern of a rule is tried only where its literal prefix occurs, and prefixes are searched only in the
-long words of a text, which are few. Adjacent repetitions share no characters: linear time.
+The pattern of a rule is tried only where its literal prefix occurs, and only prefixes that a long word of the
+text can begin with are searched. Adjacent repetitions share no characters: linear time.
 """
 
 import re
-import string
 from collections.abc import Iterator
 from itertools import zip_longest
 
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction.spans import BEGIN, Span, positions
+from mnemark.text.redaction.values import looks_random
 
 _WORD = r"[A-Za-z0-9_-]"
 _ALNUM = r"[A-Za-z0-9]"
+_ENDS = r"(?![A-Za-z0-9])"
+_UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+_BASE64 = r"[A-Za-z0-9+/]"
 
-# (pattern after the prefix, prefixes); all have the kind "key".
+# (pattern after the prefix, prefixes of two characters or more); all have the kind "key".
+# Each stands in `tests/text/secret_formats.tsv` with its issuer and source, from which the tests make keys.
+# Issuers make keys longer over time: where that may be, only the least length is asked for.
 _TAILS: tuple[tuple[str, str], ...] = (
-    (r"[A-Z0-9]{16}(?![A-Za-z0-9])", "AKIA ASIA ABIA ACCA"),
-    (rf"{_WORD}{{16,}}", "tskey- glpat- gldt- glrt- glptt- glft- glsoat-"),
-    (rf"{_WORD}{{20,}}", "GOCSPX- hvs. hvb. dckr_pat_ dckr_oat_ sq0atp- sq0csp- sq0idp- tvly-"),
-    (rf"{_WORD}{{30,}}", "AIza 1//0 figd_"),
-    (rf"{_WORD}{{40,}}", "pypi- nvapi-"),
-    (rf"{_ALNUM}{{10,}}", "sk_live_ sk_test_ rk_live_ rk_test_"),
+    # Letters and digits.
+    (rf"[A-Z0-9]{{16}}{_ENDS}", "AKIA ASIA ABIA ACCA"),
+    (rf"[A-Z0-9]{{17}}{_ENDS}", "A3T"),
+    (rf"[A-Z0-9]{{26}}{_ENDS}", "API-"),
+    (r"[A-Z0-9]{27}", "NRAK-"),
+    (r"[A-Z0-9]{50,}", "GOOG1E"),
+    (r"[a-z0-9]{32}", "p8e-"),
+    (rf"[a-z0-9]{{43}}{_ENDS}", "oy2"),
+    (r"[a-z0-9]{40,}", "bkua_ sbp_"),
+    (r"[a-z0-9]{70}", "rdme_"),
+    (rf"{_ALNUM}{{10,}}", "sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_"),
     (rf"{_ALNUM}{{12,}}", "LTAI"),
-    (rf"{_ALNUM}{{24,}}", "ATBB"),
+    (rf"{_ALNUM}{{16,}}", "sm_aat_ sm_pat_ sm_sat_"),
+    (rf"{_ALNUM}{{20,}}{_ENDS}", "lip_ tr_dev_ tr_prod_ rnd_"),
+    (rf"{_ALNUM}{{24}}{_ENDS}", "fw_ app- dataset-"),
+    (rf"{_ALNUM}{{24,}}", "ATBB unkey_"),
     (rf"{_ALNUM}{{28,}}", "AKID"),
-    (rf"{_ALNUM}{{30,}}", "npm_ hf_"),
-    (rf"{_ALNUM}{{32,}}", "pplx- lin_api_"),
+    (rf"{_ALNUM}{{30,}}", "npm_ hf_ api_org_ pnu_ nfp_"),
+    (rf"{_ALNUM}{{32,}}", "pplx- lin_api_ ico- AKLT"),
     (rf"{_ALNUM}{{36,}}", "r8_"),
-    (rf"{_ALNUM}{{40,}}", "gsk_ xai- ntn_ secret_"),
+    (rf"{_ALNUM}{{38}}{_ENDS}", "4b1d"),
+    (rf"{_ALNUM}{{40,}}", "gsk_ xai- ntn_ secret_ cfk_ cfut_ cfat_"),
+    (rf"{_ALNUM}{{40,}}", "jina_ phx_ pat_ fastgpt-"),
+    (r"[a-z0-9]{40,}", "csk- napi_ os_v2_app_ os_v2_org_"),
+    (rf"{_ALNUM}{{54}}{_ENDS}", "EZAK EZTK"),
+    (rf"{_ALNUM}{{59}}{_ENDS}", "cmVmd"),
+    (rf"{_ALNUM}{{60}}{_ENDS}", "CLOJARS_"),
+    (rf"{_ALNUM}{{69}}{_ENDS}", "AKCp"),
+    (rf"{_ALNUM}{{70,}}", "eyJrIjoi"),
+    (rf"{_ALNUM}{{80,}}", "EAA"),
     (r"[0-9A-Za-z]{20,}", "AGE-SECRET-KEY-1"),
-    (r"\w{20,}", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_"),
-    (r"\w{32,}", "glsa_"),
-    (r"[0-9a-f]{32}", "dapi"),
+    # Hexadecimal digits.
+    (r"[0-9a-f]{19}", "NRJS-"),
+    (r"[0-9a-f]{32}", "dapi gitlab_session="),
+    (rf"[0-9a-f]{{32}}{_ENDS}", "key- SK"),
     (r"[0-9a-f]{32,}", "dop_v1_ doo_v1_ dor_v1_"),
     (r"[0-9a-fA-F]{32,}", "shpat_ shpss_ shpca_ shppa_"),
-    (r"[0-9a-f]{40,}", "rubygems_"),
-    (r"[0-9a-f]{24}-[0-9a-f]{34}", "PMAK-"),
-    (r"[A-Z0-9]{27}", "NRAK-"),
+    (rf"[0-9a-f]{{35}}{_ENDS}", "live_ test_"),
+    (r"[0-9a-f]{40,}", "rubygems_ pul- squ_ sqp_ sqa_ shippo_live_ shippo_test_"),
+    (rf"[0-9a-f]{{32}}{_ENDS}", "fc-"),
+    (rf"[0-9a-f]{{40}}{_ENDS}", "e2b_"),
+    (rf"[0-9a-f]{{48}}{_ENDS}", "sk_"),
+    (r"[0-9a-f]{64}", "mlsn. lin_oauth_"),
+    (r"(?:ud|af)-[0-9a-f]{64}", "s-s4t2"),
+    (r"(?:_TEST)?-?[0-9a-h]{12,}(?:-X)?", "FLWSECK"),
+    (r"(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}", "lsv2_"),
+    (rf"(?:(?:[0-9a-f]{{16}}|local)_[0-9a-f]{{40}}|{_ALNUM}{{40,}})", "sgp_"),
+    # Words.
+    (rf"{_WORD}{{16,}}", "tskey-"),
+    (
+        rf"{_WORD}{{16,}}(?:\.[0-9a-z]{{2}}\.[0-9a-z]{{7,9}})?",
+        "glpat- gldt- glrt- glrtr- glptt- glft- glsoat- glcbt- glffct- glimt- glagent- gloas- GR1348941",
+    ),
+    (
+        rf"{_WORD}{{20,}}",
+        "GOCSPX- hvs. hvb. hvr. dckr_pat_ dckr_oat_ sq0atp- sq0csp- sq0idp- tvly- sb_secret_",
+    ),
+    (rf"(?!A{{3}}){_WORD}{{22,64}}(?![\w-])", "EAAA"),
+    (rf"{_WORD}{{30,}}", "AIza 1//0 figd_"),
+    (rf"{_WORD}{{32,}}", "NRII-"),
+    (rf"{_WORD}{{35,}}", "AQVN HRKU-"),
+    (rf"(?=\D{{0,38}}\d)(?=[^A-Z]{{0,38}}[A-Z]){_WORD}{{40}}(?!{_WORD})", "live_"),
+    (rf"{_WORD}{{40,}}", "pypi- nvapi- fo1_ CFPAT- tk-us- tgp_v1_"),
+    (r"\w{20,}", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_"),
+    (r"\w{32,}", "glsa_"),
+    (r"[A-Za-z0-9_~-]{43}", "sha256~"),
+    (r"[A-Za-z0-9_=-]{40,}", "ATATT3 ATCTT3 duffel_live_ duffel_test_ fio-u-"),
+    (r"[A-Za-z0-9_=.-]{32,}", "pscale_tkn_ pscale_oauth_ pscale_pw_ tfp_"),
+    (r"[A-Za-z0-9_=-]{130,}", "sl."),
     (r"[A-Za-z0-9_.-]{20,}", "ya29."),
     (r"[A-Za-z0-9/-]{20,}", "ALTAK"),
-    (r"[A-Za-z0-9_=-]{40,}", "ATATT3 ATCTT3"),
+    # Base64.
     (r"[A-Za-z0-9_=+/-]{30,}", "sntrys_ sntryu_"),
-    (r"[A-Za-z0-9+/=]{20,}", "whsec_"),
+    (rf"{_BASE64}{{20,}}={{0,2}}", "whsec_"),
+    (rf"{_BASE64}{{32,}}={{0,3}}", "glc_"),
+    (rf"{_BASE64}{{40,}}={{0,2}}", "dG9rO"),
+    (rf"{_BASE64}{{60,}}={{0,3}}", "ops_eyJ ABSK bedrock-api-key-"),
+    (rf"{_BASE64}{{80,}}={{0,3}}", "fm1r_ fm1a_ fm2_"),
     (r"[A-Za-z0-9%+/_=.-]{10,}", "xoxa- xoxb- xoxe- xoxe. xoxo- xoxp- xoxr- xoxs- xoxc- xoxd-"),
-    (rf"\d-{_WORD}{{20,}}", "xapp-"),
+    # Several parts.
+    (r"[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}", "A3-"),
+    (r"[0-9a-f]{24}-[0-9a-f]{34}", "PMAK-"),
+    (r"[0-9a-f]{24}-[0-9a-f]{146}", "v1.0-"),
+    (rf"[0-9a-f]{{64}}-{_ALNUM}{{16}}", "xkeysib- xsmtpsib-"),
+    (rf"{_ALNUM}{{22}}_[0-9a-fA-F]{{40}}", "CCIPAT_ CCIPRJ_"),
+    (rf"{_ALNUM}{{4,8}}_{_ALNUM}{{40,}}", "pcsk_"),
+    (rf"{_ALNUM}{{26}}-{_ALNUM}{{52}}", "dnkey-"),
+    (rf"(?:{_ALNUM}{{14}}\.[0-9a-f]{{64}}|[.]{_WORD}{{22}}\.[0-9a-f]{{24}}\.{_ALNUM}{{20}})", "pat"),
+    (rf"{_WORD}{{22}}\.[0-9a-f]{{24}}\.{_ALNUM}{{20}}", "sat."),
+    (rf"(?:na|eu|ap|ca)[0-9]-{_UUID}", "pat-"),
+    (rf"{_ALNUM}{{8}}_{_ALNUM}{{24}}{_ENDS}", "re_"),
+    (r"[a-z0-9]{26}_[A-Za-z0-9]{22}_[A-Za-z0-9]{3}", "pdl_live_apikey_ pdl_sdbx_apikey_"),
+    (r"[A-Za-z0-9=]{8,}\.[A-Za-z0-9=]{4,}\.[A-Za-z0-9=]{20,}", "perm- perm:"),
+    (r"[A-Za-z0-9._~%-]{16,}", "secret-token:"),
+    (_UUID, "ms- sdk- mob- access-sandbox- access-development- access-production-"),
+    (rf"(?:[a-z0-9_-]{{2,35}}\.)?{_ALNUM}{{40,}}", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit."),
+    (r"[a-z]\d\d\.[A-Z0-9]{8,24}\.[A-Z0-9]{64}", "dt0"),
+    (
+        r"[a-z0-9]{5,30}\.[a-z0-9]{4,6}\.acc[_-][a-z0-9-]{10,32}\.[A-Za-z0-9+/_=-]{30,}",
+        "sc_ ext_ scauth_ authress_",
+    ),
     (rf"{_WORD}{{16,64}}\.{_WORD}{{16,}}", "SG."),
+    (rf"{_WORD}{{20,}}\.{_WORD}{{16,}}", "sk.eyJ"),
+    (r"[A-Za-z0-9_=-]{20,}\.[A-Za-z0-9_=-]{80,}", "t1."),
+    (rf"\d-{_WORD}{{20,}}", "xapp-"),
     (rf"(?:(?:proj|svcacct|admin|ant|or|cp|kimi|lf|None)-{_WORD}{{20,}}|{_ALNUM}{{20,}}{_WORD}*)", "sk-"),
-    (r"services/[A-Za-z0-9/]{20,}", "hooks.slack.com/"),
+    # Addresses that let anybody post.
+    (r"(?:services|workflows|triggers)/[A-Za-z0-9/]{20,}", "hooks.slack.com/"),
+    (
+        rf"[0-9a-f@-]{{73}}/IncomingWebhook/{_WORD}{{20,}}(?:/{_WORD}+){{0,3}}",
+        "webhook.office.com/webhookb2/",
+    ),
     (rf"api/(?:v\d+/)?webhooks/\d{{10,}}/{_WORD}{{20,}}", "discord.com/ discordapp.com/"),
     (r"open-apis/bot/v2/hook/[A-Za-z0-9-]{16,}", "feishu.cn/ larksuite.com/"),
 )
-_RUN_SIGNS = frozenset(string.ascii_letters + string.digits + "_-")
-# (prefix, whether all its characters are in `_RUN_SIGNS`, pattern)
-_KEY_RULES = tuple(
-    (prefix, _RUN_SIGNS.issuperset(prefix), lazy_pattern(BEGIN + re.escape(prefix) + tail, re.ASCII))
-    for tail, prefixes in _TAILS
-    for prefix in prefixes.split()
+
+_AZURE = r"(?:AzFu|AzSe|AzCa|AIoT|ACDb|APIM|\+ARm|\+AEh|\+ASb|\+ASt|\+ABa|\+ACR|/AM7)"
+_AT = r"(?:(?<![\w-])|(?<=\\[nrt]))"
+_AT_SIGNS = r"(?:(?<![\w.~+/-])|(?<=\\[nrt]))"
+# Formats without a prefix: (literal in the middle, pattern before it, pattern from it on).
+_INFIXES: tuple[tuple[str, str, str], ...] = (
+    (":", r"(?<![\w/])[012]/\d{13,17}(?:/\d{13,17})?\Z", r":[0-9a-f]{32}(?![\w-])"),
+    (":AA", rf"{_AT}\d{{8,10}}\Z", rf":AA{_WORD}{{30,}}"),
+    (".", rf"(?<!\.){_AT}[MNO][\w-]{{23,27}}\Z", rf"\.{_WORD}{{6}}\.{_WORD}{{27,}}"),
+    (".", rf"(?<!\.){_AT}[0-9a-f]{{32}}\Z", rf"\.{_ALNUM}{{16}}(?![\w-])"),
+    (".atlasv1.", rf"{_AT}{_ALNUM}{{14}}\Z", r"\.atlasv1\.[A-Za-z0-9_=-]{60,}"),
+    ("Q~", rf"{_AT_SIGNS}[\w.~-]{{3}}\d\Z", r"Q~[\w.~-]{31,34}(?![\w~+/=-])"),
+    ("|", rf"{_AT}\d{{15,16}}\Z", rf"\|{_WORD}{{27,40}}(?![\w-])"),
+    ("-us", rf"{_AT}[0-9a-f]{{32}}\Z", r"-us\d{1,2}(?![\w-])"),
+    ("-", rf"{_AT}[0-9a-f]{{32}}\Z", r"-[0-9a-f]{8}-[0-9a-f]{8}(?![\w-])"),
+    ("_mmk", rf"{_AT}{_ALNUM}{{6}}_{_ALNUM}{{29}}\Z", r"_mmk(?!\w)"),
+    ("", rf"{_AT_SIGNS}{_BASE64}{{33,76}}\Z", rf"{_AZURE}{_BASE64}{{6}}={{0,2}}(?![\w+/=-])"),
 )
-_SHORTEST = 16  # minimum length of all formats
-_LONG_WORD = lazy_pattern(rf"[!-~]{{{_SHORTEST},}}")
-_RUN = lazy_pattern(rf"{_WORD}{{{_SHORTEST},}}")
+
+_LONG_WORD = lazy_pattern(r"[!-~]{16,}")  # no format is shorter
+_HEAD = lazy_pattern(r"(?=([A-Za-z0-9]{2}[!-~]))[A-Za-z0-9]+")
+_ESCAPED_HEAD = lazy_pattern(r"(?:\\[nrt]|%[0-9A-Fa-f]{2})([A-Za-z0-9]{2}[!-~])")
+
+_Rule = tuple[str, re.Pattern[str]]
+_NO_HEAD = ""
+
+
+def _by_head() -> dict[str, tuple[_Rule, ...]]:
+    """Return the rules (prefix, pattern) by the first three characters of the prefix, as of `_HEAD`."""
+    rules: dict[str, tuple[_Rule, ...]] = {}
+    for tail, prefixes in _TAILS:
+        for prefix in prefixes.split():
+            rule = prefix, lazy_pattern(BEGIN + re.escape(prefix) + tail, re.ASCII)
+            head = prefix[:3] if len(prefix) > 2 and prefix[:2].isalnum() else _NO_HEAD
+            rules[head] = (*rules.get(head, ()), rule)
+    return rules
+
+
+_RULES = _by_head()
+_INFIX_RULES = tuple(
+    (sign, lazy_pattern(before, re.ASCII), lazy_pattern(after, re.ASCII)) for sign, before, after in _INFIXES
+)
 
 _BEGINS = lazy_pattern(BEGIN)
 _JWT = lazy_pattern(rf"eyJ{_WORD}{{8,}}+\.{_WORD}{{8,}}+(?:\.{_WORD}*+)*+")
 _JWT_HEAD = lazy_pattern(rf"{_WORD}+")
-# Formats without a prefix: (literal in the middle, pattern before it, pattern from it on).
-_INFIX_RULES = (
-    (":AA", lazy_pattern(r"(?<![\w-])\d{8,10}\Z", re.ASCII), lazy_pattern(rf":AA{_WORD}{{30,}}")),
-    (
-        ".",
-        lazy_pattern(r"(?<![\w.-])[MNO][\w-]{23,27}\Z", re.ASCII),
-        lazy_pattern(rf"\.{_WORD}{{6}}\.{_WORD}{{27,}}"),
-    ),
-)
+# What an unknown issuer may call its keys: `acme_live_…`, `acme_sk_…`, or any prefix before much randomness.
+_RANDOM_TAIL = lazy_pattern(rf"_(?<=[A-Za-z0-9].)(?P<tail>[A-Za-z0-9]{{20,}})(?!{_WORD})")
+_TAIL_NAME = lazy_pattern(r"(?<![A-Za-z0-9_-])[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+){0,2}\Z")
+_DIGITS_APART = lazy_pattern(r"[0-9][^0-9]+[0-9]")
+_KEY_WORDS = frozenset((
+    "sk", "pat", "key", "apikey", "secret", "token", "tok", "live", "prod", "production", "sandbox",
+    "oat", "refresh", "svc",
+))  # fmt: skip
+_ID_WORDS = frozenset((
+    "sha256", "sha384", "sha512", "md5", "toolu", "msg", "call", "chatcmpl", "resp", "req", "run",
+    "thread", "asst", "file", "evt", "rs", "fc", "cs", "pi", "cus", "id", "build", "tok", "price",
+    "prod", "sub", "in", "ch", "ca", "txn", "pm", "src", "acct", "card", "plan", "item", "order",
+    "user", "team", "org", "proj", "task", "step", "node", "chunk", "session", "job", "event",
+    "trace", "span", "image", "img", "img2", "page", "doc", "block",
+))  # fmt: skip
+_MIXED_TAIL, _LOWER_TAIL = 24, 32  # least characters, with and without upper case
+_FEWEST_DIGITS, _MANY_DIGITS = 2, 6
+_LONGEST_NAME = 8
+_HEX = frozenset("0123456789abcdef")
+_BEFORE = 80  # maximum characters before the literal of a format without a prefix
 
 _PEM_EDGE = lazy_pattern(r"-{4,5} ?(?P<edge>BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
 _PEM_LONGEST = 32_768
@@ -95,17 +223,46 @@ def key_shapes(text: str) -> Iterator[Span]:
     long = " ".join(_LONG_WORD.findall(text))
     if not long:
         return
-    runs = " ".join(_RUN.findall(long))
-    for literal, in_run, pattern in _KEY_RULES:
-        if literal in (runs if in_run else long):
-            yield from _matches_at_prefix(text, literal, pattern)
+    heads = {_NO_HEAD, *_HEAD.findall(long), *_ESCAPED_HEAD.findall(long)}
+    for head in sorted(heads & _RULES.keys()):
+        for prefix, pattern in _RULES[head]:
+            if prefix in long:
+                yield from _matches_at_prefix(text, prefix, pattern)
     if "eyJ" in long:
         yield from _web_tokens(text)
+    yield from _without_prefix(text, long)
+    if _RANDOM_TAIL.search(long):
+        yield from _of_unknown_issuers(text)
+
+
+def _without_prefix(text: str, long: str) -> Iterator[Span]:
     for sign, before, after in _INFIX_RULES:
         for found in after.finditer(text) if sign in long and after.search(long) else ():
-            left = before.search(text, max(0, found.start() - 28), found.start())
-            if left and any(map(str.isdigit, found[0])):
+            left = before.search(text, max(0, found.start() - _BEFORE), found.start())
+            if left and any(map(str.isdigit, found[0] + left[0])):
                 yield "key", left.start(), found.end()
+
+
+def _of_unknown_issuers(text: str) -> Iterator[Span]:
+    for found in _RANDOM_TAIL.finditer(text):
+        name = _TAIL_NAME.search(text, max(0, found.start() - 40), found.start())
+        if name and _is_key(name[0].replace("-", "_").split("_"), found["tail"]):
+            yield "key", name.start(), found.end()
+
+
+def _is_key(names: list[str], tail: str) -> bool:
+    """Return whether a random tail behind the words of a prefix is probably a key of an unknown issuer."""
+    digits = sum(map(str.isdigit, tail))
+    if digits < _FEWEST_DIGITS or not _DIGITS_APART.search(tail) or not looks_random(tail):
+        return False
+    name = names[-1]
+    if name.lower() in _KEY_WORDS:
+        return True
+    if not name.islower() or len(name) > _LONGEST_NAME or not _ID_WORDS.isdisjoint(names):
+        return False
+    if any(map(str.isupper, tail)):
+        return len(tail) >= _MIXED_TAIL and any(map(str.islower, tail))
+    return len(tail) >= _LOWER_TAIL and digits >= _MANY_DIGITS and not _HEX.issuperset(tail)
 
 
 def _matches_at_prefix(text: str, literal: str, pattern: re.Pattern[str]) -> Iterator[Span]:

@@ -47,12 +47,13 @@ _PHRASE = lazy_pattern(r"[a-z]{2,16}(?: [a-z]{2,16}){2,11}(?=[ \t]*(?:#.*)?(?:\r
 _DIGITS = lazy_pattern(r"(?<![\w.-])\d{4,8}(?![\w-])(?!\.\d)")
 _GOES_ON = lazy_pattern(r"[!-~]?(?=[!-~]{0,16}?(?:[A-Za-z][0-9]|[0-9][A-Za-z]))")
 _WORD_OF_NAME = lazy_pattern(r"[a-z]*[0-9]*[a-z]*")  # "sha256", "k8s"
-_FIRST_CELL = lazy_pattern(r"[ \t>]*\|[^|]*\Z")
+_FIRST_CELL = lazy_pattern(r"[ \t>]*(?P<edge>\|)?[^|]*\Z")
 _ALGORITHM = lazy_pattern(
     r"(?:[a-z]+[_-]?)?(?:sha|md|base|aes|utf|oauth|varchar|char|int|v)[-_]?[0-9]{1,4}(?:[.-][0-9]+)*",
     re.IGNORECASE,
 )
 _REMARKS = "([{<\\-"
+_MANY_CLASSES = 3
 _FEWEST_DIGITS = 2  # in a random value with possible separators
 _BRACKETS = frozenset("()[]{}<>\"'`")
 _LABEL = lazy_pattern(
@@ -105,6 +106,18 @@ def assigned(key: Key, at: int, separator: str) -> Extent | None:
     if (key.name.isupper() and tight) or (key.at_line_start() and tight and key.name.isascii()):
         return _in_environment(key, at)
     return _listed(key, at, separator)
+
+
+def beside_comma(key: Key, at: int) -> Extent | None:
+    """Find the value after `,`, `(`, `||` and `or`, as in `getenv("TOKEN", "…")`, if it looks secret."""
+    between = quoted(key.text, at)
+    if between is not None:
+        value = key.text[slice(*between)]
+        sure = key.strength != "strong" or (looks_chosen(value) and not key.before.endswith("/"))
+        return between if sure and fits_quoted(key.strength, value) else None
+    found = bare(key.text, at) if key.strength == "plain" and key.at_line_start() else None
+    fits = found is not None and found.value == found.core and looks_random(found.value)
+    return found.extent if found and fits and not _stands_in(found, code=True) else None
 
 
 def said(key: Key, at: int) -> Extent | None:
@@ -163,13 +176,15 @@ def beside(key: Key) -> Extent | None:
     if between is not None:
         value = key.text[slice(*between)]
         told = option or (key.strength == "strong" and not verb and (looks_chosen(value) or " " in value))
+        told = told or (key.strength == "plain" and key.name.isupper())
         return between if told and fits_quoted(key.strength, value) else None
     found = bare_entry(key.text, at)
     if found is None or found.wrapped or found.value[0] in _REMARKS:
         return None
     if key.strength == "plain":
         value = found.core
-        fits = len(value) >= _SHORTEST_BESIDE and value.isascii() and looks_random(value)
+        long = len(value) >= _SHORTEST_BESIDE or option
+        fits = long and value.isascii() and looks_random(value) and not value.startswith("*")
         fits = fits and not stands_in(value)
     elif option:
         fits = _is_word(found) or looks_chosen(found.value)
@@ -214,14 +229,17 @@ def _in_environment(key: Key, at: int) -> Extent | None:
 
 
 def _cell(key: Key, at: int) -> Extent | None:
-    line = key.before.rpartition("\n")[2]
-    if not _FIRST_CELL.match(line):
+    first = _FIRST_CELL.match(key.before.rpartition("\n")[2])
+    if first is None:
         return None
-    cell = key.text[at : key.text.find("|", at, at + HEAD)]
+    cell = key.text[at : at + HEAD].partition("\n")[0].partition("|")[0]
     if quoted(cell, 0):
         return _certain(key, at)
     found = bare(cell, 0)
-    return (at + found.start, at + found.end) if found and cell_fits(key.strength, found) else None
+    # Without an edge the line may be a pipe of commands.
+    sure = first["edge"] or (found and (key.strength == "plain" or classes(found.value) >= _MANY_CLASSES))
+    fits = sure and found and cell_fits(key.strength, found)
+    return (at + found.start, at + found.end) if found and fits else None
 
 
 def cell_fits(strength: Strength, found: Bare) -> bool:

@@ -10,26 +10,28 @@ Strength = Literal["strong", "plain", "pin"]
 
 _WORDS = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _STRONG_ENDS = ("password", "passwd", "passphrase", "passcode")
-_PLAIN_ENDS = ("token", "secret", "apikey", "secretkey", "accesskey", "privatekey")
+_PLAIN_ENDS = ("token", "secret", "apikey", "secretkey", "accesskey", "privatekey", "contribsyscom")
 
 
 @lru_cache(maxsize=4096)
 def strength(name: str) -> Strength | None:
     """Return how strongly a name indicates a secret value; None if it does not."""
-    words = [word.lower() for word in _WORDS.findall(name)] or [name]
-    last = words[-1]
-    if last.isdigit() and len(words) > 1:
-        words.pop()
-        last = words[-1]
+    parts = [word.lower() for word in _WORDS.findall(name)] or [name]
+    last = parts[-1]
+    if last.isdigit() and len(parts) > 1:
+        parts.pop()
+        last = parts[-1]
     if not name.isascii():
         return _strength_zh(name)
-    joined = "".join(words)
-    public = last in ("token", "key") and not PUBLIC.isdisjoint(words[:-1])
+    joined = "".join(parts)
+    public = last in ("token", "key") and not PUBLIC.isdisjoint(parts[:-1])
     if (last in ABOUT and joined != "secretid") or public:
         return None
     if last in STRONG or joined.endswith(_STRONG_ENDS):
         return "strong"
-    secret_key = last == "key" and len(words) > 1 and words[-2] in KEYS_OF
+    of = parts[-2] if len(parts) > 1 else ""
+    constant = name.isupper() and NO_SECRET_KEYS.isdisjoint(parts)
+    secret_key = last == "key" and (of in KEYS_OF or constant)
     if last in PLAIN or joined.endswith(_PLAIN_ENDS) or secret_key:
         return "plain"
     return "pin" if last in PIN else None
@@ -55,17 +57,25 @@ STRONG: Final = _words("""
 PLAIN: Final = _words("""
     secret secrets token bearer credential credentials apikey accesskey secretkey authkey appsecret 密钥 密鑰
     秘钥 金钥 金鑰 令牌 私钥 私鑰 权杖 authorization auth authtoken apitoken jwt sig signature csrftoken
-    sessionid
+    sessionid appkey pat
 """)
 """Names whose value is secret if it looks random."""
 PIN: Final = _words("pin 验证码 驗證碼 动态码 校验码")
 """Names whose value is secret if it is a few digits."""
 KEYS_OF: Final = _words("""
     api access secret private encryption master account auth service signing shared storage app deploy session
-    license subscription client admin fernet crypto aes des hmac webhook bot openai anthropic provider llm
-    embedding
+    license subscription client admin fernet crypto aes des hmac webhook bot provider llm embedding 密
+    openai anthropic claude gemini deepseek dashscope qwen kimi aws azure google github gitlab stripe slack
+    twilio sendgrid mailgun algolia heroku datadog cloudflare rapidapi
 """)
 """Words before `key` that make it a secret."""
+NO_SECRET_KEYS: Final = _words("""
+    public publishable primary foreign unique sort partition cache redis index hash group object row column
+    map dict data row file image s3 bucket storage topic routing message event queue job task lock config
+    setting settings feature flag query search lookup idempotency dedupe idem record item entity node
+    translation i18n locale host ssh known registry winreg hkey sitemap menu shortcut hot
+""")
+"""Words of a constant's name that say that its key is no secret."""
 ABOUT: Final = _words("""
     count counts counter length len limit limits type types name names id ids file files path dir url uri
     endpoint field label input form reset policy hash hashed hasher strength expiry expires expiration expired

@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterator
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction import named_values as values
 from mnemark.text.redaction.extents import TRAIL, Extent, bare, quoted, whole
-from mnemark.text.redaction.names import Strength, strength
+from mnemark.text.redaction.names import KEYS_OF, Strength, strength
 from mnemark.text.redaction.spans import MARK, Span, positions
 from mnemark.text.redaction.values import looks_random, stands_in
 
@@ -35,6 +35,8 @@ _STEMS_EN = (
     ("sessionid", r"sessionid(?![a-z])"),
     ("sig", r"sig(?:nature)?(?![a-z])"),
     ("pin", r"pin(?![a-z])"),
+    ("pat", r"pat(?![a-z])"),
+    ("contribsys", r"contribsys[_.-]{0,2}com(?![a-z])"),
 )
 _STEMS = tuple((stem, lazy_pattern(pattern)) for stem, pattern in _STEMS_EN)
 _SIGNS_ZH = "码碼令钥鑰牌杖号"  # last characters of the Chinese names
@@ -46,21 +48,26 @@ _MAX_NAMES = 32  # maximum number of names tried in one run of characters withou
 _LONG_RUN = 1024  # … if more than so many characters of the run are left
 _KEY_SIGNS = frozenset(string.ascii_letters + string.digits + "_.-")
 _LEFT = lazy_pattern(r"(?:(?<![A-Za-z0-9_.-])|(?<=\\[nrt]))[A-Za-z0-9_.-]*\Z", re.ASCII)
-_KEY_OF = lazy_pattern(
-    r"\b(?:api|access|secret|private|encryption|master|account|auth|service|signing|session|license|密)[ ]\Z"
-)
+_KEY_OF = lazy_pattern(r"(?<![a-z0-9_])(?P<word>[a-z]{2,16})[ ]\Z")
 _RIGHT = lazy_pattern(r"[A-Za-z0-9_-]{0,40}", re.ASCII)
 _STEM_ZH = lazy_pattern("|".join(_STEMS_ZH))
 
 # Separators between a name and its value.
-_ANNOTATED = lazy_pattern(r":[ ]?(?:str|string|String|bytes|SecretStr|&str|&'static str)[ ]?=[ ]?(?=[\"'])")
+_ANNOTATED = lazy_pattern(
+    r"(?::[ ]?|[ ])(?:str|string|String|bytes|SecretStr|&str|&'static str)\??[ ]?=[ ]?(?=[\"'`])"
+)
 _SEPARATOR = lazy_pattern(
     r"""\*{0,3}(?:\\{0,3}["'`”’」\]]){0,3}\*{0,2}[?!]?(?:[（(][^（）()\n]{1,16}[）)])?
     (?:
-      >(?=[^<\s]{3,256}</)|
-      [ \t]{0,8}(?::=|=>|={1,2}(?!=)|:(?![:=])|：|＝)(?:\*{2}[ ])?[ \t]{0,8}(?:[rRbBfFuU]{1,2}(?=["']))?
+      >\s{0,40}(?=[^<\s]{3,256}\s{0,40}</)|
+      [ \t]{0,8}(?:=>|(?::{1,3}|\?{1,2}|[+.]|\|\|)?={1,2}(?!=)|:(?![:=])|：|＝)
+      (?:\*{2}[ ])?[ \t]{0,8}(?:(?:[rRbBfFuU]{1,2}|(?:\[\]byte|Secret(?:Str)?|String)\()(?=["'`]))?
       |,?\s{1,24}\\?["']?(?:value|Value|VALUE)\\?["']?[ ]{0,2}[:=][ ]{0,2}
       |[ \t]{0,40}\|[ \t]{0,40}(?=[^\s|]{3,128}[ \t]{0,40}\|)
+      |[ \t]{1,40}\|[ \t]{1,40}(?=[^\s|]{3,128}[ \t]{0,40}(?:\r?\n|\Z))
+      |(?P<weak>(?:(?<=["'])|(?<=["']\\)),[ \t]{0,2}(?=\\?["'`])
+        |\)?[ \t]?(?:\|\||\?\?|[ ]or)[ \t]{1,8}(?=["'`])|\([ ]?(?=["'`])
+        |,[ ]?(?=[^\s,"'`]{12,256}(?:,|\r?\n|\Z)))
     )""",
     re.VERBOSE,
 )
@@ -94,7 +101,7 @@ _COOKIE = (  # only `;` and white space end one; the first class excludes starts
 )
 _COOKIES = lazy_pattern(rf"{_COOKIE}(?:;[ ]?{_COOKIE})*", re.ASCII)
 _COOKIE_HEAD = 512
-_BEARER = lazy_pattern(r"[ ]+(?P<value>[A-Za-z0-9._~+/-]{16,4096}=*)")
+_BEARER = lazy_pattern(r"[ ]+(?P<value>[A-Za-z0-9._~+/%-]{16,4096}=*)")
 
 _RULE_SIGN = lazy_pattern(r"-:? ?\|")  # in the delimiter row of every table with more than one column
 _TABLE_RULE = lazy_pattern(r"[ \t>]{0,16}\|?[-:| \t]*+\r?")
@@ -142,6 +149,8 @@ def _secret_at(text: str, lowered: str, at: int) -> tuple[int, Span | None]:
     """Return the end of the name around `at`, and the secret it names."""
     left = _LEFT.search(text, max(0, at - _LONGEST_KEY), at) if text[at - 1 : at] in _KEY_SIGNS else None
     start = left.start() if left else at
+    if text.startswith("-D", start):
+        start += 2  # an option of Java and CMake
     if text.endswith("://", 0, start):
         return at, None  # the user name of a URL
     chinese = None if text[at].isascii() else _STEM_ZH.match(text, at)
@@ -154,8 +163,9 @@ def _secret_at(text: str, lowered: str, at: int) -> tuple[int, Span | None]:
         real = looks_random(shown["value"]) and not stands_in(shown["value"])
         return end, ("token", *shown.span("value")) if real else None
     how = strength(text[at:end] if chinese else text[start:end])
-    if how is None and lowered[start:end] == "key" and _KEY_OF.search(lowered, max(0, start - 16), start):
-        how = "plain"
+    if how is None and lowered[start:end] == "key":
+        whose = _KEY_OF.search(lowered, max(0, start - 18), start)
+        how = "plain" if whose and whose["word"] in KEYS_OF else None
     value = _value(values.Key(text, start, end, how)) if how else None
     return end, (values.KINDS[how], *whole(text, value)) if how and value else None
 
@@ -185,7 +195,10 @@ def _header(text: str, name: str, at: int) -> Span | None:
 def _value(key: values.Key) -> Extent | None:
     """Find the value after a separator, in a sentence, or directly after the name."""
     text, end = key.text, key.end
-    separator = _ANNOTATED.match(text, end) or _SEPARATOR.match(text, end)
+    annotated = _ANNOTATED.match(text, end)
+    separator = annotated or _SEPARATOR.match(text, end)
+    if separator and not annotated and separator["weak"]:
+        return values.beside_comma(key, separator.end())
     value = values.assigned(key, separator.end(), separator[0]) if separator else None
     if value is not None:
         return value

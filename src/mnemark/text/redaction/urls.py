@@ -38,19 +38,27 @@ _LOGIN_WORD = (
     rf"[\"']?{_USER}{_WORD})"
 )
 _GAP = r"[^\n|;&]{0,100}?[ ]"
+_LONG_GAP = r"(?:[^\n|;&\\]|\\\n?){0,200}?[ ]"  # with lines that go on
 # (literal that must occur, literal at the start of the pattern, pattern)
 _COMMANDS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
     (needed, first, lazy_pattern(first.strip() + pattern))
     for needed, first, pattern in (
-        (" -u", "curl ", rf"{_GAP}-u[ ]?{_LOGIN_WORD}"),
-        ("--user", "curl ", rf"{_GAP}--user[ =]{_LOGIN_WORD}"),
+        (" -", "curl ", rf"{_LONG_GAP}-[a-zA-Z]{{0,8}}u[ ]?{_LOGIN_WORD}"),
+        ("--user", "curl ", rf"{_LONG_GAP}--user[ =]{_LOGIN_WORD}"),
         (" -a", "http ", rf"{_GAP}-a[ ]{_LOGIN_WORD}"),
         (" -p", "mysql", rf"\w{{0,24}}+{_GAP}-p{_WORD}"),
         (" -p", "mariadb", rf"[\w-]{{0,24}}+{_GAP}-p{_WORD}"),
+        (" -p", "mongo", rf"\w{{0,24}}+{_GAP}-p[ ]*{_WORD}"),
+        (" -w", "ldap", rf"\w{{0,24}}+{_GAP}-w[ ]*{_WORD}"),
+        (" -P", "sqlcmd", rf"{_GAP}-P[ ]*{_WORD}"),
+        (" -U", "smbclient", rf"{_GAP}-U[ ]*[\"']?[\w.\\/-]{{1,64}}%{_WORD}"),
         (" -p", "sshpass", rf"[ ]+-p[ ]*{_WORD}"),
         (" -a", "redis-cli", rf"{_GAP}-a[ ]+{_WORD}"),
         (" -p", "login ", rf"{_GAP}-p[ ]+{_WORD}"),
         ("openssl", "pass:", _WORD),
+        ("IDENTIFIED BY", "IDENTIFIED BY ", rf"[ ](?=[\"']){_WORD}"),
+        ("identified by", "identified by ", rf"[ ](?=[\"']){_WORD}"),
+        ("SecureString", "ConvertTo-SecureString ", rf"[ ](?:-String[ ])?{_WORD}"),
         (" -k", "openssl enc", rf"{_GAP}-k[ ]+{_WORD}"),
         (" -P", "zip ", rf"{_GAP}-P[ ]+{_WORD}"),
         (" -p", "7z ", rf"{_GAP}-p{_WORD}"),
@@ -59,6 +67,9 @@ _COMMANDS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
     )
 )  # fmt: skip
 _BASIC = lazy_pattern(rf"auth=\([ ]?[\"'][^\s\"']{{1,64}}[\"'],[ ]?{_WORD}")
+_ALL = (*_COMMANDS, ("auth=(", "auth=(", _BASIC))
+_STATEMENTS = tuple(command for command in _ALL if not command[0].strip().startswith("-"))
+"""Those that need no option, and so no `-` after a space."""
 
 
 def urls(text: str) -> Iterator[Span]:
@@ -83,8 +94,8 @@ def urls(text: str) -> Iterator[Span]:
 
 def commands(text: str) -> Iterator[Span]:
     """Yield passwords in the arguments of well-known command line tools and of `auth=(…)`."""
-    for needed, first, pattern in (*_COMMANDS, ("auth=(", "auth=(", _BASIC)):
-        if needed not in text:
+    for needed, first, pattern in _ALL if " -" in text else _STATEMENTS:
+        if first not in text or needed not in text:
             continue
         done = 0
         for at in positions(text, first):

@@ -142,7 +142,7 @@ def looks_random(value: str) -> bool:
     if not letters:
         return len(value) >= 20 and digits >= 16
     case_changes = sum(one.isupper() != two.isupper() for one, two in pairwise(head))
-    if not digits and not (len(head) >= 20 and case_changes >= len(head) / 4):
+    if not digits and case_changes < len(head) * (0.25 if len(head) >= 20 else 0.45):
         return False
     return entropy(head) >= (2.8 if len(head) < 20 else 3.0)
 
