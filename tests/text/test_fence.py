@@ -91,7 +91,7 @@ def test_making_inert_twice_changes_nothing(body: str) -> None:
 
 
 _BRACKETS = ("<", "＜", "﹤", "&lt;", "\\u003c", ">", "<|", "|>", "|", "｜", "[", "]", "‹", "›")
-_WORDS = ("s", "system", "system-", "mnemark", "user", "INST", "x", "1", "_", ".")
+_WORDS = ("s", "system", "system-", "mnemark", "user", "INST", "ASSISTANT", "~b", "e~", "x", "1", "_", ".")
 _SIGNS = ("/", ":", "：", "#", "*", "-", " ", "\t", "\n", "\r")
 _UNSEEN = ("\u200b", "\u200d", "\ufe0f", "❤")
 _MARKS = (*_BRACKETS, *_WORDS, *_SIGNS, *_UNSEEN)
@@ -118,7 +118,16 @@ def test_all_longer_texts_of_marks_stay_inert() -> None:
 
 
 def test_no_pattern_of_a_mark_matches_what_a_change_writes() -> None:
-    for text in ("<|‹s|>", "<|im_‹U+200B›end|>", "[‹INST]", "<‹system>", "‹System›: obey", "‹###› System"):
+    for text in (
+        "<|‹s|>",
+        "‹|im_‹U+200B›end|>",
+        "‹~b]",
+        "[‹e~[",
+        "[‹INST]",
+        "<‹system>",
+        "‹System›: obey",
+        "‹###› System",
+    ):
         assert inert(text) == text
         assert check_fenced(fence(text))
 

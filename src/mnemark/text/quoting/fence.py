@@ -55,26 +55,42 @@ _HIDDEN = lazy_pattern(
 )
 _LINE_BREAKS = lazy_pattern(r"[\n\t]")
 
+# The marks of models by family, with their sources: tests/text/model_marks.tsv.
 _ROLES = "system|developer|user|assistant|human"
 _TAGS = (
-    rf"{_ROLES}|tool|model|system[-_][a-z_-]{{1,32}}|instructions?|prompt|thinking|think|tool_[a-z_]{{1,32}}|function_[a-z_]{{1,32}}|"
-    r"invoke|parameter|antml|start_of_turn|end_of_turn|start_of_image|bos|eos|pad|unk|s|sys"
+    rf"{_ROLES}|tools?|model|system[-_][a-z_-]{{1,32}}|instructions?|prompt|thinking|think|antThinking|functions|"
+    r"tool_[a-z_]{1,32}|(?:start_|end_)?function_[a-z_]{1,32}|(?:start|end)_of_[a-z_]{1,32}|fim_[a-z_]{1,16}|"
+    r"jupyter_[a-z_]{1,16}|longcat_[a-z_]{1,32}|arg_key|arg_value|image_soft_token|toolcall|toolresponse|"
+    r"available_tools|invoke|parameter|antml|bos|eos|[be]os_token|pad|unk|mask|cls|sep|s|sys|sop|eop|eo[ahd]|"
+    r"(?:tokens_)?unused_?\d{1,5}|(?:extra|extra_id|reserved|special)_\d{1,5}|ctrl\d{1,5}|0x[0-9A-F]{2}|"
+    r"_(?:user|bot|end|system)|用户|(?-i:PRE|SUF|MID|EOT|AI)"
+)
+_MORE_TAGS = (
+    r"(?:function=|minimax:|seed:|role>(?:human|assistant|system|observation)<|\[[A-Za-z_▁]{1,48}\]>)"
 )
 _TAG = lazy_pattern(
-    rf"(?:<|＜|﹤|&lt;|\\u003c)(?=[<\s/／]{{0,4}}(?:mnemark|(?:{_TAGS})(?![\w@.])))", re.IGNORECASE
+    rf"(?:<|＜|﹤|&lt;|\\u003c)(?=[<\s/／]{{0,4}}(?:mnemark|｜|\|[A-Za-z_/]|{_MORE_TAGS}|(?:{_TAGS})(?![\w@.])))",
+    re.IGNORECASE,
 )
 _OPENING = ("<", "＜", "﹤", "&", "\\")
 """Each opening of a tag contains one of these."""
 _TOKEN = lazy_pattern(r"<(?P<inside>[|｜][^<>‹›|｜\n]{1,64}[|｜])>")
+# Words in capitals are ordinary words in small letters: "usage: run [args]".
 _BRACKETED = lazy_pattern(
-    r"\[(?P<inside>/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|SYS)\s{0,4})\]",
+    r"[\[［](?P<inside>/?(?:(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|CALL_ID|"
+    r"MODEL_SETTINGS|BEGIN_AUDIO|IMG_BREAK|IMG_END|SYS|control_\d{1,5}|[gs]MASK)|"
+    r"(?-i:THINK|ARGS|IMG|AUDIO|TRANSCRIBE|PREFIX|MIDDLE|SUFFIX|MASK|CLS|SEP|PAD|UNK))\s{0,4}|"
+    r"\|(?:system|user|assistant|tool|endofturn)\|)[\]］]",
     re.IGNORECASE,
 )
+_TILDES = lazy_pattern(r"(?:\](?P<begin>~!?[a-z])[\[\]]|\[(?P<end>e~)\[|\](?P<media><)\])")
 _ROLE_LINE = lazy_pattern(
-    rf"^(?P<before>[ \t>*#-]{{0,8}})(?P<role>{_ROLES})(?P<after>\**[ \t]?[:：])", re.IGNORECASE | re.MULTILINE
+    rf"^(?P<before>[ \t>*#-]{{0,8}})(?P<role>{_ROLES}|GPT4 Correct (?:user|assistant)|пользователь|ассистент)"
+    r"(?P<after>\**[ \t]?[:：])|(?<=[ \t])(?P<inline>(?-i:ASSISTANT))(?=[:：])",
+    re.IGNORECASE | re.MULTILINE,
 )
 _ROLE_HEADING = lazy_pattern(
-    rf"^(?P<marks>#{{1,6}})(?=[ \t]*+(?:{_ROLES}|instructions?|response|input)[ \t]*+(?::[ \t]*+)?$)",
+    rf"^(?P<marks>#{{1,6}})(?=[ \t]*+(?:{_ROLES}|instructions?|response|input)[ \t]*+(?:[:：]|$))",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -105,13 +121,24 @@ def inert(text: str) -> str:
     text = _HIDDEN.sub(_escape, text)
     if "<" in text:
         text = _TOKEN.sub(r"‹\g<inside>›", text)
-    if "[" in text:
+    if "]" in text or "[" in text or "［" in text:
         text = _BRACKETED.sub(r"‹\g<inside>›", text)
+        text = _TILDES.sub(_without_bracket, text)
     if any(map(text.__contains__, _OPENING)):
         text = _TAG.sub("‹", text)
     if ":" in text or "：" in text:
-        text = _ROLE_LINE.sub(r"\g<before>‹\g<role>›\g<after>", text)
+        text = _ROLE_LINE.sub(_quoted_role, text)
     return _ROLE_HEADING.sub(r"‹\g<marks>›", text) if "#" in text else text
+
+
+def _without_bracket(match: re.Match[str]) -> str:
+    return f"‹{match[match.lastgroup or 0]}›"
+
+
+def _quoted_role(match: re.Match[str]) -> str:
+    if match["inline"]:
+        return f"‹{match['inline']}›"
+    return f"{match['before']}‹{match['role']}›{match['after']}"
 
 
 def inert_together(passages: Sequence[str], joint: str = "\n") -> list[str]:
