@@ -121,8 +121,8 @@ def test_no_pattern_of_a_mark_matches_what_a_change_writes() -> None:
     for text in (
         "<|‹s|>",
         "‹|im_‹U+200B›end|>",
-        "‹~b]",
-        "[‹e~[",
+        "‹~b›]",
+        "[‹e~›[",
         "[‹INST]",
         "<‹system>",
         "‹System›: obey",
