@@ -24,7 +24,8 @@ _ENGLISH: Final = (
     (r"\b(?:memori[sz]e|keep in mind|bear in mind|don't forget|do not forget)\b[^.\n]{0,24}(?:\bthat\b|"
      r"\bthis\b|[:,]|\bto\b|\bfor\b)"),
     (r"\bremember(?:\s?[:,]|,? (?:that|this)\b[^.\n]{0,40}\b(?:user|owner|always|never|my|the assistant)\b)|"
-     r"^remember that\b|\bnote to (?:self|memory|the (?:ai|assistant|agent|model))\b"),
+     r"^remember that\b|\bnote to (?:self|memory|(?:the |your |this )?(?:ai|assistant|agent|model|bot))\b|"
+     r"\b(?:long[- ]term|persistent) memory\s?[:,]"),
     (r"\b(?:from now on|henceforth|in (?:all )?future sessions|for all (?:future|later) (?:sessions|"
      r"chats))\b"),
     (r"\b(?:update|add|save|store|write|append|edit|overwrite|record|commit|put|insert|keep|"
