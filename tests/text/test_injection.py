@@ -1,5 +1,6 @@
 """Attacks of many wordings (attacks.tsv) are marked, ordinary talk about the same things is not."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,18 @@ def test_each_pattern_is_one_and_each_group_has_words() -> None:
         assert all(group.words)
         assert all(pattern.search("") is None for pattern in group.patterns)
     assert all(words and patterns for words, patterns in table().chinese)
+
+
+def test_no_pattern_is_slow_where_it_is_searched() -> None:
+    words = sorted({word for group in table().english for some in group.words for word in some})
+    patterns = [pattern for group in table().english for pattern in group.patterns]
+    patterns += [pattern for _, some in table().chinese for pattern in some]
+    for piece in ("a ", "\n", "[[ ", "the all your ", "忽略之前的", *(f"{word} " for word in words[::5])):
+        text = (piece * 1_500)[:1_500]
+        begin = time.process_time()
+        for pattern in patterns:
+            pattern.search(text)
+        assert time.process_time() - begin < 0.5, piece  # 40 ms alone
 
 
 @pytest.mark.parametrize(

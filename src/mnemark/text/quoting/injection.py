@@ -28,6 +28,8 @@ _DEFINITION: Final = lazy_pattern("(?P<name>«[A-Z_]+») = (?P<value>.*)")
 _SEPARATORS: Final = bytes(code if chr(code).isalnum() or chr(code) == "_" else 32 for code in range(256))
 _BEFORE, _AFTER = 100, 70
 """Characters around a word in which the patterns that need it are searched."""
+_LONGEST = 1_500
+"""Characters in which a pattern is searched at a time, so that no text makes it slow."""
 
 
 class Group(NamedTuple):
@@ -132,14 +134,14 @@ def _in_chinese(plain: str) -> bool:
 
 
 def _found_near(plain: str, words: Iterable[str], patterns: tuple[re.Pattern[str], ...]) -> bool:
-    """Return whether a pattern matches around one of `words`; no part of the text is searched twice."""
+    """Return whether a pattern matches around one of `words`; what is far apart is searched apart."""
     places = sorted((at, at + len(word)) for word in words for at in positions(plain, word))
     begin, end = max(0, places[0][0] - _BEFORE), 0
     for first, last in places:
-        if first - _BEFORE > end > 0:
+        if first - _BEFORE > end > 0 or last - begin > _LONGEST:
             if _matches(patterns, plain, begin, end):
                 return True
-            begin = first - _BEFORE
+            begin = max(0, first - _BEFORE)
         end = last + _AFTER
     return _matches(patterns, plain, begin, end)
 
