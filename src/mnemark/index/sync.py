@@ -4,6 +4,7 @@ Carries out the steps of `plan` in batches. Files are read and split outside the
 batch is one transaction: a killed sync leaves a consistent index, and the next sync does the rest.
 """
 
+import functools
 import itertools
 import re
 import time
@@ -13,7 +14,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from mnemark.errors import UsageError
+from mnemark.errors import NewerFormatError, UsageError
 from mnemark.facts.files import visible_facts
 from mnemark.facts.model import Fact
 from mnemark.facts.packed import pack
@@ -72,6 +73,8 @@ class SyncReport(msgspec.Struct, frozen=True, kw_only=True):
     journals: int = 0
     """Journals that had grown; only their observations are indexed."""
     seconds: float = 0.0
+    rebuilt: str = ""
+    """Why the index was discarded and made anew; empty where it was not."""
 
     @property
     def touched(self) -> int:
@@ -99,14 +102,29 @@ def sync(
     Raises:
         BusyError: another process is syncing.
     """
+    run = functools.partial(_sync_locked, index, ignore, limit, progress, time.monotonic())
     with sync_lock(index.home, timeout=wait), schema.translated(index.path):
-        started = time.monotonic()
         index.follow()
-        with schema.large_cache(index.connection):
-            return _sync_locked(index, ignore, limit, progress, started)
+        rebuilt = index.damage
+        if not rebuilt:
+            try:
+                return run()
+            except NewerFormatError:
+                raise
+            except schema.UNFIT as error:
+                rebuilt = schema.damage_of(error)
+        index.discard(rebuilt)
+        return msgspec.structs.replace(run(), rebuilt=rebuilt)
 
 
 def _sync_locked(
+    index: Index, ignore: Sequence[str], limit: int, progress: Progress | None, started: float
+) -> SyncReport:
+    with schema.translated(index.path), schema.large_cache(index.connection):
+        return _sync_files(index, ignore, limit, progress, started)
+
+
+def _sync_files(
     index: Index, ignore: Sequence[str], limit: int, progress: Progress | None, started: float
 ) -> SyncReport:
     if index.stale_reason():  # another version has written to it since it was opened
@@ -144,6 +162,7 @@ def _sync_locked(
     redaction.note_values(index)
     marks = {entry.path: mark for entry in entries if (mark := hidden.mark(entry.path))}
     _store_marks(index, marks | withheld)
+    index.filled()
     problems = [*found.problems, *copy_problems(found.entries), *stored_problems(index), *run.problems]
     return SyncReport(
         files=len(files),
@@ -152,7 +171,10 @@ def _sync_locked(
         passages=run.passages,
         journals=run.journals,
         seconds=time.monotonic() - started,
-        **run.counts,
+        added=run.counts["added"],
+        changed=run.counts["changed"],
+        moved=run.counts["moved"],
+        removed=run.counts["removed"],
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any, get_args
 
 import msgspec
 
-from mnemark.errors import MnemarkError, UsageError
+from mnemark.errors import IntegrityError, MnemarkError, UsageError
 from mnemark.facts import states
 from mnemark.facts.journal import said_mark
 from mnemark.facts.journal import words_of as words_of_fact
@@ -178,19 +178,26 @@ def _rewrite_index(ws: OpenWorkspace, waiting: list[Wait]) -> list[Place]:
     if ws.index.readonly or not ws.index.exists():
         return []
     try:
-        ws.searcher.refresher.sync(progress=None, wait=LOCK_SECONDS, embed=False)
-        ws.searcher.reader.drop_cache()
-        with sync_lock(ws.index.home, timeout=LOCK_SECONDS):
-            for cut_off in (ws.index.home / layout.PRIVATE).glob("index.db.new*"):
-                platform.FS.unlink(cut_off)
-        states.drop(ws.index.home)
-        size, embedded = ws.searcher.embeddings.scrub(ws.index, wait=LOCK_SECONDS)
-    except (MnemarkError, OSError) as error:  # in use, damaged or locked: left to the next try
+        try:
+            size, embedded = _scrubbed(ws)
+        except IntegrityError:  # it was discarded, and a sync makes it anew
+            size, embedded = _scrubbed(ws)
+    except (MnemarkError, OSError) as error:  # in use or locked: left to the next try
         waiting.append(Wait(f"{layout.PRIVATE}/index.db", str(error)))
         return []
     places = [Place(path=f"{layout.PRIVATE}/index.db", what="index", bytes=size)]
     vectors = [Place(path=f"{layout.PRIVATE}/vectors", what="vectors")] if embedded else []
     return [*places, *vectors]
+
+
+def _scrubbed(ws: OpenWorkspace) -> tuple[int, bool]:
+    ws.searcher.refresher.sync(progress=None, wait=LOCK_SECONDS, embed=False)
+    ws.searcher.reader.drop_cache()
+    with sync_lock(ws.index.home, timeout=LOCK_SECONDS):
+        for cut_off in (ws.index.home / layout.PRIVATE).glob("index.db.new*"):
+            platform.FS.unlink(cut_off)
+    states.drop(ws.index.home)
+    return ws.searcher.embeddings.scrub(ws.index, wait=LOCK_SECONDS)
 
 
 def _files_left(ws: OpenWorkspace, words: SearchPatterns, done: Swept) -> list[str]:
