@@ -33,7 +33,7 @@ from mnemark.index.batch import Batch, FileState, scope_number
 from mnemark.index.logs import LogReader
 from mnemark.index.merge import merge_due
 from mnemark.index.plan import Known, Step, only_grew, plan
-from mnemark.index.store import Index
+from mnemark.index.store import NEW, Index
 from mnemark.index.units import note_units, scope_of, turn_units
 from mnemark.index.workers import Workers, workers_for
 from mnemark.text.redaction.private import unpaired
@@ -73,6 +73,8 @@ class SyncReport(msgspec.Struct, frozen=True, kw_only=True):
     journals: int = 0
     """Journals that had grown; only their observations are indexed."""
     seconds: float = 0.0
+    temporary: tuple[str, ...] = ()
+    """Temporary files, most of them left by killed processes."""
     rebuilt: str = ""
     """Why the index was discarded and made anew; empty where it was not."""
 
@@ -104,6 +106,8 @@ def sync(
     """
     run = functools.partial(_sync_locked, index, ignore, limit, progress, time.monotonic())
     with sync_lock(index.home, timeout=wait), schema.translated(index.path):
+        if index.path.name != NEW:
+            schema.remove(index.path.with_name(NEW))  # left by a killed rebuild
         index.follow()
         rebuilt = index.damage
         if not rebuilt:
@@ -168,6 +172,7 @@ def _sync_files(
         files=len(files),
         problems=tuple(dict.fromkeys(problems)),
         inner=tuple(found.inner),
+        temporary=tuple(found.temporary),
         passages=run.passages,
         journals=run.journals,
         seconds=time.monotonic() - started,

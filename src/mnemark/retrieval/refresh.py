@@ -102,6 +102,10 @@ class IndexRefresher:
         if embed:
             self._vectors.embed(self._index)
         self._scrub(wait)
+        if report.temporary:
+            from mnemark.files.edit import sweep_temporary  # where a process was killed
+
+            sweep_temporary(self._index.root, report.temporary)
         return report
 
     def _scrub(self, wait: float) -> None:

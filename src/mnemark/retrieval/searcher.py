@@ -23,7 +23,7 @@ from mnemark.errors import (
 from mnemark.facts.model import Fact
 from mnemark.facts.store import FactStore
 from mnemark.facts.visible import Visible
-from mnemark.files import links
+from mnemark.files import links, platform
 from mnemark.files.config import Config
 from mnemark.files.platform import make_folder
 from mnemark.files.scan import scan
@@ -186,9 +186,11 @@ class Searcher:
             self._open_again()
             if not self.index.readonly or self.index.exists():
                 return
-            from tempfile import TemporaryDirectory  # it loads `shutil`
+            from tempfile import TemporaryDirectory, gettempdir  # it loads `shutil`
 
-            self._temporary = TemporaryDirectory(prefix="mnemark-")
+            platform.sweep_folder(Path(gettempdir()))
+            name = platform.temporary_beside(Path("index")).name
+            self._temporary = TemporaryDirectory(prefix=name.rpartition("-")[0] + "-")
             self.index.close()
             self._use(Index(self.workspace.root, home=Path(self._temporary.name), visible=self.visible))
 
