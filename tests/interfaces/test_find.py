@@ -87,7 +87,7 @@ def test_a_missing_part_is_named_and_strict_makes_it_an_error(notes: Shell) -> N
         (["search"], 2, "Missing argument 'QUERY'"),
         (["search", " "], 2, "mnemark: the text is empty"),
         (["search", "x", "--kind", "letter"], 2, "kinds must be one of note, fact"),
-        (["search", "x", "-k", "0"], 2, "k must be from 1 to 1000"),
+        (["search", "x", "-k", "0"], 2, "k must be a number from 1 to 1000"),
         (["search", "x", "-k", "many"], 2, "Invalid value for '-k'"),
         (["search", "x", "--since", "blue"], 2, "'blue' is not a time"),
         (["search", "x", "--scope", "ann"], 2, 'scope must be "users/NAME"'),

@@ -25,6 +25,7 @@ import msgspec
 
 from mnemark.errors import BusyError, IntegrityError, MnemarkError, NewerFormatError, ReadOnlyError
 from mnemark.files import platform
+from mnemark.files.disk_errors import shortage
 
 APPLICATION_ID: Final = 0x6D6E6D6B  # "mnmk"
 VERSION: Final = 6
@@ -122,6 +123,8 @@ def damage_of(error: Exception) -> str:
     """Describe an error of reading the index, without the advice that its message may end in."""
     if isinstance(error, MnemarkError):
         return str(error).partition("; ")[0]
+    if isinstance(error, (OSError, MemoryError)):
+        return f"index.db cannot be read: {shortage(error).partition('; ')[0]}"
     return f"index.db does not fit together ({type(error).__name__}: {error})"
 
 

@@ -10,6 +10,7 @@ from mnemark.embed.base import Embedder, EmbedderUnavailable
 from mnemark.errors import BusyError, ConfigError, MnemarkError, ReadOnlyError
 from mnemark.files import user_config
 from mnemark.files.config import Config
+from mnemark.files.disk_errors import shortage
 from mnemark.index.erase import scrub_index
 from mnemark.index.store import Index
 from mnemark.index.vectors.base import VectorStore
@@ -190,7 +191,7 @@ class Embeddings:
 
     def failed(self, error: MnemarkError | OSError) -> str:
         """Record why the dense route is unavailable, and return it as a `degraded` reason."""
-        self._problem = f"dense: {error}"
+        self._problem = f"dense: {shortage(error) or error}"
         self._retry_at = time.monotonic() + RETRY_SECONDS
         return self._problem
 

@@ -33,7 +33,7 @@ from mnemark.index import schema
 from mnemark.index.reader import Reader
 from mnemark.index.store import Index
 from mnemark.retrieval import cross_language
-from mnemark.retrieval.arguments import among, count_of, text_of
+from mnemark.retrieval.arguments import among, budget_of, count_of, seconds_of, text_of
 from mnemark.retrieval.deadline import LATE, DeadlineRunner, TimedOut, by_deadline
 from mnemark.retrieval.embeddings import Embeddings
 from mnemark.retrieval.fact_index_cache import FactIndexCache
@@ -46,6 +46,7 @@ from mnemark.retrieval.refresh import ExternalEdits, IndexRefresher
 from mnemark.retrieval.routes import qmd
 from mnemark.retrieval.search import Found, Request, search
 from mnemark.retrieval.usage import UsageCounter
+from mnemark.text.choices import text_given
 from mnemark.text.dates.moment import moment
 from mnemark.types import KINDS, ORIGINS, Kind, Origin, Recall
 
@@ -360,8 +361,10 @@ class Searcher:
             `degraded` names what did not answer in time.
         """
         started = time.monotonic()
-        seconds = self.workspace.config.recall_deadline_ms / 1000 if deadline is None else deadline
-        tokens = self.workspace.config.recall_budget if budget is None else budget
+        seconds = (
+            self.workspace.config.recall_deadline_ms / 1000 if deadline is None else seconds_of(deadline)
+        )
+        tokens = self.workspace.config.recall_budget if budget is None else budget_of(budget)
         request = Request(
             text=text_of(query),
             k=_CANDIDATES * self.workspace.config.recall_hits // 2 if k is None else count_of(k),
@@ -461,6 +464,7 @@ class Searcher:
             NotFoundError: there is no such file or line.
             UsageError: the ref leaves the workspace.
         """
+        text_given(ref, "the ref")
         return (
             self.mounts.read(ref, raw=raw) if ref.startswith(MARK) else read_ref(self.visible, ref, raw=raw)
         )
