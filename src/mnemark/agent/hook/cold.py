@@ -12,7 +12,7 @@ from mnemark.agent.hook import agents
 from mnemark.agent.hook.capture import PlainRecord, capture, first_visible_line, note_compaction
 from mnemark.agent.hook.event import Execution, HookCall, checked, execution, floor, is_question
 from mnemark.errors import NotFoundError
-from mnemark.files import links
+from mnemark.files import layout, links, platform
 
 _HITS: Final = 8
 """Maximum number of passages of a recall."""
@@ -64,7 +64,17 @@ def _capture(root: Path, call: HookCall) -> str:
         return ""
     record = PlainRecord(root, call.session)
     capture(root, record, call.agent, call.data, call.event)
+    make_up(root)
     return record.path
+
+
+def make_up(root: Path) -> None:
+    """Record what earlier hooks could not, where there is anything."""
+    folders = filter(Path.is_dir, (root / layout.PRIVATE, platform.state_folder()))
+    if any("hooks-missed.jsonl" in path.name for folder in folders for path in folder.iterdir()):
+        from mnemark.agent.hook.missed import take_in
+
+        take_in(root)
 
 
 def _recall(root: Path, call: HookCall) -> str:
