@@ -450,7 +450,7 @@ class Searcher:
                 self.workspace.root, request.text, k=request.k, exclude=request.exclude,
                 scopes=request.where.scopes, home=self.index.home, hidden=self.index.hidden, reason=reason,
             )  # fmt: skip
-        except MnemarkError:  # the full answer reports it
+        except schema.UNREADABLE:  # the full answer reports it
             return LATE
         packed = block(found.hits, budget=tokens, brief_tokens=self.workspace.config.brief_tokens)
         return msgspec.structs.replace(found, text=packed.text)
