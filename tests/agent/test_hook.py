@@ -353,11 +353,18 @@ def test_without_a_workspace_the_log_is_the_users(tmp_path: Path, quiet: dict[st
     assert not (tmp_path / "gone").exists(), "a hook makes no workspace"
 
 
-def test_a_damaged_index_is_logged_and_the_agent_goes_on(root: Path, quiet: dict[str, str]) -> None:
+def test_a_damaged_index_is_logged_and_answered_around(
+    root: Path, quiet: dict[str, str], background: list[str]
+) -> None:
     (root / ".mnemark/index.db").write_bytes(b"no database" * 1000)
-    done = call({"session_id": "s", "prompt": QUESTION}, "prompt", "-w", str(root))
-    assert (done.returncode, done.stdout) == (0, b"{}\n")
+    said = {"session_id": "s", "prompt": QUESTION, "cwd": str(root)}
+    output = cold.handle(root, parse_call("prompt", "claude-code", said))
+    assert "pelican" in json.dumps(output)
     assert "index.db" in (root / ".mnemark/hook.log").read_text("utf-8")
+    assert background == [""], "the index is made anew"
+    with Memory.open(root, config={"embedder": "none"}) as memory:
+        memory.sync()
+        assert memory.search("pelican").complete
 
 
 def test_a_module_in_the_project_is_not_run(root: Path, tmp_path: Path, quiet: dict[str, str]) -> None:

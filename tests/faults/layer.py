@@ -23,9 +23,15 @@ class FaultyFileSystem(FileSystem):
     - short: a write takes one byte only; nothing else is wrong.
     """
 
-    def __init__(self, at: int = -1, fault: Fault = "kill") -> None:
+    def __init__(
+        self, at: int = -1, fault: Fault = "kill", *, reads: bool = False, forever: bool = False
+    ) -> None:
         self.at = at
         self.fault = fault
+        self.reads = reads
+        """Whether files opened for reading count as well."""
+        self.forever = forever
+        """Whether all later calls fail, too."""
         self.calls = 0
         self.dead = False
         self._names: dict[int, Path] = {}
@@ -36,7 +42,7 @@ class FaultyFileSystem(FileSystem):
         if self.dead:
             raise Killed
         self.calls += 1
-        return self.calls - 1 == self.at
+        return self.calls - 1 == self.at or (self.forever and -1 < self.at < self.calls)
 
     def _strike(self) -> None:
         if self.fault in {"kill", "power"}:
@@ -66,6 +72,11 @@ class FaultyFileSystem(FileSystem):
         fd = super().open(path, flags)
         self._names[fd] = path
         return fd
+
+    def open_to_read(self, path: Path, *, links: bool) -> int:
+        if self.reads and self.fault != "ENOSPC":  # a full disk can be read
+            self._call()
+        return super().open_to_read(path, links=links)
 
     def close(self, fd: int) -> None:
         super().close(fd)

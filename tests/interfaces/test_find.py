@@ -1,8 +1,12 @@
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import mnemark
+from mnemark.agent import daemon
+from mnemark.agent.hook import background
 from mnemark.errors import BusyError
 from mnemark.types import Hit, Recall
 
@@ -83,7 +87,7 @@ def test_a_missing_part_is_named_and_strict_makes_it_an_error(notes: Shell) -> N
         (["search"], 2, "Missing argument 'QUERY'"),
         (["search", " "], 2, "mnemark: the text is empty"),
         (["search", "x", "--kind", "letter"], 2, "kinds must be one of note, fact"),
-        (["search", "x", "-k", "0"], 2, "k must be from 1 to 1000"),
+        (["search", "x", "-k", "0"], 2, "k must be a number from 1 to 1000"),
         (["search", "x", "-k", "many"], 2, "Invalid value for '-k'"),
         (["search", "x", "--since", "blue"], 2, "'blue' is not a time"),
         (["search", "x", "--scope", "ann"], 2, 'scope must be "users/NAME"'),
@@ -106,13 +110,21 @@ def test_mistakes_end_with_their_code_and_name_the_fix(
     assert "Traceback" not in ran.err
 
 
-def test_a_damaged_index_is_no_empty_answer(notes: Shell) -> None:
+def test_a_damaged_index_is_answered_around_and_made_anew(
+    notes: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[Any] = []
+    monkeypatch.setattr(daemon, "spawn", lambda arguments, **_: started.append(arguments))
     notes("sync")
     for name in ("index.db", "index.db-wal"):
         (notes.folder / ".mnemark" / name).write_bytes(b"no database at all\n" * 500)
-    ran = notes("search", "vectors")
-    assert ran.code == 6
-    assert "mnemark doctor --fix" in ran.err or "move it away" in ran.err
+    ran = notes("search", "vectors", "--json")
+    assert ran.code == 0
+    assert ran.data["hits"][0]["path"] == "notes.md"
+    for arguments in started:  # where the process ended before its index was made
+        background.run(Path(arguments[3]), arguments[4])
+    assert not notes("search", "vectors", "--json").data["degraded"]
+    assert notes("verify", "--deep").code == 0
 
 
 def test_a_wrong_configuration_is_named(notes: Shell) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from interfaces.daemons import Running, running
+from mnemark.interfaces.http import guard
 
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
@@ -129,6 +130,28 @@ def test_a_ref_does_not_leave_the_workspace(here: Running, tmp_path: Path, ref: 
 def test_a_huge_body_is_refused_before_it_is_read(here: Running) -> None:
     status, said = here.request(body=b"", content_length=str(10**9))
     assert (status, said["error"]["code"]) == (413, "size")
+
+
+@pytest.mark.parametrize("megabytes", [9, 40])
+def test_a_client_that_sends_its_body_at_once_reads_why_it_is_refused(here: Running, megabytes: int) -> None:
+    body = b'{"query": "' + b"x" * (megabytes << 20) + b'"}'
+    status, said = here.request(body=body)
+    assert (status, said["error"]["code"]) == (413, "size")
+    assert here.request("/health", b"", method="GET")[0] == 200
+
+
+def test_a_client_that_never_ends_is_cut_off(here: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "_DRAIN_SECONDS", 0.2)
+    head = (
+        f"POST /v1/search HTTP/1.1\r\nHost: 127.0.0.1:{here.port}\r\nContent-Length: 1000000000\r\n"
+        f"Authorization: Bearer {here.at.token}\r\nContent-Type: application/json\r\n\r\n"
+    ).encode()
+    with socket.create_connection(("127.0.0.1", here.port), 10) as connection:
+        connection.sendall(head)
+        answer = b""
+        while more := connection.recv(4096):
+            answer += more
+    assert b" 413 " in answer.split(b"\r\n")[0]
 
 
 def test_a_huge_body_without_a_length_is_cut(here: Running) -> None:

@@ -1,6 +1,7 @@
 """Erased means gone: from every byte of the folder, and from nothing else."""
 
 import json
+import os
 import random
 import shutil
 import sqlite3
@@ -16,6 +17,7 @@ from mnemark import Memory
 from mnemark.files.journal import Change, Journal
 from mnemark.files.sessions import SessionLog
 from mnemark.memory.sessions.observations import age_out, note_down, observe
+from mnemark.memory.transfer.backup import backup
 from mnemark.text.dates.clock import local_now
 
 
@@ -221,6 +223,11 @@ def test_logs_of_other_programs(tmp_path: Path) -> None:
         ]
 
 
+def put(path: Path, text: str) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, "utf-8")
+
+
 def git(root: Path, *arguments: str) -> str:
     command = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org", *arguments]
     return subprocess.run(command, cwd=root, check=True, capture_output=True).stdout.decode(
@@ -248,12 +255,67 @@ def test_git_history_is_named_and_left_as_it_is(tmp_path: Path) -> None:
         old(write_path)
         receipt = memory.forget(query=secret, erase=True, git=True)
     (told,) = [line for line in receipt.still if line.startswith("git:")]
-    assert f"git -C {tmp_path} filter-repo --replace-text words.txt" in told
+    assert f"git -C {tmp_path} filter-repo --force --replace-text ~/words.txt" in told
     assert secret not in told
     assert not any(place.path == ".git" for place in receipt.places)
     assert git(tmp_path, "rev-parse", "HEAD") == head
     assert secret in git(tmp_path, "log", "--format=%s")
     assert (tmp_path / "notes.md").read_text() == "- keep\n- more\n"
+
+
+def test_names_and_backups_that_hold_the_words_are_named(tmp_path: Path) -> None:
+    """No sync changes a name, so nothing waits for one."""
+    root = tmp_path / "home"
+    put(root / "Zanzibarix plan.md", "A plan for dinner.\n\nWe asked Zanzibarix.\n")
+    with opened(root) as memory:
+        session = memory.session("chat about Zanzibarix")
+        session.add("user", "I met Zanzibarix yesterday")
+        session.add("user", "the heron")
+        memory.remember("employer", "Acme", subject="Zanzibarix")
+        session.end()
+        memory.sync()
+        saved = backup(root).target
+        other = tmp_path / "home-of-others.zip"
+        other.write_bytes(b"")
+        receipt = memory.forget(query="Zanzibarix", erase=True)
+        assert receipt.waiting == ()
+        for path in ("Zanzibarix plan.md", "memory/facts/zanzibarix.md", session.path):
+            (told,) = [line for line in receipt.still if line.startswith(f"{path}: its name; ")]
+            assert ("session's id" in told) == (path == session.path)
+        (told,) = [line for line in receipt.still if line.startswith(str(saved))]
+        assert "mnemark backup" in told
+        assert str(other) not in "".join(receipt.still)
+        assert memory.unfinished() == []
+
+
+@pytest.mark.skipif(shutil.which("git-filter-repo") is None, reason="needs git-filter-repo")
+def test_the_commands_for_the_history_work(tmp_path: Path) -> None:
+    secret = "the heron nests behind the old mill"
+    root, remote = tmp_path / "home", tmp_path / "remote"
+    put(root / "notes.md", f"- keep\n- {secret}\n")
+    git(tmp_path, "init", "-q", "--bare", str(remote))
+    for arguments in (
+        ("init", "-q", "-b", "main"), ("config", "user.name", "x"), ("config", "user.email", "x@example.org"),
+        ("add", "notes.md"), ("commit", "-q", "-m", f"note: {secret}"),
+        ("remote", "add", "origin", str(remote)), ("push", "-q", "origin", "main"),
+    ):  # fmt: skip
+        git(root, *arguments)
+    with opened(root) as memory:
+        receipt = memory.forget(query=secret, erase=True, git=True)
+        (history,) = [line for line in receipt.still if line.startswith("git:")]
+        (pushed,) = [line for line in receipt.still if line.startswith("git remotes")]
+        before, after = pushed.split("`")[1::2]
+        (tmp_path / "words.txt").write_text(f"{secret}\n", "utf-8")
+        script = "\n".join((before, history.split("`")[1], after))
+        home = os.environ | {"HOME": str(tmp_path)}
+        subprocess.run(["sh", "-c", script], cwd=tmp_path, env=home, check=True, capture_output=True)
+        for folder in (root, remote):
+            assert secret not in git(folder, "log", "--all", "-p")
+        assert (root / "notes.md").read_text("utf-8") == "- keep\n"
+        put(root / "more.md", f"{secret}\n")
+        old(root / "more.md")
+        memory.sync()
+        assert not [one for one in memory.forget(query=secret, erase=True).still if one.startswith("git:")]
 
 
 def test_remotes_that_may_hold_it_are_named(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from mnemark.files.names import split_ref
 from mnemark.files.scopes import scopes_of
 from mnemark.files.tombstones import strings
 from mnemark.files.turns import decode_turn
-from mnemark.text.choices import one_of
+from mnemark.text.choices import number_given, one_of, text_given
 from mnemark.text.dates.clock import local
 from mnemark.text.dates.moment import moment
 from mnemark.text.dates.written import undated
@@ -147,6 +147,8 @@ def _fact_of(store: FactStore, now: datetime, arguments: Mapping[str, Any] | New
         given = arguments if isinstance(arguments, NewFact) else NewFact(**arguments)
     except TypeError as error:
         raise UsageError(f"wrong argument for a fact: {error}") from None
+    for name in ("subject", "predicate", "value"):
+        text_given(getattr(given, name), f"the {name} of a fact")
     scope, origin = _checked_scope(given.scope), one_of(given.origin, ORIGINS, "origin")
     recorded = now.isoformat()
     since = moment(given.since, "since", now)
@@ -190,9 +192,7 @@ def _redacted(store: FactStore, text: str) -> str:
 
 
 def _share(number: float | None, name: str) -> float | None:
-    if number is not None and not 0 <= number <= 1:
-        raise UsageError(f"{name} must be a number from 0 to 1, not {number}")
-    return number
+    return None if number is None else number_given(number, name, 1)
 
 
 def _checked_scope(scope: str) -> str:

@@ -13,6 +13,8 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 REFUSED_NAMES = frozenset({errno.EILSEQ, errno.EINVAL, errno.ENAMETOOLONG, errno.ENOTDIR})
 """Errors for names that a file system cannot hold."""
 _WINDOWS_SHARING = frozenset({32, 33})  # another program has the file open, or locks a part of it
+_NO_MEMORY = "can't start new thread", "failed to map segment", "annot allocate memory"
+"""What modules in C raise other errors with."""
 _LINK = frozenset({errno.ELOOP, errno.EMLINK})
 
 
@@ -30,6 +32,24 @@ def unread(error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
         return "does not exist"
     return f"cannot be read: {error.strerror or error}"
+
+
+def shortage(error: BaseException) -> str:
+    """Return what is short (disk, open files, memory) and what to do; empty for errors of another kind."""
+    code = error.errno if isinstance(error, OSError) else None
+    if code in _FULL:
+        return "the disk is full; free some space and try again"
+    if code in {errno.EMFILE, errno.ENFILE}:
+        return "too many files are open; raise the limit (`ulimit -n 1024`) and try again"
+    if (
+        code == errno.ENOMEM
+        or isinstance(error, MemoryError)
+        or any(sign in str(error) for sign in _NO_MEMORY)
+    ):
+        return "there is not enough memory; close other programs, or raise the limit of this process"
+    if isinstance(error, OSError) and code is not None:
+        return f"{error.filename or 'a file'}: {error.strerror}; check its disk and permissions"
+    return ""
 
 
 @contextmanager

@@ -8,18 +8,18 @@ what was read, exchanges the two, and keeps the displaced one for a minute in ca
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import msgspec
 
-from mnemark.errors import BusyError, ReadOnlyError, UsageError
+from mnemark.errors import BusyError, MnemarkError, ReadOnlyError, UsageError
 from mnemark.files import jsonl, names, platform
 from mnemark.files.disk_errors import translate_os_errors
 from mnemark.files.edit_records import FOLDER, Edit, EditRecords, Findings, Texts, copy_name, mark_of
-from mnemark.files.ids import new_id
+from mnemark.files.ids import is_id, new_id
 from mnemark.files.listing import walk
 from mnemark.files.locks import workspace_lock
 from mnemark.types import Problem
@@ -138,6 +138,20 @@ def sweep(root: Path, *, quiet: float = QUIET, timeout: float = PATIENCE) -> lis
                 except PermissionError:
                     problems.append(Problem(path, "a file left by a crash cannot be removed"))
     return [*problems, *settle(base, quiet=quiet)]
+
+
+def sweep_temporary(root: Path, paths: Iterable[str]) -> None:
+    """Delete those of the temporary files at relative paths that no edit and no running process needs."""
+    base = Path(os.path.realpath(root))
+    with suppress(MnemarkError), workspace_lock(base, 0.0):  # else the next sync
+        wanted = {jsonl.TEMPORARY + edit.id for edit in EditRecords(base).all()}
+        for path in paths:
+            name = path.rpartition("/")[2]
+            with suppress(OSError):  # gone, or closed to us: `doctor --fix` says so
+                of_edit = is_id(name.removeprefix(jsonl.TEMPORARY))  # written under this lock only
+                left_over = platform.is_left_over(name, (base / path).lstat().st_mtime)
+                if left_over or (of_edit and name not in wanted):
+                    platform.FS.unlink(base / path)
 
 
 def move(

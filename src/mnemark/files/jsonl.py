@@ -17,13 +17,12 @@ import msgspec
 from mnemark.errors import UsageError
 from mnemark.files import platform
 from mnemark.files.disk_errors import translate_os_errors
-from mnemark.files.ids import new_id
 from mnemark.types import Json, Problem
 
 PATIENCE = 10.0
 """Seconds to wait for another writer of the same file."""
 
-TEMPORARY = ".mnemark-tmp-"
+TEMPORARY = platform.TEMPORARY
 """Prefix of temporary files; those that a crash leaves are removed at the next start."""
 
 _BLOCK = 1 << 20
@@ -245,9 +244,14 @@ def replace_file(
     path: Path, data: bytes, like: os.stat_result | None = None, *, durable: bool = True
 ) -> None:
     """Replace a file atomically by a temporary one beside it, with the permissions of `like`."""
-    temporary = path.with_name(TEMPORARY + new_id())
+    temporary = platform.temporary_beside(path)
     write_new(temporary, data, like, durable=durable)
-    platform.FS.replace(temporary, path)
+    try:
+        platform.FS.replace(temporary, path)
+    except OSError:
+        with suppress(OSError):
+            platform.FS.unlink(temporary)
+        raise
 
 
 def write_new(path: Path, data: bytes, like: os.stat_result | None = None, *, durable: bool = True) -> int:

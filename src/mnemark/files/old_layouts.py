@@ -18,7 +18,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from mnemark.errors import NotFoundError, UsageError
-from mnemark.files import ids, jsonl, layout, names, platform
+from mnemark.files import jsonl, layout, names, platform
 from mnemark.files.disk_errors import translate_os_errors
 from mnemark.files.old_memories import fact_bullets
 from mnemark.files.reading import digest
@@ -317,7 +317,7 @@ class _Migration:
             if replace:
                 jsonl.replace_file(path, data)
             else:
-                temporary = path.with_name(jsonl.TEMPORARY + ids.new_id())
+                temporary = platform.temporary_beside(path)
                 jsonl.write_new(temporary, data)
                 platform.FS.rename_new(temporary, path)
             platform.FS.sync_folder(path.parent)

@@ -11,6 +11,7 @@ import os
 import stat
 import sys
 import time
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -36,6 +37,10 @@ RESERVED = frozenset(
 )
 """Names of devices on Windows, also with an extension."""
 _WINDOWS_MARKS = frozenset('<>:"/\\|?*')
+
+TEMPORARY = ".mnemark-tmp-"
+"""What names of temporary files begin with; those of edits go on with the edit's id."""
+_DAY_SECONDS = 86_400.0
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.001, 0.05  # seconds between two tries for a lock
 _AT_CURRENT_FOLDER = -100  # AT_FDCWD
@@ -422,9 +427,58 @@ def private_folder(folder: Path) -> None:
     set_permissions(folder, PRIVATE_FOLDER)
 
 
+def temporary_beside(path: Path) -> Path:
+    """Return a new name in the folder of `path`; it says whose it is, so that it is swept once nobody's."""
+    return path.with_name(f"{TEMPORARY}{os.getpid()}-{_host()}-{os.urandom(6).hex()}")
+
+
+def is_left_over(name: str, mtime: float) -> bool:
+    """Whether a temporary file belongs to a process that has ended, or to another machine's of long ago."""
+    pid, *rest = name.removeprefix(TEMPORARY).split("-")
+    if not name.startswith(TEMPORARY) or len(rest) != 2 or not pid.isdecimal():
+        return False
+    if rest[0] == _host() and sys.platform != "win32":  # which has no signal that does nothing
+        return not _runs(int(pid))
+    return time.time() - mtime > _DAY_SECONDS
+
+
+def sweep_folder(folder: Path) -> int:
+    """Delete the temporary files and folders in one folder that killed processes left; return how many."""
+    count = 0
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(TEMPORARY) and is_left_over(
+                entry.name, entry.stat(follow_symlinks=False).st_mtime
+            ):
+                with suppress(OSError):  # another user's
+                    if entry.is_dir(follow_symlinks=False):
+                        import shutil
+
+                        shutil.rmtree(entry.path)
+                    else:
+                        FS.unlink(Path(entry.path))
+                    count += 1
+    return count
+
+
+def _host() -> str:
+    name = os.uname().nodename if sys.platform != "win32" else os.environ.get("COMPUTERNAME", "")
+    return f"{zlib.crc32(name.encode()):08x}"
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
+
+
 def write_private(path: Path, data: bytes) -> None:
     """Replace a file atomically by one with mode 0600."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    temporary = temporary_beside(path)
     try:
         with open_new(temporary) as file:
             file.write(data)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from mnemark.files import layout
+from mnemark.files import layout, platform
 from mnemark.files.listing import descend, odd
 from mnemark.types import Problem
 
@@ -39,6 +39,8 @@ class Scan(msgspec.Struct, frozen=True):
     problems: list[Problem]
     inner: list[str]
     """Folders that are workspaces of their own."""
+    temporary: list[str]
+    """Temporary files, most of them left by killed processes."""
 
 
 def scan(root: Path, *, ignore: Sequence[str] = ()) -> Scan:
@@ -98,7 +100,7 @@ class _Walk:
         self.base = f"{os.fspath(root)}{os.sep}"  # joining Path objects would double the time of a scan
         self.real_root = root.resolve()
         self.ignored = None if ignored is _never else ignored
-        self.found = Scan([], [], [], [])
+        self.found = Scan([], [], [], [], [])
 
     def problem(self, path: str, reason: str) -> None:
         self.found.problems.append(Problem(layout.shown(path.rstrip("/")), reason))
@@ -115,9 +117,10 @@ class _Walk:
         folders = []
         for item in found:
             name = item.name
-            if name[0] == ".":
-                continue
             path = prefix + name
+            if name[0] == ".":
+                self.hidden(path, name)
+                continue
             if self.ignored is not None and self.ignored(path):
                 continue
             is_text = f"/{name}".lower().endswith(suffixes)
@@ -132,6 +135,10 @@ class _Walk:
             elif is_text and (problem := odd(path, item)):
                 self.found.problems.append(problem)
         return folders
+
+    def hidden(self, path: str, name: str) -> None:
+        if name.startswith(platform.TEMPORARY):
+            self.found.temporary.append(path)
 
     def file(self, item: os.DirEntry[str], path: str, into: list[Entry]) -> None:
         if not path.isascii() and layout.shown(path) != path:

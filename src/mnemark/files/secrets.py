@@ -122,7 +122,7 @@ def salt(root: Path) -> bytes:
     except ReadOnlyError:
         return secrets.token_bytes(_SALT_BYTES)
     if not path.exists():
-        made = path.with_name(f"{SALT_FILE}.{secrets.token_hex(8)}.tmp")
+        made = platform.temporary_beside(path)
         with translate_os_errors(path):
             jsonl.write_new(made, secrets.token_bytes(_SALT_BYTES))
             # Whoever was first has made it; the name is taken with the content already in place.

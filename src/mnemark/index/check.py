@@ -19,13 +19,12 @@ from mnemark.index import schema
 from mnemark.index.plan import plan
 from mnemark.index.rows import ROW
 from mnemark.index.segment import dead_bits, decode
-from mnemark.index.store import NAME, Index
+from mnemark.index.store import NAME, NEW, Index
 from mnemark.index.sync import searchable, sync
 from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.embed_missing import keys_of, missing
 from mnemark.types import Problem
 
-NEW: Final = "index.db.new"
 _SAMPLE: Final = 200
 """Posting lists checked in each segment, unless the check is deep."""
 
@@ -163,8 +162,7 @@ def rebuild(
             fresh.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             if not _copy_database(fresh.connection, folder / NAME):
                 fresh.close()
-                schema.remove(folder / NAME)
-                (folder / NEW).replace(folder / NAME)
+                schema.replace(folder / NEW, folder / NAME)
         finally:
             fresh.close()
             schema.remove(folder / NEW)

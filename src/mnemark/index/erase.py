@@ -7,7 +7,7 @@ from typing import Final
 
 import apsw
 
-from mnemark.errors import BusyError
+from mnemark.errors import BusyError, IntegrityError, NewerFormatError
 from mnemark.files import platform
 from mnemark.files.locks import sync_lock
 from mnemark.index import schema
@@ -33,10 +33,17 @@ def scrub_index(index: Index, store: VectorStore | None, *, wait: float = 10.0) 
 
     Raises:
         BusyError: another process is syncing or reading the index; try again.
+        IntegrityError: the index was damaged and is discarded, with all that it held; sync again.
     """
     with sync_lock(index.home, timeout=wait):
         before = schema.size_on_disk(index.path)
-        compact(index)
+        try:
+            compact(index)
+        except NewerFormatError:
+            raise
+        except schema.UNFIT as error:
+            index.discard(schema.damage_of(error))
+            raise IntegrityError(f"{schema.damage_of(error)}; run `mnemark sync`") from error
         if store is not None:
             store.refresh()
             store.compact(keys_of(index))

@@ -8,11 +8,12 @@ import struct
 import sys
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
-from mnemark.errors import NotFoundError
+from mnemark.errors import IntegrityError, NewerFormatError, NotFoundError
 from mnemark.files import layout
 from mnemark.files.journal import Journal
 from mnemark.files.tombstones import TombstoneLog
@@ -110,17 +111,30 @@ class QuickIndex:
         self._db = schema.connect(path, readonly=True)
         self._path = path
         try:
-            with schema.translated(path):
+            with self._reading():
                 self._marks = self._checked_meta().get("hidden")
         except BaseException:
             self._db.close()
             raise
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Translate errors, those of bytes that changed on the disk included."""
+        try:
+            with schema.translated(self._path):
+                yield
+        except NewerFormatError:
+            raise
+        except schema.UNFIT as error:
+            raise IntegrityError(f"{schema.damage_of(error)}; run `mnemark sync`") from error
 
     def _checked_meta(self) -> dict[str, str | int]:
         """Return the `meta` table; raise NotFoundError if another version or other rules made the index."""
         if schema.version(self._db) != schema.VERSION:
             raise NotFoundError("the index was made by another version; run `mnemark sync`")
         meta = schema.read_meta(self._db)
+        if reason := meta.get(schema.DAMAGE):
+            raise IntegrityError(f"{reason}; it is being made anew")
         if not str(meta.get("fingerprint")).startswith(f"{segment.VERSION};"):
             raise NotFoundError("the index was made with other segmentation rules; run `mnemark sync`")
         if not str(meta.get("redaction")).startswith(f"{spans.VERSION};"):
@@ -135,12 +149,17 @@ class QuickIndex:
 
     @cached_property
     def _parts(self) -> list[tuple[int, int, bytes, bytes]]:
-        with schema.translated(self._path):
-            return schema.rows(self._db, "SELECT id, size, rows, dead FROM segments ORDER BY id")
+        with self._reading():
+            found = schema.rows(self._db, "SELECT id, size, rows, dead FROM segments ORDER BY id")
+            if any(
+                len(rows) != size * ROW.size or len(dead) != (size + 7) // 8 for _, size, rows, dead in found
+            ):
+                raise IntegrityError("index.db has damaged columns; run `mnemark sync`")
+        return found
 
     def count(self) -> int:
         """Return the number of passages, dead ones included."""
-        with schema.translated(self._path):
+        with self._reading():
             return int(schema.scalar(self._db, "SELECT coalesce(sum(size), 0) FROM segments"))
 
     def counts(self) -> tuple[int, float]:
@@ -156,7 +175,8 @@ class QuickIndex:
         """Return the document frequency of a term, dead passages included."""
         sql = """SELECT coalesce(sum(length(data) / 3), 0) FROM postings
             WHERE term = ? AND segment IN (SELECT id FROM segments)"""
-        return int(schema.scalar(self._db, sql, (term,)) or 0)
+        with self._reading():
+            return int(schema.scalar(self._db, sql, (term,)) or 0)
 
     def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
         """Return the document frequencies of those of the terms that are in the index."""
@@ -164,12 +184,12 @@ class QuickIndex:
 
         sql = """SELECT p.term, sum(length(p.data) / 3) FROM json_each(?) CROSS JOIN segments s
             CROSS JOIN postings p ON p.segment = s.id AND p.term = value GROUP BY p.term"""
-        with schema.translated(self._path):
+        with self._reading():
             return dict(schema.rows(self._db, sql, (msgspec.json.encode(list(terms)).decode(),)))
 
     def scopes(self) -> dict[int, str]:
         """Return the names of the scopes by their numbers in rows."""
-        with schema.translated(self._path):
+        with self._reading():
             return dict(schema.rows(self._db, "SELECT id, name FROM scopes"))
 
     def postings(self, term: str) -> Iterator[tuple[Place, int, int]]:
@@ -201,7 +221,10 @@ class QuickIndex:
         """Yield the number of each part that contains a term, and the posting list."""
         sql = "SELECT data FROM postings WHERE segment = ? AND term = ?"
         for part, (identifier, *_) in enumerate(self._parts):
-            data = schema.scalar(self._db, sql, (identifier, term))
+            with self._reading():
+                data = schema.scalar(self._db, sql, (identifier, term))
+            if isinstance(data, bytes) and len(data) % 3:
+                raise IntegrityError("index.db has damaged postings; run `mnemark sync`")
             if isinstance(data, bytes):
                 yield part, data
 
@@ -211,14 +234,15 @@ class QuickIndex:
 
     def number_of(self, path: str) -> int | None:
         """Return the id of the document at `path`, or None."""
-        found = schema.scalar(self._db, "SELECT id FROM documents WHERE path = ?", (path,))
+        with self._reading():
+            found = schema.scalar(self._db, "SELECT id FROM documents WHERE path = ?", (path,))
         return found if isinstance(found, int) else None
 
     def lines(self, passages: Sequence[int]) -> list[tuple[str, int, int]]:
         """Return path, first and last line of passages, in the given order."""
         sql = """SELECT d.path, p.start_line, p.end_line FROM passages p JOIN documents d ON d.id = p.document
             WHERE p.id = ?"""
-        with schema.translated(self._path):
+        with self._reading():
             return [row for passage in passages for row in schema.rows(self._db, sql, (passage,))]
 
     def fetch(self, passages: Sequence[int]) -> list[Stored]:
@@ -226,11 +250,11 @@ class QuickIndex:
         import msgspec
 
         marks: dict[str, str] = {}
-        if isinstance(self._marks, str):
-            marks = msgspec.json.decode(self._marks, type=dict[str, str])
         hidden = (self._hidden or TombstoneLog(Journal(self._root))).current()
         found: list[Any] = []
-        with schema.translated(self._path):
+        with self._reading():
+            if isinstance(self._marks, str):
+                marks = msgspec.json.decode(self._marks, type=dict[str, str])
             for passage in passages:
                 found += schema.rows(self._db, _FETCH, (passage,))
         kept = [Stored._make(row) for row in found]

@@ -12,6 +12,7 @@ import functools
 import os
 import random
 import stat
+import struct
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -20,9 +21,11 @@ from typing import Any, Final
 from urllib.parse import quote
 
 import apsw
+import msgspec
 
 from mnemark.errors import BusyError, IntegrityError, MnemarkError, NewerFormatError, ReadOnlyError
 from mnemark.files import platform
+from mnemark.files.disk_errors import shortage
 
 APPLICATION_ID: Final = 0x6D6E6D6B  # "mnmk"
 VERSION: Final = 6
@@ -30,6 +33,15 @@ BUSY_MS: Final = 5_000
 _CACHE: Final = -1024
 """Page cache per connection (SQLite counts KiB as negative): small, since most pages are memory-mapped."""
 _WRITER_CACHE: Final = -32768
+DAMAGE: Final = "damage"
+"""Key in `meta` of why the last index was discarded, until the first sync has filled this one."""
+UNFIT: Final[tuple[type[Exception], ...]] = (
+    IntegrityError, apsw.Error, msgspec.MsgspecError, struct.error, AttributeError, LookupError, MemoryError,
+    OverflowError, TypeError, ValueError,
+)  # fmt: skip
+"""What reading changed bytes may raise: SQLite has no checksums, so it passes on most of them."""
+UNREADABLE: Final[tuple[type[Exception], ...]] = (MnemarkError, OSError, *UNFIT)
+"""What reading may raise: also where the disk is full, or the database is in use or closed."""
 NO_JOURNAL: Final = "path NOT LIKE 'journal/%.jsonl'"
 """A condition on documents: journals, of which only observations are indexed, are no files to a person."""
 COUNT_FILES: Final = f"SELECT count(*) FROM documents WHERE {NO_JOURNAL}"  # noqa: S608 - both are constants
@@ -107,6 +119,15 @@ def open_file(path: Path) -> apsw.Connection:
     return apsw.Connection(os.fspath(path), flags=apsw.SQLITE_OPEN_READWRITE)
 
 
+def damage_of(error: Exception) -> str:
+    """Describe an error of reading the index, without the advice that its message may end in."""
+    if isinstance(error, MnemarkError):
+        return str(error).partition("; ")[0]
+    if isinstance(error, (OSError, MemoryError)):
+        return f"index.db cannot be read: {shortage(error).partition('; ')[0]}"
+    return f"index.db does not fit together ({type(error).__name__}: {error})"
+
+
 def check_files(path: Path) -> None:
     """Check that the files of a database are regular files: opening a pipe would block forever.
 
@@ -126,6 +147,13 @@ def remove(path: Path) -> None:
     """Delete a database with its log and shared-memory files."""
     for file in _files(path):
         file.unlink(missing_ok=True)
+
+
+def replace(new: Path, path: Path) -> None:
+    """Replace a database by a closed one in one step; a log left of the old would be read into the new."""
+    for file in _files(path)[1:]:
+        file.unlink(missing_ok=True)
+    new.replace(path)
 
 
 def size_on_disk(path: Path) -> int:
@@ -169,8 +197,8 @@ def _connect_readonly(path: Path) -> apsw.Connection:
     connection.set_busy_timeout(BUSY_MS)
     try:
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
-    except (apsw.CantOpenError, apsw.ReadOnlyError):
-        # In a read-only folder a WAL database has no shared memory; it cannot change either.
+    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.FullError, apsw.IOError):
+        # In a read-only folder, or on a full disk, a WAL database has no shared memory; nor can it change.
         connection.close()
         connection = apsw.Connection(f"file:{name}?immutable=1", flags=flags)
     return connection
@@ -233,6 +261,19 @@ def version(connection: apsw.Connection) -> int | None:
     return int(found or 0)
 
 
+def is_foreign(path: Path) -> bool:
+    """Whether a file is a sound database, but of another program."""
+    try:
+        connection = _connect_readonly(path)
+        try:
+            names = {name for (name,) in rows(connection, "SELECT name FROM sqlite_schema")}
+        finally:
+            connection.close()
+    except apsw.Error:
+        return False
+    return bool(names) and "passages" not in names
+
+
 def rows(connection: apsw.Connection, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
     """Return all rows of a query; the schema's STRICT tables fix their types."""
     return connection.execute(sql, bindings).fetchall()
@@ -291,7 +332,9 @@ def translated(path: Path) -> Iterator[None]:
     except apsw.FullError as error:
         raise MnemarkError(f"{path}: the disk is full; free some space and run `mnemark sync`") from error
     except apsw.IOError as error:
-        raise MnemarkError(f"{path}: the disk fails ({error}); run `mnemark doctor`") from error
+        raise MnemarkError(
+            f"{path}: the disk is full or fails ({error}); free some space, or run `mnemark doctor`"
+        ) from error
     except (apsw.CorruptError, apsw.NotADBError) as error:
         raise IntegrityError(f"{path.name} is damaged ({error}); run `mnemark doctor --fix`") from error
     except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError) as error:

@@ -366,7 +366,14 @@ class State:
             with schema.translated(self.path):
                 return schema.rows(self._connections.current(), sql, bindings)
 
-        return ask() if self.readonly else self._with_repair(ask)
+        if not self.readonly:
+            return self._with_repair(ask)
+        try:
+            return ask()
+        except apsw.SQLError as error:  # a full disk left it without tables; it is made anew by who may write
+            if not str(error).startswith("no such table"):
+                raise
+            return []
 
     def _with_repair(self, work: Callable[[], T]) -> T:
         """Call `work`; if the database is damaged, replace it and call again."""

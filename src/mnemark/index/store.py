@@ -4,7 +4,7 @@ import functools
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,11 +12,13 @@ import apsw
 import msgspec
 import numpy as np
 
-from mnemark.errors import IntegrityError, MnemarkError, NotFoundError
+from mnemark.errors import IntegrityError, NewerFormatError, NotFoundError
 from mnemark.facts.model import Fact
 from mnemark.facts.packed import unpack
 from mnemark.facts.visible import Visible
 from mnemark.files import layout
+from mnemark.files.disk_errors import translate_os_errors
+from mnemark.files.locks import sync_lock
 from mnemark.files.platform import identity, machine_name
 from mnemark.files.reading import digest
 from mnemark.files.tombstones import TombstoneLog, Tombstones
@@ -32,6 +34,7 @@ from mnemark.text.words.segment import fingerprint
 from mnemark.types import WHOLE, Kind, Origin, ref_to
 
 NAME: Final = "index.db"
+NEW: Final = "index.db.new"
 _DAMAGED: Final = "index.db has damaged postings; run `mnemark doctor --fix`"
 _FETCH: Final = """
 SELECT p.id, d.path, s.name, d.title, p.start_line, p.end_line, p.kind, p.origin, p.role, p.title, p.date,
@@ -92,25 +95,89 @@ class Index:
         self._snapshot: Snapshot | None = None
         self._sources: tuple[int, Ranges] | None = None
         self._open_file: tuple[int, int] | None = None
+        self.damage = ""
+        """Why the next sync discards the database and makes it anew; empty where it does not."""
         if not readonly:
             layout.private_folder(self.home)
         if not readonly or self.path.exists():
             self._prepare()
 
     def _prepare(self) -> None:
-        """Create the database, or reset one that was made with other rules."""
-        with schema.translated(self.path):
-            if self.readonly:
-                schema.version(self.connection)
-            elif not self._usable():
-                with schema.immediate(self.connection):
-                    if not self._usable():  # another process may have created it meanwhile
-                        self._create_tables()
-            self._open_file = self._identity_on_disk()
+        """Create the database, or reset one that was made with other rules; note damage for the next sync."""
+        self.damage = ""
+        try:
+            with schema.translated(self.path):
+                if self.readonly:
+                    schema.version(self.connection)
+                elif not self._usable():
+                    with schema.immediate(self.connection):
+                        if not self._usable():  # another process may have created it meanwhile
+                            self._create_tables()
+        except NewerFormatError:
+            raise
+        except schema.UNFIT as error:
+            if schema.is_foreign(self.path):
+                raise
+            self.damage = schema.damage_of(error)
+        self._open_file = self._identity_on_disk()
 
     def _create_tables(self) -> None:
+        schema.create_tables(self.connection, self._first_meta())
+
+    def _first_meta(self) -> dict[str, str | int]:
         # Take the generation from the clock, so that no reader has seen it: the old one may be unreadable.
-        schema.create_tables(self.connection, self.identity() | {"generation": time.time_ns()})
+        return self.identity() | {"generation": time.time_ns()}
+
+    def discard(self, reason: str) -> None:
+        """Replace a damaged database by an empty one, which counts as damaged until `filled`.
+
+        The caller holds the sync lock. Nothing of the old one is kept: no copy of forgotten text may remain.
+
+        Raises:
+            BusyError, ReadOnlyError, MnemarkError: it cannot be deleted, or a new one not be created.
+        """
+        new = self.path.with_name(NEW)
+        meta = self._first_meta() | {schema.DAMAGE: reason}
+        with translate_os_errors(self.path), schema.translated(self.path):
+            schema.remove(new)
+            with closing(schema.open_file(new)) as connection, schema.immediate(connection):
+                schema.create_tables(connection, meta)
+            # Whoever opens it meanwhile sees the old one or this one, and never an index without anything.
+            schema.replace(new, self.path)
+        self.follow()
+
+    def discard_unless_replaced(self, reason: str) -> None:
+        """Discard the database as `discard` does, unless another process has begun to.
+
+        Raises:
+            BusyError: another process is syncing.
+        """
+        with sync_lock(self.home):
+            if self._identity_on_disk() == self._open_file and not self.is_being_filled():
+                self.discard(reason)
+
+    def check(self) -> None:
+        """Raise IntegrityError where the database could not be read when it was opened."""
+        if self.damage:
+            raise IntegrityError(f"{self.damage}; run `mnemark doctor --fix`")
+
+    def is_damaged(self) -> bool:
+        """Whether a sync has to make the index anew, or to go on with that, before it can answer."""
+        return bool(self.damage) or self.is_being_filled()
+
+    def is_being_filled(self) -> bool:
+        """Whether the last index was discarded, and no sync has filled this one yet."""
+        try:
+            return self.scalar("SELECT value FROM meta WHERE key = ?", (schema.DAMAGE,)) is not None
+        except schema.UNREADABLE:
+            return False
+
+    def filled(self) -> None:
+        """Note that a sync has filled the index: it is used again."""
+        if self.is_being_filled():
+            with schema.immediate(self.connection):
+                self.connection.execute("DELETE FROM meta WHERE key = ?", (schema.DAMAGE,))
+                self.connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
 
     def _usable(self) -> bool:
         connection = self.connection
@@ -220,7 +287,10 @@ class Index:
     def _load(self, connection: apsw.Connection, generation: int) -> Snapshot:
         if schema.version(connection) != schema.VERSION or not schema.is_whole(connection):
             raise IntegrityError("index.db is from another version; run `mnemark sync`")
-        if schema.read_meta(connection).get("fingerprint") != fingerprint():
+        meta = schema.read_meta(connection)
+        if reason := meta.get(schema.DAMAGE):
+            raise IntegrityError(f"{reason}; it is being made anew")
+        if meta.get("fingerprint") != fingerprint():
             raise IntegrityError("index.db was made with other segmentation rules; run `mnemark sync`")
         views = []
         sql = "SELECT id, size, rows, dead FROM segments ORDER BY id"
@@ -297,9 +367,9 @@ class Index:
         sql = "SELECT facts FROM documents WHERE path = ? AND digest = ?"
         try:
             found = self.scalar(sql, (path, bytes.fromhex(digest(data))))
-        except (MnemarkError, apsw.SQLError):  # closed, damaged, or of another version: a search reports it
+            return unpack(found) if found else None
+        except schema.UNREADABLE:  # closed, damaged, or of another version: a search reports it
             return None
-        return unpack(found) if found else None
 
     def paths(self) -> list[str]:
         """Return the paths of all indexed files."""

@@ -4,6 +4,7 @@ Carries out the steps of `plan` in batches. Files are read and split outside the
 batch is one transaction: a killed sync leaves a consistent index, and the next sync does the rest.
 """
 
+import functools
 import itertools
 import re
 import time
@@ -13,7 +14,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from mnemark.errors import UsageError
+from mnemark.errors import NewerFormatError, UsageError
 from mnemark.facts.files import visible_facts
 from mnemark.facts.model import Fact
 from mnemark.facts.packed import pack
@@ -32,7 +33,7 @@ from mnemark.index.batch import Batch, FileState, scope_number
 from mnemark.index.logs import LogReader
 from mnemark.index.merge import merge_due
 from mnemark.index.plan import Known, Step, only_grew, plan
-from mnemark.index.store import Index
+from mnemark.index.store import NEW, Index
 from mnemark.index.units import note_units, scope_of, turn_units
 from mnemark.index.workers import Workers, workers_for
 from mnemark.text.redaction.private import unpaired
@@ -72,6 +73,10 @@ class SyncReport(msgspec.Struct, frozen=True, kw_only=True):
     journals: int = 0
     """Journals that had grown; only their observations are indexed."""
     seconds: float = 0.0
+    temporary: tuple[str, ...] = ()
+    """Temporary files, most of them left by killed processes."""
+    rebuilt: str = ""
+    """Why the index was discarded and made anew; empty where it was not."""
 
     @property
     def touched(self) -> int:
@@ -99,14 +104,31 @@ def sync(
     Raises:
         BusyError: another process is syncing.
     """
+    run = functools.partial(_sync_locked, index, ignore, limit, progress, time.monotonic())
     with sync_lock(index.home, timeout=wait), schema.translated(index.path):
-        started = time.monotonic()
+        if index.path.name != NEW:
+            schema.remove(index.path.with_name(NEW))  # left by a killed rebuild
         index.follow()
-        with schema.large_cache(index.connection):
-            return _sync_locked(index, ignore, limit, progress, started)
+        rebuilt = index.damage
+        if not rebuilt:
+            try:
+                return run()
+            except NewerFormatError:
+                raise
+            except schema.UNFIT as error:
+                rebuilt = schema.damage_of(error)
+        index.discard(rebuilt)
+        return msgspec.structs.replace(run(), rebuilt=rebuilt)
 
 
 def _sync_locked(
+    index: Index, ignore: Sequence[str], limit: int, progress: Progress | None, started: float
+) -> SyncReport:
+    with schema.translated(index.path), schema.large_cache(index.connection):
+        return _sync_files(index, ignore, limit, progress, started)
+
+
+def _sync_files(
     index: Index, ignore: Sequence[str], limit: int, progress: Progress | None, started: float
 ) -> SyncReport:
     if index.stale_reason():  # another version has written to it since it was opened
@@ -144,15 +166,20 @@ def _sync_locked(
     redaction.note_values(index)
     marks = {entry.path: mark for entry in entries if (mark := hidden.mark(entry.path))}
     _store_marks(index, marks | withheld)
+    index.filled()
     problems = [*found.problems, *copy_problems(found.entries), *stored_problems(index), *run.problems]
     return SyncReport(
         files=len(files),
         problems=tuple(dict.fromkeys(problems)),
         inner=tuple(found.inner),
+        temporary=tuple(found.temporary),
         passages=run.passages,
         journals=run.journals,
         seconds=time.monotonic() - started,
-        **run.counts,
+        added=run.counts["added"],
+        changed=run.counts["changed"],
+        moved=run.counts["moved"],
+        removed=run.counts["removed"],
     )
 
 

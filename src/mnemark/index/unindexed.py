@@ -276,7 +276,7 @@ class _Loading:
                 scope = self.scopes.setdefault(name, -1 - len(self.scopes))
                 row = passage_row(passage, document, unit, place, scope)
                 self.builder.add(row, passage_text(unit))
-                self.records[passage] = _record(passage, path, name, reader.title, unit)
+                self.records[passage] = record_of(passage, path, name, reader.title, unit)
 
     def _new_document(self, path: str) -> int:
         sql = "SELECT count(*) FROM documents WHERE path < ?"
@@ -285,7 +285,8 @@ class _Loading:
         return number
 
 
-def _record(number: int, path: str, scope: str, title: str, unit: Unit) -> Record:
+def record_of(number: int, path: str, scope: str, title: str, unit: Unit) -> Record:
+    """Return a passage that is in no index."""
     return Record(
         id=number,
         path=path,

@@ -149,7 +149,8 @@ def _ask(root: Path, memory: "Memory | None", question: "Callable[[Memory], Reca
     from mnemark.types import Recall
 
     if memory is not None:
-        workspace.synced(memory, wait=_DAEMON_WAIT)
+        if not memory.index.is_damaged():
+            workspace.synced(memory, wait=_DAEMON_WAIT)
         found = question(memory)
         return found, _skipped(memory, found)
     if workspace.is_empty(root):

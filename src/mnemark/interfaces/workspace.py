@@ -2,11 +2,19 @@
 
 import contextlib
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from mnemark.errors import BusyError, NotFoundError, ReadOnlyError, UsageError
+from mnemark.errors import (
+    BusyError,
+    MnemarkError,
+    NewerFormatError,
+    NotFoundError,
+    ReadOnlyError,
+    UsageError,
+)
 from mnemark.interfaces.output import Progress, is_terminal, safe, say, stderr
 
 if TYPE_CHECKING:
@@ -15,6 +23,7 @@ if TYPE_CHECKING:
     from mnemark.memory.sessions.session import Session
     from mnemark.types import Problem
 
+_HEAL_SECONDS = 1.0
 WAIT_SECONDS = 2.0
 """Seconds that a search waits for another process to sync before it uses the index as it is."""
 
@@ -115,7 +124,8 @@ def opened(root: Path, *, readonly: bool = False) -> Iterator["Memory"]:
 def followed(root: Path) -> Iterator[tuple["Memory", tuple[str, ...]]]:
     """Open and sync a workspace; yield it with the reasons why it could not be synced.
 
-    A folder that cannot be written is opened with its existing index, or a temporary one.
+    A folder that cannot be written is opened with its existing index, or a temporary one. A damaged index is
+    not waited for: searches read the files, and a process in the background makes it anew.
     """
     from mnemark.files.layout import PRIVATE
 
@@ -125,9 +135,14 @@ def followed(root: Path) -> Iterator[tuple["Memory", tuple[str, ...]]]:
             memory = stack.enter_context(opened(root))
             late: tuple[str, ...] = ()
             try:
-                synced(memory, wait=WAIT_SECONDS)
+                if not memory.index.is_damaged():
+                    synced(memory, wait=WAIT_SECONDS)
             except BusyError:
                 late = ("sync: another process is updating the index; the latest changes may be missing",)
+            except (NewerFormatError, ReadOnlyError, UsageError):
+                raise
+            except (MnemarkError, OSError) as error:  # a full disk: the answer comes from what is there
+                late = (f"sync: {error}",)
         except ReadOnlyError:
             stack.close()
             memory = stack.enter_context(opened(root, readonly=True))
@@ -136,6 +151,17 @@ def followed(root: Path) -> Iterator[tuple["Memory", tuple[str, ...]]]:
             say(f"Created an index in {safe(str(root / PRIVATE))}{os.sep} (safe to delete: it is rebuilt).")
             tell_of_outer(root)
         yield memory, late
+        if not memory.readonly and memory.index.is_damaged():
+            _heal(memory)
+
+
+def _heal(memory: "Memory") -> None:
+    """Wait for a damaged index that is soon made anew; let a process in the background make another one."""
+    memory.searcher.refresher.wait(time.monotonic() + _HEAL_SECONDS)
+    if memory.index.is_damaged():
+        from mnemark.agent import daemon
+
+        daemon.spawn(["-P", "-m", "mnemark.agent.hook.background", str(memory.root), ""])
 
 
 def tell_of_outer(root: Path) -> None:
@@ -152,6 +178,8 @@ def _why_stale(memory: "Memory") -> tuple[str, ...]:
     """Return the reason why the index of a read-only workspace is out of date, if it is."""
     if not memory.index.exists():
         return ()
+    if memory.index.is_damaged():
+        return ()  # the search tells
     if reason := memory.index.stale_reason():
         return (f"sync: the folder cannot be written and its index cannot be used: {reason}",)
     if behind := pending(memory).outdated:
@@ -180,7 +208,7 @@ def pending(memory: "Memory") -> Pending:
     found = scan(memory.root, ignore=memory.config.ignore)
     entries = [one for one in found.entries if (place := layout.place(one.path)) and place.searchable]
     outdated = len(entries)
-    if index.exists():
+    if index.exists() and not index.is_damaged():
         with schema.translated(index.path):
             outdated = len(plan(entries, index.known()))
     return Pending(outdated, tuple(found.problems), tuple(found.inner))

@@ -4,11 +4,14 @@ The steps are independent: one that fails because a file is inaccessible or dama
 neither the other steps nor the sync.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from mnemark.errors import BusyError, MnemarkError
 from mnemark.facts import remember
+from mnemark.files import layout, platform
 from mnemark.memory import file_edits
 from mnemark.memory.open_workspace import OpenWorkspace
 
@@ -16,6 +19,9 @@ from mnemark.memory.open_workspace import OpenWorkspace
 def before_sync(ws: OpenWorkspace) -> list[str]:
     """Complete pending work before files are indexed; return the failures."""
     failed: list[str] = []
+    inside = [Path(folder) for folder, _, _ in os.walk(ws.root / layout.PRIVATE)]
+    for folder in (*inside, ws.root.parent):  # where backups are made
+        platform.sweep_folder(folder)
     if (ws.root / "journal").is_dir():
         steps: tuple[tuple[str, Callable[[OpenWorkspace], object]], ...] = (
             ("facts that wait for their file", lambda ws: remember.catch_up(ws.fact_store)),

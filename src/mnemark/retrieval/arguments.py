@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from mnemark.errors import UsageError
 from mnemark.retrieval.query import MAX_CHARACTERS
-from mnemark.text.choices import one_of
+from mnemark.text.choices import MOST_SECONDS, number_given, one_of, text_given
 
 _MAX_HITS: Final = 1_000
+_MAX_TOKENS: Final = 10_000_000
 
 
 def among(values: Iterable[Any] | None, known: Sequence[str], name: str) -> frozenset[Any] | None:
@@ -22,13 +22,19 @@ def among(values: Iterable[Any] | None, known: Sequence[str], name: str) -> froz
 
 def text_of(query: str) -> str:
     """Return the query cut to `MAX_CHARACTERS`; raise UsageError where it is not a string."""
-    if not isinstance(query, str):
-        raise UsageError(f"the query must be text, not {type(query).__name__}")
-    return query[:MAX_CHARACTERS]
+    return text_given(query, "the query")[:MAX_CHARACTERS]
 
 
 def count_of(k: int) -> int:
     """Return `k`; raise UsageError where it is out of range."""
-    if not 1 <= k <= _MAX_HITS:
-        raise UsageError(f"k must be from 1 to {_MAX_HITS}, not {k}")
-    return k
+    return int(number_given(k, "k", _MAX_HITS, 1))
+
+
+def seconds_of(deadline: float) -> float:
+    """Return a deadline; raise UsageError where it is no number of seconds."""
+    return number_given(deadline, "the deadline, in seconds,", MOST_SECONDS)
+
+
+def budget_of(tokens: int) -> int:
+    """Return a budget; raise UsageError where it is no number of tokens."""
+    return int(number_given(tokens, "the budget, in tokens,", _MAX_TOKENS))

@@ -10,6 +10,7 @@ from mnemark.embed.base import Embedder, EmbedderUnavailable
 from mnemark.errors import BusyError, ConfigError, MnemarkError, ReadOnlyError
 from mnemark.files import user_config
 from mnemark.files.config import Config
+from mnemark.files.disk_errors import shortage
 from mnemark.index.erase import scrub_index
 from mnemark.index.store import Index
 from mnemark.index.vectors.base import VectorStore
@@ -111,7 +112,7 @@ class Embeddings:
             return DenseRoute(QueryVector(lambda: (self.embedder(), self.store()), text), self._mapping), ""
         try:
             embedder, store = self.embedder(), self.store()
-        except MnemarkError as error:
+        except (MnemarkError, OSError) as error:
             return None, self.failed(error)
         if not isinstance(embedder, RarityAware):
             raise TypeError(f"{type(embedder).__name__} is not the embedder it was taken for")
@@ -127,7 +128,7 @@ class Embeddings:
                 embed_missing(index, self.embedder(), self.store(), progress=progress)
             except BusyError:
                 return ""  # another process is writing; the next call embeds the rest
-            except (EmbedderUnavailable, ReadOnlyError) as error:
+            except (EmbedderUnavailable, ReadOnlyError, OSError) as error:
                 return self.failed(error)
             self._problem = ""
             self._embedded_generation = generation
@@ -184,13 +185,13 @@ class Embeddings:
             self.embed(index, progress=stop_if_closed)
         except _Closed:
             return  # finished batches are stored; the next call embeds the rest
-        except MnemarkError as error:
+        except (MnemarkError, OSError) as error:
             if not self._closed.is_set():
                 self.failed(error)
 
-    def failed(self, error: MnemarkError) -> str:
+    def failed(self, error: MnemarkError | OSError) -> str:
         """Record why the dense route is unavailable, and return it as a `degraded` reason."""
-        self._problem = f"dense: {error}"
+        self._problem = f"dense: {shortage(error) or error}"
         self._retry_at = time.monotonic() + RETRY_SECONDS
         return self._problem
 

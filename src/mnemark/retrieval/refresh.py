@@ -2,11 +2,13 @@
 
 import threading
 import time
+from contextlib import suppress
 from typing import Final, Literal
 
-from mnemark.errors import BusyError, MnemarkError, ReadOnlyError
+from mnemark.errors import BusyError, MnemarkError, NewerFormatError, ReadOnlyError
 from mnemark.files.config import Config
 from mnemark.files.journal import Journal
+from mnemark.index import schema
 from mnemark.index.store import Index
 from mnemark.index.sync import Progress, SyncReport, sync
 from mnemark.retrieval.embeddings import Embeddings
@@ -73,6 +75,11 @@ class IndexRefresher:
             return False
         return passed < max(FRESH_SECONDS, _FRESH_FACTOR * self._sync_seconds)
 
+    @property
+    def syncing(self) -> bool:
+        """Whether this process is syncing."""
+        return self._syncing.locked()
+
     def sync(self, *, progress: Progress | None, wait: float, embed: bool) -> SyncReport:
         """Sync the index with the files, and embed new passages if `embed`.
 
@@ -95,6 +102,10 @@ class IndexRefresher:
         if embed:
             self._vectors.embed(self._index)
         self._scrub(wait)
+        if report.temporary:
+            from mnemark.files.edit import sweep_temporary  # where a process was killed
+
+            sweep_temporary(self._index.root, report.temporary)
         return report
 
     def _scrub(self, wait: float) -> None:
@@ -126,15 +137,19 @@ class IndexRefresher:
             # Adding vectors holds the lock briefly, so wait `_QUICK_SECONDS`; after a failure do not wait:
             # another process may be syncing for long.
             self.sync(progress=None, wait=0.0 if self.problem else _QUICK_SECONDS, embed=False)
-        except BusyError as error:
+        except (NewerFormatError, ReadOnlyError):
+            raise
+        except (MnemarkError, OSError) as error:  # a full disk: the answer comes from what is there
             self.problem = f"sync: {error}"
         else:
             self.problem = ""
-        self._vectors.embed_soon(self._index)
+        with suppress(*schema.UNREADABLE):  # a damaged index, a full disk: the search tells
+            self._vectors.embed_soon(self._index)
 
     def freshen_quickly(self) -> None:
-        """Sync as `freshen`, but in the background where the last sync was slow."""
-        if self._sync_seconds > _QUICK_SECONDS and self._last_sync.passed() < _MAX_STALE_SECONDS:
+        """Sync as `freshen`, but in the background where the last sync was slow, or makes the index anew."""
+        slow = self._sync_seconds > _QUICK_SECONDS and self._last_sync.passed() < _MAX_STALE_SECONDS
+        if slow or (not self.fresh and self._index.is_damaged()):
             self.freshen_behind()
         else:
             self.freshen()
@@ -155,7 +170,7 @@ class IndexRefresher:
     def _freshen_and_release(self) -> None:
         try:
             self.freshen()
-        except MnemarkError as error:
+        except schema.UNREADABLE as error:
             self.problem = f"sync: {error}"
         finally:
             self._sync_done.set()

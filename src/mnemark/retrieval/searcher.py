@@ -5,26 +5,35 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 import msgspec
 
 from mnemark.embed.base import Embedder
-from mnemark.errors import MnemarkError, ReadOnlyError
+from mnemark.errors import (
+    BusyError,
+    IntegrityError,
+    MnemarkError,
+    NewerFormatError,
+    ReadOnlyError,
+    UsageError,
+)
 from mnemark.facts.model import Fact
 from mnemark.facts.store import FactStore
 from mnemark.facts.visible import Visible
-from mnemark.files import links
+from mnemark.files import links, platform
 from mnemark.files.config import Config
 from mnemark.files.platform import make_folder
 from mnemark.files.scan import scan
 from mnemark.files.scopes import scopes_of
 from mnemark.files.workspace import Workspace
+from mnemark.index import schema
 from mnemark.index.reader import Reader
 from mnemark.index.store import Index
 from mnemark.retrieval import cross_language
-from mnemark.retrieval.arguments import among, count_of, text_of
+from mnemark.retrieval.arguments import among, budget_of, count_of, seconds_of, text_of
 from mnemark.retrieval.deadline import LATE, DeadlineRunner, TimedOut, by_deadline
 from mnemark.retrieval.embeddings import Embeddings
 from mnemark.retrieval.fact_index_cache import FactIndexCache
@@ -37,6 +46,7 @@ from mnemark.retrieval.refresh import ExternalEdits, IndexRefresher
 from mnemark.retrieval.routes import qmd
 from mnemark.retrieval.search import Found, Request, search
 from mnemark.retrieval.usage import UsageCounter
+from mnemark.text.choices import text_given
 from mnemark.text.dates.moment import moment
 from mnemark.types import KINDS, ORIGINS, Kind, Origin, Recall
 
@@ -60,6 +70,9 @@ _HEAD_START: Final = 0.05
 """Seconds that loading in the background leaves to a message that comes at once: it stops all threads."""
 _CANDIDATES: Final = 3
 """Hits that a block is packed from, in halves of `recall_hits`: short ones leave room for more."""
+_RETRY_SECONDS: Final = 5.0
+"""Seconds until an index that could not be opened for writing is tried again."""
+_FROM_FILES: Final = "; answered from the files, by words only, and it may be incomplete"
 _UNSAVED: Final = "index: it cannot be saved here, so each command builds it again; make the folder writable"
 
 
@@ -99,6 +112,9 @@ class Searcher:
         self.qmd = qmd.QmdClient(config.routes) if config.routes.qmd else None
         self.reranker = _reranker(workspace.root, config.reranker) if config.reranker else None
         self._temporary: TemporaryDirectory[str] | None = None
+        self._unwritable = ""
+        """Why an index in a workspace that is open for writing cannot be written."""
+        self._retry_at = 0.0
         self._use(self._open_index())
         self._runner: DeadlineRunner[Recall | TimedOut] = DeadlineRunner(lambda: self.index.rest())  # noqa: PLW0108 - see `_use`
         self._words_runner: DeadlineRunner[Recall | TimedOut] = DeadlineRunner()
@@ -136,7 +152,19 @@ class Searcher:
             return Index(root, readonly=self.workspace.readonly, visible=self.visible)
         except ReadOnlyError:
             self.workspace.readonly = True
-            return Index(root, readonly=True, visible=self.visible)
+        except (BusyError, IntegrityError, UsageError):
+            raise
+        except MnemarkError as error:  # a full or failing disk: what is there can still be read
+            self._unwritable = str(error)
+            self._retry_at = time.monotonic() + _RETRY_SECONDS
+        return Index(root, readonly=True, visible=self.visible)
+
+    def _open_again(self) -> None:
+        """Open an index for writing that a full disk kept from it, if that is possible by now."""
+        if self._unwritable and time.monotonic() > self._retry_at:
+            self._unwritable, before = "", self.index
+            self._use(self._open_index())
+            before.close()
 
     def _use(self, index: Index) -> None:
         config = self.workspace.config
@@ -156,11 +184,14 @@ class Searcher:
         """
         links.check_again(self.workspace.root)
         with self._replacing:
+            self._open_again()
             if not self.index.readonly or self.index.exists():
                 return
-            from tempfile import TemporaryDirectory  # it loads `shutil`
+            from tempfile import TemporaryDirectory, gettempdir  # it loads `shutil`
 
-            self._temporary = TemporaryDirectory(prefix="mnemark-")
+            platform.sweep_folder(Path(gettempdir()))
+            name = platform.temporary_beside(Path("index")).name
+            self._temporary = TemporaryDirectory(prefix=name.rpartition("-")[0] + "-")
             self.index.close()
             self._use(Index(self.workspace.root, home=Path(self._temporary.name), visible=self.visible))
 
@@ -202,12 +233,13 @@ class Searcher:
 
     def paths(self) -> list[str]:
         """Return the paths of all indexed files, after a quick sync."""
-        if not self.index.exists():
-            return [
-                entry.path for entry in scan(self.workspace.root, ignore=self.workspace.config.ignore).entries
-            ]
-        self.refresher.freshen_quickly()
-        return self.index.paths()
+        if self.index.exists():
+            self.refresher.freshen_quickly()
+            with contextlib.suppress(IntegrityError):  # damaged: the next search tells
+                return self.index.paths()
+        return [
+            entry.path for entry in scan(self.workspace.root, ignore=self.workspace.config.ignore).entries
+        ]
 
     def load_behind(self) -> None:
         """Load dictionaries, index and vectors in the background, once, ahead of the first `recall`."""
@@ -329,8 +361,10 @@ class Searcher:
             `degraded` names what did not answer in time.
         """
         started = time.monotonic()
-        seconds = self.workspace.config.recall_deadline_ms / 1000 if deadline is None else deadline
-        tokens = self.workspace.config.recall_budget if budget is None else budget
+        seconds = (
+            self.workspace.config.recall_deadline_ms / 1000 if deadline is None else seconds_of(deadline)
+        )
+        tokens = self.workspace.config.recall_budget if budget is None else budget_of(budget)
         request = Request(
             text=text_of(query),
             k=_CANDIDATES * self.workspace.config.recall_hits // 2 if k is None else count_of(k),
@@ -416,7 +450,7 @@ class Searcher:
                 self.workspace.root, request.text, k=request.k, exclude=request.exclude,
                 scopes=request.where.scopes, home=self.index.home, hidden=self.index.hidden, reason=reason,
             )  # fmt: skip
-        except MnemarkError:  # the full answer reports it
+        except schema.UNREADABLE:  # the full answer reports it
             return LATE
         packed = block(found.hits, budget=tokens, brief_tokens=self.workspace.config.brief_tokens)
         return msgspec.structs.replace(found, text=packed.text)
@@ -430,6 +464,7 @@ class Searcher:
             NotFoundError: there is no such file or line.
             UsageError: the ref leaves the workspace.
         """
+        text_given(ref, "the ref")
         return (
             self.mounts.read(ref, raw=raw) if ref.startswith(MARK) else read_ref(self.visible, ref, raw=raw)
         )
@@ -445,20 +480,45 @@ class Searcher:
         if request.preset.dense or request.preset.fusion == "rrf":
             route, problem = self.embeddings.route(outside)
         temporary = "" if self._temporary is None else _UNSAVED
-        reasons = (problem, self.refresher.problem, temporary, *self._unfinished())
+        unwritable = f"index: {self._unwritable}" if self._unwritable else ""
+        reasons = (problem, self.refresher.problem, temporary, unwritable, *self._unfinished())
         degraded = [reason for reason in reasons if reason]
         facts = self.fact_index.of(request.where.scopes, request.deadline)
         degraded += [facts.problem] if facts.problem else []
-        return search(
-            self.reader,
-            request,
-            route,
-            degraded,
-            self.reranker,
-            fact_index=facts.book,
-            states=facts.states,
-            asked=asked,
-        )
+        ask = partial(search, request=request, fact_index=facts.book, states=facts.states)
+        try:
+            return ask(self.reader, route=route, degraded=degraded, reranker=self.reranker, asked=asked)
+        except (BusyError, NewerFormatError):
+            raise
+        except schema.UNREADABLE as error:
+            if self._closed:
+                raise
+            reason = schema.damage_of(error)
+            found = ask(
+                self._files(request), route=None, degraded=(*degraded, f"index: {reason}{_FROM_FILES}")
+            )
+            if isinstance(error, schema.UNFIT):
+                self._discard_index(reason)  # not before: what fails on the files, too, is no damage
+            return found
+
+    def _files(self, request: Request) -> Reader:
+        """Return a reader of the files, for a query that the index cannot answer."""
+        from mnemark.index.plain_text import TextReader
+
+        config = self.workspace.config
+        return TextReader(
+            self.workspace.root, self.visible, request.text,
+            limit=config.passage_tokens, ignore=config.ignore, deadline=request.deadline,
+        )  # fmt: skip
+
+    def _discard_index(self, reason: str) -> None:
+        """Discard a damaged index, unless it is read-only, and let a sync fill it in the background."""
+        if self.index.readonly or self.refresher.syncing:
+            return
+        with contextlib.suppress(MnemarkError):  # another process is syncing, or the disk is full
+            self.index.discard_unless_replaced(reason)
+        self.refresher.mark_stale()
+        self.refresher.freshen_behind()
 
     def _answer(self, request: Request, budget: int, patience: float) -> Recall:
         from mnemark.retrieval.block import block  # a search shows none

@@ -11,7 +11,6 @@ import difflib
 import json
 import os
 import shlex
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path, PureWindowsPath
 from typing import Any, Final, Literal, NamedTuple
@@ -314,18 +313,19 @@ def _is_server(value: Any) -> bool:
 
 
 def _write(path: Path, text: str, like: os.stat_result | None) -> None:
-    fd, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)  # mode 0600
+    platform.sweep_folder(path.parent)
+    name = platform.temporary_beside(path)
     try:
-        with os.fdopen(fd, "wb") as file:
+        with platform.open_new(name) as file:
             file.write(text.encode("utf-8"))
             file.flush()
             if like is not None:
                 platform.keep_permissions(file.fileno(), like)
             os.fsync(file.fileno())
-        Path(name).replace(path)
+        name.replace(path)
     except BaseException:
         with contextlib.suppress(OSError):
-            Path(name).unlink()
+            name.unlink()
         raise
 
 

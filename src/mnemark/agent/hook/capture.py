@@ -81,10 +81,17 @@ def capture(root: Path, record: Record, agent: Agent, data: Mapping[str, Any], e
     """
     folder = layout.private_folder(root)
     with platform.locked(folder / LOCK, os.O_RDWR | os.O_CREAT, timeout=PATIENCE):
-        path = _transcript(agent, data)
-        if path is not None:
-            return _from_transcript(root, record, agent, path)
-        return Captured(len(record.add_many(_unrecorded(root, record, _from_event(agent, data, event)))))
+        done = take_transcript(root, record, agent, data)
+        if done is None:
+            said = _from_event(agent, data, event)
+            done = Captured(len(record.add_many(_unrecorded(root, record, said))))
+        return done
+
+
+def take_transcript(root: Path, record: Record, agent: Agent, data: Mapping[str, Any]) -> "Captured | None":
+    """Record new turns from the transcript that an event names; None where there is none."""
+    path = _transcript(agent, data)
+    return None if path is None else _from_transcript(root, record, agent, path)
 
 
 def _transcript(agent: Agent, data: Mapping[str, Any]) -> Path | None:

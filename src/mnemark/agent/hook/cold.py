@@ -12,10 +12,12 @@ from mnemark.agent.hook import agents
 from mnemark.agent.hook.capture import PlainRecord, capture, first_visible_line, note_compaction
 from mnemark.agent.hook.event import Execution, HookCall, checked, execution, floor, is_question
 from mnemark.errors import NotFoundError
-from mnemark.files import links
+from mnemark.files import layout, links, platform
 
 _HITS: Final = 8
 """Maximum number of passages of a recall."""
+_SLOW_SECONDS: Final = 1.5
+"""Seconds of a recall without an index."""
 
 
 def handle(root: Path, call: HookCall) -> dict[str, Any]:
@@ -62,7 +64,17 @@ def _capture(root: Path, call: HookCall) -> str:
         return ""
     record = PlainRecord(root, call.session)
     capture(root, record, call.agent, call.data, call.event)
+    make_up(root)
     return record.path
+
+
+def make_up(root: Path) -> None:
+    """Record what earlier hooks could not, where there is anything."""
+    folders = filter(Path.is_dir, (root / layout.PRIVATE, platform.state_folder()))
+    if any("hooks-missed.jsonl" in path.name for folder in folders for path in folder.iterdir()):
+        from mnemark.agent.hook.missed import take_in
+
+        take_in(root)
 
 
 def _recall(root: Path, call: HookCall) -> str:
@@ -74,12 +86,28 @@ def _recall(root: Path, call: HookCall) -> str:
     from mnemark.retrieval.quick_search import quick_search
 
     session = SessionLog(root, call.session).name
+    window = session, first_visible_line(root, session)
     try:
-        found = quick_search(root, said, k=_HITS, exclude=[(session, first_visible_line(root, session))])
+        found = quick_search(root, said, k=_HITS, exclude=[window])
     except NotFoundError:  # a new workspace: the index is created in the background
         _run_in_background(root, "")
         return ""
+    except Exception as error:  # noqa: BLE001 - whatever changed bytes cause; what is no damage fails again
+        return _recall_from_files(root, said, window, error)
     return block(found.hits, budget=800).text if found.believable >= floor(found, _HITS) else ""
+
+
+def _recall_from_files(root: Path, said: str, window: tuple[str, int], why: Exception) -> str:
+    """Recall with an index that cannot be read: from the files, while it is made anew in the background."""
+    from mnemark.agent.hook.event import confident_block
+    from mnemark.agent.hook.log import log
+    from mnemark.memory.memory import Memory
+
+    log(root, f"prompt: {type(why).__name__}: {why}; answered from the files, and the index is made anew")
+    with Memory.open(root) as memory:
+        found = memory.recall(said, k=_HITS, exclude=(window,), deadline=_SLOW_SECONDS)
+    _run_in_background(root, "")
+    return confident_block(found, _HITS)
 
 
 def _observe(root: Path, call: HookCall) -> None:

@@ -41,6 +41,7 @@ def run(arguments: Sequence[str]) -> int | None:
     root: Path | None = None
     output: Mapping[str, Any] = {}
     line = CommandLine("")
+    data: dict[str, Any] = {}
     try:
         line = _parsed(arguments)
         root = _named_folder(line)
@@ -51,11 +52,24 @@ def run(arguments: Sequence[str]) -> int | None:
         from mnemark.agent.hook.log import log
 
         log(root, f"{line.event or '?'} ({line.agent or '?'}): {type(error).__name__}: {error}")
+        _note_missed(root, line, data, error)
     finally:
         sys.stdout = out
     watch.cancel()
     _print(out, output)
     return 0
+
+
+def _note_missed(root: Path | None, line: CommandLine, data: dict[str, Any], error: BaseException) -> None:
+    """Note the event for the next hook that can record; where that fails as well, the log has said so."""
+    if root is None:
+        return
+    from contextlib import suppress
+
+    from mnemark.agent.hook import missed
+
+    with suppress(Exception):
+        missed.note(root, line.event, line.agent, data, error)
 
 
 def _parsed(arguments: Sequence[str]) -> CommandLine:

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 from mnemark.agent.hook import agents
 from mnemark.agent.hook.briefing import briefing
 from mnemark.agent.hook.capture import capture, first_visible_line, note_compaction
+from mnemark.agent.hook.cold import make_up
 from mnemark.agent.hook.event import HookCall, checked, confident_block, execution, is_question, parse_call
 from mnemark.errors import UsageError
 from mnemark.memory.curation.files import past_of
@@ -57,6 +58,7 @@ def _run(opened: WarmWorkspace, call: HookCall) -> str:
             session.observe(**done._asdict())
     elif call.event != "prompt" or not call.agent.transcript:
         capture(memory.root, session, call.agent, call.data, call.event)
+        make_up(memory.root)
     match call.event:
         case "session-start":
             return _briefing(memory)

@@ -46,6 +46,7 @@ def doctor(
         return
     try:
         with workspace.opened(root, readonly=not fix) as memory:
+            memory.index.check()
             report = examine(memory, fix=fix)
     except NewerFormatError:
         raise
@@ -69,6 +70,7 @@ def verify(
     root = workspace.locate(workspace_, any_folder=True)
     try:
         with workspace.opened(root, readonly=True) as memory:
+            memory.index.check()
             report = examine(memory, deep=deep)
     except IntegrityError:
         report = examine(root, deep=deep)

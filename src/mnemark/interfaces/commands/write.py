@@ -9,6 +9,9 @@ from mnemark.errors import BusyError, UsageError
 from mnemark.files.layout import in_scope
 from mnemark.interfaces import options, output, render, workspace
 from mnemark.interfaces.queries import read_text
+from mnemark.text.choices import one_of
+
+_ROLES = "user", "assistant", "system", "tool"
 
 
 def add(
@@ -21,7 +24,11 @@ def add(
     ] = None,
     role: Annotated[
         str | None,
-        typer.Option(metavar="ROLE", help="Speaker of the turn, with --session.", show_default="user"),
+        typer.Option(
+            metavar="ROLE",
+            help="Speaker of the turn, with --session: user, assistant, system or tool.",
+            show_default="user",
+        ),
     ] = None,
     scope: Annotated[
         str | None,
@@ -37,6 +44,8 @@ def add(
     The note is memory/YYYY-MM-DD.md; the line begins with the time of day. A turn is one message of a
     conversation.
     """
+    if role is not None:
+        one_of(role, _ROLES, "--role")
     if role is not None and session is None:
         raise UsageError("--role can only be used with --session: a note has no speaker")
     words = read_text(text).strip()

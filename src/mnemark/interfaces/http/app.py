@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from mnemark._version import __version__
 from mnemark.errors import MnemarkError, UsageError
+from mnemark.files.disk_errors import shortage
 from mnemark.interfaces.http.bodies import ToolCall
 from mnemark.interfaces.http.calls import CALLS, Call, openapi, status_of
 from mnemark.interfaces.http.guard import Activity
@@ -145,7 +146,7 @@ class Api:
             return failed(str(error))
         except Exception as bug:  # noqa: BLE001 - an interface: reported and logged
             _log.exception("unexpected in %s", name)
-            return failed(f"unexpected {type(bug).__name__} in {name}; see the daemon's log")
+            return failed(shortage(bug) or f"unexpected {type(bug).__name__} in {name}; see the daemon's log")
         return found
 
 
@@ -191,7 +192,9 @@ def _with_errors(endpoint: Endpoint) -> Endpoint:
             return _error(status, code, str(error))
         except Exception as bug:  # noqa: BLE001 - an interface: reported and logged
             _log.exception("unexpected in %s", request.url.path)
-            return _error(500, "unexpected", f"unexpected {type(bug).__name__}; see the daemon's log")
+            return _error(
+                500, "unexpected", shortage(bug) or f"unexpected {type(bug).__name__}; see the daemon's log"
+            )
 
     return answer
 

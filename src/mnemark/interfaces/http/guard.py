@@ -10,7 +10,7 @@ import hmac
 import re
 import time
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -18,6 +18,8 @@ import msgspec
 from mnemark.text.lazy_pattern import lazy_pattern
 
 MAX_BODY: Final = 8 * 1024 * 1024
+_DRAIN_BYTES: Final = 64 * 1024 * 1024
+_DRAIN_SECONDS: Final = 5.0
 BODY_SECONDS: Final = 10.0
 """Time limit for receiving a request's body."""
 _PLAIN_PATH: Final = re.compile(rb"/|(?:/[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)+")
@@ -91,7 +93,7 @@ class Guard:
         if not isinstance(body, Refusal) and scope["method"] == "POST":
             body = await self._body(scope, receive)
         if isinstance(body, Refusal):
-            await _refuse(send, body)
+            await _refuse(receive, send, body)
             return
         with self._activity.request():
             await self._app(scope, _replayed(body, receive), send)
@@ -151,8 +153,12 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
     return next_message
 
 
-async def _refuse(send: Send, refusal: Refusal) -> None:
-    """Send an error and close the connection, without reading the rest of the request."""
+async def _refuse(receive: Receive, send: Send, refusal: Refusal) -> None:
+    """Send an error, and close the connection once the client has sent its request, which is thrown away.
+
+    A connection that is closed while data comes in is reset, and a client that sends first never reads why.
+    One that goes on for longer than `_DRAIN_SECONDS`, or sends more than `_DRAIN_BYTES`, is cut off.
+    """
     data = msgspec.json.encode({"error": {"code": refusal.code, "message": refusal.message}})
     headers = [
         (b"content-type", b"application/json"),
@@ -163,4 +169,13 @@ async def _refuse(send: Send, refusal: Refusal) -> None:
     if refusal.status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
-    await send({"type": "http.response.body", "body": data})
+    await send({"type": "http.response.body", "body": data, "more_body": True})
+    left = _DRAIN_BYTES
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            while left > 0:
+                message = await receive()
+                left -= len(message.get("body", b""))
+                if message["type"] != "http.request" or not message.get("more_body"):
+                    break
+    await send({"type": "http.response.body", "body": b""})

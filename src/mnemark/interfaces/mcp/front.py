@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from mnemark.agent import daemon
 from mnemark.errors import MnemarkError
+from mnemark.files.disk_errors import shortage
 from mnemark.interfaces.mcp import protocol
 from mnemark.interfaces.tools import BY_NAME
 
@@ -159,7 +160,10 @@ class Front:
             return failed(str(error))
         except Exception as bug:  # noqa: BLE001 - a client must get an answer to each request
             sys.stderr.write(f"mnemark: unexpected {type(bug).__name__} in {name}: {bug}\n")
-            return failed(f"unexpected {type(bug).__name__} in {name}; see the client's log of this server")
+            return failed(
+                shortage(bug)
+                or f"unexpected {type(bug).__name__} in {name}; see the client's log of this server"
+            )
 
     def _ask(
         self, running: daemon.Daemon, root: Path, name: str, arguments: Mapping[str, Any]

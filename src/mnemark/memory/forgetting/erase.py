@@ -10,11 +10,12 @@ from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
+from pathlib import Path
 from typing import Any, get_args
 
 import msgspec
 
-from mnemark.errors import MnemarkError, UsageError
+from mnemark.errors import IntegrityError, MnemarkError, UsageError
 from mnemark.facts import states
 from mnemark.facts.journal import said_mark
 from mnemark.facts.journal import words_of as words_of_fact
@@ -24,12 +25,14 @@ from mnemark.files import edit as editing
 from mnemark.files import layout, observations, platform
 from mnemark.files.journal import Change
 from mnemark.files.locks import LOCK_SECONDS, sync_lock, workspace_lock
+from mnemark.files.needles import BytePatterns
 from mnemark.files.scan import ignorer
+from mnemark.files.sessions import session_id
 from mnemark.files.tombstones import Run, by_path, run_of, runs_by_path, strings
 from mnemark.memory import file_edits
-from mnemark.memory.forgetting.needles import SearchPatterns, anchor, query_at, search_patterns
+from mnemark.memory.forgetting.needles import anchor, query_at, search_patterns
 from mnemark.memory.forgetting.receipt import Place, Receipt, forgotten
-from mnemark.memory.forgetting.remaining import remaining_copies
+from mnemark.memory.forgetting.remaining import named_by, remaining_copies
 from mnemark.memory.forgetting.select import Criteria, Item, Selector, ends_of, payload_of
 from mnemark.memory.forgetting.sweep import Step, Sweep, Swept, Targets, holding
 from mnemark.memory.forgetting.titles import left_of
@@ -138,7 +141,7 @@ def _carry_out(
             _sweep(ws, own._replace(words=targets.words), "items", done)
     waiting = list(done.waiting)
     places = [*done.places, *_rewrite_index(ws, waiting)]
-    left = [Wait(path, "still holds it") for path in _files_left(ws, targets.words, done)]
+    left = [Wait(path, "still holds it") for path in _files_left(ws, targets, done)]
     erasures.keep(ws.root, note.id, waiting or left)
     waiting += left
     if not waiting:
@@ -178,14 +181,11 @@ def _rewrite_index(ws: OpenWorkspace, waiting: list[Wait]) -> list[Place]:
     if ws.index.readonly or not ws.index.exists():
         return []
     try:
-        ws.searcher.refresher.sync(progress=None, wait=LOCK_SECONDS, embed=False)
-        ws.searcher.reader.drop_cache()
-        with sync_lock(ws.index.home, timeout=LOCK_SECONDS):
-            for cut_off in (ws.index.home / layout.PRIVATE).glob("index.db.new*"):
-                platform.FS.unlink(cut_off)
-        states.drop(ws.index.home)
-        size, embedded = ws.searcher.embeddings.scrub(ws.index, wait=LOCK_SECONDS)
-    except (MnemarkError, OSError) as error:  # in use, damaged or locked: left to the next try
+        try:
+            size, embedded = _scrubbed(ws)
+        except IntegrityError:  # it was discarded, and a sync makes it anew
+            size, embedded = _scrubbed(ws)
+    except (MnemarkError, OSError) as error:  # in use or locked: left to the next try
         waiting.append(Wait(f"{layout.PRIVATE}/index.db", str(error)))
         return []
     places = [Place(path=f"{layout.PRIVATE}/index.db", what="index", bytes=size)]
@@ -193,15 +193,40 @@ def _rewrite_index(ws: OpenWorkspace, waiting: list[Wait]) -> list[Place]:
     return [*places, *vectors]
 
 
-def _files_left(ws: OpenWorkspace, words: SearchPatterns, done: Swept) -> list[str]:
-    """Return the files that still hold the text, and are not reported yet."""
-    if not words.turns:
+def _scrubbed(ws: OpenWorkspace) -> tuple[int, bool]:
+    ws.searcher.refresher.sync(progress=None, wait=LOCK_SECONDS, embed=False)
+    ws.searcher.reader.drop_cache()
+    with sync_lock(ws.index.home, timeout=LOCK_SECONDS):
+        for cut_off in (ws.index.home / layout.PRIVATE).glob("index.db.new*"):
+            platform.FS.unlink(cut_off)
+    states.drop(ws.index.home)
+    return ws.searcher.embeddings.scrub(ws.index, wait=LOCK_SECONDS)
+
+
+def _files_left(ws: OpenWorkspace, targets: Targets, done: Swept) -> list[str]:
+    """Return the files that still hold the text, but in the name of a file, and are not reported yet."""
+    words = targets.words.turns
+    if not words:
         return []
     known = {text.partition(":")[0] for text in (*done.still, *(one.text for one in done.waiting))}
-    left = [path for path in holding(ws.root, words.turns) if layout.shown(path) not in known]
+    left = [path for path in holding(ws.root, words) if layout.shown(path) not in known]
     # Short texts can occur by chance in ids and times, and in other programs' files.
-    short = min(map(len, words.turns.forms)) < 8
-    return [path for path in left if not (short and path.endswith((".jsonl", ".db", ".md")))]
+    short = min(map(len, words.forms)) < 8
+    left = [path for path in left if not (short and path.endswith((".jsonl", ".db", ".md")))]
+    names = named_by(ws.root, targets) if left else []
+    names += [id_ for path in names if path.endswith(".jsonl") if (id_ := session_id(ws.root / path))]
+    names += [Path(path).stem for path in names]  # the title of a note without one
+    return [path for path in left if not _holds_names_only(ws.root / path, names, words)]
+
+
+def _holds_names_only(path: Path, names: list[str], words: BytePatterns) -> bool:
+    try:
+        data = platform.content(path)
+    except OSError:
+        return False
+    for name in sorted(names, key=len, reverse=True):
+        data = data.replace(name.encode("utf-8", "surrogateescape"), b"")
+    return bool(names) and not words.found_in(data)
 
 
 def finish(ws: OpenWorkspace, *, at_once: bool = False) -> list[Receipt]:

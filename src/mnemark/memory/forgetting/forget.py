@@ -18,7 +18,7 @@ from mnemark.memory.forgetting.erase import erase as erased
 from mnemark.memory.forgetting.receipt import Place, Receipt, forgotten
 from mnemark.memory.forgetting.select import Criteria, Item, Selector, ends_of, payload_of
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.text.choices import one_of
+from mnemark.text.choices import one_of, text_given
 from mnemark.text.dates.moment import moment
 from mnemark.types import ORIGINS, Json
 
@@ -62,6 +62,9 @@ def forget(
         BusyError, ReadOnlyError: it could not be written; nothing was forgotten.
     """
     given = {"ref": ref, "id": id, "query": query, "session": session, "origin": origin, "since": since}
+    for name in ("ref", "id", "query", "session", "origin"):
+        if given[name] is not None:
+            text_given(given[name], name)
     _check([name for name, value in given.items() if value], query, origin, scope)
     wanted = Criteria(
         ref or "", id or "", query or "", session or "", origin or "", moment(since, "since", ws.now()),

@@ -1,7 +1,9 @@
 """List the remaining copies of erased words that are out of reach: git, other machines, archives, sources."""
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Final
 
 from mnemark.errors import MnemarkError
@@ -10,25 +12,37 @@ from mnemark.files import git, layout, listing, platform
 from mnemark.files.episodes import FOLDER as EPISODES
 from mnemark.files.episodes import slug_of
 from mnemark.files.journal import FOLDER, Journal, changes_of
-from mnemark.files.layout import in_scope
 from mnemark.files.names import split_ref
 from mnemark.index.check import knows_below
 from mnemark.index.store import NAME
 from mnemark.memory.forgetting.select import Item
 from mnemark.memory.forgetting.sweep import Targets
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.text.lazy_pattern import lazy_pattern
 
 _REWRITE: Final = (
-    "mnemark does not change git history. To rewrite it, write the erased words to words.txt, one per line, "
-    "outside of the repository, run `git -C {root} filter-repo --replace-text words.txt`, force-push, and "
+    "mnemark does not change git history. To rewrite it, install git-filter-repo, write the erased words to "
+    "~/words.txt, one per line, and run `git -C {root} add -A && git -C {root} commit -qm Erase; "
+    "git -C {root} filter-repo --force --replace-text ~/words.txt --replace-message ~/words.txt`; "
     "have all clones made anew"
+)
+_PUSH: Final = (
+    "; keep its address before (`URL=$(git -C {root} remote get-url {name})`), as that drops the remote, and "
+    'afterwards run `git -C {root} remote add {name} "$URL"; git -C {root} push --force --all {name}; '
+    "git -C {root} push --force --tags {name}`"
+)
+_SESSION: Final = (
+    "it is the session's id, which the agent gave; delete the file once the session is over, if you want"
 )
 _ARCHIVES: Final = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", ".7z", ".bak")
 _LARGEST: Final = 1 << 29
 """Bytes of an index that is looked through."""
 _SHOWN: Final = 5
 _DATE: Final = len("2026-02-13-")
-_SHORT: Final = 4
+_SHORT: Final = 3
+_LONGEST_NAME: Final = 80
+"""Letters of words that are looked for in names; longer ones are sentences."""
+_LETTERS: Final = lazy_pattern(r"[^\W_]+")
 
 
 def remaining_copies(
@@ -37,7 +51,7 @@ def remaining_copies(
     """Return, for people, what may still hold the words after they are erased here."""
     return [
         *_git(ws, targets, explain_git=explain_git), *_around(ws, targets), *_other_machines(ws),
-        *_archives(ws), *_imports(ws, items), *_sources(ws, items), *_names(ws, targets),
+        *_archives(ws), *_backups(ws), *_imports(ws, items), *_sources(ws, items), *_names(ws, targets),
     ]  # fmt: skip
 
 
@@ -82,10 +96,14 @@ def _git(ws: OpenWorkspace, targets: Targets, *, explain_git: bool) -> Iterator[
     if found.objects is None:
         yield f"git: the history of {found.root.name}/ was not searched (too large, or git is missing)"
     elif found.objects:
-        fix = _REWRITE.format(root=found.root) if explain_git else "--git shows how to remove them"
+        fix = (
+            _REWRITE.format(root=quote(str(found.root))) if explain_git else "--git shows how to remove them"
+        )
         yield f"git: {found.objects} versions in the history contain it; {fix}"
     if found.remotes and found.objects != 0:
-        yield f"git remotes ({', '.join(found.remotes)}): what was pushed is still there"
+        root = quote(str(found.root))
+        how = [_PUSH.format(root=root, name=quote(name)) for name in found.remotes if explain_git]
+        yield f"git remotes ({', '.join(found.remotes)}): what was pushed is still there{''.join(how)}"
 
 
 def _other_machines(ws: OpenWorkspace) -> Iterator[str]:
@@ -105,15 +123,48 @@ def _archives(ws: OpenWorkspace) -> Iterator[str]:
         yield f"archives that were not opened: {', '.join(map(layout.shown, found[:_SHOWN]))}{more}"
 
 
-def _names(ws: OpenWorkspace, targets: Targets) -> Iterator[str]:
-    """Name episodes called by erased words: a name is not changed, as links lead to it."""
+def _backups(ws: OpenWorkspace) -> Iterator[str]:
+    """Name the archives that `mnemark backup` made beside the workspace, as it does by default."""
+    root = ws.root.resolve()
+    name = re.compile(re.escape(root.name) + r"-\d{4}-\d{2}-\d{2}(-older-\d+)?\.zip")
+    try:
+        found = sorted(path for path in root.parent.iterdir() if name.fullmatch(path.name))
+    except OSError:
+        return
+    for path in found:
+        yield f"{layout.shown(str(path))}: a backup; delete it, and make another with `mnemark backup`"
+
+
+def named_by(root: Path, targets: Targets) -> list[str]:
+    """Return the relative paths of files whose names hold erased words, however these are written."""
+    words = {_plain(text) for text in targets.words.notes.texts} - {""}
+    short = [word for word in words if _SHORT < len(word) <= _LONGEST_NAME]
     slugs = {slug_of(text) for text in targets.words.notes.texts}
-    for scope in ws.scopes():
-        folder = in_scope(scope, EPISODES)
-        for file in listing.names(ws.root, folder, ".md"):
-            name = file.removesuffix(".md")[_DATE:]
-            if len(name) > _SHORT and any(slug.startswith(name) for slug in slugs):
-                yield f"{layout.shown(f'{folder}/{file}')}: its name; rename it by hand"
+    found = []
+    for path in listing.walk(root).files:
+        folder, _, file = path.rpartition("/")
+        if path.startswith(f"{layout.PRIVATE}/"):
+            continue
+        stem = file.rpartition(".")[0]
+        of_episode = folder.endswith(EPISODES) and len(name := stem[_DATE:]) > _SHORT
+        if any(word in _plain(stem) for word in short) or (
+            of_episode and any(slug.startswith(name) for slug in slugs)
+        ):
+            found.append(path)
+    return found
+
+
+def _plain(text: str) -> str:
+    return "-".join(_LETTERS.findall(text.casefold()))
+
+
+def _names(ws: OpenWorkspace, targets: Targets) -> Iterator[str]:
+    """Name files called by erased words: names are not changed, as links and sessions lead to them."""
+    for path in named_by(ws.root, targets):
+        place = layout.place(path)
+        session = place is not None and place.role == "session"
+        fix = _SESSION if session else "rename it by hand, then run `mnemark sync`"
+        yield f"{layout.shown(path)}: its name; {fix}"
 
 
 def _imports(ws: OpenWorkspace, items: Sequence[Item]) -> Iterator[str]:

@@ -25,7 +25,7 @@ from mnemark.files.journal import Journal
 from mnemark.files.reading import read
 from mnemark.files.scan import Scan, scan
 from mnemark.files.sessions import SessionLog
-from mnemark.index import check
+from mnemark.index import check, schema
 from mnemark.index.store import Index
 from mnemark.index.sync import stored_problems
 from mnemark.memory.forgetting.erase import finish
@@ -213,6 +213,7 @@ def _index(root: Path, found: Scan, *, deep: bool) -> Iterator[Finding]:
         return
     try:
         index = Index(root, readonly=True)
+        index.check()
     except NewerFormatError as error:
         yield Finding("error", str(error))
         return
@@ -220,7 +221,7 @@ def _index(root: Path, found: Scan, *, deep: bool) -> Iterator[Finding]:
         yield Finding("warn", str(error), "try again")
         return
     except MnemarkError as error:
-        yield Finding("error", str(error), _REBUILD)
+        yield Finding("error", str(error).partition("; ")[0], _REBUILD)
         return
     with closing(index):
         yield from _checked(lambda: check.damages(index, deep=deep), "the index is not damaged", _REBUILD)
@@ -229,7 +230,7 @@ def _index(root: Path, found: Scan, *, deep: bool) -> Iterator[Finding]:
             "the index is up to date with all files",
             _SYNC,
         )
-        with suppress(MnemarkError):  # the check of the index has reported it
+        with suppress(*schema.UNREADABLE):  # the check of the index has reported it
             yield from [_finding(problem, "note") for problem in stored_problems(index)]
 
 
@@ -238,6 +239,9 @@ def _checked(find: Callable[[], list[str]], passed: str, fix: str) -> Iterator[F
         wrong = find()
     except (BusyError, IntegrityError) as error:
         yield Finding("error", str(error), fix)
+        return
+    except schema.UNFIT as error:
+        yield Finding("error", schema.damage_of(error), _REBUILD)
         return
     level: Level = "error" if fix == _REBUILD else "warn"
     yield from (Finding(level, text, fix, "index") for text in wrong)

@@ -2,7 +2,8 @@
 
 import msgspec
 
-from mnemark.index import check
+from mnemark.errors import NewerFormatError
+from mnemark.index import check, schema
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.types import Problem
 
@@ -29,8 +30,14 @@ def collect(ws: OpenWorkspace) -> Stats:
             root=str(ws.root), files=0, passages=0, kinds={}, scopes={}, bytes=0,
             stale="not created yet; run `mnemark sync`", problems=(),
         )  # fmt: skip
-    found = check.count(ws.index)
+    try:
+        found, stale = check.count(ws.index), ws.index.stale_reason()
+    except NewerFormatError:
+        raise
+    except schema.UNFIT as error:
+        size = ws.index.path.stat().st_size
+        found, stale = check.Counts(0, 0, {}, {}, size, ()), schema.damage_of(error)
     return Stats(
         root=str(ws.root), files=found.files, passages=found.passages, kinds=found.kinds,
-        scopes=found.scopes, bytes=found.bytes, stale=ws.index.stale_reason(), problems=found.problems,
+        scopes=found.scopes, bytes=found.bytes, stale=stale, problems=found.problems,
     )  # fmt: skip

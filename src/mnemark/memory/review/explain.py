@@ -19,6 +19,7 @@ from mnemark.memory.curation.generated import behind
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.retrieval.query import content_terms
 from mnemark.retrieval.read import read_ref
+from mnemark.text.choices import text_given
 from mnemark.text.quoting.fence import visible
 from mnemark.text.words.segment import index_terms
 from mnemark.types import Hit, Turn
@@ -104,6 +105,7 @@ def why(ws: OpenWorkspace, ref: str, query: str | None = None) -> Why:
         NotFoundError: there is no such ref or fact.
         UsageError: the ref leaves the workspace.
     """
+    text_given(ref, "the ref")
     known = ws.fact_store
     with known.lock:
         known.log.refresh()

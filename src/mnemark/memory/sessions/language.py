@@ -29,4 +29,11 @@ def language(ws: OpenWorkspace) -> Iterator[Language]:
         if count < _FEWEST:
             yield Language(weigh)
         else:
-            yield Language(weigh, lambda term: index.holding(term) / count)
+            yield Language(weigh, lambda term: _share(index, term, count))
+
+
+def _share(index: QuickIndex, term: str, count: int) -> float:
+    try:
+        return index.holding(term) / count
+    except MnemarkError:  # damaged: the next search tells
+        return 0.0

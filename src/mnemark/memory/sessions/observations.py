@@ -22,6 +22,7 @@ from mnemark.files.workspace import Workspace
 from mnemark.memory import file_edits
 from mnemark.memory.journal.sessions import Observed, SessionJournal
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.text.choices import text_given
 from mnemark.text.quoting.memory_poisoning import without_recalled
 from mnemark.text.summary.tool_titles import (
     SIGNIFICANT,
@@ -93,6 +94,7 @@ def observe(
     """
     workspace = journal.workspace
     workspace.check_writable("observe")
+    text_given(tool, "the name of a tool")
     if not is_significant(tool, arguments, tools):
         return None
     tool, arguments, result, error = _without_surrogates((tool, arguments, result, error))

@@ -11,7 +11,7 @@ from mnemark.files.layout import in_scope
 from mnemark.files.sessions import Placed, SessionLog
 from mnemark.memory.journal.sessions import Unpaged
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.text.choices import one_of
+from mnemark.text.choices import one_of, text_given
 from mnemark.types import ORIGINS, Origin, Turn
 
 WINDOW: Final = 20
@@ -27,7 +27,7 @@ class Recorder:
     """Append turns to the log of one session; its file is created with the first turn."""
 
     def __init__(self, ws: OpenWorkspace, id: str, *, scope: str) -> None:  # noqa: A002 - the word users know
-        if not id:
+        if not text_given(id, "the id of a session"):
             raise UsageError("a session needs an id, for example cli:main")
         layout.check_border(ws.root, scope)
         if scope:
@@ -48,7 +48,8 @@ class Recorder:
     def turn(self, role: str, content: str, *, time: datetime | None = None, **fields: Any) -> Turn:
         """Return a turn as `add` would record it, for `add_many`."""
         origin = one_of(fields.pop("origin", None) or _ROLE_ORIGIN.get(role, "agent"), ORIGINS, "origin")
-        if not role:
+        text_given(content, "what was said")
+        if not text_given(role, "the role of a turn"):
             raise UsageError('a turn needs a role, for example "user"')
         fields["meta"] = fields.get("meta") or {}
         when = time or self.ws.now()

@@ -17,9 +17,8 @@ from typing import Final
 import msgspec
 
 from mnemark.errors import IntegrityError, MnemarkError, NewerFormatError, NotFoundError, UsageError
-from mnemark.files import jsonl, layout, manifest, platform
+from mnemark.files import layout, manifest, platform
 from mnemark.files.disk_errors import REFUSED_NAMES, translate_os_errors
-from mnemark.files.ids import new_id
 from mnemark.files.manifest import Entry
 from mnemark.memory.transfer.transfer import UNREADABLE, CutOffError, blocks, is_complete
 from mnemark.types import Problem
@@ -194,7 +193,7 @@ def _restore_entry(source: zipfile.ZipFile, entry: Entry, folder: Path) -> str:
 
 
 def _put_file(source: zipfile.ZipFile, entry: Entry, path: Path) -> None:
-    temporary = path.with_name(jsonl.TEMPORARY + new_id())
+    temporary = platform.temporary_beside(path)
     try:
         with platform.open_new(temporary) as out:
             for block in _content(source, entry):

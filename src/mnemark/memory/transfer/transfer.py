@@ -15,7 +15,6 @@ from mnemark.errors import IntegrityError, MnemarkError, NotFoundError, UsageErr
 from mnemark.facts.visible import Visible
 from mnemark.files import jsonl, layout, manifest, platform
 from mnemark.files.disk_errors import translate_os_errors, unread
-from mnemark.files.ids import new_id
 from mnemark.files.locks import workspace_lock
 from mnemark.files.old_layouts import migrate
 from mnemark.files.reading import READ_LIMIT
@@ -111,7 +110,8 @@ def target_for(root: Path, target: Path) -> Path:
 @contextmanager
 def put_in_place(target: Path) -> Iterator[Path]:
     """Yield a temporary path beside `target`; at the end, that file atomically replaces `target`."""
-    temporary = target.with_name(jsonl.TEMPORARY + new_id())
+    platform.sweep_folder(target.parent)
+    temporary = platform.temporary_beside(target)
     with translate_os_errors(target):
         try:
             yield temporary

@@ -20,6 +20,7 @@ from mnemark.memory.forgetting.select import Criteria, Item, Selector
 from mnemark.memory.journal.edits import Entry
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.undo.commits import commit_undo
+from mnemark.text.choices import text_given
 
 What = Literal["remember", "retract", "forget", "edit", "pin"]
 
@@ -236,6 +237,8 @@ def pin(ws: OpenWorkspace, ref: str) -> Pinned:
         BusyError, ReadOnlyError: the pin could not be written; nothing was pinned.
     """
     ws.check_writable("pin something")
+    if not text_given(ref, "the ref"):
+        raise UsageError("say what to pin: path#L12 as hits name it, or the id of a fact or turn")
     item = Selector(ws, Criteria(ref=ref)).find()[0]
     for known in pins(ws):
         if (item.kind == "fact" and known.fact == item.id) or (item.kind != "fact" and known.ref == item.ref):

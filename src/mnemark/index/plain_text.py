@@ -1,0 +1,266 @@
+"""Read a view of the passages that a query is about from the files, without an index.
+
+For searches while a damaged index is made anew: the files are searched for the query's words, and the
+passages with the rarest of them are analysed as a sync does it. Text that was forgotten, private or secret is
+left out as everywhere. It is as complete as the time allows, and always marked incomplete.
+"""
+
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from mnemark.errors import MnemarkError
+from mnemark.facts.files import visible_facts
+from mnemark.facts.visible import Visible
+from mnemark.files import layout, platform
+from mnemark.files.layout import Place
+from mnemark.files.reading import decode, read
+from mnemark.files.scan import Entry, scan
+from mnemark.files.tombstones import Tombstones
+from mnemark.index.batch import passage_row, passage_text
+from mnemark.index.derived import Edges
+from mnemark.index.logs import LogReader
+from mnemark.index.reader import Reader, View
+from mnemark.index.segment import SegmentBuilder
+from mnemark.index.snapshot import Positions, SegmentView, Snapshot
+from mnemark.index.store import Record
+from mnemark.index.unindexed import NOTHING, record_of
+from mnemark.index.units import Unit, note_units, scope_of, turn_units
+from mnemark.text.words.normalize import normalize
+from mnemark.text.words.segment import query_terms
+from mnemark.text.words.stopwords import is_stop
+from mnemark.types import Problem
+
+SECONDS: Final = 2.0
+"""Seconds that reading takes at most, where the caller has no deadline."""
+_SEARCH_SHARE: Final = 0.5
+"""Share of the time for finding the places; the rest is for analysing them."""
+_PLACES: Final = 1_000
+"""Lines whose passages are analysed."""
+_TERMS: Final = 64
+_ENDING: Final = 2
+"""Letters at the end of a long English stem that may be written otherwise (happi, happy)."""
+
+
+class _Place(NamedTuple):
+    """A line of a file, and which of the words it contains."""
+
+    entry: Entry
+    line: int
+    words: tuple[int, ...]
+
+
+class TextReader(Reader):
+    """A reader of the files themselves, for one query."""
+
+    def __init__(
+        self,
+        root: Path,
+        visible: Visible,
+        query: str,
+        *,
+        limit: int,
+        ignore: Sequence[str],
+        deadline: float | None,
+    ) -> None:
+        self._root = root
+        self._visible = visible
+        self._words = _words(query)
+        self._ascii = b"".join(self._words).isascii()
+        self._limit = limit
+        self._ignore = ignore
+        self._deadline = deadline
+
+    @contextmanager
+    def reading(self) -> Iterator[View]:
+        """Yield a view of the passages that contain the query's words."""
+        started = time.monotonic()
+        until = started + SECONDS if self._deadline is None else self._deadline
+        places = self._places(started + (until - started) * _SEARCH_SHARE)
+        analysing = _Analysing(self._root, self._visible, self._limit)
+        lines: dict[str, set[int]] = {}
+        entries: dict[str, Entry] = {}
+        for place in _best(places, len(self._words)):
+            lines.setdefault(place.entry.path, set()).add(place.line)
+            entries.setdefault(place.entry.path, place.entry)
+        for path, wanted in lines.items():  # the best first
+            if time.monotonic() > until:
+                break
+            analysing.add(entries[path], wanted)
+        yield analysing.view()
+
+    def _places(self, until: float) -> list[_Place]:
+        """Return the lines with any of the words: of notes first, then of logs from the newest on.
+
+        First as they are written; then, for words in other scripts, in files of traditional characters and
+        escapes.
+        """
+        found = scan(self._root, ignore=self._ignore)
+        entries = [
+            entry
+            for entry in (*found.entries, *found.journals)
+            if (kind := layout.place(entry.path)) is not None and kind.searchable
+        ]
+        entries.sort(key=lambda one: (_is_log(one.path), -one.mtime_ns))
+        places: list[_Place] = []
+        rest: list[Entry] = []
+        for normal, listed in ((False, entries), (True, rest)):
+            for entry in listed:
+                if time.monotonic() > until:
+                    return places
+                with suppress(OSError):  # deleted or unreadable: the next sync reports it
+                    data = platform.content(self._root / entry.path)
+                    more = list(self._in_file(entry, _normal(data) if normal else data.lower()))
+                    if not (more or normal or self._ascii) and (b"\\u" in data or not data.isascii()):
+                        rest.append(entry)
+                    places += more
+        return places
+
+    def _in_file(self, entry: Entry, data: bytes) -> Iterator[_Place]:
+        if not _is_log(entry.path):  # the name of a note is searched with its first line
+            data = entry.path.lower().encode("utf-8", "replace") + b" " + data
+        if self._in_text(data):
+            for number, line in enumerate(data.split(b"\n"), 1):
+                if words := self._in_text(line):
+                    yield _Place(entry, number, words)
+
+    def _in_text(self, data: bytes) -> tuple[int, ...]:
+        return tuple(number for number, word in enumerate(self._words) if word in data)
+
+
+def _is_log(path: str) -> bool:
+    return path.lower().endswith(".jsonl")
+
+
+def _words(query: str) -> list[bytes]:
+    """Return the beginnings of the query's terms, of which stop words are none where it has others."""
+    terms = list(dict.fromkeys(query_terms(query)))
+    terms = ([term for term in terms if not is_stop(term)] or terms)[:_TERMS]
+    parts = (
+        term[:-_ENDING] if term.isalpha() and term.isascii() and len(term) > 5 else term for term in terms
+    )
+    return [part.encode("utf-8", "replace") for part in parts]
+
+
+def _normal(data: bytes) -> bytes:
+    """Return a text in simplified Chinese and without escapes, with the same lines."""
+    text = (decode(data) or ("",))[0]
+    if "\\u" in text:
+        text = "\n".join(map(_unescaped, text.split("\n")))
+    return normalize(text).encode("utf-8", "replace")
+
+
+def _unescaped(line: str) -> str:
+    r"""Return a line of a log with its \u escapes as characters."""
+    try:
+        return msgspec.json.encode(msgspec.json.decode(line)).decode()
+    except (msgspec.MsgspecError, ValueError):
+        return line
+
+
+def _best(places: Sequence[_Place], count: int) -> list[_Place]:
+    """Return the places with the rarest words, best first."""
+    holding = [0] * count
+    for place in places:
+        for word in place.words:
+            holding[word] += 1
+    rarity = [math.log1p(len(places) / max(number, 1)) for number in holding]
+    ranked = sorted(places, key=lambda place: -sum(rarity[word] for word in place.words))
+    return ranked[:_PLACES]
+
+
+class _Analysing:
+    """Passages of some files, analysed as for the index."""
+
+    def __init__(self, root: Path, visible: Visible, limit: int) -> None:
+        self._root = root
+        self._visible = visible
+        self._hidden: Tombstones = visible.hidden.current()
+        self._limit = limit
+        self._builder = SegmentBuilder()
+        self._records: dict[int, Record] = {}
+        self._documents: dict[str, int] = {}
+        self._scopes: dict[str, int] = {"": 0}
+
+    def add(self, entry: Entry, lines: set[int]) -> None:
+        """Add the passages of these lines, and of a log the turns beside them."""
+        place = layout.place(entry.path)
+        if place is None:
+            return
+        if not _is_log(entry.path):
+            self._note(entry, place, lines)
+            return
+        near = {number + step for number in lines for step in (-1, 0, 1)}
+        try:
+            reader = LogReader(self._root, entry.path)
+            for chunk in reader.chunks(0, 0, 1 << 20):
+                turns = [turn for turn in chunk.turns if turn[0] in near]
+                left = self._visible.turns(turns, self._hidden)
+                for unit in turn_units(left, limit=self._limit, title=reader.title):
+                    self._unit(entry.path, place, reader.title, unit)
+        except (OSError, MnemarkError):  # deleted or unreadable: the next sync reports it
+            return
+
+    def _note(self, entry: Entry, place: Place, lines: set[int]) -> None:
+        found = read(self._root, entry.path, entry)
+        if isinstance(found, Problem):
+            return
+        text = self._visible.text(entry.path, found.text, self._hidden)
+        facts = visible_facts(text, found.text, entry.path, "") if place.kind == "fact" else []
+        title, units = note_units(entry.path, text, place, limit=self._limit, facts=facts)
+        for unit in units:
+            if not lines.isdisjoint(range(unit.start_line, unit.end_line + 1)):
+                self._unit(entry.path, place, title, unit)
+
+    def _unit(self, path: str, place: Place, title: str, unit: Unit) -> None:
+        name = scope_of(unit, place)
+        scope = self._scopes.setdefault(name, len(self._scopes))
+        document = self._documents.setdefault(path, len(self._documents))
+        number = -1 - len(self._records)
+        self._builder.add(passage_row(number, document, unit, place, scope), passage_text(unit))
+        self._records[number] = record_of(number, path, name, title, unit)
+
+    def view(self) -> View:
+        """Return the view of what was added."""
+        ranks = np.zeros(len(self._documents), np.int64)
+        for rank, path in enumerate(sorted(self._documents)):
+            ranks[self._documents[path]] = rank
+        dead = np.zeros(len(self._builder), np.bool_)
+        segment = SegmentView(self._builder.rows(), dead, self._builder.posting)
+        return _TextView(Snapshot(0, [segment], ranks), self._records, self._documents, self._scopes)
+
+
+class _TextView(View):
+    """A view of passages that are in no index."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        records: Mapping[int, Record],
+        documents: Mapping[str, int],
+        scopes: Mapping[str, int],
+    ) -> None:
+        self.snapshot = snapshot
+        self.complete = False
+        self.scopes = scopes
+        self._pending = NOTHING._replace(records=records, documents=documents)
+
+    def derived(self) -> Edges | None:
+        """Return None: derived text is searched like any other."""
+        return None
+
+    def fetch(self, positions: Sequence[int] | npt.NDArray[np.int64]) -> list[Record]:
+        """Return the passages at the given positions, in that order."""
+        numbers = self.snapshot.rows["passage"][positions]
+        return [self._pending.records[int(number)] for number in numbers]
+
+    def positions(self, path: str, line: int = 0) -> Positions:
+        """Return the positions of a document's passages from `line` on; empty for an unknown document."""
+        return super().positions(path, line) if path in self._pending.documents else np.zeros(0, np.int64)

@@ -1,0 +1,171 @@
+"""Every operation with a fault at any call of the file layer: what was kept, and what was said.
+
+`pytest -s -m slow tests/memory/test_fault_table.py` prints the table of all calls.
+"""
+
+import shutil
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from faults.layer import FaultyFileSystem, Killed
+from faults.logical import LEXICAL
+from mnemark.agent.connect import connect
+from mnemark.errors import MnemarkError
+from mnemark.files import platform
+from mnemark.files.disk_errors import shortage
+from mnemark.files.jsonl import TEMPORARY
+from mnemark.memory.memory import Memory
+from mnemark.memory.transfer.backup import backup
+from mnemark.memory.transfer.restore import restore
+
+SAID = "the heron stands in the river"
+KEPT = ("the otter swims", "数据库的备份在三点")
+"""What was acknowledged before, and must be there after any fault."""
+
+
+def _add(root: Path, _: Path) -> Any:
+    with Memory.open(root, config=LEXICAL) as memory:
+        return memory.session("cli:main").add("user", SAID)
+
+
+def _with(work: Callable[[Memory], Any]) -> Callable[[Path, Path], Any]:
+    def run(root: Path, _: Path) -> Any:
+        with Memory.open(root, config=LEXICAL) as memory:
+            return work(memory)
+
+    return run
+
+
+def _import(root: Path, beside: Path) -> Any:
+    with Memory.open(root, config=LEXICAL) as memory:
+        return memory.import_("markdown", beside / "notes")
+
+
+OPERATIONS: dict[str, Callable[[Path, Path], Any]] = {
+    "session add": _add,
+    "remember": _with(lambda memory: memory.remember("bird", SAID)),
+    "sync": _with(lambda memory: memory.sync()),
+    "consolidate": _with(lambda memory: memory.consolidate(force=True)),
+    "session end": _with(lambda memory: memory.session("cli:main").end()),
+    "import": _import,
+    "hide": _with(lambda memory: memory.forget(query="the tapir is shy")),
+    "erase": _with(lambda memory: memory.forget(query="the tapir is shy", erase=True)),
+    "undo": _with(lambda memory: memory.undo()),
+    "backup": lambda root, beside: backup(root, beside / "new.zip"),
+    "restore": lambda _, beside: restore(beside / "whole.zip", beside / "back"),
+    "connect": lambda _, beside: connect._write(beside / "settings.json", '{"new": 1}', None),
+}
+FAULTS: dict[str, dict[str, Any]] = {
+    "crash": {"fault": "kill"},
+    "EIO once": {"fault": "EIO"},
+    "EIO for ever": {"fault": "EIO", "forever": True},
+    "full once": {"fault": "ENOSPC"},
+    "full for ever": {"fault": "ENOSPC", "forever": True},
+}
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("template")
+    root = folder / "w"
+    (root / "memory").mkdir(parents=True)
+    (root / "memory/note.md").write_text(f"# Note\n\n{KEPT[1]}\n", "utf-8")
+    (folder / "notes").mkdir()
+    (folder / "notes/a.md").write_text(f"{SAID}\n", "utf-8")
+    (folder / "settings.json").write_text('{"old": 1}', "utf-8")
+    with Memory.open(root, config=LEXICAL) as memory:
+        session = memory.session("cli:main")
+        session.add("user", KEPT[0])
+        session.add("user", "the tapir is shy")
+        memory.remember("city", "Oslo")
+        memory.remember("city", "Rome")
+        memory.sync()
+    backup(root, folder / "whole.zip")
+    return folder
+
+
+def _texts(folder: Path) -> str:
+    found = [
+        path
+        for path in folder.rglob("*")
+        if path.suffix in {".md", ".jsonl"} and ".mnemark" not in path.parts
+    ]
+    return "\n".join(path.read_text("utf-8") for path in found)
+
+
+def _strike(template: Path, place: Path, name: str, layer: FaultyFileSystem) -> str:
+    """Run an operation on a copy; return how it ended: "done", "said", "OSError" or "crash".
+
+    An OSError passes through where a file cannot be read: every interface turns it into a sentence.
+    """
+    shutil.copytree(template, place)
+    hook, threading.excepthook = threading.excepthook, lambda _: None
+    before, platform.FS = platform.FS, layer
+    try:
+        OPERATIONS[name](place / "w", place)
+    except Killed:
+        return "crash"
+    except MnemarkError as error:
+        return "said" if str(error) else "said nothing"
+    except OSError as error:
+        return "OSError" if shortage(error) else "said nothing"
+    finally:
+        platform.FS = before
+        for thread in threading.enumerate():
+            if thread.name.startswith("mnemark-"):
+                thread.join(5)
+        threading.excepthook = hook
+    return "done"
+
+
+def _check(place: Path, name: str, ended: str) -> None:
+    """Open what is left, and see that all is there, once, and whole."""
+    with Memory.open(place / "w", config=LEXICAL) as memory:
+        memory.sync()
+        for words in KEPT:
+            hits = memory.search(words).hits
+            assert hits, (name, ended, words)
+        text = _texts(place / "w")
+        for words in KEPT:
+            assert text.count(words) >= 1, (name, ended, words)
+        told = [turn.content for turn in memory.session("cli:main").last(50)]
+        assert told.count(KEPT[0]) == 1
+        assert told.count(SAID) <= 1
+        if ended == "done":
+            assert (name != "session add") or told.count(SAID) == 1
+            assert (name != "remember") or any(SAID in str(fact) for fact in memory.facts())
+            assert (name not in {"hide", "erase"}) or "the tapir is shy" not in told
+            assert (name != "import") or memory.search("heron").hits
+        assert any("city" in str(fact) for fact in memory.facts())
+    settings = (place / "settings.json").read_text("utf-8")
+    assert settings in {'{"old": 1}', '{"new": 1}'}
+    assert name != "connect" or ended != "done" or settings == '{"new": 1}'
+
+
+@pytest.mark.parametrize(
+    "step", [pytest.param(0, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_faults(template: Path, tmp_path: Path, name: str, step: int) -> None:
+    whole = FaultyFileSystem(reads=True)
+    assert _strike(template, tmp_path / "whole", name, whole) == "done"
+    _check(tmp_path / "whole", name, "done")
+    for fault, how in FAULTS.items():
+        ends: Counter[str] = Counter()
+        for at in range(0, whole.calls, step or max(whole.calls // 3, 1)):
+            place = tmp_path / "run"
+            ended = _strike(template, place, name, FaultyFileSystem(at, reads=True, **how))
+            ends[ended] += 1
+            _check(place, name, ended)
+            if how["fault"] != "kill":  # of this running process nothing is swept, so nothing may be left
+                left = [path for path in place.rglob(f"{TEMPORARY}*") if "displaced" not in path.parts]
+                assert how.get("forever") or not left, (name, fault, at, left)
+            shutil.rmtree(place)
+        sys.stdout.write(f"{name:12} {fault:14} {whole.calls:4} calls  {dict(ends)}\n")
+        assert "said nothing" not in ends
