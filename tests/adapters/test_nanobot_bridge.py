@@ -126,6 +126,13 @@ def test_what_the_model_has_before_it_is_not_recalled(bridge: Bridge) -> None:
     assert "Kestrel" in recall(bridge, question, "cli:a", seen=0), "as after /new"
 
 
+def test_each_turn_knows_the_person(bridge: Bridge) -> None:
+    (bridge.root / "USER.md").write_text("Always answer in British English.\n", "utf-8")
+    bridge.ready()
+    assert recall(bridge, "Hello").count("British English") == 1
+    assert recall(bridge, "In which English do you always answer?").count("British English") == 1
+
+
 def _sleeps(*_: Any, **__: Any) -> Any:
     time.sleep(1.0)
     raise OSError("too late for anybody")

@@ -10,6 +10,7 @@ contain recalled text.
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from mnemark.agent.told import told
 from mnemark.errors import MnemarkError
 from mnemark.text.quoting.fence import strip_fences
 
@@ -50,13 +51,16 @@ def memory_block(
     session = memory.session(session_id, user=user, agent=agent)
 
     class MnemarkBlock(BaseMemoryBlock[str]):  # type: ignore[misc] # LlamaIndex is optional
-        """Recall for the user's last message; record messages put as turns."""
+        """Brief, and recall for the user's last message; record messages put as turns."""
 
         async def _aget(self, messages: list[Any] | None = None, **_: Any) -> str:
             queries = [text for one in messages or () if _role(one) == "user" and (text := _text(one))]
             if not queries:
                 return ""
-            return (await session.arecall(queries[-1], budget=budget, deadline=deadline)).text
+            found = await session.arecall(queries[-1], budget=budget, deadline=deadline)
+            return await asyncio.to_thread(
+                told, session.ws, found, scope=session.scope, budget=budget, least=0.0
+            )
 
         async def _aput(self, messages: list[Any]) -> None:
             turns = [session.turn(_role(one), text) for one in messages

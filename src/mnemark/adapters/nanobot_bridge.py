@@ -240,7 +240,7 @@ class Bridge:
         return self._memory
 
     def _recall(self, request: RecallRequest, until: float) -> str:
-        from mnemark.agent.hook.event import confident_block
+        from mnemark.agent.told import told
         from mnemark.memory.sessions.recorder import CONTEXT, WINDOW
         from mnemark.text.quoting.fence import strip_fences
 
@@ -256,7 +256,7 @@ class Bridge:
             context=[one.turn.content for one in list(placed)[-CONTEXT:]],
             exclude=((session.path, placed[0].line),) if placed else (),
         )
-        return confident_block(found, memory.config.recall_hits)
+        return told(memory, found)
 
     def _session(self, memory: "Memory", key: str) -> "Session":
         with self._guard:

@@ -35,6 +35,8 @@ _START: Final = 2.0
 """Seconds that the first call waits for dictionaries and vectors to be loaded."""
 _THEIR_SESSION: Final = "openakita_memory_session_id_"
 """Prefix of the name of the context variable with the session's id in OpenAkita's manager."""
+_RECALL: Final = 400
+"""Tokens that a recall gets before there is a briefing."""
 _T = TypeVar("_T")
 
 _log = logging.getLogger("mnemark.agent")
@@ -210,7 +212,8 @@ class OpenAkitaMemory:
             self._opened().session(key).add(role, said)
 
     def _context(self, key: str, query: str, max_tokens: int) -> str:
-        from mnemark.agent.hook.event import confident_block
+        from mnemark.agent.told import told
+        from mnemark.memory.prompt.briefing import BUDGET
         from mnemark.memory.sessions.recorder import WINDOW
         from mnemark.text.quoting.fence import strip_fences
 
@@ -221,8 +224,9 @@ class OpenAkitaMemory:
         session = memory.session(key) if key else None
         placed = list(session.log.turns())[-WINDOW:] if session and session.log.path.exists() else []
         exclude = ((session.path, placed[0].line),) if session and placed else ()
-        found = memory.recall(words, budget=max_tokens, exclude=exclude)
-        return confident_block(found, memory.config.recall_hits)
+        brief = min(max(max_tokens - _RECALL, 0), BUDGET)
+        found = memory.recall(words, budget=max_tokens - brief, exclude=exclude)
+        return told(memory, found, budget=max_tokens - brief, brief=brief)
 
     def _store(self, given: Mapping[str, Any]) -> str:
         content = str(given.get("content") or "").strip()

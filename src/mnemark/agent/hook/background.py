@@ -20,6 +20,7 @@ def run(root: Path, session: str) -> None:
     """End the session, sync, let the model read, and log any failure."""
     try:
         from mnemark.memory.memory import Memory
+        from mnemark.memory.prompt.leading_facts import leading_facts
 
         with Memory.open(root) as memory:
             if session:
@@ -29,6 +30,7 @@ def run(root: Path, session: str) -> None:
             with suppress(BusyError):
                 memory.sync(wait=0.0)
             _read(root, memory)
+            leading_facts(memory, memory.now())  # kept for the next briefing
     except BusyError:
         return
     except Exception as error:  # noqa: BLE001 - nobody is there to be told; it is logged

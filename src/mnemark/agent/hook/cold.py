@@ -8,33 +8,33 @@ from pathlib import Path
 from typing import Any, Final
 
 from mnemark.agent import daemon
-from mnemark.agent.hook import agents
+from mnemark.agent.hook import agents, shown
 from mnemark.agent.hook.capture import PlainRecord, capture, first_visible_line, note_compaction
-from mnemark.agent.hook.event import Execution, HookCall, checked, execution, floor, is_question
+from mnemark.agent.hook.event import Execution, HookCall, execution, is_question
 from mnemark.errors import NotFoundError
 from mnemark.files import links
 
 _HITS: Final = 8
 """Maximum number of passages of a recall."""
+_BUDGET: Final = 800
+"""Tokens of a recall."""
 
 
 def handle(root: Path, call: HookCall) -> dict[str, Any]:
     """Handle an event and return what the hook is to print; raise MnemarkError on failure."""
     links.check(root)
-    return agents.answer(call.agent, call.native, checked(_run(root, call)))
+    return agents.answer(call.agent, call.native, _run(root, call))
 
 
 def _run(root: Path, call: HookCall) -> str:
     if call.event == "session-start":
         _capture(root, call)
         _run_in_background(root, "")
-        from mnemark.agent.hook.briefing import briefing
-        from mnemark.facts.visible import Visible
+        from mnemark.agent.hook.briefing import brief
+        from mnemark.facts.store import PlainWorkspace
         from mnemark.files.config import load
-        from mnemark.text.dates.clock import local_now
 
-        config = load(root)
-        return briefing(Visible(root, config), local_now(config.timezone))
+        return brief(PlainWorkspace(root, load(root)), call)
     if not call.session:
         return ""
     match call.event:
@@ -48,10 +48,12 @@ def _run(root: Path, call: HookCall) -> str:
         case "response":
             _capture(root, call)
         case "compact":
-            note_compaction(root, _capture(root, call))
+            session = _capture(root, call)
+            note_compaction(root, session)
+            shown.save(root, session, frozenset())
             _run_in_background(root, "")
         case "session-end":
-            _capture(root, call)
+            shown.save(root, _capture(root, call), frozenset())
             _run_in_background(root, call.session)
     return ""
 
@@ -70,7 +72,6 @@ def _recall(root: Path, call: HookCall) -> str:
     if not isinstance(said, str) or not is_question(said):
         return ""
     from mnemark.files.sessions import SessionLog
-    from mnemark.retrieval.block import block
     from mnemark.retrieval.quick_search import quick_search
 
     session = SessionLog(root, call.session).name
@@ -79,7 +80,11 @@ def _recall(root: Path, call: HookCall) -> str:
     except NotFoundError:  # a new workspace: the index is created in the background
         _run_in_background(root, "")
         return ""
-    return block(found.hits, budget=800).text if found.believable >= floor(found, _HITS) else ""
+    marks = shown.load(root, session)
+    text, new = shown.new_block(found, _HITS, marks, _BUDGET)
+    if text:
+        shown.save(root, session, marks | new)
+    return text
 
 
 def _observe(root: Path, call: HookCall) -> None:

@@ -77,11 +77,6 @@ def checked(block: str) -> str:
     return block if block and check_fenced(block) else ""
 
 
-def confident_block(found: "Recall", most: int) -> str:
-    """Return the block of a recall with `k=most`, if it is believable enough and well quoted, else ""."""
-    return checked(found.text) if found.believable >= floor(found, most) else ""
-
-
 def floor(found: "Recall", most: int) -> float:
     """Return the minimum of `believable` for the block of a recall with `k=most`."""
     return SMALL_FLOOR if len(found.hits) < most else FLOOR
