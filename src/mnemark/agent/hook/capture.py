@@ -6,7 +6,6 @@ nor leave it ahead of the turns. One capture of a workspace runs at a time.
 
 import hashlib
 import os
-import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,15 +18,11 @@ from mnemark.files.ids import derived_id
 from mnemark.files.jsonl import count_lines
 from mnemark.files.sessions import SessionLog
 from mnemark.files.workspace import Workspace
-from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.quoting.fence import strip_fences
 from mnemark.types import Turn
 
 LOCK: Final = "hooks.lock"
 PATIENCE: Final = 5.0
 """Seconds to wait for another hook's capture; after a timeout the next hook records the turns."""
-_HOOK_OUTPUT: Final = lazy_pattern(r"\s*<hook_context>.*?</hook_context>", re.DOTALL)
-"""The output of hooks, which Gemini CLI puts before a prompt and reports as part of it."""
 _LOOK_BACK: Final = 50
 _BATCH: Final = 500
 
@@ -82,8 +77,8 @@ def capture(root: Path, record: Record, agent: Agent, data: Mapping[str, Any], e
     folder = layout.private_folder(root)
     with platform.locked(folder / LOCK, os.O_RDWR | os.O_CREAT, timeout=PATIENCE):
         path = _transcript(agent, data)
-        if path is not None:
-            return _from_transcript(root, record, agent, path)
+        if path is not None:  # one that is not there yet is read by the next hook
+            return _from_transcript(root, record, agent, path) if path.is_file() else Captured(0)
         return Captured(len(record.add_many(_unrecorded(root, record, _from_event(agent, data, event)))))
 
 
@@ -92,7 +87,7 @@ def _transcript(agent: Agent, data: Mapping[str, Any]) -> Path | None:
     if not agent.transcript or not isinstance(given, str) or not given:
         return None
     path = Path(given).expanduser()
-    return path if path.is_absolute() and path.suffix == ".jsonl" and path.is_file() else None
+    return path if path.is_absolute() and path.suffix == ".jsonl" else None
 
 
 def _from_transcript(root: Path, record: Record, agent: Agent, path: Path) -> Captured:
@@ -155,14 +150,11 @@ def _from_event(agent: Agent, data: Mapping[str, Any], event: Event) -> list[Tur
     if event == "prompt":
         found.append(("user", data.get("prompt")))
     elif event == "response" and agent.name == "gemini-cli":
-        prompt = data.get("prompt")
-        if isinstance(prompt, str) and (hooked := _HOOK_OUTPUT.match(prompt)):
-            prompt = prompt[hooked.end() :]
-        found += [("user", prompt), ("assistant", data.get("prompt_response"))]
+        found += [("user", data.get("prompt")), ("assistant", data.get("prompt_response"))]
     elif event == "response":
         found.append(("assistant", data.get("last_assistant_message") or data.get("text")))
-    stripped = [(role, strip_fences(text).strip()) for role, text in found if isinstance(text, str)]
-    return [_turn(agent, data, role, text) for role, text in stripped if text]
+    spoken = [(role, text.strip()) for role, text in found if isinstance(text, str)]
+    return [_turn(agent, data, role, text) for role, text in spoken if text]
 
 
 def _turn(agent: Agent, data: Mapping[str, Any], role: str, text: str) -> Turn:
