@@ -185,13 +185,13 @@ def test_agents_without_a_transcript_tell_turns_in_their_events(tmp_path: Path) 
 
 
 def test_gemini_tells_a_prompt_twice_and_it_is_kept_once(tmp_path: Path) -> None:
-    for reply in ("It is open.", "It is closed."):
+    for reply in ("It is open.", "It is closed.", "It is closed."):
         data = {"session_id": "g", "prompt": "Is it open?", "prompt_response": reply}
         keep(tmp_path, GEMINI, data, "prompt")
         keep(tmp_path, GEMINI, data, "response")
     assert said(tmp_path) == [
         ("user", "Is it open?"), ("assistant", "It is open."),
-        ("user", "Is it open?"), ("assistant", "It is closed."),
+        *([("user", "Is it open?"), ("assistant", "It is closed.")] * 2),
     ]  # fmt: skip
 
 

@@ -10,6 +10,9 @@ from typing import Any, Final, Literal, NamedTuple
 Event = Literal["session-start", "prompt", "tool", "response", "compact", "session-end"]
 EVENTS: Final[tuple[Event, ...]] = ("session-start", "prompt", "tool", "response", "compact", "session-end")
 
+CALL: Final = "mnemark_call"
+"""Field that `mnemark hook` adds to an event: its number, by which the daemon and the hook alone know it."""
+
 _CLAUDE: Final[Mapping[str, Event]] = {
     "SessionStart": "session-start",
     "UserPromptSubmit": "prompt",

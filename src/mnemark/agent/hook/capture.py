@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
-from mnemark.agent.hook.agents import Agent, Event, session_of
+from mnemark.agent.hook.agents import CALL, Agent, Event, session_of
 from mnemark.files import layout, platform, transcripts
 from mnemark.files.config import Config, load
 from mnemark.files.ids import derived_id
@@ -79,7 +79,8 @@ def capture(root: Path, record: Record, agent: Agent, data: Mapping[str, Any], e
         path = _transcript(agent, data)
         if path is not None:  # one that is not there yet is read by the next hook
             return _from_transcript(root, record, agent, path) if path.is_file() else Captured(0)
-        return Captured(len(record.add_many(_unrecorded(root, record, _from_event(agent, data, event)))))
+        turns = _unrecorded(root, record, _from_event(agent, data, event), has_id=bool(_exchange(data)))
+        return Captured(len(record.add_many(turns)))
 
 
 def _transcript(agent: Agent, data: Mapping[str, Any]) -> Path | None:
@@ -127,21 +128,18 @@ def _ids(root: Path, record: Record) -> frozenset[str]:
     return frozenset(placed.turn.id for placed in SessionLog.at(root, record.path).turns())
 
 
-def _unrecorded(root: Path, record: Record, turns: Sequence[Turn]) -> list[Turn]:
-    """Return the turns that are not recorded yet."""
+def _unrecorded(root: Path, record: Record, turns: Sequence[Turn], *, has_id: bool) -> list[Turn]:
+    """Return the turns that are not recorded yet; agents without ids of exchanges tell a prompt twice."""
     last = record.log.last(_LOOK_BACK) if (root / record.path).exists() else []
     known = {turn.id for turn in last}
-    return [turn for turn in turns if turn.id not in known and (turn.id or not _is_repeated(turn, last))]
+    if turns and turns[-1].id in known:  # the event is handled: a daemon that was slow, and the hook alone
+        return []
+    return [turn for turn in turns if turn.id not in known and (has_id or not _is_repeated(turn, last))]
 
 
 def _is_repeated(turn: Turn, last: Sequence[Turn]) -> bool:
-    """Tell whether a turn repeats the last exchange: agents without ids send a prompt twice."""
-    for earlier in reversed(last):
-        if earlier.role == turn.role:
-            return earlier.content == turn.content
-        if turn.role == "user":
-            return False
-    return False
+    """Tell whether a turn says again what the last one says."""
+    return bool(last) and (last[-1].role, last[-1].content) == (turn.role, turn.content)
 
 
 def _from_event(agent: Agent, data: Mapping[str, Any], event: Event) -> list[Turn]:
@@ -157,10 +155,15 @@ def _from_event(agent: Agent, data: Mapping[str, Any], event: Event) -> list[Tur
     return [_turn(agent, data, role, text) for role, text in spoken if text]
 
 
+def _exchange(data: Mapping[str, Any]) -> str:
+    """Return the agent's id of an exchange; empty where it gives none."""
+    return next((str(data[k]) for k in ("turn_id", "prompt_id", "generation_id") if data.get(k)), "")
+
+
 def _turn(agent: Agent, data: Mapping[str, Any], role: str, text: str) -> Turn:
-    """Make a turn whose id derives from its text and the id of the exchange."""
+    """Make a turn whose id derives from its text and the id of the exchange, or the number of the call."""
     now = datetime.now(UTC).astimezone()
-    exchange = next((str(data[k]) for k in ("turn_id", "prompt_id", "generation_id") if data.get(k)), "")
+    exchange = _exchange(data) or str(data.get(CALL) or "")
     source = f"{session_of(agent, data)}\n{exchange}\n{role}\n{text}"
     identifier = derived_id(source.encode("utf-8", "replace")) if exchange else ""
     origin = "owner" if role == "user" else "agent"

@@ -152,7 +152,7 @@ def execution(data: Mapping[str, Any]) -> Execution | None:
         tool,
         data.get("tool_input"),
         data.get("tool_response", data.get("tool_output")),
-        str(data.get("tool_use_id") or ""),
+        str(data.get("tool_use_id") or data.get(agents.CALL) or ""),
         str(error) if error else None,
         int(duration) if isinstance(duration, int | float) and 0 <= duration < _MAX_DURATION else None,
     )
