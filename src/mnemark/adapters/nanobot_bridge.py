@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mnemark.adapters.host_model import Ask, use_host_model
 from mnemark.adapters.nanobot_turns import is_skipped
+from mnemark.agent.upkeep import start_if_due
 from mnemark.agent.worker import Worker
 from mnemark.errors import MnemarkError, UsageError
 
@@ -301,6 +302,7 @@ class Bridge:
                 memory = self._wait(0.0)
                 use_host_model(memory, self.ask, self.loop)
                 self._session(memory, key).end(wait=False)
+                start_if_due(memory)
             except Exception as error:  # noqa: BLE001 - the agent goes on; counted and told
                 self._failed("summary", error)
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from mnemark.adapters.host_model import use_host_model
+from mnemark.agent.upkeep import start_if_due
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -143,6 +144,7 @@ class OpenAkitaMemory:
                 memory = self._opened()
                 use_host_model(memory, self._think if self._brain is not None else None, loop)
                 memory.session(key).end(wait=False)
+                start_if_due(memory)
 
             await self._run("end_session", end, None)
 

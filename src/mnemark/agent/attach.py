@@ -16,6 +16,7 @@ from typing import Any, Final, Self
 from mnemark.agent.dispatch import AgentHook, Dispatcher
 from mnemark.agent.hook.event import FLOOR, is_small_talk, message_text
 from mnemark.agent.told import told
+from mnemark.agent.upkeep import start_if_due
 from mnemark.agent.worker import Worker
 from mnemark.memory.prompt.briefing import BUDGET
 from mnemark.memory.sessions.session import Session
@@ -81,6 +82,7 @@ class MemoryHook(AgentHook):
     def session_end(self) -> None:
         """Summarize the session; a language model reads it in the background, or the next command's does."""
         self.session.end(wait=False)
+        start_if_due(self.session.ws)
 
 
 class Attached:

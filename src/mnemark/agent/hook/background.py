@@ -1,6 +1,7 @@
 """Sync the index for a hook, in a process: `python -m mnemark.agent.hook.background ROOT [SESSION]`.
 
-Ends the session first, where one is named; then the language model, if one is configured, reads what waits.
+Ends the session first, where one is named; then the language model, if one is configured, reads what waits,
+and the memory is consolidated, if that is due.
 Another process that is syncing does the sync for us.
 """
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 def run(root: Path, session: str) -> None:
     """End the session, sync, let the model read, and log any failure."""
     try:
+        from mnemark.agent.upkeep import keep_up
         from mnemark.memory.memory import Memory
         from mnemark.memory.prompt.leading_facts import leading_facts
 
@@ -30,6 +32,8 @@ def run(root: Path, session: str) -> None:
             with suppress(BusyError):
                 memory.sync(wait=0.0)
             _read(root, memory)
+            if keep_up(memory):
+                memory.sync(wait=0.0)
             leading_facts(memory, memory.now())  # kept for the next briefing
     except BusyError:
         return

@@ -4,9 +4,11 @@ from pathlib import Path
 
 from mnemark.agent.hook import shown
 from mnemark.agent.hook.event import HookCall
+from mnemark.agent.upkeep import take_news
 from mnemark.facts.store import PlainWorkspace
 from mnemark.files.sessions import SessionLog
 from mnemark.memory.prompt.briefing import briefing
+from mnemark.text.quoting.fence import fenced
 
 
 def brief(ws: PlainWorkspace, call: HookCall) -> str:
@@ -17,4 +19,5 @@ def brief(ws: PlainWorkspace, call: HookCall) -> str:
     if call.session:
         marks = shown.marks_of(found.text.splitlines(), found.refs)
         shown.save(ws.root, SessionLog(ws.root, call.session).name, marks)
-    return found.text
+    news = take_news(ws.root) if not ws.readonly else ""
+    return "\n".join(filter(None, (found.text, news and fenced(news, label="upkeep"))))
