@@ -1,4 +1,4 @@
-"""A memory is consolidated once a day by whoever uses it, in the background, and the next briefing says so."""
+"""A memory is consolidated once a day by whoever uses it, and the next briefing says so."""
 
 import json
 import os
