@@ -4,7 +4,7 @@ Written from the names and signatures of OpenAkita's plug-in protocol alone, wit
 manager does not await most calls: so failures are logged and counted, and results are then empty. A plug-in
 registers it:
 
-    api.register_memory_backend(OpenAkitaMemory("~/memory"))
+    api.register_memory_backend(OpenAkitaMemory("~/mnemark"))
 """
 
 import asyncio
