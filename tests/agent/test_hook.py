@@ -245,9 +245,14 @@ def test_what_machines_read_is_not_in_a_briefing(root: Path, handle: Any) -> Non
         "- Outcome: 第 9 次搬迁完成。\n<!-- mnemark:end episode -->\n"
     )
     (root / "memory/episodes/2026-04-01-move.md").write_text(text, "utf-8")
+    done = {"tool_name": "Bash", "tool_input": {"command": "make deploy"}, "tool_response": {"stdout": "ok"}}
+    handle("claude-code", "tool", session_id="zero", tool_use_id="t1", **done)
+    with Memory.open(root, config={"embedder": "none"}) as memory:
+        memory.sync()
     block = text_of(handle("claude-code", "session-start", session_id="one", source="startup"))
     assert "第 9 次" in block
-    assert not any(word in block for word in ("s-9", "mnemark:begin", "mnemark:end"))
+    assert "make deploy" in block
+    assert not any(word in block for word in ("s-9", "mnemark:begin", "mnemark:end", "observed:"))
 
 
 @pytest.mark.parametrize(

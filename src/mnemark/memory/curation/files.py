@@ -168,9 +168,13 @@ def _section(visible: Visible, path: str, heading: str, is_past: IsPast, *, newe
     if "mnemark:begin" in shown:
         scope = layout.scope_of(path)
         shown = without(shown, lambda line: is_past(scope, line))
-    said = drop_comments(strip_fences(shown), lambda body: body.startswith(_OWN_COMMENTS), blanks=" \t")
-    kept = paragraphs(said)
+    kept = paragraphs(without_own_comments(strip_fences(shown)))
     return [_Section(heading, kept, newest)] if kept else []
+
+
+def without_own_comments(text: str) -> str:
+    """Remove the ids and markers of mnemark, useless to a model."""
+    return drop_comments(text, lambda body: body.startswith(_OWN_COMMENTS), blanks=" \t")
 
 
 def paragraphs(text: str) -> list[str]:

@@ -5,8 +5,9 @@ from typing import Final
 
 from mnemark.facts.store import PlainWorkspace
 from mnemark.files import layout, listing
+from mnemark.memory.curation.files import without_own_comments
 from mnemark.memory.prompt.parts import JOIN, Layer, pieces_of
-from mnemark.memory.prompt.quoted import text_of, unmarked
+from mnemark.memory.prompt.quoted import text_of
 from mnemark.text.markdown.frontmatter import front_matter
 from mnemark.text.quoting.fence import inert
 from mnemark.text.words.tokens import cut_to_tokens
@@ -29,7 +30,7 @@ def newest_episodes(ws: PlainWorkspace, folders: Sequence[str], count: int) -> l
         if layout.place(path) is None or layout.shown(path) != path:
             continue
         text = text_of(ws, path)
-        said = unmarked(text[front_matter(text).end :])
+        said = without_own_comments(text[front_matter(text).end :])
         pieces = pieces_of(cut_to_tokens(inert(said.strip()), _TOKENS))
         if pieces:
             found.append(

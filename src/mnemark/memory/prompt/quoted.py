@@ -9,7 +9,7 @@ import msgspec
 
 from mnemark.facts.store import PlainWorkspace
 from mnemark.files import layout, listing
-from mnemark.memory.curation.files import day_files
+from mnemark.memory.curation.files import day_files, without_own_comments
 from mnemark.memory.curation.identity import Part
 from mnemark.memory.curation.personas import chosen, weighted
 from mnemark.memory.prompt.facts import FactLine
@@ -26,8 +26,6 @@ _FIRST: Final = 400
 """Pieces of a layer whose tokens are counted as they will be shown."""
 _FRAME: Final = 70
 """Tokens of the quotation's frame."""
-_MARKERS: Final = lazy_pattern(r"^[ \t]*<!-- mnemark:(?:begin|end) [^\n]*-->[ \t]*(?:\n|\Z)", re.MULTILINE)
-"""Markers around generated parts (`text.markdown.generated`), useless to a model."""
 _DATED: Final = lazy_pattern(r" · [0-9]{4}-[0-9]{2}-[0-9]{2}$")
 """The date behind a line of the scratchpad."""
 _MARKER: Final = lazy_pattern(r"^[ \t]*<!-- mnemark:end ([\w-]+) -->", re.MULTILINE)
@@ -56,11 +54,6 @@ def text_of(ws: PlainWorkspace, path: str) -> str:
     """Return a file's text without secrets and recalled blocks; empty where it cannot be read."""
     found = ws.visible.read(path)
     return "" if isinstance(found, Problem) else strip_fences(found.text)
-
-
-def unmarked(text: str) -> str:
-    """Remove the markers of generated parts."""
-    return _MARKERS.sub("", text)
 
 
 def scratchpads(ws: PlainWorkspace, asked: PromptRequest) -> list[tuple[str, str]]:
@@ -122,7 +115,7 @@ class Quoted:
         return layers
 
     def _day(self, path: str) -> Layer:
-        pieces = pieces_of(unmarked(text_of(self._ws, path)))
+        pieces = pieces_of(without_own_comments(text_of(self._ws, path)))
         return Layer(name="day", heading=f"[{path}]", pieces=pieces, sources=(path,), joint=JOIN, newest=True)
 
     def leave_out(self, refs: Collection[str], lines: Iterable[str]) -> None:
