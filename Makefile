@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 HOSTS := .adapters
 LOCKING := .lock
 
-.PHONY: help demo test check lint types layers verify agents lowest lock sbom adapters conformance load format clean
+.PHONY: help demo test check lint types layers verify agents release lowest lock sbom adapters conformance load format clean
 
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -68,6 +68,9 @@ sbom: $(LOCKING)/bin/uv ## write the bill of materials of an installation: dist/
 	@$(LOCKING)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
 	  --output-file dist/mnemark.cdx.json .sbom/bin/python
 	@rm -rf .sbom
+
+release: $(STAMP) ## wheel and sdist, tried in clean environments of the Pythons 3.11 to 3.14 that are here
+	@$(BIN)/python tools/release.py
 
 $(HOSTS)/.installed: pyproject.toml requirements/adapters.txt
 	@test -x $(HOSTS)/bin/python || $(PYTHON) -m venv $(HOSTS)
