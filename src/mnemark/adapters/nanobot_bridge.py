@@ -6,6 +6,7 @@ workspace is opened on its own thread; a turn waits for it `LIMIT` seconds at mo
 
 import asyncio
 import atexit
+import contextlib
 import logging
 import threading
 import time
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mnemark.adapters.host_model import Ask, use_host_model
 from mnemark.adapters.nanobot_turns import is_skipped
+from mnemark.agent import daemon
 from mnemark.agent.upkeep import start_if_due
 from mnemark.agent.worker import Worker
 from mnemark.errors import MnemarkError, UsageError
@@ -187,6 +189,10 @@ class Bridge:
         left = self._worker.close()
         if left:
             self._count("lost", left)
+        if self._last_activity and self._memory is not None:  # `nanobot agent -m` ends before they are idle
+            words = ["-P", "-m", "mnemark.agent.hook.background", str(self.root), *self._last_activity]
+            with contextlib.suppress(OSError):
+                daemon.spawn(words)
         for memory in (self._tool_memory, self._memory):
             if memory is not None:
                 memory.close()
