@@ -231,6 +231,18 @@ def test_what_the_briefing_said_is_not_recalled_until_a_compaction(root: Path, h
     assert "77" in text_of(handle("claude-code", "prompt", session_id="one", prompt=fee))
 
 
+def test_what_a_day_s_note_says_was_asked_is_not_recalled_as_a_turn(root: Path, handle: Any) -> None:
+    said = "Please note: the lantern of the pier is lit by Hobson."
+    with Memory.open(root, config={"embedder": "none"}) as memory:
+        memory.session("old").add("user", said)
+        (root / f"memory/{memory.now():%Y-%m-%d}.md").write_text(f"# Today\n\n- Asked: {said}\n", "utf-8")
+        memory.sync()
+    question = "Who lights the lantern of the pier?"
+    assert "Hobson" in text_of(handle("claude-code", "prompt", session_id="other", prompt=question))
+    assert "Hobson" in text_of(handle("claude-code", "session-start", session_id="one", source="startup"))
+    assert handle("claude-code", "prompt", session_id="one", prompt=question) == {}
+
+
 def test_an_agent_that_works_in_the_memory_reads_its_own_instructions_itself(root: Path, handle: Any) -> None:
     (root / "AGENTS.md").write_text("# Agents\n\n- Use the blue crane for lifting.\n", "utf-8")
     inside = text_of(handle("codex", "session-start", session_id="one", cwd=str(root)))

@@ -26,8 +26,9 @@ def _mark(text: str) -> str:
 
 def marks_of(lines: Iterable[str], refs: Iterable[str] = ()) -> frozenset[str]:
     """Return the marks of lines without their bullets, and of refs."""
-    bare = (line.strip(" \t-*#") for line in lines)
-    return frozenset(map(_mark, (*(line for line in bare if line), *refs)))
+    bare = [text for line in lines if (text := line.strip(" \t-*#"))]
+    labelled = [text for line in bare if (text := line.partition(": ")[2])]  # "Asked: …" in a day's note
+    return frozenset(map(_mark, (*bare, *labelled, *refs)))
 
 
 def new_block(
@@ -59,7 +60,8 @@ def new_block(
 
 
 def _is_shown(hit: "Hit", marks: frozenset[str]) -> bool:
-    lines = marks_of(line for line in hit.text.splitlines() if not line.startswith("#"))
+    said = (line.strip(" \t-*#") for line in hit.text.splitlines() if not line.startswith("#"))
+    lines = frozenset(_mark(line) for line in said if line)
     return _mark(hit.ref) in marks or (bool(lines) and lines <= marks)
 
 
