@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 HOSTS := .adapters
 LOCKING := .lock
 
-.PHONY: help demo test check lint types layers verify lowest lock sbom adapters conformance load format clean
+.PHONY: help demo test check lint types layers verify agents release lowest lock sbom adapters conformance load format clean
 
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -41,6 +41,10 @@ check: lint types layers test  ## all of the above
 
 verify: $(STAMP) lowest ## long simulations, fault sweeps, the lowest versions (an hour or so)
 	@$(BIN)/python -m pytest -q -m slow
+	@$(BIN)/python tools/agents.py --latest || test $$? -eq 75
+
+agents: $(STAMP) ## the real Claude Code, Codex and Gemini CLI, in the versions of tools/agents.py (npm)
+	@$(BIN)/python tools/agents.py
 
 $(LOCKING)/bin/uv:
 	@$(PYTHON) -m venv $(LOCKING)
@@ -65,6 +69,9 @@ sbom: $(LOCKING)/bin/uv ## write the bill of materials of an installation: dist/
 	  --output-file dist/mnemark.cdx.json .sbom/bin/python
 	@rm -rf .sbom
 
+release: $(STAMP) ## wheel and sdist, tried in clean environments of the Pythons 3.11 to 3.14 that are here
+	@$(BIN)/python tools/release.py
+
 $(HOSTS)/.installed: pyproject.toml requirements/adapters.txt
 	@test -x $(HOSTS)/bin/python || $(PYTHON) -m venv $(HOSTS)
 	@$(HOSTS)/bin/python $(INSTALL) --require-hashes --requirement requirements/adapters.txt
@@ -85,4 +92,4 @@ format: $(STAMP) ## rewrite the code in the project's style
 	@$(BIN)/ruff format .
 
 clean:           ## remove what was made
-	rm -rf $(VENV) $(HOSTS) $(LOCKING) .lowest .sbom .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .agents $(HOSTS) $(LOCKING) .lowest .sbom .mypy_cache .ruff_cache .pytest_cache .hypothesis

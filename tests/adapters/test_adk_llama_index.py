@@ -114,3 +114,27 @@ def test_llama_index_keeps_what_leaves_the_window_without_recalled_blocks(tmp_pa
     assert "榛子" in kept[0][2]
     assert "walnut" not in kept[0][2]
     assert SECRET not in kept[0][2]
+
+
+def test_llama_index_knows_a_short_chat_in_the_next_one(tmp_path: Path) -> None:
+    types = pytest.importorskip("llama_index.core.llms", reason="run `make adapters`")
+
+    def said(role: str, text: str) -> Any:
+        return types.ChatMessage(role=role, content=text)
+
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        talk = [
+            said("user", "The staging server is called Kestrel."), said("assistant", "Noted."),
+            said("user", "yes"), said("assistant", "Noted."), said("user", "yes"),
+        ]  # fmt: skip
+        block = memory_block(memory, "chat:1", deadline=5)
+        for number in range(1, len(talk) + 1):
+            run(block.aget(talk[:number]))
+        block = memory_block(memory, "chat:1", deadline=5)  # as in another process
+        run(block.aget(talk))
+        run(block.aput(talk[:2]))
+        run(block.aget(talk[2:]))
+        turns = [(turn.role, turn.content) for turn in memory.session("chat:1").log.last(20)]
+        assert turns == [(one.role.value, one.content) for one in talk]
+        other = memory_block(memory, "chat:2", deadline=5)
+        assert "Kestrel" in run(other.aget([said("user", "What is the staging server called?")]))

@@ -6,6 +6,7 @@ a deletion can be undone; secrets are taken out. The reference deletes its own r
 `/memories/`, and leaves empty folders behind where a rename is refused; ours does neither.
 """
 
+import asyncio
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemark import Memory
-from mnemark.adapters.anthropic_tool import memory_tool
+from mnemark.adapters.anthropic_tool import async_memory_tool, memory_tool
 from mnemark.adapters.memory_files import MemoryFiles
 from mnemark.errors import MnemarkError, UsageError
 
@@ -93,6 +94,23 @@ def folders(folder: Path) -> set[Path]:
 
 def contents(folder: Path) -> dict[str, str]:
     return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_async_twin_does_the_same(tmp_path: Path) -> None:
+    tools = pytest.importorskip("anthropic.lib.tools", reason="run `make adapters`")
+    with Memory.open(tmp_path) as memory:
+        tool = async_memory_tool(memory)
+        assert isinstance(tool, tools.BetaAsyncAbstractMemoryTool)
+        note = {"command": "create", "path": "/memories/likes.md", "file_text": "Likes hazelnut coffee.\n"}
+
+        async def both() -> str:
+            await tool.call(note)
+            with pytest.raises(tools.ToolError):
+                await tool.call({"command": "view", "path": "/memories/none.md"})
+            return str(await tool.call({"command": "view", "path": "/memories/likes.md"}))
+
+        assert "hazelnut" in asyncio.run(both())
+        assert "hazelnut" in str(memory_tool(memory).call({"command": "view", "path": "/memories/likes.md"}))
 
 
 def test_is_sent_as_the_memory_tool(tmp_path: Path) -> None:

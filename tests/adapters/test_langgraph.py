@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from mnemark import Memory
 from mnemark.adapters.langgraph import memory_store
 from mnemark.adapters.store_items import StoreItems, matches
+from mnemark.errors import UsageError
 
 SPACES = [("a",), ("a", "b"), ("a", "b", "c"), ("b", "a"), ("用户", "小明")]
 KEYS = st.sampled_from(["k", "k2", "键"])
@@ -150,3 +151,16 @@ def test_a_huge_value_and_a_secret(tmp_path: Path) -> None:
     assert not any(
         secret in path.read_text(errors="replace") for path in tmp_path.rglob("*") if path.is_file()
     )
+
+
+def test_index_is_taken_or_refused_loudly(tmp_path: Path) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        with pytest.raises(UsageError, match="dims, embed cannot be set here"):
+            memory_store(memory, index={"embed": "openai:x", "dims": 8, "fields": ["text"]})
+        pytest.importorskip("langgraph", reason="run `make adapters`")
+        store = memory_store(memory, index={"fields": ["text"]})
+        store.put(("a",), "1", {"text": "likes hazelnut coffee", "secret": "plum"})
+        store.put(("b",), "2", {"text": "a dog", "secret": "plum"}, index=["secret"])
+        found = {one.key: one.score for one in store.search((), query="plum")}
+        assert found["1"] is None
+        assert found["2"] is not None

@@ -14,6 +14,8 @@ import pytest
 from mnemark import Memory
 from mnemark.adapters.nanobot_bridge import LIMIT, Bridge, RecallRequest, root_for
 from mnemark.adapters.nanobot_turns import HISTORY, executions, is_skipped
+from mnemark.agent import daemon
+from mnemark.agent.hook import background
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.text.quoting.fence import fence
 
@@ -23,6 +25,14 @@ def home(tmp_path: Path) -> Path:
     folder = tmp_path / "nanobot" / "workspace"
     (folder / "memory").mkdir(parents=True)
     return folder
+
+
+@pytest.fixture(autouse=True)
+def left(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """What a bridge leaves to a process in the background."""
+    found: list[list[str]] = []
+    monkeypatch.setattr(daemon, "spawn", lambda words, **_: found.append(list(words)))
+    return found
 
 
 @pytest.fixture
@@ -126,6 +136,13 @@ def test_what_the_model_has_before_it_is_not_recalled(bridge: Bridge) -> None:
     assert "Kestrel" in recall(bridge, question, "cli:a", seen=0), "as after /new"
 
 
+def test_each_turn_knows_the_person(bridge: Bridge) -> None:
+    (bridge.root / "USER.md").write_text("Always answer in British English.\n", "utf-8")
+    bridge.ready()
+    assert recall(bridge, "Hello").count("British English") == 1
+    assert recall(bridge, "In which English do you always answer?").count("British English") == 1
+
+
 def _sleeps(*_: Any, **__: Any) -> Any:
     time.sleep(1.0)
     raise OSError("too late for anybody")
@@ -179,6 +196,23 @@ def test_what_is_queued_is_kept_at_the_end(tmp_path: Path, home: Path) -> None:
     bridge.close()
     with Memory.open(tmp_path / "mnemark") as memory:
         assert len(memory.session("cli:a").last(100)) == 30
+
+
+def test_a_session_of_one_message_is_ended_in_the_background(
+    tmp_path: Path, home: Path, left: list[list[str]]
+) -> None:
+    bridge = Bridge(tmp_path / "mnemark", home)
+    said = ["My name is Ann and I live in Leeds.", "Hello Ann.", "Please always answer in British English."]
+    turns_of = [message("user" if n % 2 == 0 else "assistant", text, n) for n, text in enumerate(said)]
+    bridge.keep("cli:a", turns_of)
+    bridge.close()
+    assert [words[-2:] for words in left] == [[str(tmp_path / "mnemark"), "cli:a"]]
+    background.run(tmp_path / "mnemark", "cli:a")
+    with Memory.open(tmp_path / "mnemark") as memory:
+        assert "Leeds" in {fact.value for fact in memory.facts()}
+    idle = Bridge(tmp_path / "mnemark", home)
+    idle.close()
+    assert len(left) == 1, "nobody spoke"
 
 
 def test_nanobots_own_files_are_searched_and_not_written(tmp_path: Path, home: Path) -> None:

@@ -146,3 +146,16 @@ def test_a_huge_item_comes_back_whole(tmp_path: Path) -> None:
         session = MemorySession(memory, "s")
         run(session.add_items([item, {"type": "x", "n": 1}]))
         assert run(session.get_items(2)) == [item, {"type": "x", "n": 1}]
+
+
+def test_it_takes_what_the_sdks_own_sessions_take(tmp_path: Path) -> None:
+    class Settings:
+        limit = 1
+
+    with Memory.open(tmp_path) as memory:
+        session = MemorySession(memory, "s", session_settings=Settings())
+        run(session.add_items([{"role": "user", "content": text} for text in ("one", "two")]))
+        assert [item["content"] for item in run(session.get_items())] == ["two"]
+        assert len(run(session.get_items(5))) == 2
+        session.close()
+        assert len(run(MemorySession(memory, "s").get_items())) == 2

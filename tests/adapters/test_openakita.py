@@ -16,7 +16,8 @@ import pytest
 
 from mnemark import Memory
 from mnemark.adapters.openakita import TOOLS, OpenAkitaMemory
-from mnemark.text.quoting.fence import check_fenced, fence
+from mnemark.text.quoting.fence import all_fenced, check_fenced, fence
+from mnemark.text.words.tokens import estimate_tokens
 
 SLOW = "recall_deadline_ms = 20_000\n"
 
@@ -112,6 +113,26 @@ def test_a_session_is_kept_and_the_next_one_is_told(backend: OpenAkitaMemory, ro
     assert "红隼" in given
     assert check_fenced(given)
     assert turns(root, "s1") == [("user", "我们的测试服务器叫做红隼。"), ("assistant", "好的。")]
+
+
+def test_a_prompt_knows_the_person_within_its_tokens(backend: OpenAkitaMemory, root: Path) -> None:
+    root.mkdir(parents=True, exist_ok=True)
+    (root / "USER.md").write_text("Always answer in British English.\n" + "- likes tea\n" * 400, "utf-8")
+
+    async def run() -> list[str]:
+        await backend.record_turn("user", "The staging server is called Kestrel.")
+        await backend.start_session("s2")
+        return [
+            await backend.get_injection_context("What is the staging server called?", n) for n in (900, 200)
+        ]
+
+    roomy, narrow = asyncio.run(run())
+    assert "British English" in roomy
+    assert "Kestrel" in roomy
+    assert all_fenced(roomy)
+    assert "Kestrel" in narrow
+    assert estimate_tokens(roomy) <= 900
+    assert estimate_tokens(narrow) <= 200
 
 
 def test_sessions_side_by_side_keep_their_turns_apart(backend: OpenAkitaMemory, root: Path) -> None:

@@ -1,6 +1,7 @@
 """Each turn of a transcript is kept once: in pieces, again, at the same time, and after a kill."""
 
 import contextlib
+import html
 import json
 import multiprocessing
 from pathlib import Path
@@ -14,6 +15,7 @@ from agent.samples import claude_line, codex_line, event, write
 from mnemark import Memory
 from mnemark.agent.hook.agents import AGENTS, Agent
 from mnemark.agent.hook.capture import PlainRecord, capture
+from mnemark.agent.hook.event import execution, parse_call
 from mnemark.files import transcripts
 from mnemark.files.sessions import SessionLog
 from mnemark.text.quoting.fence import fence
@@ -183,26 +185,60 @@ def test_agents_without_a_transcript_tell_turns_in_their_events(tmp_path: Path) 
 
 
 def test_gemini_tells_a_prompt_twice_and_it_is_kept_once(tmp_path: Path) -> None:
-    for reply in ("It is open.", "It is closed."):
+    for reply in ("It is open.", "It is closed.", "It is closed."):
         data = {"session_id": "g", "prompt": "Is it open?", "prompt_response": reply}
         keep(tmp_path, GEMINI, data, "prompt")
         keep(tmp_path, GEMINI, data, "response")
     assert said(tmp_path) == [
         ("user", "Is it open?"), ("assistant", "It is open."),
-        ("user", "Is it open?"), ("assistant", "It is closed."),
+        *([("user", "Is it open?"), ("assistant", "It is closed.")] * 2),
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "block", ["&lt;mnemark-recall 1 memory&gt;\nred", fence("red"), ""], ids=["escaped", "fenced", "none"]
-)
-def test_what_gemini_puts_before_a_prompt_is_nobody_s_words(tmp_path: Path, block: str) -> None:
-    told = f"<hook_context>{block}</hook_context>\n\nIs <hook_context> a tag?"
-    keep(tmp_path, GEMINI, {"session_id": "g", "prompt": told, "prompt_response": "Yes."}, "response")
-    assert said(tmp_path) == [("user", "Is <hook_context> a tag?"), ("assistant", "Yes.")]
+OURS = "\n".join((fence("The gate is red.", label="owner"), fence("Ann was there.")))
+"""As a hook says it."""
 
 
-@pytest.mark.parametrize("name", ["gone.jsonl", "t.txt", "../t.jsonl", ""])
+@pytest.mark.parametrize("ours", [OURS, html.escape(OURS, quote=False), ""], ids=["plain", "escaped", "none"])
+@pytest.mark.parametrize("agent", [CLAUDE, CODEX, GEMINI, CURSOR], ids=lambda agent: agent.name)
+def test_no_field_of_any_event_brings_back_what_we_told(tmp_path: Path, agent: Agent, ours: str) -> None:
+    """Whatever an agent tells of a session, its turns are what was said, once."""
+    hooked = f"<hook_context>{ours}</hook_context>\n\n" if agent is GEMINI else ours and f"{ours}\n"
+    asked, reply = "Is <hook_context> a tag?", f"Yes.\n{ours}"
+    told = {
+        "session_id": "one", "conversation_id": "one", **({} if agent is GEMINI else {"turn_id": "t1"}),
+        "prompt": hooked + asked, "prompt_response": reply, "text": reply, "last_assistant_message": reply,
+    }  # fmt: skip
+    for event_name in ("session-start", "prompt", "prompt", "response", "session-end"):
+        call = parse_call(event_name, agent.name, told)
+        assert call.data["prompt"] == asked, "what is searched with"
+        capture(tmp_path, PlainRecord(tmp_path, "one"), agent, call.data, call.event)
+    assert said(tmp_path) == [("user", asked), ("assistant", "Yes.")]
+
+
+@pytest.mark.parametrize("ours", [OURS, json.dumps(OURS)], ids=["plain", "escaped"])
+def test_no_tool_call_brings_back_what_we_told(ours: str) -> None:
+    done = {
+        "tool_name": "Bash", "tool_input": {"command": f"echo {ours}", "lines": [ours, 3]},
+        "tool_response": {"stdout": f"red\n{ours}"}, "error": f"exit 2\n{ours}", "cwd": "/tmp",
+    }  # fmt: skip
+    found = execution(parse_call("tool", "claude-code", {"session_id": "one", **done}).data)
+    assert found is not None
+    assert "mnemark-recall" not in repr(found)
+    assert "red" in found.result["stdout"]
+
+
+def test_a_transcript_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
+    """Claude Code writes it behind the hooks' back, a moment after a quick answer."""
+    path = tmp_path / "t.jsonl"
+    data = event(path) | {"last_assistant_message": "On the quay."}
+    assert keep(tmp_path, CLAUDE, data) == 0
+    write(path, claude_line(1, "user", "Where is it?"), claude_line(2, "assistant", "On the quay."))
+    assert keep(tmp_path, CLAUDE, data, "session-end") == 2
+    assert said(tmp_path) == [("user", "Where is it?"), ("assistant", "On the quay.")]
+
+
+@pytest.mark.parametrize("name", ["t.txt", ""])
 def test_a_path_that_is_no_transcript_is_not_read(tmp_path: Path, name: str) -> None:
     (tmp_path / "t.txt").write_text(json.dumps(claude_line(1, "user", "no")), encoding="utf-8")
     data = event(None) | {"transcript_path": name and str(tmp_path / name), "last_assistant_message": "Yes."}

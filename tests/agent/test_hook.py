@@ -1,5 +1,6 @@
 """`mnemark hook` as agents call it: strict JSON, exit 0 whatever happens, with and without a daemon."""
 
+import contextlib
 import json
 import os
 import re
@@ -27,7 +28,7 @@ from mnemark.errors import UsageError
 from mnemark.files import platform
 from mnemark.files.sessions import SessionLog
 from mnemark.memory.sessions.session import Session
-from mnemark.text.quoting.fence import check_fenced
+from mnemark.text.quoting.fence import all_fenced, check_fenced, strip_fences
 
 QUESTION = "What is the code word of the harbour gate?"
 
@@ -110,7 +111,7 @@ def test_a_session_begins_with_a_briefing(handle: Any) -> None:
     output = handle("claude-code", "session-start", session_id="one", source="startup")
     assert output["hookSpecificOutput"]["hookEventName"] == "SessionStart"
     block = text_of(output)
-    assert check_fenced(block)
+    assert all_fenced(block)
     assert all(word in block for word in ("pelican", "tide tables", "第 5 次", "第 3 次"))
     assert "第 2 次" not in block, "the last three episodes are enough"
     assert len(block) < 10_000
@@ -136,11 +137,118 @@ def test_a_hostile_note_takes_no_other_out_of_a_briefing(
     )
     block = text_of(handle("claude-code", "session-start", session_id="one", source="startup"))
     assert all(word in block for word in ("pelican", "tide tables", "第 5 次", "第 4 次"))
-    assert check_fenced(block)
+    assert all_fenced(block)
     monkeypatch.setattr("mnemark.text.quoting.fence._BRACKETED", re.compile(r"(?P<inside>zebra\[)"))
     block = text_of(handle("claude-code", "session-start", session_id="two", source="startup"))
     assert all(word in block for word in ("pelican", "tide tables", "第 5 次", "第 4 次", "‹s|>"))
     assert "zebra" not in block
+
+
+@pytest.mark.parametrize(
+    ("name", "native"),
+    [
+        ("claude-code", "SessionStart"), ("codex", "SessionStart"), ("gemini-cli", "SessionStart"),
+        ("cursor", "sessionStart"),
+    ],
+)  # fmt: skip
+def test_a_briefing_knows_the_person(root: Path, handle: Any, name: str, native: str) -> None:
+    (root / "USER.md").write_text("# About me\n\nAlways answer in British English.\n", "utf-8")
+    (root / "SOUL.md").write_text("# Soul\n\nYou are Juniper, dry and brief.\n", "utf-8")
+    (root / "personas").mkdir()
+    (root / "personas/default.md").write_text("Speak like a harbour master.\n", "utf-8")
+    with Memory.open(root, config={"embedder": "none"}) as memory:
+        memory.remember("rules", "never push to main", type="rule")
+        memory.remember("city", "Leeds")
+        memory.remember("deploys with", "Podman", subject="harbour app")
+        memory.remember("city", "York")
+        memory.sync()
+    block = text_of(handle(name, native, session_id="one", conversation_id="one"))
+    assert all_fenced(block)
+    own, _, quoted = block.partition("</mnemark-recall")
+    assert "do not follow" not in own
+    for words in ("British English", "never push to main", "York", "Podman", "Juniper", "harbour master"):
+        assert words in own, words
+        assert block.count(words) == 1, words
+    assert "Leeds" not in block
+    assert "do not follow" in quoted
+    assert strip_fences(block).strip() == ""
+
+
+def test_an_empty_memory_costs_no_block(tmp_path: Path, handle: Any, background: list[str]) -> None:
+    new = tmp_path / "new"
+    done = subprocess.run(
+        [sys.executable, "-m", "mnemark", "init", str(new)], check=True, capture_output=True
+    )
+    assert done.returncode == 0
+    assert alone(new, "claude-code", "session-start", session_id="one", source="startup") == {}
+    assert alone(new, "cursor", "sessionStart", conversation_id="one") == {}
+
+
+def test_what_was_forgotten_is_in_no_later_briefing(root: Path, handle: Any) -> None:
+    with Memory.open(root, config={"embedder": "none"}) as memory:
+        kept, gone = memory.remember("city", "Leeds"), memory.remember("editor", "Emacs")
+        memory.sync()
+        assert kept.id != gone.id
+        assert "Emacs" in text_of(handle("claude-code", "session-start", session_id="one"))
+        memory.forget(id=gone.id)
+        block = text_of(handle("claude-code", "session-start", session_id="two"))
+        assert "Leeds" in block
+        assert "Emacs" not in block
+        memory.remember("city", "York")
+        block = text_of(handle("claude-code", "session-start", session_id="three"))
+        assert "York" in block
+        assert "Leeds" not in block
+
+
+def test_the_lines_kept_for_a_briefing_are_erased_with_their_fact(root: Path, background: list[str]) -> None:
+    with Memory.open(root, config={"embedder": "none"}) as memory:
+        fact = memory.remember("editor", "QUAGGA")
+        memory.sync()
+    for _ in range(2):
+        assert "QUAGGA" in text_of(alone(root, "claude-code", "session-start", session_id="one"))
+    compiled = root / ".mnemark/compiled"
+    assert any(b"QUAGGA" in path.read_bytes() for path in compiled.iterdir()), "kept for the next one"
+    with Memory.open(root, config={"embedder": "none"}) as memory:
+        memory.forget(id=fact.id, erase=True)
+    held = [path for path in root.rglob("*") if path.is_file() and b"QUAGGA" in path.read_bytes()]
+    assert (held, set(background)) == ([], {""})
+
+
+def test_what_the_briefing_said_is_not_recalled_until_a_compaction(root: Path, handle: Any) -> None:
+    with Memory.open(root, config={"embedder": "none"}) as memory:
+        memory.remember("tide table of the lighthouse", "printed by Hobson", subject="harbour")
+        memory.session("old").add("user", "The mooring fee of the walrus is 77 crowns.")
+        memory.sync()
+    fee = "What is the mooring fee of the walrus?"
+    told = text_of(handle("claude-code", "session-start", session_id="one", source="startup"))
+    assert all(words in told for words in ("pelican", "Hobson"))
+    for question in (QUESTION, "Who printed the tide table of the lighthouse?"):
+        assert handle("claude-code", "prompt", session_id="one", prompt=question) == {}, question
+    assert "77" in text_of(handle("claude-code", "prompt", session_id="one", prompt=fee))
+    assert handle("claude-code", "prompt", session_id="one", prompt=fee) == {}
+    assert "pelican" in text_of(handle("claude-code", "prompt", session_id="another", prompt=QUESTION))
+    handle("claude-code", "compact", session_id="one", trigger="auto")
+    assert "77" in text_of(handle("claude-code", "prompt", session_id="one", prompt=fee))
+
+
+def test_what_a_day_s_note_says_was_asked_is_not_recalled_as_a_turn(root: Path, handle: Any) -> None:
+    said = "Please note: the lantern of the pier is lit by Hobson."
+    with Memory.open(root, config={"embedder": "none"}) as memory:
+        memory.session("old").add("user", said)
+        (root / f"memory/{memory.now():%Y-%m-%d}.md").write_text(f"# Today\n\n- Asked: {said}\n", "utf-8")
+        memory.sync()
+    question = "Who lights the lantern of the pier?"
+    assert "Hobson" in text_of(handle("claude-code", "prompt", session_id="other", prompt=question))
+    assert "Hobson" in text_of(handle("claude-code", "session-start", session_id="one", source="startup"))
+    assert handle("claude-code", "prompt", session_id="one", prompt=question) == {}
+
+
+def test_an_agent_that_works_in_the_memory_reads_its_own_instructions_itself(root: Path, handle: Any) -> None:
+    (root / "AGENTS.md").write_text("# Agents\n\n- Use the blue crane for lifting.\n", "utf-8")
+    inside = text_of(handle("codex", "session-start", session_id="one", cwd=str(root)))
+    elsewhere = text_of(handle("codex", "session-start", session_id="two", cwd=str(root.parent)))
+    assert "blue crane" not in inside
+    assert "blue crane" in elsewhere
 
 
 def test_what_machines_read_is_not_in_a_briefing(root: Path, handle: Any) -> None:
@@ -149,9 +257,14 @@ def test_what_machines_read_is_not_in_a_briefing(root: Path, handle: Any) -> Non
         "- Outcome: 第 9 次搬迁完成。\n<!-- mnemark:end episode -->\n"
     )
     (root / "memory/episodes/2026-04-01-move.md").write_text(text, "utf-8")
+    done = {"tool_name": "Bash", "tool_input": {"command": "make deploy"}, "tool_response": {"stdout": "ok"}}
+    handle("claude-code", "tool", session_id="zero", tool_use_id="t1", **done)
+    with Memory.open(root, config={"embedder": "none"}) as memory:
+        memory.sync()
     block = text_of(handle("claude-code", "session-start", session_id="one", source="startup"))
     assert "第 9 次" in block
-    assert not any(word in block for word in ("s-9", "mnemark:begin", "mnemark:end"))
+    assert "make deploy" in block
+    assert not any(word in block for word in ("s-9", "mnemark:begin", "mnemark:end", "observed:"))
 
 
 @pytest.mark.parametrize(
@@ -260,6 +373,7 @@ def test_the_background_ends_the_session_and_indexes_what_was_said(root: Path) -
     )  # fmt: skip
     assert done.returncode == 0
     assert not (root / ".mnemark/hook.log").exists(), (root / ".mnemark/hook.log").read_text("utf-8")
+    assert list((root / ".mnemark/compiled").glob("facts-*")), "the next briefing reads no facts"
     output = alone(root, "codex", "prompt", session_id="other", prompt="How many crowns does the walrus pay?")
     assert "crowns" in text_of(output)
 
@@ -470,6 +584,7 @@ def test_the_daemon_is_asked_first(root: Path, answering: list[bytes]) -> None:
     assert head.startswith(b"POST /hook/prompt HTTP/1.1")
     sent = json.loads(body)
     assert (sent["agent"], sent["workspace"]) == ("codex", str(root))
+    assert sent["event"].pop("mnemark_call")
     assert sent["event"] == {"session_id": "s", "prompt": "x", "hook_event_name": "UserPromptSubmit"}
 
 
@@ -488,24 +603,78 @@ def _hang_up(server: socket.socket) -> None:
     server.accept()[0].close()
 
 
-@pytest.mark.parametrize(("lives", "kept"), [(True, 0), (False, 2)])
-def test_what_a_dying_daemon_was_told_is_kept_and_what_a_slow_one_was_told_is_its_business(
-    root: Path, quiet: dict[str, str], monkeypatch: pytest.MonkeyPatch, *, lives: bool, kept: int
-) -> None:
+def test_what_a_dying_daemon_was_told_is_kept(root: Path, quiet: dict[str, str]) -> None:
     """Gemini CLI tells a turn in one event and never again."""
-    monkeypatch.setattr(command, "_QUIET_SECONDS", 0.3)
     data = {"session_id": "g", "prompt": "Is it open?", "prompt_response": "It is."}
     with (
         socket.create_server(("127.0.0.1", 0)) as server,
         platform.locked(_locked(), os.O_RDWR | os.O_CREAT, timeout=1),
     ):
         _announce(server.getsockname()[1])
-        if not lives:
-            threading.Thread(target=_hang_up, args=(server,), daemon=True).start()
+        threading.Thread(target=_hang_up, args=(server,), daemon=True).start()
         assert command._answer(root, command.CommandLine("response", "gemini-cli"), data) == {}
-    assert [turn.content for turn in SessionLog(root, "gemini-cli:g").last(20)] == (
-        ["Is it open?", "It is."][:kept]
-    )
+    assert [turn.content for turn in SessionLog(root, "gemini-cli:g").last(20)] == ["Is it open?", "It is."]
+
+
+def test_a_hung_daemon_costs_a_turn_a_moment_and_nothing_is_kept_twice(
+    root: Path, quiet: dict[str, str], background: list[str]
+) -> None:
+    """It takes connections and never answers; when it wakes up, it does what it was told after all."""
+    events: list[tuple[str, dict[str, Any]]] = [
+        ("session-start", {"source": "startup"}), ("prompt", {"prompt": QUESTION}),
+        *(("tool", {"tool_name": "run_shell_command", "tool_input": {"command": f"make deploy {number}"}})
+          for number in range(4)),
+        ("response", {"prompt": QUESTION, "prompt_response": "It is pelican."}), ("session-end", {}),
+    ]  # fmt: skip
+    bodies: list[tuple[str, Any]] = []
+    started = time.monotonic()
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        platform.locked(_locked(), os.O_RDWR | os.O_CREAT, timeout=1),
+    ):
+        _announce(server.getsockname()[1])
+        told = [
+            dict(command._answer(root, command.CommandLine(name, "gemini-cli"), {"session_id": "g", **data}))
+            for name, data in events
+        ]
+        took = time.monotonic() - started
+        server.settimeout(0.2)
+        with contextlib.suppress(TimeoutError):
+            while True:
+                connection, _ = server.accept()
+                head, _, body = connection.recv(65_536).partition(b"\r\n\r\n")
+                bodies.append((head.split()[1].decode().rpartition("/")[2], json.loads(body)))
+                connection.close()
+    assert "pelican" in text_of(told[0])
+    assert took < 3, "it was waited for once"
+    assert bodies, "it was asked"
+    opened = Open(root)
+    for name, body in bodies:
+        warm.handle(opened, name, body)
+    opened.memory.close()
+    said = [(turn.role, turn.content) for turn in SessionLog(root, "gemini-cli:g").last(20)]
+    assert said == [("user", QUESTION), ("assistant", "It is pelican.")]
+
+
+def test_a_slow_daemon_that_wakes_up_keeps_no_turn_twice(
+    root: Path, quiet: dict[str, str], background: list[str]
+) -> None:
+    for name, data in (
+        ("prompt", {"prompt": "Is it open?"}),
+        ("response", {"prompt": "Is it open?", "prompt_response": "It is."}),
+    ):
+        with (
+            socket.create_server(("127.0.0.1", 0)) as server,
+            platform.locked(_locked(), os.O_RDWR | os.O_CREAT, timeout=1),
+        ):
+            _announce(server.getsockname()[1])
+            command._answer(root, command.CommandLine(name, "gemini-cli"), {"session_id": "g", **data})
+            with server.accept()[0] as connection:
+                body = json.loads(connection.recv(65_536).partition(b"\r\n\r\n")[2])
+        opened = Open(root)
+        warm.handle(opened, name, body)
+        opened.memory.close()
+    assert [turn.content for turn in SessionLog(root, "gemini-cli:g").last(20)] == ["Is it open?", "It is."]
 
 
 _HEAVY = """
@@ -521,8 +690,8 @@ def test_a_prompt_alone_loads_nothing_heavy_and_takes_little_time(root: Path, qu
     """The bar is 300 ms for all of it; `tools/latency.py` measures it as agents call it."""
     command = [sys.executable, "-c", _HEAVY, "prompt", "-a", "claude-code", "-w", str(root), "--alone"]
     times = []
-    for _ in range(3):
-        given = json.dumps({"session_id": "s", "prompt": QUESTION})
+    for number in range(3):
+        given = json.dumps({"session_id": f"s{number}", "prompt": QUESTION})
         ran = subprocess.run(command, input=given, capture_output=True, text=True, check=True, env=quiet)
         answer, counted = ran.stdout.splitlines()
         assert "pelican" in answer

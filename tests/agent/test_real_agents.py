@@ -29,6 +29,7 @@ pytestmark = [
 ]
 FIRST = "Please note: the code word of the harbour gate is pelican, and Ann keeps the spare key."
 SECOND = "What is the code word of the harbour gate?"
+RULE = "Always answer in British English."
 REPLIES = ("Noted: pelican.", "It is the word I was told.")
 AGENTS = ("claude-code", "codex", "gemini-cli")
 PROGRAMS = {"claude-code": "claude", "codex": "codex", "gemini-cli": "gemini"}
@@ -113,7 +114,8 @@ class Machine:
 
     def turns(self) -> list[tuple[str, str]]:
         logs = [SessionLog(self.memory, info.id) for info in list_sessions(self.memory)]
-        return [(placed.turn.role, placed.turn.content) for log in logs for placed in log.turns()]
+        turns = sorted((placed.turn for log in logs for placed in log.turns()), key=lambda turn: turn.time)
+        return [(turn.role, turn.content) for turn in turns]
 
     def received(self, said: str) -> list[str]:
         """All texts of the last request that held these words; Gemini CLI escapes what hooks say."""
@@ -188,21 +190,23 @@ def note_down(agent: str, what: str, texts: list[str]) -> None:
 def test_it_remembers_from_one_session_to_the_next(machine: Machine, way: str, agent: str) -> None:
     program(agent)
     before = machine.files()
+    (machine.memory / "USER.md").write_text(f"# Me\n\n{RULE}\n", "utf-8")
     machine.connect(agent)
     without_tools(machine, agent, before)
     machine.say(agent, FIRST)
     machine.settle()
     first = len(machine.model.requests)
     machine.say(agent, SECOND)
-    assert ("user", FIRST) in machine.turns()
-    assert ("user", SECOND) in machine.turns()
-    assert ("assistant", REPLIES[0]) in machine.turns()
-    assert not any("mnemark-recall" in text for _, text in machine.turns())
+    said = [("user", FIRST), ("assistant", REPLIES[0]), ("user", SECOND), ("assistant", REPLIES[1])]
+    assert machine.turns() == said
     assert not any("pelican" in text for _, body in machine.model.requests[first:] for text in strings(body)
                    if "mnemark-recall" not in text)  # fmt: skip
     texts = machine.received(SECOND)
     note_down(agent, way, texts)
     assert any("<mnemark-recall" in text and "Ann keeps the spare key" in text for text in texts)
+    assert sum(text.count(RULE) for text in texts) == 1
+    pages = [path.name for path in (machine.memory / "memory/episodes").glob("*.md")]
+    assert not any("hook" in name or "mnemark" in name for name in pages)
     assert machine.log() == ""
 
 
@@ -212,7 +216,11 @@ def test_its_model_uses_the_tools(machine: Machine, agent: str) -> None:
     fact = {"subject": "harbour gate", "predicate": "code word", "value": "pelican"}
     machine.model.calls += [
         Call(FIRST, "memory_remember", fact),
-        Call(FIRST, "memory_write", {"text": "Ann keeps the spare key of the harbour gate."}),
+        Call(
+            FIRST,
+            "memory_remember",
+            {"predicate": "", "value": "Ann keeps the spare key of the harbour gate."},
+        ),
         Call(SECOND, "memory_search", {"query": "harbour gate code word spare key"}),
     ]
     machine.connect(agent)
@@ -221,7 +229,7 @@ def test_its_model_uses_the_tools(machine: Machine, agent: str) -> None:
     assert machine.model.calls == []
     with Memory.open(machine.memory, config={"embedder": "none"}) as memory:
         assert [fact.value for fact in memory.facts(subject="harbour gate")] == ["pelican"]
-        assert "Ann keeps the spare key" in memory.context()
+        assert any("Ann keeps the spare key" in fact.value for fact in memory.facts())
     texts = machine.received(SECOND)
     note_down(agent, "tools", texts)
     rows = next(text for text in texts if '"startLine"' in text)

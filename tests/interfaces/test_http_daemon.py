@@ -19,6 +19,7 @@ import pytest
 from agent.samples import claude_line
 from interfaces.daemons import found, running, surroundings, wait_for
 from mnemark.agent import daemon
+from mnemark.agent.upkeep import latest
 
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
@@ -228,16 +229,11 @@ def test_hooks_go_on_while_the_daemon_is_killed_and_lose_no_turn(tmp_path: Path,
 
 
 def test_the_night_is_due_once_and_made_up_for() -> None:
-    from mnemark.interfaces.http.schedule import due
-
     day = datetime(2026, 2, 13, tzinfo=UTC)
-    assert due("03:00", day.replace(day=12, hour=3), day.replace(hour=3, minute=1))
-    assert due("03:00", day.replace(day=12, hour=3), day.replace(hour=17))
-    assert not due("03:00", day.replace(hour=3, minute=1), day.replace(hour=17))
-    assert not due("03:00", day.replace(day=12, hour=3, minute=1), day.replace(hour=2, minute=59))
-    assert not due("", None, day.replace(hour=3))
-    assert due("03:00", None, day.replace(hour=3, minute=30))
-    assert not due("03:00", None, day.replace(hour=17))
+    assert latest("03:00", day.replace(hour=17)) == day.replace(hour=3)
+    assert latest("03:00", day.replace(hour=3)) == day.replace(hour=3)
+    assert latest("03:00", day.replace(hour=2, minute=59)) == day.replace(day=12, hour=3)
+    assert latest("", day) is None
 
 
 def test_the_night_consolidates_where_agents_write_and_nowhere_else(tmp_path: Path) -> None:
@@ -256,6 +252,7 @@ def test_the_night_consolidates_where_agents_write_and_nowhere_else(tmp_path: Pa
     nightly = Nightly(workspaces, Lanes())
     night = datetime(2026, 11, 21, 3, 5, tzinfo=UTC).astimezone()
     night = night.replace(hour=3, minute=5)
+    assert not nightly.visit(written, night.replace(day=20, hour=17)), "it was not there the night before"
     assert nightly.visit(written, night)
     assert not nightly.visit(written, night.replace(minute=10))
     assert not nightly.visit(foreign, night)

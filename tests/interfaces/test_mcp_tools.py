@@ -47,6 +47,8 @@ def test_the_table_is_small_annotated_and_whole() -> None:
         assert shown["annotations"]["readOnlyHint"] in {True, False}
         assert all(one["description"] for one in shown["inputSchema"]["properties"].values())
     assert estimate_tokens(json.dumps(listed())) < 3_000
+    always = [shown["name"] for shown in listed() if "_meta" in shown]
+    assert always == ["memory_search", "memory_get", "memory_remember"], "not deferred by Claude Code"
 
 
 @given(

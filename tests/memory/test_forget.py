@@ -13,7 +13,7 @@ import pytest
 
 from memory.erasing import old, write
 from mnemark import Memory, NotFoundError, ReadOnlyError, UsageError
-from mnemark.agent.hook.briefing import briefing
+from mnemark.memory.prompt.briefing import briefing
 from mnemark.memory.undo.undo import pins
 from mnemark.text.dates.clock import local_now
 from mnemark.types import KINDS
@@ -293,7 +293,7 @@ def test_what_a_session_s_end_told_of_a_forgotten_turn_is_hidden_too(tmp_path: P
         assert not [hit for hit in memory.search("QUAGGA").hits if "QUAGGA" in hit.text]
         assert not [hit for hit in memory.search("QUAGGA", kinds=KINDS).hits if "QUAGGA" in hit.text]
         assert "QUAGGA" not in memory.context()
-        assert "QUAGGA" not in briefing(memory.visible, local_now(""))
+        assert "QUAGGA" not in briefing(memory, local_now("")).text
         assert memory.search("order the paint", kinds=["episode"]).hits
         memory.undo(receipt.id)
         assert {hit.ref for hit in memory.search("QUAGGA", kinds=KINDS).hits} == {hit.ref for hit in before}

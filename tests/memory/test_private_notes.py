@@ -10,12 +10,12 @@ import pytest
 from embed import scripted_server as server
 from mnemark import Memory
 from mnemark.adapters.memory_store import MemoryStore
-from mnemark.agent.hook.briefing import briefing
 from mnemark.errors import NotFoundError
 from mnemark.facts.visible import Visible, restored
 from mnemark.index.store import Index
 from mnemark.interfaces.tools import BY_NAME
 from mnemark.interfaces.tools_run import call
+from mnemark.memory.prompt.briefing import briefing
 from mnemark.memory.transfer.transfer import export_workspace
 from mnemark.retrieval.quick_search import quick_search
 from mnemark.text.dates.clock import local_now
@@ -115,7 +115,7 @@ def test_curated_files_and_personas_are_handed_on_without_secrets(root: Path) ->
         assert not told(prompt.text)
         assert "printer" in memory.context()
         assert not told(memory.context())
-        assert not told(briefing(memory.visible, now))
+        assert not told(briefing(memory, now).text)
 
 
 def test_a_fact_written_by_hand_is_shown_and_journaled_without_its_secret(root: Path) -> None:

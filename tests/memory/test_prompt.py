@@ -11,7 +11,7 @@ import pytest
 
 from mnemark import Memory
 from mnemark.errors import UsageError
-from mnemark.memory.prompt.prompt import LAYERS
+from mnemark.memory.prompt.builder import LAYERS
 from mnemark.text.markdown.generated import put
 from mnemark.text.quoting.fence import check_fenced
 from mnemark.text.words.tokens import estimate_tokens
@@ -188,7 +188,8 @@ def test_a_session_asks_with_its_last_words_and_is_not_told_them_again(memory: M
 
 
 def test_a_persona_weights_what_is_found_and_not_what_is_stored(memory: Memory) -> None:
-    memory.remember("catalogue storage", "SQLite since spring", subject="atlas")
+    said = "SQLite since spring"
+    memory.remember("catalogue storage", said, subject="atlas", origin="agent")  # else it stands in the text
     memory.sync()
     files = {path: path.read_bytes() for path in memory.root.rglob("*.md") if ".mnemark" not in path.parts}
     first = {}

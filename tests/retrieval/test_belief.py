@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemark.agent.hook.event import confident_block, is_question
+from mnemark.agent.hook.event import is_question
+from mnemark.agent.hook.shown import new_block
 from mnemark.memory.memory import Memory
 from mnemark.retrieval.presets import PRESETS
 from mnemark.retrieval.ranking.confidence import Evidence, believable, share, together
@@ -137,7 +138,8 @@ def test_questions_across_languages_are_answered_and_small_talk_is_not(
         most = memory.config.recall_hits
 
         def given(question: str) -> str:
-            return confident_block(memory.recall(question), most) if is_question(question) else ""
+            found = memory.recall(question)
+            return new_block(found, most, frozenset(), 800)[0] if is_question(question) else ""
 
         right = [said in given(question) for question, said in pairs]
         assert sum(right) >= 0.8 * len(right)

@@ -12,11 +12,12 @@ from shutil import rmtree
 
 import pytest
 
-from mnemark.agent.hook.briefing import briefing
 from mnemark.facts import states
-from mnemark.facts.visible import Visible
+from mnemark.facts.store import PlainWorkspace
+from mnemark.files.config import load
 from mnemark.interfaces.tools_read import around, read_lines
 from mnemark.memory.memory import Memory
+from mnemark.memory.prompt.briefing import briefing
 from mnemark.retrieval.fact_index_cache import FactIndexCache
 from mnemark.retrieval.quick_search import quick_search
 from mnemark.retrieval.refresh import IndexRefresher
@@ -300,7 +301,7 @@ def test_entries_of_core_memory_are_not_shown_either(
     change(core)
     assert "python version: 3.10" in (core / "USER.md").read_text("utf-8")
     now = datetime.now().astimezone()
-    assert "3.10" not in briefing(Visible(core), now)
+    assert "3.10" not in briefing(PlainWorkspace(core, load(core)), now).text
     with Memory.open(core) as memory:
         assert "3.10" not in memory.context()
         assert not says_old(memory.search("python version", k=20))

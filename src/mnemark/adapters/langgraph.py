@@ -6,28 +6,45 @@ A put appends a line to the log; replaced and deleted items are hidden, like by 
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from mnemark.adapters.items import text_in
 from mnemark.adapters.store_items import Stored, StoreItems, under
-from mnemark.errors import MnemarkError
+from mnemark.errors import MnemarkError, UsageError
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
 
 
 def memory_store(  # noqa: C901 - a class of two methods and what they hand over
-    memory: "Memory", *, user: str | None = None, agent: str | None = None
+    memory: "Memory",
+    *,
+    user: str | None = None,
+    agent: str | None = None,
+    index: Mapping[str, Any] | None = None,
 ) -> Any:
     """Return a `BaseStore` over the workspace, for a user or an agent where given.
 
     Values are returned as JSON, redacted. `index` of a put names the fields for search; False for none. Items
     do not expire: a `ttl` is refused, as by every store without it.
 
+    Args:
+        memory: the workspace, opened.
+        user: whose memory it is; or an `agent`'s. The workspace's own by default.
+        agent: as for `Memory.session`.
+        index: as of LangGraph's stores: `fields` for search where a put names none. The embedder is that of
+            the workspace.
+
     Raises:
         MnemarkError: LangGraph is not installed.
+        UsageError: `index` has other keys.
     """
+    if others := sorted((index or {}).keys() - {"fields"}):
+        raise UsageError(
+            f"index: {', '.join(others)} cannot be set here, as the workspace embeds by itself; set embedder "
+            "in mnemark.toml and give only fields"
+        )
     try:
         from langgraph.store import base  # type: ignore[import-not-found]
     except ImportError as error:
@@ -37,7 +54,7 @@ def memory_store(  # noqa: C901 - a class of two methods and what they hand over
     def text_of(op: Any) -> str:
         if op.value is None or op.index is False:
             return ""
-        fields = op.index or ["$"]
+        fields = op.index or (index or {}).get("fields") or ["$"]
         texts = [text_in(op.value)] if fields == ["$"] else [
             text for field in fields for text in base.get_text_at_path(op.value, base.tokenize_path(field))
         ]  # fmt: skip

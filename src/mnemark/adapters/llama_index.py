@@ -1,4 +1,4 @@
-"""Adapt memory to LlamaIndex: a block that recalls, and records messages that leave the short-term memory.
+"""Adapt memory to LlamaIndex: a block that recalls, and records the messages of a chat.
 
     from llama_index.core.memory import Memory as ChatMemory
     ChatMemory.from_defaults(memory_blocks=[memory_block(memory, "chat:1")], insert_method="user")
@@ -8,13 +8,18 @@ contain recalled text.
 """
 
 import asyncio
+import threading
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mnemark.agent.told import told
 from mnemark.errors import MnemarkError
 from mnemark.text.quoting.fence import strip_fences
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
+    from mnemark.memory.sessions.session import Session
 
 
 def memory_block(
@@ -49,21 +54,71 @@ def memory_block(
         ) from error
     session = memory.session(session_id, user=user, agent=agent)
 
+    seen = _Seen(session)
+
     class MnemarkBlock(BaseMemoryBlock[str]):  # type: ignore[misc] # LlamaIndex is optional
-        """Recall for the user's last message; record messages put as turns."""
+        """Brief, and recall for the user's last message; record messages, once, as turns."""
 
         async def _aget(self, messages: list[Any] | None = None, **_: Any) -> str:
             queries = [text for one in messages or () if _role(one) == "user" and (text := _text(one))]
             if not queries:
                 return ""
-            return (await session.arecall(queries[-1], budget=budget, deadline=deadline)).text
+            # Recall first: it must not find what the window holds.
+            found = await session.arecall(queries[-1], budget=budget, deadline=deadline)
+            await asyncio.to_thread(seen.window, messages or ())
+            return await asyncio.to_thread(
+                told, session.ws, found, scope=session.scope, budget=budget, least=0.0
+            )
 
         async def _aput(self, messages: list[Any]) -> None:
-            turns = [session.turn(_role(one), text) for one in messages
-                     if _role(one) != "system" and (text := _text(one))]  # fmt: skip
-            await asyncio.to_thread(session.add_many, turns)
+            await asyncio.to_thread(seen.left, messages)
 
     return MnemarkBlock(name=name, description="What memory has to say, quoted and dated.")
+
+
+class _Seen:
+    """Records each message once: as soon as it is in the window, or when it leaves it.
+
+    LlamaIndex gives messages no ids, and the same words may be said twice; so they are counted.
+    """
+
+    def __init__(self, session: "Session") -> None:
+        self._session = session
+        self._guard = threading.Lock()
+        self._recorded: Counter[tuple[str, str]] | None = None
+        self._left: Counter[tuple[str, str]] = Counter()
+
+    def window(self, messages: Iterable[Any]) -> None:
+        """Record the messages of the window that are not recorded yet."""
+        with self._guard:
+            keys = _keys(messages)
+            if self._recorded is None:  # what was recorded earlier and is not in the window has left it
+                self._left = self._known() - Counter(keys)
+            self._record(keys, self._left.copy())
+
+    def left(self, messages: Iterable[Any]) -> None:
+        """Record the messages that left the window and are not recorded yet."""
+        with self._guard:
+            self._record(_keys(messages), self._left)
+
+    def _known(self) -> "Counter[tuple[str, str]]":
+        if self._recorded is None:
+            there = self._session.log.turns() if self._session.log.path.exists() else ()
+            self._recorded = Counter((one.turn.role, one.turn.content) for one in there)
+        return self._recorded
+
+    def _record(self, keys: Sequence[tuple[str, str]], counted: "Counter[tuple[str, str]]") -> None:
+        recorded, new = self._known(), []
+        for key in keys:
+            counted[key] += 1
+            if counted[key] > recorded[key]:
+                recorded[key] += 1
+                new.append(self._session.turn(*key))
+        self._session.add_many(new)
+
+
+def _keys(messages: Iterable[Any]) -> list[tuple[str, str]]:
+    return [(_role(one), text) for one in messages if _role(one) != "system" and (text := _text(one))]
 
 
 def _role(message: Any) -> str:

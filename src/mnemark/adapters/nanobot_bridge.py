@@ -6,6 +6,7 @@ workspace is opened on its own thread; a turn waits for it `LIMIT` seconds at mo
 
 import asyncio
 import atexit
+import contextlib
 import logging
 import threading
 import time
@@ -16,6 +17,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mnemark.adapters.host_model import Ask, use_host_model
 from mnemark.adapters.nanobot_turns import is_skipped
+from mnemark.agent import daemon
+from mnemark.agent.upkeep import start_if_due
 from mnemark.agent.worker import Worker
 from mnemark.errors import MnemarkError, UsageError
 
@@ -186,6 +189,10 @@ class Bridge:
         left = self._worker.close()
         if left:
             self._count("lost", left)
+        if self._last_activity and self._memory is not None:  # `nanobot agent -m` ends before they are idle
+            words = ["-P", "-m", "mnemark.agent.hook.background", str(self.root), *self._last_activity]
+            with contextlib.suppress(OSError):
+                daemon.spawn(words)
         for memory in (self._tool_memory, self._memory):
             if memory is not None:
                 memory.close()
@@ -240,7 +247,7 @@ class Bridge:
         return self._memory
 
     def _recall(self, request: RecallRequest, until: float) -> str:
-        from mnemark.agent.hook.event import confident_block
+        from mnemark.agent.told import told
         from mnemark.memory.sessions.recorder import CONTEXT, WINDOW
         from mnemark.text.quoting.fence import strip_fences
 
@@ -256,7 +263,7 @@ class Bridge:
             context=[one.turn.content for one in list(placed)[-CONTEXT:]],
             exclude=((session.path, placed[0].line),) if placed else (),
         )
-        return confident_block(found, memory.config.recall_hits)
+        return told(memory, found)
 
     def _session(self, memory: "Memory", key: str) -> "Session":
         with self._guard:
@@ -301,6 +308,7 @@ class Bridge:
                 memory = self._wait(0.0)
                 use_host_model(memory, self.ask, self.loop)
                 self._session(memory, key).end(wait=False)
+                start_if_due(memory)
             except Exception as error:  # noqa: BLE001 - the agent goes on; counted and told
                 self._failed("summary", error)
 

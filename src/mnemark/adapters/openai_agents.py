@@ -28,6 +28,7 @@ class MemorySession:
         user: whose memory it is; or an `agent`'s. The workspace's own by default.
         agent: as for `Memory.session`.
         limit: number of latest items that `get_items` returns by default; None for all.
+        session_settings: the SDK's; its `limit` comes before ours.
     """
 
     def __init__(
@@ -38,9 +39,10 @@ class MemorySession:
         user: str | None = None,
         agent: str | None = None,
         limit: int | None = None,
+        session_settings: Any = None,
     ) -> None:
         self.session_id = session_id
-        self.session_settings: Any = None
+        self.session_settings = session_settings
         self._limit = limit
         self._log = ItemLog(memory, _PREFIX + session_id, user=user, agent=agent)
 
@@ -72,6 +74,9 @@ class MemorySession:
         """Hide all items."""
         with self._log.changing():
             self._log.hide(self._log.items())
+
+    def close(self) -> None:
+        """Do nothing, as each item is on the disk already: whoever opened the memory closes it."""
 
 
 def _new(item: Any) -> NewItem:

@@ -4,7 +4,7 @@ Written from the names and signatures of OpenAkita's plug-in protocol alone, wit
 manager does not await most calls: so failures are logged and counted, and results are then empty. A plug-in
 registers it:
 
-    api.register_memory_backend(OpenAkitaMemory("~/memory"))
+    api.register_memory_backend(OpenAkitaMemory("~/mnemark"))
 """
 
 import asyncio
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from mnemark.adapters.host_model import use_host_model
+from mnemark.agent.upkeep import start_if_due
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ _START: Final = 2.0
 """Seconds that the first call waits for dictionaries and vectors to be loaded."""
 _THEIR_SESSION: Final = "openakita_memory_session_id_"
 """Prefix of the name of the context variable with the session's id in OpenAkita's manager."""
+_RECALL: Final = 400
+"""Tokens that a recall gets before there is a briefing."""
 _T = TypeVar("_T")
 
 _log = logging.getLogger("mnemark.agent")
@@ -141,6 +144,7 @@ class OpenAkitaMemory:
                 memory = self._opened()
                 use_host_model(memory, self._think if self._brain is not None else None, loop)
                 memory.session(key).end(wait=False)
+                start_if_due(memory)
 
             await self._run("end_session", end, None)
 
@@ -210,7 +214,8 @@ class OpenAkitaMemory:
             self._opened().session(key).add(role, said)
 
     def _context(self, key: str, query: str, max_tokens: int) -> str:
-        from mnemark.agent.hook.event import confident_block
+        from mnemark.agent.told import told
+        from mnemark.memory.prompt.briefing import BUDGET
         from mnemark.memory.sessions.recorder import WINDOW
         from mnemark.text.quoting.fence import strip_fences
 
@@ -221,8 +226,9 @@ class OpenAkitaMemory:
         session = memory.session(key) if key else None
         placed = list(session.log.turns())[-WINDOW:] if session and session.log.path.exists() else []
         exclude = ((session.path, placed[0].line),) if session and placed else ()
-        found = memory.recall(words, budget=max_tokens, exclude=exclude)
-        return confident_block(found, memory.config.recall_hits)
+        brief = min(max(max_tokens - _RECALL, 0), BUDGET)
+        found = memory.recall(words, budget=max_tokens - brief, exclude=exclude)
+        return told(memory, found, budget=max_tokens - brief, brief=brief)
 
     def _store(self, given: Mapping[str, Any]) -> str:
         content = str(given.get("content") or "").strip()

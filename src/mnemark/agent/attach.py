@@ -1,4 +1,4 @@
-"""Attach memory to a host program: recall before a turn, record turns and tool calls, summarize at the end.
+"""Attach memory to a host: brief and recall before a turn, record turns and tool calls, summarize at the end.
 
     agent = attach(memory.session("cli:main"))
     reply = model(agent.before(messages))
@@ -15,9 +15,12 @@ from typing import Any, Final, Self
 
 from mnemark.agent.dispatch import AgentHook, Dispatcher
 from mnemark.agent.hook.event import FLOOR, is_small_talk, message_text
+from mnemark.agent.told import told
+from mnemark.agent.upkeep import start_if_due
 from mnemark.agent.worker import Worker
+from mnemark.memory.prompt.briefing import BUDGET
 from mnemark.memory.sessions.session import Session
-from mnemark.text.quoting.fence import check_fenced, strip_fences
+from mnemark.text.quoting.fence import all_fenced, strip_fences
 
 IDLE_SECONDS: Final = 900.0
 
@@ -31,6 +34,7 @@ class MemoryHook(AgentHook):
         session: the session that turns are recorded in.
         floor: minimum `Recall.believable` for a recall to be returned; 0 for always.
         budget, deadline: as for `Session.recall`.
+        brief: tokens of the briefing; 0 for none.
     """
 
     def __init__(
@@ -40,22 +44,26 @@ class MemoryHook(AgentHook):
         floor: float = FLOOR,
         budget: int | None = None,
         deadline: float | None = None,
+        brief: int = BUDGET,
     ) -> None:
         self.session = session
+        self._brief = brief
         self._floor = floor
         self._budget = budget
         self._deadline = deadline
 
     def message_received(self, said: str) -> str:
-        """Record a message, then recall."""
+        """Record a message; return a briefing, and a recall where the message asks for something."""
         words = strip_fences(said).strip()
         if not words:
             return ""
         self.session.add("user", words)
-        if self._floor and is_small_talk(words):
-            return ""
-        found = self.session.recall(words, budget=self._budget, deadline=self._deadline)
-        return found.text if found.believable >= self._floor else ""
+        asks = not (self._floor and is_small_talk(words))
+        found = self.session.recall(words, budget=self._budget, deadline=self._deadline) if asks else None
+        session = self.session
+        return told(
+            session.ws, found, scope=session.scope, budget=self._budget, brief=self._brief, least=self._floor
+        )
 
     def tool_executed(self, execution: Mapping[str, Any]) -> None:
         """Record a tool call as an observation, if it is significant."""
@@ -74,6 +82,7 @@ class MemoryHook(AgentHook):
     def session_end(self) -> None:
         """Summarize the session; a language model reads it in the background, or the next command's does."""
         self.session.end(wait=False)
+        start_if_due(self.session.ws)
 
 
 class Attached:
@@ -176,6 +185,7 @@ def attach(
     deadline: float | None = None,
     seconds: Mapping[str, float] | None = None,
     idle: float | None = IDLE_SECONDS,
+    brief: int = BUDGET,
 ) -> Attached:
     """Attach a session of memory to a host.
 
@@ -187,14 +197,16 @@ def attach(
         deadline: seconds a recall may take.
         seconds: time limits of hooks by event, other than `dispatch.SECONDS`.
         idle: seconds of silence after which the session is summarized; None for never.
+        brief: tokens of the briefing that goes along with each message; 0 for none, as for a host that puts
+            `Memory.prompt` into its requests.
     """
-    memory = MemoryHook(session, floor=floor, budget=budget, deadline=deadline)
+    memory = MemoryHook(session, floor=floor, budget=budget, deadline=deadline, brief=brief)
     return Attached([memory, *hooks], seconds=seconds or {}, idle=idle)
 
 
 def _well_quoted(blocks: Sequence[Any]) -> list[str]:
     """Return the blocks with a well-formed quotation; any other could pass for the person's words."""
-    kept = [block for block in blocks if isinstance(block, str) and block and check_fenced(block)]
+    kept = [block for block in blocks if isinstance(block, str) and block and all_fenced(block)]
     if len(kept) < sum(1 for block in blocks if block):
         _log.error("a recalled block with a broken quotation was dropped")
     return kept

@@ -6,6 +6,7 @@ Imports stay light: a hook has 150 ms for everything. The daemon's files are des
 import json
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -22,6 +23,9 @@ LOCK: Final = "daemon.lock"
 """File beside it that a daemon locks while it runs."""
 LOG: Final = "daemon.log"
 """File beside it with the messages of a daemon started in the background."""
+SLOW: Final = "daemon.slow"
+"""File beside it whose time says when a hook waited in vain."""
+_SLOW_SECONDS: Final = 10.0
 MAX_ANSWER: Final = 64 * 1024 * 1024
 _CHUNK: Final = 65_536
 _MAX_LOG_BYTES: Final = 1_000_000
@@ -74,6 +78,22 @@ def find(*, any_version: bool = False) -> Daemon | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return found if any_version or found.version == __version__ else None
+
+
+def was_slow() -> bool:
+    """Tell whether a hook waited for the daemon in vain a moment ago, and no other was started since."""
+    folder = platform.state_folder()
+    try:
+        noted = (folder / SLOW).stat().st_mtime
+        return time.time() - noted < _SLOW_SECONDS and (folder / STATE).stat().st_mtime < noted
+    except OSError:
+        return False
+
+
+def note_slow() -> None:
+    """Note that the daemon did not answer in time: the next hooks need not wait for it."""
+    with suppress(OSError):
+        platform.write_private(platform.state_folder() / SLOW, b"")
 
 
 def post(path: str, body: Any, timeout: float = 10.0, *, daemon: Daemon | None = None) -> Any:

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, tzinfo
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -19,6 +20,7 @@ from mnemark.facts.timeline import FactVersion
 from mnemark.facts.visible import Visible
 from mnemark.facts.write import without_fact
 from mnemark.files import links
+from mnemark.files.config import Config
 from mnemark.files.edit import edit
 from mnemark.files.ids import is_id, time_of
 from mnemark.files.journal import Change
@@ -91,6 +93,16 @@ class FactStore:
         if scope not in self._kept:
             self._kept[scope] = FactCache(self.log, self.files, scope, self.zone)
         return self._kept[scope]
+
+
+class PlainWorkspace(Workspace):
+    """A workspace with its visible texts and facts, without an index, for those who cannot wait for one."""
+
+    def __init__(self, root: Path, config: Config, *, readonly: bool = False) -> None:
+        links.check(root)
+        super().__init__(root, config, readonly=readonly)
+        self.visible = Visible(root, config, self.journal)
+        self.fact_store = FactStore(self, self.visible)
 
 
 def _no_callback() -> None:

@@ -17,6 +17,10 @@ INSTRUCTIONS: Final = (
 )
 
 
+_ALWAYS: Final = "anthropic/alwaysLoad"
+"""Key in a tool's `_meta` by which Claude Code does not defer it."""
+
+
 class Tool(NamedTuple):
     """A tool; `aliases` are other names that models use for its parameters."""
 
@@ -30,6 +34,8 @@ class Tool(NamedTuple):
     destroys: bool = False
     repeats: bool = True
     """Whether it is idempotent."""
+    always: bool = False
+    """Whether a model should have it before its eyes, where a client hides tools behind a search."""
 
     def listed(self) -> dict[str, Any]:
         """Return its entry in the result of `tools/list`."""
@@ -40,9 +46,10 @@ class Tool(NamedTuple):
             "title": self.title, "readOnlyHint": self.reads, "destructiveHint": self.destroys,
             "idempotentHint": self.repeats, "openWorldHint": False,
         }  # fmt: skip
+        more = {"_meta": {_ALWAYS: True}} if self.always else {}
         return {
             "name": self.name, "title": self.title, "description": self.description, "inputSchema": schema,
-            "annotations": hints,
+            "annotations": hints, **more,
         }  # fmt: skip
 
 
@@ -91,6 +98,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
             "top_k": "maxResults",
             "min_score": "minScore", "threshold": "minScore", "from": "since", "to": "until",
         },
+        always=True,
     ),
     Tool(
         "memory_get",
@@ -107,6 +115,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
             "start": "from", "startLine": "from", "start_line": "from", "offset": "from", "line": "from",
             "count": "lines", "limit": "lines", "n": "lines", "num_lines": "lines",
         },
+        always=True,
     ),
     Tool(
         "memory_write",
@@ -149,6 +158,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
             "content": "value", "text": "value", "entity": "subject", "about": "subject", "kind": "type",
         },
         reads=False,
+        always=True,
     ),
     Tool(
         "memory_timeline",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mnemark.types import Problem
 
 _HEAL_SECONDS = 1.0
+_MARK_SECONDS = 3_600.0
 WAIT_SECONDS = 2.0
 """Seconds that a search waits for another process to sync before it uses the index as it is."""
 
@@ -111,6 +112,7 @@ def opened(root: Path, *, readonly: bool = False) -> Iterator["Memory"]:
     with Memory.open(root, readonly=readonly) as memory:
         try:
             yield memory
+            _keep_up(memory)
         except ReadOnlyError as error:
             if readonly or not memory.readonly:
                 raise
@@ -118,6 +120,18 @@ def opened(root: Path, *, readonly: bool = False) -> Iterator["Memory"]:
                 f"{root} cannot be written, so nothing was changed; make the folder and its .mnemark "
                 "writable, or work on a copy"
             ) from error
+
+
+def _keep_up(memory: "Memory") -> None:
+    """Leave the daily upkeep to the background where it may be due; a mark of the last hour says no."""
+    mark = memory.root / ".mnemark/upkeep"
+    if memory.readonly or not (memory.root / "journal").is_dir():
+        return
+    if mark.exists() and time.time() - mark.stat().st_mtime < _MARK_SECONDS:
+        return
+    from mnemark.agent.upkeep import start_if_due
+
+    start_if_due(memory)
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ An edit is first appended to the journal as a change of kind "write" with its hu
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from mnemark.errors import MnemarkError, NotFoundError, ReadOnlyError, UsageError
 from mnemark.files import edit as editing
@@ -16,9 +16,11 @@ from mnemark.files.edit import PATIENCE, EditResult, edit
 from mnemark.files.ids import new_id
 from mnemark.files.journal import Change
 from mnemark.memory.journal.edits import EditJournal, Entry
-from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.markdown.hunks import Hunk, apply, diff, hunks, take_back, without_context
 from mnemark.types import Json, Origin, Problem
+
+if TYPE_CHECKING:
+    from mnemark.memory.open_workspace import OpenWorkspace
 
 Status = Literal["written", "unchanged", "deferred"]
 _RECOVERY_TIMEOUT: Final = 0.5
@@ -41,7 +43,7 @@ class _NothingToWrite(Exception):  # noqa: N818 - leaves a callback, is no error
 
 
 def write(
-    ws: OpenWorkspace,
+    ws: "OpenWorkspace",
     path: str,
     change: Callable[[str], str],
     *,
@@ -113,7 +115,7 @@ def write(
 
 
 def write_or_wait(
-    ws: OpenWorkspace, path: str, change: Callable[[str], str], *, step: str, origin: Origin = "agent",
+    ws: "OpenWorkspace", path: str, change: Callable[[str], str], *, step: str, origin: Origin = "agent",
     session: str = "", group: str = "", timeout: float = PATIENCE,
 ) -> Written:  # fmt: skip
     """Edit like `write`, but also defer if the path is not writable or no file, which the sync reports."""
@@ -127,7 +129,7 @@ def write_or_wait(
         return Written("", path, "deferred", "")
 
 
-def shown_diff(ws: OpenWorkspace, path: str, old: str, new: str) -> str:
+def shown_diff(ws: "OpenWorkspace", path: str, old: str, new: str) -> str:
     """Return a unified diff of both texts after redaction, for people."""
     return diff(path, ws.visible.redacted(old), ws.visible.redacted(new))
 
@@ -153,7 +155,7 @@ def _text(data: bytes, path: str) -> str:
 
 
 def move(
-    ws: OpenWorkspace, path: str, to: str, *, step: str, origin: Origin = "agent", group: str = ""
+    ws: "OpenWorkspace", path: str, to: str, *, step: str, origin: Origin = "agent", group: str = ""
 ) -> Written:
     """Move a file in the workspace, for example to the archive; the move can be undone by its id.
 
@@ -176,7 +178,7 @@ def move(
     return Written(made.id, path, "written", f"{path} → {to}") if moved else Written("", path, "deferred", "")
 
 
-def finish(ws: OpenWorkspace) -> list[Problem]:
+def finish(ws: "OpenWorkspace") -> list[Problem]:
     """Complete edits that a crash interrupted; return a problem for each that no longer applies."""
     if ws.readonly:
         return []
@@ -201,7 +203,7 @@ def finish(ws: OpenWorkspace) -> list[Problem]:
     return problems
 
 
-def finish_new(ws: OpenWorkspace) -> list[Problem]:
+def finish_new(ws: "OpenWorkspace") -> list[Problem]:
     """Do as `finish`; where no edit is open, only read the journal's lines since this was last the case.
 
     The journal grows for years, and this is asked at each end of a session and each sync.
@@ -218,7 +220,7 @@ def finish_new(ws: OpenWorkspace) -> list[Problem]:
     return finish(ws)
 
 
-def _redo(ws: OpenWorkspace, entry: Entry) -> Literal["written", "deferred", "lost"]:
+def _redo(ws: "OpenWorkspace", entry: Entry) -> Literal["written", "deferred", "lost"]:
     if entry.to:
         done = editing.move(ws.root, entry.path, entry.to, timeout=_RECOVERY_TIMEOUT)
         return "deferred" if done == "deferred" else "written" if done == "moved" else "lost"
@@ -227,7 +229,7 @@ def _redo(ws: OpenWorkspace, entry: Entry) -> Literal["written", "deferred", "lo
 
 
 def _patch(
-    ws: OpenWorkspace, path: str, change: Callable[[str], str | None], *, timeout: float
+    ws: "OpenWorkspace", path: str, change: Callable[[str], str | None], *, timeout: float
 ) -> EditResult | None:
     def patched(data: bytes) -> bytes:
         new = change(_text(data, path))
@@ -241,7 +243,7 @@ def _patch(
         return None
 
 
-def entries(ws: OpenWorkspace) -> list[Entry]:
+def entries(ws: "OpenWorkspace") -> list[Entry]:
     """Return all automatic edits, oldest first."""
     edit_journal = ws.edits
     with edit_journal.lock:
@@ -249,7 +251,7 @@ def entries(ws: OpenWorkspace) -> list[Entry]:
         return [one for _, one in sorted(edit_journal.entries.items())]
 
 
-def reverse(ws: OpenWorkspace, identifier: str) -> Written:
+def reverse(ws: "OpenWorkspace", identifier: str) -> Written:
     """Undo an edit: revert its lines only, and keep later changes elsewhere in the file.
 
     Raises:
@@ -270,7 +272,7 @@ def reverse(ws: OpenWorkspace, identifier: str) -> Written:
     return Written(made.id, entry.path, "written", shown)
 
 
-def _reverse_move(ws: OpenWorkspace, entry: Entry) -> str | None:
+def _reverse_move(ws: "OpenWorkspace", entry: Entry) -> str | None:
     done = editing.move(ws.root, entry.to, entry.path)
     if done == "deferred":
         return None
@@ -281,7 +283,7 @@ def _reverse_move(ws: OpenWorkspace, entry: Entry) -> str | None:
     return f"{entry.to} → {entry.path}"
 
 
-def _reverse_write(ws: OpenWorkspace, entry: Entry) -> str | None:
+def _reverse_write(ws: "OpenWorkspace", entry: Entry) -> str | None:
     target = layout.safe_path(ws.root, entry.path)
     before = platform.content(target) if target.is_file() else b""
     made = ws.edits.hunks(entry)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mnemark.memory.forgetting.receipt import Receipt
     from mnemark.memory.health.stats import Stats
     from mnemark.memory.learning.by_rule import Report as Learning
-    from mnemark.memory.prompt.prompt import Prompt
+    from mnemark.memory.prompt.builder import Prompt
     from mnemark.memory.review.attention import Attention
     from mnemark.memory.review.explain import Why
     from mnemark.memory.review.review import Waiting

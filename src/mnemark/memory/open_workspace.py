@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mnemark.embed.base import Embedder
-from mnemark.facts.store import FactStore
-from mnemark.facts.visible import Visible
-from mnemark.files import links, user_config
+from mnemark.facts.store import PlainWorkspace
+from mnemark.files import user_config
 from mnemark.files.config import Config
 from mnemark.files.episodes import Episodes
-from mnemark.files.workspace import Workspace
 from mnemark.index.state import State
 from mnemark.index.store import Index
 from mnemark.memory.journal.edits import EditJournal
@@ -30,14 +28,11 @@ _CLOSE_SECONDS = 5.0
 """Seconds that closing waits for a model that reads in the background."""
 
 
-class OpenWorkspace(Workspace):
+class OpenWorkspace(PlainWorkspace):
     """The open resources that all functions of `memory` take as `ws`. Safe to use from several threads."""
 
     def __init__(self, root: Path, config: Config, *, readonly: bool, embedder: Embedder | None) -> None:
-        links.check(root)
         super().__init__(root, config, readonly=readonly)
-        self.visible = Visible(root, config, self.journal)
-        self.fact_store = FactStore(self, self.visible)
         self.failed: tuple[str, ...] = ()
         """Failures of the last sync."""
         self._model_lock = threading.Lock()

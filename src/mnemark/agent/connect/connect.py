@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from mnemark.agent.connect import json_edit, toml_edit
 from mnemark.agent.connect.hosts import HOSTS, SERVER, Entry, Host, Target, host_named, is_installed, is_ours
-from mnemark.errors import BusyError, MnemarkError, NotFoundError, ReadOnlyError, UsageError
+from mnemark.errors import BusyError, MnemarkError, ReadOnlyError, UsageError
 from mnemark.files import platform
 
 BACKUP: Final = ".before-mnemark"
@@ -341,8 +341,7 @@ def _connection(host: Host, project: Path | None) -> Connection:
     problem = ""
     for target in targets:
         try:
-            text = _read(Path(os.path.realpath(target.path)))
-            values = _our_values(text, target) if text is not None and text.strip() else []
+            values = entries_in(target)
         except MnemarkError as error:
             problem = f"{target.path}: {error}"
             continue
@@ -357,7 +356,15 @@ def _connection(host: Host, project: Path | None) -> Connection:
     )
 
 
-def _our_values(text: str, target: Target) -> list[Any]:
+def entries_in(target: Target) -> list[Any]:
+    """Return our entries in a settings file as they stand there.
+
+    Raises:
+        MnemarkError: it cannot be read.
+    """
+    text = _read(Path(os.path.realpath(target.path)))
+    if text is None or not text.strip():
+        return []
     if target.form == "toml":
         return [one for entry in target.entries if (one := toml_edit.value(text, entry.keys))]
     return [value for entry in target.entries for value in _ours(text, entry)]
@@ -377,14 +384,5 @@ def _folder_in(value: Any) -> str:
 
 
 def workspace_for(given: Path | None) -> Path:
-    """Return the folder of the memory: as given, else `~/mnemark`.
-
-    Raises:
-        NotFoundError: the one given does not exist.
-    """
-    if given is None:
-        return Path.home() / "mnemark"
-    root = given.expanduser().absolute()
-    if not root.is_dir():
-        raise NotFoundError(f"the folder {root} does not exist; create it with `mnemark init {root}`")
-    return root
+    """Return the folder of the memory: as given, else `~/mnemark`."""
+    return Path.home() / "mnemark" if given is None else given.expanduser().absolute()

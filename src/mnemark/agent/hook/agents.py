@@ -10,6 +10,9 @@ from typing import Any, Final, Literal, NamedTuple
 Event = Literal["session-start", "prompt", "tool", "response", "compact", "session-end"]
 EVENTS: Final[tuple[Event, ...]] = ("session-start", "prompt", "tool", "response", "compact", "session-end")
 
+CALL: Final = "mnemark_call"
+"""Field that `mnemark hook` adds to an event: its number, by which the daemon and the hook alone know it."""
+
 _CLAUDE: Final[Mapping[str, Event]] = {
     "SessionStart": "session-start",
     "UserPromptSubmit": "prompt",
@@ -52,13 +55,15 @@ class Agent(NamedTuple):
     transcript: bool
     """Whether turns are read from its transcript, else from the events."""
     aliases: tuple[str, ...] = ()
+    reads: str = ""
+    """The file with instructions that it reads from the folder it works in."""
 
 
 AGENTS: Final[tuple[Agent, ...]] = (
-    Agent("claude-code", "Claude Code", _CLAUDE, transcript=True, aliases=("claude",)),
-    Agent("codex", "Codex", _CODEX, transcript=True),
+    Agent("claude-code", "Claude Code", _CLAUDE, transcript=True, aliases=("claude",), reads="CLAUDE.md"),
+    Agent("codex", "Codex", _CODEX, transcript=True, reads="AGENTS.md"),
     Agent("gemini-cli", "Gemini CLI", _GEMINI, transcript=False, aliases=("gemini",)),
-    Agent("cursor", "Cursor", _CURSOR, transcript=False),
+    Agent("cursor", "Cursor", _CURSOR, transcript=False, reads="AGENTS.md"),
 )
 
 

@@ -1,6 +1,7 @@
-"""Sync the index for a hook, in a process: `python -m mnemark.agent.hook.background ROOT [SESSION]`.
+"""Sync the index for a hook, in a process: `python -m mnemark.agent.hook.background ROOT [SESSION …]`.
 
-Ends the session first, where one is named; then the language model, if one is configured, reads what waits.
+Ends the sessions first that are named; then the language model, if one is configured, reads what waits,
+and the memory is consolidated, if that is due.
 Another process that is syncing does the sync for us.
 """
 
@@ -16,19 +17,24 @@ if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
 
 
-def run(root: Path, session: str) -> None:
-    """End the session, sync, let the model read, and log any failure."""
+def run(root: Path, *sessions: str) -> None:
+    """End the sessions, sync, let the model read, and log any failure."""
     try:
+        from mnemark.agent.upkeep import keep_up
         from mnemark.memory.memory import Memory
+        from mnemark.memory.prompt.leading_facts import leading_facts
 
         with Memory.open(root) as memory:
-            if session:
+            for session in filter(None, sessions):
                 from mnemark.memory.sessions.ending import end
 
                 end(memory, memory.session(session))
             with suppress(BusyError):
                 memory.sync(wait=0.0)
             _read(root, memory)
+            if keep_up(memory):
+                memory.sync(wait=0.0)
+            leading_facts(memory, memory.now())  # kept for the next briefing
     except BusyError:
         return
     except Exception as error:  # noqa: BLE001 - nobody is there to be told; it is logged
@@ -48,4 +54,4 @@ def _read(root: Path, memory: "Memory") -> None:
 
 
 if __name__ == "__main__":
-    run(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "")
+    run(Path(sys.argv[1]), *sys.argv[2:])

@@ -6,28 +6,23 @@ nor leave it ahead of the turns. One capture of a workspace runs at a time.
 
 import hashlib
 import os
-import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
-from mnemark.agent.hook.agents import Agent, Event, session_of
+from mnemark.agent.hook.agents import CALL, Agent, Event, session_of
 from mnemark.files import layout, platform, transcripts
 from mnemark.files.config import Config, load
 from mnemark.files.ids import derived_id
 from mnemark.files.jsonl import count_lines
 from mnemark.files.sessions import SessionLog
 from mnemark.files.workspace import Workspace
-from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.quoting.fence import strip_fences
 from mnemark.types import Turn
 
 LOCK: Final = "hooks.lock"
 PATIENCE: Final = 5.0
 """Seconds to wait for another hook's capture; after a timeout the next hook records the turns."""
-_HOOK_OUTPUT: Final = lazy_pattern(r"\s*<hook_context>.*?</hook_context>", re.DOTALL)
-"""The output of hooks, which Gemini CLI puts before a prompt and reports as part of it."""
 _LOOK_BACK: Final = 50
 _BATCH: Final = 500
 
@@ -82,16 +77,18 @@ def capture(root: Path, record: Record, agent: Agent, data: Mapping[str, Any], e
     folder = layout.private_folder(root)
     with platform.locked(folder / LOCK, os.O_RDWR | os.O_CREAT, timeout=PATIENCE):
         done = take_transcript(root, record, agent, data)
+        if done is None and _transcript(agent, data) is not None:  # the next hook reads it
+            return Captured(0)
         if done is None:
-            said = _from_event(agent, data, event)
-            done = Captured(len(record.add_many(_unrecorded(root, record, said))))
+            turns = _unrecorded(root, record, _from_event(agent, data, event), has_id=bool(_exchange(data)))
+            done = Captured(len(record.add_many(turns)))
         return done
 
 
 def take_transcript(root: Path, record: Record, agent: Agent, data: Mapping[str, Any]) -> "Captured | None":
-    """Record new turns from the transcript that an event names; None where there is none."""
+    """Record new turns from the transcript that an event names; None where that is not there (yet)."""
     path = _transcript(agent, data)
-    return None if path is None else _from_transcript(root, record, agent, path)
+    return _from_transcript(root, record, agent, path) if path is not None and path.is_file() else None
 
 
 def _transcript(agent: Agent, data: Mapping[str, Any]) -> Path | None:
@@ -99,7 +96,7 @@ def _transcript(agent: Agent, data: Mapping[str, Any]) -> Path | None:
     if not agent.transcript or not isinstance(given, str) or not given:
         return None
     path = Path(given).expanduser()
-    return path if path.is_absolute() and path.suffix == ".jsonl" and path.is_file() else None
+    return path if path.is_absolute() and path.suffix == ".jsonl" else None
 
 
 def _from_transcript(root: Path, record: Record, agent: Agent, path: Path) -> Captured:
@@ -139,21 +136,18 @@ def _ids(root: Path, record: Record) -> frozenset[str]:
     return frozenset(placed.turn.id for placed in SessionLog.at(root, record.path).turns())
 
 
-def _unrecorded(root: Path, record: Record, turns: Sequence[Turn]) -> list[Turn]:
-    """Return the turns that are not recorded yet."""
+def _unrecorded(root: Path, record: Record, turns: Sequence[Turn], *, has_id: bool) -> list[Turn]:
+    """Return the turns that are not recorded yet; agents without ids of exchanges tell a prompt twice."""
     last = record.log.last(_LOOK_BACK) if (root / record.path).exists() else []
     known = {turn.id for turn in last}
-    return [turn for turn in turns if turn.id not in known and (turn.id or not _is_repeated(turn, last))]
+    if turns and turns[-1].id in known:  # the event is handled: a daemon that was slow, and the hook alone
+        return []
+    return [turn for turn in turns if turn.id not in known and (has_id or not _is_repeated(turn, last))]
 
 
 def _is_repeated(turn: Turn, last: Sequence[Turn]) -> bool:
-    """Tell whether a turn repeats the last exchange: agents without ids send a prompt twice."""
-    for earlier in reversed(last):
-        if earlier.role == turn.role:
-            return earlier.content == turn.content
-        if turn.role == "user":
-            return False
-    return False
+    """Tell whether a turn says again what the last one says."""
+    return bool(last) and (last[-1].role, last[-1].content) == (turn.role, turn.content)
 
 
 def _from_event(agent: Agent, data: Mapping[str, Any], event: Event) -> list[Turn]:
@@ -162,20 +156,22 @@ def _from_event(agent: Agent, data: Mapping[str, Any], event: Event) -> list[Tur
     if event == "prompt":
         found.append(("user", data.get("prompt")))
     elif event == "response" and agent.name == "gemini-cli":
-        prompt = data.get("prompt")
-        if isinstance(prompt, str) and (hooked := _HOOK_OUTPUT.match(prompt)):
-            prompt = prompt[hooked.end() :]
-        found += [("user", prompt), ("assistant", data.get("prompt_response"))]
+        found += [("user", data.get("prompt")), ("assistant", data.get("prompt_response"))]
     elif event == "response":
         found.append(("assistant", data.get("last_assistant_message") or data.get("text")))
-    stripped = [(role, strip_fences(text).strip()) for role, text in found if isinstance(text, str)]
-    return [_turn(agent, data, role, text) for role, text in stripped if text]
+    spoken = [(role, text.strip()) for role, text in found if isinstance(text, str)]
+    return [_turn(agent, data, role, text) for role, text in spoken if text]
+
+
+def _exchange(data: Mapping[str, Any]) -> str:
+    """Return the agent's id of an exchange; empty where it gives none."""
+    return next((str(data[k]) for k in ("turn_id", "prompt_id", "generation_id") if data.get(k)), "")
 
 
 def _turn(agent: Agent, data: Mapping[str, Any], role: str, text: str) -> Turn:
-    """Make a turn whose id derives from its text and the id of the exchange."""
+    """Make a turn whose id derives from its text and the id of the exchange, or the number of the call."""
     now = datetime.now(UTC).astimezone()
-    exchange = next((str(data[k]) for k in ("turn_id", "prompt_id", "generation_id") if data.get(k)), "")
+    exchange = _exchange(data) or str(data.get(CALL) or "")
     source = f"{session_of(agent, data)}\n{exchange}\n{role}\n{text}"
     identifier = derived_id(source.encode("utf-8", "replace")) if exchange else ""
     origin = "owner" if role == "user" else "agent"

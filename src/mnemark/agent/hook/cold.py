@@ -5,17 +5,22 @@ Turns are recorded. A prompt is answered by `quick_search` from the index as it 
 """
 
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mnemark.agent import daemon
-from mnemark.agent.hook import agents
+from mnemark.agent.hook import agents, shown
 from mnemark.agent.hook.capture import PlainRecord, capture, first_visible_line, note_compaction
-from mnemark.agent.hook.event import Execution, HookCall, checked, execution, floor, is_question
+from mnemark.agent.hook.event import Execution, HookCall, execution, is_question
 from mnemark.errors import NotFoundError
 from mnemark.files import layout, links, platform
 
+if TYPE_CHECKING:
+    from mnemark.types import Recall
+
 _HITS: Final = 8
 """Maximum number of passages of a recall."""
+_BUDGET: Final = 800
+"""Tokens of a recall."""
 _SLOW_SECONDS: Final = 1.5
 """Seconds of a recall without an index."""
 
@@ -23,20 +28,18 @@ _SLOW_SECONDS: Final = 1.5
 def handle(root: Path, call: HookCall) -> dict[str, Any]:
     """Handle an event and return what the hook is to print; raise MnemarkError on failure."""
     links.check(root)
-    return agents.answer(call.agent, call.native, checked(_run(root, call)))
+    return agents.answer(call.agent, call.native, _run(root, call))
 
 
 def _run(root: Path, call: HookCall) -> str:
     if call.event == "session-start":
         _capture(root, call)
         _run_in_background(root, "")
-        from mnemark.agent.hook.briefing import briefing
-        from mnemark.facts.visible import Visible
+        from mnemark.agent.hook.briefing import brief
+        from mnemark.facts.store import PlainWorkspace
         from mnemark.files.config import load
-        from mnemark.text.dates.clock import local_now
 
-        config = load(root)
-        return briefing(Visible(root, config), local_now(config.timezone))
+        return brief(PlainWorkspace(root, load(root)), call)
     if not call.session:
         return ""
     match call.event:
@@ -50,10 +53,12 @@ def _run(root: Path, call: HookCall) -> str:
         case "response":
             _capture(root, call)
         case "compact":
-            note_compaction(root, _capture(root, call))
+            session = _capture(root, call)
+            note_compaction(root, session)
+            shown.save(root, session, frozenset())
             _run_in_background(root, "")
         case "session-end":
-            _capture(root, call)
+            shown.save(root, _capture(root, call), frozenset())
             _run_in_background(root, call.session)
     return ""
 
@@ -82,7 +87,6 @@ def _recall(root: Path, call: HookCall) -> str:
     if not isinstance(said, str) or not is_question(said):
         return ""
     from mnemark.files.sessions import SessionLog
-    from mnemark.retrieval.block import block
     from mnemark.retrieval.quick_search import quick_search
 
     session = SessionLog(root, call.session).name
@@ -93,13 +97,16 @@ def _recall(root: Path, call: HookCall) -> str:
         _run_in_background(root, "")
         return ""
     except Exception as error:  # noqa: BLE001 - whatever changed bytes cause; what is no damage fails again
-        return _recall_from_files(root, said, window, error)
-    return block(found.hits, budget=800).text if found.believable >= floor(found, _HITS) else ""
+        found = _recall_from_files(root, said, window, error)
+    marks = shown.load(root, session)
+    text, new = shown.new_block(found, _HITS, marks, _BUDGET)
+    if text:
+        shown.save(root, session, marks | new)
+    return text
 
 
-def _recall_from_files(root: Path, said: str, window: tuple[str, int], why: Exception) -> str:
+def _recall_from_files(root: Path, said: str, window: tuple[str, int], why: Exception) -> "Recall":
     """Recall with an index that cannot be read: from the files, while it is made anew in the background."""
-    from mnemark.agent.hook.event import confident_block
     from mnemark.agent.hook.log import log
     from mnemark.memory.memory import Memory
 
@@ -107,7 +114,7 @@ def _recall_from_files(root: Path, said: str, window: tuple[str, int], why: Exce
     with Memory.open(root) as memory:
         found = memory.recall(said, k=_HITS, exclude=(window,), deadline=_SLOW_SECONDS)
     _run_in_background(root, "")
-    return confident_block(found, _HITS)
+    return found
 
 
 def _observe(root: Path, call: HookCall) -> None:

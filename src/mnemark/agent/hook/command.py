@@ -7,6 +7,7 @@ daemon answers if one runs, else `cold`, with few imports.
 import json
 import os
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -15,9 +16,9 @@ MAX_BYTES: Final = 64 * 1024 * 1024
 """Maximum size of an event."""
 LIMIT_SECONDS: Final = 8.0
 """Seconds after which the agent gets an empty answer, whatever is still running."""
-_ANSWER_SECONDS: Final = 2.0
-_QUIET_SECONDS: Final = 4.0
-"""Seconds to wait for the daemon on events without text for the model; else `_ANSWER_SECONDS`."""
+_DAEMON_SECONDS: Final = {"session-start": 0.5}
+_WAIT: Final = 0.3
+"""Seconds to wait for the daemon, by event or else: about what the hook takes alone on a busy machine."""
 
 
 class CommandLine(NamedTuple):
@@ -128,16 +129,17 @@ def _answer(root: Path, line: CommandLine, data: dict[str, Any]) -> Mapping[str,
 
     agent = agents.agent_named(line.agent) if line.agent else agents.recognised(data)
     found = agents.event_of(agent, line.event, data) if agent is not None else None
-    at = None if line.alone else daemon.find()
+    data = {agents.CALL: f"{time.time_ns()}-{os.getpid()}", **data}
+    at = None if line.alone or daemon.was_slow() else daemon.find()
     if at is not None and agent is not None and found is not None:
         event, _ = found
-        seconds = _ANSWER_SECONDS if event in {"session-start", "prompt"} else _QUIET_SECONDS
+        seconds = _DAEMON_SECONDS.get(event, _WAIT)
         body = {"agent": agent.name, "workspace": str(root), "event": data | {"hook_event_name": found[1]}}
         try:
             answer = daemon.post(f"/hook/{event}", body, seconds, daemon=at)
         except daemon.UnreachableError as gone:
-            if gone.slow and seconds == _QUIET_SECONDS and daemon.find() == at:
-                return {}  # the daemon is still handling the event, as it was not killed
+            if gone.slow:  # what it does with the event later is known by its number
+                daemon.note_slow()
         else:
             output = answer.get("output") if isinstance(answer, dict) else None
             return output if isinstance(output, dict) else {}

@@ -8,7 +8,7 @@ from mnemark.agent.hook import agents
 from mnemark.agent.hook.agents import Agent, Event
 from mnemark.errors import UsageError
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.quoting.fence import check_fenced
+from mnemark.text.quoting.fence import check_fenced, strip_fences
 
 if TYPE_CHECKING:
     from mnemark.types import Recall
@@ -46,6 +46,10 @@ OWN_TOOLS: Final = ("mnemark", "memory_")
 """Parts of the names of our own tools, whose results are not recorded again."""
 
 
+_HOOK_OUTPUT: Final = lazy_pattern(r"(?:\s*<hook_context>.*?</hook_context>)+", re.DOTALL)
+"""The output of hooks, which Gemini CLI puts before a prompt and reports as part of it."""
+
+
 class HookCall(NamedTuple):
     """A parsed event."""
 
@@ -54,6 +58,7 @@ class HookCall(NamedTuple):
     native: str
     session: str
     data: Mapping[str, Any]
+    """The agent's fields, without what hooks had told it."""
 
 
 def parse_call(event: str, name: str, data: Mapping[str, Any]) -> HookCall:
@@ -69,17 +74,23 @@ def parse_call(event: str, name: str, data: Mapping[str, Any]) -> HookCall:
     found = agents.event_of(agent, event, data)
     if found is None:
         raise UsageError(f"{agent.title} has no event {event!r}; give one of {', '.join(agents.EVENTS)}")
-    return HookCall(agent, *found, agents.session_of(agent, data), data)
+    return HookCall(agent, *found, agents.session_of(agent, data), _without_ours(data))
+
+
+def _without_ours(value: Any) -> Any:
+    """Remove the blocks of memory, and what hooks put before a prompt, from all texts of an event."""
+    if isinstance(value, str):
+        text = strip_fences(value) if "mnemark-recall" in value.lower() else value
+        hooked = _HOOK_OUTPUT.match(text) if "<hook_context>" in text else None
+        return text[hooked.end() :].lstrip() if hooked else text
+    if isinstance(value, Mapping):
+        return {key: _without_ours(one) for key, one in value.items()}
+    return [_without_ours(one) for one in value] if isinstance(value, list) else value
 
 
 def checked(block: str) -> str:
     """Return the block if its quotation is well-formed, else an empty string: it could end its quotation."""
     return block if block and check_fenced(block) else ""
-
-
-def confident_block(found: "Recall", most: int) -> str:
-    """Return the block of a recall with `k=most`, if it is believable enough and well quoted, else ""."""
-    return checked(found.text) if found.believable >= floor(found, most) else ""
 
 
 def floor(found: "Recall", most: int) -> float:
@@ -141,7 +152,7 @@ def execution(data: Mapping[str, Any]) -> Execution | None:
         tool,
         data.get("tool_input"),
         data.get("tool_response", data.get("tool_output")),
-        str(data.get("tool_use_id") or ""),
+        str(data.get("tool_use_id") or data.get(agents.CALL) or ""),
         str(error) if error else None,
         int(duration) if isinstance(duration, int | float) and 0 <= duration < _MAX_DURATION else None,
     )

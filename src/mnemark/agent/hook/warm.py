@@ -3,16 +3,14 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from mnemark.agent.hook import agents
-from mnemark.agent.hook.briefing import briefing
+from mnemark.agent.hook import agents, shown
+from mnemark.agent.hook.briefing import brief
 from mnemark.agent.hook.capture import capture, first_visible_line, note_compaction
 from mnemark.agent.hook.cold import make_up
-from mnemark.agent.hook.event import HookCall, checked, confident_block, execution, is_question, parse_call
+from mnemark.agent.hook.event import HookCall, execution, is_question, parse_call
 from mnemark.errors import UsageError
-from mnemark.memory.curation.files import past_of
 from mnemark.memory.memory import Memory
 from mnemark.memory.sessions.session import Session
-from mnemark.text.dates.clock import local_now
 
 
 class WarmWorkspace(Protocol):
@@ -43,13 +41,13 @@ def handle(opened: WarmWorkspace, event: str, body: Mapping[str, Any]) -> dict[s
     if not isinstance(data, Mapping):
         raise UsageError('an event must be an object: {"agent": "codex", "event": {...}}')
     call = parse_call(event, str(body.get("agent") or ""), data)
-    return {"output": agents.answer(call.agent, call.native, checked(_run(opened, call)))}
+    return {"output": agents.answer(call.agent, call.native, _run(opened, call))}
 
 
 def _run(opened: WarmWorkspace, call: HookCall) -> str:
     memory = opened.memory
     if not call.session:
-        return _briefing(memory) if call.event == "session-start" else ""
+        return brief(memory, call) if call.event == "session-start" else ""
     session = opened.session(call.session)
     # Recall before recording the prompt; a transcript contains it only after the answer.
     block = _recall(memory, session, call) if call.event == "prompt" else ""
@@ -61,16 +59,14 @@ def _run(opened: WarmWorkspace, call: HookCall) -> str:
         make_up(memory.root)
     match call.event:
         case "session-start":
-            return _briefing(memory)
+            return brief(memory, call)
         case "compact":
             note_compaction(memory.root, session.path)
+            shown.save(memory.root, session.path, frozenset())
         case "session-end":
+            shown.save(memory.root, session.path, frozenset())
             session.end(wait=False)
     return block
-
-
-def _briefing(memory: Memory) -> str:
-    return briefing(memory.visible, local_now(memory.config.timezone), is_past=past_of(memory))
 
 
 def _recall(memory: Memory, session: Session, call: HookCall) -> str:
@@ -81,4 +77,8 @@ def _recall(memory: Memory, session: Session, call: HookCall) -> str:
     window = ((session.path, first_visible_line(memory.root, session.path)),)
     context = [turn.content for turn in session.last(4)]
     found = memory.recall(said, context=context, exclude=window)
-    return confident_block(found, memory.config.recall_hits)
+    marks = shown.load(memory.root, session.path)
+    text, new = shown.new_block(found, memory.config.recall_hits, marks, memory.config.recall_budget)
+    if text:
+        shown.save(memory.root, session.path, marks | new)
+    return text

@@ -1,11 +1,12 @@
 """Implement `connect`: change agents' settings for hooks and tools, or write a plug-in."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mnemark.errors import UsageError
+from mnemark.errors import MnemarkError, UsageError
 from mnemark.interfaces import options, output, render
 from mnemark.interfaces.output import out, out_json, safe, say
 
@@ -18,15 +19,23 @@ _Dry = Annotated[bool, typer.Option("--dry-run", help="Show the changes without 
 
 def connect(
     agent: Annotated[
-        str, typer.Argument(help="claude-code, codex, gemini-cli, cursor or openclaw; without it: list them.")
+        str,
+        typer.Argument(
+            help="claude-code, codex, gemini-cli, cursor or openclaw; without it: all that are installed."
+        ),
     ] = "",
     *,
     workspace_: Annotated[
         Path | None,
         typer.Option("--workspace", "-w", metavar="FOLDER", envvar="MNEMARK_WORKSPACE", show_envvar=True,
-                     help="The workspace the agent will use. Default: ~/mnemark, created if missing."),
+                     help="The workspace the agent will use, created if missing. Default: ~/mnemark."),
     ] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Remove hooks and tools again.")] = False,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Try whether hooks and tools answer, in a memory made for it alone."),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Without an agent: do not ask.")] = False,
     dry_run: _Dry = False,
     project: Annotated[
         bool, typer.Option("--project", help="Connect only the project in the current folder.")
@@ -37,43 +46,124 @@ def connect(
     ] = None,
     json: options.Json = False,
 ) -> None:  # fmt: skip
-    """Connect an agent: add hooks and memory tools to its settings.
+    """Connect agents: add hooks and memory tools to their settings.
 
-    Other settings are not changed, and each changed file is backed up beside the original. --remove takes
-    hooks and tools out again. At a terminal it asks once whether mnemark may also learn with the agent's
-    language model, and says what is sent and what it costs; without a yes, no model is asked.
+    Without an agent, list those that are known, show what would change in the settings of those that are
+    installed, ask once, and connect them all. Other settings are not changed, and each changed file is backed
+    up beside the original. --remove takes hooks and tools out again. Connecting one agent at a terminal also
+    asks once whether mnemark may learn with its language model, and says what is sent and what it costs;
+    without a yes, no model is asked.
     """
     from mnemark.agent.connect import connect as work
 
     here = Path.cwd() if project else None
+    if check:
+        _check(agent, here, json=json)
+        return
+    root = work.workspace_for(workspace_)
     if not agent:
-        _list(here, json=json)
+        _connect_all(root, here, remove=remove, yes=yes, dry_run=dry_run, json=json)
         return
     host = work.host_of(agent)
-    root = work.workspace_for(workspace_)
     if plugin is not None:
         _plugin(host, plugin, root, dry_run=dry_run, json=json)
         return
     changes = work.plan(host, root, project=here, remove=remove)
     if not dry_run:
-        if not remove and not root.is_dir():
-            from mnemark.files import layout
-
-            layout.init(root)
-            say(f"Created {safe(str(root))}.")
-        work.apply(changes)
+        _apply(changes, root, remove=remove)
     if json:
         texts = {str(one.path): one.diff for one in changes}
         _out_changes(host, root, texts, dry_run=dry_run, removed=remove)
     elif dry_run:
-        for one in changes:
-            out(safe(one.diff), end="")
-        if not changes:
-            say("Nothing would change.")
+        _show_planned(changes)
     else:
         _show_done(host, changes, root, remove=remove)
         if not remove:
             _offer_model(host)
+
+
+def _apply(changes: "list[Change]", root: Path, *, remove: bool) -> None:
+    from mnemark.agent.connect import connect as work
+
+    if not remove and not root.is_dir():
+        from mnemark.files import layout
+
+        layout.init(root)
+        say(f"Created {safe(str(root))}.")
+    work.apply(changes)
+
+
+def _show_planned(changes: "list[Change]") -> None:
+    for one in changes:
+        out(safe(one.diff), end="")
+    if not changes:
+        say("Nothing would change.")
+
+
+def _connect_all(
+    root: Path, project: Path | None, *, remove: bool, yes: bool, dry_run: bool, json: bool
+) -> None:
+    """Connect all installed agents, or disconnect all, after asking once; without a terminal only list."""
+    from mnemark.agent.connect import connect as work
+    from mnemark.agent.connect.hosts import HOSTS, is_installed
+
+    _list(project, json=json)
+    asks = output.is_terminal(sys.stdin) and output.is_terminal(sys.stderr)
+    if json or not (asks or yes or dry_run):
+        return
+    hosts = [host for host in HOSTS if remove or is_installed(host)]
+    planned: dict[Host, list[Change]] = {}
+    for host in hosts:
+        try:
+            planned[host] = work.plan(host, root, project=project, remove=remove)
+        except MnemarkError as error:  # the others can be connected
+            say(f"{host.title}: {safe(str(error))}")
+    changes = [change for one in planned.values() for change in one]
+    if dry_run or not changes:
+        _show_planned(changes)
+        return
+    say("")
+    for host, own in planned.items():
+        for change in own:
+            say(f"{host.title}: {safe(str(change.path))}")
+    what = "mnemark is taken out of" if remove else f"Hooks and tools for {safe(str(root))} are put into"
+    say(f"{what} these files; --dry-run shows each line.")
+    if not yes and not typer.confirm("Go on?", default=True, err=True):
+        say("Nothing was changed.")
+        return
+    for host, own in planned.items():
+        _apply(own, root, remove=remove)
+        if own:
+            _show_done(host, [], root, remove=remove, changed=True)
+
+
+def _check(agent: str, project: Path | None, *, json: bool) -> None:
+    from mnemark.agent.connect.check import check
+    from mnemark.agent.connect.connect import host_of
+    from mnemark.agent.connect.hosts import HOSTS
+
+    hosts = (host_of(agent),) if agent else HOSTS
+    found = []
+    for host in hosts:
+        try:
+            found += check(host, project)
+        except MnemarkError as error:
+            if agent:
+                raise
+            say(f"{host.title}: {safe(str(error))}")
+    if json:
+        out_json({"checked": [one._asdict() for one in found]})
+    else:
+        rows = [
+            (one.title, one.part, (one.problem and "no") or f"{one.seconds:.1f} s", safe(one.workspace))
+            for one in found
+        ]
+        out("\n".join(render.table(rows))) if rows else say("No agent is connected; run `mnemark connect`.")
+        for one in found:
+            if one.problem:
+                say(safe(one.problem))
+    if not found or any(one.problem for one in found):
+        raise typer.Exit(1)
 
 
 def _list(project: Path | None, *, json: bool) -> None:
@@ -95,8 +185,6 @@ def _list(project: Path | None, *, json: bool) -> None:
 
 def _offer_model(host: "Host") -> None:
     """Ask once, at a terminal, whether the agent's model may be used; its answer is kept."""
-    import sys
-
     from mnemark.agent.connect.offer import keep_answer, offer_for
 
     offer = offer_for(host)
@@ -141,10 +229,12 @@ def _out_changes(host: "Host", root: Path, texts: dict[str, str], *, dry_run: bo
     })  # fmt: skip
 
 
-def _show_done(host: "Host", changes: "list[Change]", root: Path, *, remove: bool) -> None:
+def _show_done(
+    host: "Host", changes: "list[Change]", root: Path, *, remove: bool, changed: bool = False
+) -> None:
     for one in changes:
         out(safe(str(one.path)))
-    if not changes:
+    if not (changes or changed):
         say(f"{host.title} is {'not connected' if remove else 'already connected'}; nothing was changed.")
     elif remove:
         say(f"Removed mnemark from {host.title}.")

@@ -44,7 +44,7 @@ def consolidate(
 ) -> None:
     """Merge duplicates, archive unused facts, update core memory.
 
-    Core memory is MEMORY.md and USER.md. The daemon runs this every night. Each change is listed and can be
+    Core memory is MEMORY.md and USER.md. This runs by itself once a day. Each change is listed and can be
     undone with `mnemark undo`.
     """
     root = locate(workspace)

@@ -10,7 +10,7 @@ from mnemark.interfaces.queries import COLD_DEADLINE
 
 if TYPE_CHECKING:
     from mnemark.memory.curation.identity import Part
-    from mnemark.memory.prompt.prompt import Prompt
+    from mnemark.memory.prompt.builder import Prompt
 
 
 def prompt(

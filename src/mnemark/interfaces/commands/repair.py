@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec.structs import replace
 
 from mnemark.errors import IntegrityError, NewerFormatError, UsageError
 from mnemark.interfaces import options, output, render, workspace
@@ -52,6 +53,11 @@ def doctor(
         raise
     except IntegrityError:
         report = examine(root, fix=fix)  # what cannot be opened can be looked at, and be built anew
+    from mnemark.agent.connect.check import moved
+    from mnemark.memory.health.doctor import Finding
+
+    agents = (Finding("warn", problem, "`mnemark connect --check` tries them all") for problem in moved(root))
+    report = replace(report, findings=(*report.findings, *agents))
     _show(report, root, json=json)
 
 

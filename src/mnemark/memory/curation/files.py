@@ -11,7 +11,6 @@ from mnemark.facts import states
 from mnemark.facts.visible import Visible
 from mnemark.files import layout, listing
 from mnemark.files.workspace import Workspace
-from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.retrieval.past_facts import CORE_ROLES, IsPast
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.comments import drop_comments
@@ -21,6 +20,7 @@ from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
 from mnemark.types import Problem
 
 if TYPE_CHECKING:
+    from mnemark.memory.open_workspace import OpenWorkspace
     from mnemark.retrieval.fact_index import FactIndex
 
 BUDGET: Final = 2_000
@@ -42,14 +42,14 @@ class _Section(NamedTuple):
 
 
 def context(
-    ws: OpenWorkspace, *, scope: str = "", budget: int | None = None, now: datetime | None = None
+    ws: "OpenWorkspace", *, scope: str = "", budget: int | None = None, now: datetime | None = None
 ) -> str:
     """Return curated memory and today's notes as one text, without recall; see `read_context`."""
     day = (now or ws.now()).date()
     return read_context(ws.visible, day, scope=scope, budget=budget, is_past=past_of(ws))
 
 
-def past_of(ws: OpenWorkspace) -> IsPast:
+def past_of(ws: "OpenWorkspace") -> IsPast:
     """Return a predicate that tells from the index whether an entry of core memory is a past fact."""
 
     def is_past(scope: str, line: str) -> bool:
@@ -59,7 +59,7 @@ def past_of(ws: OpenWorkspace) -> IsPast:
     return is_past
 
 
-def past_lines(ws: OpenWorkspace, path: str, lines: Sequence[str]) -> frozenset[int]:
+def past_lines(ws: "OpenWorkspace", path: str, lines: Sequence[str]) -> frozenset[int]:
     """Return the numbers of lines that state a past fact without a mark that it is past.
 
     These are bullets that are not struck through yet, and entries of core memory.
@@ -168,9 +168,13 @@ def _section(visible: Visible, path: str, heading: str, is_past: IsPast, *, newe
     if "mnemark:begin" in shown:
         scope = layout.scope_of(path)
         shown = without(shown, lambda line: is_past(scope, line))
-    said = drop_comments(strip_fences(shown), lambda body: body.startswith(_OWN_COMMENTS), blanks=" \t")
-    kept = paragraphs(said)
+    kept = paragraphs(without_own_comments(strip_fences(shown)))
     return [_Section(heading, kept, newest)] if kept else []
+
+
+def without_own_comments(text: str) -> str:
+    """Remove the ids and markers of mnemark, useless to a model."""
+    return drop_comments(text, lambda body: body.startswith(_OWN_COMMENTS), blanks=" \t")
 
 
 def paragraphs(text: str) -> list[str]:

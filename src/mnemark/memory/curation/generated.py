@@ -7,7 +7,7 @@ recalled at least `USES` times. Transient facts, questions, tool output and sess
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta, tzinfo
-from typing import Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from mnemark.facts import remember
 from mnemark.facts.keys import subject_key
@@ -24,12 +24,14 @@ from mnemark.memory.curation.files import curated_files
 from mnemark.memory.curation.personas import CUSTOM, FOLDER
 from mnemark.memory.curation.plan import Edit, Proposal, ScopeView
 from mnemark.memory.curation.topics import HEADING_CHARACTERS, arranged, topic_of
-from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.generated import find, mark, outside, put
 from mnemark.text.markdown.link import link
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.words.similarity import key_of
+
+if TYPE_CHECKING:
+    from mnemark.memory.open_workspace import OpenWorkspace
 
 STEP: Final = "refresh"
 CORE: Final = "core"
@@ -170,7 +172,7 @@ def _within_months(view: ScopeView, facts: list[tuple[Fact, str]]) -> list[tuple
 
 
 def withdraw(
-    ws: OpenWorkspace,
+    ws: "OpenWorkspace",
     scopes: Iterable[str],
     *,
     step: str,
@@ -209,14 +211,14 @@ def _entries(fact: Fact, _zone: tzinfo) -> tuple[str, ...]:
     return core_entries(fact)
 
 
-def withdraw_replaced(ws: OpenWorkspace, facts: Iterable[Fact]) -> None:
+def withdraw_replaced(ws: "OpenWorkspace", facts: Iterable[Fact]) -> None:
     """Withdraw the entries of facts that these new facts superseded."""
     scopes = {fact.scope for fact in facts if fact.supersedes and not fact.review}
     withdraw(ws, scopes, step="undo", timeout=_EDIT_TIMEOUT)
 
 
 def remember_many(
-    ws: OpenWorkspace, said: Iterable[Mapping[str, Any] | NewFact], *, dry_run: bool = False
+    ws: "OpenWorkspace", said: Iterable[Mapping[str, Any] | NewFact], *, dry_run: bool = False
 ) -> list[Fact]:
     """Store facts, and withdraw the entries of those that they supersede; see `facts.remember`."""
     kept = remember.remember_many(ws.fact_store, said, dry_run=dry_run)
@@ -225,12 +227,12 @@ def remember_many(
     return kept
 
 
-def remember_one(ws: OpenWorkspace, **said: Any) -> Fact:
+def remember_one(ws: "OpenWorkspace", **said: Any) -> Fact:
     """Store a fact, given as the arguments of `remember`; see `remember_many`."""
     return remember_many(ws, [said])[0]
 
 
-def withdraw_all(ws: OpenWorkspace) -> None:
+def withdraw_all(ws: "OpenWorkspace") -> None:
     """Withdraw entries in every scope, as step "undo", so that `undo` does not list it as a change."""
     withdraw(ws, ws.scopes(), step="undo")
 
@@ -284,7 +286,7 @@ def _spaced(lines: Sequence[str]) -> list[str]:
     return [row for pair in rows for row in pair]
 
 
-def behind(ws: OpenWorkspace, ref: str) -> tuple[Fact, str] | None:
+def behind(ws: "OpenWorkspace", ref: str) -> tuple[Fact, str] | None:
     """Return the fact of a line in a generated part, and why it was promoted; None for other lines."""
     path, first, last = split_ref(ref)
     if last is None or last != first:

@@ -13,12 +13,12 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
+from mnemark.facts.store import PlainWorkspace
 from mnemark.files import compiled_cache as kept
 from mnemark.files import layout, listing
 from mnemark.llm.base import LLM, LLMUnavailable, Message
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.curation.personas import chosen
-from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.markdown.generated import outside
 from mnemark.text.markdown.outline import outline
 from mnemark.text.quoting.fence import strip_fences
@@ -100,7 +100,7 @@ class Shortened(msgspec.Struct):
 
 
 def compiled(
-    ws: OpenWorkspace,
+    ws: PlainWorkspace,
     *,
     scope: str = "",
     persona: str | None = None,
@@ -131,12 +131,12 @@ def compiled(
     return Identity(tuple(parts), tuple(notes))
 
 
-def section(ws: OpenWorkspace, name: str, found: Sequence[Source], budget: int) -> Part:
+def section(ws: PlainWorkspace, name: str, found: Sequence[Source], budget: int) -> Part:
     """Compile a section from given sources, without a request to a model."""
     return _Section(ws, name, found, budget).compile(None, TIMEOUT, [])
 
 
-def sources(ws: OpenWorkspace, name: str, *, scope: str = "", persona: str | None = None) -> list[Source]:
+def sources(ws: PlainWorkspace, name: str, *, scope: str = "", persona: str | None = None) -> list[Source]:
     """Return the files of a section, the root's before the scope's."""
     if name == "persona":
         pairs = []
@@ -149,12 +149,12 @@ def sources(ws: OpenWorkspace, name: str, *, scope: str = "", persona: str | Non
     return [one for one in clean if one.text.strip()]
 
 
-def _text(ws: OpenWorkspace, path: str) -> str:
+def _text(ws: PlainWorkspace, path: str) -> str:
     found = ws.visible.read(path)
     return "" if isinstance(found, Problem) else found.text
 
 
-def _paths(ws: OpenWorkspace, name: str, scope: str) -> list[str]:
+def _paths(ws: PlainWorkspace, name: str, scope: str) -> list[str]:
     paths: list[str] = []
     for folder in ("", f"{scope}/") if scope else ("",):
         if name == "core":
@@ -173,7 +173,7 @@ def _digest(said: list[object]) -> str:
 
 
 class _Section:
-    def __init__(self, ws: OpenWorkspace, name: str, found: Sequence[Source], budget: int) -> None:
+    def __init__(self, ws: PlainWorkspace, name: str, found: Sequence[Source], budget: int) -> None:
         self._ws = ws
         self._name = name
         self._sources = found

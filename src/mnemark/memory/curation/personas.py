@@ -11,9 +11,9 @@ from typing import Final
 import msgspec
 
 from mnemark.errors import UsageError
+from mnemark.facts.store import PlainWorkspace
 from mnemark.files import listing
 from mnemark.files.layout import in_scope
-from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.frontmatter import Value, front_matter
 from mnemark.text.quoting.fence import strip_fences
@@ -42,7 +42,7 @@ class Persona(msgspec.Struct, frozen=True, kw_only=True):
     """Weights that cannot be read."""
 
 
-def personas(ws: OpenWorkspace, *, scope: str = "") -> list[Persona]:
+def personas(ws: PlainWorkspace, *, scope: str = "") -> list[Persona]:
     """Return all personas by name; a scope's own replaces the root's of the same name."""
     found: dict[str, Persona] = {}
     for folder in dict.fromkeys((FOLDER, in_scope(scope, FOLDER))):
@@ -54,7 +54,7 @@ def personas(ws: OpenWorkspace, *, scope: str = "") -> list[Persona]:
     return [found[name] for name in sorted(found)]
 
 
-def chosen(ws: OpenWorkspace, name: str | None = None, *, scope: str = "") -> list[Persona]:
+def chosen(ws: PlainWorkspace, name: str | None = None, *, scope: str = "") -> list[Persona]:
     """Return the persona to use and the user's own traits: at most two, the persona first.
 
     Args:

@@ -14,12 +14,12 @@ from mnemark.files.layout import in_scope
 from mnemark.files.reading import read
 from mnemark.index.state import Use
 from mnemark.memory import file_edits
-from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Problem
 
 if TYPE_CHECKING:
     from mnemark.llm.base import LLM
+    from mnemark.memory.open_workspace import OpenWorkspace
 
 _STEP: Final = "consolidate: "
 _ID: Final = lazy_pattern(r"\bid: ([0-9A-Z]{26})\b")
@@ -78,7 +78,7 @@ class ScopeView:
     """A scope's files and facts with the edits of earlier steps applied."""
 
     def __init__(
-        self, ws: OpenWorkspace, now: datetime, *, scope: str = "", llm: "LLM | None" = None
+        self, ws: "OpenWorkspace", now: datetime, *, scope: str = "", llm: "LLM | None" = None
     ) -> None:
         self.ws = ws
         self.llm = llm
@@ -165,7 +165,7 @@ class ScopeView:
         self._back += [FactVersion(fact, None, None) for fact in proposal.back]
 
 
-def apply(ws: OpenWorkspace, edit: Edit | Move, *, step: str, group: str) -> file_edits.Written:
+def apply(ws: "OpenWorkspace", edit: Edit | Move, *, step: str, group: str) -> file_edits.Written:
     """Carry out a proposed edit or move."""
     if isinstance(edit, Move):
         return file_edits.move(ws, edit.path, edit.to, step=step, group=group)
@@ -177,7 +177,7 @@ def scopes_in(paths: Iterable[str]) -> list[str]:
     return sorted({layout.scope_of(path) for path in paths} | {""})
 
 
-def undone(ws: OpenWorkspace) -> Undone:
+def undone(ws: "OpenWorkspace") -> Undone:
     """Return the edits of consolidations that were undone."""
     mine = [one for one in file_edits.entries(ws) if one.state == "undone" and one.step.startswith(_STEP)]
     made = [(one.path, hunk) for one in mine for hunk in ws.edits.hunks(one)]

@@ -12,13 +12,13 @@ from mnemark.facts.keys import subject_key
 from mnemark.facts.labels import in_chinese
 from mnemark.facts.model import Fact
 from mnemark.facts.remember import facts as facts_of
+from mnemark.facts.store import PlainWorkspace
 from mnemark.facts.write import core_entries
 from mnemark.files import listing
 from mnemark.files.reading import read
 from mnemark.index.state import Use
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.curation.generated import CORE, PROFILE, earned, rank
-from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.markdown.generated import find, mark
 from mnemark.text.quoting.fence import visible
 from mnemark.text.quoting.injection import looks_like_instructions
@@ -62,7 +62,7 @@ class _Ranked(NamedTuple):
     is_trusted: bool
 
 
-def facts_for(ws: OpenWorkspace, now: datetime, *, scope: str = "") -> Facts:
+def facts_for(ws: PlainWorkspace, now: datetime, *, scope: str = "") -> Facts:
     """Return the facts that hold at `now`, the most important first.
 
     The system's role is only for what the owner said, what is in a file, or what has earned it as in the core
@@ -103,7 +103,7 @@ def _ranked(fact: Fact, zone: tzinfo) -> _Ranked:
     )
 
 
-def _generated(ws: OpenWorkspace, scope: str) -> tuple[frozenset[str], frozenset[str]]:
+def _generated(ws: PlainWorkspace, scope: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return marks of generated lines of MEMORY.md and USER.md: removed by a person, and standing."""
     removed: set[str] = set()
     standing: set[str] = set()

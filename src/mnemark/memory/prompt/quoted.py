@@ -1,45 +1,48 @@
 """Quote recalled text and unvouched facts for the user's role of a prompt."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
+from mnemark.facts.store import PlainWorkspace
 from mnemark.files import layout, listing
-from mnemark.memory.curation.files import day_files
+from mnemark.memory.curation.files import day_files, without_own_comments
 from mnemark.memory.curation.identity import Part
 from mnemark.memory.curation.personas import chosen, weighted
-from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.prompt.facts import FactLine
 from mnemark.memory.prompt.parts import JOIN, Layer, cut, fact_layer, first_words, pieces_of
 from mnemark.retrieval.block import NOTHING, Block, block
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.generated import find
 from mnemark.text.quoting.fence import check_fenced, fenced, inert, inert_together, strip_fences
+from mnemark.text.words.similarity import key_of
 from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Hit, Problem, Recall
-
-if TYPE_CHECKING:
-    from mnemark.memory.sessions.session import Session
 
 _FIRST: Final = 400
 """Pieces of a layer whose tokens are counted as they will be shown."""
 _FRAME: Final = 70
 """Tokens of the quotation's frame."""
+_DATED: Final = lazy_pattern(r" · [0-9]{4}-[0-9]{2}-[0-9]{2}$")
+"""The date behind a line of the scratchpad."""
 _MARKER: Final = lazy_pattern(r"^[ \t]*<!-- mnemark:end ([\w-]+) -->", re.MULTILINE)
 
 
 class PromptRequest(NamedTuple):
     """What a prompt is made for."""
 
-    query: str | None
-    session: "Session | None"
+    recall: Recall | None
+    """What was found for the message; None where there is no question."""
+    session: str
+    """Its id; may be empty."""
     scope: str
-    deadline: float | None
     persona: str | None
     now: datetime
+    known: frozenset[str] = frozenset()
+    """Names, in lower case, of files of identity that the agent reads by itself."""
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -47,13 +50,13 @@ class PromptRequest(NamedTuple):
         return ("", f"{self.scope}/") if self.scope else ("",)
 
 
-def text_of(ws: OpenWorkspace, path: str) -> str:
+def text_of(ws: PlainWorkspace, path: str) -> str:
     """Return a file's text without secrets and recalled blocks; empty where it cannot be read."""
     found = ws.visible.read(path)
     return "" if isinstance(found, Problem) else strip_fences(found.text)
 
 
-def scratchpads(ws: OpenWorkspace, asked: PromptRequest) -> list[tuple[str, str]]:
+def scratchpads(ws: PlainWorkspace, asked: PromptRequest) -> list[tuple[str, str]]:
     """Return paths and texts of the scratchpads, the root's first."""
     found = []
     for folder in asked.folders:
@@ -69,13 +72,19 @@ def _inert(layer: Layer) -> tuple[str, ...]:
 
 
 class Quoted:
-    """The quoted block, for one budget after the other; recall runs once."""
+    """The quoted block, for one budget after the other."""
 
-    def __init__(self, ws: OpenWorkspace, asked: PromptRequest, doubtful: Sequence[FactLine]) -> None:
+    def __init__(
+        self,
+        ws: PlainWorkspace,
+        asked: PromptRequest,
+        doubtful: Sequence[FactLine],
+        more: Sequence[Layer] = (),
+    ) -> None:
         self._ws = ws
+        self._more = more
         self._asked = asked
-        self.recall = self._found()
-        """None where there is no question."""
+        self.recall = asked.recall
         day = asked.now.date()
         self._days = [path for folder in asked.folders for path in day_files(ws.root, folder, day)]
         # Inert first, so that what pieces cost is known before they are chosen.
@@ -88,20 +97,6 @@ class Quoted:
         """Wrong values in persona files."""
         self._hits = weighted(hits, personas)
 
-    def _found(self) -> Recall | None:
-        asked = self._asked
-        query = asked.query
-        if query is None and asked.session is not None:
-            said = [turn.content for turn in asked.session.last() if turn.origin == "owner"]
-            query = said[-1] if said else None
-        if not query or not query.strip():
-            return None
-        if asked.session is not None:
-            return asked.session.recall(query, deadline=asked.deadline)
-        return self._ws.searcher.recall(
-            query, deadline=asked.deadline, scope=asked.scope or None, now=asked.now
-        )
-
     def _is_shown(self, hit: Hit) -> bool:
         place = layout.place(hit.path)
         shown = place is not None and place.role in {"identity", "longterm", "scratchpad", "persona"}
@@ -113,17 +108,29 @@ class Quoted:
             parts = [part for name in _MARKER.findall(text) if (part := find(text, name)) is not None]
             lines = tuple(line for part in parts for line in part.lines)
             layers.append(Layer(name="scratchpad", heading=f"[{path}]", pieces=lines, sources=(path,)))
+        layers += [self._day(path) for path in self._days]
+        layers += self._more
         if doubtful and self.recall is None:  # else recall finds those that matter
             layers.append(fact_layer("facts", "[facts, not confirmed]", doubtful))
-        layers += [self._day(path) for path in self._days]
         return layers
 
     def _day(self, path: str) -> Layer:
-        pieces = pieces_of(text_of(self._ws, path))
+        pieces = pieces_of(without_own_comments(text_of(self._ws, path)))
         return Layer(name="day", heading=f"[{path}]", pieces=pieces, sources=(path,), joint=JOIN, newest=True)
 
+    def leave_out(self, refs: Collection[str], lines: Iterable[str]) -> None:
+        """Leave out facts that the prompt shows elsewhere, and pieces that only repeat one of its lines."""
+        keys = {key for line in lines if (key := key_of(line))}
+        self._hits = [hit for hit in self._hits if hit.ref not in refs]
+        self._layers = [
+            msgspec.structs.replace(
+                one, pieces=tuple(p for p in one.pieces if key_of(_DATED.sub("", p)) not in keys)
+            )
+            for one in self._layers
+        ]
+
     def part(self, budget: int) -> Part:
-        """Return the block within its budget: hits, the scratchpad, doubtful facts, today's notes."""
+        """Return the block within its budget: hits, scratchpad, today's notes, episodes, doubtful facts."""
         room = budget - _FRAME
         found: list[str] = []
         sources: list[str] = []

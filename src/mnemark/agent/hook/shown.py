@@ -1,0 +1,95 @@
+"""Remember what a session was shown, so that a model does not get it twice. Imports stay light.
+
+What stands in the model's context is kept as hashes of lines, and of the refs of facts, until a compaction.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from mnemark.agent.hook.event import checked, floor
+from mnemark.errors import MnemarkError
+from mnemark.files import layout, platform
+
+if TYPE_CHECKING:
+    from mnemark.types import Hit, Recall
+
+_MOST: Final = 5_000
+"""Marks kept of a session; a file longer than that starts anew."""
+
+
+def _mark(text: str) -> str:
+    return hashlib.blake2b(
+        " ".join(text.split()).casefold().encode("utf-8", "replace"), digest_size=6
+    ).hexdigest()
+
+
+def marks_of(lines: Iterable[str], refs: Iterable[str] = ()) -> frozenset[str]:
+    """Return the marks of lines without their bullets, and of refs."""
+    bare = [text for line in lines if (text := line.strip(" \t-*#"))]
+    labelled = [text for line in bare if (text := line.partition(": ")[2])]  # "Asked: …" in a day's note
+    return frozenset(map(_mark, (*bare, *labelled, *refs)))
+
+
+def new_block(
+    found: "Recall", most: int, marks: frozenset[str], budget: int, *, least: float | None = None
+) -> tuple[str, frozenset[str]]:
+    """Return the block of a recall without what was shown, and the marks of what stands in it.
+
+    Args:
+        found: a recall with `k=most`.
+        most: see `floor`.
+        marks: of what the model has.
+        budget: tokens of the block.
+        least: the minimum of `Recall.believable`; by default `floor`.
+
+    Returns:
+        The block is empty where what is left is not believable enough: as the best hit is, so is its share.
+    """
+    from mnemark.retrieval.block import block
+
+    left = tuple(hit for hit in found.hits if not _is_shown(hit, marks)) if marks else found.hits
+    best = found.hits[0].score if found.hits else 0.0
+    share = min(left[0].score / best, 1.0) if left and best > 0 and left[0] != found.hits[0] else 1.0
+    if not left or found.believable * share < (floor(found, most) if least is None else least):
+        return "", frozenset()
+    same = found.text and len(left) == len(found.hits)
+    text, hits = (found.text, left) if same else block(left, budget=budget)
+    lines = (line for hit in hits for line in hit.text.splitlines())
+    return checked(text), marks_of(line for line in lines if line.strip() in text)
+
+
+def _is_shown(hit: "Hit", marks: frozenset[str]) -> bool:
+    said = (line.strip(" \t-*#") for line in hit.text.splitlines() if not line.startswith("#"))
+    lines = frozenset(_mark(line) for line in said if line)
+    return _mark(hit.ref) in marks or (bool(lines) and lines <= marks)
+
+
+def _file(root: Path, session: str) -> Path:
+    name = hashlib.blake2b(session.encode(), digest_size=10).hexdigest()
+    return root / layout.PRIVATE / "hooks" / f"{name}.shown"
+
+
+def load(root: Path, session: str) -> frozenset[str]:
+    """Return the marks of what a session (the path of its file) was shown; none where they cannot be read."""
+    try:
+        return frozenset(platform.content(_file(root, session)).decode().split())
+    except (OSError, UnicodeDecodeError):
+        return frozenset()
+
+
+def save(root: Path, session: str, marks: frozenset[str]) -> None:
+    """Keep the marks of a session; without any, remove its file.
+
+    Where nothing can be written, a model may be told something twice.
+    """
+    place = _file(root, session)
+    with suppress(OSError, MnemarkError):
+        if not marks:
+            platform.FS.unlink(place)
+            return
+        layout.private_folder(root)
+        platform.make_folder(place.parent)
+        platform.write_private(place, "\n".join(sorted(marks)[:_MOST]).encode())

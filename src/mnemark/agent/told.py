@@ -1,0 +1,34 @@
+"""Tell an agent what memory has for one request: a briefing, and a recall without what stands in it."""
+
+from mnemark.agent.hook import shown
+from mnemark.facts.store import PlainWorkspace
+from mnemark.memory.prompt.briefing import BUDGET, Briefing, briefing
+from mnemark.types import Recall
+
+
+def told(
+    ws: PlainWorkspace,
+    found: Recall | None,
+    *,
+    scope: str = "",
+    budget: int | None = None,
+    brief: int = BUDGET,
+    least: float | None = None,
+) -> str:
+    """Return the blocks for one request, quoted; empty where memory has nothing to say.
+
+    Args:
+        ws: the workspace.
+        found: what was recalled for the request; None where nothing was asked.
+        scope: scope to include beside the root's.
+        budget: tokens of the recall; as configured by default.
+        brief: tokens of the briefing; 0 for none.
+        least: the minimum of `Recall.believable`; by default that of hooks.
+    """
+    brief_text, refs = briefing(ws, ws.now(), scope=scope, budget=brief) if brief else Briefing()
+    if found is None:
+        return brief_text
+    marks = shown.marks_of(brief_text.splitlines(), refs)
+    tokens = ws.config.recall_budget if budget is None else budget
+    block, _ = shown.new_block(found, ws.config.recall_hits, marks, tokens, least=least)
+    return "\n".join(filter(None, (brief_text, block)))

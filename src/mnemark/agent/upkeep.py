@@ -1,0 +1,117 @@
+"""Consolidate a memory once a day without being asked: by whoever uses it first after the configured time.
+
+Ends of sessions and commands look whether it is due, and leave the work to the background. A file says when
+it was tried last, or when the memory was first seen; a failure is retried the next day. What was done is told
+in one line of the next briefing. A language model is used as `mnemark consolidate` would use it.
+"""
+
+import os
+from contextlib import suppress
+from datetime import datetime, time, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from mnemark.agent import daemon
+from mnemark.errors import BusyError, MnemarkError
+from mnemark.facts.store import PlainWorkspace
+from mnemark.files import layout, platform
+
+if TYPE_CHECKING:
+    from mnemark.memory.consolidation.report import Report
+    from mnemark.memory.memory import Memory
+
+MARK: Final = "upkeep"
+"""File below `.mnemark/` whose time says when upkeep was tried last."""
+NEWS: Final = "upkeep.news"
+"""File beside it with the line for the next briefing."""
+_LOCK: Final = "upkeep.lock"
+
+
+def latest(at: str, now: datetime) -> datetime | None:
+    """Return the last time of day `at` ("03:00") before `now`; None for an empty one: never.
+
+    >>> latest("03:00", datetime(2026, 2, 13, 2, 0))
+    datetime.datetime(2026, 2, 12, 3, 0)
+    """
+    if not at:
+        return None
+    hour, minute = at.split(":")
+    found = datetime.combine(now.date(), time(int(hour), int(minute)), now.tzinfo)
+    return found if found <= now else found - timedelta(days=1)
+
+
+def is_due(memory: PlainWorkspace, now: datetime | None = None) -> bool:
+    """Tell whether upkeep was not tried since the last configured time; a new memory is marked only."""
+    now = now or memory.now()
+    at = latest(memory.config.consolidate.at, now)
+    if at is None or memory.readonly or not (memory.root / "journal").is_dir():
+        return False
+    try:
+        return (memory.root / layout.PRIVATE / MARK).stat().st_mtime < at.timestamp()
+    except OSError:
+        with suppress(OSError, MnemarkError):
+            _mark(memory.root, now)
+        return False
+
+
+def start_if_due(memory: PlainWorkspace) -> None:
+    """Start upkeep in the background where it is due; never raise."""
+    with suppress(OSError, MnemarkError):
+        if is_due(memory):
+            daemon.spawn(["-P", "-m", "mnemark.agent.hook.background", str(memory.root)])
+
+
+def keep_up(memory: "Memory", now: datetime | None = None) -> bool:
+    """Consolidate a memory where it is due, and leave a line for the next briefing; return whether it was.
+
+    Raises:
+        MnemarkError: it could not be consolidated; the next try is tomorrow.
+    """
+    now = now or memory.now()
+    if not is_due(memory, now):
+        return False
+    folder = layout.private_folder(memory.root)
+    try:
+        with platform.locked(folder / _LOCK, os.O_RDWR | os.O_CREAT, timeout=0.0):
+            if not is_due(memory, now):
+                return False
+            _mark(memory.root, now)
+            memory.edits.refresh()
+            at, runs = latest(memory.config.consolidate.at, now), memory.edits.runs
+            if any(at is not None and run.time is not None and run.time >= at for run in runs):
+                return False  # somebody asked for it, or another machine did it
+            report = memory.consolidate(now=now)
+    except BusyError:
+        return False
+    if line := _line(report):
+        platform.write_private(folder / NEWS, line.encode())
+    return not report.skipped
+
+
+def take_news(root: Path) -> str:
+    """Return the line about the last upkeep, once; empty where there is none."""
+    place = root / layout.PRIVATE / NEWS
+    try:
+        line = platform.content(place).decode()
+        platform.FS.unlink(place)
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return line
+
+
+def _line(report: "Report") -> str:
+    files = dict.fromkeys(edit.path.split(" → ")[-1] for edit in report.edits if edit.status == "written")
+    if not report.group or not (files or report.learned):
+        return ""
+    named = ", ".join(list(files)[:3]) + (f" and {len(files) - 3} more" if len(files) > 3 else "")
+    parts = [f"{len(report.learned)} facts learned"] if report.learned else []
+    parts += [f"changed: {named}"] if files else []
+    told = "; ".join(parts)
+    day, undo = f"{report.time:%Y-%m-%d}", f"mnemark undo {report.group}"
+    return f"Memory was tidied up on {day} ({told}). `{undo}` takes it back."
+
+
+def _mark(root: Path, now: datetime) -> None:
+    place = layout.private_folder(root) / MARK
+    platform.write_private(place, b"")
+    os.utime(place, (now.timestamp(), now.timestamp()))

@@ -1,0 +1,129 @@
+"""A memory is consolidated once a day by whoever uses it, and the next briefing says so."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from mnemark import Memory
+from mnemark.agent import daemon, upkeep
+from mnemark.agent.hook import background, cold
+from mnemark.agent.hook.event import parse_call
+from mnemark.files import layout, platform
+from mnemark.text.quoting.fence import all_fenced
+
+LEXICAL = {"embedder": "none"}
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A memory that was last kept up two days ago, and has learned something since."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    root = tmp_path / "memory"
+    with Memory.open(root, config=LEXICAL) as memory:
+        memory.remember("city", "Leeds")
+        memory.sync()
+    (root / "mnemark.toml").write_text('embedder = "none"\n', "utf-8")
+    seen(root, days=2)
+    return root
+
+
+def seen(root: Path, *, days: float) -> None:
+    mark = layout.private_folder(root) / upkeep.MARK
+    mark.write_bytes(b"")
+    os.utime(mark, (time.time() - days * 86_400,) * 2)
+
+
+def runs(root: Path) -> int:
+    lines = [
+        line for path in (root / "journal").glob("*.jsonl") for line in path.read_text("utf-8").splitlines()
+    ]
+    return sum(json.loads(line)["kind"] == "consolidate" for line in lines)
+
+
+def briefed(root: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(cold, "_run_in_background", lambda root, session: None)
+    output = cold.handle(root, parse_call("session-start", "claude-code", {"session_id": "s"}))
+    return str(output["hookSpecificOutput"]["additionalContext"])
+
+
+def test_the_background_keeps_up_once_a_day_and_the_next_briefing_says_so(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(2):
+        background.run(root, "")
+    assert runs(root) == 1
+    assert "Leeds" in (root / "USER.md").read_text("utf-8")
+    first, second = briefed(root, monkeypatch), briefed(root, monkeypatch)
+    assert all_fenced(first)
+    assert first.count("Memory was tidied up") == 1
+    assert "USER.md" in first
+    assert "Memory was tidied up" not in second
+    assert not (root / ".mnemark/hook.log").exists()
+    seen(root, days=1.1)
+    with Memory.open(root) as memory:
+        assert upkeep.is_due(memory)
+        assert not upkeep.is_due(memory, memory.now() - timedelta(days=2))
+
+
+def test_a_day_without_changes_is_not_told(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    background.run(root, "")
+    upkeep.take_news(root)
+    seen(root, days=2)
+    journal = next((root / "journal").glob("*.jsonl"))
+    lines = [line for line in journal.read_text("utf-8").splitlines() if '"consolidate"' not in line]
+    journal.write_text("\n".join(lines) + "\n", "utf-8")  # as if that had been yesterday
+    background.run(root, "")
+    assert upkeep.take_news(root) == ""
+
+
+@pytest.mark.parametrize("case", ["new", "switched off", "done by hand", "another does it", "read only"])
+def test_upkeep_waits(root: Path, case: str) -> None:
+    if case == "new":
+        (root / ".mnemark" / upkeep.MARK).unlink()
+    if case == "switched off":
+        (root / "mnemark.toml").write_text('embedder = "none"\n[consolidate]\nat = ""\n', "utf-8")
+    with Memory.open(root, readonly=case == "read only") as memory:
+        if case == "done by hand":
+            memory.consolidate()
+        before = runs(root)
+        if case == "another does it":
+            with platform.locked(root / ".mnemark/upkeep.lock", os.O_RDWR | os.O_CREAT, timeout=1):
+                assert not upkeep.keep_up(memory)
+        else:
+            assert not upkeep.keep_up(memory)
+    assert runs(root) == before
+
+
+def test_a_failure_is_retried_the_next_day(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise OSError("the disk is gone")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Memory, "consolidate", fails)
+        background.run(root, "")
+        background.run(root, "")
+    log = (root / ".mnemark/hook.log").read_text("utf-8")
+    assert log.count("the disk is gone") == 1
+    assert runs(root) == 0
+
+
+def test_a_command_leaves_it_to_the_background(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = [sys.executable, "-m", "mnemark", "remember", "editor", "Emacs", "-w", str(root)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert "tidied" not in done.stdout + done.stderr
+    deadline = time.monotonic() + 60
+    while not (root / ".mnemark" / upkeep.NEWS).exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert runs(root) == 1
+    started: list[object] = []
+    monkeypatch.setattr(daemon, "spawn", lambda words, **_: started.append(words))
+    with Memory.open(root) as memory:
+        upkeep.start_if_due(memory)
+    assert started == []

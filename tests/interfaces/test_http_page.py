@@ -1,0 +1,80 @@
+"""docs/http.md has an example of each call, and each does what it shows."""
+
+import http.client
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interfaces.daemons import Running, running
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+pytest.importorskip("mcp")
+PAGE = Path(__file__).parents[2] / "docs/http.md"
+FOLDER = "/home/me/agent"
+_EXAMPLE = re.compile(r"^(GET|POST) (\S+)(?: (\{.*\}))?\n([0-9]{3}) (.*)$", re.MULTILINE)
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Iterator[Running]:
+    with running(tmp_path / "state") as found:
+        yield found
+
+
+def examples() -> list[tuple[str, ...]]:
+    return _EXAMPLE.findall(PAGE.read_text("utf-8"))
+
+
+def asked(here: Running, method: str, path: str, body: dict[str, Any] | None) -> tuple[int, Any]:
+    connection = http.client.HTTPConnection("127.0.0.1", here.port, timeout=30)
+    head = {
+        "Authorization": f"Bearer {here.at.token}", "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+    }  # fmt: skip
+    connection.request(method, path, None if body is None else json.dumps(body), head)
+    answer = connection.getresponse()
+    found = answer.status, json.loads(answer.read())
+    connection.close()
+    return found
+
+
+def fits(shown: Any, found: Any) -> bool:
+    """Whether an answer holds what is shown of it."""
+    if shown == "…":
+        return found is not None
+    if isinstance(shown, dict):
+        return isinstance(found, dict) and all(
+            key in found and fits(value, found[key]) for key, value in shown.items()
+        )
+    if isinstance(shown, list) and shown:
+        return isinstance(found, list) and len(found) >= len(shown) and all(map(fits, shown, found))
+    return bool(shown == found)
+
+
+def test_each_example_does_what_the_page_shows(here: Running, tmp_path: Path) -> None:
+    root = tmp_path / "agent"
+    root.mkdir()
+    for method, path, body, status, answer in examples():
+        sent = json.loads(body) if body else None
+        if sent is not None and path != "/mcp":
+            sent = {"workspace": str(root), **sent}
+        if path == "/mcp":
+            path += f"?workspace={root}"  # noqa: PLW2901 - as the page says
+        found = asked(here, method, path, sent)
+        shown = json.loads(answer.replace(FOLDER, str(root)))
+        assert (found[0], fits(shown, found[1])) == (int(status), True), (path, found)
+
+
+def test_each_call_has_an_example(here: Running) -> None:
+    _, document = asked(here, "GET", "/openapi.json", None)
+    shown = {(method.lower(), path) for method, path, *_ in examples()}
+    calls = {
+        (method, path) for path, methods in document["paths"].items() for method in methods
+        if not path.startswith(("/v1/tools/", "/hook/"))
+    }  # fmt: skip
+    assert calls <= shown
+    assert {"/v1/tools/memory_search", "/hook/prompt", "/mcp"} <= {path for _, path in shown}

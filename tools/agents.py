@@ -1,0 +1,73 @@
+"""Run the real Claude Code, Codex and Gemini CLI with mnemark, against a scripted model.
+
+    python tools/agents.py             the versions below, which a change has to pass
+    python tools/agents.py --latest    the newest ones; says where they behave otherwise
+
+npm fetches them into `--cache` (default: .agents); where it cannot, the exit code is 75.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PINNED = {
+    "@anthropic-ai/claude-code": ("claude", "claude-code", "2.1.330"),
+    "@openai/codex": ("codex", "codex", "0.169.0"),
+    "@google/gemini-cli": ("gemini", "gemini-cli", "0.61.0"),
+}
+"""Command, name in `mnemark connect` and version, by package."""
+
+
+UNFETCHED = 75
+"""Exit code where npm could not fetch the agents: nothing was found out."""
+
+
+def install(folder: Path, *, latest: bool) -> Path:
+    """Fetch the agents; return the folder with their commands."""
+    wanted = [f"{package}@{'latest' if latest else version}" for package, (_, _, version) in PINNED.items()]
+    folder.mkdir(parents=True, exist_ok=True)
+    quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
+    try:
+        subprocess.run(["npm", "install", "--prefix", str(folder), *quiet, *wanted], check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(f"not run, as npm could not fetch the agents: {error}")
+        raise SystemExit(UNFETCHED) from None
+    return folder / "node_modules/.bin"
+
+
+def version_of(binaries: Path, command: str) -> str:
+    """Return what `COMMAND --version` says, without the name."""
+    done = subprocess.run([binaries / command, "--version"], capture_output=True, text=True, check=False)
+    numbers = [word for word in done.stdout.split() if word[:1].isdigit()]
+    return numbers[0] if numbers else "unknown"
+
+
+def main() -> int:
+    """Run the tests of each agent; return 1 where one fails."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--latest", action="store_true")
+    parser.add_argument("--cache", type=Path, default=ROOT / ".agents")
+    given = parser.parse_args()
+    binaries = install(given.cache / ("latest" if given.latest else "pinned"), latest=given.latest)
+    environment = {**os.environ, "PATH": f"{binaries.resolve()}{os.pathsep}{os.environ['PATH']}"}
+    failed = []
+    for command, agent, pinned in PINNED.values():
+        found = version_of(binaries, command)
+        print(f"{agent} {found}", flush=True)
+        tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
+                 "tests/agent/test_real_agents.py", "-k", command]  # fmt: skip
+        if subprocess.run(tests, env=environment, cwd=ROOT, check=False).returncode:
+            otherwise = f"{agent} {found} behaves otherwise"
+            failed.append(f"{otherwise} than {pinned}" if found != pinned else f"{otherwise} than it did")
+    for line in failed:
+        print(f"{line}: see the failed tests above")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
