@@ -16,8 +16,8 @@ from starlette.routing import Route
 from mnemark._version import __version__
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.files.disk_errors import shortage
-from mnemark.interfaces.http.bodies import ToolCall
-from mnemark.interfaces.http.calls import CALLS, Call, openapi, status_of
+from mnemark.interfaces.http.bodies import Call, ToolCall
+from mnemark.interfaces.http.calls import CALLS, openapi, status_of
 from mnemark.interfaces.http.guard import Activity
 from mnemark.interfaces.http.lanes import Lanes
 from mnemark.interfaces.http.pool import Workspaces
