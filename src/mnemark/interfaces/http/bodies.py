@@ -257,3 +257,7 @@ class ToolCall(Body):
     """A call of one of the memory tools."""
 
     arguments: dict[str, Any] = {}
+
+
+class Ticket(Body):
+    """Ask for the address that lets a browser in once, within a minute."""

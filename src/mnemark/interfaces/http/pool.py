@@ -180,6 +180,11 @@ class Workspaces:
         with self._guard:
             return [r for r, one in self._open.items() if not one.users and now - one.used >= seconds]
 
+    def opened(self) -> list[Path]:
+        """Return the open workspaces, the last used first."""
+        with self._guard:
+            return list(self._open)[::-1]
+
     def count(self) -> int:
         """Return the number of open workspaces."""
         with self._guard:

@@ -11,7 +11,7 @@ from mnemark.types import Json, Origin
 
 KINDS: Final = (
     "remember", "retract", "write", "move", "edit", "forget", "erased", "undo", "accept", "reject", "pin",
-    "consolidate", "import", "describe", "attach",
+    "propose", "conflict", "consolidate", "import", "describe", "attach",
 )  # fmt: skip
 """Kinds of entries that are changes to a person; others are bookkeeping."""
 
