@@ -139,9 +139,18 @@ def _words(ws: OpenWorkspace, noted: Noted, payload: Mapping[str, Json]) -> str:
     """Return what a change did in words, redacted; nothing of a fact that was forgotten."""
     if noted.kind in {"write", "move"}:
         return _text(payload, "path")
-    if noted.id in ws.index.hidden.current().facts:
+    forgotten = ws.index.hidden.current().facts
+    if noted.id in forgotten:
         return ""
+    if noted.kind == "pin" and (pinned := _text(payload, "fact")):
+        return "" if pinned in forgotten else _fact(ws, pinned)
     return ws.visible.redacted(describe_payload(msgspec.json.encode(payload).decode()))
+
+
+def _fact(ws: OpenWorkspace, identifier: str) -> str:
+    log = ws.fact_store.log
+    known = log.known.get(identifier)
+    return str(known.fact if known is not None else log.records.get(identifier, identifier))
 
 
 def _part(ws: OpenWorkspace, log: ChangeLog, noted: Noted, known: Mapping[str, object]) -> Part:

@@ -25,10 +25,11 @@ def decide(at: At) -> Go:
             done.append(fact)
     for text in failed:
         at.tell("{error}", error=text)
-    if done:
-        fact = done[0]
-        one = str(fact) if fact is not None and len(done) == 1 else ""
-        undo = fact.id if accept and fact is not None and len(done) == 1 else ""
-        said = ("Accepted" if accept else "Rejected") + (": {fact}" if one else " {n} entries")
-        at.tell(said, fact=one, n=len(done), undo=undo)
+    if len(done) == 1 and done[0] is not None:
+        one = done[0]
+        at.tell(
+            "Accepted: {fact}" if accept else "Rejected: {fact}", fact=str(one), undo=one.id if accept else ""
+        )
+    elif done:
+        at.tell("Accepted {n} entries" if accept else "Rejected {n} entries", n=len(done))
     return Go(at.link("review", origin=at.sent("origin"), at=at.sent("at")) + f"#r{at.sent('at')}")

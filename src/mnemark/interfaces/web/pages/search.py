@@ -56,7 +56,7 @@ def item(at: At) -> Shown:
     values = {
         "why": why, "ref": ref, "query": query, "path": path, "is_fact": is_fact, "whole": whole,
         "fact": why.history[0] if why.history else None,
-        "current": next((fact for fact in why.history if fact.id == why.id), None),
+        "held": next((fact for fact in why.history if fact.id == why.id), None),
         "routes": ROUTES, "life": _life(at, why.history) if len(why.history) > 1 else "",
         "around": _around(at, path, first) if why.kind == "turn" else (),
         "is_log": place is not None and place.role == "session", "line": first if last else 0,
