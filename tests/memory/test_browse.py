@@ -187,6 +187,7 @@ def test_looking_counts_as_no_use(memory: Memory) -> None:
     memory.remember("animal", "otter")
     memory.browse.search("otter")
     memory.browse.facts()
+    assert "otter" in memory.browse.prompt("which animal", deadline=5.0).recall
     memory.close()
     assert Memory.open(memory.root).browse.recalled() == []
 

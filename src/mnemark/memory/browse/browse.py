@@ -17,6 +17,7 @@ from mnemark.memory.browse import (
 from mnemark.memory.browse.page import Page
 from mnemark.memory.journal.changes import ChangeLog
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.memory.prompt.prompt import BUDGET, Prompt, prompt
 from mnemark.memory.sessions.history import Listed
 from mnemark.types import Kind, Origin
 
@@ -124,6 +125,17 @@ class Browse:
     def change(self, id: str) -> change_rows.ChangeDetail:  # noqa: A002 - the word of the file format
         """Return a change, or those of a group, with diffs. Raises NotFoundError."""
         return change_rows.change(self._ws, self._log, id)
+
+    def prompt(
+        self,
+        query: str | None = None,
+        *,
+        scope: str = "",
+        budget: int = BUDGET,
+        deadline: float | None = None,
+    ) -> Prompt:
+        """Return the prompt that an agent would get, as `Memory.prompt`; nothing in it counts as used."""
+        return prompt(self._ws, query, scope=scope, budget=budget, deadline=deadline, counted=False)
 
     def spend(self, *, days: int = 30) -> usage.Spend:
         """Return what the language model cost on each of the last days, and the budget of a day."""

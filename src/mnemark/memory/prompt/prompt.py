@@ -85,6 +85,7 @@ def prompt(
     deadline: float | None = None,
     persona: str | None = None,
     now: datetime | None = None,
+    counted: bool = True,
 ) -> Prompt:
     """Return all layers of an agent's memory within a budget, without a request to a model.
 
@@ -98,6 +99,7 @@ def prompt(
         deadline: seconds that recall may take; by default the configured 0.15.
         persona: name of a persona; by default the active one, "" for none.
         now: the time that today is taken from.
+        counted: whether what is recalled counts as used; without `session` only.
 
     Raises:
         UsageError: an argument is wrong; the message names valid values.
@@ -107,7 +109,7 @@ def prompt(
     where = scope or (talk.scope if talk else "")
     if where:
         layout.check_name(where)
-    builder = _Builder(ws, PromptRequest(query, talk, where, deadline, persona, now or ws.now()))
+    builder = _Builder(ws, PromptRequest(query, talk, where, deadline, persona, now or ws.now(), counted))
     return builder.build(caps, budget, given=frozenset(layers or ()))
 
 

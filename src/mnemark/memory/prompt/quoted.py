@@ -40,6 +40,8 @@ class PromptRequest(NamedTuple):
     deadline: float | None
     persona: str | None
     now: datetime
+    counted: bool = True
+    """Whether what is recalled counts as used."""
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -99,7 +101,7 @@ class Quoted:
         if asked.session is not None:
             return asked.session.recall(query, deadline=asked.deadline)
         return self._ws.searcher.recall(
-            query, deadline=asked.deadline, scope=asked.scope or None, now=asked.now
+            query, deadline=asked.deadline, scope=asked.scope or None, now=asked.now, counted=asked.counted
         )
 
     def _is_shown(self, hit: Hit) -> bool:

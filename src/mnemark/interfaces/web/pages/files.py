@@ -7,10 +7,14 @@ from mnemark.files import layout
 from mnemark.files.edit import edit as edit_file
 from mnemark.files.reading import digest
 from mnemark.interfaces.web.at import At, Go, Shown
+from mnemark.text.diff import common
+from mnemark.text.lazy_pattern import lazy_pattern
 
 CORE: Final = ("MEMORY.md", "USER.md", "SOUL.md", "SCRATCHPAD.md")
 _MOST: Final = 60_000
 """Maximum number of bytes of a file that can be edited here."""
+_LINES: Final = lazy_pattern(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_MARK: Final = "\ufeff"
 _NOT_NOTES: Final = frozenset({"session", "journal", "copy", "review"})
 _EDITABLE: Final = (".md", ".markdown", ".txt")
 
@@ -77,15 +81,19 @@ def save(at: At) -> Go | Shown:
 
 def _in_form(data: bytes) -> str:
     """Return a file as a form shows it: browsers have one kind of line end."""
-    return data.decode().removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    return data.decode().removeprefix(_MARK).replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
 
 
 def _as_in(data: bytes, text: str) -> bytes:
-    """Return an edited text with the line ends and the mark of the file; unchanged text is the same bytes."""
-    if text == _in_form(data):
-        return data
-    new = text.replace("\n", "\r\n").encode() if b"\r\n" in data else text.encode()
-    return b"\xef\xbb\xbf" + new if data.startswith(b"\xef\xbb\xbf") else new
+    """Return an edited text as bytes of the file: lines that were not changed stay byte for byte."""
+    whole = data.decode()
+    old = _LINES.findall(whole.removeprefix(_MARK))
+    new = _LINES.findall(text)
+    end = "\r\n" if "\r\n" in whole else "\n"
+    made = [line.replace("\n", end) for line in new]
+    for run in common([_in_form(line.encode()) for line in old], new):
+        made[run.other : run.other + run.size] = old[run.one : run.one + run.size]
+    return ((_MARK if whole.startswith(_MARK) else "") + "".join(made)).encode()
 
 
 def _form(path: str, text: str, known: str) -> Shown:

@@ -13,7 +13,7 @@ def prompt(at: At) -> Shown:
     budget = at.number("budget", BUDGET)
     if not 1 <= budget <= _MOST:
         raise UsageError(f"budget must be from 1 to {_MOST}, not {budget}")
-    made = at.memory.prompt(at.asked("q") or None, budget=budget, deadline=1.0)
+    made = at.memory.browse.prompt(at.asked("q") or None, budget=budget, deadline=1.0)
     _ = at.words
     rows = [
         (part, charts.share(_("{n} of {m} tokens", n=part.tokens, m=part.budget), part.tokens, part.budget,

@@ -10,6 +10,7 @@ from mnemark.files.names import split_ref
 from mnemark.interfaces.web import charts
 from mnemark.interfaces.web.at import At, Shown
 from mnemark.interfaces.web.render import moment
+from mnemark.memory.journal.changes import KINDS as KINDS_OF_CHANGES
 from mnemark.types import KINDS, ORIGINS
 
 ROUTES: Final = {"lexical": "words", "dense": "meaning", "fact": "facts", "qmd": "QMD", "rerank": "reranker"}
@@ -54,6 +55,8 @@ def item(at: At) -> Shown:
     is_fact = why.kind in {"fact", "proposal"}
     whole = "" if is_fact or why.kind == "turn" else _text(at, ref)
     values = {
+        "here": "facts" if is_fact else "timeline" if why.kind == "turn" and not query else "search",
+        "journal": [line for line in why.journal if line.kind in KINDS_OF_CHANGES],
         "why": why, "ref": ref, "query": query, "path": path, "is_fact": is_fact, "whole": whole,
         "fact": why.history[0] if why.history else None,
         "held": next((fact for fact in why.history if fact.id == why.id), None),
