@@ -16,7 +16,7 @@ pytest.importorskip("playwright", reason="no Playwright here: `make browser` ins
 pytest.importorskip("axe_playwright_python", reason="no axe here: `make browser` installs it")
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect, sync_playwright
 
 from interfaces.daemons import Running, running
 from interfaces.test_web_pages import HOSTILE, fill
@@ -40,7 +40,7 @@ VARIANTS: Final[dict[str, dict[str, Any]]] = {
 SCREENS: Final = (
     "", "search", "search?q=zebra", "timeline", "facts", "facts?as_of=2025-06-01", "review", "changes",
     "sessions", "files", "files?path=note.md", "edit?path=MEMORY.md", "prompt?q=zebra+stripes", "forget",
-    "forget?q=zebra", "consolidate?look=1", "health?check=1", "connect?agent=codex",
+    "forget?q=zebra", "forget?q=zebra&erase=1", "consolidate?look=1", "health?check=1", "connect?agent=codex",
 )  # fmt: skip
 BEHIND: Final = {
     "facts": "tbody a.words",
@@ -76,7 +76,7 @@ class Window:
         self.page: Page = self.context.new_page()
         self.page.on("console", lambda said: self.wrong.append(f"console: {said.text}"))
         self.page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
-        self.page.on("dialog", lambda dialog: (self.wrong.append("dialog"), dialog.dismiss()))
+        self.page.on("dialog", self._refuse)
         self.page.on("request", lambda asked: self._check(asked.url, here.at.url))
         self.page.add_init_script(
             "addEventListener('securitypolicyviolation', e => console.error('policy ' + e.violatedDirective))"
@@ -84,6 +84,10 @@ class Window:
         ticket = here.post("/v1/ui/ticket", workspace=str(root))["path"]
         self.page.goto(here.at.url + ticket)
         self.base = self.page.url
+
+    def _refuse(self, dialog: Dialog) -> None:
+        self.wrong.append("dialog")
+        dialog.dismiss()
 
     def _check(self, url: str, own: str) -> None:
         if not url.startswith(f"{own}/"):
@@ -196,6 +200,7 @@ def test_erase_with_a_receipt(chromium: Browser, here: Running, tmp_path: Path, 
     fill(tmp_path, "plain")
     window = Window(chromium, here, tmp_path, java_script_enabled=script)
     page = window.open("forget?q=answer")
+    page.get_by_role("link", name="See where it stands").click()
     page.get_by_label("Type 1 to confirm").fill("1")
     page.get_by_role("button", name="Erase 1 item").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Erased")

@@ -44,7 +44,7 @@ class Guarded:
         await send({"type": "http.response.body", "body": b"ok"})
 
     def __call__(
-        self, path: str, method: str = "GET", body: bytes = b"", **headers: str
+        self, path: str, method: str = "GET", body: bytes = b"", **headers: Any
     ) -> tuple[int, dict[str, str]]:
         sent: list[Any] = []
         given = {"host": HOST, "content-length": str(len(body))} | {
@@ -113,7 +113,7 @@ OWN = {"origin": f"http://{HOST}", "sec_fetch_site": "same-origin", "content_typ
         ("/uix", "GET", {}, 401),
     ],
 )
-def test_with_the_cookie(ask: Guarded, path: str, method: str, headers: dict[str, str], status: int) -> None:
+def test_with_the_cookie(ask: Guarded, path: str, method: str, headers: dict[str, Any], status: int) -> None:
     assert ask(path, method, cookie=ask.cookie(), **headers)[0] == status
     assert bool(ask.reached) == (status == 200)
 
@@ -126,7 +126,7 @@ def test_with_the_cookie(ask: Guarded, path: str, method: str, headers: dict[str
         {"cookie": "mnemark-ui-7788="}, {"cookie": "other=1"},
     ],
 )  # fmt: skip
-def test_pages_need_the_cookie(ask: Guarded, path: str, headers: dict[str, str]) -> None:
+def test_pages_need_the_cookie(ask: Guarded, path: str, headers: dict[str, Any]) -> None:
     status, sent = ask(path, **headers)
     assert (status, ask.reached) == (401, [])
     assert sent["content-type"].startswith("text/html")

@@ -109,7 +109,7 @@ def test_hostile_text_stays_text(here: Running, tmp_path: Path, hostile: str) ->
         (tmp_path / name).mkdir()
         fill(tmp_path / name, text)
     browsers = [Browser(here, tmp_path / name) for name in ("one", "two")]
-    asked = (
+    asked: tuple[tuple[str, dict[str, str]], ...] = (
         ("", {}), ("search", {"q": "zebra"}), ("timeline", {"kind": "turn"}), ("facts", {}), ("review", {}),
         ("sessions", {}), ("files", {"path": "note.md"}), ("files", {"path": "MEMORY.md"}),
         ("edit", {"path": "MEMORY.md"}), ("forget", {"q": "zebra"}),
@@ -218,7 +218,7 @@ def test_forgetting_is_seen_first_then_hidden_and_undone(here: Running, tmp_path
 def test_erasing_wants_the_number_typed(here: Running, tmp_path: Path) -> None:
     fill(tmp_path, HARMLESS)
     browser = Browser(here, tmp_path)
-    (fields,) = browser.page("forget", q="answer").forms("forget")
+    (fields,) = browser.page("forget", q="answer", erase=1).forms("forget")
     for typed in ("", "2", "x"):
         assert browser.send("forget", {**fields, "do": "erase", "count": typed}).status == 409
     assert any(b"answer" in data for data in state(tmp_path).values())
@@ -346,7 +346,7 @@ def test_a_form_leads_to_own_pages_only(here: Running, tmp_path: Path) -> None:
 
 def test_a_workspace_that_cannot_be_written_shows_no_buttons(here: Running, tmp_path: Path) -> None:
     fill(tmp_path, HARMLESS)
-    from mnemark.interfaces.web.at import At
+    from mnemark.interfaces.web.at import At, Shown
     from mnemark.interfaces.web.door import Session
     from mnemark.interfaces.web.render import page
     from mnemark.interfaces.web.words import Words
@@ -360,6 +360,7 @@ def test_a_workspace_that_cannot_be_written_shows_no_buttons(here: Running, tmp_
                 continue
             at = At(memory, "/ui/w/x", Session(0.0), Words("en"), query=asked.get(name, {}), page=name)
             made = view(at)
-            text = page(made[0], at, {"here": "", "waiting": 0, **made[1]})  # type: ignore[arg-type]
+            assert isinstance(made, Shown)
+            text = page(made.template, at, {"here": "", "waiting": 0, **made.values})
             posts = re.findall(r'<form method="post" action="([^"]*)"', text)
             assert posts == [], name
