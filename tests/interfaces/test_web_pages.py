@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -13,7 +15,7 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 from interfaces.browsers import Browser, tree
-from interfaces.daemons import Running, running
+from interfaces.daemons import Running, running, surroundings
 from mnemark import Memory
 from mnemark.interfaces.web.pages import PAGES
 
@@ -364,3 +366,33 @@ def test_a_workspace_that_cannot_be_written_shows_no_buttons(here: Running, tmp_
             text = page(made.template, at, {"here": "", "waiting": 0, **made.values})
             posts = re.findall(r'<form method="post" action="([^"]*)"', text)
             assert posts == [], name
+
+
+def test_the_command_prints_an_address_that_works_once(tmp_path: Path) -> None:
+    (tmp_path / "note.md").write_text("zebra\n", "utf-8")
+    with running(tmp_path / "state") as here:
+        command = [sys.executable, "-m", "mnemark", "web", "--no-open", "-w", str(tmp_path)]
+        ran = subprocess.run(
+            command,
+            env=surroundings(tmp_path / "state"),
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        )
+        url = ran.stdout.strip()
+        assert url.startswith(f"{here.at.url}/ui/enter?ticket=")
+        assert "works once" in ran.stderr
+        browser = Browser.__new__(Browser)
+        browser.here, browser.cookie, browser.language = here, "", "en"
+        path = url.removeprefix(here.at.url)
+        entered = browser.open(path)
+        assert entered.status == 303
+        cookie = entered.headers["set-cookie"]
+        for part in (f"mnemark-ui-{here.port}=", "HttpOnly", "SameSite=strict", "Path=/ui", "Max-Age=43200"):
+            assert part in cookie
+        again = browser.open(path)
+        assert again.status == 401
+        assert "mnemark web" in again.text
+        browser.cookie = cookie.partition(";")[0]
+        assert browser.open(entered.headers["location"]).status == 200
