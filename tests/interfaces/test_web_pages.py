@@ -217,6 +217,19 @@ def test_forgetting_is_seen_first_then_hidden_and_undone(here: Running, tmp_path
     assert f"answer {HARMLESS}" in browser.page("timeline").text
 
 
+def test_what_came_from_a_session_is_seen_first_and_taken_back(here: Running, tmp_path: Path) -> None:
+    fill(tmp_path, HARMLESS)
+    browser = Browser(here, tmp_path)
+    path = f"sessions/{next((tmp_path / 'sessions').iterdir()).name}"
+    page = browser.page("session", path=path, revert=1)
+    assert "Take back all that came from it?" in page.text
+    assert f"answer {HARMLESS}" in browser.page("timeline").text
+    told = browser.follow(browser.send("revert", page.forms("revert")[0]))
+    assert f"answer {HARMLESS}" not in browser.page("timeline").text
+    browser.send("undo", told.forms("undo")[0])
+    assert f"answer {HARMLESS}" in browser.page("timeline").text
+
+
 def test_erasing_wants_the_number_typed(here: Running, tmp_path: Path) -> None:
     fill(tmp_path, HARMLESS)
     browser = Browser(here, tmp_path)

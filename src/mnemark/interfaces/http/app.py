@@ -82,8 +82,8 @@ class Api:
         from mnemark.interfaces.web.app import Web
 
         @contextmanager
-        def lease(folder: str) -> Iterator[Memory]:
-            with self.workspaces.lease(folder) as opened:
+        def lease(folder: str, *, active: bool = True) -> Iterator[Memory]:
+            with self.workspaces.lease(folder, active=active) as opened:
                 yield opened.memory
 
         return Web(

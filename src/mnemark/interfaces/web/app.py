@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from urllib.parse import parse_qs
 
 import msgspec
@@ -31,12 +31,19 @@ Fields = Mapping[str, list[str]]
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
+class Lease(Protocol):
+    """Holds the workspace at a path open; it counts as used if `active`."""
+
+    def __call__(self, folder: str, *, active: bool = True) -> AbstractContextManager[Memory]:
+        """Return the context."""
+
+
 class Web:
     """The pages of a daemon.
 
     Args:
         door: its tickets and sessions.
-        lease: holds the workspace at a path open.
+        lease: opens workspaces.
         work: runs a job of a workspace on a worker thread.
         opened: returns the workspaces that the daemon has open.
         status_of: returns the HTTP status and the code of an error.
@@ -47,7 +54,7 @@ class Web:
         self,
         door: Door,
         *,
-        lease: Callable[[str], AbstractContextManager[Memory]],
+        lease: Lease,
         work: Callable[[object, Callable[[], Any]], Awaitable[Any]],
         opened: Callable[[], Iterable[Path]],
         status_of: Callable[[MnemarkError], tuple[int, str]],
@@ -137,7 +144,7 @@ class Web:
         first = request.query_params.get("first", "")
 
         def job() -> bool:
-            with self._lease(str(root)) as memory:
+            with self._lease(str(root), active=False) as memory:
                 rows = memory.browse.timeline(limit=1).rows
                 return bool(rows) and (rows[0].ref or (rows[0].change.id if rows[0].change else "")) != first
 

@@ -40,7 +40,7 @@ class Words:
         """The value of `lang` for the page."""
         return "zh-Hans" if self.language == "zh" else "en"
 
-    def __call__(self, text: str, **values: Any) -> str:
+    def __call__(self, text: str, /, **values: Any) -> str:
         """Return a text in the language, with values in the places that it names."""
         shown = catalogue().get(text, text) if self.language == "zh" else text
         return (

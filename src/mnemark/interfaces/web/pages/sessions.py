@@ -18,7 +18,8 @@ def session(at: At) -> Shown:
     name = name_of(at.memory, path)
     held = at.memory.fact_store.held(scope_of(path))
     learned = [one.fact for one in held if path in one.fact.source and not one.fact.until]
-    values = {"page": page, "path": path, "name": name, "learned": learned}
+    would = at.memory.revert(session=name, dry_run=True) if at.asked("revert") else None
+    values = {"page": page, "path": path, "name": name, "learned": learned, "would": would}
     return Shown("session.html", values, page)
 
 
