@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -104,8 +105,15 @@ def disk(ws: OpenWorkspace) -> list[Part]:
 
 
 def _folder(path: Path, name: str, *, derived: bool) -> Part:
-    sizes = [Path(folder, file).lstat().st_size for folder, _, files in os.walk(path) for file in files]
-    return Part(name=name, files=len(sizes), bytes=sum(sizes), derived=derived)
+    files, size, waiting = 0, 0, [os.fspath(path)]
+    while waiting:
+        with suppress(OSError), os.scandir(waiting.pop()) as entries:  # removed meanwhile, or not readable
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                else:
+                    files, size = files + 1, size + entry.stat(follow_symlinks=False).st_size
+    return Part(name=name, files=files, bytes=size, derived=derived)
 
 
 def recalled(ws: OpenWorkspace, *, limit: int = 20) -> list[Recalled]:

@@ -43,5 +43,7 @@ def _title(at: At, ref: str) -> str:
     """Return the words of a recalled fact; of text its place is enough."""
     if "/" in ref or ref.endswith(".md"):
         return ref
-    held = (one.fact for scope in at.memory.scopes() for one in at.memory.fact_store.held(scope))
-    return next((str(fact) for fact in held if fact.id == ref), ref)
+    store = at.memory.fact_store
+    with store.lock:
+        groups = (part for scope in at.memory.scopes() for part in store.groups(scope))
+        return next((str(part.by_id[ref].fact) for part in groups if ref in part.by_id), ref)
