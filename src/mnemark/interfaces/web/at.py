@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
 from mnemark.errors import UsageError
+from mnemark.facts.keys import subject_key
+from mnemark.facts.labels import label, subject_label
+from mnemark.facts.model import Fact
 from mnemark.interfaces.web.door import Session
 from mnemark.interfaces.web.words import Words
 
@@ -106,6 +109,16 @@ class At:
         given = self.sent("back")
         own = given == self.base or given.startswith((f"{self.base}/", f"{self.base}?"))
         return Go(given) if own and "\n" not in given else Go(self.link(page, **query))
+
+    def subject(self, fact: Fact) -> str:
+        """Return whom or what a fact is about, in the language of the page."""
+        if subject_key(fact.subject) == "user":
+            return self.words("you")
+        return subject_label(fact.subject, chinese=self.words.language == "zh")
+
+    def predicate(self, fact: Fact) -> str:
+        """Return what a fact says of it, in the language of the page."""
+        return label(fact.predicate, chinese=self.words.language == "zh")
 
     def tell(self, text: str, /, *, undo: str = "", **values: Any) -> None:
         """Tell something on the next page, in its language."""
