@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 HOSTS := .adapters
 LOCKING := .lock
 
-.PHONY: help demo test check lint types layers verify agents release lowest lock sbom adapters conformance load format clean
+.PHONY: help demo test check lint types layers verify browser agents release lowest lock sbom adapters conformance load format clean
 
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -57,7 +57,7 @@ lowest: $(LOCKING)/bin/uv ## run the tests with the lowest versions that the pro
 	@.lowest/bin/python -m pytest -q -p no:cacheprovider -m "not slow and not timed" -n auto
 
 lock: $(LOCKING)/bin/uv ## choose the newest versions for development and CI, with their hashes
-	@$(foreach group,dev adapters,$(LOCKING)/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
+	@$(foreach group,dev adapters browser,$(LOCKING)/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-annotate --custom-compile-command "make lock" \
 	  --group $(group) --output-file requirements/$(group).txt pyproject.toml;)
 
@@ -83,6 +83,13 @@ adapters: $(HOSTS)/.installed ## run the adapters in their real hosts (nanobot a
 
 conformance: $(STAMP) ## the MCP suite, the Inspector and the official clients (npm; fetches into .conformance)
 	@$(BIN)/python tools/conformance.py all
+
+browser: $(STAMP) ## the pages in Chromium, with Playwright and axe (installs what is missing; Chromium by apt)
+	@command -v chromium chromium-browser google-chrome >/dev/null || \
+	  (test "$$(id -u)" = 0 && apt-get install -qq -y --no-install-recommends chromium fonts-noto-cjk) || \
+	  (echo "install Chromium first: sudo apt-get install chromium fonts-noto-cjk" && exit 1)
+	@$(BIN)/python $(INSTALL) --require-hashes --requirement requirements/browser.txt
+	@$(BIN)/python -m pytest -q -p no:cacheprovider -m browser tests/interfaces/test_web_browser.py
 
 load: $(STAMP)   ## eight agents at once on one daemon for ten minutes
 	@$(BIN)/python tools/load.py --minutes 10

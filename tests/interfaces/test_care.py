@@ -83,6 +83,7 @@ def test_the_demo_shows_what_to_do_next(shell: Shell) -> None:
     assert "<mnemark-recall " in shown
     assert "Probably not in this memory." in shown
     assert f"cd {shell.folder / 'sample'}" in shown
+    assert f" web -w {shell.folder / 'sample'}" in shown.splitlines()[-1]
     again = shell("demo", "sample")
     assert (again.code, "is not empty" in again.err) == (2, True)
 

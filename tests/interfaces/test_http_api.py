@@ -29,8 +29,10 @@ class Asked:
         self.here = here
         self.workspace = workspace
 
-    def __call__(self, path: str, **body: Any) -> Any:
-        return self.here.post(f"/v1/{path}", workspace=str(self.workspace), **body)
+    def __call__(self, path: str, /, **body: Any) -> Any:
+        return daemon.post(
+            f"/v1/{path}", {"workspace": str(self.workspace), **body}, 20.0, daemon=self.here.at
+        )
 
 
 @pytest.fixture
@@ -267,3 +269,41 @@ def test_mcp_keeps_the_rules_of_all_others(here: Running) -> None:
     assert _mcp(here, "ping", host="evil.example")[0] == 403
     assert _mcp(here, "ping", without="authorization")[0] == 401
     assert here.request("/mcp", b"", method="GET")[0] == 405
+
+
+def test_lists_go_on_where_they_ended(ask: Asked) -> None:
+    turns = [{"role": "user", "content": f"the otter number {n}"} for n in range(5)]
+    ask("turns", session="s", turns=turns)
+    ask("remember", predicate="animal", value="otter")
+    seen, after = [], ""
+    for _ in range(10):
+        page = ask("browse/timeline", limit=2, after=after)
+        seen += [row["text"] for row in page["rows"]]
+        after = page["next"]
+        if not after:
+            break
+    assert len(seen) == len(set(seen)) == 6
+    assert ask("browse/facts")["rows"][0]["fact"]["value"] == "otter"
+    assert ask("browse/search", query="otter", limit=3)["total"] == 6
+    (session,) = ask("browse/sessions", text="number 3")["rows"]
+    assert len(ask("browse/turns", path=session["path"])["rows"]) == 5
+    assert ask("browse/activity", days=1)["days"][0]["changes"] == 1
+    with pytest.raises(daemon.RefusedError, match="no cursor"):
+        ask("browse/facts", after="x")
+
+
+def test_what_waits_is_decided_and_what_changed_is_undone(ask: Asked) -> None:
+    ask("remember", predicate="city", value="Rome", origin="web")
+    assert ask("attention")["attention"][0]["what"] == "proposals"
+    (row,) = ask("browse/review")["rows"]
+    assert ask("accept", id=row["waiting"]["id"])["fact"]["value"] == "Rome"
+    assert ask("browse/review")["rows"] == []
+    change = next(row for row in ask("browse/changes")["rows"] if row["undo"])
+    assert ask("browse/change", id=change["id"])["parts"][0]["text"] == "user city: Rome"
+    ask("undo", id=change["id"])
+    assert ask("browse/facts")["rows"] == []
+    assert ask("why", ref=change["id"])["hidden"]
+    assert ask("doctor")["level"] in {"ok", "warn"}
+    assert ask("browse/spend", days=2)["calls_per_day"] == 0
+    assert {part["name"] for part in ask("browse/disk")["parts"]} >= {"journal/", ".mnemark/"}
+    assert ask("browse/recalled") == {"recalled": []}

@@ -42,31 +42,38 @@ def asked(here: Running, method: str, path: str, body: dict[str, Any] | None) ->
     return found
 
 
-def fits(shown: Any, found: Any) -> bool:
-    """Whether an answer holds what is shown of it."""
+def fits(shown: Any, found: Any, names: dict[str, Any]) -> bool:
+    """Whether an answer holds what is shown of it; `$name` is what it was first, which `names` takes."""
     if shown == "…":
         return found is not None
+    if isinstance(shown, str) and shown.startswith("$"):
+        return bool(found) and bool(names.setdefault(shown, found) == found)
     if isinstance(shown, dict):
         return isinstance(found, dict) and all(
-            key in found and fits(value, found[key]) for key, value in shown.items()
+            key in found and fits(value, found[key], names) for key, value in shown.items()
         )
     if isinstance(shown, list) and shown:
-        return isinstance(found, list) and len(found) >= len(shown) and all(map(fits, shown, found))
+        return (
+            isinstance(found, list)
+            and len(found) >= len(shown)
+            and all(fits(one, other, names) for one, other in zip(shown, found, strict=False))
+        )
     return bool(shown == found)
 
 
 def test_each_example_does_what_the_page_shows(here: Running, tmp_path: Path) -> None:
     root = tmp_path / "agent"
     root.mkdir()
+    names: dict[str, Any] = {}
     for method, path, body, status, answer in examples():
-        sent = json.loads(body) if body else None
-        if sent is not None and path != "/mcp":
+        sent = {key: names.get(str(value), value) for key, value in json.loads(body or "{}").items()}
+        if path != "/mcp":
             sent = {"workspace": str(root), **sent}
         if path == "/mcp":
             path += f"?workspace={root}"  # noqa: PLW2901 - as the page says
-        found = asked(here, method, path, sent)
+        found = asked(here, method, path, sent if body else None)
         shown = json.loads(answer.replace(FOLDER, str(root)))
-        assert (found[0], fits(shown, found[1])) == (int(status), True), (path, found)
+        assert (found[0], fits(shown, found[1], names)) == (int(status), True), (path, found)
 
 
 def test_each_call_has_an_example(here: Running) -> None:

@@ -75,3 +75,18 @@ def test_requests_at_once_leave_few_connections(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     pool.close()
+
+
+def test_a_page_that_looks_by_itself_is_no_use(tmp_path: Path) -> None:
+    pool = Workspaces(watching=False)
+    (tmp_path / "a.md").write_text("the cache lives in Frankfurt\n", encoding="utf-8")
+    with pool.lease(str(tmp_path)) as opened:
+        pass
+    before = opened.used
+    with pool.lease(str(tmp_path), active=False) as opened:
+        assert pool.unused(0) == []
+    assert opened.used == before
+    with pool.lease(str(tmp_path)) as opened:
+        pass
+    assert opened.used > before
+    pool.close()

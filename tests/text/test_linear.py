@@ -130,6 +130,7 @@ ARRANGED: Final[dict[str, Call]] = {
     "facts.write.comment_of": lambda text: facts_write.comment_of({"source": text}),
     "facts.write.strike": _first_fact,
     "facts.write.words_of": lambda text: (facts_write.words_of("", text), facts_write.words_of(text, text)),
+    "quoting.fence.revealed": fence.revealed,
     "quoting.fence.inert_together": lambda text: fence.inert_together(text.split("\n")),
     "summary.filler.is_bare": lambda text: filler.is_bare(text, "memory/MEMORY.md"),
     "markdown.frontmatter.document_date": lambda text: frontmatter.document_date(

@@ -6,6 +6,7 @@ A machine appends only to its own file, so that syncing a folder between machine
 import re
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -114,6 +115,16 @@ class Journal:
                     reason = f"line {line.number} is not a valid change: it needs a kind and an id"
                     problems.append(Problem(f"{FOLDER}/{name}", reason, skipped=False))
         return [found[identifier] for identifier in sorted(found)]
+
+    def naming(self, identifier: str) -> list[JournalEntry]:
+        """Return the changes in whose line an id stands, in the order of their ids, each once."""
+        wanted, found = identifier.encode(), dict[str, JournalEntry]()
+        for path in look(self.root).files if wanted else ():
+            with suppress(OSError):  # reported by the feeds
+                data = _whole_lines(platform.content(path))
+                for entry in _naming(path.name, data, wanted):
+                    found.setdefault(entry.change.id, entry)
+        return [found[one] for one in sorted(found)]
 
     def feed(self, *kinds: str, past: bool = True) -> "Feed":
         """Follow the lines of some kinds: all of them, or those that come after the first `take`."""
@@ -259,6 +270,20 @@ def _entries(file: str, start: int, data: bytes, kinds: Collection[str]) -> Iter
         change = decode_change(record) if record is not None else None
         if change is not None and change.kind in kinds:
             yield JournalEntry(file, start + first, 0, change, start + end)
+
+
+def _naming(file: str, data: bytes, wanted: bytes) -> Iterator[JournalEntry]:
+    """Yield the changes in whose line these bytes stand."""
+    end, number = 0, 1
+    while (place := data.find(wanted, end)) >= 0:
+        first = data.rfind(b"\n", 0, place) + 1
+        number += data.count(b"\n", end, first)
+        before, end = end, data.find(b"\n", place) + 1 or len(data)
+        record = jsonl.decode(data[first:end].strip(_AROUND))
+        change = decode_change(record) if record is not None else None
+        if change is not None:
+            yield JournalEntry(file, first, number, change, end)
+        number += data.count(b"\n", max(first, before), end)
 
 
 def look(root: Path) -> listing.Listed:

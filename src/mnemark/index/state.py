@@ -176,6 +176,11 @@ class State:
                 found[ref] = Use(times, datetime.fromtimestamp(last, UTC))
         return found
 
+    def last_used(self, most: int) -> list[tuple[str, Use]]:
+        """Return the refs used last, the latest first."""
+        rows = self._rows("SELECT * FROM uses ORDER BY last DESC, ref LIMIT ?", (most,))
+        return [(ref, Use(times, datetime.fromtimestamp(last, UTC))) for ref, times, last in rows]
+
     # positions
 
     def position(self, name: str) -> str:
@@ -317,6 +322,15 @@ class State:
         sql = "SELECT total(calls), total(tokens_in + tokens_out) FROM spend WHERE day = ?"
         rows = self._rows(sql, (day.isoformat(),))
         return (int(rows[0][0]), int(rows[0][1])) if rows else (0, 0)
+
+    def spent_since(self, day: date) -> list[tuple[str, str, int, int]]:
+        """Return day, purpose, calls and tokens from a day on, the earliest first."""
+        sql = (
+            "SELECT day, what, total(calls), total(tokens_in + tokens_out) FROM spend WHERE day >= ? "
+            "GROUP BY day, what ORDER BY day, what"
+        )
+        rows = self._rows(sql, (day.isoformat(),))
+        return [(found, what, int(calls), int(tokens)) for found, what, calls, tokens in rows]
 
     # forgetting
 

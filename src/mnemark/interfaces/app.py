@@ -32,6 +32,7 @@ COMMANDS: Final[dict[str, str]] = {
     "learn": "learn",
     "sessions": "sessions",
     "prompt": "prompt",
+    "web": "web",
     "serve": "serve",
     "mcp": "serve",
     "hook": "serve",

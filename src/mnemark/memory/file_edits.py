@@ -251,6 +251,15 @@ def entries(ws: "OpenWorkspace") -> list[Entry]:
         return [one for _, one in sorted(edit_journal.entries.items())]
 
 
+def hunks_of(ws: "OpenWorkspace", identifier: str) -> tuple[Hunk, ...]:
+    """Return what an edit changed; nothing if there is no such edit, or its line in the journal is gone."""
+    edit_journal = ws.edits
+    with edit_journal.lock:
+        edit_journal.refresh()
+        entry = edit_journal.entries.get(identifier)
+        return () if entry is None else edit_journal.hunks(entry)
+
+
 def reverse(ws: "OpenWorkspace", identifier: str) -> Written:
     """Undo an edit: revert its lines only, and keep later changes elsewhere in the file.
 

@@ -5,6 +5,7 @@ These modules are imported on first use, so that a search does not load code tha
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from mnemark.facts.model import Fact, NewFact
     from mnemark.llm.base import LLM, Message
+    from mnemark.memory.browse.browse import Browse
     from mnemark.memory.consolidation.report import Report
     from mnemark.memory.file_edits import Written
     from mnemark.memory.forgetting.receipt import Receipt
@@ -110,6 +112,13 @@ class Memory(OpenWorkspace):
         links.check_again(self.root)
         self.searcher.load_behind()
         return Session(self, id, scope=scope_name(user=user, agent=agent))
+
+    @cached_property
+    def browse(self) -> "Browse":
+        """Lists of the workspace for people, a page at a time; see `mnemark.memory.browse`."""
+        from mnemark.memory.browse.browse import Browse
+
+        return Browse(self)
 
     def without_secrets(self, turn: Turn) -> Turn:
         """Return the turn with secrets and passages marked private removed from all its fields."""

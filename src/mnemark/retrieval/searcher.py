@@ -343,6 +343,7 @@ class Searcher:
         now: datetime | None = None,
         context: Sequence[str] = (),
         exclude: Sequence[tuple[str, int]] = (),
+        counted: bool = True,
     ) -> Recall:
         """Return the best hits rendered as a block for a prompt, by a deadline.
 
@@ -355,6 +356,7 @@ class Searcher:
             now: the reference time for relative dates.
             context: earlier turns, oldest first.
             exclude: (path, line) of session logs: turns from that line on are in the model's context already.
+            counted: whether the hits count as used; not where a person only looks.
 
         Returns:
             A `Recall` whose `text` is quoted, sourced and within the budget; put it into the user's role.
@@ -389,7 +391,8 @@ class Searcher:
                 f"recall: no answer within {seconds * 1000:.0f} ms; allow more (deadline, recall_deadline_ms)"
             )
             return Recall(hits=(), mode="none", degraded=(reason,), complete=False, believable=0.0)
-        self.usage.note(found.hits)
+        if counted:
+            self.usage.note(found.hits)
         return found
 
     def _by_deadline(

@@ -5,6 +5,7 @@ import shutil
 import sys
 import tempfile
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -92,6 +93,15 @@ def _next_steps(target: Path) -> None:
         "mnemark log -n 5 && mnemark status",
     ):
         output.out(f"  {line.replace('mnemark ', f'{command} ')}")
+    output.out(f"\n{_title('Look at it')}")
+    output.out(
+        f"  {command} web -w {place}" + ("" if _has_pages() else '   # needs: pip install "mnemark[serve]"')
+    )
+
+
+def _has_pages() -> bool:
+    """Whether the packages of the pages are installed."""
+    return all(find_spec(name) is not None for name in ("jinja2", "starlette", "uvicorn"))
 
 
 def _command() -> str:

@@ -2,9 +2,10 @@
 
 import logging
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, Final
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from starlette.applications import Starlette
@@ -16,15 +17,20 @@ from starlette.routing import Route
 from mnemark._version import __version__
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.files.disk_errors import shortage
-from mnemark.interfaces.http.bodies import ToolCall
-from mnemark.interfaces.http.calls import CALLS, Call, openapi, status_of
-from mnemark.interfaces.http.guard import Activity
+from mnemark.interfaces.http.bodies import Call, Ticket, ToolCall
+from mnemark.interfaces.http.calls import CALLS, openapi, status_of
+from mnemark.interfaces.http.guard import SESSION, Activity
 from mnemark.interfaces.http.lanes import Lanes
 from mnemark.interfaces.http.pool import Workspaces
 from mnemark.interfaces.http.query import ClientQuery, answer
 from mnemark.interfaces.mcp import sdk
 from mnemark.interfaces.tools import BY_NAME
+from mnemark.interfaces.web.door import Door
+from mnemark.memory.memory import Memory
 from mnemark.types import KINDS, ORIGINS
+
+if TYPE_CHECKING:
+    from mnemark.interfaces.web.app import Web
 
 _HEADER: Final = "mnemark-workspace"
 
@@ -40,6 +46,8 @@ class Api:
         self.activity = activity
         self._default = workspace
         self.lanes = Lanes()
+        self.door = Door()
+        self._web = self._pages() if find_spec("jinja2") is not None else None
         self._sdk = sdk.installed()
         self._mcp = sdk.Endpoint(self._call_from_sdk)
 
@@ -55,7 +63,9 @@ class Api:
                 Route(f"/v1/{call.name}", _with_errors(self._endpoint(call)), methods=["POST"])
                 for call in CALLS
             ),
+            Route("/v1/ui/ticket", _with_errors(self._ticket), methods=["POST"]),
             Route("/mcp", self._mcp if self._sdk else _no_mcp, methods=["POST"]),
+            *(self._web.routes() if self._web is not None else [Route("/ui", _no_pages)]),
         ]
 
         @asynccontextmanager
@@ -67,6 +77,30 @@ class Api:
                 yield
 
         return Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _http_failure})
+
+    def _pages(self) -> "Web":
+        from mnemark.interfaces.web.app import Web
+
+        @contextmanager
+        def lease(folder: str, *, active: bool = True) -> Iterator[Memory]:
+            with self.workspaces.lease(folder, active=active) as opened:
+                yield opened.memory
+
+        return Web(
+            self.door, lease=lease, work=self.lanes.run, opened=self.workspaces.opened, status_of=status_of,
+            session_key=SESSION,
+        )  # fmt: skip
+
+    async def _ticket(self, request: Request) -> Response:
+        body = _decoded(msgspec.json.Decoder(Ticket), await request.body())
+        if self._web is None:
+            return await _no_pages(request)
+        web = self._web
+
+        def job() -> str:
+            return web.ticket(self.workspaces.root_of(body.workspace))
+
+        return _json({"path": f"/ui/enter?ticket={await self.lanes.run(body.workspace, job)}"})
 
     def _close(self) -> None:
         self.lanes.close()
@@ -148,6 +182,10 @@ class Api:
             _log.exception("unexpected in %s", name)
             return failed(shortage(bug) or f"unexpected {type(bug).__name__} in {name}; see the daemon's log")
         return found
+
+
+async def _no_pages(_: Request) -> Response:
+    return _error(501, "not_installed", 'pages need one more package; run: pip install "mnemark[serve]"')
 
 
 async def _no_mcp(_: Request) -> Response:

@@ -1,8 +1,8 @@
-"""Request bodies of the JSON API. Fields have the names of the Python API; unknown ones are an error."""
+"""Define the calls of the JSON API and their bodies; fields are those of the Python API, others an error."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
@@ -17,6 +17,23 @@ class Body(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
     workspace: str
     """Absolute path of the folder."""
+
+
+class Call(NamedTuple):
+    """A call of the API: `POST /v1/<name>`."""
+
+    name: str
+    body: type[Body]
+    run: Callable[[Any, Any], Any]
+    """Of the `PooledWorkspace` and the body."""
+    summary: str
+
+
+def fields_of(body: msgspec.Struct, *left_out: str) -> dict[str, Any]:
+    """Return the fields of a request without `workspace` and those left out."""
+    return {
+        name: getattr(body, name) for name in body.__struct_fields__ if name not in {"workspace", *left_out}
+    }
 
 
 class Search(Body):
@@ -240,3 +257,7 @@ class ToolCall(Body):
     """A call of one of the memory tools."""
 
     arguments: dict[str, Any] = {}
+
+
+class Ticket(Body):
+    """Ask for the address that lets a browser in once, within a minute."""

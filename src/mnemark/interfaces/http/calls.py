@@ -1,32 +1,17 @@
 """Define the calls of the JSON API (name, request body, action), and build its OpenAPI document."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final
 
 import msgspec
 
 from mnemark._version import __version__
 from mnemark.errors import MnemarkError, UsageError
-from mnemark.interfaces.http import bodies
+from mnemark.interfaces.http import bodies, browse
+from mnemark.interfaces.http.bodies import Call, fields_of
 from mnemark.interfaces.http.pool import PooledWorkspace
 from mnemark.interfaces.tools import TOOLS
 from mnemark.memory.sessions.session import Session
-
-
-class Call(NamedTuple):
-    """A call of the API: `POST /v1/<name>`."""
-
-    name: str
-    body: type[bodies.Body]
-    run: Callable[[PooledWorkspace, Any], Any]
-    summary: str
-
-
-def _fields(body: msgspec.Struct, *left_out: str) -> dict[str, Any]:
-    """Return the fields of a request without `workspace` and those left out."""
-    return {
-        name: getattr(body, name) for name in body.__struct_fields__ if name not in {"workspace", *left_out}
-    }
 
 
 def _as_objects(value: Any) -> Any:
@@ -44,7 +29,7 @@ def _recall(at: PooledWorkspace, body: bodies.Recall) -> Any:
     if body.session is None:
         if body.user is not None or body.agent is not None:
             raise UsageError("user and agent need a session; without a session, give a scope")
-        return at.memory.recall(**_fields(body, "session", "user", "agent"))
+        return at.memory.recall(**fields_of(body, "session", "user", "agent"))
     if body.scope is not None:
         raise UsageError("a session has its own scope; leave scope out")
     return _session(at, body).recall(body.query, deadline=body.deadline, budget=body.budget, k=body.k)
@@ -52,31 +37,31 @@ def _recall(at: PooledWorkspace, body: bodies.Recall) -> Any:
 
 def _turns(at: PooledWorkspace, body: bodies.Turns) -> Any:
     session = _session(at, body)
-    kept = session.add_many([session.turn(**_fields(turn)) for turn in body.turns])
+    kept = session.add_many([session.turn(**fields_of(turn)) for turn in body.turns])
     turns = [{"id": turn.id, "time": turn.time} for turn in kept]
     return {"session": body.session, "path": session.path, "turns": turns}
 
 
 def _observe(at: PooledWorkspace, body: bodies.Observe) -> Any:
-    kept = _session(at, body).observe(**_fields(body, "session", "user", "agent"))
+    kept = _session(at, body).observe(**fields_of(body, "session", "user", "agent"))
     return {"observation": _as_objects(kept)}
 
 
 def _write(at: PooledWorkspace, body: bodies.Write) -> Any:
     from mnemark.interfaces.tools_write import note
 
-    return note(at.memory, **_fields(body))
+    return note(at.memory, **fields_of(body))
 
 
 def _timeline(at: PooledWorkspace, body: bodies.Timeline) -> Any:
     from mnemark.interfaces.tools_read import latest
 
-    return {"entries": latest(at.memory, _fields(body))}
+    return {"entries": latest(at.memory, fields_of(body))}
 
 
 def _prompt(at: PooledWorkspace, body: bodies.Prompt) -> Any:
     session = None if body.session is None else _session(at, body)
-    return at.memory.prompt(session=session, **_fields(body, "session", "user", "agent"))
+    return at.memory.prompt(session=session, **fields_of(body, "session", "user", "agent"))
 
 
 def _status(at: PooledWorkspace, _: bodies.Status) -> Any:
@@ -86,7 +71,7 @@ def _status(at: PooledWorkspace, _: bodies.Status) -> Any:
 
 
 CALLS: Final[tuple[Call, ...]] = (
-    Call("search", bodies.Search, lambda at, body: at.memory.search(**_fields(body)),
+    Call("search", bodies.Search, lambda at, body: at.memory.search(**fields_of(body)),
          "Search notes, facts and conversations."),
     Call("recall", bodies.Recall, _recall, "Recall text for a prompt, within a deadline."),
     Call("read", bodies.Read, lambda at, body: {"ref": body.ref, "text": at.memory.read(body.ref)},
@@ -96,29 +81,30 @@ CALLS: Final[tuple[Call, ...]] = (
     Call("session/end", bodies.EndSession,
          lambda at, body: _session(at, body).end(summary=body.summary, wait=False),
          "End a session: summarize it and save its facts."),
-    Call("remember", bodies.Remember, lambda at, body: at.memory.remember(**_fields(body)),
+    Call("remember", bodies.Remember, lambda at, body: at.memory.remember(**fields_of(body)),
          "Remember a fact; it is on the disk when this answers."),
-    Call("facts", bodies.Facts, lambda at, body: {"facts": list(at.memory.facts(**_fields(body)))},
+    Call("facts", bodies.Facts, lambda at, body: {"facts": list(at.memory.facts(**fields_of(body)))},
          "List the facts that are true now, or were at a given time."),
-    Call("forget", bodies.Forget, lambda at, body: at.memory.forget(**_fields(body)),
+    Call("forget", bodies.Forget, lambda at, body: at.memory.forget(**fields_of(body)),
          "Forget something; returns a receipt."),
     Call("undo", bodies.Undo, lambda at, body: {"undone": _as_objects(at.memory.undo(body.id))},
          "Undo a change."),
-    Call("revert", bodies.Revert, lambda at, body: at.memory.revert(**_fields(body)),
+    Call("revert", bodies.Revert, lambda at, body: at.memory.revert(**fields_of(body)),
          "Undo everything that came from one session or source."),
     Call("pin", bodies.Pin, lambda at, body: at.memory.pin(body.ref), "Keep something from being archived."),
-    Call("said", bodies.Said, lambda at, body: {"turns": _as_objects(at.memory.turns(**_fields(body)))},
+    Call("said", bodies.Said, lambda at, body: {"turns": _as_objects(at.memory.turns(**fields_of(body)))},
          "List turns by session, time, role and tool."),
     Call("write", bodies.Write, _write, "Write a note."),
     Call("timeline", bodies.Timeline, _timeline, "List the latest turns, notes and changes."),
-    Call("context", bodies.Context, lambda at, body: {"text": at.memory.context(**_fields(body))},
+    Call("context", bodies.Context, lambda at, body: {"text": at.memory.context(**fields_of(body))},
          "Core memory and today's notes, without recall."),
     Call("prompt", bodies.Prompt, _prompt, "Assemble all layers of a prompt, with recall."),
     Call("sync", bodies.Sync, lambda at, body: at.memory.sync(embed=body.embed),
          "Update the index after files have changed."),
     Call("status", bodies.Status, _status, "Show the contents and state of a workspace."),
-    Call("consolidate", bodies.Consolidate, lambda at, body: at.memory.consolidate(**_fields(body)),
+    Call("consolidate", bodies.Consolidate, lambda at, body: at.memory.consolidate(**fields_of(body)),
          "Merge duplicates, archive unused facts, update core memory."),
+    *browse.CALLS,
 )  # fmt: skip
 
 _CODES: Final[Mapping[str, tuple[int, str]]] = {
@@ -141,7 +127,7 @@ def status_of(error: MnemarkError) -> tuple[int, str]:
 
 def openapi() -> dict[str, Any]:
     """Build the OpenAPI 3.1 document."""
-    records = [*(call.body for call in CALLS), bodies.ToolCall]
+    records = [*(call.body for call in CALLS), bodies.ToolCall, bodies.Ticket]
     _, shapes = msgspec.json.schema_components(records, ref_template="#/components/schemas/{name}")
     paths: dict[str, Any] = {
         f"/v1/{call.name}": {"post": _post(call.name, call.summary, call.body.__name__)} for call in CALLS
@@ -149,6 +135,7 @@ def openapi() -> dict[str, Any]:
     for tool in TOOLS:
         made = _post(f"tools/{tool.name}", tool.description, "ToolCall")
         paths[f"/v1/tools/{tool.name}"] = {"post": made | {"x-arguments": tool.listed()["inputSchema"]}}
+    paths["/v1/ui/ticket"] = {"post": _post("ui/ticket", bodies.Ticket.__doc__ or "", "Ticket")}
     hook = _post("hook", "Handle an event of an agent; the answer is for the agent.", "")
     event = {"name": "event", "in": "path", "required": True, "schema": {"type": "string"}}
     paths["/hook/{event}"] = {"post": hook | {"parameters": [event]}}

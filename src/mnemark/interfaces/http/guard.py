@@ -1,23 +1,27 @@
-"""Check every request before its body is parsed: token, host, origin, type, size and time.
+"""Check every request before its body is parsed: door, host, origin, type, size and time.
 
 Loopback alone is no protection: any page in the user's browser can send requests there. So a request needs
-the token, the daemon's own address as host, no foreign origin, a JSON type, and a complete body within the
-limits of size and time.
+the daemon's own address as host, no foreign origin, and a complete body within the limits of size and time;
+and what its door wants (`DOORS`): the token, and JSON; or, for pages, a cookie that opens nothing else, and
+of a form that it was sent from one of these pages.
 """
 
 import asyncio
 import hmac
+import html
 import re
 import time
-from collections.abc import Awaitable, Callable, Iterator, MutableMapping
-from contextlib import contextmanager, suppress
-from typing import Any, Final, NamedTuple
+from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager, nullcontext, suppress
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
+from mnemark.interfaces.web.door import Door
 from mnemark.text.lazy_pattern import lazy_pattern
 
 MAX_BODY: Final = 8 * 1024 * 1024
+MAX_FORM: Final = 256 * 1024
 _DRAIN_BYTES: Final = 64 * 1024 * 1024
 _DRAIN_SECONDS: Final = 5.0
 BODY_SECONDS: Final = 10.0
@@ -25,10 +29,51 @@ BODY_SECONDS: Final = 10.0
 _PLAIN_PATH: Final = re.compile(rb"/|(?:/[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)+")
 _JSON: Final = lazy_pattern(r"application/json\s*(?:;\s*charset=\"?utf-8\"?\s*)?", re.IGNORECASE)
 
+_FORM: Final = lazy_pattern(
+    r"application/x-www-form-urlencoded\s*(?:;\s*charset=\"?utf-8\"?\s*)?", re.IGNORECASE
+)
+SESSION: Final = "mnemark.session"
+"""Key of the browser's session in the scope of a request."""
+
+DoorName = Literal["token", "cookie", "open"]
+
+
+class DoorRule(NamedTuple):
+    """What opens a path and all below it."""
+
+    path: str
+    door: DoorName
+    active: bool = True
+    """Whether requests keep the daemon from its idle end: a page that looks by itself does not."""
+
+
+DOORS: Final = (
+    DoorRule("/ui/enter", "open"),
+    DoorRule("/ui/static", "open", active=False),
+    DoorRule("/ui/newer", "cookie", active=False),
+    DoorRule("/ui", "cookie"),
+    DoorRule("", "token"),
+)
+"""The first that fits decides."""
+
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_PAGE_HEADERS: Final = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    # Not `no-referrer`: with it, browsers send forms with the origin "null".
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
+Headers = Mapping[str, list[str]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
@@ -74,9 +119,11 @@ class Guard:
         token: str,
         hosts: frozenset[str],
         activity: Activity,
+        door: Door | None = None,
         body_seconds: float = BODY_SECONDS,
     ) -> None:
         self._app = app
+        self._door = door or Door()
         self._token = token.encode()
         self._hosts = hosts
         self._origins = frozenset(f"http://{host}" for host in hosts)
@@ -89,16 +136,19 @@ class Guard:
             await self._app(scope, receive, send)
         if scope["type"] != "http":
             return
-        body: bytes | Refusal = self._refusal(scope) or b""
+        rule = door_of(scope["path"])
+        if rule.door != "token":
+            send = _with_headers(send)
+        body: bytes | Refusal = self._refusal(scope, rule.door) or b""
         if not isinstance(body, Refusal) and scope["method"] == "POST":
-            body = await self._body(scope, receive)
+            body = await self._body(scope, receive, MAX_BODY if rule.door == "token" else MAX_FORM)
         if isinstance(body, Refusal):
-            await _refuse(receive, send, body)
+            await _refuse(receive, send, body, page=rule.door != "token")
             return
-        with self._activity.request():
+        with self._activity.request() if rule.active else nullcontext():
             await self._app(scope, _replayed(body, receive), send)
 
-    def _refusal(self, scope: Scope) -> Refusal | None:
+    def _refusal(self, scope: Scope, door: DoorName) -> Refusal | None:
         headers: dict[str, list[str]] = {}
         for name, value in scope["headers"]:
             headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
@@ -109,23 +159,36 @@ class Guard:
             return Refusal(403, "origin", "requests from pages of other servers are refused")
         if not _PLAIN_PATH.fullmatch(scope.get("raw_path") or scope["path"].encode()):
             return Refusal(400, "path", "this path does not exist; /openapi.json lists all paths")
+        return self._at_token(scope, headers) if door == "token" else self._at_pages(scope, headers, door)
+
+    def _at_token(self, scope: Scope, headers: Headers) -> Refusal | None:
         given = headers.get("authorization", [])
         scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
         known = hmac.compare_digest(token.strip().encode("latin-1"), self._token)
         if scheme.lower() != "bearer" or not known:
             return Refusal(401, "token", "send the token of daemon.json: Authorization: Bearer TOKEN")
-        kind = headers.get("content-type", [])
-        encoding = headers.get("content-encoding", ["identity"])
-        is_json = len(kind) == 1 and _JSON.fullmatch(kind[0].strip()) and encoding == ["identity"]
-        if scope["method"] == "POST" and not is_json:
+        if scope["method"] == "POST" and not _is_type(headers, _JSON):
             return Refusal(415, "type", "send uncompressed JSON with Content-Type: application/json")
         return None
 
-    async def _body(self, scope: Scope, receive: Receive) -> bytes | Refusal:
+    def _at_pages(self, scope: Scope, headers: Headers, door: DoorName) -> Refusal | None:
+        refused = _from_elsewhere(scope["method"], headers)
+        if refused is not None or door == "open":
+            return refused
+        name = cookie_name(headers["host"][0])
+        cookies = (part.partition("=") for line in headers.get("cookie", []) for part in line.split(";"))
+        values = [value.strip() for key, _, value in cookies if key.strip() == name]
+        found = self._door.session(values[0]) if len(values) == 1 else None
+        if found is None:
+            return Refusal(401, "session", "This page is closed. Open it with the command `mnemark web`.")
+        scope[SESSION] = found
+        return None
+
+    async def _body(self, scope: Scope, receive: Receive, most: int) -> bytes | Refusal:
         """Receive the whole body, within the limits of size and time."""
-        large = Refusal(413, "size", f"a request must not be longer than {MAX_BODY:,} bytes")
+        large = Refusal(413, "size", f"a request must not be longer than {most:,} bytes")
         length = dict(scope["headers"]).get(b"content-length", b"0")
-        if not length.isdigit() or int(length) > MAX_BODY:
+        if not length.isdigit() or int(length) > most:
             return large
         parts = bytearray()
         try:
@@ -135,7 +198,7 @@ class Guard:
                     if message["type"] == "http.disconnect":
                         return Refusal(400, "cut", "the request was cut off")
                     parts += message.get("body", b"")
-                    if len(parts) > MAX_BODY:
+                    if len(parts) > most:
                         return large
                     if not message.get("more_body"):
                         return bytes(parts)
@@ -153,20 +216,68 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
     return next_message
 
 
-async def _refuse(receive: Receive, send: Send, refusal: Refusal) -> None:
+def _from_elsewhere(method: str, headers: Headers) -> Refusal | None:
+    """Refuse what no page of ours sends: other methods, requests of other sites, forms of other pages."""
+    if method not in {"GET", "HEAD", "POST"}:
+        return Refusal(405, "method", "pages are read with GET and answered with POST")
+    sent = method == "POST"
+    sites = {site.lower() for site in headers.get("sec-fetch-site", [])}
+    if not sites <= ({"same-origin"} if sent else {"same-origin", "none"}):
+        return Refusal(403, "origin", "this page can only be opened from itself, or with `mnemark web`")
+    own = {f"http://{one.lower()}" for one in headers["host"]}
+    if sent and {one.lower() for one in headers.get("origin", [])} != own:
+        return Refusal(403, "origin", "forms are only taken from these pages")
+    if sent and not _is_type(headers, _FORM):
+        return Refusal(415, "type", "send the form of a page")
+    return None
+
+
+def door_of(path: str) -> DoorRule:
+    """Return the rule for a path."""
+    return next(rule for rule in DOORS if path == rule.path or path.startswith(f"{rule.path}/"))
+
+
+def cookie_name(host: str) -> str:
+    """Return the name of the cookie: browsers send cookies to all ports, so it names its own."""
+    return f"mnemark-ui-{host.rpartition(':')[2]}"
+
+
+def _is_type(headers: Headers, pattern: re.Pattern[str]) -> bool:
+    kind = headers.get("content-type", [])
+    encoding = headers.get("content-encoding", ["identity"])
+    return len(kind) == 1 and bool(pattern.fullmatch(kind[0].strip())) and encoding == ["identity"]
+
+
+def _with_headers(send: Send) -> Send:
+    """Return a `send` that adds the headers of pages."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            given = {name.lower() for name, _ in message["headers"]}
+            added = [pair for pair in _PAGE_HEADERS if pair[0] not in given]
+            kept = [] if b"cache-control" in given else [(b"cache-control", b"no-store")]
+            message["headers"] = [*message["headers"], *added, *kept]
+        await send(message)
+
+    return sending
+
+
+async def _refuse(receive: Receive, send: Send, refusal: Refusal, *, page: bool) -> None:
     """Send an error, and close the connection once the client has sent its request, which is thrown away.
 
     A connection that is closed while data comes in is reset, and a client that sends first never reads why.
     One that goes on for longer than `_DRAIN_SECONDS`, or sends more than `_DRAIN_BYTES`, is cut off.
     """
     data = msgspec.json.encode({"error": {"code": refusal.code, "message": refusal.message}})
+    if page:
+        data = refusal_page(refusal.message).encode()
     headers = [
-        (b"content-type", b"application/json"),
+        (b"content-type", b"text/html; charset=utf-8" if page else b"application/json"),
         (b"content-length", str(len(data)).encode()),
         (b"connection", b"close"),
         (b"x-content-type-options", b"nosniff"),
     ]
-    if refusal.status == 401:
+    if refusal.status == 401 and not page:
         headers.append((b"www-authenticate", b"Bearer"))
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
     await send({"type": "http.response.body", "body": data, "more_body": True})
@@ -179,3 +290,13 @@ async def _refuse(receive: Receive, send: Send, refusal: Refusal) -> None:
                 if message["type"] != "http.request" or not message.get("more_body"):
                     break
     await send({"type": "http.response.body", "body": b""})
+
+
+def refusal_page(message: str) -> str:
+    """Return a page with one message, before anything of a workspace may be shown."""
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><title>mnemark</title>'
+        '<link rel="stylesheet" href="/ui/static/style.css"></head>'
+        f'<body class="alone"><main><h1>mnemark</h1><p>{html.escape(message)}</p></main></body></html>'
+    )

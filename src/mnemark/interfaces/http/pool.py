@@ -123,8 +123,8 @@ class Workspaces:
         return root
 
     @contextmanager
-    def lease(self, folder: object) -> Iterator[PooledWorkspace]:
-        """Hold a workspace open for the length of the block."""
+    def lease(self, folder: object, *, active: bool = True) -> Iterator[PooledWorkspace]:
+        """Hold a workspace open for the length of the block; it counts as used if `active`."""
         root = self.root_of(folder)
         links.check_again(root)
         opened = self._acquire(root)
@@ -132,7 +132,8 @@ class Workspaces:
             yield opened
         finally:
             opened.memory.index.rest()  # this thread serves other workspaces, too
-            opened.used = time.monotonic()
+            if active:
+                opened.used = time.monotonic()
             with self._guard:
                 opened.users -= 1
             self._trim()
@@ -179,6 +180,11 @@ class Workspaces:
         now = time.monotonic()
         with self._guard:
             return [r for r, one in self._open.items() if not one.users and now - one.used >= seconds]
+
+    def opened(self) -> list[Path]:
+        """Return the open workspaces, the last used first."""
+        with self._guard:
+            return list(self._open)[::-1]
 
     def count(self) -> int:
         """Return the number of open workspaces."""

@@ -210,7 +210,12 @@ def _run(
     port = mine.url.rpartition(":")[2]
     hosts = frozenset({f"127.0.0.1:{port}", f"localhost:{port}"})
     guarded = Guard(
-        api.app(alive), token=mine.token, hosts=hosts, activity=activity, body_seconds=BODY_SECONDS
+        api.app(alive),
+        token=mine.token,
+        hosts=hosts,
+        activity=activity,
+        door=api.door,
+        body_seconds=BODY_SECONDS,
     )
     config = uvicorn.Config(
         guarded, http=_Protocol, ws="none", lifespan="on", log_config=None, access_log=False,

@@ -29,6 +29,7 @@ def prompt(
     deadline: float | None = None,
     persona: str | None = None,
     now: datetime | None = None,
+    counted: bool = True,
 ) -> Prompt:
     """Return all layers of an agent's memory within a budget, without a request to a model.
 
@@ -42,6 +43,7 @@ def prompt(
         deadline: seconds that recall may take; by default the configured 0.15.
         persona: name of a persona; by default the active one, "" for none.
         now: the time that today is taken from.
+        counted: whether what is recalled counts as used; without `session` only.
 
     Raises:
         UsageError: an argument is wrong; the message names valid values.
@@ -53,7 +55,7 @@ def prompt(
         layout.check_name(where)
     now = now or ws.now()
     asked = PromptRequest(None, talk.id if talk else "", where, persona, now)
-    asked = asked._replace(recall=_recalled(ws, query, talk, asked, deadline))
+    asked = asked._replace(recall=_recalled(ws, query, talk, asked, deadline, counted=counted))
 
     def things(facts: Mapping[str, int], chinese: bool) -> list[str]:  # noqa: FBT001 - as `Catalogue` is called
         return catalogue(ws, facts, scope=where, chinese=chinese)
@@ -63,7 +65,13 @@ def prompt(
 
 
 def _recalled(
-    ws: OpenWorkspace, query: str | None, talk: Session | None, asked: PromptRequest, deadline: float | None
+    ws: OpenWorkspace,
+    query: str | None,
+    talk: Session | None,
+    asked: PromptRequest,
+    deadline: float | None,
+    *,
+    counted: bool,
 ) -> Recall | None:
     """Return what is found for the message; None where there is no question."""
     if query is None and talk is not None:
@@ -73,7 +81,9 @@ def _recalled(
         return None
     if talk is not None:
         return talk.recall(query, deadline=deadline)
-    return ws.searcher.recall(query, deadline=deadline, scope=asked.scope or None, now=asked.now)
+    return ws.searcher.recall(
+        query, deadline=deadline, scope=asked.scope or None, now=asked.now, counted=counted
+    )
 
 
 def _caps(budget: int, layers: Mapping[str, int] | None) -> dict[str, int]:

@@ -142,20 +142,20 @@ def _of_fact(ws: OpenWorkspace, known: FactStore, fact: Fact) -> Why:
         sources = list(dict.fromkeys(filter(None, (*refs_in(fact.source), fact.ended.strip()))))
         waits = fact.review if fact.review and fact.id not in known.log.decided else ""
         hidden = fact.id in known.log.hidden
-    quoted = tuple(_quoted(ws, one) for one in sources)
+    texts = tuple(quoted(ws, one) for one in sources)
     review = in_scope(fact.scope, REVIEW)
     return Why(
         ref=review if fact.review else fact.ref or fact.path, id=fact.id,
         kind="proposal" if fact.review else "fact", text=str(fact), origin=fact.origin,
-        session=next((path for one in quoted if (path := _session(one.ref))), ""),
-        time=fact.recorded or fact.since, waits=waits, hidden=hidden, sources=quoted,
+        session=next((path for one in texts if (path := _session(one.ref))), ""),
+        time=fact.recorded or fact.since, waits=waits, hidden=hidden, sources=texts,
         history=tuple(reversed(held)), confirmations=tuple(one for one in lines if one.kind == "confirm"),
         journal=tuple(lines),
     )  # fmt: skip
 
 
 def _lines(known: FactStore, fact: Fact) -> Iterator[Line]:
-    for entry in known.log.journal.read():
+    for entry in known.log.journal.naming(fact.id):
         if _is_about(entry, fact.id):
             change = entry.change
             yield Line(
@@ -181,7 +181,7 @@ def _session(ref: str) -> str:
     return path if place is not None and place.role == "session" else ""
 
 
-def _quoted(ws: OpenWorkspace, ref: str) -> Quoted:
+def quoted(ws: OpenWorkspace, ref: str) -> Quoted:
     """Return the text of a source: of a turn as it was stored, of other files redacted."""
     turn = _turn(ws, ref)
     if turn is not None:
@@ -216,7 +216,7 @@ def _of_passage(ws: OpenWorkspace, ref: str) -> Why:
         return Why(
             ref=ref, id=turn.id, kind="turn", text=turn.content[:_QUOTED], origin=turn.origin,
             session=split_ref(ref)[0], time=_time(turn.time),
-            hidden=turn.id in ws.index.hidden.current().turns, sources=(_quoted(ws, ref),),
+            hidden=turn.id in ws.index.hidden.current().turns, sources=(quoted(ws, ref),),
         )  # fmt: skip
     return Why(
         ref=ref,

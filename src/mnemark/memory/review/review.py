@@ -43,7 +43,7 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
 
 def review(ws: OpenWorkspace, *, scope: str = "") -> list[Waiting]:
     """Return what waits for review, oldest first, with what accepting it changes in a note."""
-    return [_with_diff(ws, one) for one in waiting(ws, scope=scope)]
+    return [with_diff(ws, one) for one in waiting(ws, scope=scope)]
 
 
 def waiting(ws: OpenWorkspace, *, scope: str = "") -> list[Waiting]:
@@ -58,7 +58,8 @@ def waiting(ws: OpenWorkspace, *, scope: str = "") -> list[Waiting]:
     return sorted(found, key=lambda one: one.id)
 
 
-def _with_diff(ws: OpenWorkspace, one: Waiting) -> Waiting:
+def with_diff(ws: OpenWorkspace, one: Waiting) -> Waiting:
+    """Return a thing to decide with what accepting it changes in the note that it contradicts."""
     edit = amend(ws, one.fact, dry_run=True) if one.fact.against else None
     return one if edit is None else msgspec.structs.replace(one, diff=edit.diff)
 

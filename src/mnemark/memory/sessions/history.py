@@ -1,7 +1,7 @@
 """List turns by session, time, role and tool, and sessions; cut windows of turns for a prompt."""
 
 import heapq
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import Final, NamedTuple
 
@@ -9,7 +9,15 @@ import msgspec
 
 from mnemark.errors import UsageError
 from mnemark.files.scopes import scopes_of
-from mnemark.files.sessions import FOLDER, SessionInfo, SessionLog, list_sessions, log_files, session_info
+from mnemark.files.sessions import (
+    FOLDER,
+    LogFile,
+    SessionInfo,
+    SessionLog,
+    list_sessions,
+    log_files,
+    session_info,
+)
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.dates.moment import moment
 from mnemark.text.quoting.fence import strip_fences
@@ -152,15 +160,25 @@ def listed(
     """
     if last is not None and last < 1:
         raise UsageError(f"last is a number of sessions from 1 on, not {last}")
-    hidden = ws.index.hidden.current().turns
-    files = [(name, file) for name in _scopes(ws, scope) for file in log_files(ws.root / name)]
-    files.sort(key=lambda pair: pair[1].mtime_ns)
-    infos = ((name, session_info(file)) for name, file in (files if last is None else files[-last:]))
-    return [_listed(ws, name, info, hidden) for name, info in infos if info is not None]
+    files = sorted(logs(ws, scope), key=lambda pair: pair[1].mtime_ns)
+    found = (summarized(ws, name, file) for name, file in (files if last is None else files[-last:]))
+    return [one for one in found if one is not None]
 
 
-def _listed(ws: OpenWorkspace, scope: str, info: SessionInfo, hidden: Collection[str]) -> Listed:
+def logs(ws: OpenWorkspace, scope: str | Iterable[str] | None = "*") -> list[tuple[str, LogFile]]:
+    """Return the logs of these scopes, each with its scope; none is opened."""
+    return [(name, file) for name in _scopes(ws, scope) for file in log_files(ws.root / name)]
+
+
+def summarized(ws: OpenWorkspace, scope: str, file: LogFile) -> Listed | None:
+    """Return the summary of the session in a log; None where it cannot be read."""
+    info = session_info(file)
+    return None if info is None else _listed(ws, scope, info)
+
+
+def _listed(ws: OpenWorkspace, scope: str, info: SessionInfo) -> Listed:
     count, last, title, named, agent = 0, None, "", "", ""
+    hidden = ws.index.hidden.current().turns
     for placed in _log(ws, scope, info).turns():
         turn = placed.turn
         if turn.id in hidden:

@@ -63,7 +63,7 @@ def undo(ws: OpenWorkspace, id: str | None = None) -> list[Undone]:  # noqa: A00
 
 
 def _undo_changes(ws: OpenWorkspace, identifier: str | None) -> list[Undone]:
-    known = _changes(ws, own=identifier is None)
+    known = undoable(ws, own=identifier is None)
     if identifier is None:
         if not known:
             raise NotFoundError("there is no change to undo; `mnemark log` lists the changes")
@@ -100,7 +100,7 @@ def _last_revert(ws: OpenWorkspace) -> str:
     return max(found, default="")
 
 
-def _changes(ws: OpenWorkspace, *, own: bool) -> dict[str, What]:
+def undoable(ws: OpenWorkspace, *, own: bool) -> dict[str, What]:
     """Return the changes that can be undone, by id; with `own`, only facts stored by this machine."""
     facts = ws.fact_store
     with facts.lock:

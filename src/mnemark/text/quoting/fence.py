@@ -150,6 +150,11 @@ def _quoted_role(match: re.Match[str]) -> str:
     return f"{match['before']}‹{match['role']}›{match['after']}"
 
 
+def revealed(text: str) -> str:
+    """Return a text for people, with hidden characters made visible and nothing else changed."""
+    return _HIDDEN.sub(_escape, text.replace("\r\n", "\n"))
+
+
 def inert_together(passages: Sequence[str], joint: str = "\n") -> list[str]:
     """Make passages inert such that they are still inert when joined.
 

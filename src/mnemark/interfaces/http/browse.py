@@ -1,0 +1,156 @@
+"""Define the calls of the JSON API that list and explain, with their request bodies: what pages show."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+
+from mnemark.interfaces.http.bodies import Body, Call, fields_of
+from mnemark.interfaces.http.pool import PooledWorkspace
+from mnemark.memory.browse.entries import SHOWN, EntryKind
+from mnemark.types import Kind, Origin
+
+
+class BrowseSearch(Body):
+    """As `Memory.browse.search`."""
+
+    query: str
+    kinds: list[Kind] | None = None
+    origins: list[Origin] | None = None
+    since: str | None = None
+    until: str | None = None
+    as_of: str | None = None
+    scope: str | list[str] | None = "*"
+    archived: bool = False
+    limit: int = 20
+    after: str = ""
+
+
+class BrowseFacts(Body):
+    """As `Memory.browse.facts`."""
+
+    text: str = ""
+    subject: str = ""
+    type: str = ""
+    origin: str = ""
+    as_of: str | None = None
+    scope: str | list[str] | None = "*"
+    order: str = "subject"
+    limit: int = 50
+    after: str = ""
+
+
+class BrowseTimeline(Body):
+    """As `Memory.browse.timeline`."""
+
+    kinds: Sequence[EntryKind] = SHOWN
+    origins: Sequence[Origin] = ()
+    scope: str | list[str] | None = "*"
+    until: str | None = None
+    limit: int = 50
+    after: str = ""
+
+
+class BrowseSessions(Body):
+    """As `Memory.browse.sessions`."""
+
+    text: str = ""
+    scope: str | list[str] | None = "*"
+    limit: int = 50
+    after: str = ""
+
+
+class BrowseTurns(Body):
+    """As `Memory.browse.turns`."""
+
+    path: str
+    limit: int = 100
+    after: str = ""
+
+
+class BrowseReview(Body):
+    """As `Memory.browse.review`."""
+
+    origin: str = ""
+    scope: str | list[str] | None = "*"
+    limit: int = 50
+    after: str = ""
+
+
+class Changes(Body):
+    """As `Memory.browse.changes`."""
+
+    kinds: Sequence[str] = ()
+    limit: int = 50
+    after: str = ""
+
+
+class Change(Body):
+    """As `Memory.browse.change`, and for `accept` and `reject`."""
+
+    id: str
+
+
+class Days(Body):
+    """Number of days up to today."""
+
+    days: int = 30
+
+
+class Few(Body):
+    """Maximum number of rows."""
+
+    limit: int = 20
+
+
+class Why(Body):
+    """As `Memory.why`."""
+
+    ref: str
+    query: str | None = None
+
+
+class Nothing(Body):
+    """The workspace alone."""
+
+
+def _listed(name: str, body: type[Body], summary: str, *, rows: str = "") -> Call:
+    """Return the call of a method of `Memory.browse`; a bare list becomes an object with `rows`."""
+
+    def run(at: PooledWorkspace, given: msgspec.Struct) -> Any:
+        found = getattr(at.memory.browse, name)(**fields_of(given))
+        return {rows: found} if rows else found
+
+    return Call(f"browse/{name}", body, run, summary)
+
+
+def _doctor(at: PooledWorkspace, _: Nothing) -> Any:
+    from mnemark.memory.health.doctor import doctor
+
+    found = doctor(at.memory)
+    return {"level": found.level, "findings": found.findings}
+
+
+CALLS: Final[tuple[Call, ...]] = (
+    _listed("search", BrowseSearch, "Search, a page at a time, with counts by kind, origin and scope."),
+    _listed("facts", BrowseFacts, "List facts with earlier and proposed values, with counts."),
+    _listed("timeline", BrowseTimeline, "List what was said, noted and changed, the latest first."),
+    _listed("activity", Days, "Count turns, notes and changes of each day.", rows="days"),
+    _listed("sessions", BrowseSessions, "List sessions, the last written first."),
+    _listed("turns", BrowseTurns, "List the turns of a session's log."),
+    _listed("review", BrowseReview, "List what waits for a decision, with its sources."),
+    _listed("changes", Changes, "List changes, the latest first, and whether they can be undone."),
+    _listed("change", Change, "Show a change, or those of one run, with diffs."),
+    _listed("spend", Days, "Show what the language model cost on each day."),
+    _listed("disk", Nothing, "Show files and bytes of each part of the workspace.", rows="parts"),
+    _listed("recalled", Few, "List what was recalled last.", rows="recalled"),
+    Call("why", Why, lambda at, body: at.memory.why(body.ref, body.query),
+         "Explain where a passage or fact comes from, and why a query finds it or not."),
+    Call("accept", Change, lambda at, body: {"fact": at.memory.accept(body.id)},
+         'Accept a proposal, or a change made in a fact file ("edits": all of them).'),
+    Call("reject", Change, lambda at, body: {"fact": at.memory.reject(body.id)},
+         "Reject a proposal, or revert a change made in a fact file."),
+    Call("attention", Nothing, lambda at, _: {"attention": at.memory.attention()},
+         "List what needs a person."),
+    Call("doctor", Nothing, _doctor, "Check the workspace; nothing is changed."),
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""Pages for people, rendered by the daemon: memory text is plain text, and all works without script."""

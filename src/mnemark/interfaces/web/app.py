@@ -1,0 +1,254 @@
+"""Route the requests of browsers to pages. The guard has checked cookie, host and origin before."""
+
+import base64
+import hashlib
+import logging
+import secrets
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Final, Protocol
+from urllib.parse import parse_qs
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from mnemark.errors import MnemarkError, NotFoundError, UsageError
+from mnemark.interfaces.web import known
+from mnemark.interfaces.web.at import At, Go, Shown
+from mnemark.interfaces.web.door import SESSION_SECONDS, Door, Session
+from mnemark.interfaces.web.pages import ACTIONS, PAGES
+from mnemark.interfaces.web.render import environment, page
+from mnemark.interfaces.web.words import LANGUAGES, Words, language_of
+from mnemark.memory.memory import Memory
+
+_STATIC: Final = {"style.css": "text/css", "script.js": "text/javascript", "icon.svg": "image/svg+xml"}
+_MOST_FIELDS: Final = 500
+_log = logging.getLogger("mnemark.serve")
+Fields = Mapping[str, list[str]]
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class Lease(Protocol):
+    """Holds the workspace at a path open; it counts as used if `active`."""
+
+    def __call__(self, folder: str, *, active: bool = True) -> AbstractContextManager[Memory]:
+        """Return the context."""
+
+
+class Web:
+    """The pages of a daemon.
+
+    Args:
+        door: its tickets and sessions.
+        lease: opens workspaces.
+        work: runs a job of a workspace on a worker thread.
+        opened: returns the workspaces that the daemon has open.
+        status_of: returns the HTTP status and the code of an error.
+        session_key: key of the browser's session in the scope of a request.
+    """
+
+    def __init__(
+        self,
+        door: Door,
+        *,
+        lease: Lease,
+        work: Callable[[object, Callable[[], Any]], Awaitable[Any]],
+        opened: Callable[[], Iterable[Path]],
+        status_of: Callable[[MnemarkError], tuple[int, str]],
+        session_key: str,
+    ) -> None:
+        self.door = door
+        self._lease = lease
+        self._work = work
+        self._opened = opened
+        self._status_of = status_of
+        self._session_key = session_key
+        self._key = secrets.token_bytes(16)
+
+    def routes(self) -> list[Route]:
+        """Return the routes below `/ui`."""
+        return [
+            Route("/ui", self._safe(self._workspaces), methods=["GET"]),
+            Route("/ui/enter", self._enter, methods=["GET"]),
+            Route("/ui/static/{name}", self._static, methods=["GET"]),
+            Route("/ui/newer/{id}", self._safe(self._newer), methods=["GET"]),
+            Route("/ui/language", self._safe(self._language), methods=["POST"]),
+            Route("/ui/w/{id}", self._safe(self._page), methods=["GET"]),
+            Route("/ui/w/{id}/{page}", self._safe(self._page), methods=["GET"]),
+            Route("/ui/w/{id}/{page}", self._safe(self._action), methods=["POST"]),
+        ]
+
+    def ticket(self, root: Path) -> str:
+        """Return a ticket that leads to a workspace, which is known from now on."""
+        known.add(root)
+        return self.door.ticket(f"/ui/w/{self._id(root)}")
+
+    def _id(self, root: Path) -> str:
+        """Return the name of a workspace in addresses: it tells nothing of its path."""
+        made = hashlib.blake2b(str(root).encode("utf-8", "surrogateescape"), key=self._key, digest_size=8)
+        return base64.b32encode(made.digest()).decode().rstrip("=").lower()
+
+    def _roots(self) -> list[Path]:
+        return list(dict.fromkeys([*known.folders(), *self._opened()]))
+
+    def _root(self, identifier: str) -> Path:
+        for root in self._roots():
+            if secrets.compare_digest(self._id(root), identifier):
+                return root
+        raise NotFoundError("this workspace is not open here; open it with the command `mnemark web`")
+
+    async def _enter(self, request: Request) -> Response:
+        found = self.door.enter(request.query_params.get("ticket", ""))
+        if found is None:
+            words = Words(language_of("", request.headers.get("accept-language", "")))
+            text = words("This address works once and for a minute. Run `mnemark web` for a new one.")
+            return self._alone(words, text, 401)
+        cookie, target = found
+        answer = RedirectResponse(target, 303)
+        name = f"mnemark-ui-{request.url.port}"
+        answer.set_cookie(
+            name, cookie, max_age=int(SESSION_SECONDS), path="/ui", httponly=True, samesite="strict"
+        )
+        return answer
+
+    async def _static(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in _STATIC:
+            return Response("", 404)
+        data = (Path(__file__).parent / "static" / name).read_bytes()
+        return Response(data, media_type=_STATIC[name], headers={"cache-control": "private, max-age=300"})
+
+    async def _language(self, request: Request) -> Response:
+        session, form = self._session(request), await _form(request)
+        _check_form(session, form)
+        wanted = form.get("language", [""])[-1]
+        session.language = wanted if wanted in LANGUAGES else ""
+        back = form.get("back", [""])[-1]
+        return RedirectResponse(back if back.startswith("/ui/w/") and "\n" not in back else "/ui", 303)
+
+    async def _workspaces(self, request: Request) -> Response:
+        session, words = self._session(request), self._words(request)
+        rows = await self._work("", lambda: known.rows(self._roots(), self._id))
+        text = environment().get_template("workspaces.html").render(
+            {"_": words, "count": words.count, "size": words.size, "rows": rows, "session": session,
+             "number": words.number}
+        )  # fmt: skip
+        return _html(text)
+
+    async def _newer(self, request: Request) -> Response:
+        """Answer whether anything is newer than what a timeline shows."""
+        root = self._root(request.path_params["id"])
+        first = request.query_params.get("first", "")
+
+        def job() -> bool:
+            with self._lease(str(root), active=False) as memory:
+                rows = memory.browse.timeline(limit=1).rows
+                return bool(rows) and (rows[0].ref or (rows[0].change.id if rows[0].change else "")) != first
+
+        return _json({"newer": await self._work(str(root), job)})
+
+    async def _page(self, request: Request) -> Response:
+        name = request.path_params.get("page", "")
+        view = PAGES.get(name)
+        if view is None:
+            raise NotFoundError("there is no such page")
+        session, words, root = (
+            self._session(request),
+            self._words(request),
+            self._root(request.path_params["id"]),
+        )
+        query = parse_qs(request.url.query, max_num_fields=_MOST_FIELDS)
+
+        def job() -> Response:
+            with self._lease(str(root)) as memory:
+                at = At(memory, f"/ui/w/{self._id(root)}", session, words, query=query, page=name)
+                made = view(at)
+                if isinstance(made, Go):
+                    return RedirectResponse(made.path, 303)
+                if at.asked("format") == "json" and made.data is not None:
+                    return _json(made.data)
+                return _html(self._rendered(made, at))
+
+        answer: Response = await self._work(str(root), job)
+        return answer
+
+    def _rendered(self, made: Shown, at: At) -> str:
+        waiting = at.memory.browse.review(limit=1).total or 0
+        here = made.template.removesuffix(".html")
+        return page(made.template, at, {"here": here, "waiting": waiting, **made.values})
+
+    async def _action(self, request: Request) -> Response:
+        action = ACTIONS.get(request.path_params["page"])
+        if action is None:
+            raise NotFoundError("there is no such page")
+        session, words, root = (
+            self._session(request),
+            self._words(request),
+            self._root(request.path_params["id"]),
+        )
+        form = await _form(request)
+        _check_form(session, form)
+        query = parse_qs(request.url.query, max_num_fields=_MOST_FIELDS)
+
+        def job() -> Response:
+            with self._lease(str(root)) as memory:
+                at = At(memory, f"/ui/w/{self._id(root)}", session, words, query=query, form=form)
+                made = action(at)
+                if isinstance(made, Go):
+                    return RedirectResponse(made.path, 303)
+                return _html(self._rendered(made, at), made.values.get("status", 200))
+
+        answer: Response = await self._work(str(root), job)
+        return answer
+
+    def _session(self, request: Request) -> Session:
+        found: Session = request.scope[self._session_key]
+        return found
+
+    def _words(self, request: Request) -> Words:
+        chosen = self._session(request).language
+        return Words(language_of(chosen, request.headers.get("accept-language", "")))
+
+    def _alone(self, words: Words, text: str, status: int, base: str = "/ui") -> Response:
+        made = environment().get_template("alone.html").render({"_": words, "text": text, "base": base})
+        return _html(made, status)
+
+    def _safe(self, endpoint: Endpoint) -> Endpoint:
+        """Wrap an endpoint: errors become pages with the words of the command line."""
+
+        async def answer(request: Request) -> Response:
+            base = f"/ui/w/{request.path_params['id']}" if "id" in request.path_params else "/ui"
+            try:
+                return await endpoint(request)
+            except MnemarkError as error:
+                return self._alone(self._words(request), str(error), self._status_of(error)[0], base)
+            except Exception as bug:  # noqa: BLE001 - an interface: reported and logged
+                _log.exception("unexpected in %s", request.url.path)
+                text = f"unexpected {type(bug).__name__}; see the daemon's log"
+                return self._alone(self._words(request), text, 500, base)
+
+        return answer
+
+
+def _check_form(session: Session, form: Fields) -> None:
+    if not session.is_own_form(form.get("form_key", [""])[-1]):
+        raise UsageError("this form is from an earlier visit; go back, load the page again, and send it anew")
+
+
+async def _form(request: Request) -> Fields:
+    try:
+        text = (await request.body()).decode("ascii")
+        return parse_qs(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
+    except ValueError as error:
+        raise UsageError("this is not the form of a page") from error
+
+
+def _html(text: str, status: int = 200) -> Response:
+    return Response(text.encode("utf-8", "replace"), status, media_type="text/html; charset=utf-8")
+
+
+def _json(value: Any) -> Response:
+    return Response(msgspec.json.encode(value, enc_hook=str), media_type="application/json")

@@ -1,0 +1,104 @@
+"""Let a browser in: a ticket that works once, then a cookie for `/ui` alone.
+
+A page navigation cannot send the daemon's token, and the token must not stand in an address. So whoever has
+the token asks for a ticket, and opens `/ui/enter?ticket=…` within a minute; that sets the cookie. Tickets and
+sessions are in memory: they end with the daemon.
+"""
+
+import hashlib
+import hmac
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, Final
+
+TICKET_SECONDS: Final = 60.0
+SESSION_SECONDS: Final = 12 * 3600.0
+_MOST: Final = 32
+"""Maximum number of tickets, and of sessions: the oldest go first."""
+MESSAGES: Final = 5
+"""Maximum number of messages that wait to be shown."""
+
+
+class Session:
+    """What a browser is known by, and what it is to be told next."""
+
+    def __init__(self, until: float) -> None:
+        self.until = until
+        self.form_key = secrets.token_urlsafe(32)
+        """Stands in every form, so that no other page can send one."""
+        self.language = ""
+        """Chosen on a page; empty for the browser's own."""
+        self.messages: list[Any] = []
+        self.receipts: OrderedDict[str, Any] = OrderedDict()
+
+    def is_own_form(self, key: str) -> bool:
+        """Whether a form holds the key of this session."""
+        return hmac.compare_digest(key.encode("utf-8", "replace"), self.form_key.encode())
+
+    def tell(self, message: object) -> None:
+        """Keep a message for the next page."""
+        self.messages = [*self.messages, message][-MESSAGES:]
+
+    def told(self) -> list[Any]:
+        """Return the messages for this page; they are gone then."""
+        found, self.messages = self.messages, []
+        return found
+
+    def keep(self, receipt: object) -> str:
+        """Keep a receipt, and return its number."""
+        number = secrets.token_hex(4)
+        self.receipts[number] = receipt
+        while len(self.receipts) > MESSAGES:
+            self.receipts.popitem(last=False)
+        return number
+
+
+class Door:
+    """The tickets and sessions of a daemon. Thread-safe."""
+
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._tickets: OrderedDict[bytes, tuple[float, str]] = OrderedDict()
+        self._sessions: OrderedDict[bytes, Session] = OrderedDict()
+
+    def ticket(self, target: str) -> str:
+        """Return a new ticket that leads to `target`, a path below `/ui`."""
+        made = secrets.token_urlsafe(32)
+        with self._lock:
+            self._tickets[_hash(made)] = self._clock() + TICKET_SECONDS, target
+            _trim(self._tickets)
+        return made
+
+    def enter(self, ticket: str) -> tuple[str, str] | None:
+        """Take a ticket; return the cookie's value and where to go, or None for one that is not valid."""
+        with self._lock:
+            until, target = self._tickets.pop(_hash(ticket), (0.0, ""))
+            if not target or self._clock() > until:
+                return None
+            made = secrets.token_urlsafe(32)
+            self._sessions[_hash(made)] = Session(self._clock() + SESSION_SECONDS)
+            _trim(self._sessions)
+        return made, target
+
+    def session(self, cookie: str) -> Session | None:
+        """Return the session of a cookie, or None."""
+        with self._lock:
+            found = self._sessions.get(_hash(cookie))
+            if found is not None and self._clock() > found.until:
+                del self._sessions[_hash(cookie)]
+                return None
+            return found
+
+
+def _hash(secret: str) -> bytes:
+    """Return what a secret is looked up by, so that the time it takes tells nothing of it."""
+    return hashlib.sha256(secret.encode("utf-8", "replace")).digest()
+
+
+def _trim(kept: OrderedDict[bytes, Any]) -> None:
+    while len(kept) > _MOST:
+        kept.popitem(last=False)

@@ -1,0 +1,53 @@
+"""The pages: what each shows, and what its forms do."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from mnemark.interfaces.web.at import At, Go, Shown
+from mnemark.interfaces.web.pages import (
+    changes,
+    consolidate,
+    facts,
+    files,
+    forget,
+    health,
+    prompt,
+    review,
+    search,
+    sessions,
+    timeline,
+    today,
+)
+
+PAGES: Final[Mapping[str, Callable[[At], Shown | Go]]] = {
+    "": today.today,
+    "search": search.search,
+    "item": search.item,
+    "timeline": timeline.timeline,
+    "facts": facts.facts,
+    "review": review.review,
+    "changes": changes.changes,
+    "change": changes.change,
+    "forget": forget.forget,
+    "receipt": forget.receipt,
+    "prompt": prompt.prompt,
+    "sessions": sessions.sessions,
+    "session": sessions.session,
+    "files": files.files,
+    "edit": files.edit,
+    "consolidate": consolidate.consolidate,
+    "health": health.health,
+    "connect": health.connect,
+}
+ACTIONS: Final[Mapping[str, Callable[[At], Shown | Go]]] = {
+    "review": review.decide,
+    "undo": changes.undo,
+    "pin": changes.pin,
+    "remember": facts.remember,
+    "forget": forget.do_forget,
+    "edit": files.save,
+    "consolidate": consolidate.run,
+    "sync": health.sync,
+    "end": sessions.end,
+    "revert": sessions.revert,
+}

@@ -1,0 +1,27 @@
+"""The timeline: what was said, noted and changed, by day."""
+
+from itertools import groupby
+from typing import Any
+
+from mnemark.interfaces.web.at import At, Shown
+from mnemark.memory.browse.entries import SHOWN
+from mnemark.types import ORIGINS
+
+
+def timeline(at: At) -> Shown:
+    """Show entries, the latest first."""
+    kinds: Any = [one for one in at.all_asked("kind") if one in {*SHOWN, "fact"}]
+    origins: Any = [one for one in at.all_asked("origin") if one in ORIGINS]
+    page = at.memory.browse.timeline(
+        kinds=kinds or SHOWN, origins=origins, until=at.asked("until") or None, limit=at.number("limit", 50),
+        after=at.asked("after"),
+    )  # fmt: skip
+    days = [(day, list(rows)) for day, rows in groupby(page.rows, key=lambda entry: entry.time[:10])]
+    first = page.rows[0] if page.rows else None
+    newest = (first.ref or (first.change.id if first.change else "")) if first else ""
+    values = {
+        "days": days, "next": page.next, "kinds": kinds, "origins": origins, "until": at.asked("until"),
+        "all_kinds": SHOWN, "all_origins": ORIGINS,
+        "newest": newest if not (kinds or origins or at.asked("until") or at.asked("after")) else "",
+    }  # fmt: skip
+    return Shown("timeline.html", values, page)

@@ -1,0 +1,151 @@
+"""Define `Browse`, the lists of a workspace that pages and panels show, as methods."""
+
+from collections.abc import Collection, Iterable
+from datetime import date, datetime
+from functools import cached_property
+
+from mnemark.memory.browse import (
+    activity,
+    change_rows,
+    entries,
+    fact_rows,
+    found,
+    session_rows,
+    usage,
+    waiting,
+)
+from mnemark.memory.browse.page import Page
+from mnemark.memory.journal.changes import ChangeLog
+from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.memory.prompt.builder import Prompt
+from mnemark.memory.prompt.prompt import BUDGET, prompt
+from mnemark.memory.sessions.history import Listed
+from mnemark.types import Kind, Origin
+
+
+class Browse:
+    """Lists of a workspace, a page at a time. Got by `Memory.browse`; safe to use from several threads.
+
+    Pages hold `rows` and `next`, the cursor that continues them (`after`). Texts are redacted, and nothing
+    that is only looked at counts as used.
+    """
+
+    def __init__(self, ws: OpenWorkspace) -> None:
+        self._ws = ws
+
+    @cached_property
+    def _log(self) -> ChangeLog:
+        return ChangeLog(self._ws.journal)
+
+    def search(
+        self,
+        query: str,
+        *,
+        kinds: Iterable[Kind] | None = None,
+        origins: Iterable[Origin] | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        as_of: datetime | str | None = None,
+        scope: str | Iterable[str] | None = "*",
+        archived: bool = False,
+        limit: int = 20,
+        after: str = "",
+    ) -> found.FoundPage:
+        """Return a page of the hits for a query, explained, with counts; see `browse.found.search`."""
+        return found.search(
+            self._ws, query, kinds=kinds, origins=origins, since=since, until=until, as_of=as_of, scope=scope,
+            archived=archived, limit=limit, after=after,
+        )  # fmt: skip
+
+    def facts(
+        self,
+        *,
+        text: str = "",
+        subject: str = "",
+        type: str = "",  # noqa: A002 - the word of the file format
+        origin: str = "",
+        as_of: datetime | str | None = None,
+        scope: str | Iterable[str] | None = "*",
+        order: fact_rows.Order = "subject",
+        limit: int = 50,
+        after: str = "",
+    ) -> fact_rows.FactPage:
+        """Return a page of the facts valid now, or at `as_of`, with counts; see `browse.fact_rows.facts`."""
+        return fact_rows.facts(
+            self._ws, text=text, subject=subject, type=type, origin=origin, as_of=as_of, scope=scope,
+            order=order, limit=limit, after=after,
+        )  # fmt: skip
+
+    def timeline(
+        self,
+        *,
+        kinds: Collection[entries.EntryKind] = entries.SHOWN,
+        origins: Collection[Origin] = (),
+        scope: str | Iterable[str] | None = "*",
+        until: datetime | str | None = None,
+        limit: int = 50,
+        after: str = "",
+    ) -> Page[entries.Entry]:
+        """Return a page of what was said, noted and changed; see `browse.entries`."""
+        return entries.timeline(
+            self._ws, self._log, kinds=kinds, origins=origins, scope=scope, until=until, limit=limit,
+            after=after,
+        )  # fmt: skip
+
+    def activity(self, *, days: int = 30, until: date | None = None) -> list[activity.Day]:
+        """Count turns, notes and changes of each of the last days; see `browse.entries.activity`."""
+        return activity.activity(self._ws, self._log, days=days, until=until)
+
+    def sessions(
+        self, *, text: str = "", scope: str | Iterable[str] | None = "*", limit: int = 50, after: str = ""
+    ) -> Page[Listed]:
+        """Return a page of sessions, the last written first; see `browse.session_rows.sessions`."""
+        return session_rows.sessions(self._ws, text=text, scope=scope, limit=limit, after=after)
+
+    def turns(self, path: str, *, limit: int = 100, after: str = "") -> Page[session_rows.TurnRow]:
+        """Return a page of the turns in the log at `path`; see `browse.session_rows.session_turns`."""
+        return session_rows.session_turns(self._ws, path, limit=limit, after=after)
+
+    def review(
+        self,
+        *,
+        origin: str = "",
+        scope: str | Iterable[str] | None = "*",
+        limit: int = 50,
+        after: str = "",
+    ) -> waiting.ReviewPage:
+        """Return a page of what waits for a decision, with sources; see `browse.waiting.review`."""
+        return waiting.review(self._ws, origin=origin, scope=scope, limit=limit, after=after)
+
+    def changes(
+        self, *, kinds: Collection[str] = (), limit: int = 50, after: str = ""
+    ) -> Page[change_rows.ChangeRow]:
+        """Return a page of changes, the latest first; see `browse.change_rows.changes`."""
+        return change_rows.changes(self._ws, self._log, kinds=kinds, limit=limit, after=after)
+
+    def change(self, id: str) -> change_rows.ChangeDetail:  # noqa: A002 - the word of the file format
+        """Return a change, or those of a group, with diffs. Raises NotFoundError."""
+        return change_rows.change(self._ws, self._log, id)
+
+    def prompt(
+        self,
+        query: str | None = None,
+        *,
+        scope: str = "",
+        budget: int = BUDGET,
+        deadline: float | None = None,
+    ) -> Prompt:
+        """Return the prompt that an agent would get, as `Memory.prompt`; nothing in it counts as used."""
+        return prompt(self._ws, query, scope=scope, budget=budget, deadline=deadline, counted=False)
+
+    def spend(self, *, days: int = 30) -> usage.Spend:
+        """Return what the language model cost on each of the last days, and the budget of a day."""
+        return usage.spend(self._ws, days=days)
+
+    def disk(self) -> list[usage.Part]:
+        """Return files and bytes of each part of the workspace, the largest first."""
+        return usage.disk(self._ws)
+
+    def recalled(self, *, limit: int = 20) -> list[usage.Recalled]:
+        """Return what was recalled last, the latest first."""
+        return usage.recalled(self._ws, limit=limit)

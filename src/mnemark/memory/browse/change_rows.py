@@ -1,0 +1,180 @@
+"""List what changed, the latest first, with diffs and with what can be undone."""
+
+from bisect import bisect_left
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+import msgspec
+
+from mnemark.errors import NotFoundError
+from mnemark.memory import file_edits
+from mnemark.memory.browse.page import Page, checked, cursor, key_of
+from mnemark.memory.journal.changes import ChangeLog, Noted
+from mnemark.memory.journal.describe import describe_payload
+from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.memory.undo.undo import undoable
+from mnemark.text.markdown.hunks import Hunk, diff
+from mnemark.types import Json, Origin
+
+_PATHS: Final = 20
+"""Maximum number of files that a row names."""
+
+
+class ChangeRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A change, or the changes of one run."""
+
+    id: str
+    """For `undo` and `change`: of the change, or of the group."""
+    time: str
+    kind: str
+    """Of the first change: remember, write, move, forget, erased, undo, accept, reject, pin, …"""
+    step: str = ""
+    """What made the edit, such as "session end: episode"."""
+    origin: Origin
+    scope: str = ""
+    session: str = ""
+    paths: tuple[str, ...] = ()
+    """The edited files."""
+    count: int = 1
+    """Number of changes of the group."""
+    text: str = ""
+    """In words, redacted."""
+    undo: bool = False
+    """Whether `undo` with the id takes it back."""
+    undone: bool = False
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """One change of a group, with what it did."""
+
+    id: str
+    kind: str
+    path: str = ""
+    to: str = ""
+    """The new path of a file that was moved."""
+    text: str = ""
+    diff: str = ""
+    undo: bool = False
+    undone: bool = False
+
+
+class ChangeDetail(msgspec.Struct, frozen=True, kw_only=True):
+    """A change with its parts."""
+
+    row: ChangeRow
+    parts: tuple[Part, ...]
+
+
+def changes(
+    ws: OpenWorkspace, log: ChangeLog, *, kinds: Collection[str] = (), limit: int = 50, after: str = ""
+) -> Page[ChangeRow]:
+    """Return a page of changes, the latest first; the edits of one run are one row.
+
+    Args:
+        ws: the workspace.
+        log: its changes.
+        kinds: only groups that begin with a change of these kinds; all by default.
+        limit: number of rows.
+        after: the cursor of the page.
+    """
+    log.refresh()
+    keys = log.keys()
+    start = key_of(after, tuple[str])
+    end = len(keys) if start is None else bisect_left(keys, (start[0], ""))
+    found: list[tuple[str, list[Noted]]] = []
+    more = ""
+    checked(limit)
+    for _, key in reversed(keys[:end]):
+        group = log.group(key)
+        if kinds and group[0].kind not in kinds:
+            continue
+        if len(found) == limit:
+            more = cursor(found[-1][1][0].id)
+            break
+        found.append((key, group))
+    known = undoable(ws, own=False)
+    rows = tuple(row(ws, log, key, group, known) for key, group in found)
+    return Page(rows=rows, next=more, total=None if kinds else len(keys))
+
+
+def change(ws: OpenWorkspace, log: ChangeLog, identifier: str) -> ChangeDetail:
+    """Return a change, or the changes of a group, with diffs.
+
+    Raises:
+        NotFoundError: there is no such change.
+    """
+    log.refresh()
+    group = log.group(identifier)
+    if not group:
+        raise NotFoundError(f"there is no change {identifier!r}; `mnemark log` lists the changes")
+    known = undoable(ws, own=False)
+    parts = tuple(_part(ws, log, one, known) for one in group)
+    return ChangeDetail(row=row(ws, log, identifier, group, known), parts=parts)
+
+
+def row(
+    ws: OpenWorkspace, log: ChangeLog, key: str, group: Sequence[Noted], known: Mapping[str, object]
+) -> ChangeRow:
+    """Return a group as a row; `known` has the ids that can be undone."""
+    first = group[0]
+    payload = log.payload(first)
+    paths = [first_path for one in group[:_PATHS] if (first_path := _text(log.payload(one), "path"))]
+    undo = any(one.id in known for one in group)
+    return ChangeRow(
+        id=key, time=time_of(ws, first.time), kind=first.kind, step=_text(payload, "step"),
+        origin=first.origin, scope=first.scope, session=_text(payload, "session"),
+        paths=tuple(dict.fromkeys(paths)) if first.kind in {"write", "move"} else (), count=len(group),
+        text=_words(ws, first, payload), undo=undo,
+        undone=not undo and any(log.is_undone(one.id) for one in group),
+    )  # fmt: skip
+
+
+def time_of(ws: OpenWorkspace, time: datetime | None) -> str:
+    """Return a time on the workspace's clock, in ISO."""
+    return ws.local(time or datetime.fromtimestamp(0, UTC)).isoformat(timespec="seconds")
+
+
+def _words(ws: OpenWorkspace, noted: Noted, payload: Mapping[str, Json]) -> str:
+    """Return what a change did in words, redacted; nothing of a fact that was forgotten."""
+    if noted.kind in {"write", "move"}:
+        return _text(payload, "path")
+    forgotten = ws.index.hidden.current().facts
+    if noted.id in forgotten:
+        return ""
+    if noted.kind == "pin" and (pinned := _text(payload, "fact")):
+        return "" if pinned in forgotten else _fact(ws, pinned)
+    return ws.visible.redacted(describe_payload(msgspec.json.encode(payload).decode()))
+
+
+def _fact(ws: OpenWorkspace, identifier: str) -> str:
+    log = ws.fact_store.log
+    known = log.known.get(identifier)
+    return str(known.fact if known is not None else log.records.get(identifier, identifier))
+
+
+def _part(ws: OpenWorkspace, log: ChangeLog, noted: Noted, known: Mapping[str, object]) -> Part:
+    payload = log.payload(noted)
+    path, shown = _text(payload, "path"), ""
+    if noted.kind == "write":
+        shown = _diff(ws, path, file_edits.hunks_of(ws, noted.id))
+    return Part(
+        id=noted.id, kind=noted.kind, path=path, to=_text(payload, "to"), text=_words(ws, noted, payload),
+        diff=shown, undo=noted.id in known, undone=log.is_undone(noted.id),
+    )  # fmt: skip
+
+
+def _diff(ws: OpenWorkspace, path: str, hunks: Sequence[Hunk]) -> str:
+    """Return hunks as a diff, without forgotten lines and secrets."""
+    rows = []
+    for hunk in hunks:
+        old = "\n".join((*hunk.before, *hunk.old, *hunk.after))
+        new = "\n".join((*hunk.before, *hunk.new, *hunk.after))
+        shown = diff(path, ws.visible.text(path, old), ws.visible.text(path, new)).split("\n")
+        rows += [f"@@ {hunk.at + 1} @@", *(line for line in shown[2:] if not line.startswith("@@"))]
+    return "\n".join(rows)
+
+
+def _text(payload: Mapping[str, Json], name: str) -> str:
+    value = payload.get(name)
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,230 @@
+"""List what was said, noted and changed by time, the latest first."""
+
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from typing import Final, Literal, NamedTuple
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from mnemark.errors import UsageError
+from mnemark.files.ids import is_id, time_of
+from mnemark.files.names import split_ref
+from mnemark.files.scopes import scopes_of
+from mnemark.index.reader import View
+from mnemark.index.rows import KIND_CODE, LINE_SHIFT, NO_TIME, SUSPECT, Rows, seconds, wall_time
+from mnemark.index.store import Record
+from mnemark.memory.browse import change_rows
+from mnemark.memory.browse.page import Page, checked, cursor, key_of
+from mnemark.memory.journal.changes import ChangeLog
+from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.memory.undo.undo import undoable
+from mnemark.retrieval.filters import Filter, allowed
+from mnemark.text.dates.moment import moment
+from mnemark.types import Kind, Origin
+
+EntryKind = Literal["note", "fact", "episode", "turn", "observation", "attachment", "change"]
+SHOWN: Final[tuple[EntryKind, ...]] = ("turn", "observation", "note", "episode", "attachment", "change")
+"""Kinds shown by default: that a fact was learned is a change."""
+_OF_LOGS: Final = tuple(KIND_CODE[kind] for kind in ("turn", "observation"))
+_FIRST_CHUNK: Final = (1 << LINE_SHIFT) - 1
+
+_Key = tuple[int, int, str]
+"""Sort key of an entry: seconds of wall time; 0 for text, 1 for a change; the ref, or the change's id."""
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """An entry of the timeline."""
+
+    time: str
+    """ISO, on the workspace's clock; a day without a time is at midnight."""
+    kind: EntryKind
+    ref: str
+    """Of text: for `read` and `why`. Empty for changes."""
+    origin: Origin
+    scope: str = ""
+    who: str = ""
+    """Speaker of a turn."""
+    title: str = ""
+    """Session of a turn, heading of a note."""
+    text: str
+    suspect: bool = False
+    """Whether it looks like instructions."""
+    change: change_rows.ChangeRow | None = None
+
+
+class _Asked(NamedTuple):
+    origins: frozenset[Origin]
+    """Empty for all."""
+    scopes: frozenset[str] | None
+    last: int | None
+    """Latest second."""
+    begin: _Key | None
+    """Only entries before this one."""
+    most: int
+
+
+class _Row(NamedTuple):
+    key: _Key
+    position: int = -1
+    group: str = ""
+
+
+def timeline(
+    ws: OpenWorkspace,
+    log: ChangeLog,
+    *,
+    kinds: Collection[EntryKind] = SHOWN,
+    origins: Collection[Origin] = (),
+    scope: str | Iterable[str] | None = "*",
+    until: datetime | str | None = None,
+    limit: int = 50,
+    after: str = "",
+) -> Page[Entry]:
+    """Return a page of what was written, the latest first.
+
+    Args:
+        ws: the workspace.
+        log: its changes.
+        kinds: kinds of entries.
+        origins: only entries of these origins; all by default.
+        scope: their scopes.
+        until: only entries before the end of that time, to begin with an earlier day.
+        limit: number of rows.
+        after: the cursor of the page.
+
+    Raises:
+        UsageError: an argument is wrong.
+    """
+    if wrong := set(kinds) - {*SHOWN, "fact"}:
+        raise UsageError(f"unknown kind {min(wrong)!r}; kinds: fact, {', '.join(SHOWN)}")
+    end = moment(until, "until", ws.now(), end=True)
+    asked = _Asked(
+        origins=frozenset(origins), scopes=scopes_of(scope),
+        last=None if end is None else seconds(ws.local(end)) - 1, begin=key_of(after, _Key),
+        most=checked(limit) + 1,
+    )  # fmt: skip
+    with reading(ws) as view:
+        texts: list[Kind] = [kind for kind in kinds if kind != "change"]
+        rows = _texts(view, texts, asked) if texts else []
+        if "change" in kinds:
+            rows += _changes(ws, log, asked)
+        rows.sort(key=lambda row: row.key, reverse=True)
+        entries = _entries(ws, log, view, rows[:limit])
+    more = cursor(*rows[limit - 1].key) if len(rows) > limit else ""
+    return Page(rows=entries, next=more)
+
+
+def reading(ws: OpenWorkspace) -> AbstractContextManager[View]:
+    """Open a view of the index that is up to date with the files, as far as a moment allows."""
+    ws.searcher.ready()
+    ws.searcher.refresher.freshen_quickly()
+    return ws.searcher.reader.reading()
+
+
+def _texts(view: View, kinds: Sequence[Kind], asked: _Asked) -> list[_Row]:
+    """Return the latest passages that match, and all of the same second as the last of them."""
+    rows = view.snapshot.rows
+    last, begin, count = asked.last, asked.begin, asked.most
+    where = Filter(kinds=frozenset(kinds), origins=asked.origins or None)
+    mask = first_chunks(rows) & (rows["time"] != NO_TIME)
+    for one in (allowed(rows, where), _in_scopes(view, asked.scopes)):
+        mask &= True if one is None else one
+    if last is not None:
+        mask &= rows["time"] <= last
+    if begin is not None:
+        mask &= rows["time"] <= begin[0]
+    found = np.flatnonzero(mask)
+    times = rows["time"][found]
+    if begin is not None and begin[1] == 0:  # of the same second, those before the cursor's
+        found = found[(times < begin[0]) | (found < _position(view, begin[2]))]
+        times = rows["time"][found]
+    if len(found) > count:
+        least = np.partition(times, len(times) - count)[len(times) - count]
+        found = found[times >= least]
+        found = found[np.lexsort((found, rows["time"][found]))[-count:]]
+    records = view.fetch(found)
+    return [
+        _Row((int(rows["time"][at]), 0, _place(record)), int(at))
+        for at, record in zip(found, records, strict=True)
+    ]
+
+
+def first_chunks(rows: Rows) -> npt.NDArray[np.bool_]:
+    """Return which passages begin an entry: of a long turn only the first one does."""
+    of_logs = np.isin(rows["kind"], np.array(_OF_LOGS, np.uint8))
+    return np.asarray(~of_logs | ((rows["ordinal"] & _FIRST_CHUNK) == 0), np.bool_)
+
+
+def _in_scopes(view: View, scopes: frozenset[str] | None) -> npt.NDArray[np.bool_] | None:
+    if scopes is None:
+        return None
+    numbers = [number for name, number in view.scopes.items() if name in scopes]
+    return np.isin(view.snapshot.rows["scope"], np.array(numbers, np.int32))
+
+
+def _place(record: Record) -> str:
+    """Return a key of a passage that sorts as positions do: its path and line."""
+    return f"{record.path}#L{record.start_line:09d}"
+
+
+def _position(view: View, place: str) -> int:
+    path, line, _ = split_ref(place)
+    found = view.positions(path, line)
+    return int(found[0]) if len(found) else 0
+
+
+def _changes(ws: OpenWorkspace, log: ChangeLog, asked: _Asked) -> list[_Row]:
+    log.refresh()
+    last, begin = asked.last, asked.begin
+    keys = log.keys()
+    end = len(keys)
+    if begin is not None and begin[1] == 1:
+        end = bisect_right(keys, (begin[2], ""))
+    rows: list[_Row] = []
+    for first, key in reversed(keys[:end]):
+        noted = log.group(key)[0]
+        at = seconds(ws.local(noted.time or made_at(first)))
+        too_late = (last is not None and at > last) or (begin is not None and (at, 1, first) >= begin)
+        if too_late or (asked.origins and noted.origin not in asked.origins):
+            continue
+        if asked.scopes is None or noted.scope in asked.scopes:
+            rows.append(_Row((at, 1, first), group=key))
+        if len(rows) == asked.most:
+            break
+    return rows
+
+
+def made_at(identifier: str) -> datetime:
+    """Return the time in the id of a change."""
+    return time_of(identifier) if is_id(identifier) else datetime.fromtimestamp(0, UTC)
+
+
+def _entries(ws: OpenWorkspace, log: ChangeLog, view: View, rows: Sequence[_Row]) -> tuple[Entry, ...]:
+    positions = [row.position for row in rows if row.position >= 0]
+    records = dict(zip(positions, view.fetch(positions), strict=True))
+    known = undoable(ws, own=False) if len(positions) < len(rows) else {}
+    flags = view.snapshot.rows["flags"]
+    return tuple(
+        _of_change(change_rows.row(ws, log, row.group, log.group(row.group), known))
+        if row.position < 0
+        else _of_text(records[row.position], row.key, int(flags[row.position]))
+        for row in rows
+    )
+
+
+def _of_change(row: change_rows.ChangeRow) -> Entry:
+    return Entry(
+        time=row.time, kind="change", ref="", origin=row.origin, scope=row.scope, text=row.text, change=row
+    )
+
+
+def _of_text(record: Record, key: _Key, flags: int) -> Entry:
+    return Entry(
+        time=record.date if record.date and len(record.date) > 10 else wall_time(key[0]).isoformat(),
+        kind=record.kind, ref=record.ref, origin=record.origin, scope=record.scope, who=record.role,
+        title=record.title, text=record.text, suspect=bool(flags & SUSPECT),
+    )  # fmt: skip

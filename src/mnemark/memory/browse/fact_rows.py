@@ -1,0 +1,191 @@
+"""List facts with what they replaced, what is proposed against them, and when they fade."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from math import ceil, log
+from typing import Final, Literal
+
+import msgspec
+
+from mnemark.errors import BusyError, ReadOnlyError, UsageError
+from mnemark.facts.model import Fact
+from mnemark.facts.remember import catch_up
+from mnemark.facts.store import FactStore
+from mnemark.facts.timeline import FactVersion, when
+from mnemark.files.scopes import scopes_of
+from mnemark.index.state import Use
+from mnemark.memory.browse.page import Page, checked, cursor, key_of
+from mnemark.memory.consolidation.decay import FLOOR, IMPORTANCE, TRANSIENT, USES, rate
+from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.text.dates.moment import moment
+
+Order = Literal["subject", "recent"]
+_MOST_SUBJECTS: Final = 50
+"""Maximum number of subjects that are counted, those with the most facts."""
+_Key = tuple[str, str, str, str]
+
+
+class FactRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A fact."""
+
+    fact: Fact
+    earlier: tuple[Fact, ...] = ()
+    """What it replaced, the latest first."""
+    proposed: tuple[Fact, ...] = ()
+    """Other values that wait for review."""
+    uses: int = 0
+    """How often it was recalled."""
+    fades: str = ""
+    """The day from which it is archived unless it is used; empty if it stays."""
+
+
+class FactPage(Page[FactRow], frozen=True, kw_only=True):
+    """Some facts, with counts of all that match."""
+
+    types: Mapping[str, int]
+    origins: Mapping[str, int]
+    subjects: Mapping[str, int]
+    """The subjects with the most facts."""
+
+
+class _Group(msgspec.Struct, frozen=True):
+    shown: Fact
+    versions: Sequence[FactVersion]
+
+
+def facts(
+    ws: OpenWorkspace,
+    *,
+    text: str = "",
+    subject: str = "",
+    type: str = "",  # noqa: A002 - the word of the file format
+    origin: str = "",
+    as_of: datetime | str | None = None,
+    scope: str | Iterable[str] | None = "*",
+    order: Order = "subject",
+    limit: int = 50,
+    after: str = "",
+) -> FactPage:
+    """Return a page of the facts that are valid now, or at `as_of`.
+
+    Args:
+        ws: the workspace.
+        text: only facts that contain this, upper and lower case alike.
+        subject: only facts about this one, as it is written.
+        type: only facts of this type.
+        origin: only facts of this origin.
+        as_of: the time at which they are valid; now by default.
+        scope: their scopes.
+        order: by subject and predicate, or those learned last first.
+        limit: number of rows.
+        after: the cursor of the page.
+
+    Raises:
+        UsageError: an argument is wrong.
+    """
+    if order not in {"subject", "recent"}:
+        raise UsageError(f"order must be subject or recent, not {order!r}")
+    store = ws.fact_store
+    at = moment(as_of, "as_of", ws.now(), last=True) or datetime.now(UTC)
+    at = at.replace(tzinfo=at.tzinfo or store.zone)
+    with suppress(BusyError, ReadOnlyError):  # pending facts are included anyway
+        catch_up(store)
+    wanted = scopes_of(scope)
+    scopes = [name for name in ws.scopes() if wanted is None or name in wanted]
+    words = text.casefold().strip()
+    with store.lock:
+        found = [
+            one
+            for one in _valid(store, scopes, at)
+            if (not words or words in _words(one.shown)) and (not subject or one.shown.subject == subject)
+        ]
+    subjects = Counter(one.shown.subject for one in found)
+    types = Counter(one.shown.type for one in found)
+    origins = Counter(one.shown.origin for one in found)
+    found = [
+        one
+        for one in found
+        if (not type or one.shown.type == type) and (not origin or one.shown.origin == origin)
+    ]
+    keyed = sorted(((_key(one.shown, order), one) for one in found), key=lambda pair: pair[0])
+    if order == "recent":
+        keyed.reverse()
+    start = key_of(after, _Key)
+    rest = [
+        pair for pair in keyed if start is None or (pair[0] < start if order == "recent" else pair[0] > start)
+    ]
+    rows = rest[: checked(limit)]
+    return FactPage(
+        rows=_rows(ws, [one for _, one in rows], at),
+        next=cursor(*rows[-1][0]) if len(rest) > len(rows) else "", total=len(found),
+        types=dict(types.most_common()), origins=dict(origins.most_common()),
+        subjects=dict(subjects.most_common(_MOST_SUBJECTS)),
+    )  # fmt: skip
+
+
+def _valid(store: FactStore, scopes: Iterable[str], at: datetime) -> Iterator[_Group]:
+    for scope in scopes:
+        for groups in store.groups(scope):
+            for versions in groups.by_key.values():
+                for one in versions:
+                    if one.at(at):
+                        yield _Group(one.fact, versions)
+
+
+def _words(fact: Fact) -> str:
+    return f"{fact.subject} {fact.predicate} {fact.value}".casefold()
+
+
+def _key(fact: Fact, order: Order) -> _Key:
+    if order == "recent":
+        return fact.recorded or fact.since, fact.id, "", ""
+    return fact.subject.casefold(), fact.predicate.casefold(), fact.value, fact.id
+
+
+def _rows(ws: OpenWorkspace, found: Sequence[_Group], at: datetime) -> tuple[FactRow, ...]:
+    used = ws.state.counts(one.shown.id for one in found)
+    proposed = _proposed(ws.fact_store)
+    return tuple(
+        FactRow(
+            fact=one.shown,
+            earlier=tuple(
+                version.fact
+                for version in reversed(one.versions)
+                if version.fact.id != one.shown.id and (version.begin is None or version.begin <= at)
+                and not version.at(at)
+            ),
+            proposed=tuple(proposed.get((one.shown.scope, *one.shown.key), ())),
+            uses=use.times if (use := used.get(one.shown.id)) else 0,
+            fades=fades_on(one.shown, used.get(one.shown.id), ws),
+        )
+        for one in found
+    )  # fmt: skip
+
+
+def _proposed(store: FactStore) -> Mapping[tuple[str, ...], list[Fact]]:
+    found: defaultdict[tuple[str, ...], list[Fact]] = defaultdict(list)
+    with store.lock:
+        log = store.log
+        for identifier, fact in log.proposals.items():
+            if identifier not in log.decided and identifier not in log.hidden:
+                found[fact.scope, *fact.key].append(fact)
+    return found
+
+
+def fades_on(fact: Fact, use: Use | None, ws: OpenWorkspace) -> str:
+    """Return the day on which a fact is archived if it is not used until then; empty if it stays."""
+    zone = ws.fact_store.zone
+    learned = when(fact.recorded, zone) or when(fact.since, zone)
+    if learned is None or fact.pending:
+        return ""
+    last = max(learned, use.last) if use else learned
+    if fact.priority == "transient":
+        return (last + TRANSIENT).date().isoformat()
+    loss = rate(fact)
+    importance = IMPORTANCE if fact.importance is None else fact.importance
+    if not 0 < loss < 1 or (use and use.times >= USES):
+        return ""
+    days = ceil(log(FLOOR / importance) / log(1 - loss)) if importance > FLOOR else 0
+    return (last + timedelta(days=days)).date().isoformat()

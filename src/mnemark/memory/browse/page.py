@@ -1,0 +1,59 @@
+"""Pages of a list, and the cursors that continue it."""
+
+import base64
+import binascii
+from collections.abc import Sequence
+from typing import Any, Final, Generic, TypeVar
+
+import msgspec
+
+from mnemark.errors import UsageError
+
+T = TypeVar("T")
+MOST: Final = 200
+"""Maximum number of rows of a page."""
+
+
+class Page(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
+    """Some rows of a list."""
+
+    rows: tuple[T, ...]
+    next: str = ""
+    """The cursor of the next page; empty on the last one."""
+    total: int | None = None
+    """Number of rows of the whole list; None where it was not counted."""
+
+
+def checked(limit: int) -> int:
+    """Return a number of rows. Raises UsageError unless it is from 1 to `MOST`."""
+    if not 1 <= limit <= MOST:
+        raise UsageError(f"limit must be from 1 to {MOST}, not {limit}")
+    return limit
+
+
+def cursor(*key: str | int) -> str:
+    """Return the cursor of the rows that come after the one with this sort key."""
+    return base64.urlsafe_b64encode(msgspec.json.encode(key)).decode().rstrip("=")
+
+
+def key_of(given: str, types: Any) -> Any:
+    """Return the sort key in a cursor, a tuple of `types`; None for an empty cursor.
+
+    Raises:
+        UsageError: it is no cursor of this list.
+    """
+    if not given:
+        return None
+    try:
+        data = base64.urlsafe_b64decode(given.encode() + b"=" * (-len(given) % 4))
+        return msgspec.json.decode(data, type=types)
+    except (binascii.Error, msgspec.DecodeError, UnicodeError) as error:
+        raise UsageError("this is no cursor of this list; begin again without one") from error
+
+
+def numbered(rows: Sequence[T], after: str, limit: int) -> Page[T]:
+    """Return a page of a list that is whole in memory; the cursor counts rows."""
+    start = (key_of(after, tuple[int]) or (0,))[0]
+    end = max(start, 0) + checked(limit)
+    more = cursor(end) if end < len(rows) else ""
+    return Page(rows=tuple(rows[max(start, 0) : end]), next=more, total=len(rows))

@@ -1,0 +1,102 @@
+"""List sessions, the last written first, and the turns of one."""
+
+from collections.abc import Iterable
+from itertools import islice
+
+import msgspec
+
+from mnemark.errors import NotFoundError, UsageError
+from mnemark.files import layout
+from mnemark.files.names import inside
+from mnemark.files.sessions import SessionLog, session_id
+from mnemark.index.session_words import sessions_with
+from mnemark.memory.browse.page import Page, checked, cursor, key_of
+from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.memory.sessions.history import Listed, logs, summarized
+from mnemark.types import Turn
+
+
+class TurnRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A turn, redacted, and where it stands."""
+
+    ref: str
+    line: int
+    turn: Turn
+
+
+def sessions(
+    ws: OpenWorkspace,
+    *,
+    text: str = "",
+    scope: str | Iterable[str] | None = "*",
+    limit: int = 50,
+    after: str = "",
+) -> Page[Listed]:
+    """Return a page of sessions, the last written one first; logs of other pages are not opened.
+
+    Args:
+        ws: the workspace.
+        text: only sessions whose id or turns contain this, upper and lower case alike.
+        scope: their scopes.
+        limit: number of rows.
+        after: the cursor of the page.
+
+    Raises:
+        UsageError: an argument is wrong.
+    """
+    found = [
+        (file.mtime_ns, file.path.relative_to(ws.root).as_posix(), name, file)
+        for name, file in logs(ws, scope)
+    ]
+    if text.strip():
+        ws.searcher.ready()
+        ws.searcher.refresher.freshen_quickly()
+        named = sessions_with(ws.index, text.strip())
+        found = [one for one in found if one[1] in named]
+    found.sort(reverse=True)
+    total, start = len(found), key_of(after, tuple[int, str])
+    rest = found if start is None else [one for one in found if one[:2] < start]
+    rows = rest[: checked(limit)]
+    more = cursor(*rows[-1][:2]) if len(rest) > len(rows) else ""
+    shown = (summarized(ws, name, file) for _, _, name, file in rows)
+    return Page(rows=tuple(one for one in shown if one is not None), next=more, total=total)
+
+
+def session_turns(ws: OpenWorkspace, path: str, *, limit: int = 100, after: str = "") -> Page[TurnRow]:
+    """Return a page of the turns in a log, oldest first, without the forgotten ones.
+
+    Args:
+        ws: the workspace.
+        path: the log, relative to the workspace, as `sessions` lists it.
+        limit: number of turns.
+        after: the cursor of the page.
+
+    Raises:
+        NotFoundError: there is no such log.
+        UsageError: the path is none of a log, or the cursor is wrong.
+    """
+    place = layout.place(path)
+    if place is None or place.role != "session":
+        raise UsageError(f"{layout.shown(path)} is no log of a session; `mnemark sessions` lists them")
+    if not inside(ws.root, path).is_file():
+        raise NotFoundError(f"the session {layout.shown(path)} does not exist; it may have been erased")
+    offset, line = key_of(after, tuple[int, int]) or (0, 0)
+    hidden = ws.index.hidden.current().turns
+    log = SessionLog.at(ws.root, path)
+    seen = (
+        one for one in log.turns(offset, start_line=line + 1 if offset else None) if one.turn.id not in hidden
+    )
+    placed = list(islice(seen, checked(limit) + 1))
+    rows, more = placed[:limit], len(placed) > limit
+    return Page(
+        rows=tuple(
+            TurnRow(ref=f"{path}#L{one.line}", line=one.line, turn=ws.visible.turn(one.turn)) for one in rows
+        ),
+        next=cursor(rows[-1].end, rows[-1].line) if more else "",
+    )
+
+
+def name_of(ws: OpenWorkspace, path: str) -> str:
+    """Return the id of the session in a log."""
+    file = inside(ws.root, path)
+    return session_id(file) or file.stem

@@ -1,0 +1,125 @@
+"""What a workspace costs and is used for: the model's tokens a day, disk by part, what was recalled last."""
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+
+import msgspec
+
+from mnemark.errors import UsageError
+from mnemark.files import layout
+from mnemark.files.scan import scan
+from mnemark.memory.open_workspace import OpenWorkspace
+
+_MOST_DAYS = 3_700
+
+
+class Spent(msgspec.Struct, frozen=True, kw_only=True):
+    """What the language model cost on a day."""
+
+    day: str
+    calls: int = 0
+    tokens: int = 0
+    """Prompts and answers."""
+    purposes: Mapping[str, int] = {}
+    """Tokens by what they were spent on."""
+
+
+class Spend(msgspec.Struct, frozen=True, kw_only=True):
+    """The last days, oldest first, and the budget of a day."""
+
+    days: tuple[Spent, ...]
+    model: str
+    """Empty where none is configured."""
+    calls_per_day: int
+    tokens_per_day: int
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of the workspace on the disk."""
+
+    name: str
+    files: int
+    bytes: int
+    derived: bool = False
+    """Whether it is made of the other files, and made again if it is deleted."""
+
+
+class Recalled(msgspec.Struct, frozen=True, kw_only=True):
+    """A passage or fact that was recalled."""
+
+    ref: str
+    """Or the id of a fact."""
+    times: int
+    last: str
+
+
+def spend(ws: OpenWorkspace, *, days: int = 30) -> Spend:
+    """Return what the language model cost on each of the last days.
+
+    Raises:
+        UsageError: `days` is out of range.
+    """
+    if not 1 <= days <= _MOST_DAYS:
+        raise UsageError(f"days must be from 1 to {_MOST_DAYS}, not {days}")
+    last = ws.now().date()
+    first = last - timedelta(days=days - 1)
+    found = {(first + timedelta(days=n)).isoformat(): Spent(day=(first + timedelta(days=n)).isoformat())
+             for n in range(days)}  # fmt: skip
+    for day, purpose, calls, tokens in ws.state.spent_since(first):
+        known = found.get(day)
+        if known is not None:
+            purposes = {**known.purposes, purpose: known.purposes.get(purpose, 0) + tokens}
+            found[day] = Spent(
+                day=day, calls=known.calls + calls, tokens=known.tokens + tokens, purposes=purposes
+            )
+    settings = ws.config.llm
+    return Spend(
+        days=tuple(found.values()), model=settings.model or " ".join(settings.command or ()),
+        calls_per_day=settings.calls_per_day, tokens_per_day=settings.tokens_per_day,
+    )  # fmt: skip
+
+
+def disk(ws: OpenWorkspace) -> list[Part]:
+    """Return the files and bytes of each part of the workspace, the largest first."""
+    sizes: dict[str, list[int]] = {}
+    for entry in scan(ws.root, ignore=ws.config.ignore).entries:
+        name, slash, _ = entry.path.partition("/")
+        sizes.setdefault(f"{name}/" if slash else "*.md", []).append(entry.size)
+    parts = [Part(name=name, files=len(found), bytes=sum(found)) for name, found in sizes.items()]
+    known = {part.name for part in parts}
+    if "journal/" not in known:
+        parts.append(_folder(ws.root / "journal", "journal/", derived=False))
+    private = ws.root / layout.PRIVATE
+    own = list(os.scandir(private)) if private.is_dir() else []
+    files = [entry.stat().st_size for entry in own if entry.is_file()]
+    parts.append(Part(name=f"{layout.PRIVATE}/", files=len(files), bytes=sum(files), derived=True))
+    parts += [
+        _folder(Path(entry.path), f"{layout.PRIVATE}/{entry.name}/", derived=entry.name != "displaced")
+        for entry in own
+        if entry.is_dir()
+    ]
+    return sorted((part for part in parts if part.bytes), key=lambda part: -part.bytes)
+
+
+def _folder(path: Path, name: str, *, derived: bool) -> Part:
+    files, size, waiting = 0, 0, [os.fspath(path)]
+    while waiting:
+        with suppress(OSError), os.scandir(waiting.pop()) as entries:  # removed meanwhile, or not readable
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                else:
+                    files, size = files + 1, size + entry.stat(follow_symlinks=False).st_size
+    return Part(name=name, files=files, bytes=size, derived=derived)
+
+
+def recalled(ws: OpenWorkspace, *, limit: int = 20) -> list[Recalled]:
+    """Return what was recalled last, the latest first."""
+    zone = ws.now().tzinfo
+    return [
+        Recalled(ref=ref, times=use.times, last=use.last.astimezone(zone).isoformat(timespec="seconds"))
+        for ref, use in ws.state.last_used(limit)
+    ]

@@ -1,0 +1,246 @@
+"""The pages in a real browser: flows of people, without a foreign request, a violation or a finding of axe.
+
+Needs Chromium and `make browser`; skipped where they are not there.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+pytest.importorskip("jinja2")
+pytest.importorskip("playwright", reason="no Playwright here: `make browser` installs it")
+pytest.importorskip("axe_playwright_python", reason="no axe here: `make browser` installs it")
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect, sync_playwright
+
+from interfaces.daemons import Running, running
+from interfaces.test_web_pages import HOSTILE, fill
+from mnemark import Memory
+
+CHROMIUM: Final = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: `make browser` installs it"),
+]
+
+VARIANTS: Final[dict[str, dict[str, Any]]] = {
+    "light": {"color_scheme": "light", "viewport": {"width": 1200, "height": 900}},
+    "dark": {"color_scheme": "dark", "viewport": {"width": 1200, "height": 900}},
+    "phone in Chinese": {"locale": "zh-CN", "viewport": {"width": 390, "height": 844}},
+    "phone, dark": {"color_scheme": "dark", "viewport": {"width": 390, "height": 844}},
+    "without script": {"java_script_enabled": False, "viewport": {"width": 1200, "height": 900}},
+}
+SCREENS: Final = (
+    "", "search", "search?q=zebra", "timeline", "facts", "facts?as_of=2025-06-01", "review", "changes",
+    "sessions", "files", "files?path=note.md", "edit?path=MEMORY.md", "prompt?q=zebra+stripes", "forget",
+    "forget?q=zebra", "forget?q=zebra&erase=1", "consolidate?look=1", "health?check=1", "connect?agent=codex",
+)  # fmt: skip
+BEHIND: Final = {
+    "facts": "tbody a.words",
+    "timeline?kind=turn": ".entry .words a",
+    "changes": ".change .words a",
+    "sessions": ".row .words a",
+    "search?q=white": ".hit .words a",
+}
+"""Lists, and the link of an entry in each."""
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running(tmp_path_factory.mktemp("state")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    as_root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=as_root)
+        yield browser
+        browser.close()
+
+
+class Window:
+    """A window at a workspace, which keeps what must not happen."""
+
+    def __init__(self, chromium: Browser, here: Running, root: Path, **settings: Any) -> None:
+        self.wrong: list[str] = []
+        self.context: BrowserContext = chromium.new_context(**settings)
+        self.page: Page = self.context.new_page()
+        self.page.on("console", lambda said: self.wrong.append(f"console: {said.text}"))
+        self.page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
+        self.page.on("dialog", self._refuse)
+        self.page.on("request", lambda asked: self._check(asked.url, here.at.url))
+        self.page.add_init_script(
+            "addEventListener('securitypolicyviolation', e => console.error('policy ' + e.violatedDirective))"
+        )
+        ticket = here.post("/v1/ui/ticket", workspace=str(root))["path"]
+        self.page.goto(here.at.url + ticket)
+        self.base = self.page.url
+
+    def _refuse(self, dialog: Dialog) -> None:
+        self.wrong.append("dialog")
+        dialog.dismiss()
+
+    def _check(self, url: str, own: str) -> None:
+        if not url.startswith(f"{own}/"):
+            self.wrong.append(f"foreign: {url}")
+
+    def open(self, screen: str) -> Page:
+        self.page.goto(f"{self.base}/{screen}" if screen else self.base)
+        return self.page
+
+    def close(self) -> None:
+        self.context.close()
+        assert self.wrong == []
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_screen_is_clean(chromium: Browser, here: Running, tmp_path: Path, variant: str) -> None:
+    fill(tmp_path, "plain words, 中文也有")
+    window = Window(chromium, here, tmp_path, **VARIANTS[variant])
+    for screen in (*SCREENS, *BEHIND):
+        page = window.open(screen)
+        if screen in BEHIND:
+            with page.expect_navigation():
+                page.locator(BEHIND[screen]).first.click()
+        expect(page.locator("h1")).to_have_count(1)
+        if variant == "without script":
+            continue
+        found = Axe().run(page).response["violations"]
+        assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == [], screen
+        wide = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+        assert page.evaluate(wide), screen
+        assert page.evaluate("document.querySelectorAll('*').length") <= 1500, screen
+        assert page.evaluate("document.documentElement.outerHTML.length") <= 100_000, screen
+    window.close()
+
+
+def test_hostile_text_stays_text_in_a_browser(chromium: Browser, here: Running, tmp_path: Path) -> None:
+    counts: list[list[int]] = []
+    for number, text in enumerate((" ".join(HOSTILE), "plain words " * 20)):
+        root = tmp_path / str(number)
+        root.mkdir()
+        fill(root, text)
+        window = Window(chromium, here, root)
+        found = []
+        for screen in SCREENS:
+            page = window.open(screen)
+            tags = "script, iframe, img, object, embed, style, base, meta[http-equiv]"
+            found.append(page.evaluate(f"document.querySelectorAll('{tags}').length"))
+            assert page.evaluate("window.pwned === undefined")
+        counts.append(found)
+        window.close()
+    assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize("script", [True, False], ids=["script", "without script"])
+def test_find_why_forget_undo(chromium: Browser, here: Running, tmp_path: Path, *, script: bool) -> None:
+    fill(tmp_path, "plain")
+    window = Window(chromium, here, tmp_path, java_script_enabled=script)
+    page = window.open("search")
+    page.get_by_role("searchbox").fill("answer plain")
+    page.get_by_role("button", name="Search").click()
+    page.locator(".hit", has_text="answer plain").first.get_by_role("link").first.click()
+    expect(page.get_by_text("Found at rank")).to_be_visible()
+    page.get_by_role("link", name="Forget…").click()
+    page.get_by_role("button", name="Hide 1 item").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Hidden")
+    with Memory.open(tmp_path, readonly=True) as memory:
+        assert "answer plain" not in [hit.text for hit in memory.search("answer plain").hits]
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("status")).to_contain_text("Undone")
+    with Memory.open(tmp_path, readonly=True) as memory:
+        assert "answer plain" in [hit.text for hit in memory.search("answer plain").hits]
+    window.close()
+
+
+def test_twenty_are_reviewed_with_the_keyboard(chromium: Browser, here: Running, tmp_path: Path) -> None:
+    (tmp_path / "mnemark.toml").write_text('embedder = "none"\n', "utf-8")
+    with Memory.open(tmp_path) as memory:
+        memory.remember_many(
+            [{"predicate": f"thing {n}", "value": f"value {n}", "origin": "web"} for n in range(20)]
+        )
+    window = Window(chromium, here, tmp_path)
+    page = window.open("")
+    page.keyboard.press("g")
+    page.keyboard.press("r")
+    page.wait_for_url("**/review")
+    for left in range(20, 0, -1):
+        expect(page.locator("h1 small")).to_contain_text(str(left))
+        with page.expect_navigation():
+            page.keyboard.press("y" if left % 2 else "n")
+    expect(page.get_by_text("Nothing waits.")).to_be_visible()
+    window.close()
+    with Memory.open(tmp_path, readonly=True) as memory:
+        assert len(list(memory.facts())) == 10
+
+
+def test_facts_as_of_a_day(chromium: Browser, here: Running, tmp_path: Path) -> None:
+    fill(tmp_path, "plain")
+    window = Window(chromium, here, tmp_path)
+    page = window.open("facts")
+    expect(page.get_by_role("link", name="white plain")).to_be_visible()
+    page.get_by_label("As of").fill("2025-06-01")
+    page.get_by_role("button", name="Show").click()
+    expect(page.get_by_role("link", name="black plain")).to_be_visible()
+    expect(page.get_by_role("link", name="white plain")).to_have_count(0)
+    window.close()
+
+
+@pytest.mark.parametrize("script", [True, False], ids=["script", "without script"])
+def test_erase_with_a_receipt(chromium: Browser, here: Running, tmp_path: Path, *, script: bool) -> None:
+    fill(tmp_path, "plain")
+    window = Window(chromium, here, tmp_path, java_script_enabled=script)
+    page = window.open("forget?q=answer")
+    page.get_by_role("link", name="See where it stands").click()
+    page.get_by_label("Type 1 to confirm").fill("1")
+    page.get_by_role("button", name="Erase 1 item").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Erased")
+    expect(page.get_by_role("heading", name="Removed from")).to_be_visible()
+    window.close()
+    assert not any(b"answer plain" in one.read_bytes() for one in tmp_path.glob("sessions/*"))
+
+
+def test_a_consolidation_is_seen_then_done_then_undone(
+    chromium: Browser, here: Running, tmp_path: Path
+) -> None:
+    fill(tmp_path, "plain")
+    window = Window(chromium, here, tmp_path)
+    page = window.open("consolidate")
+    page.get_by_role("link", name="Show what it would change").click()
+    expect(page.locator(".diff ins").first).to_be_visible()
+    before = (tmp_path / "MEMORY.md").read_text("utf-8")
+    page.get_by_role("button", name="Do it").click()
+    expect(page.get_by_role("status")).to_contain_text("Consolidated")
+    assert any((tmp_path / name).exists() for name in ("USER.md", "MEMORY.md"))
+    page.get_by_role("status").get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("status")).to_contain_text("Undone")
+    window.close()
+    assert (tmp_path / "MEMORY.md").read_text("utf-8") == before
+
+
+def test_the_keyboard_alone_reaches_everything(chromium: Browser, here: Running, tmp_path: Path) -> None:
+    fill(tmp_path, "plain")
+    window = Window(chromium, here, tmp_path)
+    page = window.open("search?q=zebra")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    assert page.evaluate("document.activeElement.matches('.hit:nth-child(2)')")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/item?*")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    window.close()

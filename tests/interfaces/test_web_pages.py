@@ -1,0 +1,411 @@
+"""The pages: what they show and do, that hostile text stays text, and that looking changes nothing."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("jinja2")
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+
+from interfaces.browsers import Browser, tree
+from interfaces.daemons import Running, running, surroundings
+from mnemark import Memory
+from mnemark.interfaces.web.pages import PAGES
+
+HOSTILE = (
+    "<script>window.pwned=1</script>",
+    '"><img src=x onerror=alert(1)>',
+    "'><svg onload=alert(1)>",
+    "[click](javascript:alert(1))",
+    '" autofocus onfocus="alert(1)" x="',
+    '</main></body><iframe src="//evil.example"></iframe>',
+    "</textarea><script>alert(1)</script>",
+    "</title><script>alert(1)</script>",
+    "{{7*7}} {% raw %} ${7*7} {0.__class__}",
+    "<!--><script>alert(1)</script>-->",
+    "&lt;b&gt; &#60;script&#62; <b>bold</b>",
+    "\u202eevil\u202c \u200bzero\u2066 \x1b]8;;http://evil\x07link\x1b]8;;\x07 \x1b[31m",
+    '<a href="data:text/html,<script>alert(1)</script>">x</a>',
+    "<style>*{display:none}</style><meta http-equiv=refresh content=0;url=//evil>",
+)  # fmt: skip
+HARMLESS = "plain words here"
+LINK = re.compile(r'href="(/ui/w/[^"#]+)"')
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running(tmp_path_factory.mktemp("state")) as found:
+        yield found
+
+
+def fill(root: Path, text: str) -> None:
+    """Put a text into every place of a memory that a page shows."""
+    (root / "mnemark.toml").write_text('embedder = "none"\n', "utf-8")
+    (root / "note.md").write_text(f"# {text}\n\nzebra {text}\n", "utf-8")
+    (root / "MEMORY.md").write_text(f"# Memory\n- zebra {text}\n", "utf-8")
+    with Memory.open(root) as memory:
+        at = memory.now().replace(microsecond=0) - timedelta(days=2)
+        log = memory.session("chat:1")
+        log.add_many([
+            log.turn("user", f"zebra {text}", time=at),
+            log.turn("assistant", f"answer {text}", time=at + timedelta(minutes=1),
+                     tool_calls=[{"name": text, "arguments": {"command": text}}]),
+            log.turn("user", "zebra again", time=at + timedelta(minutes=2)),
+        ])  # fmt: skip
+        memory.remember(f"stripes {text}", f"black {text}", subject="zebra", since="2025-01-01")
+        memory.remember(f"stripes {text}", f"white {text}", subject="zebra", tags=["tag"])
+        memory.remember(
+            f"stripes {text}", f"red {text}", subject="zebra", origin="web", source=f"{log.path}#L2"
+        )
+        memory.sync()
+        memory.recall("zebra stripes", deadline=5.0)
+
+
+def crawl(browser: Browser) -> dict[str, str]:
+    """Every kind of page, each with a parameter that it has on a link."""
+    found: dict[str, str] = {}
+    waiting = [browser.base, f"{browser.base}/search?q=zebra", f"{browser.base}/forget?q=zebra",
+               f"{browser.base}/prompt?q=zebra+stripes", f"{browser.base}/consolidate?look=1",
+               f"{browser.base}/health?check=1", f"{browser.base}/edit?path=MEMORY.md",
+               f"{browser.base}/files?path=note.md", f"{browser.base}/connect?agent=codex"]  # fmt: skip
+    seen: set[str] = set()
+    kinds: dict[str, int] = {}
+    while waiting:
+        path = waiting.pop(0)
+        kind = path.partition("?")[0] + ("?" + "&".join(re.findall(r"(\w+)=", path)) if "?" in path else "")
+        if path in seen or kinds.get(kind, 0) >= 3:
+            continue
+        seen.add(path)
+        kinds[kind] = kinds.get(kind, 0) + 1
+        answer = browser.open(path)
+        assert answer.status == 200, (path, answer.text)
+        found[f"{kind}#{kinds[kind]}"] = answer.text
+        waiting += [link.replace("&amp;", "&") for link in LINK.findall(answer.text)]
+    return found
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_page_opens_in_both_languages(here: Running, tmp_path: Path, language: str) -> None:
+    fill(tmp_path, HARMLESS)
+    pages = crawl(Browser(here, tmp_path, language))
+    names = {key.removesuffix(key[key.index("#") :]).split("/")[-1].partition("?")[0] for key in pages}
+    assert names >= set(PAGES) - {"", "receipt"}
+    for key, text in pages.items():
+        assert f'<html lang="{"zh-Hans" if language == "zh" else "en"}">' in text, key
+        assert " style=" not in text, key
+        assert not re.search(r'(?:src|href|action)="(?!/|#)', text), key
+        assert not re.search(r"<script(?! src=)", text), key
+        assert not re.search(r"\son\w+=", text), key
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_hostile_text_stays_text(here: Running, tmp_path: Path, hostile: str) -> None:
+    for name, text in (("one", hostile), ("two", HARMLESS)):
+        (tmp_path / name).mkdir()
+        fill(tmp_path / name, text)
+    browsers = [Browser(here, tmp_path / name) for name in ("one", "two")]
+    asked: tuple[tuple[str, dict[str, str]], ...] = (
+        ("", {}), ("search", {"q": "zebra"}), ("timeline", {"kind": "turn"}), ("facts", {}), ("review", {}),
+        ("sessions", {}), ("files", {"path": "note.md"}), ("files", {"path": "MEMORY.md"}),
+        ("edit", {"path": "MEMORY.md"}), ("forget", {"q": "zebra"}),
+    )  # fmt: skip
+    for page, query in asked:
+        one, two = (browser.page(page, **query) for browser in browsers)
+        assert one.status == two.status == 200
+        allowed = {"<span class>", "</span>"}  # one more badge, one part of a diff more
+        got, wanted = ([row for row in tree(answer.text) if row not in allowed] for answer in (one, two))
+        assert sorted(set(got)) == sorted(set(wanted)), page
+        assert [row for row in got if "script" in row or "on" in row.split("<")[1].split(" ")[1:]] == [
+            row for row in wanted if "script" in row
+        ], page
+        for hidden in ("\u202e", "\u200b", "\u2066", "\x1b"):
+            assert hidden not in one.text or page == "edit", page
+        assert hostile not in one.text or not set("<>\"'") & set(hostile) or page == "edit"
+
+
+def test_parameters_are_text_too(here: Running, tmp_path: Path) -> None:
+    fill(tmp_path, HARMLESS)
+    browser = Browser(here, tmp_path)
+    for page in PAGES:
+        for bad in (
+            '"><script>alert(1)</script>',
+            "'\"`<x",
+            "../../etc/passwd",
+            "\u202e",
+            "999999999999999999999",
+        ):
+            for name in (
+                "q",
+                "ref",
+                "path",
+                "id",
+                "text",
+                "after",
+                "until",
+                "as_of",
+                "budget",
+                "kind",
+                "agent",
+                "at",
+                "n",
+            ):
+                answer = browser.page(page, **{name: bad})
+                assert answer.status < 500, (page, name, bad, answer.text)
+                assert "<script>alert" not in answer.text
+                assert "root:" not in answer.text
+
+
+def test_looking_changes_nothing(here: Running, tmp_path: Path) -> None:
+    fill(tmp_path, HARMLESS)
+    browser = Browser(here, tmp_path)
+    browser.page()
+    before = state(tmp_path)
+    with Memory.open(tmp_path, readonly=True) as memory:
+        used = memory.browse.recalled()
+    crawl(browser)
+    assert state(tmp_path) == before
+    with Memory.open(tmp_path, readonly=True) as memory:
+        assert memory.browse.recalled() == used
+
+
+def state(root: Path) -> dict[str, bytes]:
+    files = (path for path in root.rglob("*") if path.is_file() and ".mnemark" not in path.parts)
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in files}
+
+
+def test_a_form_needs_its_key(here: Running, tmp_path: Path) -> None:
+    fill(tmp_path, HARMLESS)
+    browser, other = Browser(here, tmp_path), Browser(here, tmp_path)
+    (fields, *_) = browser.page("review").forms("review")
+    before = state(tmp_path)
+    for key in ("", "guess", other.page("review").forms("review")[0]["form_key"][0]):
+        answer = browser.send("review", {**fields, "form_key": key, "do": "accept"})
+        assert answer.status == 400
+        assert "earlier visit" in answer.text
+    assert state(tmp_path) == before
+
+
+def test_a_proposal_is_accepted_and_taken_back(here: Running, tmp_path: Path) -> None:
+    fill(tmp_path, HARMLESS)
+    browser = Browser(here, tmp_path)
+    (fields, *_) = browser.page("review").forms("review")
+    shown = browser.follow(browser.send("review", {**fields, "do": "accept"}))
+    assert f"Accepted: zebra stripes {HARMLESS}: red {HARMLESS}" in shown.text
+    assert f"red {HARMLESS}" in browser.page("facts").text
+    undo = shown.forms("undo")[0]
+    back = browser.follow(browser.send("undo", undo))
+    assert "Undone: 1 change" in back.text
+    assert f">white {HARMLESS}</a>" in browser.page("facts").text
+    assert "Undone" not in browser.page("facts").text, "a message is told once"
+
+
+def test_forgetting_is_seen_first_then_hidden_and_undone(here: Running, tmp_path: Path) -> None:
+    fill(tmp_path, HARMLESS)
+    browser = Browser(here, tmp_path)
+    (fields,) = browser.page("forget", q="answer").forms("forget")
+    receipt = browser.follow(browser.send("forget", {**fields, "do": "hide"}))
+    assert "<h1>Hidden <small>1 item</small></h1>" in receipt.text
+    assert f"answer {HARMLESS}" not in browser.page("timeline").text
+    browser.send("undo", receipt.forms("undo")[0])
+    assert f"answer {HARMLESS}" in browser.page("timeline").text
+
+
+def test_what_came_from_a_session_is_seen_first_and_taken_back(here: Running, tmp_path: Path) -> None:
+    fill(tmp_path, HARMLESS)
+    browser = Browser(here, tmp_path)
+    path = f"sessions/{next((tmp_path / 'sessions').iterdir()).name}"
+    page = browser.page("session", path=path, revert=1)
+    assert "Take back all that came from it?" in page.text
+    assert f"answer {HARMLESS}" in browser.page("timeline").text
+    told = browser.follow(browser.send("revert", page.forms("revert")[0]))
+    assert f"answer {HARMLESS}" not in browser.page("timeline").text
+    browser.send("undo", told.forms("undo")[0])
+    assert f"answer {HARMLESS}" in browser.page("timeline").text
+
+
+def test_erasing_wants_the_number_typed(here: Running, tmp_path: Path) -> None:
+    fill(tmp_path, HARMLESS)
+    browser = Browser(here, tmp_path)
+    (fields,) = browser.page("forget", q="answer", erase=1).forms("forget")
+    for typed in ("", "2", "x"):
+        assert browser.send("forget", {**fields, "do": "erase", "count": typed}).status == 409
+    assert any(b"answer" in data for data in state(tmp_path).values())
+    receipt = browser.follow(browser.send("forget", {**fields, "do": "erase", "count": "1"}))
+    assert "<h1>Erased" in receipt.text
+    assert not any(f"answer {HARMLESS}".encode() in data for data in state(tmp_path).values())
+
+
+def test_what_was_found_meanwhile_is_not_forgotten_unseen(here: Running, tmp_path: Path) -> None:
+    fill(tmp_path, HARMLESS)
+    browser = Browser(here, tmp_path)
+    (fields,) = browser.page("forget", q="answer").forms("forget")
+    with Memory.open(tmp_path) as memory:
+        memory.session("s2").add("user", "another answer")
+    answer = browser.send("forget", {**fields, "do": "hide"})
+    assert answer.status == 409
+    assert "It is 2 items by now" in answer.text
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"# Memory\n- token ghp_0123456789abcdefghijABCDEFGHIJ012345\n", b"a\r\nb\r\n", b"\xef\xbb\xbfa\r\nb",
+        b"no end", b"\n\nbegins with blank lines", b"a\rb\nc\r\n", "<private>秘密</private>\n".encode(), b"",
+    ],
+)  # fmt: skip
+def test_saving_unchanged_gives_the_same_bytes(here: Running, tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "MEMORY.md").write_bytes(data)
+    browser = Browser(here, tmp_path)
+    page = browser.page("edit", path="MEMORY.md")
+    (fields,) = page.forms('edit?[^"]*')
+    text = re.search(r"<textarea[^>]*>\n(.*)</textarea>", page.text, re.DOTALL)
+    assert text is not None
+    import html
+
+    typed = html.unescape(text[1]).replace("\n", "\r\n")  # as browsers send it
+    browser.follow(browser.send("edit", {**fields, "text": typed}))
+    assert (tmp_path / "MEMORY.md").read_bytes() == data
+    browser.follow(browser.send("edit", {**fields, "text": typed + "\r\nadded"}))
+    saved = (tmp_path / "MEMORY.md").read_bytes()
+    assert saved.endswith(b"\r\nadded" if b"\r\n" in data else b"\nadded")
+    assert saved.startswith(data[:3])
+
+
+def test_an_edit_meets_another(here: Running, tmp_path: Path) -> None:
+    (tmp_path / "USER.md").write_text("- tea\n", "utf-8")
+    browser = Browser(here, tmp_path)
+    (fields,) = browser.page("edit", path="USER.md").forms('edit?[^"]*')
+    (tmp_path / "USER.md").write_text("- coffee\n", "utf-8")
+    answer = browser.send("edit", {**fields, "text": "- water\n"})
+    assert answer.status == 409
+    assert "- coffee" in answer.text
+    assert "- water" in answer.text
+    assert (tmp_path / "USER.md").read_text("utf-8") == "- coffee\n"
+    (again,) = answer.forms('edit?[^"]*')
+    browser.follow(browser.send("edit", {**again, "text": "- water\n"}))
+    assert (tmp_path / "USER.md").read_text("utf-8") == "- water\n"
+
+
+def test_pages_show_redacted_text_and_the_file_itself_on_a_click(here: Running, tmp_path: Path) -> None:
+    secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+    (tmp_path / "MEMORY.md").write_text(f"- the token is {secret}\n", "utf-8")
+    browser = Browser(here, tmp_path)
+    for page, query in (
+        ("files", {"path": "MEMORY.md"}),
+        ("item", {"ref": "MEMORY.md#L1"}),
+        ("search", {"q": "token"}),
+    ):
+        assert secret not in browser.page(page, **query).text
+    assert secret in browser.page("edit", path="MEMORY.md").text
+
+
+@pytest.mark.parametrize(
+    "path", ["../outside.md", "sessions/x.jsonl", "journal/a.jsonl", "/etc/passwd", ".mnemark/salt"]
+)
+def test_only_notes_are_edited(here: Running, tmp_path: Path, path: str) -> None:
+    (tmp_path / "note.md").write_text("x\n", "utf-8")
+    browser = Browser(here, tmp_path)
+    assert browser.page("edit", path=path).status in {400, 404}
+    (fields,) = browser.page("edit", path="note.md").forms('edit?[^"]*')
+    assert browser.send("edit", {**fields, "path": path, "text": "y"}).status in {400, 404}
+    assert not (tmp_path.parent / "outside.md").exists()
+
+
+def test_the_same_in_json(here: Running, tmp_path: Path) -> None:
+    fill(tmp_path, HARMLESS)
+    browser = Browser(here, tmp_path)
+    page = json.loads(browser.page("facts", format="json").data)
+    assert page == here.post("/v1/browse/facts", workspace=str(tmp_path))
+
+
+def test_an_unknown_workspace_or_page_is_named(here: Running, tmp_path: Path) -> None:
+    browser = Browser(here, tmp_path)
+    assert browser.open("/ui/w/nothing").status == 404
+    assert browser.page("nothing").status == 404
+    assert "mnemark web" in browser.open("/ui/w/nothing").text
+    assert browser.open("/ui").status == 200
+    assert tmp_path.name in browser.open("/ui").text
+
+
+def test_the_language_is_switched_and_kept(here: Running, tmp_path: Path) -> None:
+    browser = Browser(here, tmp_path)
+    (fields,) = re.findall(r'name="form_key" value="([^"]+)"', browser.page("facts").text)[:1]
+    data = f"form_key={fields}&language=zh&back={browser.base}/facts".encode()
+    answer = browser.open("/ui/language", data)
+    assert answer.headers["location"] == f"{browser.base}/facts"
+    assert "事实" in browser.page("facts").text
+    away = f"form_key={fields}&language=zh&back=//evil.example".encode()
+    assert browser.open("/ui/language", away).headers["location"] == "/ui"
+
+
+def test_a_form_leads_to_own_pages_only(here: Running, tmp_path: Path) -> None:
+    fill(tmp_path, HARMLESS)
+    browser = Browser(here, tmp_path)
+    key = browser.page("facts").forms("remember")[0]["form_key"][0]
+    for back in (
+        "//evil.example",
+        "https://evil.example",
+        f"{browser.base}evil",
+        f"{browser.base}/a\r\nX: y",
+    ):
+        fields = {"form_key": key, "predicate": "p", "value": "v", "back": back}
+        assert browser.send("remember", fields).headers["location"] == f"{browser.base}/facts"
+
+
+def test_a_workspace_that_cannot_be_written_shows_no_buttons(here: Running, tmp_path: Path) -> None:
+    fill(tmp_path, HARMLESS)
+    from mnemark.interfaces.web.at import At, Shown
+    from mnemark.interfaces.web.door import Session
+    from mnemark.interfaces.web.render import page
+    from mnemark.interfaces.web.words import Words
+
+    with Memory.open(tmp_path, readonly=True) as memory:
+        asked = {"edit": {"path": ["note.md"]}, "item": {"ref": ["note.md#L3"]}, "session": {"path": [
+            f"sessions/{next((tmp_path / 'sessions').iterdir()).name}"]}, "forget": {"q": ["zebra"]},
+            "change": {"id": [memory.browse.changes().rows[0].id]}}  # fmt: skip
+        for name, view in PAGES.items():
+            if name in {"receipt", "edit", "consolidate"}:
+                continue
+            at = At(memory, "/ui/w/x", Session(0.0), Words("en"), query=asked.get(name, {}), page=name)
+            made = view(at)
+            assert isinstance(made, Shown)
+            text = page(made.template, at, {"here": "", "waiting": 0, **made.values})
+            posts = re.findall(r'<form method="post" action="([^"]*)"', text)
+            assert posts == [], name
+
+
+def test_the_command_prints_an_address_that_works_once(tmp_path: Path) -> None:
+    (tmp_path / "note.md").write_text("zebra\n", "utf-8")
+    with running(tmp_path / "state") as here:
+        command = [sys.executable, "-m", "mnemark", "web", "--no-open", "-w", str(tmp_path)]
+        ran = subprocess.run(
+            command,
+            env=surroundings(tmp_path / "state"),
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        )
+        url = ran.stdout.strip()
+        assert url.startswith(f"{here.at.url}/ui/enter?ticket=")
+        assert "works once" in ran.stderr
+        browser = Browser.__new__(Browser)
+        browser.here, browser.cookie, browser.language = here, "", "en"
+        path = url.removeprefix(here.at.url)
+        entered = browser.open(path)
+        assert entered.status == 303
+        cookie = entered.headers["set-cookie"]
+        for part in (f"mnemark-ui-{here.port}=", "HttpOnly", "SameSite=strict", "Path=/ui", "Max-Age=43200"):
+            assert part in cookie
+        again = browser.open(path)
+        assert again.status == 401
+        assert "mnemark web" in again.text
+        browser.cookie = cookie.partition(";")[0]
+        assert browser.open(entered.headers["location"]).status == 200

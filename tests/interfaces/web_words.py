@@ -1,0 +1,65 @@
+"""Find the texts of the pages that need a translation: in the templates and in the code."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from jinja2 import Environment, nodes
+
+WEB = Path(__file__).parent.parent.parent / "src" / "mnemark" / "interfaces" / "web"
+_ASKS = {"_", "count", "words", "tell", "self"}
+
+
+def in_templates() -> set[str]:
+    found: set[str] = set()
+    for path in sorted((WEB / "templates").glob("*.html")):
+        tree = Environment(autoescape=True).parse(path.read_text("utf-8"))
+        for call in tree.find_all(nodes.Call):
+            name = call.node.name if isinstance(call.node, nodes.Name) else getattr(call.node, "attr", "")
+            if name in _ASKS:
+                parts = call.args[2:] if name == "count" else call.args  # of a count, the many
+                found |= {text for part in parts for text in _texts(part)}
+        for given in tree.find_all(nodes.Assign):
+            found |= set(_shown(given.node))
+    return {text for text in found if text.strip(" {}n·/")}
+
+
+def _texts(node: nodes.Node) -> Iterator[str]:
+    if isinstance(node, nodes.Const) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, nodes.CondExpr):
+        for part in (node.expr1, node.expr2):
+            if part is not None:
+                yield from _texts(part)
+
+
+def _shown(node: nodes.Node) -> Iterator[str]:
+    """The values of a table of names: of a pair the second part, of a row of the navigation the last."""
+    if isinstance(node, nodes.Dict):
+        for pair in node.items:
+            yield from _texts(pair.value)
+    elif isinstance(node, nodes.List):
+        for row in node.items:
+            if isinstance(row, nodes.Tuple):
+                yield from _texts(row.items[-1])
+
+
+def in_code() -> set[str]:
+    found: set[str] = set()
+    for path in sorted(WEB.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call):
+                name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+                if name in _ASKS or (path.name == "words.py" and name == "self"):
+                    given = node.args[2:] if name == "count" else node.args
+                    parts = [two for one in given for two in _both(one)]
+                    found |= {part for part in parts if " " in part or part[:1].isalpha()}
+    return found
+
+
+def _both(node: ast.expr) -> list[str]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return [node.value]
+    if isinstance(node, ast.IfExp):
+        return [*_both(node.body), *_both(node.orelse)]
+    return []
