@@ -23,6 +23,8 @@ _WHAT: Final = {
     "edit": "Changed by hand in its file; it holds already",
 }
 _MARKS: Final = {"proposal": "?", "conflict": "!", "removed": "-", "edit": "~"}
+_DECIDED: Final = frozenset({"propose", "conflict"})
+"""Kinds of changes that wait for a decision."""
 _PARTS: Final = 50
 """Changes of a run that are shown with their diffs."""
 
@@ -37,10 +39,7 @@ class ReviewPane:
     def page(self, memory: "Memory", words: Words, *, text: str, after: str, limit: int) -> Listed:  # noqa: ARG002
         """Return a page of what waits, with its sources."""
         found = memory.browse.review(limit=limit, after=after)
-        head = words.count(found.total or 0, "{n} entry waits", "{n} entries wait")
-        return Listed(
-            tuple(_waiting(one, words) for one in found.rows), found.next, head if found.rows else ""
-        )
+        return Listed(tuple(_waiting(one, words) for one in found.rows), found.next)
 
     def explain(self, memory: "Memory", words: Words, row: Row, text: str) -> Sheet:  # noqa: ARG002
         """Return nothing more: the list knows the sources."""
@@ -120,6 +119,8 @@ def explain_change(memory: "Memory", words: Words, row: Row) -> Sheet:
         sheet.note("… and {n} more", n=len(found.parts) - _PARTS)
     if row.change:
         sheet.gap().note("u undoes it.")
+    elif found.row.kind in _DECIDED:
+        sheet.gap().note("Review (4) has what is not decided yet.")
     elif not found.row.undone:
         sheet.gap().note("This cannot be undone.")
     return sheet
