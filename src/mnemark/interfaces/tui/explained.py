@@ -3,14 +3,24 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from mnemark.files.names import split_ref
 from mnemark.interfaces.tools_read import around
 from mnemark.interfaces.tui.cells import WARNING, Sheet, one_line, origin_of
 from mnemark.interfaces.tui.words import Words
+from mnemark.types import Json
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
     from mnemark.memory.review.explain import Found, Quoted, Why
+
+
+class _Said(msgspec.Struct):
+    content: str = ""
+    tool_calls: Sequence[Json] = ()
+    tool_results: Sequence[Json] = ()
+
 
 ROUTES: Final = {"lexical": "words", "dense": "meaning", "fact": "facts", "qmd": "QMD", "rerank": "reranker"}
 _JOURNAL: Final = 12
@@ -108,10 +118,23 @@ def whole_text(memory: "Memory", words: Words, about: str) -> Sheet:
     if why.kind in {"fact", "proposal"}:
         return whole_why(memory, words, about, "")
     sheet = Sheet(words).field("place", why.ref).field("said by", origin_of(why.origin, words))
-    sheet.field("when", minute(why.time)).gap().text(memory.read(about))
+    sheet.field("when", minute(why.time)).gap().text(
+        _said(memory, about) if why.kind == "turn" else memory.read(about)
+    )
     if why.kind == "turn":
         _conversation(sheet, memory, words, about)
     return sheet
+
+
+def _said(memory: "Memory", ref: str) -> str:
+    """Return the words of a turn: its line in the log is JSON."""
+    path, line, _ = split_ref(ref)
+    turn = msgspec.json.decode(memory.read(f"{path}#L{line}"), type=_Said)
+    return "\n".join(filter(None, (turn.content, *map(_shown, (*turn.tool_calls, *turn.tool_results)))))
+
+
+def _shown(value: Json) -> str:
+    return msgspec.json.format(msgspec.json.encode(value)).decode()
 
 
 def _conversation(sheet: Sheet, memory: "Memory", words: Words, ref: str) -> None:

@@ -24,7 +24,7 @@ from mnemark.interfaces.tui.help import help_sheet, keys_of, shown_keys
 from mnemark.interfaces.tui.panes_change import ChangesPane, HealthPane, ReviewPane
 from mnemark.interfaces.tui.panes_read import FactsPane, SearchPane, TimelinePane
 from mnemark.interfaces.tui.rows import PAGE, Listed, Pane, Row
-from mnemark.interfaces.tui.widgets import RowList, Window
+from mnemark.interfaces.tui.widgets import Choices, RowList, Window
 from mnemark.interfaces.tui.words import Words
 
 if TYPE_CHECKING:
@@ -87,8 +87,9 @@ class Viewer(App[None]):
     ENABLE_COMMAND_PALETTE = False
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-usual")]  # noqa: RUF012 - as Textual declares it
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(str(n), f"show({n - 1})", show=False) for n in range(1, 7)),
-        Binding("slash", "find", show=False),
+        # At once, before what is typed next: a fast hand's "/port" must not press p in the list.
+        *(Binding(str(n), f"show({n - 1})", show=False, priority=True) for n in range(1, 7)),
+        Binding("slash", "find", show=False, priority=True),
         Binding("w", "why", show=False),
         Binding("r", "reload", show=False),
         Binding("question_mark", "help", show=False),
@@ -100,8 +101,8 @@ class Viewer(App[None]):
     ]
 
     def __init__(self, open_memory: "Callable[[], Memory]", root: Path, words: Words) -> None:
-        super().__init__()
-        self.theme = "ansi-dark"  # the terminal's own colours
+        super().__init__(ansi_color=True)  # the terminal's own colours; with NO_COLOR, none
+        self.theme = "ansi-dark"
         self._open_memory = open_memory
         self._root = root
         self._words = words
@@ -129,9 +130,9 @@ class Viewer(App[None]):
 
     def compose(self) -> ComposeResult:
         """Return the parts."""
-        yield Static(Content(f"mnemark  {one_line(self._root)}"), id="top")
+        yield Static(Content(self._top()), id="top")
         with Horizontal(id="middle"):
-            nav = OptionList(id="nav", markup=False)
+            nav = Choices(id="nav", markup=False)
             nav.can_focus = False
             yield nav
             with Vertical(id="left"):
@@ -143,6 +144,9 @@ class Viewer(App[None]):
                 yield Static(id="detail")
         yield Static(id="message")
         yield Static(id="keys")
+
+    def _top(self, state: str = "") -> str:
+        return "  ".join(filter(None, ("mnemark", state, one_line(self._root))))
 
     async def on_mount(self) -> None:
         """Show the empty panel, then open the workspace."""
@@ -159,9 +163,7 @@ class Viewer(App[None]):
             return
         self._memory.searcher.load_behind()
         if self.readonly:
-            self.query_one("#top", Static).update(
-                Content(f"mnemark  {one_line(self._root)}  ({self._words('read-only')})")
-            )
+            self.query_one("#top", Static).update(Content(self._top(self._words("read-only"))))
         self._tell("")
         self.action_show(self._here)
         if not self.readonly:
@@ -229,9 +231,11 @@ class Viewer(App[None]):
         head = " · ".join(filter(None, (state.head, state.warning)))
         self.query_one("#head", Static).update(Content.styled(one_line(head), DIM))
         self.query_one("#head").display = bool(head)
+        if not state.rows and self.focused is self._list:
+            self.set_focus(None)  # else hiding the list gives the keys to the field
         self._list.display = bool(state.rows)
         if self.focused is None and state.rows and not isinstance(self.screen, Window):
-            self._list.focus()
+            self.set_focus(self._list)
         empty = self.query_one("#empty", Static)
         empty.display = not state.rows
         told = "Nothing was found. Try other words." if state.text else pane.empty
@@ -345,6 +349,12 @@ class Viewer(App[None]):
 
     # Keys
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Return whether a key does something now: what is typed in a field or window is not ours."""
+        if action in {"show", "find"}:
+            return not isinstance(self.focused, Input) and not isinstance(self.screen, Window)
+        return super().check_action(action, parameters)
+
     def action_show(self, number: int) -> None:
         """Show a screen."""
         self._here = number
@@ -358,7 +368,7 @@ class Viewer(App[None]):
         if self._state.stale:
             self.run_worker(self._load(), group="list", exclusive=True)
         if number == 0 and not self._state.text:
-            field.focus()
+            self.set_focus(field)  # at once: what is typed next belongs there
         else:
             self._focus_list()
 
@@ -370,7 +380,7 @@ class Viewer(App[None]):
         """Go to the field of this screen, or to Search."""
         if not self._pane.field:
             self.action_show(0)
-        self.query_one("#field", Input).focus()
+        self.set_focus(self.query_one("#field", Input))
 
     @on(Input.Submitted, "#field")
     def _asked(self, event: Input.Submitted) -> None:

@@ -9,6 +9,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
 from textual.screen import ModalScreen
+from textual.style import Style
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -18,7 +19,17 @@ _NEAR = 15
 """Rows below the visible ones at which the next page is asked for."""
 
 
-class RowList(OptionList):
+class Choices(OptionList):
+    """A list whose chosen row is seen without colour."""
+
+    def get_visual_style(self, *component_classes: str, partial: bool = False) -> Style:
+        """Return a style; of the chosen row reversed, which Textual leaves out."""
+        style = super().get_visual_style(*component_classes, partial=partial)
+        chosen = "option-list--option-highlighted" in component_classes
+        return style + Style(reverse=True) if chosen else style
+
+
+class RowList(Choices):
     """A list of rows, with the name of a day above those of that day."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
