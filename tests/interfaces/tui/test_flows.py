@@ -1,6 +1,7 @@
 """What people do in the panel: find, ask why, forget, decide, take back; lists that load as they are read."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ def test_find_why_forget_undo(memory: Memory) -> None:
         await at.write("walrus harbour")
         assert " hits" in at.text
         assert "lives in the harbour" in at.flat
-        assert "words  rank 1" in at.flat
+        assert "words      rank 1" in at.flat
         assert "matching   walrus, harbour" in at.flat
         await at.press("w")
         assert "Searching for “walrus harbour”" in at.flat
@@ -311,7 +312,7 @@ def test_it_works_beside_a_daemon_and_shows_what_that_learned(memory: Memory, tm
         async def job(at: Seat) -> None:
             await at.press("3")
             assert "1 fact" in at.text
-            said = {"workspace": str(memory.root), "predicate": "editor", "value": "Helix"}
+            said: dict[str, Any] = {"workspace": str(memory.root), "predicate": "editor", "value": "Helix"}
             daemon.post("/v1/remember", **said)
             await at.press("r")
             assert "2 facts" in at.text

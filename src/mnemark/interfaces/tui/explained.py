@@ -57,15 +57,9 @@ def _span(since: str, until: str) -> str:
 
 def route_lines(sheet: Sheet, words: Words, why: Mapping[str, Any], terms: Mapping[str, Any]) -> None:
     """Add how a search found a passage: the place in each route, words that match and that are missing."""
-    routes = why.get("routes", {})
-    sheet.rows(
-        (
-            words(ROUTES.get(name, name)),
-            words("rank {n}, score {score}", n=route["rank"], score=f"{route['score']:.2f}")
-            if route.get("rank") else words("not found"),
-        )
-        for name, route in routes.items()
-    )  # fmt: skip
+    for name, route in why.get("routes", {}).items():
+        place = words("rank {n}, score {score}", n=route.get("rank"), score=f"{route['score']:.2f}")
+        sheet.field(ROUTES.get(name, name), place if route.get("rank") else words("not found"))
     here = [term for term, entry in terms.items() if entry["here"]]
     absent = [term for term, entry in terms.items() if not entry["here"]]
     sheet.field("matching", ", ".join(here))
@@ -105,7 +99,8 @@ def _rank(sheet: Sheet, words: Words, found: "Found") -> None:
     sheet.heading("Searching for “{query}”", query=one_line(found.query)).text(found.reason)
     terms = {term: {"here": term in found.here} for term in (*found.here, *found.absent)}
     route_lines(sheet, words, {"routes": found.routes}, terms)
-    sheet.rows((f"× {name}", f"{value:+.3f}") for name, value in found.boosts.items())
+    for name, value in found.boosts.items():
+        sheet.field(f"× {name}", f"{value:+.3f}")
 
 
 def whole_text(memory: "Memory", words: Words, about: str) -> Sheet:

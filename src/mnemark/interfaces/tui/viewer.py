@@ -83,6 +83,7 @@ class Viewer(App[None]):
         words: the texts of the panel.
     """
 
+    TITLE = "mnemark"
     CSS_PATH = "panel.tcss"
     ENABLE_COMMAND_PALETTE = False
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-usual")]  # noqa: RUF012 - as Textual declares it
