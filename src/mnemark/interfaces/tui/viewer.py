@@ -139,8 +139,8 @@ class Viewer(App[None]):
             with Vertical(id="left"):
                 yield Input(id="field", compact=True)
                 yield Static(id="head")
-                yield RowList(self._words.day_name)
                 yield Static(id="empty")
+                yield RowList(self._words.day_name)  # there even if it is empty: it has the keys
             with VerticalScroll(id="right", can_focus=False):
                 yield Static(id="detail")
         yield Static(id="message")
@@ -232,15 +232,11 @@ class Viewer(App[None]):
         head = " · ".join(filter(None, (state.head, state.warning)))
         self.query_one("#head", Static).update(Content.styled(one_line(head), DIM))
         self.query_one("#head").display = bool(head)
-        if not state.rows and self.focused is self._list:
-            self.set_focus(None)  # else hiding the list gives the keys to the field
-        self._list.display = bool(state.rows)
-        if self.focused is None and state.rows and not isinstance(self.screen, Window):
-            self.set_focus(self._list)
         empty = self.query_one("#empty", Static)
         empty.display = not state.rows
         told = "Nothing was found. Try other words." if state.text else pane.empty
-        empty.update(Content.styled(self._words(told), DIM))
+        loading = state.stale and not state.rows  # nothing is known yet
+        empty.update(Content.styled("…" if loading else self._words(told), DIM))
         if not state.rows:
             self.query_one("#detail", Static).update("")
         self._show_keys()
@@ -371,7 +367,7 @@ class Viewer(App[None]):
         if number == 0 and not self._state.text:
             self.set_focus(field)  # at once: what is typed next belongs there
         else:
-            self._focus_list()
+            self.set_focus(self._list)
 
     @on(OptionList.OptionSelected, "#nav")
     def _chosen(self, event: OptionList.OptionSelected) -> None:
@@ -387,16 +383,12 @@ class Viewer(App[None]):
     def _asked(self, event: Input.Submitted) -> None:
         state = self._state
         state.text, state.rows, state.at = event.value, [], ""
-        self._focus_list()
+        self.set_focus(self._list)
         self.run_worker(self._load(), group="list", exclusive=True)
 
     def action_to_list(self) -> None:
         """Leave the field."""
-        self._focus_list()
-
-    def _focus_list(self) -> None:
-        """Give the keys to the list; where it is empty and so not shown, to the panel alone."""
-        self.set_focus(self._list if self._list.display else None)
+        self.set_focus(self._list)
 
     def action_move(self, lines: int) -> None:
         """Scroll the right side by lines."""
