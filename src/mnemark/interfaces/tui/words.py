@@ -34,7 +34,7 @@ def language_of(environment: Mapping[str, str] = os.environ) -> str:
 class Words(PageWords):
     """The texts of one language."""
 
-    def __call__(self, text: str, **values: Any) -> str:
+    def __call__(self, text: str, /, **values: Any) -> str:
         """Return a text in the language, with values in the places that it names."""
         shown = catalogue().get(text, text) if self.language == "zh" else text
         return (
