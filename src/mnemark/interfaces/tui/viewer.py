@@ -60,6 +60,8 @@ class State:
         self.text = ""
         self.at = ""
         self.stale = True
+        self.loaded = False
+        """Whether it was ever loaded."""
         self.gone: set[str] = set()
         """Keys of rows that were decided, whether or not a list knows it yet."""
 
@@ -68,6 +70,7 @@ class State:
         self.rows = [row for row in listed.rows if row.key not in self.gone]
         self.next = listed.next
         self.head, self.warning, self.stale = listed.head, listed.warning, False
+        self.loaded = True
 
 
 def _synced(memory: "Memory", progress: Callable[[int, int, int], None]) -> "SyncReport":
@@ -235,8 +238,7 @@ class Viewer(App[None]):
         empty = self.query_one("#empty", Static)
         empty.display = not state.rows
         told = "Nothing was found. Try other words." if state.text else pane.empty
-        loading = state.stale and not state.rows  # nothing is known yet
-        empty.update(Content.styled("…" if loading else self._words(told), DIM))
+        empty.update(Content.styled(self._words(told) if state.loaded else "…", DIM))
         if not state.rows:
             self.query_one("#detail", Static).update("")
         self._show_keys()
