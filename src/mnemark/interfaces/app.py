@@ -23,6 +23,7 @@ COMMANDS: Final[dict[str, str]] = {
     "add": "write",
     "log": "write",
     "status": "care",
+    "tui": "tui",
     "doctor": "repair",
     "verify": "repair",
     "export": "transfer",

@@ -94,14 +94,15 @@ def _next_steps(target: Path) -> None:
     ):
         output.out(f"  {line.replace('mnemark ', f'{command} ')}")
     output.out(f"\n{_title('Look at it')}")
-    output.out(
-        f"  {command} web -w {place}" + ("" if _has_pages() else '   # needs: pip install "mnemark[serve]"')
-    )
+    pages = "" if _has("jinja2", "starlette", "uvicorn") else '   # needs: pip install "mnemark[serve]"'
+    panel = "" if _has("textual") else '   # needs: pip install ".[tui]" in the folder of the source'
+    output.out(f"  {command} web -w {place}{pages}")
+    output.out(f"  {command} tui -w {place}{panel}")
 
 
-def _has_pages() -> bool:
-    """Whether the packages of the pages are installed."""
-    return all(find_spec(name) is not None for name in ("jinja2", "starlette", "uvicorn"))
+def _has(*packages: str) -> bool:
+    """Whether packages are installed."""
+    return all(find_spec(name) is not None for name in packages)
 
 
 def _command() -> str:

@@ -1,0 +1,323 @@
+"""What people do in the panel: find, ask why, forget, decide, take back; lists that load as they are read."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interfaces.daemons import running
+from mnemark import Memory
+
+from .conftest import say
+from .seat import WIDE, Seat, sit
+
+pytest.importorskip("textual")
+
+
+def found(memory: Memory) -> bool:
+    return any("walrus lives" in hit.text for hit in memory.search("walrus harbour").hits)
+
+
+def test_find_why_forget_undo(memory: Memory) -> None:
+    say(memory, "travel", "The walrus lives in the harbour of Lisbon.", "The otter swims in the river.")
+    memory.sync()
+
+    async def job(at: Seat) -> None:
+        await at.press("1")
+        await at.write("walrus harbour")
+        assert " hits" in at.text
+        assert "lives in the harbour" in at.flat
+        assert "words      rank 1" in at.flat
+        assert "matching   walrus, harbour" in at.flat
+        await at.press("w")
+        assert "Searching for “walrus harbour”" in at.flat
+        assert "found at rank 1" in at.flat
+        await at.press("escape", "d")
+        assert "This would be hidden: 1 turn" in at.flat
+        assert found(memory), "nothing may be hidden before it is confirmed"
+        await at.press("enter")  # a question wants an answer
+        assert "This would be hidden" in at.flat
+        await at.press("n")
+        assert found(memory)
+        await at.press("d", "y")
+        assert "Forgotten: 1 turn · u takes it back" in at.text
+        assert "walrus lives" not in at.flat
+        assert not found(memory)
+        await at.press("u")
+        assert "Undone: 1 change" in at.text
+        assert "walrus lives" in at.flat
+        assert found(memory)
+
+    sit(memory.root, job)
+
+
+def test_twenty_are_reviewed_by_keys_alone_however_quickly(memory: Memory) -> None:
+    for number in range(20):
+        memory.remember(f"topic {number}", f"value {number}", origin="web")
+    assert len(memory.review()) == 20
+
+    async def job(at: Seat) -> None:
+        await at.press("4")
+        assert "4 Review 20" in at.text
+        assert "! web" in at.flat
+        keys = list(at.keys)
+        await at.pilot.press(*["y", "n"] * 10)  # no key waits for the change of the one before
+        await at.settled()
+        assert "Nothing waits for you." in at.text
+        assert "4 Review  " in at.text
+        assert not memory.review()
+        kept = {fact.value for fact in memory.facts()}
+        assert kept == {f"value {number}" for number in range(0, 20, 2)}
+        assert len(keys) == 20
+
+    sit(memory.root, job)
+
+
+def test_an_accepted_proposal_is_taken_back(memory: Memory) -> None:
+    memory.remember("city", "Lisbon")
+    memory.remember("city", "Paris", origin="agent")
+
+    async def job(at: Seat) -> None:
+        await at.press("4")
+        assert "Against what you said or wrote" in at.flat
+        assert "now  Lisbon" in at.flat
+        assert "new  Paris" in at.flat
+        await at.press("y")
+        assert [fact.value for fact in memory.facts()] == ["Paris"]
+        assert "u takes it back" in at.text
+        await at.press("u")
+        assert [fact.value for fact in memory.facts()] == ["Lisbon"]
+
+    sit(memory.root, job)
+
+
+def test_what_was_decided_elsewhere_is_said_and_what_still_waits_stays(memory: Memory) -> None:
+    for number in range(3):
+        memory.remember(f"topic {number}", f"value {number}", origin="web")
+
+    async def job(at: Seat) -> None:
+        await at.press("4")
+        memory.reject(at.keys[0])
+        await at.press("y")
+        assert "already accepted or rejected" in at.text
+        assert len(at.keys) == 2
+        assert not list(memory.facts())
+
+    sit(memory.root, job)
+
+
+def test_decisions_go_on_past_the_first_page(memory: Memory) -> None:
+    memory.remember_many(
+        [{"predicate": f"topic {n}", "value": f"value {n}", "origin": "web"} for n in range(90)]
+    )
+
+    async def job(at: Seat) -> None:
+        await at.press("4")
+        await at.pilot.press(*["n"] * 90)
+        for _ in range(5):  # the next page comes while the first is decided
+            await at.settled()
+            await at.pilot.press(*["n"] * len(at.keys))
+        await at.settled()
+        assert not memory.review()
+        assert "Nothing waits for you." in at.text
+
+    sit(memory.root, job)
+
+
+def test_a_change_is_undone_after_its_diff_was_shown(memory: Memory) -> None:
+    memory.remember("city", "Lisbon")
+    memory.remember("editor", "Helix")
+
+    async def job(at: Seat) -> None:
+        await at.press("5")
+        assert "user editor: Helix" in at.text
+        await at.press("j", "u")
+        assert "Undo this?" in at.flat
+        assert "user city: Lisbon" in at.flat
+        await at.press("y")
+        assert [fact.value for fact in memory.facts()] == ["Helix"]
+        await at.press("g")
+        assert "undo" in at.text
+
+    sit(memory.root, job)
+
+
+def test_edits_show_what_they_wrote(memory: Memory) -> None:
+    memory.remember("city", "Lisbon")
+    memory.remember("city", "Porto")
+    memory.consolidate(force=True)
+    (edit, *_) = [row for row in memory.browse.changes().rows if row.kind == "write"]
+
+    async def job(at: Seat) -> None:
+        await at.press("5")
+        at.panel._list.highlighted = at.panel._list.get_option_index(f"change {edit.id}")
+        await at.settled()
+        assert "+" in at.flat
+        assert "@@ " in at.flat
+
+    sit(memory.root, job)
+
+
+def test_pins_are_told_and_taken_back(memory: Memory) -> None:
+    memory.remember("city", "Lisbon")
+
+    async def job(at: Seat) -> None:
+        await at.press("3", "p")
+        assert "Pinned, it will not be archived: user city: Lisbon" in at.text
+        await at.press("u")
+        assert "Undone: 1 change" in at.text
+
+    sit(memory.root, job)
+
+
+def test_facts_show_their_values_and_are_narrowed(memory: Memory) -> None:
+    for value in ("Lisbon", "Porto", "Braga"):
+        memory.remember("city", value)
+    memory.remember("editor", "Helix")
+    memory.remember("city", "Paris", origin="web")
+
+    async def job(at: Seat) -> None:
+        await at.press("3", "slash")
+        await at.write("braga")
+        assert "1 fact" in at.text
+        assert at.flat.index("Its values") < at.flat.index("Porto") < at.flat.index("Lisbon")
+        assert "Proposed instead: Paris" in at.flat
+        await at.press("slash", *["backspace"] * 5)
+        await at.write("nothing like it")
+        assert "Nothing was found. Try other words." in at.flat
+
+    sit(memory.root, job)
+
+
+def test_rows_are_loaded_as_they_are_read_each_once(memory: Memory) -> None:
+    for day in range(5):
+        say(memory, f"s{day}", *(f"turn {day}-{number}" for number in range(60)), days=day)
+    memory.sync()
+
+    async def job(at: Seat) -> None:
+        assert len(at.keys) == 60
+        await at.press("pagedown", "pagedown")
+        assert len(at.keys) <= 120
+        for _ in range(12):
+            await at.press("G")
+        assert len(at.keys) == len(set(at.keys)) == 300
+        assert "turn 0-0" in at.text
+        await at.press("j")  # the end is the end
+        assert at.panel._list.highlighted == at.panel._list.option_count - 1
+        await at.press("g", "k")
+        assert "turn 4-59" in at.text
+
+    sit(memory.root, job)
+
+
+def test_a_hit_opens_with_the_conversation_around_it(memory: Memory) -> None:
+    say(memory, "trip", "We could go by train.", "The ferry leaves at nine.", "Then let us take the ferry.")
+    memory.sync()
+
+    async def job(at: Seat) -> None:
+        await at.press("1")
+        await at.write("when does the ferry leave")
+        await at.press("enter")
+        assert "The conversation around it" in at.flat
+        assert "We could go by train." in at.flat
+        assert "Then let us take the ferry." in at.flat
+        await at.press("q")  # leaves the window, not the panel
+        assert "ferry" in at.panel.query_one("#field").value  # type: ignore[attr-defined]
+        assert len(at.panel.screen_stack) == 1
+
+    sit(memory.root, job)
+
+
+def test_the_screens_keep_their_place(memory: Memory) -> None:
+    say(memory, "s", *(f"walrus {number}" for number in range(9)))
+    memory.sync()
+
+    async def job(at: Seat) -> None:
+        await at.press("j", "j", "j")
+        assert "walrus 5" in at.flat
+        await at.press("1")
+        await at.write("walrus")
+        await at.press("2")
+        assert "walrus 5" in at.flat
+        await at.press("1")
+        assert "9 hits" in at.text
+        assert "walrus" in at.panel.query_one("#field").value  # type: ignore[attr-defined]
+
+    sit(memory.root, job)
+
+
+def test_a_workspace_for_reading_offers_no_changes(memory: Memory) -> None:
+    memory.remember("city", "Lisbon")
+    memory.remember("coffee", "black", origin="web")
+    memory.sync()
+
+    async def job(at: Seat) -> None:
+        assert "read-only" in at.lines[0]
+        await at.press("3")
+        assert "d forget" not in at.text
+        assert "p pin" not in at.text
+        await at.press("d")
+        assert "This workspace is open for reading only." in at.text
+        await at.press("4")
+        assert "y accept" not in at.text
+        await at.press("y", "5", "u")
+        assert len(memory.review()) == 1
+        assert [fact.value for fact in memory.facts()] == ["Lisbon"]
+
+    sit(memory.root, job, readonly=True)
+
+
+def test_an_empty_workspace_says_what_to_do(memory: Memory) -> None:
+    async def job(at: Seat) -> None:
+        assert "mnemark connect" in at.flat
+        for number, told in enumerate(("press Enter", "mnemark add", "mnemark remember", "Nothing waits"), 1):
+            await at.press("escape", str(number))
+            assert told in at.flat
+        await at.press("6")
+        assert "SQLite" in at.text
+
+    sit(memory.root, job)
+
+
+def test_health_says_first_what_needs_a_person(memory: Memory) -> None:
+    memory.remember("coffee", "black", origin="web")
+
+    async def job(at: Seat) -> None:
+        await at.press("6")
+        assert "1 proposed fact from tools, the web or imports" in at.flat
+        assert "no language model is configured" in at.text
+
+    sit(memory.root, job, size=WIDE)
+
+
+def test_all_keys_are_listed(memory: Memory) -> None:
+    async def job(at: Seat) -> None:
+        await at.press("question_mark")
+        for told in ("accept, reject", "forget: first shows", "undo:", "where it comes from"):
+            assert told in at.flat
+        await at.press("escape")
+        assert len(at.panel.screen_stack) == 1
+
+    sit(memory.root, job)
+
+
+def test_it_works_beside_a_daemon_and_shows_what_that_learned(memory: Memory, tmp_path: Path) -> None:
+    pytest.importorskip("uvicorn")
+    memory.remember("city", "Lisbon")
+    memory.close()
+    state = tmp_path.parent / f"{tmp_path.name}-state"
+    state.mkdir()
+    with running(state) as daemon:
+
+        async def job(at: Seat) -> None:
+            await at.press("3")
+            assert "1 fact" in at.text
+            said: dict[str, Any] = {"workspace": str(memory.root), "predicate": "editor", "value": "Helix"}
+            daemon.post("/v1/remember", **said)
+            await at.press("r")
+            assert "2 facts" in at.text
+            await at.press("j", "d", "y")
+            found = daemon.post("/v1/facts", workspace=str(memory.root))
+            assert [one["value"] for one in found["facts"]] == ["Lisbon"]
+
+        sit(memory.root, job)

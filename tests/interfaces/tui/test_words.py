@@ -1,0 +1,82 @@
+"""The panel is complete in Chinese."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("textual")
+
+from mnemark.interfaces.tui import explained, help, panes_change, panes_read  # noqa: A004
+from mnemark.interfaces.tui.words import Words, catalogue, language_of
+from mnemark.memory.journal.changes import KINDS as CHANGES
+from mnemark.types import KINDS, ORIGINS
+
+_SOURCE = Path(help.__file__).parent
+_ASKS = {"words", "_words", "heading", "note", "field", "_window"}
+_NAMES = {"QMD", "{error}"}
+
+
+def _in_code() -> Iterator[str]:
+    for path in _SOURCE.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+            given = node.args[2:] if name == "count" else node.args if name in _ASKS else []
+            given = [*given, *(word.value for word in node.keywords if word.arg == "asks")]
+            yield from (
+                one.value for one in given if isinstance(one, ast.Constant) and isinstance(one.value, str)
+            )
+
+
+def _in_tables() -> Iterator[str]:
+    for title, keys in help.ALL:
+        yield title
+        yield from (text for _, text in keys)
+    for pane in (
+        panes_read.SearchPane, panes_read.TimelinePane, panes_read.FactsPane, panes_change.ReviewPane,
+        panes_change.ChangesPane, panes_change.HealthPane,
+    ):  # fmt: skip
+        yield from filter(None, (pane.name, pane.field, pane.empty))
+    yield from explained.ROUTES.values()
+    yield from panes_change._WHAT.values()
+    yield from (panes_read._SUSPECT, "Nothing was found. Try other words.", "search", "narrow", "keys")
+    for node in ast.walk(ast.parse((_SOURCE / "help.py").read_text("utf-8"))):
+        if isinstance(node, ast.Yield) and isinstance(node.value, ast.Tuple):
+            yield from (str(part.value) for part in node.value.elts[1:] if isinstance(part, ast.Constant))
+    yield from ("accept", "reject", "pin", "forget", "back", "scroll", "no", "ok", "warn", "error")
+    yield from (*KINDS, *ORIGINS, *CHANGES, "user", "assistant", "system", "confirm", "proposal")
+    yield from ("untrusted", "conflict", "removed", "added", "changed", "moved", "ended")
+
+
+def test_every_text_has_a_chinese_one_and_every_chinese_one_is_used() -> None:
+    asked = {text for text in (*_in_code(), *_in_tables()) if any(char.isalpha() for char in text)} - _NAMES
+    assert sorted(asked - set(catalogue())) == []
+    own = set(catalogue()) - set(_pages())
+    assert sorted(own - asked) == []
+
+
+def _pages() -> dict[str, str]:
+    from mnemark.interfaces.web.words import catalogue as pages
+
+    return dict(pages())
+
+
+def test_texts_name_the_same_values() -> None:
+    import string
+
+    def names(text: str) -> set[str | None]:
+        return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+    assert [text for text, shown in catalogue().items() if names(text) != names(shown)] == []
+
+
+def test_the_language_is_that_of_the_locale() -> None:
+    assert language_of({"LANG": "zh_CN.UTF-8"}) == "zh"
+    assert language_of({"LANG": "zh_TW.UTF-8", "LC_ALL": "C.UTF-8"}) == "en"
+    assert language_of({"LC_ALL": "", "LANG": "de_DE.UTF-8"}) == "en"
+    assert language_of({}) == "en"
+    assert Words("zh").day_name("2026-03-02") == "2026-03-02 星期一"
+    assert Words("en").day_name("no date") == "no date"
