@@ -60,18 +60,18 @@ def test_a_session_that_was_not_recorded_is_read_from_its_transcript(
     assert said(root, "claude-code:one") == ["The gate opens at nine.", "Noted."], "nothing twice"
 
 
-@pytest.mark.parametrize("outside", [False, True])
+@pytest.mark.parametrize("inside", [False, True])
 def test_what_stands_nowhere_else_is_said_to_be_missing(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, outside: bool
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, inside: bool
 ) -> None:
     data = {"conversation_id": "one", "generation_id": "g1", "prompt": "The gate opens at nine."}
     with pytest.MonkeyPatch.context() as patch:
         broken(patch)
-        if outside:
+        if inside:
             whole = platform.FS.open
 
             def closed(path: Path, flags: int) -> int:
-                if path.name == "hooks-missed.jsonl":
+                if path.name.endswith("-hooks-missed.jsonl"):
                     raise PermissionError(13, "Permission denied")
                 return whole(path, flags)
 
@@ -95,10 +95,33 @@ def test_what_stands_nowhere_else_is_said_to_be_missing(
     assert "the disk is full" in gap
 
 
-def test_what_still_cannot_be_recorded_stays_noted(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_note_in_a_cloned_folder_names_no_transcript_to_read(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other.jsonl"
+    row = {"type": "user", "uuid": "u1", "timestamp": "2026-11-20T10:00:00Z"}
+    other.write_text(
+        json.dumps(row | {"message": {"role": "user", "content": "My secret plan."}}) + "\n", "utf-8"
+    )
+    note = {
+        "agent": "claude-code", "session": "claude-code:one", "event": "prompt",
+        "time": "2026-11-20T10:00:00+00:00", "transcript": str(other),
+    }  # fmt: skip
+    (root / ".mnemark").mkdir(exist_ok=True)
+    (root / ".mnemark/hooks-missed.jsonl").write_text(json.dumps(note) + "\n", "utf-8")
+    data = {"conversation_id": "two", "generation_id": "g1", "prompt": "Hello."}
+    hook(root, "prompt", "cursor", data, monkeypatch)
+    (gap,) = said(root, "claude-code:one")
+    assert gap.startswith("[Missing here: 1 message, from ")
+
+
+def test_what_still_cannot_be_recorded_stays_noted(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     data = {"conversation_id": "one", "generation_id": "g1", "prompt": "The gate opens at nine."}
     with pytest.MonkeyPatch.context() as patch:
         broken(patch)
         hook(root, "prompt", "cursor", data, monkeypatch)
         hook(root, "prompt", "cursor", data | {"generation_id": "g2"}, monkeypatch)
-    assert len((root / ".mnemark/hooks-missed.jsonl").read_bytes().splitlines()) == 2
+    (noted,) = (tmp_path / "state").rglob("*hooks-missed.jsonl")
+    assert len(noted.read_bytes().splitlines()) == 2

@@ -38,9 +38,12 @@ class _Missed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def places(root: Path) -> list[Path]:
-    """Return where notes may be: in the workspace, and in the user's folder where that cannot be written."""
+    """Return where notes may be: in the user's folder, and in the workspace where that cannot be written.
+
+    Only notes of the first name transcripts to read: a folder that was cloned could name any of the user's.
+    """
     key = derived_id(str(root.resolve()).encode("utf-8", "surrogateescape"))
-    return [root / layout.PRIVATE / NAME, platform.state_folder() / f"{key}-{NAME}"]
+    return [platform.state_folder() / f"{key}-{NAME}", root / layout.PRIVATE / NAME]
 
 
 def note(root: Path, event: str, agent: str, data: Mapping[str, Any], error: BaseException) -> None:
@@ -60,32 +63,34 @@ def note(root: Path, event: str, agent: str, data: Mapping[str, Any], error: Bas
         why=f"{type(error).__name__}: {error}"[:_MAX_WHY],
     )  # fmt: skip
     line = msgspec.json.encode(missed) + b"\n"
-    inside, outside = places(root)
+    outside, inside = places(root)
     try:
-        with platform.open_appended(inside) as file:
-            file.write(line)
-    except OSError:
         platform.private_folder(outside.parent)
         with platform.open_appended(outside) as file:
+            file.write(line)
+    except OSError:
+        with platform.open_appended(inside) as file:
             file.write(line)
 
 
 def take_in(root: Path) -> None:
     """Record what was noted; what still cannot be recorded stays noted."""
     with platform.locked(root / layout.PRIVATE / LOCK, os.O_RDWR | os.O_CREAT, timeout=PATIENCE):
-        for place in places(root):
+        for number, place in enumerate(places(root)):
             taken = place.with_name(place.name + _TAKEN)  # of a killed hook, too
             for path in (taken, place):
                 if not path.exists():
                     continue
                 if path == place:
                     platform.FS.replace(place, taken)
-                _make_up(root, place, taken)
+                _make_up(root, place, taken, trusted=number == 0)
 
 
-def _make_up(root: Path, place: Path, taken: Path) -> None:
+def _make_up(root: Path, place: Path, taken: Path, *, trusted: bool) -> None:
     read = (msgspec.json.decode(line.data) for line in jsonl.read(taken))
     notes = [msgspec.convert(one, _Missed, strict=False) for one in read]
+    if not trusted:
+        notes = [msgspec.structs.replace(one, transcript="") for one in notes]
     notes.sort(key=lambda one: (one.agent, one.session, one.time))
     for (agent, session), group in groupby(notes, key=lambda one: (one.agent, one.session)):
         missed = list(group)
