@@ -105,6 +105,7 @@ def _strike(template: Path, place: Path, name: str, layer: FaultyFileSystem) -> 
     An OSError passes through where a file cannot be read: every interface turns it into a sentence.
     """
     shutil.copytree(template, place)
+    others = set(threading.enumerate())
     hook, threading.excepthook = threading.excepthook, lambda _: None
     before, platform.FS = platform.FS, layer
     try:
@@ -118,7 +119,7 @@ def _strike(template: Path, place: Path, name: str, layer: FaultyFileSystem) -> 
     finally:
         platform.FS = before
         for thread in threading.enumerate():
-            if thread.name.startswith("mnemark-"):
+            if thread not in others and thread.name.startswith("mnemark-"):
                 thread.join(5)
         threading.excepthook = hook
     return "done"

@@ -243,6 +243,19 @@ def test_what_words_find_is_of_the_scope_is_not_forgotten_and_not_in_the_context
     assert "gone.md" not in {hit.path for hit in everyone.hits}
 
 
+def test_late_work_leaves_no_thread_when_the_memory_is_closed(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow_find(monkeypatch, 0.3)
+    others = set(threading.enumerate())
+    with Memory.open(root, config=LEXICAL) as memory:
+        memory.recall("alpha beta3", deadline=0.1)
+    left = [one for one in threading.enumerate() if one not in others and one.name == "mnemark-recall"]
+    for thread in left:
+        thread.join(5)
+    assert not any(thread.is_alive() for thread in left)
+
+
 def test_an_error_of_the_first_answer_is_no_silence_for_the_next(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

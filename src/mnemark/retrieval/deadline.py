@@ -37,6 +37,7 @@ class DeadlineRunner(Generic[Value]):
         self._lock = threading.Lock()
         self._idle: list[_Tasks] = []
         self._workers = 0
+        self._closed = False
 
     def start(self, work: Callable[[], Value]) -> "Future[Value] | None":
         """Start the work, and return its future result; None where all threads are busy."""
@@ -50,7 +51,10 @@ class DeadlineRunner(Generic[Value]):
             finally:
                 self._rest()
                 with self._lock:
-                    self._idle.append(tasks)
+                    if self._closed:
+                        tasks.put(None)
+                    else:
+                        self._idle.append(tasks)
 
         from concurrent.futures import Future  # it loads `logging`
 
@@ -59,8 +63,9 @@ class DeadlineRunner(Generic[Value]):
         return future
 
     def close(self) -> None:
-        """Stop the idle threads."""
+        """Stop the idle threads, and the others when their work is done."""
         with self._lock:
+            self._closed = True
             idle, self._idle = self._idle, []
             self._workers -= len(idle)
         for tasks in idle:
