@@ -83,7 +83,8 @@ def test_the_demo_shows_what_to_do_next(shell: Shell) -> None:
     assert "<mnemark-recall " in shown
     assert "Probably not in this memory." in shown
     assert f"cd {shell.folder / 'sample'}" in shown
-    assert f" web -w {shell.folder / 'sample'}" in shown.splitlines()[-1]
+    for face, line in zip(("web", "tui"), shown.splitlines()[-2:], strict=True):
+        assert f" {face} -w {shell.folder / 'sample'}" in line
     again = shell("demo", "sample")
     assert (again.code, "is not empty" in again.err) == (2, True)
 

@@ -185,9 +185,10 @@ def test_search_counts_what_it_found_and_goes_on(memory: Memory) -> None:
 
 def test_looking_counts_as_no_use(memory: Memory) -> None:
     memory.remember("animal", "otter")
+    say(memory, "s", "the heron waits at the weir")
     memory.browse.search("otter")
     memory.browse.facts()
-    assert "otter" in memory.browse.prompt("which animal", deadline=5.0).recall
+    assert "heron" in memory.browse.prompt("where does the heron wait", deadline=5.0).recall
     memory.close()
     assert Memory.open(memory.root).browse.recalled() == []
 

@@ -39,7 +39,7 @@ def fill(memory: Memory) -> None:
     memory.sync()
 
 
-@pytest.mark.parametrize(("size", "language"), product((USUAL, WIDE, (61, 16)), ("en", "zh")))
+@pytest.mark.parametrize(("size", "language"), [*product((USUAL, WIDE, (61, 16)), ("en", "zh"))])
 def test_columns_are_aligned_whatever_the_script(
     memory: Memory, size: tuple[int, int], language: str
 ) -> None:
