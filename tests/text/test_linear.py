@@ -247,6 +247,7 @@ _WORDS_OF_A_CLAUSE: Final = (
 )
 
 NO_TEXT: Final[dict[str, str]] = {
+    **dict.fromkeys(("choices.number_given", "choices.text_given"), "they look at the type of an argument"),
     **{
         f"extraction.english_{module}.read_{verb}": "words of a clause, of which there are at most 40"
         for module, verbs in _OF_A_CLAUSE.items()

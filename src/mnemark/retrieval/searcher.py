@@ -64,7 +64,7 @@ _RERANK_SHARE: Final = 0.85
 """Share of a deadline until which the reranker is waited for; the rest is for rendering."""
 _WORDS_SHARE: Final = 0.5
 """Share of a deadline after which an answer by words alone is prepared, in case that the full one is late."""
-_COLD_SHARE: Final = 0.75
+_COLD_SHARE: Final = 0.9
 """Share of a deadline until which the first full answer is waited for, where words found something."""
 _HEAD_START: Final = 0.05
 """Seconds that loading in the background leaves to a message that comes at once: it stops all threads."""
