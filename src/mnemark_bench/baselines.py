@@ -10,9 +10,8 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemark.retrieval.query import content_terms
 from mnemark.text.words.segment import index_terms
-from mnemark.text.words.stopwords import is_stop
+from mnemark.text.words.stopwords import content_terms, is_stop
 
 _WORD: Final = re.compile(r"\w+")
 

@@ -21,7 +21,7 @@ import numpy as np
 from mnemark.embed import Embedder
 from mnemark.errors import MnemarkError
 from mnemark.memory.memory import Memory
-from mnemark.retrieval.query import content_terms
+from mnemark.text.words.stopwords import content_terms
 from mnemark_bench.baselines import MATCH, match_expression, spaced
 from mnemark_bench.corpus import Corpus, Text, grow
 from mnemark_bench.fixture import embedder_for, opened

@@ -10,8 +10,7 @@ pytest.importorskip("jinja2")
 from interfaces import web_words
 from mnemark.facts.model import PRIORITIES, TYPES
 from mnemark.interfaces.web.pages import PAGES
-from mnemark.interfaces.web.pages.search import ROUTES
-from mnemark.interfaces.web.words import Words, catalogue, language_of
+from mnemark.interfaces.web.words import ROUTES, Words, catalogue, language_of
 from mnemark.types import ORIGINS
 
 NAMED = {*TYPES, *PRIORITIES, *ROUTES.values(), *ORIGINS} - {"owner", "QMD"}

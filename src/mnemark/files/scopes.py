@@ -38,3 +38,9 @@ def scopes_of(scope: str | Iterable[str] | None) -> frozenset[str] | None:
                 f'scope must be "users/NAME", "agents/NAME", "projects/NAME" or "*", not {name!r}'
             )
     return frozenset({"", *names})
+
+
+def scopes_among(known: Iterable[str], scope: str | Iterable[str] | None) -> list[str]:
+    """Return those of the known scopes that a search may see, in their order."""
+    wanted = scopes_of(scope)
+    return [name for name in known if wanted is None or name in wanted]

@@ -34,8 +34,7 @@ from mnemark.index.store import Record
 from mnemark.index.unindexed import NOTHING, record_of
 from mnemark.index.units import Unit, note_units, scope_of, turn_units
 from mnemark.text.words.normalize import normalize
-from mnemark.text.words.segment import query_terms
-from mnemark.text.words.stopwords import is_stop
+from mnemark.text.words.stopwords import content_terms
 from mnemark.types import Problem
 
 SECONDS: Final = 2.0
@@ -141,10 +140,9 @@ def _is_log(path: str) -> bool:
 
 def _words(query: str) -> list[bytes]:
     """Return the beginnings of the query's terms, of which stop words are none where it has others."""
-    terms = list(dict.fromkeys(query_terms(query)))
-    terms = ([term for term in terms if not is_stop(term)] or terms)[:_TERMS]
     parts = (
-        term[:-_ENDING] if term.isalpha() and term.isascii() and len(term) > 5 else term for term in terms
+        term[:-_ENDING] if term.isalpha() and term.isascii() and len(term) > 5 else term
+        for term in content_terms(query)[:_TERMS]
     )
     return [part.encode("utf-8", "replace") for part in parts]
 

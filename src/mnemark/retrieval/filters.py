@@ -1,6 +1,6 @@
 """Filter the passages of a search by scope, kind, origin and time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -48,10 +48,8 @@ def visible(snapshot: Snapshot, scopes: Mapping[str, int], wanted: Filter) -> Ma
     """Return the mask of passages that statistics are computed over; None for all."""
     rows = snapshot.rows
     masks: list[Mask] = []
-    if wanted.scopes is not None:
-        numbers = [number for name, number in scopes.items() if name in wanted.scopes]
-        if len(numbers) < len(scopes):
-            masks.append(np.isin(rows["scope"], np.array(numbers, np.int32)))
+    if (inside_scopes := in_scopes(rows, scopes, wanted.scopes)) is not None:
+        masks.append(inside_scopes)
     if not wanted.archived:
         masks.append((rows["flags"] & ARCHIVED) == 0)
     suspect = None if wanted.counted == "all" else suspected(snapshot)
@@ -61,6 +59,12 @@ def visible(snapshot: Snapshot, scopes: Mapping[str, int], wanted: Filter) -> Ma
         masks.append(~suspect)
     mask = np.asarray(np.logical_and.reduce(masks), np.bool_) if masks else None
     return None if mask is None or mask.all() else mask
+
+
+def in_scopes(rows: Rows, scopes: Mapping[str, int], wanted: Collection[str] | None) -> Mask | None:
+    """Return the mask of passages in the wanted scopes, of all `scopes` by their numbers; None for all."""
+    numbers = [number for name, number in scopes.items() if wanted is None or name in wanted]
+    return np.isin(rows["scope"], np.array(numbers, np.int32)) if len(numbers) < len(scopes) else None
 
 
 def suspected(snapshot: Snapshot) -> Mask | None:

@@ -13,8 +13,8 @@ from mnemark.retrieval.routes.lexical import QueryTerm
 from mnemark.text.dates.ranges import order_hint, spans
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import normalize
-from mnemark.text.words.segment import index_terms, query_terms
-from mnemark.text.words.stopwords import is_stop
+from mnemark.text.words.segment import index_terms
+from mnemark.text.words.stopwords import content_terms, is_stop
 from mnemark.types import DateRange
 
 MAX_CHARACTERS: Final = 8_192
@@ -146,9 +146,3 @@ def event_terms(text: str, order: Order | None) -> list[str]:
     if match is None:
         return []
     return [term for term in content_terms(match["en"] or match["zh"]) if not is_stop(term)]
-
-
-def content_terms(text: str) -> list[str]:
-    """Return the distinct terms of a text without stop words, or with them where there are no others."""
-    terms = list(dict.fromkeys(query_terms(text)))
-    return [term for term in terms if not is_stop(term)] or terms

@@ -23,8 +23,8 @@ from mnemark.retrieval.presets import DEFAULT
 from mnemark.retrieval.ranking import confidence
 from mnemark.retrieval.render import named, snippet
 from mnemark.text.words.normalize import normalize
-from mnemark.text.words.segment import cut_by_frequency, query_terms
-from mnemark.text.words.stopwords import is_stop
+from mnemark.text.words.segment import cut_by_frequency
+from mnemark.text.words.stopwords import content_terms
 from mnemark.types import KINDS, ORIGINS, WHOLE, Hit, Kind, Origin, Recall, ref_to
 
 MAX_CHARACTERS: Final = 2_048
@@ -94,8 +94,7 @@ def quick_search(
 
 
 def _terms(index: QuickIndex, text: str) -> list[str]:
-    terms = list(dict.fromkeys(query_terms(text, lambda line: cut_by_frequency(line, index.frequencies))))
-    return ([term for term in terms if not is_stop(term)] or terms)[:MAX_TERMS]
+    return content_terms(text, lambda line: cut_by_frequency(line, index.frequencies))[:MAX_TERMS]
 
 
 def _fetched(

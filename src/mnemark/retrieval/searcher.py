@@ -195,6 +195,11 @@ class Searcher:
             self.index.close()
             self._use(Index(self.workspace.root, home=Path(self._temporary.name), visible=self.visible))
 
+    def freshen(self) -> None:
+        """Bring the index up to date with the files, as far as a moment allows."""
+        self.ready()
+        self.refresher.freshen_quickly()
+
     @classmethod
     def beside(
         cls, root: Path, config: Config, *, home: Path | None, embedder: Embedder | None = None
@@ -319,8 +324,7 @@ class Searcher:
             context=tuple(context),
             explain=explain,
         )
-        self.ready()
-        self.refresher.freshen_quickly()
+        self.freshen()
         fresh = self.refresher.fresh
         found = self.find(request)
         self._loaded.set()

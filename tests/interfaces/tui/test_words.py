@@ -8,8 +8,9 @@ import pytest
 
 pytest.importorskip("textual")
 
-from mnemark.interfaces.tui import explained, help, panes_change, panes_read  # noqa: A004
+from mnemark.interfaces.tui import help, panes_change, panes_read  # noqa: A004
 from mnemark.interfaces.tui.words import Words, catalogue, language_of
+from mnemark.interfaces.web.words import ROUTES
 from mnemark.memory.journal.changes import KINDS as CHANGES
 from mnemark.types import KINDS, ORIGINS
 
@@ -40,7 +41,7 @@ def _in_tables() -> Iterator[str]:
         panes_change.ChangesPane, panes_change.HealthPane,
     ):  # fmt: skip
         yield from filter(None, (pane.name, pane.field, pane.empty))
-    yield from explained.ROUTES.values()
+    yield from ROUTES.values()
     yield from panes_change._WHAT.values()
     yield from (panes_read._SUSPECT, "Nothing was found. Try other words.", "search", "narrow", "keys")
     for node in ast.walk(ast.parse((_SOURCE / "help.py").read_text("utf-8"))):

@@ -76,13 +76,10 @@ def capture(root: Path, record: Record, agent: Agent, data: Mapping[str, Any], e
     """
     folder = layout.private_folder(root)
     with platform.locked(folder / LOCK, os.O_RDWR | os.O_CREAT, timeout=PATIENCE):
-        done = take_transcript(root, record, agent, data)
-        if done is None and _transcript(agent, data) is not None:  # the next hook reads it
-            return Captured(0)
-        if done is None:
-            turns = _unrecorded(root, record, _from_event(agent, data, event), has_id=bool(_exchange(data)))
-            done = Captured(len(record.add_many(turns)))
-        return done
+        if _transcript(agent, data) is not None:  # one that is not there yet is read by the next hook
+            return take_transcript(root, record, agent, data) or Captured(0)
+        turns = _unrecorded(root, record, _from_event(agent, data, event), has_id=bool(_exchange(data)))
+        return Captured(len(record.add_many(turns)))
 
 
 def take_transcript(root: Path, record: Record, agent: Agent, data: Mapping[str, Any]) -> "Captured | None":

@@ -37,13 +37,13 @@ class _Missed(msgspec.Struct, frozen=True, kw_only=True):
     why: str = ""
 
 
-def places(root: Path) -> list[Path]:
+def places(root: Path) -> tuple[Path, Path]:
     """Return where notes may be: in the user's folder, and in the workspace where that cannot be written.
 
     Only notes of the first name transcripts to read: a folder that was cloned could name any of the user's.
     """
     key = derived_id(str(root.resolve()).encode("utf-8", "surrogateescape"))
-    return [platform.state_folder() / f"{key}-{NAME}", root / layout.PRIVATE / NAME]
+    return platform.state_folder() / f"{key}-{NAME}", root / layout.PRIVATE / NAME
 
 
 def note(root: Path, event: str, agent: str, data: Mapping[str, Any], error: BaseException) -> None:
@@ -76,14 +76,15 @@ def note(root: Path, event: str, agent: str, data: Mapping[str, Any], error: Bas
 def take_in(root: Path) -> None:
     """Record what was noted; what still cannot be recorded stays noted."""
     with platform.locked(root / layout.PRIVATE / LOCK, os.O_RDWR | os.O_CREAT, timeout=PATIENCE):
-        for number, place in enumerate(places(root)):
+        outside, inside = places(root)
+        for place in (outside, inside):
             taken = place.with_name(place.name + _TAKEN)  # of a killed hook, too
             for path in (taken, place):
                 if not path.exists():
                     continue
                 if path == place:
                     platform.FS.replace(place, taken)
-                _make_up(root, place, taken, trusted=number == 0)
+                _make_up(root, place, taken, trusted=place == outside)
 
 
 def _make_up(root: Path, place: Path, taken: Path, *, trusted: bool) -> None:

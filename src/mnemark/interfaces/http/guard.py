@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
-from mnemark.interfaces.web.door import Door
+from mnemark.interfaces.web.door import Door, cookie_name
 from mnemark.text.lazy_pattern import lazy_pattern
 
 MAX_BODY: Final = 8 * 1024 * 1024
@@ -235,11 +235,6 @@ def _from_elsewhere(method: str, headers: Headers) -> Refusal | None:
 def door_of(path: str) -> DoorRule:
     """Return the rule for a path."""
     return next(rule for rule in DOORS if path == rule.path or path.startswith(f"{rule.path}/"))
-
-
-def cookie_name(host: str) -> str:
-    """Return the name of the cookie: browsers send cookies to all ports, so it names its own."""
-    return f"mnemark-ui-{host.rpartition(':')[2]}"
 
 
 def _is_type(headers: Headers, pattern: re.Pattern[str]) -> bool:

@@ -7,6 +7,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from mnemark.interfaces.tui.words import Words
+from mnemark.interfaces.web.words import UNTRUSTED
 from mnemark.text.quoting.fence import revealed
 
 MOST: Final = 20_000
@@ -19,7 +20,6 @@ GOOD: Final = "ansi_green"
 _TAB: Final = "    "
 _LABEL: Final = 10
 _DIFF: Final = {"+": "ansi_green", "-": "ansi_red", "@": "dim"}
-_UNTRUSTED: Final = frozenset({"tool", "web", "import"})
 _LINE: Final = 400
 """Characters of a text in a row: a row is cut at the edge of the list anyway."""
 
@@ -41,7 +41,7 @@ def padded(text: str, cells: int) -> str:
 
 def origin_of(origin: str, words: Words) -> str:
     """Return who said it; where that is not to be trusted, with a mark that needs no colour."""
-    return f"! {words(origin)}" if origin in _UNTRUSTED else words(origin)
+    return f"! {words(origin)}" if origin in UNTRUSTED else words(origin)
 
 
 class Sheet:

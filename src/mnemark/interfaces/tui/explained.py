@@ -9,6 +9,7 @@ from mnemark.files.names import split_ref
 from mnemark.interfaces.tools_read import around
 from mnemark.interfaces.tui.cells import WARNING, Sheet, one_line, origin_of
 from mnemark.interfaces.tui.words import Words
+from mnemark.interfaces.web.words import ROUTES
 from mnemark.types import Json
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ class _Said(msgspec.Struct):
     tool_results: Sequence[Json] = ()
 
 
-ROUTES: Final = {"lexical": "words", "dense": "meaning", "fact": "facts", "qmd": "QMD", "rerank": "reranker"}
 _JOURNAL: Final = 12
 """Lines of the journal that are shown."""
 _AROUND: Final = 3

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from mnemark.interfaces.web.words import LANGUAGES
 from mnemark.interfaces.web.words import Words as PageWords
 from mnemark.interfaces.web.words import catalogue as page_catalogue
 
 _CATALOGUE: Final = Path(__file__).parent / "zh.json"
-_WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 @cache
@@ -34,18 +33,14 @@ def language_of(environment: Mapping[str, str] = os.environ) -> str:
 class Words(PageWords):
     """The texts of one language."""
 
-    def __call__(self, text: str, /, **values: Any) -> str:
-        """Return a text in the language, with values in the places that it names."""
-        shown = catalogue().get(text, text) if self.language == "zh" else text
-        return (
-            shown.format(**{name: self._value(value) for name, value in values.items()}) if values else shown
-        )
+    @staticmethod
+    def _chinese() -> Mapping[str, str]:
+        return catalogue()
 
     def day_name(self, day: str) -> str:
         """Return an ISO date with its weekday; a text that is no date unchanged."""
         try:
-            number = date.fromisoformat(day[:10]).weekday()
+            name = self.weekday(date.fromisoformat(day[:10]))
         except ValueError:
             return day
-        name = f"星期{'一二三四五六日'[number]}" if self.language == "zh" else _WEEKDAYS[number]
         return f"{day[:10]} {name}"

@@ -18,7 +18,7 @@ from starlette.routing import Route
 from mnemark.errors import MnemarkError, NotFoundError, UsageError
 from mnemark.interfaces.web import known
 from mnemark.interfaces.web.at import At, Go, Shown
-from mnemark.interfaces.web.door import SESSION_SECONDS, Door, Session
+from mnemark.interfaces.web.door import SESSION_SECONDS, Door, Session, cookie_name
 from mnemark.interfaces.web.pages import ACTIONS, PAGES
 from mnemark.interfaces.web.render import environment, page
 from mnemark.interfaces.web.words import LANGUAGES, Words, language_of
@@ -108,10 +108,10 @@ class Web:
             return self._alone(words, text, 401)
         cookie, target = found
         answer = RedirectResponse(target, 303)
-        name = f"mnemark-ui-{request.url.port}"
         answer.set_cookie(
-            name, cookie, max_age=int(SESSION_SECONDS), path="/ui", httponly=True, samesite="strict"
-        )
+            cookie_name(request.headers["host"]), cookie, max_age=int(SESSION_SECONDS), path="/ui",
+            httponly=True, samesite="strict",
+        )  # fmt: skip
         return answer
 
     async def _static(self, request: Request) -> Response:
@@ -146,7 +146,7 @@ class Web:
         def job() -> bool:
             with self._lease(str(root), active=False) as memory:
                 rows = memory.browse.timeline(limit=1).rows
-                return bool(rows) and (rows[0].ref or (rows[0].change.id if rows[0].change else "")) != first
+                return bool(rows) and rows[0].key != first
 
         return _json({"newer": await self._work(str(root), job)})
 
@@ -155,25 +155,7 @@ class Web:
         view = PAGES.get(name)
         if view is None:
             raise NotFoundError("there is no such page")
-        session, words, root = (
-            self._session(request),
-            self._words(request),
-            self._root(request.path_params["id"]),
-        )
-        query = parse_qs(request.url.query, max_num_fields=_MOST_FIELDS)
-
-        def job() -> Response:
-            with self._lease(str(root)) as memory:
-                at = At(memory, f"/ui/w/{self._id(root)}", session, words, query=query, page=name)
-                made = view(at)
-                if isinstance(made, Go):
-                    return RedirectResponse(made.path, 303)
-                if at.asked("format") == "json" and made.data is not None:
-                    return _json(made.data)
-                return _html(self._rendered(made, at))
-
-        answer: Response = await self._work(str(root), job)
-        return answer
+        return await self._answer(request, view, page=name)
 
     def _rendered(self, made: Shown, at: At) -> str:
         waiting = at.memory.browse.review(limit=1).total or 0
@@ -184,21 +166,32 @@ class Web:
         action = ACTIONS.get(request.path_params["page"])
         if action is None:
             raise NotFoundError("there is no such page")
-        session, words, root = (
-            self._session(request),
-            self._words(request),
-            self._root(request.path_params["id"]),
-        )
         form = await _form(request)
-        _check_form(session, form)
+        _check_form(self._session(request), form)
+        return await self._answer(request, action, form=form)
+
+    async def _answer(
+        self,
+        request: Request,
+        view: Callable[[At], Shown | Go],
+        *,
+        form: Fields | None = None,
+        page: str = "",
+    ) -> Response:
+        """Run a view or an action on the workspace that the address names."""
+        session, words = self._session(request), self._words(request)
+        root = self._root(request.path_params["id"])
         query = parse_qs(request.url.query, max_num_fields=_MOST_FIELDS)
 
         def job() -> Response:
             with self._lease(str(root)) as memory:
-                at = At(memory, f"/ui/w/{self._id(root)}", session, words, query=query, form=form)
-                made = action(at)
+                base = f"/ui/w/{self._id(root)}"
+                at = At(memory, base, session, words, query=query, form=form or {}, page=page)
+                made = view(at)
                 if isinstance(made, Go):
                     return RedirectResponse(made.path, 303)
+                if form is None and at.asked("format") == "json" and made.data is not None:
+                    return _json(made.data)
                 return _html(self._rendered(made, at), made.values.get("status", 200))
 
         answer: Response = await self._work(str(root), job)

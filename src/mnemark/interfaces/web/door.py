@@ -94,6 +94,11 @@ class Door:
             return found
 
 
+def cookie_name(host: str) -> str:
+    """Return the name of the cookie: browsers send cookies to all ports, so it names its own."""
+    return f"mnemark-ui-{host.rpartition(':')[2]}"
+
+
 def _hash(secret: str) -> bytes:
     """Return what a secret is looked up by, so that the time it takes tells nothing of it."""
     return hashlib.sha256(secret.encode("utf-8", "replace")).digest()

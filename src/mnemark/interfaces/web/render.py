@@ -11,12 +11,12 @@ from markupsafe import Markup
 
 from mnemark._version import __version__
 from mnemark.interfaces.web.at import At
+from mnemark.interfaces.web.words import UNTRUSTED
 from mnemark.text.quoting.fence import revealed, visible
 
 _HERE: Final = Path(__file__).parent
 _EXCERPT: Final = 420
 """Characters of a text in a list; its page has the rest."""
-_UNTRUSTED: Final = frozenset({"tool", "web", "import"})
 _CHINESE_SHARE: Final = 0.15
 
 
@@ -28,7 +28,7 @@ def environment() -> Environment:
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     made.filters |= {"line": one_line, "text": revealed, "excerpt": excerpt, "lang": lang}
-    made.tests["untrusted"] = _UNTRUSTED.__contains__
+    made.tests["untrusted"] = UNTRUSTED.__contains__
     made.globals["version"] = __version__
     return made
 

@@ -2,13 +2,17 @@
 
 import json
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 LANGUAGES: Final = {"en": "English", "zh": "中文"}
 _CATALOGUE: Final = Path(__file__).parent / "zh.json"
+ROUTES: Final = {"lexical": "words", "dense": "meaning", "fact": "facts", "qmd": "QMD", "rerank": "reranker"}
+"""Names of what a search looks for, by route."""
+UNTRUSTED: Final = frozenset({"tool", "web", "import"})
+"""Origins that are shown with a mark."""
 
 
 @cache
@@ -42,10 +46,14 @@ class Words:
 
     def __call__(self, text: str, /, **values: Any) -> str:
         """Return a text in the language, with values in the places that it names."""
-        shown = catalogue().get(text, text) if self.language == "zh" else text
+        shown = self._chinese().get(text, text) if self.language == "zh" else text
         return (
             shown.format(**{name: self._value(value) for name, value in values.items()}) if values else shown
         )
+
+    @staticmethod
+    def _chinese() -> Mapping[str, str]:
+        return catalogue()
 
     def _value(self, value: Any) -> str:
         return self.number(value) if isinstance(value, int) else str(value)
@@ -84,12 +92,17 @@ class Words:
             else self("{n} years ago", n=days // 365)
         )
 
+    def weekday(self, day: date) -> str:
+        """Return the name of a day of the week."""
+        return f"星期{'一二三四五六日'[day.weekday()]}" if self.language == "zh" else _WEEKDAYS[day.weekday()]
+
     def day(self, day: datetime, today: datetime) -> str:
         """Return a day with its name: "Sunday, 22 November 2026 · today"."""
+        weekday = self.weekday(day)
         if self.language == "zh":
-            name = f"{day.year}年{day.month}月{day.day}日 星期{'一二三四五六日'[day.weekday()]}"
+            name = f"{day.year}年{day.month}月{day.day}日 {weekday}"
         else:
-            name = f"{_WEEKDAYS[day.weekday()]}, {day.day} {_MONTHS[day.month - 1]} {day.year}"
+            name = f"{weekday}, {day.day} {_MONTHS[day.month - 1]} {day.year}"
         if day.date() == today.date():
             return f"{name} · {self('today')}"
         return f"{name} · {self('yesterday')}" if day.date() == today.date() - timedelta(days=1) else name

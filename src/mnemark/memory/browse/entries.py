@@ -22,7 +22,7 @@ from mnemark.memory.browse.page import Page, checked, cursor, key_of
 from mnemark.memory.journal.changes import ChangeLog
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.undo.undo import undoable
-from mnemark.retrieval.filters import Filter, allowed
+from mnemark.retrieval.filters import Filter, allowed, in_scopes
 from mnemark.text.dates.moment import moment
 from mnemark.types import Kind, Origin
 
@@ -54,6 +54,11 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     suspect: bool = False
     """Whether it looks like instructions."""
     change: change_rows.ChangeRow | None = None
+
+    @property
+    def key(self) -> str:
+        """What tells it from others: the ref, or the id of a change."""
+        return self.ref if self.change is None else self.change.id
 
 
 class _Asked(NamedTuple):
@@ -120,8 +125,7 @@ def timeline(
 
 def reading(ws: OpenWorkspace) -> AbstractContextManager[View]:
     """Open a view of the index that is up to date with the files, as far as a moment allows."""
-    ws.searcher.ready()
-    ws.searcher.refresher.freshen_quickly()
+    ws.searcher.freshen()
     return ws.searcher.reader.reading()
 
 
@@ -131,7 +135,7 @@ def _texts(view: View, kinds: Sequence[Kind], asked: _Asked) -> list[_Row]:
     last, begin, count = asked.last, asked.begin, asked.most
     where = Filter(kinds=frozenset(kinds), origins=asked.origins or None)
     mask = first_chunks(rows) & (rows["time"] != NO_TIME)
-    for one in (allowed(rows, where), _in_scopes(view, asked.scopes)):
+    for one in (allowed(rows, where), in_scopes(rows, view.scopes, asked.scopes)):
         mask &= True if one is None else one
     if last is not None:
         mask &= rows["time"] <= last
@@ -157,13 +161,6 @@ def first_chunks(rows: Rows) -> npt.NDArray[np.bool_]:
     """Return which passages begin an entry: of a long turn only the first one does."""
     of_logs = np.isin(rows["kind"], np.array(_OF_LOGS, np.uint8))
     return np.asarray(~of_logs | ((rows["ordinal"] & _FIRST_CHUNK) == 0), np.bool_)
-
-
-def _in_scopes(view: View, scopes: frozenset[str] | None) -> npt.NDArray[np.bool_] | None:
-    if scopes is None:
-        return None
-    numbers = [number for name, number in view.scopes.items() if name in scopes]
-    return np.isin(view.snapshot.rows["scope"], np.array(numbers, np.int32))
 
 
 def _place(record: Record) -> str:

@@ -14,7 +14,7 @@ from mnemark.facts.model import Fact
 from mnemark.facts.remember import catch_up
 from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import FactVersion, when
-from mnemark.files.scopes import scopes_of
+from mnemark.files.scopes import scopes_among
 from mnemark.index.state import Use
 from mnemark.memory.browse.page import Page, checked, cursor, key_of
 from mnemark.memory.consolidation.decay import FLOOR, IMPORTANCE, TRANSIENT, USES, rate
@@ -92,8 +92,7 @@ def facts(
     at = at.replace(tzinfo=at.tzinfo or store.zone)
     with suppress(BusyError, ReadOnlyError):  # pending facts are included anyway
         catch_up(store)
-    wanted = scopes_of(scope)
-    scopes = [name for name in ws.scopes() if wanted is None or name in wanted]
+    scopes = scopes_among(ws.scopes(), scope)
     words = text.casefold().strip()
     with store.lock:
         found = [

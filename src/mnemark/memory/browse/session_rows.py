@@ -49,8 +49,7 @@ def sessions(
         for name, file in logs(ws, scope)
     ]
     if text.strip():
-        ws.searcher.ready()
-        ws.searcher.refresher.freshen_quickly()
+        ws.searcher.freshen()
         named = sessions_with(ws.index, text.strip())
         found = [one for one in found if one[1] in named]
     found.sort(reverse=True)

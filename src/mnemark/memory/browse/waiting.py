@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from mnemark.facts.model import refs_in
-from mnemark.files.scopes import scopes_of
+from mnemark.files.scopes import scopes_among
 from mnemark.memory.browse.page import Page, numbered
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.review.explain import Quoted, quoted
@@ -49,8 +49,7 @@ def review(
     Raises:
         UsageError: an argument is wrong.
     """
-    wanted = scopes_of(scope)
-    scopes = [name for name in ws.scopes() if wanted is None or name in wanted]
+    scopes = scopes_among(ws.scopes(), scope)
     found = sorted((one for name in scopes for one in waiting(ws, scope=name)), key=lambda one: one.id)
     kinds: dict[str, int] = {}
     origins: dict[str, int] = {}

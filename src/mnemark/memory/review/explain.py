@@ -17,11 +17,11 @@ from mnemark.files.names import split_ref
 from mnemark.files.turns import decode_turn
 from mnemark.memory.curation.generated import behind
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.retrieval.query import content_terms
 from mnemark.retrieval.read import read_ref
 from mnemark.text.choices import text_given
 from mnemark.text.quoting.fence import visible
 from mnemark.text.words.segment import index_terms
+from mnemark.text.words.stopwords import content_terms
 from mnemark.types import Hit, Turn
 
 _DEPTH: Final = 200

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from mnemark.errors import UsageError
-from mnemark.files.scopes import scopes_of
+from mnemark.files.scopes import scopes_among
 from mnemark.files.sessions import (
     FOLDER,
     LogFile,
@@ -121,12 +121,9 @@ def _uses(turn: Turn, tool: str) -> bool:
 
 def sessions(ws: OpenWorkspace, scope: str | Iterable[str] | None = "*") -> list[tuple[str, SessionInfo]]:
     """Return the sessions of these scopes, by default of all, each with its scope."""
-    return [(name, info) for name in _scopes(ws, scope) for info in list_sessions(ws.root / name)]
-
-
-def _scopes(ws: OpenWorkspace, scope: str | Iterable[str] | None) -> list[str]:
-    wanted = scopes_of(scope)
-    return [name for name in ws.scopes() if wanted is None or name in wanted]
+    return [
+        (name, info) for name in scopes_among(ws.scopes(), scope) for info in list_sessions(ws.root / name)
+    ]
 
 
 class Listed(msgspec.Struct, frozen=True, kw_only=True):
@@ -167,7 +164,7 @@ def listed(
 
 def logs(ws: OpenWorkspace, scope: str | Iterable[str] | None = "*") -> list[tuple[str, LogFile]]:
     """Return the logs of these scopes, each with its scope; none is opened."""
-    return [(name, file) for name in _scopes(ws, scope) for file in log_files(ws.root / name)]
+    return [(name, file) for name in scopes_among(ws.scopes(), scope) for file in log_files(ws.root / name)]
 
 
 def summarized(ws: OpenWorkspace, scope: str, file: LogFile) -> Listed | None:

@@ -1,8 +1,11 @@
-"""List the stop words of English and Chinese, including question words.
+"""List the stop words of English and Chinese, including question words, and find what else a text says.
 
 They are stemmed like all terms, so that a term of `segment` can be looked up directly.
 """
 
+from collections.abc import Callable, Iterable
+
+from mnemark.text.words.segment import query_terms
 from mnemark.text.words.terms import stem
 
 _ENGLISH = """
@@ -38,3 +41,12 @@ STOP: frozenset[str] = frozenset(stem(word) for word in (_ENGLISH + _CHINESE).sp
 def is_stop(term: str) -> bool:
     """Return whether a term of `segment` is a stop word."""
     return term in STOP
+
+
+def content_terms(text: str, cut: Callable[[str], Iterable[str]] | None = None) -> list[str]:
+    """Return the distinct terms of a text without stop words, or with them where there are no others.
+
+    `cut` segments Chinese, as for `query_terms`.
+    """
+    terms = list(dict.fromkeys(query_terms(text, cut)))
+    return [term for term in terms if not is_stop(term)] or terms

@@ -117,11 +117,7 @@ def _content(at: At, path: str) -> bytes:
     """
     place = layout.place(path)
     target = layout.safe_path(at.root, path)
-    if (
-        place is None
-        or place.role in {"session", "journal", "copy", "review"}
-        or not path.endswith(_EDITABLE)
-    ):
+    if place is None or place.role in _NOT_NOTES or not path.endswith(_EDITABLE):
         raise UsageError(f"{layout.shown(path)} cannot be edited here")
     if not target.is_file():
         if path in CORE:

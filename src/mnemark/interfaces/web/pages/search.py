@@ -10,10 +10,10 @@ from mnemark.files.names import split_ref
 from mnemark.interfaces.web import charts
 from mnemark.interfaces.web.at import At, Shown
 from mnemark.interfaces.web.render import moment
+from mnemark.interfaces.web.words import ROUTES
 from mnemark.memory.journal.changes import KINDS as KINDS_OF_CHANGES
 from mnemark.types import KINDS, ORIGINS
 
-ROUTES: Final = {"lexical": "words", "dense": "meaning", "fact": "facts", "qmd": "QMD", "rerank": "reranker"}
 _AROUND: Final = 3
 """Turns shown before and after one."""
 

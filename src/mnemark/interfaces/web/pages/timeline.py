@@ -17,8 +17,7 @@ def timeline(at: At) -> Shown:
         after=at.asked("after"),
     )  # fmt: skip
     days = [(day, list(rows)) for day, rows in groupby(page.rows, key=lambda entry: entry.time[:10])]
-    first = page.rows[0] if page.rows else None
-    newest = (first.ref or (first.change.id if first.change else "")) if first else ""
+    newest = page.rows[0].key if page.rows else ""
     values = {
         "days": days, "next": page.next, "kinds": kinds, "origins": origins, "until": at.asked("until"),
         "all_kinds": SHOWN, "all_origins": ORIGINS,
