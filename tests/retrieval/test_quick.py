@@ -110,3 +110,30 @@ def test_dead_passages_are_not_found(tmp_path: Path) -> None:
     assert quick_search(tmp_path, "otter").hits
     with QuickIndex(tmp_path) as index:
         assert index.counts()[0] >= 1
+
+
+@pytest.mark.parametrize("query", ["lantern", "crane and tide", "灯塔"])
+def test_words_that_most_passages_hold_are_found_where_no_other_is_asked(
+    root: Path, monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    monkeypatch.setattr("mnemark.retrieval.quick_search._COMMON", 4)
+    found = quick_search(root, query, k=5)
+    assert found.hits
+    assert all(any(word in hit.text for word in query.split()) for hit in found.hits)
+
+
+def test_of_common_words_the_newest_passages_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mnemark.retrieval.quick_search._COMMON", 4)
+    monkeypatch.setattr("mnemark.retrieval.quick_search._NEWEST", 4)
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        session = memory.session("one")
+        for number in range(40):
+            session.add("user", f"The deploy of the shop, number {number}.")
+            if number % 10 == 9:
+                memory.sync()
+    numbers = {
+        int(hit.text.split()[-1].strip(".")) for hit in quick_search(tmp_path, "deploy of the shop").hits
+    }
+    assert numbers == {36, 37, 38, 39}

@@ -193,12 +193,12 @@ class QuickIndex:
             return dict(schema.rows(self._db, "SELECT id, name FROM scopes"))
 
     def postings(self, term: str) -> Iterator[tuple[Place, int, int]]:
-        """Yield the live passages that contain a term: place, count in the text, count in the head."""
+        """Yield the live passages that contain a term, the newest first: place, count in text and head."""
         for part, data in self._data(term):
             _, size, _, dead = self._parts[part]
             numbers = _numbers(data)
             counts = data[2 * len(numbers) :]
-            for number, packed in zip(numbers, counts, strict=True):
+            for number, packed in zip(reversed(numbers), reversed(counts), strict=True):
                 if number < size and not dead[number >> 3] & (0x80 >> (number & 7)):
                     yield Place(part, number), packed & 0x3F, packed >> 6
 
@@ -218,9 +218,9 @@ class QuickIndex:
         return found
 
     def _data(self, term: str) -> Iterator[tuple[int, bytes]]:
-        """Yield the number of each part that contains a term, and the posting list."""
+        """Yield the number of each part that contains a term, the last first, and the posting list."""
         sql = "SELECT data FROM postings WHERE segment = ? AND term = ?"
-        for part, (identifier, *_) in enumerate(self._parts):
+        for part, (identifier, *_) in reversed(list(enumerate(self._parts))):
             with self._reading():
                 data = schema.scalar(self._db, sql, (identifier, term))
             if isinstance(data, bytes) and len(data) % 3:

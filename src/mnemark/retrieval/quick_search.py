@@ -9,6 +9,7 @@ import heapq
 import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
@@ -35,7 +36,10 @@ _SUSPECT_FACTOR: Final = 0.6
 """Factor on the score of text that looks like instructions, as `SUSPECT_FACTOR`."""
 _UNTRUSTED: Final = frozenset({ORIGINS.index("tool"), ORIGINS.index("web")})
 _COMMON: Final = 2_000
-"""A term in more passages than this, and in more than one of 16, counts in the norm but adds no score."""
+"""A term in more passages than this, and in more than one of 16, counts in the norm but adds no score, unless
+no other does."""
+_NEWEST: Final = 256
+"""Of such a term, the newest so many passages are scored."""
 _SMOOTHING: Final = 20
 _TOP: Final = 3
 _MAX_READ: Final = 4_000
@@ -149,20 +153,29 @@ def _score(index: QuickIndex, terms: Sequence[str]) -> _Scored:
     idf: dict[str, float] = {}
     attainable = 0.0
     k1, b = DEFAULT.k1, DEFAULT.b
-    for term in terms:
-        holding = index.holding(term)
-        idf[term] = _idf(count + _SMOOTHING, holding)
-        gain = _idf(count, holding) * (k1 + 1)
-        attainable += gain
-        if holding > max(_COMMON, count // 16):
-            continue
-        for place, in_text, in_head in index.postings(term):
+    common: list[tuple[int, str, float]] = []
+
+    def add(term: str, gain: float, most: int | None = None) -> None:
+        for place, in_text, in_head in islice(index.postings(term), most):
             frequency = in_text + DEFAULT.head * (in_head > 0)
             length = index.row(place).length
             norm = k1 * (1 - b + b * length / max(mean, 1e-9))
             substance = 1 - math.exp(-(length + 0.5) / DEFAULT.short)
             scores[place] = scores.get(place, 0.0) + gain * frequency / (frequency + norm) * substance
             held.setdefault(place, set()).add(term)
+
+    for term in terms:
+        holding = index.holding(term)
+        idf[term] = _idf(count + _SMOOTHING, holding)
+        gain = _idf(count, holding) * (k1 + 1)
+        attainable += gain
+        if holding > max(_COMMON, count // 16):
+            common.append((holding, term, gain))
+        else:
+            add(term, gain)
+    if not scores:  # the words of the question are those of the whole memory: the newest tells most
+        for _, term, gain in sorted(common)[:_TOP]:
+            add(term, gain, _NEWEST)
     if attainable:
         scores = {place: score / attainable for place, score in scores.items()}
     return _Scored(scores, held, idf)
