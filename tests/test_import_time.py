@@ -49,6 +49,15 @@ except SystemExit as end:
     own = [name for name in sys.modules if name.startswith("mnemark")]
     print(end.code, len(own), len(sys.modules), len(compiled), file=sys.stderr)
 """
+_LOADED = """
+import sys
+from mnemark.interfaces.main import main
+sys.argv[0] = "mnemark"
+try:
+    main()
+except SystemExit:
+    print("rjieba" in sys.modules, file=sys.stderr)
+"""
 _PROMPT = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "When does the backup run?"}
 
 
@@ -78,3 +87,15 @@ def test_a_start_loads_and_compiles_what_it_needs(
     assert [count <= most for count, most in zip(counts, (own, modules, patterns), strict=True)] == [
         True, True, True,
     ], counts  # fmt: skip
+
+
+def test_a_hook_alone_reads_chinese_without_the_dictionary(tmp_path: Path) -> None:
+    (tmp_path / "note.md").write_text("备份在凌晨三点运行。\n", encoding="utf-8")
+    subprocess.run([sys.executable, "-m", "mnemark", "sync", "-w", str(tmp_path)], check=True, timeout=60)
+    ran = subprocess.run(
+        [sys.executable, "-c", _LOADED, "hook", "prompt", "--alone", "-w", str(tmp_path)],
+        input=json.dumps(_PROMPT | {"cwd": str(tmp_path), "prompt": "备份是几点运行的？"}),
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    assert "凌晨三点" in json.loads(ran.stdout)["hookSpecificOutput"]["additionalContext"]
+    assert ran.stderr.split()[-1] == "False"

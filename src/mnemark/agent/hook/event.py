@@ -120,14 +120,12 @@ def is_small_talk(said: str) -> bool:
 
 def is_question(said: str) -> bool:
     """Tell whether a prompt has enough terms for a recall; the agent's own commands (`/clear`) get none."""
-    from mnemark.text.words.segment import query_terms
-    from mnemark.text.words.stopwords import is_stop
+    from mnemark.text.words.stopwords import estimated_terms
 
     text = said.strip()[:2_000]
     if (text.startswith("/") and " " not in text) or is_small_talk(text):
         return False
-    terms = {term for term in query_terms(text) if not is_stop(term)}
-    return len(terms) >= (1 if _QUESTION.search(text) else MIN_TERMS)
+    return len(estimated_terms(text)) >= (1 if _QUESTION.search(text) else MIN_TERMS)
 
 
 class Execution(NamedTuple):
