@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from mnemark import Memory
+
 BUDGET = 0.060
 """Seconds of CPU for `import mnemark`."""
 
@@ -99,3 +101,16 @@ def test_a_hook_alone_reads_chinese_without_the_dictionary(tmp_path: Path) -> No
     )  # fmt: skip
     assert "凌晨三点" in json.loads(ran.stdout)["hookSpecificOutput"]["additionalContext"]
     assert ran.stderr.split()[-1] == "False"
+
+
+def test_an_english_search_of_conversations_loads_no_dictionary(tmp_path: Path) -> None:
+    with Memory.open(tmp_path) as memory:
+        memory.session("one").add("user", "The backup runs at 03:00. 备份在凌晨三点。")
+        memory.sync()
+    code = "import sys, mnemark; memory = mnemark.Memory.open(sys.argv[1], readonly=True); "
+    code += "print(memory.search('when does the backup run').hits[0].text, 'rjieba' in sys.modules)"
+    ran = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert "03:00" in ran.stdout
+    assert ran.stdout.split()[-1] == "False"
