@@ -138,7 +138,7 @@ def test_questions_across_languages_are_answered_and_small_talk_is_not(
         most = memory.config.recall_hits
 
         def given(question: str) -> str:
-            found = memory.recall(question)
+            found = memory.recall(question, deadline=30)
             return new_block(found, most, frozenset(), 800)[0] if is_question(question) else ""
 
         right = [said in given(question) for question, said in pairs]

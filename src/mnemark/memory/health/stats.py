@@ -2,7 +2,7 @@
 
 import msgspec
 
-from mnemark.errors import NewerFormatError
+from mnemark.errors import BusyError, NewerFormatError
 from mnemark.index import check, schema
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.types import Problem
@@ -32,9 +32,9 @@ def collect(ws: OpenWorkspace) -> Stats:
         )  # fmt: skip
     try:
         found, stale = check.count(ws.index), ws.index.stale_reason()
-    except NewerFormatError:
+    except (BusyError, NewerFormatError):
         raise
-    except schema.UNFIT as error:
+    except schema.UNREADABLE as error:  # a changed byte may also look like a disk that fails
         size = ws.index.path.stat().st_size
         found, stale = check.Counts(0, 0, {}, {}, size, ()), schema.damage_of(error)
     return Stats(
