@@ -34,13 +34,14 @@ def file_name(identifier: str, extension: str) -> str:
     value = int.from_bytes(digest, "big")
     mark = "".join(_LOWER_BASE32[value >> 5 * place & 31] for place in range(_HASH_CHARACTERS))
     room = NAME_BYTES - len(extension.encode()) - len(mark) - 1
-    readable = _readable(identifier).encode()[:room].decode("utf-8", "ignore").strip("-. ")
-    if readable.split(".")[0].casefold() in RESERVED:
-        readable = f"_{readable}"[:room]
-    return f"{readable}-{mark}{extension}" if readable else f"{mark}{extension}"
+    words = readable(identifier).encode()[:room].decode("utf-8", "ignore").strip("-. ")
+    if words.split(".")[0].casefold() in RESERVED:
+        words = f"_{words}"[:room]
+    return f"{words}-{mark}{extension}" if words else f"{mark}{extension}"
 
 
-def _readable(identifier: str) -> str:
+def readable(identifier: str) -> str:
+    """Return the beginning of a text without what file names cannot hold everywhere; it may be empty."""
     # C and Z: control, format (zero width, bidi), surrogate, private and unassigned characters; separators.
     characters = (
         "-" if character in _FORBIDDEN or unicodedata.category(character)[0] in "CZ" else character
