@@ -92,8 +92,8 @@ class Open:
     def __init__(self, root: Path) -> None:
         self.memory = Memory.open(root, config={"embedder": "none", "recall_deadline_ms": 5_000})
 
-    def session(self, identifier: str, *, user: str | None = None, agent: str | None = None) -> Session:
-        return self.memory.session(identifier, user=user, agent=agent)
+    def session(self, identifier: str, **scope: str | None) -> Session:
+        return self.memory.session(identifier, **scope)
 
 
 @pytest.fixture(params=["alone", "daemon"])

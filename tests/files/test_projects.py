@@ -1,4 +1,4 @@
-"""Which repository a folder is a part of, and which scope is its memory: no name and no file can claim another's."""
+"""Which repository a folder is a part of, and which scope is its memory: no file can claim another's."""
 
 import os
 import subprocess
@@ -79,17 +79,15 @@ def test_home_and_what_holds_the_memory_are_no_projects(root: Path, tmp_path: Pa
     assert repository_at(root, tmp_path / "elsewhere") == "", "it contains the home folder"
 
 
-@pytest.mark.parametrize("relative", [False, True])
-def test_a_worktree_belongs_to_its_main_repository(root: Path, tmp_path: Path, relative: bool) -> None:
-    shop = repository(tmp_path / "code/shop")
-    git(shop, "worktree", "add", "-q", str(tmp_path / "trees/fix"))
-    if relative:  # as git writes with `worktree.useRelativePaths`
+@pytest.mark.parametrize("paths", ["absolute", "relative"])
+def test_a_worktree_belongs_to_its_main_repository(root: Path, tmp_path: Path, paths: str) -> None:
+    shop, tree = repository(tmp_path / "code/shop"), tmp_path / "trees/fix"
+    git(shop, "worktree", "add", "-q", str(tree))
+    if paths == "relative":  # as git writes with `worktree.useRelativePaths`
         entry = shop / ".git/worktrees/fix"
-        (tmp_path / "trees/fix/.git").write_text(
-            f"gitdir: {os.path.relpath(entry, tmp_path / 'trees/fix')}\n"
-        )
-        (entry / "gitdir").write_text(f"{os.path.relpath(tmp_path / 'trees/fix/.git', entry)}\n")
-    assert repository_at(root, tmp_path / "trees/fix") == str(shop)
+        (tree / ".git").write_text(f"gitdir: {os.path.relpath(entry, tree)}\n")
+        (entry / "gitdir").write_text(f"{os.path.relpath(tree / '.git', entry)}\n")
+    assert repository_at(root, tree) == str(shop)
     git(shop, "worktree", "add", "-q", ".trees/other")
     assert repository_at(root, shop / ".trees/other") == str(shop)
 
@@ -131,7 +129,7 @@ def test_a_forged_git_file_claims_no_other_project(root: Path, tmp_path: Path) -
     (evil / ".git").unlink()
     (evil / ".git").symlink_to(victim / ".git")
     assert repository_at(root, evil) == str(evil)
-    os.unlink(evil / ".git")
+    (evil / ".git").unlink()
     if hasattr(os, "mkfifo"):
         os.mkfifo(evil / ".git")
         assert repository_at(root, evil) == ""
@@ -176,7 +174,8 @@ def test_a_moved_repository_keeps_its_memory_by_one_edit(root: Path, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    "name", ["店铺", "x y", "#1", '"quoted"', "new\nline", "tab\t", " padded ", "a" * 200]
+    "name",
+    ["店铺", "x y", "#1", '"quoted"', "new\nline", "tab\t", " padded ", "a" * 200, ".dot", "node_modules"],
 )
 def test_strange_names_of_repositories_are_read_back(root: Path, tmp_path: Path, name: str) -> None:
     there = tmp_path / "code" / name
@@ -191,7 +190,7 @@ def test_strange_names_of_repositories_are_read_back(root: Path, tmp_path: Path,
 @pytest.mark.skipif(os.name == "nt", reason="names are text there")
 def test_a_name_that_is_no_text_is_read_back(root: Path, tmp_path: Path) -> None:
     there = os.fsdecode(os.fsencode(tmp_path) + b"/\xff\xfe")
-    os.makedirs(f"{there}/.git")
+    Path(there, ".git").mkdir(parents=True)
     Path(f"{there}/.git/HEAD").write_text("ref: refs/heads/main\n")
     scope = new_scope(root, repository_at(root, there))
     scope.encode()

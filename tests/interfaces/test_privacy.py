@@ -18,7 +18,7 @@ from mnemark.agent import daemon
 from mnemark.agent.connect import connect
 from mnemark.agent.connect.hosts import Entry, Host, Target
 from mnemark.agent.hook import cold
-from mnemark.agent.hook.capture import note_compaction
+from mnemark.agent.hook.shown import note_compaction
 from mnemark.agent.hook.event import parse_call
 from mnemark.agent.hook.log import log
 from mnemark.files import platform

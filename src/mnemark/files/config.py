@@ -78,6 +78,8 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether e-mail addresses are redacted like secrets; a memory is often asked for them."""
     observe: tuple[str, ...] = ()
     """Further tools whose executions are kept: words of names, shell patterns, `!` excludes."""
+    projects: bool = True
+    """Whether each git repository that agents work in has a memory of its own, in `projects/`."""
     retention_days: Annotated[int, Meta(ge=0)] = 0
     """Days of silence after which a session's log goes to the archive; 0: never."""
 

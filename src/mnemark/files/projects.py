@@ -1,8 +1,8 @@
 """Find the git repository that an agent works in, and the scope with its memory.
 
 A project is known by the real path of its repository, never by a name or a URL, which whoever wrote a
-repository could choose. Its scope `projects/<name>/` says in PROJECT.md which repository it belongs to, in text
-that a person can correct. Imports stay light: hooks need this.
+repository could choose. Its scope `projects/<name>/` says in PROJECT.md which repository it belongs to, in
+text that a person can correct. Imports stay light: hooks need this.
 """
 
 import json
@@ -27,6 +27,9 @@ class Project(NamedTuple):
     scope: str = ""
     repository: str = ""
     """The real path of a repository without a scope, which is made when something is first written there."""
+
+
+PERSON: Final = Project()
 
 
 def project_at(root: Path, folder: str | Path) -> Project:

@@ -17,13 +17,13 @@ def folder_name(name: str) -> str:
     return name
 
 
-def scope_name(*, user: str | None = None, agent: str | None = None) -> str:
-    """Return the scope of a user or agent; empty for the root. Raises UsageError."""
-    if user is not None and agent is not None:
-        raise UsageError("a session belongs to a user or to an agent, not both; give only one of them")
-    if user is not None:
-        return f"users/{folder_name(user)}"
-    return f"agents/{folder_name(agent)}" if agent is not None else ""
+def scope_name(*, user: str | None = None, agent: str | None = None, project: str | None = None) -> str:
+    """Return the scope of a user, an agent or a project; empty for the root. Raises UsageError."""
+    given = zip(layout.SCOPES, (user, agent, project), strict=True)
+    named = [f"{kind}/{folder_name(name)}" for kind, name in given if name is not None]
+    if len(named) > 1:
+        raise UsageError("a session belongs to one user, agent or project; give only one of them")
+    return named[0] if named else ""
 
 
 def scopes_of(scope: str | Iterable[str] | None) -> frozenset[str] | None:

@@ -80,11 +80,9 @@ def _around(current: Path | None, *, any_folder: bool) -> Path:
 
 
 def session_in(memory: "Memory", identifier: str, scope: str) -> "Session":
-    """Return the session of that id in the scope of a user, an agent or the root."""
+    """Return the session of that id in a scope, or the root's."""
     kind, _, name = scope.partition("/")
-    return memory.session(
-        identifier, user=name if kind == "users" else None, agent=name if kind == "agents" else None
-    )
+    return memory.session(identifier, **({kind.removesuffix("s"): name} if name else {}))
 
 
 def is_empty(root: Path) -> bool:

@@ -103,15 +103,22 @@ class Memory(OpenWorkspace):
     ) -> None:
         self.close()
 
-    def session(self, id: str, *, user: str | None = None, agent: str | None = None) -> Session:  # noqa: A002
+    def session(
+        self,
+        id: str,  # noqa: A002 - the word users know
+        *,
+        user: str | None = None,
+        agent: str | None = None,
+        project: str | None = None,
+    ) -> Session:
         """Return the session with that id; its file is created with its first turn.
 
         Start loading dictionaries, index and vectors in the background, so that a first `recall` is in time.
-        With `user` or `agent`, the session belongs to that scope.
+        With `user`, `agent` or `project`, the session belongs to that scope.
         """
         links.check_again(self.root)
         self.searcher.load_behind()
-        return Session(self, id, scope=scope_name(user=user, agent=agent))
+        return Session(self, id, scope=scope_name(user=user, agent=agent, project=project))
 
     @cached_property
     def browse(self) -> "Browse":

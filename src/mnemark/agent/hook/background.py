@@ -24,17 +24,24 @@ def run(root: Path, *sessions: str) -> None:
         from mnemark.memory.memory import Memory
         from mnemark.memory.prompt.leading_facts import leading_facts
 
+        scopes = [""]
         with Memory.open(root) as memory:
             for session in filter(None, sessions):
+                from mnemark.files.projects import scope_of_session
+                from mnemark.files.sessions import SessionLog
                 from mnemark.memory.sessions.ending import end
+                from mnemark.memory.sessions.recorder import Recorder
 
-                end(memory, memory.session(session))
+                scope = scope_of_session(root, SessionLog(root, session).name) or ""
+                scopes.append(scope)
+                end(memory, Recorder(memory, session, scope=scope))
             with suppress(BusyError):
                 memory.sync(wait=0.0)
             _read(root, memory)
             if keep_up(memory):
                 memory.sync(wait=0.0)
-            leading_facts(memory, memory.now())  # kept for the next briefing
+            for scope in dict.fromkeys(scopes):
+                leading_facts(memory, memory.now(), scope=scope)  # kept for the next briefing
     except BusyError:
         return
     except Exception as error:  # noqa: BLE001 - nobody is there to be told; it is logged

@@ -11,11 +11,11 @@ from mnemark.memory.prompt.briefing import briefing
 from mnemark.text.quoting.fence import fenced
 
 
-def brief(ws: PlainWorkspace, call: HookCall) -> str:
-    """Return the briefing of a session; empty where memory holds nothing for it."""
+def brief(ws: PlainWorkspace, call: HookCall, scope: str) -> str:
+    """Return the briefing of a session in that scope; empty where memory holds nothing for it."""
     cwd = call.data.get("cwd")
     inside = isinstance(cwd, str) and cwd and Path(cwd).resolve().is_relative_to(ws.root.resolve())
-    found = briefing(ws, ws.now(), known=(call.agent.reads,) if inside else ())
+    found = briefing(ws, ws.now(), scope=scope, known=(call.agent.reads,) if inside else ())
     if call.session:
         marks = shown.marks_of(found.text.splitlines(), found.refs)
         shown.save(ws.root, SessionLog(ws.root, call.session).name, marks)

@@ -4,7 +4,6 @@ The read position is stored in the last turn itself (`meta["transcript"]`), so t
 nor leave it ahead of the turns. One capture of a workspace runs at a time.
 """
 
-import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -12,10 +11,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
 from mnemark.agent.hook.agents import CALL, Agent, Event, session_of
+from mnemark.agent.hook.project import scope_for
 from mnemark.files import layout, platform, transcripts
-from mnemark.files.config import Config, load
+from mnemark.files.config import load
 from mnemark.files.ids import derived_id
-from mnemark.files.jsonl import count_lines
+from mnemark.files.projects import PERSON, Project
 from mnemark.files.sessions import SessionLog
 from mnemark.files.workspace import Workspace
 from mnemark.types import Turn
@@ -45,17 +45,22 @@ class Record(Protocol):
 class PlainRecord:
     """A session's log without an index, quick to load."""
 
-    def __init__(self, root: Path, session: str, config: Config | None = None) -> None:
+    def __init__(self, root: Path, session: str, project: Project = PERSON) -> None:
         self._root = root
-        self._config = config
-        self.log = SessionLog(root, session)
-        self.path = self.log.name
+        self._project = project
+        self._begin(session, project.scope)
+
+    def _begin(self, session: str, scope: str) -> None:
+        self.log = SessionLog(self._root / scope, session)
+        self.path = layout.in_scope(scope, self.log.name)
 
     def add_many(self, turns: Sequence[Turn]) -> list[Turn]:
-        """Record turns, redacted."""
+        """Record turns, redacted; the scope of a project is made with the first."""
         if not turns:
             return []
-        workspace = Workspace(self._root, self._config or load(self._root))
+        if self._project.repository:
+            self._begin(self.log.id, scope_for(self._root, self._project))
+        workspace = Workspace(self._root, load(self._root))
         return self.log.append_many([workspace.redact(turn) for turn in turns])
 
 
@@ -173,30 +178,3 @@ def _turn(agent: Agent, data: Mapping[str, Any], role: str, text: str) -> Turn:
     identifier = derived_id(source.encode("utf-8", "replace")) if exchange else ""
     origin = "owner" if role == "user" else "agent"
     return Turn(id=identifier, time=now, role=role, content=text, origin=origin, meta={"agent": agent.name})  # type: ignore[arg-type] # one of two
-
-
-def _window_file(root: Path, session: str) -> Path:
-    """Return the path of the file with the number of lines that have left the model's context."""
-    return root / layout.PRIVATE / "hooks" / hashlib.blake2b(session.encode(), digest_size=10).hexdigest()
-
-
-def note_compaction(root: Path, session: str) -> None:
-    """Record that all lines of a session's file (a path in `root`) have left the model's context."""
-    path = root / session
-    if not path.is_file():
-        return
-    place = _window_file(root, session)
-    layout.private_folder(root)
-    platform.make_folder(place.parent)
-    platform.write_private(place, b"%d\n" % count_lines(path, path.stat().st_size))
-
-
-def first_visible_line(root: Path, session: str) -> int:
-    """Return the first line of a session's file in the model's context; a recall excludes turns from there.
-
-    Without the stored number it is 1, which only makes the recall smaller.
-    """
-    try:
-        return int(platform.content(_window_file(root, session))) + 1
-    except (OSError, ValueError):
-        return 1

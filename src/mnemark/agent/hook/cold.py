@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mnemark.agent import daemon
 from mnemark.agent.hook import agents, shown
-from mnemark.agent.hook.capture import PlainRecord, capture, first_visible_line, note_compaction
 from mnemark.agent.hook.event import Execution, HookCall, execution, is_question
+from mnemark.agent.hook.project import folder_of, forget_note, project_of, scope_for
 from mnemark.errors import NotFoundError
 from mnemark.files import layout, links, platform
+from mnemark.files.projects import PERSON, Project
+from mnemark.files.sessions import SessionLog
 
 if TYPE_CHECKING:
     from mnemark.types import Recall
@@ -32,42 +34,47 @@ def handle(root: Path, call: HookCall) -> dict[str, Any]:
 
 
 def _run(root: Path, call: HookCall) -> str:
+    begins = call.event in {"session-start", "tool"}
+    project = project_of(root, call.session, folder_of(call.data), begins=begins)
     if call.event == "session-start":
-        _capture(root, call)
+        _capture(root, call, project)
         _run_in_background(root, "")
         from mnemark.agent.hook.briefing import brief
         from mnemark.facts.store import PlainWorkspace
         from mnemark.files.config import load
 
-        return brief(PlainWorkspace(root, load(root)), call)
+        return brief(PlainWorkspace(root, load(root)), call, project.scope)
     if not call.session:
         return ""
     match call.event:
         case "prompt":
-            block = _recall(root, call)
+            block = _recall(root, call, project.scope)
             if not call.agent.transcript:
-                _capture(root, call)
+                _capture(root, call, project)
             return block
         case "tool":
-            _observe(root, call)
+            _observe(root, call, project)
         case "response":
-            _capture(root, call)
+            _capture(root, call, project)
         case "compact":
-            session = _capture(root, call)
-            note_compaction(root, session)
-            shown.save(root, session, frozenset())
+            shown.note_compaction(root, _capture(root, call, project))
+            shown.save(root, SessionLog(root, call.session).name, frozenset())
             _run_in_background(root, "")
         case "session-end":
-            shown.save(root, _capture(root, call), frozenset())
+            _capture(root, call, project)
+            shown.save(root, SessionLog(root, call.session).name, frozenset())
+            forget_note(root, call.session)
             _run_in_background(root, call.session)
     return ""
 
 
-def _capture(root: Path, call: HookCall) -> str:
+def _capture(root: Path, call: HookCall, project: Project) -> str:
     """Record new turns; return the path of the session's file, empty without a session."""
     if not call.session:
         return ""
-    record = PlainRecord(root, call.session)
+    from mnemark.agent.hook.capture import PlainRecord, capture
+
+    record = PlainRecord(root, call.session, project)
     capture(root, record, call.agent, call.data, call.event)
     make_up(root)
     return record.path
@@ -82,22 +89,22 @@ def make_up(root: Path) -> None:
         take_in(root)
 
 
-def _recall(root: Path, call: HookCall) -> str:
+def _recall(root: Path, call: HookCall, scope: str) -> str:
     said = call.data.get("prompt")
     if not isinstance(said, str) or not is_question(said):
         return ""
-    from mnemark.files.sessions import SessionLog
     from mnemark.retrieval.quick_search import quick_search
 
     session = SessionLog(root, call.session).name
-    window = session, first_visible_line(root, session)
+    path = layout.in_scope(scope, session)
+    window = path, shown.first_visible_line(root, path)
     try:
-        found = quick_search(root, said, k=_HITS, exclude=[window])
+        found = quick_search(root, said, k=_HITS, exclude=[window], scopes=frozenset({"", scope}))
     except NotFoundError:  # a new workspace: the index is created in the background
         _run_in_background(root, "")
         return ""
     except Exception as error:  # noqa: BLE001 - whatever changed bytes cause; what is no damage fails again
-        found = _recall_from_files(root, said, window, error)
+        found = _recall_from_files(root, said, scope, window, error)
     marks = shown.load(root, session)
     text, new = shown.new_block(found, _HITS, marks, _BUDGET)
     if text:
@@ -105,19 +112,21 @@ def _recall(root: Path, call: HookCall) -> str:
     return text
 
 
-def _recall_from_files(root: Path, said: str, window: tuple[str, int], why: Exception) -> "Recall":
+def _recall_from_files(
+    root: Path, said: str, scope: str, window: tuple[str, int], why: Exception
+) -> "Recall":
     """Recall with an index that cannot be read: from the files, while it is made anew in the background."""
     from mnemark.agent.hook.log import log
     from mnemark.memory.memory import Memory
 
     log(root, f"prompt: {type(why).__name__}: {why}; answered from the files, and the index is made anew")
     with Memory.open(root) as memory:
-        found = memory.recall(said, k=_HITS, exclude=(window,), deadline=_SLOW_SECONDS)
+        found = memory.recall(said, k=_HITS, scope=scope, exclude=(window,), deadline=_SLOW_SECONDS)
     _run_in_background(root, "")
     return found
 
 
-def _observe(root: Path, call: HookCall) -> None:
+def _observe(root: Path, call: HookCall, project: Project) -> None:
     done = execution(call.data)
     if done is None:
         return
@@ -125,10 +134,10 @@ def _observe(root: Path, call: HookCall) -> None:
     from mnemark.text.summary.tool_titles import SIGNIFICANT, is_significant
 
     if is_significant(done.tool, done.arguments, (*SIGNIFICANT, *load(root).observe)):
-        observe_alone(root, call.session, done)
+        observe_alone(root, call.session, done, project)
 
 
-def observe_alone(root: Path, session: str, done: Execution) -> None:
+def observe_alone(root: Path, session: str, done: Execution, project: Project = PERSON) -> None:
     """Record a tool call durably in the journal, without opening the index.
 
     Raises:
@@ -139,7 +148,8 @@ def observe_alone(root: Path, session: str, done: Execution) -> None:
     from mnemark.memory.journal.sessions import SessionJournal
     from mnemark.memory.sessions.observations import observe
 
-    observe(SessionJournal(Workspace(root, load(root))), session, **done._asdict())
+    scope = scope_for(root, project)
+    observe(SessionJournal(Workspace(root, load(root))), session, scope=scope, **done._asdict())
 
 
 def _run_in_background(root: Path, session: str) -> None:

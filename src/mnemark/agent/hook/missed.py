@@ -17,6 +17,7 @@ import msgspec
 
 from mnemark.agent.hook import agents
 from mnemark.agent.hook.capture import LOCK, PATIENCE, PlainRecord, take_transcript
+from mnemark.agent.hook.project import folder_of, project_of
 from mnemark.errors import MnemarkError
 from mnemark.files import jsonl, layout, platform
 from mnemark.files.ids import derived_id
@@ -34,6 +35,8 @@ class _Missed(msgspec.Struct, frozen=True, kw_only=True):
     event: str
     time: str
     transcript: str = ""
+    folder: str = ""
+    """That the agent worked in."""
     why: str = ""
 
 
@@ -59,7 +62,7 @@ def note(root: Path, event: str, agent: str, data: Mapping[str, Any], error: Bas
     transcript = data.get("transcript_path") if known.transcript else None
     missed = _Missed(
         agent=known.name, session=session, event=found[0], time=_now(),
-        transcript=transcript if isinstance(transcript, str) else "",
+        transcript=transcript if isinstance(transcript, str) else "", folder=folder_of(data),
         why=f"{type(error).__name__}: {error}"[:_MAX_WHY],
     )  # fmt: skip
     line = msgspec.json.encode(missed) + b"\n"
@@ -91,7 +94,7 @@ def _make_up(root: Path, place: Path, taken: Path, *, trusted: bool) -> None:
     read = (msgspec.json.decode(line.data) for line in jsonl.read(taken))
     notes = [msgspec.convert(one, _Missed, strict=False) for one in read]
     if not trusted:
-        notes = [msgspec.structs.replace(one, transcript="") for one in notes]
+        notes = [msgspec.structs.replace(one, transcript="", folder="") for one in notes]
     notes.sort(key=lambda one: (one.agent, one.session, one.time))
     for (agent, session), group in groupby(notes, key=lambda one: (one.agent, one.session)):
         missed = list(group)
@@ -105,7 +108,7 @@ def _make_up(root: Path, place: Path, taken: Path, *, trusted: bool) -> None:
 
 def _record(root: Path, agent_name: str, session: str, missed: list[_Missed]) -> None:
     agent = agents.agent_named(agent_name)
-    record = PlainRecord(root, session)
+    record = PlainRecord(root, session, project_of(root, session, missed[0].folder))
     transcript = next((one.transcript for one in reversed(missed) if one.transcript), "")
     if agent is not None and take_transcript(root, record, agent, {"transcript_path": transcript}):
         missed = [one for one in missed if one.event == "tool"]  # no transcript is read for results

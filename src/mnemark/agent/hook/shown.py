@@ -1,6 +1,7 @@
-"""Remember what a session was shown, so that a model does not get it twice. Imports stay light.
+"""Remember what a model has in its context, so that it does not get it twice. Imports stay light.
 
-What stands in the model's context is kept as hashes of lines, and of the refs of facts, until a compaction.
+What a session was shown is kept as hashes of lines, and of the refs of facts, until a compaction; of its own
+turns, the number of lines that have left the context.
 """
 
 import hashlib
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from mnemark.agent.hook.event import checked, floor
 from mnemark.errors import MnemarkError
 from mnemark.files import layout, platform
+from mnemark.files.jsonl import count_lines
 
 if TYPE_CHECKING:
     from mnemark.types import Hit, Recall
@@ -93,3 +95,30 @@ def save(root: Path, session: str, marks: frozenset[str]) -> None:
         layout.private_folder(root)
         platform.make_folder(place.parent)
         platform.write_private(place, "\n".join(sorted(marks)[:_MOST]).encode())
+
+
+def _window_file(root: Path, session: str) -> Path:
+    """Return the path of the file with the number of lines that have left the model's context."""
+    return root / layout.PRIVATE / "hooks" / hashlib.blake2b(session.encode(), digest_size=10).hexdigest()
+
+
+def note_compaction(root: Path, session: str) -> None:
+    """Record that all lines of a session's file (a path in `root`) have left the model's context."""
+    path = root / session
+    if not path.is_file():
+        return
+    place = _window_file(root, session)
+    layout.private_folder(root)
+    platform.make_folder(place.parent)
+    platform.write_private(place, b"%d\n" % count_lines(path, path.stat().st_size))
+
+
+def first_visible_line(root: Path, session: str) -> int:
+    """Return the first line of a session's file in the model's context; a recall excludes turns from there.
+
+    Without the stored number it is 1, which only makes the recall smaller.
+    """
+    try:
+        return int(platform.content(_window_file(root, session))) + 1
+    except (OSError, ValueError):
+        return 1

@@ -1,16 +1,21 @@
 """Answer an agent's events in the daemon, with the workspace open; no answer waits for a language model."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from mnemark.agent.hook import agents, shown
 from mnemark.agent.hook.briefing import brief
-from mnemark.agent.hook.capture import capture, first_visible_line, note_compaction
+from mnemark.agent.hook.capture import capture
 from mnemark.agent.hook.cold import make_up
 from mnemark.agent.hook.event import HookCall, execution, is_question, parse_call
+from mnemark.agent.hook.project import folder_of, forget_note, project_of, scope_for
 from mnemark.errors import UsageError
+from mnemark.files.projects import FOLDER, Project
+from mnemark.files.sessions import SessionLog
 from mnemark.memory.memory import Memory
 from mnemark.memory.sessions.session import Session
+from mnemark.text.summary.tool_titles import SIGNIFICANT, is_significant
+from mnemark.types import Turn
 
 
 class WarmWorkspace(Protocol):
@@ -18,7 +23,14 @@ class WarmWorkspace(Protocol):
 
     memory: Memory
 
-    def session(self, identifier: str, *, user: str | None = None, agent: str | None = None) -> Session:
+    def session(
+        self,
+        identifier: str,
+        *,
+        user: str | None = None,
+        agent: str | None = None,
+        project: str | None = None,
+    ) -> Session:
         """Return the session of that id."""
 
 
@@ -44,29 +56,70 @@ def handle(opened: WarmWorkspace, event: str, body: Mapping[str, Any]) -> dict[s
     return {"output": agents.answer(call.agent, call.native, _run(opened, call))}
 
 
+class _Recording:
+    """A session of the workspace as a hook records it: the scope of a project is made with its first turn."""
+
+    def __init__(self, opened: WarmWorkspace, identifier: str, project: Project) -> None:
+        self._opened = opened
+        self._identifier = identifier
+        self._project = project
+        self.session = self._in(project.scope)
+
+    def _in(self, scope: str) -> Session:
+        name = scope.removeprefix(f"{FOLDER}/")
+        return self._opened.session(self._identifier, **({"project": name} if name else {}))
+
+    @property
+    def path(self) -> str:
+        return self.session.path
+
+    @property
+    def log(self) -> SessionLog:
+        return self.session.log
+
+    def add_many(self, turns: Sequence[Turn]) -> list[Turn]:
+        return self.settled().add_many(turns) if turns else []
+
+    def settled(self) -> Session:
+        """Return the session in the scope of its project, made where it has none."""
+        if self._project.repository:
+            self._project = Project(scope_for(self._opened.memory.root, self._project))
+            self.session = self._in(self._project.scope)
+        return self.session
+
+
 def _run(opened: WarmWorkspace, call: HookCall) -> str:
     memory = opened.memory
+    begins = call.event in {"session-start", "tool"}
+    project = project_of(memory.root, call.session, folder_of(call.data), begins=begins)
     if not call.session:
-        return brief(memory, call) if call.event == "session-start" else ""
-    session = opened.session(call.session)
+        return brief(memory, call, project.scope) if call.event == "session-start" else ""
+    recording = _Recording(opened, call.session, project)
     # Recall before recording the prompt; a transcript contains it only after the answer.
-    block = _recall(memory, session, call) if call.event == "prompt" else ""
+    block = _recall(memory, recording.session, call) if call.event == "prompt" else ""
     if call.event == "tool":
-        if (done := execution(call.data)) is not None:
-            session.observe(**done._asdict())
+        _observe(memory, recording, call)
     elif call.event != "prompt" or not call.agent.transcript:
-        capture(memory.root, session, call.agent, call.data, call.event)
+        capture(memory.root, recording, call.agent, call.data, call.event)
         make_up(memory.root)
     match call.event:
         case "session-start":
-            return brief(memory, call)
+            return brief(memory, call, project.scope)
         case "compact":
-            note_compaction(memory.root, session.path)
-            shown.save(memory.root, session.path, frozenset())
+            shown.note_compaction(memory.root, recording.path)
+            shown.save(memory.root, recording.log.name, frozenset())
         case "session-end":
-            shown.save(memory.root, session.path, frozenset())
-            session.end(wait=False)
+            shown.save(memory.root, recording.log.name, frozenset())
+            forget_note(memory.root, call.session)
+            recording.session.end(wait=False)
     return block
+
+
+def _observe(memory: Memory, recording: _Recording, call: HookCall) -> None:
+    done = execution(call.data)
+    tools = (*SIGNIFICANT, *memory.config.observe)
+    if done is not None and is_significant(done.tool, done.arguments, tools):
+        recording.settled().observe(**done._asdict())
 
 
 def _recall(memory: Memory, session: Session, call: HookCall) -> str:
@@ -74,11 +127,11 @@ def _recall(memory: Memory, session: Session, call: HookCall) -> str:
     said = call.data.get("prompt")
     if not isinstance(said, str) or not is_question(said):
         return ""
-    window = ((session.path, first_visible_line(memory.root, session.path)),)
+    window = ((session.path, shown.first_visible_line(memory.root, session.path)),)
     context = [turn.content for turn in session.last(4)]
-    found = memory.recall(said, context=context, exclude=window)
-    marks = shown.load(memory.root, session.path)
+    found = memory.recall(said, context=context, scope=session.scope, exclude=window)
+    marks = shown.load(memory.root, session.log.name)
     text, new = shown.new_block(found, memory.config.recall_hits, marks, memory.config.recall_budget)
     if text:
-        shown.save(memory.root, session.path, marks | new)
+        shown.save(memory.root, session.log.name, marks | new)
     return text

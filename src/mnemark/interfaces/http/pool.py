@@ -41,19 +41,26 @@ class PooledWorkspace:
         self.memory = Memory.open(root)
         self.users = 0
         self.used = time.monotonic()
-        self._sessions: OrderedDict[tuple[str, str | None, str | None], Session] = OrderedDict()
+        self._sessions: OrderedDict[tuple[str | None, ...], Session] = OrderedDict()
         self._guard = threading.Lock()
         self._stop = threading.Event()
         self._watcher = threading.Thread(target=self._watch, name="mnemark-watch", daemon=True)
         if watching:
             self._watcher.start()
 
-    def session(self, identifier: str, *, user: str | None = None, agent: str | None = None) -> Session:
+    def session(
+        self,
+        identifier: str,
+        *,
+        user: str | None = None,
+        agent: str | None = None,
+        project: str | None = None,
+    ) -> Session:
         """Return the session of that id, cached with its last turns between requests."""
-        key = (identifier, user, agent)
+        key = (identifier, user, agent, project)
         with self._guard:
             if key not in self._sessions:
-                self._sessions[key] = self.memory.session(identifier, user=user, agent=agent)
+                self._sessions[key] = self.memory.session(identifier, user=user, agent=agent, project=project)
             self._sessions.move_to_end(key)
             while len(self._sessions) > _SESSIONS:
                 self._sessions.popitem(last=False)

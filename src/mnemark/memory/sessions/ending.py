@@ -361,8 +361,9 @@ def unended(ws: OpenWorkspace, *, idle: timedelta = timedelta(minutes=30)) -> li
     now, ended = ws.now(), _sizes_at_end(ws)
     found = []
     for scope in ws.scopes():
-        files = () if scope.startswith("projects/") else log_files(ws.root / scope)
-        for file in files:  # skip logs of the same size as at their end: they have no new turns
+        for file in log_files(
+            ws.root / scope
+        ):  # skip logs of the same size as at their end: they have no new turns
             info = None if ended.get(file.path) == file.size else session_info(file)
             if info is not None:
                 found.append(Recorder(ws, info.id, scope=scope))

@@ -2,6 +2,7 @@
 
 from mnemark.files.layout import scope_of
 from mnemark.interfaces.web.at import At, Go, Shown
+from mnemark.interfaces.workspace import session_in
 from mnemark.memory.browse.session_rows import name_of
 
 
@@ -16,7 +17,7 @@ def session(at: At) -> Shown:
     path = at.asked("path")
     page = at.memory.browse.turns(path, after=at.asked("after"))
     name = name_of(at.memory, path)
-    held = at.memory.fact_store.held(scope_of(path))
+    held = [one for scope in dict.fromkeys(("", scope_of(path))) for one in at.memory.fact_store.held(scope)]
     learned = [one.fact for one in held if path in one.fact.source and not one.fact.until]
     would = at.memory.revert(session=name, dry_run=True) if at.asked("revert") else None
     values = {"page": page, "path": path, "name": name, "learned": learned, "would": would}
@@ -26,9 +27,7 @@ def session(at: At) -> Shown:
 def end(at: At) -> Go:
     """End a session: its page is written and facts are learned from it."""
     path = at.sent("path")
-    kind, _, name = scope_of(path).partition("/")
-    user, agent = (name if kind == "users" else None), (name if kind == "agents" else None)
-    done = at.memory.session(name_of(at.memory, path), user=user, agent=agent).end(wait=False)
+    done = session_in(at.memory, name_of(at.memory, path), scope_of(path)).end(wait=False)
     at.tell(
         "The session is ended; its page is written." if done.status == "ended" else "Nothing was to be done."
     )

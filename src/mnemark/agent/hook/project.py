@@ -1,0 +1,102 @@
+"""Find whose memory a session of an agent is a part of: the person's, or a project's. Imports stay light.
+
+A session stays where it began, wherever its agent goes: its log says where, and until there is one, a note.
+"""
+
+import hashlib
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from mnemark.errors import MnemarkError
+from mnemark.files import layout, platform
+from mnemark.files.projects import FOLDER, PERSON, Project, folders, project_at, scope_of, scope_of_session
+from mnemark.files.sessions import SessionLog
+
+_SETTINGS: Final = (layout.CONFIG, "config.json")
+_SETTING: Final = b"projects"
+
+
+def project_of(root: Path, session: str, folder: str, *, begins: bool = False) -> Project:
+    """Return the project of a session.
+
+    Args:
+        root: the workspace.
+        session: the id of the session; may be empty.
+        folder: the folder that its agent works in now; see `folder_of`.
+        begins: note where a session began that has no log yet.
+    """
+    if not _has_projects(root):
+        return PERSON
+    if not session:
+        return project_at(root, folder)
+    name = SessionLog(root, session).name
+    if (scope := scope_of_session(root, name)) is not None:
+        return Project(scope)
+    if (noted := _noted(root, name)) is not None:
+        return noted
+    found = project_at(root, folder)
+    if begins:
+        _note(root, name, found)
+    return found
+
+
+def folder_of(data: Mapping[str, Any]) -> str:
+    """Return the folder that an event of an agent names; Cursor's names a list of those that are open."""
+    roots = data.get("workspace_roots")
+    found = data.get("cwd") or (roots[0] if isinstance(roots, list) and roots else "")
+    return found if isinstance(found, str) else ""
+
+
+def scope_for(root: Path, project: Project) -> str:
+    """Return the scope of a project that something is written to, made where it has none."""
+    if not project.repository:
+        return project.scope
+    from mnemark.files.new_project import new_scope
+
+    return new_scope(root, project.repository)
+
+
+def _has_projects(root: Path) -> bool:
+    """Tell whether projects have memories of their own; settings that do not say so are not parsed."""
+    for name in _SETTINGS:
+        with suppress(OSError):
+            if _SETTING in platform.content(root / name):
+                from mnemark.files.config import load
+
+                return load(root).projects
+    return True
+
+
+def _place(root: Path, name: str) -> Path:
+    mark = hashlib.blake2b(name.encode(), digest_size=10).hexdigest()
+    return root / layout.PRIVATE / "hooks" / f"{mark}.project"
+
+
+def _noted(root: Path, name: str) -> Project | None:
+    """Return the project that a session began in; None where that was not noted."""
+    try:
+        noted = os.fsdecode(platform.content(_place(root, name)))
+    except OSError:
+        return None
+    if not noted or noted.removeprefix(f"{FOLDER}/") in folders(root):
+        return Project(noted)
+    scope = scope_of(root, noted)
+    return Project(scope) if scope else Project("", noted)
+
+
+def _note(root: Path, name: str, project: Project) -> None:
+    """Note where a session began; where that cannot be written, its log will say so."""
+    place = _place(root, name)
+    with suppress(OSError, MnemarkError):
+        layout.private_folder(root)
+        platform.make_folder(place.parent)
+        platform.write_private(place, os.fsencode(project.scope or project.repository))
+
+
+def forget_note(root: Path, session: str) -> None:
+    """Remove the note of a session that has ended."""
+    with suppress(OSError):
+        platform.FS.unlink(_place(root, SessionLog(root, session).name))
