@@ -13,7 +13,6 @@ from mnemark.facts.model import Fact
 from mnemark.facts.remember import catch_up, follow, remember_many
 from mnemark.files.ids import new_id
 from mnemark.files.journal import Change
-from mnemark.files.layout import scope_of
 from mnemark.files.scan import scan
 from mnemark.memory import file_edits
 from mnemark.memory.consolidation import cleanup, condense, decay, duplicates, sync_conflicts, tidy
@@ -154,7 +153,7 @@ def _would_learn(ws: OpenWorkspace, notes: list[str]) -> list[LearnedFact]:
 
 def _plan_learned(view: ScopeView, learned: list[LearnedFact]) -> list[LearnedFact]:
     """Plan the edits of facts that would be learned, in a dry run; return the facts with their status."""
-    mine = [one for one in learned if scope_of(one.ref) == view.scope and one.status != "would be ended"]
+    mine = [one for one in learned if one.scope == view.scope and one.status != "would be ended"]
     arguments = [remember_arguments(one, view.scope) for one in mine]
     facts = remember_many(view.ws.fact_store, arguments, dry_run=True)  # each in the light of those before
     view.suppose(facts)

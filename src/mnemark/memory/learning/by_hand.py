@@ -26,6 +26,7 @@ from mnemark.files import layout, listing
 from mnemark.files.names import split_ref
 from mnemark.index.read_only import QuickIndex
 from mnemark.memory.curation.files import curated_files
+from mnemark.memory.learning.placement import PROJECTS
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.extraction.extract import extract
 from mnemark.text.extraction.notes import statements
@@ -121,13 +122,19 @@ class LinesByHand:
         except MnemarkError:  # there is no index yet, or it cannot be read: the search reports that
             return []
         places = ((one, layout.place(one[0])) for one in found)
-        kept = [one for one, at in places if at is not None and at.role == "note" and at.scope in {scope, ""}]
+        scopes = _beside(scope)
+        kept = [one for one, at in places if at is not None and at.role == "note" and at.scope in scopes]
         return kept[:_PASSAGES]
 
 
+def _beside(scope: str) -> Sequence[str]:
+    """Return the scopes whose lines a fact may contradict: not the root's, where it is about one project."""
+    return (scope,) if scope.startswith(PROJECTS) else tuple(dict.fromkeys((scope, "")))
+
+
 def _in_core(ws: OpenWorkspace, scope: str, now: datetime) -> Iterator[Line]:
-    """Yield the statements of people in MEMORY.md and USER.md of a scope and of the root."""
-    for folder in dict.fromkeys((f"{scope}/".lstrip("/"), "")):
+    """Yield the statements of people in MEMORY.md and USER.md of a scope and of those beside it."""
+    for folder in (f"{one}/".lstrip("/") for one in _beside(scope)):
         here = listing.names(ws.root, folder.rstrip("/"), ".md")
         users = [folder + name for name in here if name.casefold() == "user.md"]
         for path in (*curated_files(ws.root, folder), *users):

@@ -16,6 +16,7 @@ from mnemark.facts.timeline import order
 from mnemark.files.names import split_ref
 from mnemark.memory.learning.by_hand import LinesByHand
 from mnemark.memory.learning.heard import Heard, line_of
+from mnemark.memory.learning.placement import Statement, scope_for
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.extraction.addressed import is_addressed
 from mnemark.text.extraction.extract import OWNER_ROLES, Candidate
@@ -54,6 +55,8 @@ class LearnedFact(msgspec.Struct, frozen=True, kw_only=True):
     """Of a statement, which has no predicate."""
     against: str = ""
     """The line that a person wrote and that it contradicts."""
+    scope: str = ""
+    """Where it is kept: what is about the person is not kept in a project where it was said."""
 
 
 class SourcedCandidate(NamedTuple):
@@ -112,7 +115,7 @@ class CandidateWriter:
         if candidates:  # where nothing was found, the facts known are not read
             with self.ws.fact_store.lock:
                 self.ws.fact_store.sources.refresh()
-        for one in self._believed(candidates):
+        for one in self._believed([self._placed(one) for one in candidates]):
             new, since = one.fact, one.fact.since
             if new.over:
                 self._write(found, waiting)
@@ -138,9 +141,18 @@ class CandidateWriter:
                 predicate=new.predicate, value=new.value, type=new.type, since=since.isoformat(),
                 ref=one.ref, quote=new.quote, by=by, importance=importance, confidence=new.confidence,
                 priority=new.priority, topic=new.topic, against="" if known else self._against(one, wanted),
+                scope=one.scope,
             ))  # fmt: skip
         self._write(found, waiting)
         return found
+
+    def _placed(self, one: SourcedCandidate) -> SourcedCandidate:
+        """Return a candidate with the scope of what it is about."""
+        if not self.ws.config.projects:
+            return one
+        new = one.fact
+        said = Statement(new.subject, new.predicate, new.value, new.type, new.topic, new.quote)
+        return one._replace(scope=scope_for(said, one.scope))
 
     def _believed(self, candidates: Sequence[SourcedCandidate]) -> Iterator[SourcedCandidate]:
         """Yield the candidates that may be stored; put aside what rests on web pages or tools."""
@@ -206,6 +218,7 @@ class CandidateWriter:
                 quote=new.quote,
                 by=by,
                 id=fact.id,
+                scope=fact.scope,
             )
             for fact in retract(self.ws.fact_store, said, dry_run=self.dry_run)
         ]

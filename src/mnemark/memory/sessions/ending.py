@@ -289,8 +289,9 @@ class _Ending:
             )
             return
         if self.facts:  # superseded facts leave core memory; new ones are promoted by a consolidation
-            scope, session = self.session.scope, self.session.id
-            withdraw(self.ws, [scope], step="session end: core memory", session=session, group=self.group)
+            session = self.session.id
+            scopes = dict.fromkeys((self.session.scope, *(fact.scope for fact in self.facts)))
+            withdraw(self.ws, scopes, step="session end: core memory", session=session, group=self.group)
 
     def _defer(self, paths: Iterable[str]) -> None:
         for path in paths:

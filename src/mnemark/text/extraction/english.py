@@ -201,6 +201,12 @@ def _ours(match: re.Match[str], _: Clause) -> list[Found]:
     return [Found("project", match["p"].lower(), value)] if good else []
 
 
+def _used(match: re.Match[str], _: Clause) -> list[Found]:
+    """Read a program that a project uses: "we use pnpm here"."""
+    value = bare(match["v"])
+    return [Found("project", kind_of(value) or "tools", value)]
+
+
 def _decision(match: re.Match[str], clause: Clause) -> list[Found]:
     value = bare(match["v"])
     if re.search(r"(?i)\blet's", match[0]):
@@ -350,6 +356,7 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(rf"(?i:we|our team|the team|the project)(?i:(?:'ve| have| has)? {_OFTEN}(?:switched|moved|migrated|changed)(?: over)?) (?i:from) (?P<old>[^,]{{2,30}}?) (?i:to) (?P<v>[^,]{{2,30}})", _replaced, dated=True),
     _rule(rf"(?P<who>(?i:I'm|I am|I|we're|we are|we|(?:the|this|our) [\w-]+(?: [\w-]+)?)) {_OFTEN}(?:(?i:needs|is|are) )?{_MEANS}(?: (?i:on))? (?P<t>(?i:{VERSIONED})) (?P<v>{VERSION})", _version, dated=True),
     _rule(rf"(?P<who>(?i:I|we|I've|we've|we have|the (?:project|team|backend|frontend))) (?i:{_OFTEN}(?:moved|upgraded|migrated|switched|updated|bumped))(?: (?i:from))? ?(?P<t>(?i:{VERSIONED}))?(?: (?i:from))? ?(?:{VERSION})? ?(?i:to) (?P<t2>(?i:{VERSIONED}))? ?(?P<v>{VERSION})", _version, dated=True),
+    _rule(rf"(?i:(?:we|our team|the team|(?:this|the|our) (?:project|repo|repository|codebase))(?: all)? {_OFTEN}uses?) (?P<v>(?i:{NAMED}))(?i: here| (?:in|for) (?:this|the|our) (?:project|repo|repository|codebase))?", _used, dated=True),
     _rule(rf"(?i:(?:we|the project|this project) {_OFTEN}uses?) (?P<v>[^,]{{2,30}}) (?i:as (?:our|the|its|an?)) (?:main |default )?(?P<p>{_OURS})", _ours),
     _rule(rf"(?i:(?:our|the project's) (?:main )?(?P<p>{_OURS}) is(?: now)?) (?P<v>[^,]{{2,40}})", _ours),
     _rule(r"(?i:(?:after|in|at) (?:the|our|a) \w+ we|we)(?i:(?:'ve| have)?(?: all| finally| already| just| now)* (?:decided|agreed|settled|opted)(?: that| to| on| for)?) (?P<v>[^,;]{3,160})", _decision, agent=True, importance=0.7),

@@ -1,0 +1,130 @@
+"""What is about the person goes with them; what is about a project stays in it."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from mnemark.memory.learning.placement import Statement, is_of_project, scope_for
+from mnemark.text.extraction.extract import extract
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+PROJECT = """
+    we use pnpm here
+    We use pnpm in this repo.
+    This project uses pnpm.
+    Our package manager is pnpm.
+    Never push to main.
+    Always run the tests before committing.
+    Don't use emojis in commit messages.
+    From now on, write commit messages in English.
+    From now on, use two spaces for indentation.
+    In this project, always answer in English.
+    We decided to go with PostgreSQL for the order service.
+    We decided to drop support for the old importer.
+    Let's go with Redis for the cache.
+    We're on Python 3.12.
+    The test command is `make test`.
+    The staging server is staging-2.example.org.
+    Remember that the staging server is at 10.0.0.7.
+    Remember that the deploy key rotates monthly.
+    We switched from Jenkins to CircleCI.
+    We no longer use Jenkins.
+    Our tech lead is Maria.
+    这个项目用 pnpm
+    我们用 pnpm
+    我们项目用 Python 3.12。
+    我们决定用 PostgreSQL。
+    我们的数据库是 MySQL。
+    测试命令是 make test
+    以后提交前都要跑测试。
+    永远不要直接推送到 main 分支。
+    每次提交都要写测试。
+    请记住，我们用 pnpm。
+"""
+PERSON = """
+    I use Zed
+    I no longer use Zed.
+    I live in Leeds.
+    I'm allergic to peanuts.
+    My wife Ann is allergic to peanuts.
+    My manager is Tom.
+    My GitHub username is ann42.
+    I like hiking.
+    I prefer tabs over spaces.
+    I use pnpm.
+    I work at Fabrikam as a data analyst.
+    We moved to Berlin.
+    We have two kids.
+    We decided to get married in May.
+    From now on, answer in German.
+    Always explain briefly what you changed in the code.
+    Always ask me before deleting files.
+    Always ask me before you commit.
+    Always use conventional commits in all my projects.
+    Please remember: I don't eat meat.
+    Remember that Ann's birthday is on 5 May.
+    我用 Zed
+    我住在上海。
+    以后用中文回答。
+    以后叫我老王。
+    提交代码之前一定要先问我。
+    请记住，我不吃辣。
+    我们决定明年结婚。
+    所有项目的提交信息都必须用英文写。
+"""
+
+
+def lines(text: str) -> list[str]:
+    return [line.strip() for line in text.strip().splitlines()]
+
+
+def said(sentence: str) -> list[Statement]:
+    found = extract(sentence, time=NOW)
+    return [Statement(one.subject, one.predicate, one.value, one.type, one.topic, one.quote) for one in found]
+
+
+@pytest.mark.parametrize("sentence", lines(PROJECT))
+def test_what_is_about_the_project(sentence: str) -> None:
+    found = said(sentence)
+    assert found
+    assert [is_of_project(one) for one in found] == [True] * len(found)
+    assert {scope_for(one, "projects/shop") for one in found} == {"projects/shop"}
+
+
+@pytest.mark.parametrize("sentence", lines(PERSON))
+def test_what_is_about_the_person(sentence: str) -> None:
+    found = said(sentence)
+    assert found
+    assert [is_of_project(one) for one in found] == [False] * len(found)
+    assert {scope_for(one, "projects/shop") for one in found} == {""}
+    assert {scope_for(one, "users/ann") for one in found} == {"users/ann"}, "other scopes keep what they had"
+
+
+@pytest.mark.parametrize(
+    ("subject", "predicate", "value", "kind", "project"),
+    [
+        ("project", "package manager", "pnpm", "fact", True),
+        ("user", "package manager", "pnpm", "fact", True),  # models leave the subject out
+        ("user", "", "This repository uses pnpm", "fact", True),
+        ("user", "", "deploys go through GitHub Actions", "fact", True),
+        ("user", "test command", "make test", "fact", True),
+        ("API server", "port", "8080", "fact", True),
+        ("user", "", "never commit generated files", "rule", True),
+        ("user", "", "提交信息要写工单号", "rule", True),
+        ("user", "", "本仓库用 pnpm", "fact", True),
+        ("user", "editor", "Zed", "fact", False),
+        ("user", "name", "Ann", "fact", False),
+        ("user", "", "The user likes short answers", "preference", False),
+        ("user", "", "prefers to be asked before code is changed", "preference", False),
+        ("user", "likes", "clean code", "preference", False),
+        ("Ann", "birthday", "5 May", "fact", False),
+        ("Bob", "job", "backend developer", "fact", False),
+        ("user", "language", "German", "preference", False),
+        ("user", "", "call me Bob", "rule", False),
+        ("user", "城市", "上海", "fact", False),
+    ],
+)
+def test_what_models_say_without_a_sentence(
+    subject: str, predicate: str, value: str, kind: str, *, project: bool
+) -> None:
+    assert is_of_project(Statement(subject, predicate, value, kind)) is project
