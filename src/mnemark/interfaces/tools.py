@@ -66,7 +66,8 @@ def _yes(description: str) -> dict[str, Any]:
 
 
 _SCOPE: Final = _text(
-    "Include the memory of users/NAME, agents/NAME or projects/NAME, beside the shared one."
+    "Include the memory of users/NAME, agents/NAME or projects/NAME, beside the shared one; by default that "
+    "of the project you work in."
 )
 
 TOOLS: Final[tuple[Tool, ...]] = (

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemark.errors import BusyError, IntegrityError, MnemarkError, UsageError
-from mnemark.interfaces.tools import BY_NAME, known_arguments
+from mnemark.interfaces.tools import BY_NAME, Tool, known_arguments
 from mnemark.text.choices import one_of
 
 if TYPE_CHECKING:
@@ -31,10 +31,11 @@ Result = dict[str, Any]
 Run = Callable[["Memory", dict[str, Any]], Result]
 
 
-def call(memory: "Memory", name: str, given: Mapping[str, Any]) -> Result:
+def call(memory: "Memory", name: str, given: Mapping[str, Any], *, folder: str = "") -> Result:
     """Return the result of `tools/call`: `content`, `structuredContent`, `isError`.
 
-    A `MnemarkError` becomes a result with its message, for the model to act on.
+    A `MnemarkError` becomes a result with its message, for the model to act on. Without a scope, a call is
+    about the memory of the project in `folder`, where the client works, beside the shared one.
 
     Raises:
         UsageError: there is no such tool.
@@ -43,11 +44,36 @@ def call(memory: "Memory", name: str, given: Mapping[str, Any]) -> Result:
     if tool is None:
         raise UsageError(f"there is no tool {name!r}; tools: {', '.join(BY_NAME)}")
     try:
-        data = RUNS[name](memory, known_arguments(tool, given))
+        arguments = known_arguments(tool, given)
+        if folder and "scope" in tool.properties and "scope" not in arguments:
+            arguments |= _scope_at(memory, tool, arguments, folder)
+        data = RUNS[name](memory, arguments)
     except MnemarkError as error:
         return failed(str(error))
     text = json.dumps(data, ensure_ascii=False)
     return {"content": [{"type": "text", "text": text}], "structuredContent": data, "isError": False}
+
+
+def _scope_at(memory: "Memory", tool: Tool, given: Mapping[str, Any], folder: str) -> Result:
+    """Return the scope of a call from a folder: of its project, unless it writes what is about the person."""
+    from mnemark.files.projects import project_at
+    from mnemark.memory.learning.placement import Statement, is_of_project
+
+    project = project_at(memory.root, folder) if memory.config.projects else None
+    scope = project.scope if project is not None else ""
+    if project is not None and not tool.reads:
+        subject, predicate = given.get("subject", "user"), given.get("predicate", "")
+        said = Statement(subject, predicate, given.get("value", ""), given.get("type", "fact"))
+        if "text" in given:  # a note says "I" of whoever writes it: what it names decides
+            said = Statement("note", given["text"], "")
+        if not is_of_project(said):
+            return {}
+        memory.check_writable("write")
+        if project.repository:
+            from mnemark.files.new_project import new_scope
+
+            scope = new_scope(memory.root, project.repository)
+    return {"scope": scope} if scope else {}
 
 
 def failed(message: str) -> Result:

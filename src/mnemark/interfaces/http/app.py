@@ -137,14 +137,18 @@ class Api:
         if name not in BY_NAME:
             raise HTTPException(404, f"there is no tool {name!r}; tools: {', '.join(BY_NAME)}")
         return _json(
-            await self.lanes.run(body.workspace, lambda: self._run_tool(body.workspace, name, body.arguments))
+            await self.lanes.run(
+                body.workspace, lambda: self._run_tool(body.workspace, name, body.arguments, body.folder)
+            )
         )
 
-    def _run_tool(self, workspace: object, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def _run_tool(
+        self, workspace: object, name: str, arguments: Mapping[str, Any], folder: str = ""
+    ) -> dict[str, Any]:
         from mnemark.interfaces.tools_run import call
 
         with self.workspaces.lease(workspace) as opened:
-            return call(opened.memory, name, arguments)
+            return call(opened.memory, name, arguments, folder=folder)
 
     async def _query(self, request: Request) -> Response:
         query = _decoded(msgspec.json.Decoder(ClientQuery), await request.body())

@@ -257,6 +257,8 @@ class ToolCall(Body):
     """A call of one of the memory tools."""
 
     arguments: dict[str, Any] = {}
+    folder: str = ""
+    """The folder that the client works in: the memory of its project is used where no scope is named."""
 
 
 class Ticket(Body):

@@ -4,6 +4,7 @@ Imports stay light: `initialize` and `tools/list` are answered from a table. The
 and runs the tools; where there is none, or the connection ends, they run in this process.
 """
 
+import os
 import sys
 import threading
 import time
@@ -46,6 +47,7 @@ class Front:
         self._writing = threading.Lock()
         self._opening = threading.Lock()
         self._starting = threading.Lock()
+        self._folder = _folder()
         self._memory: Memory | None = None
         self._root: Path | None = None
         self._child: subprocess.Popen[bytes] | None = None
@@ -168,7 +170,7 @@ class Front:
     def _ask(
         self, running: daemon.Daemon, root: Path, name: str, arguments: Mapping[str, Any]
     ) -> dict[str, Any]:
-        body = {"workspace": str(root), "arguments": arguments}
+        body = {"workspace": str(root), "arguments": arguments, "folder": self._folder}
         try:
             found = daemon.post(f"/v1/tools/{name}", body, _CALL_SECONDS, daemon=running)
         except daemon.RefusedError as error:
@@ -186,7 +188,7 @@ class Front:
         with self._opening:
             if self._memory is None:
                 self._memory = Memory.open(root)
-        return call(self._memory, name, arguments)
+        return call(self._memory, name, arguments, folder=self._folder)
 
     def _workspace(self) -> Path:
         if self._root is None:
@@ -229,6 +231,16 @@ class Front:
         return daemon.find()
 
 
+def _folder() -> str:
+    """Return the folder that the client works in: Claude Code names it, others start their servers there."""
+    if given := os.environ.get("CLAUDE_PROJECT_DIR"):
+        return given
+    try:
+        return str(Path.cwd())
+    except FileNotFoundError:  # deleted meanwhile
+        return ""
+
+
 def _invalid(message: Any) -> dict[str, Any] | None:
     """Return the error response to an invalid message, or None."""
     try:
@@ -261,8 +273,6 @@ def serve(workspace: Path | None, *, alone: bool = False) -> None:
 
 def quick(arguments: list[str]) -> bool:
     """Serve if the arguments after `mcp` are simple; return False to use the full command line."""
-    import os
-
     named = os.environ.get("MNEMARK_WORKSPACE") or None
     alone = False
     words = iter(arguments)

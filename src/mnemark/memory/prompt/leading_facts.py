@@ -5,6 +5,7 @@ as long as nothing was written about facts since, no fact began or ended, and no
 """
 
 import hashlib
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Final
@@ -14,10 +15,11 @@ import msgspec
 from mnemark.facts import states
 from mnemark.facts.store import PlainWorkspace
 from mnemark.files import compiled_cache, listing, platform
+from mnemark.files.layout import in_scope
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.prompt.facts import Facts, facts_for
 
-VERSION: Final = 1
+VERSION: Final = 2
 MOST: Final = 60
 """Facts kept of a layer: more lines than a briefing has room for."""
 _NAME: Final = "facts"
@@ -30,20 +32,20 @@ class _Kept(msgspec.Struct):
 
 
 def leading_facts(ws: PlainWorkspace, now: datetime, *, scope: str = "") -> Facts:
-    """Return the first facts of each layer that hold at `now`; those of a scope are read anew."""
-    if scope:
-        return _first(facts_for(ws, now, scope=scope))
+    """Return the first facts of each layer that hold at `now`, of the root and of a scope beside it."""
+    scopes = tuple(dict.fromkeys(("", scope)))
     known = states.kept(ws.root, ws.root, ws.visible.redacted)
-    if not known.settled(scope):
-        return _first(facts_for(ws, now))
-    section = states.load(ws.root, scope)
-    key = _key(ws, section)
+    if not all(map(known.settled, scopes)):
+        return _first(facts_for(ws, now, scope=scope))
+    sections = [states.load(ws.root, one) for one in scopes]
+    key = _key(ws, scopes, sections)
     with suppress(msgspec.DecodeError):
         kept = msgspec.json.decode(compiled_cache.load(ws.root, _NAME, key) or "", type=_Kept)
         if kept.until is None or now.timestamp() < kept.until:
             return kept.facts
-    facts = _first(facts_for(ws, now))
-    times = (time for fact in (section.facts if section else ()) for time in (fact.begin, fact.end))
+    facts = _first(facts_for(ws, now, scope=scope))
+    every = (fact for section in sections if section for fact in section.facts)
+    times = (time for fact in every for time in (fact.begin, fact.end))
     until = min((time for time in times if time is not None and time > now.timestamp()), default=None)
     if not ws.readonly:
         compiled_cache.save(ws.root, _NAME, key, msgspec.json.encode(_Kept(facts, until)).decode())
@@ -55,9 +57,12 @@ def _first(facts: Facts) -> Facts:
     return Facts(**few, subjects={})
 
 
-def _key(ws: PlainWorkspace, section: object) -> str:
+def _key(ws: PlainWorkspace, scopes: Sequence[str], sections: Sequence[object]) -> str:
     """Return a hash of the cached states, of the settings, and of the files with generated parts."""
-    names = [name for name in listing.names(ws.root, "", ".md") if name.casefold() == "user.md"]
-    files = [platform.identity(ws.root / path) for path in (*curated_files(ws.root, ""), *names)]
-    parts = (VERSION, ws.visible.identity, str(ws.fact_store.zone), files, msgspec.json.encode(section))
+    paths: list[str] = []
+    for scope in scopes:
+        names = (name for name in listing.names(ws.root, scope, ".md") if name.casefold() == "user.md")
+        paths += (*curated_files(ws.root, f"{scope}/" if scope else ""), *(in_scope(scope, n) for n in names))
+    files = [(path, platform.identity(ws.root / path)) for path in paths]
+    parts = (VERSION, ws.visible.identity, str(ws.fact_store.zone), files, msgspec.json.encode(sections))
     return hashlib.blake2b(repr(parts).encode(), digest_size=8).hexdigest()
