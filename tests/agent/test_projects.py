@@ -1,4 +1,4 @@
-"""A memory for each project: what is said of a repository stays in it, what is said of a person goes along."""
+"""A memory for each project: what is said of a repository stays in it, what is said of a person does not."""
 
 import json
 import os
@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import pytest
 
@@ -28,8 +28,8 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
-    monkeypatch.delenv("MNEMARK_WORKSPACE", raising=False)
-    monkeypatch.delenv("CLAUDE_PROJECT_DIR", raising=False)
+    for name in ("MNEMARK_WORKSPACE", "CLAUDE_PROJECT_DIR", "CLAUDE_CONFIG_DIR"):
+        monkeypatch.delenv(name, raising=False)
     found = tmp_path / "home/mnemark"
     layout.init(found)
     (found / "mnemark.toml").write_text('embedder = "none"\nrecall_deadline_ms = 5000\n', "utf-8")
@@ -59,7 +59,9 @@ class Agent:
         if self.memory is None:
             output: Mapping[str, Any] = cold.handle(self.root, parse_call(event, name, data))
         else:
-            output = warm.handle(self, event, {"agent": name, "event": data})["output"]
+            output = warm.handle(cast("warm.WarmWorkspace", self), event, {"agent": name, "event": data})[
+                "output"
+            ]
         return str(output.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
     def talk(self, session: str, folder: Path, *said: str) -> None:
@@ -163,7 +165,11 @@ def test_nothing_is_made_until_something_is_said(agent: Agent, root: Path, tmp_p
     agent.talk("one", shop)
     agent.hook("tool", shop, session_id="one", tool_name="Read", tool_input={"file_path": "/x"})
     assert not (root / "projects").exists()
-    call = {"tool_name": "Bash", "tool_input": {"command": "make deploy"}, "tool_response": "done"}
+    call: dict[str, Any] = {
+        "tool_name": "Bash",
+        "tool_input": {"command": "make deploy"},
+        "tool_response": "done",
+    }
     agent.hook("tool", shop, session_id="one", tool_use_id="t1", **call)
     assert (root / "projects/shop/PROJECT.md").is_file()
 
@@ -173,7 +179,11 @@ def test_a_session_stays_where_it_began(agent: Agent, root: Path, tmp_path: Path
     path = root.parent / "one.jsonl"
     about: dict[str, Any] = {"session_id": "one", "transcript_path": str(path)}
     agent.hook("session-start", shop, **about)
-    call = {"tool_name": "Bash", "tool_input": {"command": "make deploy"}, "tool_response": "done"}
+    call: dict[str, Any] = {
+        "tool_name": "Bash",
+        "tool_input": {"command": "make deploy"},
+        "tool_response": "done",
+    }
     agent.hook("tool", blog, tool_use_id="t1", **call, **about)
     write(path, claude_line(1, "user", "The lantern is lit by Hobson."))
     agent.hook("response", blog, **about)
@@ -326,3 +336,50 @@ def test_a_hook_of_a_process_of_its_own(root: Path, tmp_path: Path) -> None:
     )  # fmt: skip
     assert json.loads(done.stdout) == {"continue": True}
     assert (root / "projects/shop/PROJECT.md").is_file()
+
+
+def command(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "mnemark", *words], capture_output=True, text=True, check=True, timeout=60,
+        cwd=root.parent,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (None, "projects = false\n"),
+        ("", "projects = false\n"),
+        ('owner = "Ann"', 'owner = "Ann"\nprojects = false\n'),
+        ('owner = "Ann"\n[llm]\nmodel = ""\n', 'owner = "Ann"\nprojects = false\n[llm]\nmodel = ""\n'),
+        ("projects = true # mine\n", "projects = false\n"),
+        ("projects=false\n", "projects=false\n"),
+    ],
+)
+def test_connect_keeps_one_memory_where_asked(root: Path, before: str | None, after: str) -> None:
+    settings = root / "mnemark.toml"
+    settings.unlink() if before is None else settings.write_text(before, "utf-8")
+    told = command(root, "connect", "claude-code", "-w", str(root)).stderr
+    assert ("--one-memory" in told) == (before != "projects=false\n")
+    dry = command(root, "connect", "claude-code", "--one-memory", "--dry-run", "-w", str(root))
+    assert "projects = false" in dry.stdout
+    assert before is None or settings.read_text("utf-8") == before
+    told = command(root, "connect", "claude-code", "--one-memory", "-w", str(root)).stderr
+    assert "One memory for everything" in told
+    assert settings.read_text("utf-8") == after
+
+
+def test_status_and_check_know_of_projects(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cold, "_run_in_background", lambda *_: None)
+    shop = repository(tmp_path / "shop")
+    said = {"conversation_id": "one", "prompt": "Our package manager is pnpm.", "cwd": str(shop)}
+    cold.handle(root, parse_call("prompt", "cursor", said))
+    assert "projects   1 with a memory of their own" in command(root, "status", "-w", str(root)).stdout
+    assert json.loads(command(root, "status", "--json", "-w", str(root)).stdout)["projects"] == 1
+    found = command(root, "search", "package manager", "--scope", "projects/shop", "-w", str(root)).stdout
+    assert "pnpm" in found
+    assert "pnpm" not in command(root, "search", "package manager", "-w", str(root)).stdout
+    command(root, "connect", "claude-code", "-w", str(root))
+    assert "no" not in command(root, "connect", "--check", "claude-code").stdout.split()

@@ -181,6 +181,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     passages: int
     kinds: dict[str, int]
     scopes: dict[str, int]
+    projects: int
+    """Number of projects with a memory of their own."""
     bytes: int
     outdated: int
     """Number of files that the next sync will read."""
@@ -199,6 +201,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
         from mnemark.files.config import load_reported
         from mnemark.files.layout import sync_warning
         from mnemark.files.old_layouts import unread
+        from mnemark.files.projects import folders
         from mnemark.interfaces.workspace import pending
 
         stats = memory.stats()
@@ -207,8 +210,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
         settings = load_reported(memory.root).problems
         return cls(
             workspace=stats.root, files=stats.files, passages=stats.passages, kinds=stats.kinds,
-            scopes=stats.scopes, bytes=stats.bytes, outdated=ahead.outdated, stale=stats.stale,
-            embedder=memory.config.embedder, inner=ahead.inner,
+            scopes=stats.scopes, projects=len(folders(memory.root)), bytes=stats.bytes,
+            outdated=ahead.outdated, stale=stats.stale, embedder=memory.config.embedder, inner=ahead.inner,
             problems=(*settings, *warnings, *ahead.problems, *stats.problems),
             attention=tuple(one for one in memory.attention() if one.what != "skipped"),
         )  # fmt: skip
@@ -224,6 +227,7 @@ def status(found: Status) -> None:
     ]
     scopes = [f"{safe_line(name)} {count:,}" for name, count in found.scopes.items() if name]
     rows += [("scopes", ", ".join(scopes))] if scopes else []
+    rows += [("projects", f"{found.projects} with a memory of their own")] if found.projects else []
     room = f"{size(found.bytes)}, " if found.bytes else ""
     rows += [("index", room + _freshness(found)), ("embedder", found.embedder)]
     rows += [("not indexed", inner(found.inner))] if found.inner else []

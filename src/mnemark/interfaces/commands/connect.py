@@ -40,6 +40,9 @@ def connect(
     project: Annotated[
         bool, typer.Option("--project", help="Connect only the project in the current folder.")
     ] = False,
+    one_memory: Annotated[
+        bool, typer.Option("--one-memory", help="One memory for everything, none of its own for a project.")
+    ] = False,
     plugin: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Claude Code: write a plug-in there, do not change settings."),
@@ -61,6 +64,8 @@ def connect(
         _check(agent, here, json=json)
         return
     root = work.workspace_for(workspace_)
+    if one_memory and not remove:
+        _one_memory(root, dry_run=dry_run)
     if not agent:
         _connect_all(root, here, remove=remove, yes=yes, dry_run=dry_run, json=json)
         return
@@ -78,18 +83,49 @@ def connect(
         _show_planned(changes)
     else:
         _show_done(host, changes, root, remove=remove)
+        _tell_of_projects(root, removed=remove)
         if not remove:
             _offer_model(host)
+
+
+def _one_memory(root: Path, *, dry_run: bool) -> None:
+    from mnemark.agent.connect.one_memory import LINE, keep_one_memory
+    from mnemark.files.layout import CONFIG
+
+    if dry_run:
+        out(f"{safe(str(root / CONFIG))}: {LINE}")
+        return
+    _make(root)
+    keep_one_memory(root)
+
+
+def _tell_of_projects(root: Path, *, removed: bool) -> None:
+    """Say in one line whether projects have memories of their own, and how to change that."""
+    from mnemark.files.config import load
+
+    if removed:
+        return
+    if load(root).projects:
+        say(
+            "Each git repository has a memory of its own beside yours; --one-memory keeps one for everything."
+        )
+    else:
+        say("One memory for everything: projects = false in its mnemark.toml.")
+
+
+def _make(root: Path) -> None:
+    if not root.is_dir():
+        from mnemark.files import layout
+
+        layout.init(root)
+        say(f"Created {safe(str(root))}.")
 
 
 def _apply(changes: "list[Change]", root: Path, *, remove: bool) -> None:
     from mnemark.agent.connect import connect as work
 
-    if not remove and not root.is_dir():
-        from mnemark.files import layout
-
-        layout.init(root)
-        say(f"Created {safe(str(root))}.")
+    if not remove:
+        _make(root)
     work.apply(changes)
 
 
@@ -135,6 +171,7 @@ def _connect_all(
         _apply(own, root, remove=remove)
         if own:
             _show_done(host, [], root, remove=remove, changed=True)
+    _tell_of_projects(root, removed=remove)
 
 
 def _check(agent: str, project: Path | None, *, json: bool) -> None:
