@@ -383,3 +383,22 @@ def test_status_and_check_know_of_projects(
     assert "pnpm" not in command(root, "search", "package manager", "-w", str(root)).stdout
     command(root, "connect", "claude-code", "-w", str(root))
     assert "no" not in command(root, "connect", "--check", "claude-code").stdout.split()
+
+
+def test_what_a_project_s_session_said_is_taken_back_everywhere(
+    agent: Agent, root: Path, tmp_path: Path
+) -> None:
+    shop = repository(tmp_path / "shop")
+    agent.talk("one", tmp_path, "I use Zed.")
+    agent.talk("two", shop, "I live in Leeds.", "Our package manager is pnpm.", "I no longer use Zed.")
+    with Memory.open(root) as memory:
+        assert [str(fact) for fact in memory.facts()] == ["user city: Leeds"]
+        memory.revert(session="claude-code:two")
+        assert [str(fact) for fact in memory.facts(scope="projects/shop")] == ["user editor: Zed"]
+    agent.talk("three", shop, "I live in York.", "Our package manager is yarn.")
+    with Memory.open(root) as memory:
+        assert len(list(memory.facts(scope="projects/shop"))) == 3
+        memory.forget(session="claude-code:three", erase=True)
+        assert [str(fact) for fact in memory.facts(scope="projects/shop")] == ["user editor: Zed"]
+    held = [path for path in root.rglob("*") if path.is_file() and b"York" in path.read_bytes()]
+    assert held == []

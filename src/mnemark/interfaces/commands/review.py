@@ -40,7 +40,12 @@ def review(
     ] = None,
     *,
     workspace_: options.Workspace = None,
-    scope: options.OneScope = "",
+    scope: Annotated[
+        str,
+        typer.Option(
+            metavar="SCOPE", help="Only what waits in users/NAME, agents/NAME or projects/NAME. Default: all."
+        ),
+    ] = "*",
     json: options.Json = False,
 ) -> None:
     """Accept or reject proposed facts, conflicts and edits.
@@ -62,7 +67,7 @@ def review(
             raise UsageError(
                 f"`list` takes no id; use `mnemark review show {id_}`, or accept or reject instead of show"
             )
-        found = memory.review(scope=scope)
+        found = _waiting(memory, scope)
         if action == "show" and id_ is not None:
             found = [one for one in found if one.id == id_]
             if not found:
@@ -70,8 +75,15 @@ def review(
     _show(found, json=json, whole=action == "show")
 
 
+def _waiting(memory: "Memory", scope: str) -> "list[Waiting]":
+    from mnemark.files.scopes import scopes_of
+
+    scopes = memory.scopes() if scopes_of(scope) is None else [scope]
+    return [one for name in scopes for one in memory.review(scope=name)]
+
+
 def _decide(memory: "Memory", action: str, id_: str, scope: str, *, json: bool) -> None:
-    diffs = [one.diff for one in memory.review(scope=scope) if one.id == id_] if action == "accept" else []
+    diffs = [one.diff for one in _waiting(memory, scope) if one.id == id_] if action == "accept" else []
     diff = next(iter(diffs), "")
     fact = memory.accept(id_) if action == "accept" else memory.reject(id_)
     done = {"id": id_, "action": action, "fact": row(fact), "diff": diff}

@@ -179,11 +179,13 @@ def _ends(ws: OpenWorkspace, wanted: Criteria, zone: tzinfo) -> list[str]:
     if not wanted.session:
         return []
     log = ws.fact_store.log
+    name = SessionLog(ws.root, wanted.session).name
+    logs = {in_scope(scope, name) for scope in ws.scopes()}
     return [
         one
         for one, end in log.retracted.items()
         if one not in log.reinstated
-        and split_ref(end.source)[0] == in_scope(log.scopes[one], SessionLog(ws.root, wanted.session).name)
+        and split_ref(end.source)[0] in logs
         and (wanted.since is None or local(time_of(one), zone) >= local(wanted.since, zone))
     ]
 
