@@ -19,7 +19,9 @@ _SETTINGS: Final = (layout.CONFIG, "config.json")
 _SETTING: Final = b"projects"
 
 
-def project_of(root: Path, session: str, folder: str, *, begins: bool = False) -> Project:
+def project_of(
+    root: Path, session: str, folder: str, *, begins: bool = False, kept: bool | None = None
+) -> Project:
     """Return the project of a session.
 
     Args:
@@ -27,8 +29,9 @@ def project_of(root: Path, session: str, folder: str, *, begins: bool = False) -
         session: the id of the session; may be empty.
         folder: the folder that its agent works in now; see `folder_of`.
         begins: note where a session began that has no log yet.
+        kept: whether projects have memories of their own; as configured by default.
     """
-    if not _has_projects(root):
+    if not (_has_projects(root) if kept is None else kept):
         return PERSON
     if not session:
         return project_at(root, folder)

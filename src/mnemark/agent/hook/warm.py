@@ -90,8 +90,10 @@ class _Recording:
 
 def _run(opened: WarmWorkspace, call: HookCall) -> str:
     memory = opened.memory
-    begins = call.event in {"session-start", "tool"}
-    project = project_of(memory.root, call.session, folder_of(call.data), begins=begins)
+    project = project_of(
+        memory.root, call.session, folder_of(call.data), begins=call.event in {"session-start", "tool"},
+        kept=memory.config.projects,
+    )  # fmt: skip
     if not call.session:
         return brief(memory, call, project.scope) if call.event == "session-start" else ""
     recording = _Recording(opened, call.session, project)
