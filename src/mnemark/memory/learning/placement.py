@@ -19,7 +19,7 @@ from mnemark.text.extraction.work_words import (
 )
 
 PROJECTS: Final = "projects/"
-_LONGEST: Final = 1_000
+_LONGEST: Final = 4_000
 """Characters of a statement that are looked at."""
 _PERSONS: Final = frozenset({"editor", "shell", "terminal", "os", "browser", "language"})
 """What a person has, in whichever project they work."""
@@ -56,9 +56,9 @@ def is_of_project(said: Statement) -> bool:
         return False
     subject = subject_key(said.subject)
     if subject == "project":
-        return names_code(f"{said.predicate} {text}") or not AT_HOME.search(text)
+        return names_code(f"{said.predicate[:_LONGEST]} {text}") or not AT_HOME.search(text)
     if subject not in {"user", "agent"}:  # a person, or a thing: its name tells which
-        return names_code(f"{said.subject} {said.predicate}")
+        return names_code(f"{said.subject} {said.predicate}"[:_LONGEST])
     if said.type == "rule" or predicate_key(said.predicate) == "rules":
         return names_code(text) and not TO_PERSON.search(text)
     return said.type != "preference" and _is_of_work(said, text)
@@ -70,4 +70,4 @@ def _is_of_work(said: Statement, text: str) -> bool:
     about = topic_of(said.predicate) if key else said.topic
     if key in _PERSONS or about not in (_WORK if key else _WORK | _VAGUE):
         return False
-    return names_code(f"{said.predicate} {text}") and not FIRST_PERSON.search(text)
+    return names_code(f"{said.predicate[:_LONGEST]} {text}") and not FIRST_PERSON.search(text)

@@ -36,7 +36,7 @@ _CODE: Final = lazy_pattern(
     r"changelog|readme|source files?|bugs?|refactor\w*|compil\w+|localhost|cli|sdk|cache|webhooks?|"
     r"framework|library|libraries|indent(?:ation|ed)?|linter|makefile|stack ?trace|tickets?|issues?|hotfix\w*|rollback|"
     r"commands?|package managers?|default branch|deploy key|feature flags?)\b|"
-    r"\b[\w-]+\.(?:py|pyi|tsx?|jsx?|mjs|rs|go|java|kts?|rb|php|cpp|hpp|cs|swift|toml|ya?ml|json|md|sql|sh|css|scss|html|lock|ini|cfg|proto|xml)\b|"
+    r"(?<![\w-])[\w-]+\.(?:py|pyi|tsx?|jsx?|mjs|rs|go|java|kts?|rb|php|cpp|hpp|cs|swift|toml|ya?ml|json|md|sql|sh|css|scss|html|lock|ini|cfg|proto|xml)\b|"
     r"(?<![\w:])(?:~|\.{1,2})?/[\w.-]+/[\w./-]*|\bsrc/|(?<!\S)--?[a-z][\w-]+|\b[a-z]+_[a-z_]+\b|\w\(\)|"
     r"提交|代码|测试|分支|推送|合并|部署|构建|编译|上线|发布|仓库|函数|变量|注释|接口|数据库|依赖|版本|配置|脚本|日志|"
     r"服务器|端口|前端|后端|流水线|镜像|容器|迁移|缓存|报错|框架|包管理|命令|路径|缩进|重构|回滚"
