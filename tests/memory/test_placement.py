@@ -30,6 +30,10 @@ PROJECT = """
     We switched from Jenkins to CircleCI.
     We no longer use Jenkins.
     Our tech lead is Maria.
+    Always write tests first.
+    Never use abbreviations in variable names.
+    Every PR must have a changelog entry.
+    Don't use semicolons in TypeScript files.
     这个项目用 pnpm
     我们用 pnpm
     我们项目用 Python 3.12。
@@ -40,6 +44,8 @@ PROJECT = """
     永远不要直接推送到 main 分支。
     每次提交都要写测试。
     请记住，我们用 pnpm。
+    以后写代码都要加类型注解。
+    所有接口都必须写文档。
 """
 PERSON = """
     I use Zed
@@ -63,12 +69,17 @@ PERSON = """
     Always use conventional commits in all my projects.
     Please remember: I don't eat meat.
     Remember that Ann's birthday is on 5 May.
+    Always use British English.
+    Never mention my employer in reports.
+    Please always format dates as ISO 8601.
     我用 Zed
     我住在上海。
     以后用中文回答。
     以后叫我老王。
     提交代码之前一定要先问我。
     请记住，我不吃辣。
+    以后回复代码问题时都要给完整示例。
+    以后日期格式都用 ISO。
     我们决定明年结婚。
     所有项目的提交信息都必须用英文写。
 """
@@ -118,6 +129,9 @@ def test_what_is_about_the_person(sentence: str) -> None:
         ("user", "", "prefers to be asked before code is changed", "preference", False),
         ("user", "likes", "clean code", "preference", False),
         ("Ann", "birthday", "5 May", "fact", False),
+        ("Ruby", "relation", "daughter", "fact", False),  # also a language
+        ("user", "", "my other project uses Django", "fact", False),
+        ("user", "", "my project uses Django", "fact", True),
         ("Bob", "job", "backend developer", "fact", False),
         ("user", "language", "German", "preference", False),
         ("user", "", "call me Bob", "rule", False),

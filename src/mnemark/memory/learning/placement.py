@@ -57,8 +57,8 @@ def is_of_project(said: Statement) -> bool:
     subject = subject_key(said.subject)
     if subject == "project":
         return names_code(f"{said.predicate[:_LONGEST]} {text}") or not AT_HOME.search(text)
-    if subject not in {"user", "agent"}:  # a person, or a thing: its name tells which
-        return names_code(f"{said.subject} {said.predicate}"[:_LONGEST])
+    if subject not in {"user", "agent"}:  # a person, or a thing: its name tells which, or what is said of it
+        return topic_of(said.predicate) in _WORK and names_code(f"{said.subject} {said.predicate}"[:_LONGEST])
     if said.type == "rule" or predicate_key(said.predicate) == "rules":
         return names_code(text) and not TO_PERSON.search(text)
     return said.type != "preference" and _is_of_work(said, text)

@@ -7,7 +7,7 @@ from mnemark.text.extraction.english_words import word_set
 from mnemark.text.lazy_pattern import lazy_pattern
 
 HERE: Final = lazy_pattern(
-    r"(?i)\b(?:this|our) (?:[\w-]+ )?(?:repo|repository|project|codebase|code base|monorepo|app|application|package)\b|"
+    r"(?i)\b(?:this|our|my) (?!other|side|old|last|next|first|previous|private)(?:[\w-]+ )?(?:repo|repository|project|codebase|code base|monorepo|app|application|package)\b|"
     r"\b(?:in|of|for) (?:the|these) (?:repo|repository|project|codebase|code base|monorepo)s?\b|"
     r"(?:这个?|本|该|此|我们的?|咱们的?)(?:项目|仓库|代码库|代码仓|库|应用|程序|工程)"
 )
@@ -29,8 +29,8 @@ TO_PERSON: Final = lazy_pattern(
 _CODE: Final = lazy_pattern(
     r"(?i)`|\b(?:commit(?:s|ted|ting)?|branch(?:es)?|push(?:es|ed|ing)?|pull requests?|prs?|merg(?:e|es|ed|ing)|rebas\w+|squash\w*|"
     r"repos?|repositor(?:y|ies)|codebase|code|coding|git\w*|ci|pipelines?|builds?|deploy\w*|staging|prod(?:uction)?|"
-    r"(?:unit |integration |the |all |run(?:s|ning)? )tests|tests? (?:suite|command|framework|runner|files?|coverage)|lint\w*|formatter|"
-    r"type hints?|typings?|docstrings?|functions?|methods?|modules?|variables?|apis?|endpoints?|schemas?|"
+    r"tests|test (?:suite|command|framework|runner|files?|coverage)|lint\w*|formatter|"
+    r"type (?:hint|annotation)s?|typings?|docstrings?|functions?|methods?|modules?|variables?|apis?|endpoints?|schemas?|"
     r"migrations?|databases?|db|sql|servers?|backends?|frontends?|dependenc(?:y|ies)|lockfiles?|docker\w*|containers?|"
     r"kubernetes|config(?:s|uration)?|env(?:ironment)? var(?:iable)?s?|ports?|scripts?|log files|version(?:s|ing)?|releas(?:e|es|ing)|"
     r"changelog|readme|source files?|bugs?|refactor\w*|compil\w+|localhost|cli|sdk|cache|webhooks?|"
