@@ -1,10 +1,14 @@
 """What is about the person goes with them; what is about a project stays in it."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
+from mnemark import Memory
+from mnemark.memory.learning.candidates import CandidateWriter, SourcedCandidate
 from mnemark.memory.learning.placement import Statement, is_of_project, scope_for
+from mnemark.text.extraction.candidate import Candidate
 from mnemark.text.extraction.extract import extract
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -142,3 +146,48 @@ def test_what_models_say_without_a_sentence(
     subject: str, predicate: str, value: str, kind: str, *, project: bool
 ) -> None:
     assert is_of_project(Statement(subject, predicate, value, kind)) is project
+
+
+def test_notes_of_a_project_and_what_a_model_reads_are_placed_alike(tmp_path: Path) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        today = memory.now()
+        note = tmp_path / f"projects/shop/memory/{today:%Y-%m-%d}.md"
+        note.parent.mkdir(parents=True)
+        note.write_text(
+            f"# {today:%Y-%m-%d}\n\n- I live in Leeds.\n- Our package manager is pnpm.\n", "utf-8"
+        )
+        planned = memory.consolidate(dry_run=True)
+        assert {edit.path for edit in planned.edits} >= {
+            "memory/facts/user.md", "projects/shop/memory/facts/project.md",
+        }  # fmt: skip
+        memory.consolidate()
+        talk = memory.session("one", project="shop")
+        talk.add("user", "I live in York now. We deploy with Podman.")
+        ref = f"{talk.path}#L2"
+        found = [
+            SourcedCandidate(
+                Candidate(
+                    subject=subject, predicate=predicate, value=value, since=today, confidence=0.7,
+                    importance=0.5, quote=quote,
+                ),
+                ref, "projects/shop", "owner", today,
+            )
+            for subject, predicate, value, quote in (
+                ("user", "city", "York", "I live in York now."),
+                ("user", "deploys with", "Podman", "We deploy with Podman."),
+            )
+        ]  # fmt: skip
+        kept = CandidateWriter(memory).keep(found, by="model")
+        assert [(one.status, one.scope) for one in kept] == [("learned", ""), ("learned", "projects/shop")]
+        shared = [str(fact) for fact in memory.facts()]
+        own = [str(fact) for fact in memory.facts(scope="projects/shop") if fact.scope]
+    assert shared == ["user city: York"]
+    assert sorted(own) == ["project package manager: pnpm", "user deploys with: Podman"]
+
+
+def test_with_one_memory_everything_stays_where_it_was_said(tmp_path: Path) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none", "projects": False}) as memory:
+        talk = memory.session("one", project="shop")
+        talk.add("user", "I live in Leeds.")
+        memory.learn()
+        assert [fact.scope for fact in memory.facts(scope="projects/shop")] == ["projects/shop"]
