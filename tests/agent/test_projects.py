@@ -17,6 +17,7 @@ from mnemark.agent.hook.event import parse_call
 from mnemark.agent.hook.missed import note as note_missed
 from mnemark.errors import BusyError, UsageError
 from mnemark.files import layout
+from mnemark.memory.health.doctor import doctor
 from mnemark.memory.sessions.session import Session
 
 ENGLISH = ("we use pnpm here", "Never push to main.", "I live in Leeds.", "From now on, answer in German.")
@@ -233,6 +234,10 @@ def test_a_worktree_and_a_moved_repository(agent: Agent, root: Path, tmp_path: P
     assert "pnpm" in agent.hook("prompt", shop, session_id="two", prompt=question)
     shop.rename(tmp_path / "store")
     assert agent.hook("prompt", tmp_path / "store", session_id="three", prompt=question) == ""
+    with Memory.open(root) as memory:
+        (told,) = (one for one in doctor(memory).findings if one.kind == "project")
+    assert told.what == f"the repository of the project shop is not at {shop} any more"
+    assert told.fix == "if it has moved, correct the path in projects/shop/PROJECT.md"
     page = root / "projects/shop/PROJECT.md"
     page.write_text(page.read_text("utf-8").replace(str(shop), str(tmp_path / "store")), "utf-8")
     assert "pnpm" in agent.hook("prompt", tmp_path / "store", session_id="four", prompt=question)

@@ -18,7 +18,7 @@ from mnemark.errors import (
     ReadOnlyError,
     UsageError,
 )
-from mnemark.files import layout, links, old_layouts, privacy
+from mnemark.files import layout, links, old_layouts, privacy, projects
 from mnemark.files.disk_errors import unread
 from mnemark.files.edit import sweep
 from mnemark.files.journal import Journal
@@ -104,7 +104,7 @@ def doctor(memory: OpenWorkspace | Path, *, fix: bool = False) -> Report:
     root = _root(memory)
     python = ".".join(map(str, sys.version_info[:3]))
     environment = Finding("ok", f"Python {python}, SQLite {check.sqlite_version()}")
-    findings = [environment, *_folder(root), *_privacy(root, fix=fix)]
+    findings = [environment, *_folder(root), *_privacy(root, fix=fix), *_projects(root)]
     if not isinstance(memory, Path):
         findings += [*_embedder(memory), *_upgrades(memory), *_freshness(memory)]
     if not fix:
@@ -138,6 +138,16 @@ def _folder(root: Path) -> Iterator[Finding]:
         yield Finding("warn", f"{root} cannot be written: nothing can be saved", "make the folder writable")
     for problem in filter(None, (layout.sync_warning(root), old_layouts.unread(root))):
         yield _finding(problem)
+
+
+def _projects(root: Path) -> Iterator[Finding]:
+    """Name the projects whose repository is gone: if it has moved, its memory is not found from there."""
+    for name in projects.folders(root):
+        paths = list(projects.paths_in(root, name))
+        if paths and not any(map(os.path.isdir, paths)):
+            page = f"{projects.FOLDER}/{name}/{projects.FILE}"
+            what = layout.shown(f"the repository of the project {name} is not at {paths[0]} any more")
+            yield Finding("ok", what, f"if it has moved, correct the path in {page}", "project")
 
 
 def _privacy(root: Path, *, fix: bool) -> Iterator[Finding]:
