@@ -65,6 +65,7 @@ class Recall(Body):
     session: str | None = None
     user: str | None = None
     agent: str | None = None
+    project: str | None = None
 
 
 class Read(Body):
@@ -95,6 +96,7 @@ class Turns(Body):
     turns: Sequence[NewTurn]
     user: str | None = None
     agent: str | None = None
+    project: str | None = None
 
 
 class Observe(Body):
@@ -111,6 +113,7 @@ class Observe(Body):
     tools: list[str] | None = None
     user: str | None = None
     agent: str | None = None
+    project: str | None = None
 
 
 class EndSession(Body):
@@ -120,6 +123,7 @@ class EndSession(Body):
     summary: bool = True
     user: str | None = None
     agent: str | None = None
+    project: str | None = None
 
 
 class Remember(Body):
@@ -199,6 +203,7 @@ class Prompt(Body):
     persona: str | None = None
     user: str | None = None
     agent: str | None = None
+    project: str | None = None
 
 
 class Undo(Body):

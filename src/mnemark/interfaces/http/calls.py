@@ -13,6 +13,9 @@ from mnemark.interfaces.http.pool import PooledWorkspace
 from mnemark.interfaces.tools import TOOLS
 from mnemark.memory.sessions.session import Session
 
+_OWNERS: Final = ("user", "agent", "project")
+"""Fields of a body that say whose session it is about."""
+
 
 def _as_objects(value: Any) -> Any:
     """Convert named tuples, which JSON would encode as arrays, to objects."""
@@ -22,14 +25,14 @@ def _as_objects(value: Any) -> Any:
 
 
 def _session(at: PooledWorkspace, body: Any) -> Session:
-    return at.session(body.session, user=body.user, agent=body.agent)
+    return at.session(body.session, **{name: getattr(body, name) for name in _OWNERS})
 
 
 def _recall(at: PooledWorkspace, body: bodies.Recall) -> Any:
     if body.session is None:
-        if body.user is not None or body.agent is not None:
-            raise UsageError("user and agent need a session; without a session, give a scope")
-        return at.memory.recall(**fields_of(body, "session", "user", "agent"))
+        if any(getattr(body, name) is not None for name in _OWNERS):
+            raise UsageError("user, agent and project need a session; without a session, give a scope")
+        return at.memory.recall(**fields_of(body, "session", *_OWNERS))
     if body.scope is not None:
         raise UsageError("a session has its own scope; leave scope out")
     return _session(at, body).recall(body.query, deadline=body.deadline, budget=body.budget, k=body.k)
@@ -43,7 +46,7 @@ def _turns(at: PooledWorkspace, body: bodies.Turns) -> Any:
 
 
 def _observe(at: PooledWorkspace, body: bodies.Observe) -> Any:
-    kept = _session(at, body).observe(**fields_of(body, "session", "user", "agent"))
+    kept = _session(at, body).observe(**fields_of(body, "session", *_OWNERS))
     return {"observation": _as_objects(kept)}
 
 
@@ -61,7 +64,7 @@ def _timeline(at: PooledWorkspace, body: bodies.Timeline) -> Any:
 
 def _prompt(at: PooledWorkspace, body: bodies.Prompt) -> Any:
     session = None if body.session is None else _session(at, body)
-    return at.memory.prompt(session=session, **fields_of(body, "session", "user", "agent"))
+    return at.memory.prompt(session=session, **fields_of(body, "session", *_OWNERS))
 
 
 def _status(at: PooledWorkspace, _: bodies.Status) -> Any:
