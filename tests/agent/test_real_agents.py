@@ -238,6 +238,33 @@ def test_its_model_uses_the_tools(machine: Machine, agent: str) -> None:
 
 
 @pytest.mark.parametrize("agent", AGENTS)
+def test_each_repository_has_a_memory_of_its_own(machine: Machine, tmp_path: Path, agent: str) -> None:
+    program(agent)
+    machine.connect(agent)
+    told = {
+        "shop": "Our package manager is pnpm. I live in Leeds.",
+        "blog": "Our package manager is yarn.",
+    }
+    for name, said in told.items():
+        machine.project = tmp_path / name
+        subprocess.run(["git", "init", "-q", str(machine.project)], check=True)
+        machine.say(agent, said)
+    for word in ("learn", "sync"):
+        machine.mnemark(word, "--workspace", str(machine.memory))
+    for name, own, other in (("shop", "pnpm", "yarn"), ("blog", "yarn", "pnpm")):
+        machine.project = tmp_path / name
+        question = f"Which package manager do we use in {name}?"
+        machine.say(agent, question)
+        texts = [text for text in machine.received(question) if "<mnemark-recall" in text]
+        note_down(agent, f"project-{name}", texts)
+        assert own in "".join(texts)
+        assert other not in "".join(texts)
+        assert "Leeds" in "".join(texts)
+    assert sorted(path.name for path in (machine.memory / "projects").iterdir()) == ["blog", "shop"]
+    assert machine.log() == ""
+
+
+@pytest.mark.parametrize("agent", AGENTS)
 def test_removing_leaves_every_byte_as_it_was(machine: Machine, agent: str) -> None:
     before = machine.files()
     machine.connect(agent)
