@@ -10,7 +10,8 @@ import pytest
 
 from mnemark.errors import ConfigError
 from mnemark.files import layout
-from mnemark.files.config import Config, ConsolidateConfig, load, load_reported, mounted
+from mnemark.files.config import Config, ConsolidateConfig, load, load_reported
+from mnemark.files.mounts import Mounted, mounts_of
 
 
 def own(root: Path, text: str) -> None:
@@ -62,7 +63,7 @@ def test_each_setting_is_read(tmp_path: Path) -> None:
         consolidate=ConsolidateConfig(at=""),
         mounts={"team": "shared/notes"},
     )
-    assert mounted(tmp_path, config) == {"team": tmp_path / "shared/notes"}
+    assert mounts_of(tmp_path, config.mounts) == {"team": Mounted(tmp_path / "shared/notes")}
 
 
 @pytest.mark.parametrize(
@@ -107,6 +108,7 @@ def test_other_spellings_are_accepted(tmp_path: Path, text: str) -> None:
         ('ignore = "drafts"', r"ignore: must be a list"),
         ("mounts = 1", r"mounts: must be a table"),
         ('[mounts]\n"a/b" = "x"', r"mounts: "),
+        ('ignore = ["!MEMORY.md"]', r"ignore: no pattern can begin with '!'"),
         ('[consolidate]\nat = "25:00"', r"consolidate: at must be a time such as \"03:00\""),
         ('embedding_api_key = "sk-1"', r"embedding_api_key: not read, because it is a secret"),
         ("a = \nb = 1", r"mnemark.toml cannot be read: .*line 1"),

@@ -11,7 +11,7 @@ import pytest
 
 from mnemark import Memory
 from mnemark.files import scan as scanning
-from mnemark.files.scan import ignorer, scan
+from mnemark.files.scan import ignorer, only, scan
 from mnemark.types import Problem
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX files")
@@ -254,3 +254,24 @@ def test_ignoring_a_folder_does_not_ignore_its_namesakes() -> None:
     assert ignored("x/y.tmp.md")
     assert not ignored("drafts.md")
     assert not ignored("mydrafts/y.md")
+
+
+def test_only_chosen_files_are_listed_and_only_their_folders_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(
+        tmp_path, "CLAUDE.md", "other.md", "rules/a.md", "rules/b/c.md", "projects/p/memory/MEMORY.md",
+        "projects/p/notes.md", "projects/p/memory/deep/x.md", "projects/loose.md", "sessions/2026/a.jsonl",
+        "todos/1/a.md", "projects/p/memory/.secret.md",
+    )  # fmt: skip
+    chosen = only(("CLAUDE.md", "rules/**/*.md", "projects/*/memory/*.md"))
+    read: list[str] = []
+    real = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda place: read.append(str(place)) or real(place))
+    assert names(tmp_path, ignore=chosen) == [
+        "CLAUDE.md", "projects/p/memory/MEMORY.md", "rules/a.md", "rules/b/c.md",
+    ]  # fmt: skip
+    assert not any("todos" in place or "sessions" in place or "deep" in place for place in read)
+    assert names(tmp_path, ignore=(*chosen, "rules/")) == ["CLAUDE.md", "projects/p/memory/MEMORY.md"]
+    assert ignorer(chosen)("sessions/2026/a.jsonl")
+    assert not ignorer(chosen)("rules/a.md")

@@ -15,6 +15,7 @@ import pytest
 from mnemark.facts import states
 from mnemark.facts.store import PlainWorkspace
 from mnemark.files.config import load
+from mnemark.files.mounts import accept
 from mnemark.interfaces.tools_read import around, read_lines
 from mnemark.memory.memory import Memory
 from mnemark.memory.prompt.briefing import briefing
@@ -248,7 +249,7 @@ def test_what_was_undone_or_ends_by_itself_is_not_shown(tmp_path: Path) -> None:
 def test_a_mount_keeps_to_it_too(tmp_path: Path) -> None:
     other, root = make(tmp_path / "other"), tmp_path / "own"
     root.mkdir()
-    (root / "mnemark.toml").write_text('[mounts]\nother = "../other"\n', "utf-8")
+    accept(root, "other", other)
     with Memory.open(root) as memory:
         assert "python version: 3.10" in values(memory.search(ASKED))[0]
     replace_it(other)

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Meta
 
 from mnemark.errors import ConfigError, UsageError
-from mnemark.files import layout, platform, user_config
+from mnemark.files import layout, mounts, platform, user_config
 from mnemark.files.user_config import LLMConfig
 from mnemark.text import toml
 from mnemark.text.redaction.redact import DEFAULT
@@ -71,7 +71,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ignore: tuple[str, ...] = ()
     """Shell patterns of files that are not memory (see `scan`)."""
     mounts: dict[Annotated[str, Meta(pattern=_MOUNT_NAMES)], str] = {}
-    """Read-only folders of others: name to path, absolute, from home (`~`) or from the workspace."""
+    """Read-only folders of others, inside of the workspace (see `files.mounts`): name to path."""
     redact: tuple[str, ...] = ()
     """Regular expressions of further secrets, beside the built-in ones."""
     redact_emails: bool = False
@@ -115,7 +115,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Loaded(msgspec.Struct, frozen=True):
-    """A configuration, and what was ignored: keys of a `config.json`, and a program in `[llm]`."""
+    """A configuration, and what was ignored: keys of a `config.json`, a program in `[llm]`, mounts outside."""
 
     config: Config
     problems: tuple[Problem, ...] = ()
@@ -139,20 +139,19 @@ def load(root: Path) -> Config:
 
 
 def load_reported(root: Path) -> Loaded:
-    """Load the configuration as `load` does, with the problems found in `config.json` and `[llm]`."""
+    """Load the configuration as `load` does, with the problems of `config.json`, `[llm]` and `[mounts]`."""
     foreign, problems = _read_foreign(root / FOREIGN)
     settings = foreign | _read_own(root / layout.CONFIG)
+    own = user_config.load()
+    if "mounts" in settings:
+        settings["mounts"], refused = mounts.trusted(root, settings["mounts"], own)
+        problems += refused
     if "llm" in settings and settings["llm"].command:
         del settings["llm"]
         problems.append(Problem(layout.CONFIG, _NO_PROGRAM.format(user_config.path()), skipped=False))
-    if "llm" not in settings and (own := user_config.load().llm) is not None:
-        settings["llm"] = own
+    if "llm" not in settings and own.llm is not None:
+        settings["llm"] = own.llm
     return Loaded(Config(**settings), tuple(problems))
-
-
-def mounted(root: Path, config: Config) -> dict[str, Path]:
-    """Return the absolute paths of the mounts, whether or not the folders exist."""
-    return {name: root / Path(path).expanduser() for name, path in config.mounts.items()}
 
 
 def _read_own(path: Path) -> dict[str, Any]:
@@ -331,6 +330,8 @@ def _check(name: str, value: Any) -> None:
             raise ValueError(
                 f"must be the name of a time zone, such as Europe/Berlin, not {value!r}"
             ) from error
+    if name == "ignore" and any(pattern.startswith("!") for pattern in value):
+        raise ValueError("no pattern can begin with '!': name what is not memory, not what is")
     if name == "redact":
         try:
             DEFAULT.with_patterns(value)

@@ -27,7 +27,7 @@ Role = Literal[
 ]  # fmt: skip
 """The purpose of a file. `copy`: left by a syncing tool, never memory."""
 
-TEXT_SUFFIXES = (".md", ".markdown", ".txt")
+TEXT_SUFFIXES = (".md", ".markdown", ".mdc", ".txt")
 _HISTORY = "history.jsonl"
 """nanobot's condensed history, in `memory/`: read like a session, where it lies."""
 _SUMMARIES = "daily_summaries"

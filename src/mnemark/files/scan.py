@@ -7,8 +7,9 @@ looks like memory but cannot be read is a `Problem`. Workspaces inside this one 
 import fnmatch
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Final, Protocol
 
 import msgspec
 
@@ -17,6 +18,16 @@ from mnemark.files.listing import descend, odd
 from mnemark.types import Problem
 
 Ignore = Callable[[str], bool]
+
+
+class Chosen(Protocol):
+    """Tells whether a relative path is wanted: of a file, or of a folder that may hold one."""
+
+    def __call__(self, path: str, *, folder: bool) -> bool: ...  # noqa: D102
+
+
+_ONLY: Final = "!"
+"""Begins a pattern made by `only`; no setting may."""
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -49,12 +60,12 @@ def scan(root: Path, *, ignore: Sequence[str] = ()) -> Scan:
     Args:
         root: the workspace; may itself be a link.
         ignore: shell patterns on relative paths; one without a slash matches a name at any depth, one
-            that ends in a slash a folder.
+            that ends in a slash a folder. Those made by `only` name the only files to list.
 
     Raises:
         OSError: `root` itself cannot be listed.
     """
-    walk = _Walk(root, ignorer(ignore))
+    walk = _Walk(root, _matcher(ignore), chosen(ignore))
     descend(
         walk.folder(""),
         walk.folder,
@@ -71,10 +82,49 @@ def stat_entry(path: str, found: os.stat_result) -> Entry:
     return Entry(path, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev)
 
 
+def only(patterns: Iterable[str]) -> tuple[str, ...]:
+    """Return patterns for `scan` that leave out all files but those that match one of these.
+
+    They match part by part: `*` stands for no slash, `**` for any folders. Other folders are not looked into.
+    """
+    return tuple(f"{_ONLY}{pattern}" for pattern in patterns)
+
+
+def chosen(patterns: Sequence[str]) -> Chosen | None:
+    """Return a function that tells whether the patterns of `only` choose a file, or lead into a folder.
+
+    None where there are none.
+    """
+    wanted = [one.removeprefix(_ONLY).casefold().split("/") for one in patterns if one.startswith(_ONLY)]
+    if not wanted:
+        return None
+
+    def is_chosen(path: str, *, folder: bool) -> bool:
+        parts = path.casefold().split("/")
+        return any(_matches(parts, pattern, folder=folder) for pattern in wanted)
+
+    return is_chosen
+
+
+def _matches(parts: Sequence[str], pattern: Sequence[str], *, folder: bool) -> bool:
+    if not parts or not pattern:
+        return not parts and (folder or not pattern)
+    if pattern[0] == "**":
+        here = _matches(parts, pattern[1:], folder=folder)
+        return here or _matches(parts[1:], pattern, folder=folder)
+    same = fnmatch.fnmatchcase(parts[0], pattern[0])
+    return same and _matches(parts[1:], pattern[1:], folder=folder)
+
+
 def ignorer(patterns: Sequence[str]) -> Ignore:
-    """Return a function that tells whether a relative path matches any of the patterns (see `scan`)."""
+    """Return a function that tells whether the patterns (see `scan`) leave out a file."""
+    ignored, is_chosen = _matcher(patterns), chosen(patterns)
+    return ignored if is_chosen is None else lambda path: ignored(path) or not is_chosen(path, folder=False)
+
+
+def _matcher(patterns: Sequence[str]) -> Ignore:
     parts = []
-    for pattern in patterns:
+    for pattern in (one for one in patterns if not one.startswith(_ONLY)):
         core = pattern.strip("/")
         anywhere = "" if "/" in core or pattern.startswith("/") else "(?:.*/)?"
         below = r"/.*" if pattern.endswith("/") else r"(?:/.*)?"
@@ -95,11 +145,12 @@ def _path_of(item: Entry | Problem) -> str:
 
 
 class _Walk:
-    def __init__(self, root: Path, ignored: Ignore) -> None:
+    def __init__(self, root: Path, ignored: Ignore, is_chosen: Chosen | None) -> None:
         self.root = root
         self.base = f"{os.fspath(root)}{os.sep}"  # joining Path objects would double the time of a scan
         self.real_root = root.resolve()
         self.ignored = None if ignored is _never else ignored
+        self.is_chosen = is_chosen
         self.found = Scan([], [], [], [], [])
 
     def problem(self, path: str, reason: str) -> None:
@@ -122,6 +173,10 @@ class _Walk:
                 self.hidden(path, name)
                 continue
             if self.ignored is not None and self.ignored(path):
+                continue
+            if self.is_chosen is not None and not self.is_chosen(
+                path, folder=item.is_dir(follow_symlinks=False)
+            ):
                 continue
             is_text = f"/{name}".lower().endswith(suffixes)
             if is_text and item.is_file(follow_symlinks=False):

@@ -1,7 +1,8 @@
 """Read the user's own configuration, `~/.config/mnemark/config.toml`, and the table `[llm]` of any.
 
 Whoever cloned a workspace has not chosen its `mnemark.toml`. So only this file, which lies outside of all
-workspaces, can name a program to start, and, beside `MNEMARK_HOSTS`, hosts that texts may be sent to.
+workspaces, can name a program to start, folders outside of a workspace to search with it, and, beside
+`MNEMARK_HOSTS`, hosts that texts may be sent to.
 """
 
 import os
@@ -50,6 +51,14 @@ class LLMConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return bool(self.model or self.command) and self.calls_per_day > 0 and self.tokens_per_day > 0
 
 
+class MountConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A folder to search with a workspace."""
+
+    folder: str
+    files: tuple[str, ...] = ()
+    """Patterns of the only files to read (see `scan.only`); none: all texts."""
+
+
 class UserConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The user's own configuration, for all workspaces."""
 
@@ -57,6 +66,8 @@ class UserConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Hosts that texts and keys may be sent to."""
     llm: LLMConfig | None = None
     """The model of all workspaces that name none."""
+    mounts: dict[str, dict[str, MountConfig | bool]] = {}
+    """By workspace, the folders to search with it, by name; false for one that the user refused."""
 
 
 def path() -> Path:
@@ -86,7 +97,7 @@ def load() -> UserConfig:
         return UserConfig()
     except msgspec.ValidationError as error:
         names = ", ".join(field.name for field in msgspec.structs.fields(LLMConfig))
-        raise ConfigError(f"{place}: {error}; it may have hosts, and under [llm] {names}") from error
+        raise ConfigError(f"{place}: {error}; it may have hosts, mounts, and under [llm] {names}") from error
     except (ValueError, OSError) as error:
         raise ConfigError(f"{place} cannot be read: {error}. Correct the file, or move it away.") from error
 

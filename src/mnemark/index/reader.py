@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mnemark.files.scan import ignorer
+from mnemark.files.scan import chosen, ignorer
 from mnemark.files.tombstones import Tombstones
 from mnemark.index import unindexed
 from mnemark.index.derived import Edges, derived_passages, edges
@@ -84,7 +84,7 @@ class Reader:
     def __init__(self, index: Index, *, limit: int = 256, ignore: Sequence[str] = ()) -> None:
         self.index = index
         self._ignored = ignorer(ignore)
-        self.logs = LogSizes(index.root)
+        self.logs = LogSizes(index.root if chosen(ignore) is None else None)
         self._limit = limit
         self._load_lock = threading.Lock()
         self._cached: _Cached | None = None

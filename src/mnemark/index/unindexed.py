@@ -91,10 +91,10 @@ class LogSizes:
     """Cached sizes of all logs and journals; writes of other processes appear after a short delay.
 
     A scan costs a `stat` for each log. It is repeated only after `_PAUSE_FACTOR` times its duration, so that
-    scans take a small share of the time even with thousands of sessions.
+    scans take a small share of the time even with thousands of sessions. Without a root there are none.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path | None) -> None:
         self._root = root
         self._lock = threading.Lock()
         self._sizes: dict[str, int] = {}
@@ -111,7 +111,7 @@ class LogSizes:
         """Return a version number and the sizes by path."""
         with self._lock:
             started = time.monotonic()
-            if started >= self._due:
+            if self._root is not None and started >= self._due:
                 found = dict(_log_sizes(self._root))
                 if found != self._sizes:
                     self._sizes = found

@@ -122,7 +122,7 @@ def note_units(
     date = place.dated or _front_date(fields.fields)
     stem = PurePosixPath(path)
     tags = _joined_words(fields.fields.get("tags"))
-    cut = passages if stem.suffix.lower() in {".md", ".markdown"} else text_passages
+    cut = passages if stem.suffix.lower() in {".md", ".markdown", ".mdc"} else text_passages
     units = [_fact_unit(parsed, fact, f"{stem.stem} {tags}") for parsed, fact in facts]
     text = _blank_bullets(text, facts)
     text = _emptied(text[: fields.end]) + text[fields.end :]

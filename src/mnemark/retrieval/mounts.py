@@ -1,24 +1,29 @@
-"""Search mounts: other workspaces named in the configuration, which are never written.
+"""Search mounts: folders of others, read beside the workspace and never written.
 
 A mount's index and vectors are stored in this workspace's `.mnemark/mounts/<name>/`. Its hits have the ref
-`@name/path#L3` and the scope `@name`, to tell them from the workspace's own.
+`@name/path#L3`, the scope `@name` and the origin "import", to tell them from the workspace's own. What is read
+there leaves this machine by no embedder, reranker or language model of ours, and counts for nothing that
+mnemark derives.
 """
 
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Protocol
 
 from msgspec.structs import replace
 
 from mnemark.errors import MnemarkError, NotFoundError
 from mnemark.files import layout
-from mnemark.files.config import Config, RoutesConfig, load, mounted
+from mnemark.files.config import Config, RoutesConfig, load
+from mnemark.files.mounts import MARK, Mounted, home_of
+from mnemark.files.names import split_ref
+from mnemark.files.user_config import LLMConfig
 from mnemark.files.workspace import Workspace
 from mnemark.retrieval.refresh import IndexRefresher
 from mnemark.retrieval.search import Found, Request
-
-MARK: Final = "@"
+from mnemark.types import Hit, Origin
 
 
 class Mount(Protocol):
@@ -40,10 +45,15 @@ class Mounts:
     `make(folder, config, home)` opens a folder whose index is stored in `home`.
     """
 
-    def __init__(self, workspace: Workspace, make: Callable[[Path, Config, Path], Mount]) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        folders: Mapping[str, Mounted],
+        make: Callable[[Path, Config, Path], Mount],
+    ) -> None:
         self._workspace = workspace
         self._make = make
-        self._folders = mounted(workspace.root, workspace.config)
+        self._folders = folders
         self._open: dict[str, Mount] = {}
         self._lock = threading.Lock()
 
@@ -57,24 +67,39 @@ class Mounts:
                 mount.close()
             self._open.clear()
 
-    def join(self, own: Found, request: Request, *, wait: bool) -> Found:
-        """Merge the workspace's own hits with those of the mounts, best first.
-
-        Args:
-            own: the workspace's answer.
-            request: the request; in a mount only the root's scope is searched.
-            wait: whether to sync a changed mount before the search; else it is synced in the background.
-        """
-        request = replace(request, where=replace(request.where, scopes=frozenset({""})))
-        found = own
+    def freshen(self, *, wait: bool) -> None:
+        """Sync the mounts that changed: quickly, before a search (`wait`), or in the background."""
         for name in self._folders:
             try:
-                answer = self._ask(name, request, wait=wait)
+                refresher = self._opened(name).refresher
+                if wait:
+                    refresher.freshen_quickly()
+                else:
+                    refresher.freshen_behind()
+            except MnemarkError:  # the search tells
+                continue
+
+    def join(self, own: Found, request: Request) -> Found:
+        """Merge the workspace's own hits with those of the mounts, best first; on a tie its own come first.
+
+        A mount whose turn comes after the request's deadline is left out, and named in `degraded`.
+        """
+        found = own
+        for name, mounted in self._folders.items():
+            asked = _asked(request, mounted)
+            if asked is None:
+                continue
+            try:
+                if request.deadline is not None and time.monotonic() > request.deadline:
+                    raise MnemarkError("no time was left to search it; allow more (deadline)")
+                mount = self._opened(name)
+                answer = mount.find(asked)
+                complete = answer.complete and mount.refresher.fresh
             except MnemarkError as error:
                 problem = f"mount {name}: {error}"
                 found = found._replace(degraded=(*found.degraded, problem), complete=False)
             else:
-                found = _joined(found, name, answer, request.k)
+                found = _joined(found, name, answer._replace(complete=complete), request)
         return found
 
     def read(self, ref: str, *, raw: bool = False) -> str:
@@ -83,40 +108,76 @@ class Mounts:
         if name not in self._folders:
             known = ", ".join(self._folders) or "none"
             raise NotFoundError(f"there is no mount {name!r}; configured mounts: {known}")
+        if not self._folders[name].holds(split_ref(rest)[0]):
+            raise NotFoundError(f"{layout.shown(rest)} is no file that is read from the mount {name}")
         return self._opened(name).read(rest, raw=raw)
-
-    def _ask(self, name: str, request: Request, *, wait: bool) -> Found:
-        mount = self._opened(name)
-        if wait:
-            mount.refresher.freshen_quickly()
-        else:
-            mount.refresher.freshen_behind()
-        found = mount.find(request)
-        return found._replace(complete=found.complete and mount.refresher.fresh)
 
     def _opened(self, name: str) -> Mount:
         with self._lock:
             if name not in self._open:
-                folder, parent = self._folders[name], self._workspace
-                if not folder.is_dir():
+                mounted, parent = self._folders[name], self._workspace
+                if not mounted.folder.is_dir():
                     raise NotFoundError(
-                        f"the folder {folder} does not exist; correct `mounts` in {layout.CONFIG}"
+                        f"the folder {mounted.folder} does not exist; bring it back, or run "
+                        f"`mnemark mount {name} --remove`"
                     )
-                config = replace(parent.config, mounts={}, routes=RoutesConfig(), ignore=load(folder).ignore)
-                home = parent.root / layout.PRIVATE / "mounts" / name
-                self._open[name] = self._make(folder, config, home)
+                ignore = mounted.ignore or load(mounted.folder).ignore
+                config = replace(
+                    parent.config, mounts={}, routes=RoutesConfig(), llm=LLMConfig(), reranker="", ignore=ignore
+                )
+                self._open[name] = self._make(mounted.folder, config, home_of(parent.root, name))
             return self._open[name]
 
 
-def _joined(own: Found, name: str, other: Found, k: int) -> Found:
-    mark = f"{MARK}{name}"
-    named = [
-        replace(hit, ref=f"{mark}/{hit.ref}", path=f"{mark}/{hit.path}", scope=mark) for hit in other.hits
-    ]
-    hits = sorted((*own.hits, *named), key=lambda hit: -hit.score)
+def _asked(request: Request, mounted: Mounted) -> Request | None:
+    """Return the request as a mount is asked; None where it wants text of other origins only.
+
+    What an owner said there is no word of this workspace's owner, so it is asked for as "import".
+    """
+    origins = request.where.origins
+    if origins is not None:
+        others: set[Origin] = {"owner", "agent", "file", "import"} if "import" in origins else set()
+        origins = frozenset(others | (origins & {"tool", "web"}))
+        if not origins:
+            return None
+    scopes = None if mounted.files else frozenset({""})
+    where = replace(request.where, scopes=scopes, origins=origins)
+    return replace(request, where=where, exclude=(), rules=False)
+
+
+def _joined(own: Found, name: str, other: Found, request: Request) -> Found:
+    named = theirs(name, other.hits, own.hits, suspected=request.where.suspected != "none")
+    hits = sorted((*own.hits, *named), key=lambda hit: -hit.score)[: request.k]
+    kept = any(hit.scope == f"{MARK}{name}" for hit in hits)
     return own._replace(
-        hits=tuple(hits[:k]),
+        hits=tuple(hits),
         degraded=(*own.degraded, *(f"mount {name}: {reason}" for reason in other.degraded)),
         complete=own.complete and other.complete,
-        believable=max(own.believable, other.believable),
+        believable=max(own.believable, other.believable) if kept else own.believable,
     )
+
+
+def theirs(name: str, hits: Iterable[Hit], own: Iterable[Hit], *, suspected: bool) -> list[Hit]:
+    """Return hits of a mount, named by it, without what the own hits say already.
+
+    Args:
+        name: of the mount.
+        hits: as the mount found them.
+        own: the hits so far.
+        suspected: whether the best one that looks like instructions is kept; else none is.
+    """
+    said = {hit.text.strip() for hit in own}
+    mark = f"{MARK}{name}"
+    found = []
+    for hit in hits:
+        if hit.meta.get("suspect"):
+            if not suspected:
+                continue
+            suspected = False
+        if hit.text.strip() in said:
+            continue
+        origin = hit.origin if hit.origin in {"tool", "web"} else "import"
+        found.append(
+            replace(hit, ref=f"{mark}/{hit.ref}", path=f"{mark}/{hit.path}", scope=mark, origin=origin)
+        )
+    return found

@@ -59,6 +59,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Monotonic time until which the dense route is waited for."""
     rerank_deadline: float | None = None
     """Monotonic time until which the reranker is waited for."""
+    outside: Snapshot | None = None
+    """Passages beside those searched, for how rare words are."""
 
 
 class Found(NamedTuple):
@@ -137,7 +139,9 @@ class _Search:
         sizes = self._lengths(mask)
         if preset.bridge and self.rarity is None:
             self.terms += bridge(self.terms, self.snapshot, mask)
-        words = lexical.score(self.snapshot, self.terms, mask, sizes, preset, self.rarity, self.edges)
+        words = lexical.score(
+            self.snapshot, self.terms, mask, sizes, preset, self.rarity, self.edges, self.request.outside
+        )
         self.rarity = words.idf
         cosines, closest, meaning = self._meaning(sizes)
         in_time = self._time_mask(mask)
@@ -369,7 +373,10 @@ class _Search:
             return 1.0
         pos = self.snapshot.term(terms[0]).pos
         holding = len(pos) if mask is None else int(mask[pos].sum())
-        return lexical.idf(len(self.snapshot) if mask is None else int(mask.sum()), holding)
+        count = len(self.snapshot) if mask is None else int(mask.sum())
+        if (outside := self.request.outside) is not None:
+            count, holding = count + len(outside), holding + len(outside.term(terms[0]).pos)
+        return lexical.idf(count, holding)
 
     def _restrict(self, fused: Floats, mask: Mask | None) -> Floats:
         """Set the scores of filtered and excluded passages to 0."""

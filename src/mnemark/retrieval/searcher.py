@@ -3,7 +3,7 @@
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -25,12 +25,14 @@ from mnemark.facts.store import FactStore
 from mnemark.facts.visible import Visible
 from mnemark.files import links, platform
 from mnemark.files.config import Config
+from mnemark.files.mounts import MARK, Mounted, mounts_of
 from mnemark.files.platform import make_folder
-from mnemark.files.scan import scan
+from mnemark.files.scan import chosen, scan
 from mnemark.files.scopes import scopes_of
 from mnemark.files.workspace import Workspace
 from mnemark.index import schema
 from mnemark.index.reader import Reader
+from mnemark.index.snapshot import Snapshot
 from mnemark.index.store import Index
 from mnemark.retrieval import cross_language
 from mnemark.retrieval.arguments import among, budget_of, count_of, seconds_of, text_of
@@ -38,12 +40,13 @@ from mnemark.retrieval.deadline import LATE, DeadlineRunner, TimedOut, by_deadli
 from mnemark.retrieval.embeddings import Embeddings
 from mnemark.retrieval.fact_index_cache import FactIndexCache
 from mnemark.retrieval.filters import Filter
-from mnemark.retrieval.mounts import MARK, Mounts
+from mnemark.retrieval.mounts import Mounts
 from mnemark.retrieval.presets import preset as named_preset
 from mnemark.retrieval.query import understand
 from mnemark.retrieval.read import read_ref
 from mnemark.retrieval.refresh import ExternalEdits, IndexRefresher
 from mnemark.retrieval.routes import qmd
+from mnemark.retrieval.routes.dense import RarityAware
 from mnemark.retrieval.search import Found, Request, search
 from mnemark.retrieval.usage import UsageCounter
 from mnemark.text.choices import text_given
@@ -93,6 +96,7 @@ class Searcher:
         facts: its fact store.
         embedder: used instead of the configured one.
         unfinished: returns reasons for `degraded`: changes in the journal that are not completed.
+        mounts: searched with it; by default those of its settings and of the user's own.
     """
 
     def __init__(
@@ -103,6 +107,7 @@ class Searcher:
         *,
         embedder: Embedder | None = None,
         unfinished: Callable[[], Sequence[str]] = tuple,
+        mounts: Mapping[str, Mounted] | None = None,
     ) -> None:
         self.workspace = workspace
         self.visible = visible
@@ -128,7 +133,9 @@ class Searcher:
         self._loading = threading.Lock()
         self._closed = False
         self._replacing = threading.Lock()
-        self.mounts = Mounts(workspace, self._open_mount)
+        folders = mounts_of(workspace.root, config.mounts) if mounts is None else mounts
+        self.mounts = Mounts(workspace, folders, self._open_mount)
+        self._facts_wanted = True
         self.usage = UsageCounter(workspace)
         self.fact_index = FactIndexCache(facts, lambda: self.index)
         facts.files.stored = self._stored_facts
@@ -208,7 +215,8 @@ class Searcher:
         links.check(root)
         workspace = Workspace(root, config, readonly=True)
         visible = Visible(root, config, workspace.journal)
-        searcher = cls(workspace, visible, FactStore(workspace, visible), embedder=embedder)
+        searcher = cls(workspace, visible, FactStore(workspace, visible), embedder=embedder, mounts={})
+        searcher._facts_wanted = chosen(config.ignore) is None  # else its facts lie in none of the files
         if home is None:
             searcher.ready()
         else:
@@ -218,9 +226,14 @@ class Searcher:
         return searcher
 
     def _open_mount(self, folder: Path, config: Config, home: Path) -> "Searcher":
-        return type(self).beside(
-            folder, config, home=None if self.index.readonly else home, embedder=self.embedder
-        )
+        """Open a mount. Its text is embedded in this process only: an API, or a program's embedder, gets none."""
+        given = self.embedder if isinstance(self.embedder, RarityAware) else None
+        if config.embedder.startswith("api:") or given is not self.embedder:
+            config = msgspec.structs.replace(config, embedder="none")
+        place = None if self.index.readonly else home
+        opened = type(self).beside(folder, config, home=place, embedder=given)
+        opened.reranker = self.reranker
+        return opened
 
     def close(self) -> None:
         """Stop background work, write what is pending, and close the index, vectors and mounts."""
@@ -329,7 +342,8 @@ class Searcher:
         found = self.find(request)
         self._loaded.set()
         if self.mounts:
-            found = self.mounts.join(found, request, wait=True)
+            self.mounts.freshen(wait=True)
+            found = self._with_mounts(found, request)
         return Recall(**found._replace(complete=found.complete and fresh)._asdict())
 
     def _local(self, given: datetime | None) -> datetime | None:
@@ -396,7 +410,7 @@ class Searcher:
             )
             return Recall(hits=(), mode="none", degraded=(reason,), complete=False, believable=0.0)
         if counted:
-            self.usage.note(found.hits)
+            self.usage.note(hit for hit in found.hits if not hit.scope.startswith(MARK))
         return found
 
     def _by_deadline(
@@ -490,9 +504,11 @@ class Searcher:
         unwritable = f"index: {self._unwritable}" if self._unwritable else ""
         reasons = (problem, self.refresher.problem, temporary, unwritable, *self._unfinished())
         degraded = [reason for reason in reasons if reason]
-        facts = self.fact_index.of(request.where.scopes, request.deadline)
-        degraded += [facts.problem] if facts.problem else []
-        ask = partial(search, request=request, fact_index=facts.book, states=facts.states)
+        ask = partial(search, request=request)
+        if self._facts_wanted:
+            facts = self.fact_index.of(request.where.scopes, request.deadline)
+            degraded += [facts.problem] if facts.problem else []
+            ask = partial(ask, fact_index=facts.book, states=facts.states)
         try:
             return ask(self.reader, route=route, degraded=degraded, reranker=self.reranker, asked=asked)
         except (BusyError, NewerFormatError):
@@ -507,6 +523,14 @@ class Searcher:
             if isinstance(error, schema.UNFIT):
                 self._discard_index(reason)  # not before: what fails on the files, too, is no damage
             return found
+
+    def _with_mounts(self, found: Found, request: Request) -> Found:
+        """Add the hits of the mounts; a word is as rare there as here and there together."""
+        with contextlib.ExitStack() as stack:
+            outside: Snapshot | None = None
+            with contextlib.suppress(MnemarkError, *schema.UNREADABLE):
+                outside = stack.enter_context(self.reader.reading()).snapshot
+            return self.mounts.join(found, msgspec.structs.replace(request, outside=outside))
 
     def _files(self, request: Request) -> Reader:
         """Return a reader of the files, for a query that the index cannot answer."""
@@ -534,6 +558,7 @@ class Searcher:
         found = self.find(request)
         found = found._replace(complete=found.complete and fresh)
         if self.mounts:
-            found = self.mounts.join(found, request, wait=False)
+            self.mounts.freshen(wait=False)
+            found = self._with_mounts(found, request)
         packed = block(found.hits, budget=budget, brief_tokens=self.workspace.config.brief_tokens)
         return Recall(text=packed.text, **found._asdict())

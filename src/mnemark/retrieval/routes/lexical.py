@@ -115,11 +115,13 @@ def score(  # noqa: PLR0917 - what BM25 needs
     preset: Preset,
     rarity: Mapping[str, float] | None = None,
     edges: Edges | None = None,
+    outside: Snapshot | None = None,
 ) -> Lexical:
     """Score every passage for the terms; passages outside `mask` score 0.
 
     `rarity`: the terms' inverse document frequencies from another search, to score on its scale.
     `edges`: sources that are scored by what was derived from them, too.
+    `outside`: further passages for which words are counted: in few ones, every word would be a rare one.
     """
     n = len(snapshot)
     own = np.zeros(n, np.float32)
@@ -132,7 +134,9 @@ def score(  # noqa: PLR0917 - what BM25 needs
         every = snapshot.term(term)
         hits, more = _masked(every, mask), added(every, edges, mask)
         found[term] = hits
-        weights[term] = idf(size.total, len(hits.pos)) if rarity is None else rarity[term]
+        beside, holding = (0, 0) if outside is None else (len(outside), len(outside.term(term).pos))
+        own_idf = idf(size.total + beside, len(hits.pos) + holding)
+        weights[term] = own_idf if rarity is None else rarity[term]
         attainable += weight * weights[term] * (preset.k1 + 1)
         frequency: Floats = hits.text + np.float32(preset.head) * (hits.head > 0).astype(np.float32)
         if len(hits.pos) or more is not None:
@@ -151,7 +155,10 @@ def score(  # noqa: PLR0917 - what BM25 needs
         if preset.group:
             if size.words is not None:
                 frequency *= size.words[hits.pos]
-            group_attainable += _add_group(snapshot, hits.pos, frequency, weight, groups, size, preset)
+            more_documents = beside, holding
+            group_attainable += _add_group(
+                snapshot, hits.pos, frequency, weight, groups, size, preset, more_documents
+            )
     if attainable:
         own /= np.float32(attainable)
     if preset.group and group_attainable:
@@ -211,15 +218,20 @@ def _add_group(  # noqa: PLR0917 - an inner loop's accumulators
     groups: Floats,
     size: Lengths,
     preset: Preset,
+    outside: tuple[int, int],
 ) -> float:
-    """Add a term's score to each document that contains it; return the maximum it could add."""
+    """Add a term's score to each document that contains it; return the maximum it could add.
+
+    `outside`: how many texts there are beside these, and how many of them hold the term.
+    """
+    total, holding = size.document_total + outside[0], outside[1]
     if not len(pos):
-        return weight * idf(size.document_total, 0) * (preset.k1 + 1)
+        return weight * idf(total, holding) * (preset.k1 + 1)
     owner = snapshot.group[pos]
     starts = np.flatnonzero(np.concatenate(([True], owner[1:] != owner[:-1])))
     sums = np.add.reduceat(frequency, starts)
     which = owner[starts]
-    gain = weight * idf(size.document_total, len(which)) * (preset.k1 + 1)
+    gain = weight * idf(total, holding + len(which)) * (preset.k1 + 1)
     groups[which] += np.float32(gain) * sums / (sums + size.document_norm[which])
     return gain
 

@@ -1,0 +1,179 @@
+"""Folders that are searched with a workspace and never written: which, and who allowed it.
+
+Whoever cloned a workspace has not chosen its `mnemark.toml`, which could name any folder of the user's. So it
+mounts folders inside of the workspace only; others are accepted in the user's own configuration, for one
+workspace each:
+
+    [mounts."/home/ann/mnemark"]
+    claude-code = { folder = "/home/ann/.claude", files = ["CLAUDE.md", "projects/*/memory/**/*.md"] }
+    codex = false
+"""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from mnemark.errors import ConfigError, ReadOnlyError
+from mnemark.files import layout, platform, user_config
+from mnemark.files.scan import chosen, only
+from mnemark.files.user_config import MountConfig, UserConfig
+from mnemark.text import toml
+from mnemark.types import Problem
+
+MARK: Final = "@"
+"""Begins the refs and the scope of a mount's hits."""
+_NOT_ACCEPTED: Final = (
+    "mount {}: {} lies outside of this folder and is not read: a folder's settings never open others, as "
+    "whoever copied the folder has not chosen them; to allow it, run `mnemark mount {} --name {}`"
+)
+
+
+class Mounted(NamedTuple):
+    """A folder that is searched with a workspace."""
+
+    folder: Path
+    files: tuple[str, ...] = ()
+    """Patterns of the only files to read; none: all texts of the root's scope."""
+
+    @property
+    def ignore(self) -> tuple[str, ...]:
+        """The patterns for a scan."""
+        return only(self.files)
+
+    def holds(self, path: str) -> bool:
+        """Tell whether a relative path is one of the files that are read."""
+        place = layout.place(path)
+        if place is None or not place.searchable:
+            return False
+        is_chosen = chosen(self.ignore)
+        return not place.scope if is_chosen is None else is_chosen(path, folder=False)
+
+
+def home_of(root: Path, name: str) -> Path:
+    """Return the folder of a mount's index."""
+    return root / layout.PRIVATE / "mounts" / name
+
+
+def of_user(root: Path, own: UserConfig) -> Mapping[str, MountConfig | bool]:
+    """Return what the user accepted or refused (False) for a workspace, by name."""
+    if not own.mounts:
+        return {}
+    real = os.path.realpath(root)
+    known = {os.path.realpath(Path(place).expanduser()): found for place, found in own.mounts.items()}
+    return known.get(real, {})
+
+
+def mounts_of(root: Path, given: Mapping[str, str]) -> dict[str, Mounted]:
+    """Return the mounts of a workspace by name, whether or not the folders exist.
+
+    Args:
+        root: the workspace.
+        given: the setting `mounts`, of which `trusted` left out what nobody accepted.
+
+    Raises:
+        ConfigError: the user's own configuration is wrong.
+    """
+    found = {name: Mounted(root / Path(path).expanduser()) for name, path in given.items()}
+    for name, one in of_user(root, user_config.load()).items():
+        if isinstance(one, MountConfig):
+            found[name] = Mounted(Path(one.folder).expanduser(), one.files)
+    return found
+
+
+def trusted(
+    root: Path, given: Mapping[str, str], own: UserConfig
+) -> tuple[dict[str, str], list[Problem]]:
+    """Return those mounts of a folder's settings that lie inside of it, and why others are left out."""
+    real = os.path.realpath(root)
+    accepted = {
+        os.path.realpath(Path(one.folder).expanduser())
+        for one in of_user(root, own).values()
+        if isinstance(one, MountConfig)
+    }
+    kept: dict[str, str] = {}
+    problems = []
+    for name, path in given.items():
+        folder = os.path.realpath(root / Path(path).expanduser())
+        if Path(folder).is_relative_to(real):
+            kept[name] = path
+        elif folder not in accepted:
+            shown = layout.shown(path)
+            reason = _NOT_ACCEPTED.format(name, shown, shown, name)
+            problems.append(Problem(layout.CONFIG, reason, skipped=False))
+    return kept, problems
+
+
+def accept(root: Path, name: str, folder: Path, files: tuple[str, ...] = ()) -> None:
+    """Let searches of a workspace read a folder, in the user's own configuration.
+
+    Raises:
+        ConfigError: that file cannot be changed without changing its meaning.
+        ReadOnlyError: it cannot be written.
+    """
+    parts = [f"folder = {_quoted(str(folder))}"]
+    parts += [f"files = [{', '.join(map(_quoted, files))}]"] if files else []
+    _change(root, name, f"{{ {', '.join(parts)} }}")
+
+
+def refuse(root: Path, name: str) -> None:
+    """Note that the user was asked for a mount and said no; raises as `accept`."""
+    _change(root, name, "false")
+
+
+def forget(root: Path, name: str) -> None:
+    """Take a mount, or the note that it was refused, out of the user's configuration; raises as `accept`."""
+    _change(root, name, None)
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _change(root: Path, name: str, value: str | None) -> None:
+    place = user_config.path()
+    own = user_config.load()
+    real = os.path.realpath(root)
+    key = next((one for one in own.mounts if os.path.realpath(Path(one).expanduser()) == real), str(root))
+    before = platform.content(place).decode("utf-8-sig") if place.exists() else ""
+    wanted = toml.loads(before)
+    table = wanted.setdefault("mounts", {}).setdefault(key, {})
+    table.pop(name, None)
+    if value is not None:
+        table[name] = toml.loads(f"value = {value}")["value"]
+    after = _with_line(before, key, name, None if value is None else f"{_quoted(name)} = {value}")
+    if _pruned(_parsed(after)) != _pruned(wanted):
+        raise ConfigError(f"{place} was not changed, as it is written in an unusual way: change [mounts] by hand")
+    try:
+        platform.make_folder(place.parent)
+        platform.write_private(place, after.encode())
+    except OSError as error:
+        raise ReadOnlyError(f"cannot write {place}: {error.strerror}") from error
+
+
+def _with_line(text: str, key: str, name: str, line: str | None) -> str:
+    """Return a TOML text with the line of a name in the table of a workspace, or without it; all else is kept."""
+    lines = text.splitlines(keepends=True)
+    ours = {"mounts": {key: {}}}
+    at = next((i for i, one in enumerate(lines) if one.startswith("[") and _parsed(one) == ours), None)
+    if at is None:
+        head = f"[mounts.{_quoted(key)}]\n"
+        return text if line is None else f"{text.rstrip()}\n\n{head}{line}\n".lstrip()
+    end = next((i for i in range(at + 1, len(lines)) if lines[i].startswith("[")), len(lines))
+    kept = [one for one in lines[at + 1 : end] if name not in (_parsed(one) or ())]
+    new = [] if line is None else [f"{line}\n"]
+    return "".join([*lines[:at], lines[at].rstrip() + "\n", *new, *kept, *lines[end:]])
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return toml.loads(text)
+    except ValueError:
+        return None
+
+
+def _pruned(found: Any) -> Any:
+    if not isinstance(found, dict):
+        return found
+    return {key: kept for key, one in found.items() if (kept := _pruned(one)) != {}}
