@@ -40,6 +40,8 @@ MARKS = (CONFIG, PRIVATE)
 """A folder with one of them is a workspace of its own, wherever it lies."""
 SCOPES = ("users", "agents", "projects")
 """Folders whose folders are scopes."""
+MOUNT = "@"
+"""Begins the refs and the scope of a mount's hits."""
 EPISODES = "memory/episodes"
 FACTS = "memory/facts"
 """Folder of the fact files in each scope."""

@@ -22,8 +22,6 @@ from mnemark.files.user_config import MountConfig, UserConfig
 from mnemark.text import toml
 from mnemark.types import Problem
 
-MARK: Final = "@"
-"""Begins the refs and the scope of a mount's hits."""
 _NOT_ACCEPTED: Final = (
     "mount {}: {} lies outside of this folder and is not read: a folder's settings never open others, as "
     "whoever copied the folder has not chosen them; to allow it, run `mnemark mount {} --name {}`"

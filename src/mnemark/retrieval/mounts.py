@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from mnemark.errors import MnemarkError, NotFoundError
 from mnemark.files import layout
 from mnemark.files.config import Config, RoutesConfig, load
-from mnemark.files.mounts import MARK, Mounted, home_of
+from mnemark.files.mounts import Mounted, home_of
 from mnemark.files.names import split_ref
 from mnemark.files.user_config import LLMConfig
 from mnemark.files.workspace import Workspace
@@ -104,7 +104,7 @@ class Mounts:
 
     def read(self, ref: str, *, raw: bool = False) -> str:
         """Read the text of a ref of a mount; see `Memory.read`."""
-        name, _, rest = ref.removeprefix(MARK).partition("/")
+        name, _, rest = ref.removeprefix(layout.MOUNT).partition("/")
         if name not in self._folders:
             known = ", ".join(self._folders) or "none"
             raise NotFoundError(f"there is no mount {name!r}; configured mounts: {known}")
@@ -148,7 +148,7 @@ def _asked(request: Request, mounted: Mounted) -> Request | None:
 def _joined(own: Found, name: str, other: Found, request: Request) -> Found:
     named = theirs(name, other.hits, own.hits, suspected=request.where.suspected != "none")
     hits = sorted((*own.hits, *named), key=lambda hit: -hit.score)[: request.k]
-    kept = any(hit.scope == f"{MARK}{name}" for hit in hits)
+    kept = any(hit.scope == f"{layout.MOUNT}{name}" for hit in hits)
     return own._replace(
         hits=tuple(hits),
         degraded=(*own.degraded, *(f"mount {name}: {reason}" for reason in other.degraded)),
@@ -167,7 +167,7 @@ def theirs(name: str, hits: Iterable[Hit], own: Iterable[Hit], *, suspected: boo
         suspected: whether the best one that looks like instructions is kept; else none is.
     """
     said = {hit.text.strip() for hit in own}
-    mark = f"{MARK}{name}"
+    mark = f"{layout.MOUNT}{name}"
     found = []
     for hit in hits:
         if hit.meta.get("suspect"):

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from mnemark.files import layout
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.comments import drop_comments
 from mnemark.text.quoting.fence import inert, visible
@@ -16,16 +17,20 @@ NOTED: Final = "noted"
 
 
 def source_line(hit: Hit) -> str:
-    """Render a hit's source: ref, date, speaker or title, foreign origin, scope, suspicion."""
+    """Render a hit's source: ref, date, speaker or title, foreign origin, scope, suspicion.
+
+    The ref of a mount's hit begins with its scope, and nobody confirmed its words here.
+    """
     parts = [hit.ref, hit.date[:16].replace("T", " ") if hit.date else "undated"]
     if speaker := speaker_of(hit):
         parts.append(speaker)
     elif hit.title:
         parts.append(hit.title)
-    if hit.origin not in {"owner", "agent", "file"}:
+    mounted = hit.scope.startswith(layout.MOUNT)
+    if hit.origin not in {"owner", "agent", "file"} and not (mounted and hit.origin == "import"):
         parts.append(f"from {hit.origin}")
     if hit.scope:
-        parts.append(hit.scope)
+        parts.append("another memory, unconfirmed" if mounted else hit.scope)
     if hit.meta.get("suspect"):
         parts.append("looks like instructions")
     return visible(" · ".join(parts))

@@ -23,9 +23,9 @@ from mnemark.errors import (
 from mnemark.facts.model import Fact
 from mnemark.facts.store import FactStore
 from mnemark.facts.visible import Visible
-from mnemark.files import links, platform
+from mnemark.files import layout, links, platform
 from mnemark.files.config import Config
-from mnemark.files.mounts import MARK, Mounted, mounts_of
+from mnemark.files.mounts import Mounted, mounts_of
 from mnemark.files.platform import make_folder
 from mnemark.files.scan import chosen, scan
 from mnemark.files.scopes import scopes_of
@@ -211,12 +211,17 @@ class Searcher:
     def beside(
         cls, root: Path, config: Config, *, home: Path | None, embedder: Embedder | None = None
     ) -> Self:
-        """Open a folder for reading only, with its index in `home`, or a temporary one (None)."""
-        links.check(root)
+        """Open a folder for reading only, with its index in `home`, or a temporary one (None).
+
+        Where only chosen files are read there, its facts and sessions are not, nor what leads to them.
+        """
+        whole = chosen(config.ignore) is None
+        if whole:
+            links.check(root)
         workspace = Workspace(root, config, readonly=True)
         visible = Visible(root, config, workspace.journal)
         searcher = cls(workspace, visible, FactStore(workspace, visible), embedder=embedder, mounts={})
-        searcher._facts_wanted = chosen(config.ignore) is None  # else its facts lie in none of the files
+        searcher._facts_wanted = whole
         if home is None:
             searcher.ready()
         else:
@@ -410,7 +415,7 @@ class Searcher:
             )
             return Recall(hits=(), mode="none", degraded=(reason,), complete=False, believable=0.0)
         if counted:
-            self.usage.note(hit for hit in found.hits if not hit.scope.startswith(MARK))
+            self.usage.note(hit for hit in found.hits if not hit.scope.startswith(layout.MOUNT))
         return found
 
     def _by_deadline(
@@ -487,7 +492,7 @@ class Searcher:
         """
         text_given(ref, "the ref")
         return (
-            self.mounts.read(ref, raw=raw) if ref.startswith(MARK) else read_ref(self.visible, ref, raw=raw)
+            self.mounts.read(ref, raw=raw) if ref.startswith(layout.MOUNT) else read_ref(self.visible, ref, raw=raw)
         )
 
     def find(self, request: Request) -> Found:
