@@ -16,7 +16,8 @@ import msgspec
 from msgspec import Meta
 
 from mnemark.errors import ConfigError, UsageError
-from mnemark.files import layout, mounts, platform, user_config
+from mnemark.files import layout, platform, user_config
+from mnemark.files.mounts import NAMES, trusted
 from mnemark.files.user_config import LLMConfig
 from mnemark.text import toml
 from mnemark.text.redaction.redact import DEFAULT
@@ -25,7 +26,6 @@ from mnemark.types import Problem
 FOREIGN = "config.json"
 _DEEPEST = 8  # nested tables: more than any setting has
 _EMBEDDERS = r"^(bundled|hashing|none|fastembed:\S+|api:\S+)$"
-_MOUNT_NAMES = r"^[\w.-]+$"
 _TIMES = r"^(([01]\d|2[0-3]):[0-5]\d)?$"
 _FORMS = {
     _EMBEDDERS: '"bundled", "hashing", "none", "fastembed:MODEL" or "api:MODEL"',
@@ -70,7 +70,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Longest passage, in estimated tokens."""
     ignore: tuple[str, ...] = ()
     """Shell patterns of files that are not memory (see `scan`)."""
-    mounts: dict[Annotated[str, Meta(pattern=_MOUNT_NAMES)], str] = {}
+    mounts: dict[Annotated[str, Meta(pattern=NAMES)], str] = {}
     """Read-only folders of others, inside of the workspace (see `files.mounts`): name to path."""
     redact: tuple[str, ...] = ()
     """Regular expressions of further secrets, beside the built-in ones."""
@@ -144,7 +144,7 @@ def load_reported(root: Path) -> Loaded:
     settings = foreign | _read_own(root / layout.CONFIG)
     own = user_config.load()
     if "mounts" in settings:
-        settings["mounts"], refused = mounts.trusted(root, settings["mounts"], own)
+        settings["mounts"], refused = trusted(root, settings["mounts"], own)
         problems += refused
     if "llm" in settings and settings["llm"].command:
         del settings["llm"]

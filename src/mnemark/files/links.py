@@ -14,7 +14,7 @@ from mnemark.files import layout, platform
 
 _OF_A_SCOPE = ("sessions", "sessions/archive", "journal", "memory", *layout.UNDER_MEMORY, "personas")
 _READ_EACH_TIME = ("sessions", "journal", "memory", "memory/facts")
-_FILES = ("", "/vectors", "/displaced", "/compiled")
+_FILES = ("", "/vectors", "/displaced", "/compiled", "/mounts")
 """Folders of `.mnemark` whose files are opened by name, through links too."""
 
 

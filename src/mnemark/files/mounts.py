@@ -11,17 +11,19 @@ workspace each:
 
 import json
 import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from mnemark.errors import ConfigError, ReadOnlyError
 from mnemark.files import layout, platform, user_config
-from mnemark.files.scan import chosen, only
+from mnemark.files.scan import Entry, chosen, only, scan
 from mnemark.files.user_config import MountConfig, UserConfig
 from mnemark.text import toml
 from mnemark.types import Problem
 
+NAMES: Final = r"^[\w-][\w.-]*$"
 _NOT_ACCEPTED: Final = (
     "mount {}: {} lies outside of this folder and is not read: a folder's settings never open others, as "
     "whoever copied the folder has not chosen them; to allow it, run `mnemark mount {} --name {}`"
@@ -47,6 +49,14 @@ class Mounted(NamedTuple):
             return False
         is_chosen = chosen(self.ignore)
         return not place.scope if is_chosen is None else is_chosen(path, folder=False)
+
+    def entries(self) -> list[Entry]:
+        """Return the files that are read.
+
+        Raises:
+            OSError: the folder cannot be listed.
+        """
+        return [entry for entry in scan(self.folder, ignore=self.ignore).entries if self.holds(entry.path)]
 
 
 def home_of(root: Path, name: str) -> Path:
@@ -125,6 +135,21 @@ def forget(root: Path, name: str) -> None:
     _change(root, name, None)
 
 
+def why_wrong(name: str, files: tuple[str, ...]) -> str | None:
+    """Say what is wrong with the name of a mount or the patterns of its files; None for valid ones."""
+    if re.fullmatch(NAMES, name) is None:
+        return f"{name!r} cannot be a mount's name: use letters, digits, '.', '-' and '_' (--name)"
+    wrong = next((one for one in files if not layout.is_name(one) or one.endswith("/")), None)
+    return None if wrong is None else f"{wrong!r} is no pattern of files in the folder: write for example notes/*.md"
+
+
+def discard_index(root: Path, name: str) -> None:
+    """Delete the index of a mount, which holds its text."""
+    import shutil  # few need it
+
+    shutil.rmtree(home_of(root, name), ignore_errors=True)
+
+
 def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
@@ -161,7 +186,9 @@ def _with_line(text: str, key: str, name: str, line: str | None) -> str:
     end = next((i for i in range(at + 1, len(lines)) if lines[i].startswith("[")), len(lines))
     kept = [one for one in lines[at + 1 : end] if name not in (_parsed(one) or ())]
     new = [] if line is None else [f"{line}\n"]
-    return "".join([*lines[:at], lines[at].rstrip() + "\n", *new, *kept, *lines[end:]])
+    last = max((i for i, one in enumerate(kept, 1) if one.strip()), default=0)
+    head = [one.rstrip("\r\n") + "\n" for one in (lines[at], *kept[:last])]
+    return "".join([*lines[:at], *head, *new, *kept[last:], *lines[end:]])
 
 
 def _parsed(text: str) -> Any:

@@ -38,6 +38,7 @@ COMMANDS: Final[dict[str, str]] = {
     "mcp": "serve",
     "hook": "serve",
     "connect": "connect",
+    "mount": "mount",
     "remember": "facts",
     "facts": "facts",
     "review": "review",

@@ -1,0 +1,228 @@
+"""Implement `mount`: choose which other memories searches of a workspace read."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mnemark.errors import NotFoundError, UsageError
+from mnemark.interfaces import options, output, render, workspace
+from mnemark.interfaces.output import out, out_json, safe, safe_line, say
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from mnemark.agent.connect.places import Place
+    from mnemark.files.mounts import Mounted
+    from mnemark.files.user_config import MountConfig
+
+_SHOWN = 5
+
+
+def mount(
+    folder: Annotated[
+        str,
+        typer.Argument(
+            metavar="[FOLDER|NAME]",
+            help="A folder, or the name of a memory that was found; without it: list them.",
+        ),
+    ] = "",
+    *,
+    workspace_: options.Workspace = None,
+    name: Annotated[
+        str, typer.Option(metavar="NAME", help="The name in refs. Default: that of the folder.")
+    ] = "",
+    files: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help='Read only these files: "*.md", "notes/**/*.md" (repeatable).'),
+    ] = None,
+    found: Annotated[
+        bool, typer.Option("--found", help="Ask for each memory that was found and not asked for yet.")
+    ] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="No longer read it; it stays as it is.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="With --found: accept all in your own settings, unasked.")
+    ] = False,
+    json: options.Json = False,
+) -> None:  # fmt: skip
+    """Search other memories beside your own, without copying or changing them.
+
+    Without arguments, list those that searches read, and those that were found on this machine: notes of
+    Claude Code, Codex, Gemini CLI, OpenClaw, nanobot and basic-memory, and what the project in the current
+    folder keeps for agents. Their hits have refs like @claude-code/CLAUDE.md#L3. Your answers are kept in your
+    own configuration, for this workspace alone.
+    """
+    root = _root(workspace_)
+    if remove:
+        _remove(root, folder)
+    elif folder:
+        _add(root, folder, name, tuple(files or ()))
+    elif found:
+        offer(root, Path.cwd(), asks=_asks(), yes=yes, again=True)
+    if json:
+        out_json({"workspace": str(root), "mounts": _listed(root)})
+    elif not (remove or folder or found):
+        _show(root)
+
+
+def offer(root: Path, project: Path | None, *, asks: bool, yes: bool, again: bool = False) -> None:
+    """Ask once for each memory that was found and not answered for yet; keep the answers.
+
+    Args:
+        root: the workspace.
+        project: a folder whose project is looked at, too.
+        asks: whether there is a terminal to ask at; else they are only named.
+        yes: accept those in the user's own settings unasked. What others may have written is never.
+        again: say so where there is nothing to ask for.
+    """
+    from mnemark.files import mounts
+
+    new = _new(root, project)
+    if not new:
+        if again:
+            say("Nothing new was found.")
+        return
+    if not (asks or yes):
+        named = ", ".join(f"{one.title} ({render.counted(len(one.found), 'note')})" for one in new)
+        say(f"Found: {safe_line(named)}. To search them, too: `mnemark mount --found -w {safe(str(root))}`.")
+        return
+    if asks:
+        say("")
+        say("Other memories on this machine. Searches can read them beside yours: they are not copied or changed,")
+        say("and sent to no embedding API or language model of mnemark. `mnemark mount` shows and changes this.")
+    for one in new:
+        if yes and one.own:
+            wanted = True
+        elif asks:
+            wanted = _asked(one)
+        else:
+            say(f"{_described(one)}: others may have written it; accept it with `mnemark mount {one.name}`.")
+            continue
+        if wanted:
+            mounts.accept(root, one.name, one.folder, one.files)
+            say(f"Searches read {safe_line(one.title)} as @{one.name}.")
+        else:
+            mounts.refuse(root, one.name)
+
+
+def _asked(one: "Place") -> bool:
+    if one.own:
+        return typer.confirm(f"{_described(one)}: let searches read them, too?", default=True, err=True)
+    for path in one.found[:_SHOWN]:
+        say(f"  {safe(str(one.folder / path))}")
+    question = f"{_described(one)}. Others may have written these. Trust them, and let searches read them?"
+    return typer.confirm(question, default=False, err=True)
+
+
+def _described(one: "Place") -> str:
+    kept = f"keeps {render.counted(len(one.found), 'note')} in {_short(one.folder)}"
+    return safe_line(f"{one.title[0].upper()}{one.title[1:]} {kept}")
+
+
+def _short(folder: Path) -> str:
+    home = Path.home()
+    return f"~/{folder.relative_to(home).as_posix()}" if folder.is_relative_to(home) else str(folder)
+
+
+def _asks() -> bool:
+    return output.is_terminal(sys.stdin) and output.is_terminal(sys.stderr)
+
+
+def _root(given: Path | None) -> Path:
+    try:
+        return workspace.locate(given)
+    except NotFoundError:
+        default = Path.home() / "mnemark"
+        if given is not None or not default.is_dir():
+            raise
+        return default
+
+
+def _answered(root: Path) -> "Mapping[str, MountConfig | bool]":
+    from mnemark.files import mounts, user_config
+
+    return mounts.of_user(root, user_config.load())
+
+
+def _new(root: Path, project: Path | None) -> "list[Place]":
+    from mnemark.agent.connect.places import places
+
+    known = _answered(root)
+    mounted = {one.folder.resolve() for one in _mounted(root).values()}
+    return [one for one in places(root, project) if one.name not in known and one.folder.resolve() not in mounted]
+
+
+def _mounted(root: Path) -> "dict[str, Mounted]":
+    from mnemark.files.config import load
+    from mnemark.files.mounts import mounts_of
+
+    return mounts_of(root, load(root).mounts)
+
+
+def _add(root: Path, given: str, name: str, files: tuple[str, ...]) -> None:
+    from mnemark.agent.connect.places import places
+    from mnemark.files import mounts
+
+    place = next((one for one in places(root, Path.cwd()) if one.name == given), None)
+    if place is not None:
+        folder, name, files = place.folder, name or place.name, files or place.files
+    else:
+        folder = Path(given).expanduser().absolute()
+        if not folder.is_dir():
+            raise NotFoundError(f"there is no folder {given}, and no memory of that name was found; see `mnemark mount`")
+    name = name or folder.name.lstrip(".")
+    if (wrong := mounts.why_wrong(name, files)) is not None:
+        raise UsageError(wrong)
+    there = _mounted(root).get(name)
+    if there is not None and there.folder.resolve() != folder.resolve():
+        raise UsageError(f"@{name} is {there.folder} already; choose another name with --name")
+    mounts.accept(root, name, folder, files)
+    say(f"Searches of {safe(str(root))} read {safe(str(folder))} as @{name}.")
+
+
+def _remove(root: Path, name: str) -> None:
+    from mnemark.files import mounts
+
+    if not isinstance(known := _answered(root).get(name), bool) and known is None:
+        listed = ", ".join(_answered(root)) or "none"
+        raise NotFoundError(f"you accepted no mount {name!r} here; accepted or refused: {listed}")
+    mounts.forget(root, name)
+    mounts.discard_index(root, name)
+    say(f"Searches no longer read @{name}; its files were not touched.")
+
+
+def _listed(root: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for name, one in _mounted(root).items():
+        there = one.folder.is_dir()
+        files = len(one.entries()) if there else 0
+        state = "mounted" if there else "missing"
+        rows.append({"name": name, "folder": str(one.folder), "files": files, "state": state})
+    for name, answer in _answered(root).items():
+        rows += [{"name": name, "folder": "", "files": 0, "state": "refused"}] if answer is False else []
+    rows += [
+        {"name": one.name, "folder": str(one.folder), "files": len(one.found),
+         "state": "found" if one.own else "untrusted"}
+        for one in _new(root, Path.cwd())
+    ]  # fmt: skip
+    return rows
+
+
+_STATES = {
+    "mounted": "searched", "missing": "searched, but the folder is not there", "refused": "not wanted",
+    "found": "found, not searched", "untrusted": "found in this project, not searched",
+}  # fmt: skip
+
+
+def _show(root: Path) -> None:
+    rows = _listed(root)
+    if not rows:
+        say("No other memory is searched, and none was found.")
+        return
+    shown = [
+        (safe_line(one["name"]), _STATES[one["state"]], f"{one['files']:,}", safe_line(one["folder"])) for one in rows
+    ]
+    out("\n".join(render.table(shown)))
+    if any(one["state"] in {"found", "untrusted"} for one in rows):
+        say("Accept one with `mnemark mount NAME`, or be asked for each with `mnemark mount --found`.")
