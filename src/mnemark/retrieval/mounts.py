@@ -8,7 +8,8 @@ mnemark derives.
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -21,9 +22,10 @@ from mnemark.files.mounts import Mounted, home_of
 from mnemark.files.names import split_ref
 from mnemark.files.user_config import LLMConfig
 from mnemark.files.workspace import Workspace
+from mnemark.retrieval.quick_mounts import merged
 from mnemark.retrieval.refresh import IndexRefresher
 from mnemark.retrieval.search import Found, Request
-from mnemark.types import Hit, Origin
+from mnemark.types import Origin
 
 
 class Mount(Protocol):
@@ -53,12 +55,12 @@ class Mounts:
     ) -> None:
         self._workspace = workspace
         self._make = make
-        self._folders = folders
+        self.folders = folders
         self._open: dict[str, Mount] = {}
         self._lock = threading.Lock()
 
     def __bool__(self) -> bool:
-        return bool(self._folders)
+        return bool(self.folders)
 
     def close(self) -> None:
         """Close all open mounts."""
@@ -69,7 +71,7 @@ class Mounts:
 
     def freshen(self, *, wait: bool) -> None:
         """Sync the mounts that changed: quickly, before a search (`wait`), or in the background."""
-        for name in self._folders:
+        for name in self.folders:
             try:
                 refresher = self._opened(name).refresher
                 if wait:
@@ -79,13 +81,19 @@ class Mounts:
             except MnemarkError:  # the search tells
                 continue
 
+    def sync(self) -> None:
+        """Sync and embed all mounts; a search tells which could not be."""
+        for name in self.folders:
+            with suppress(MnemarkError, OSError):
+                self._opened(name).refresher.sync(progress=None, wait=0.0, embed=True)
+
     def join(self, own: Found, request: Request) -> Found:
         """Merge the workspace's own hits with those of the mounts, best first; on a tie its own come first.
 
         A mount whose turn comes after the request's deadline is left out, and named in `degraded`.
         """
         found = own
-        for name, mounted in self._folders.items():
+        for name, mounted in self.folders.items():
             asked = _asked(request, mounted)
             if asked is None:
                 continue
@@ -105,17 +113,17 @@ class Mounts:
     def read(self, ref: str, *, raw: bool = False) -> str:
         """Read the text of a ref of a mount; see `Memory.read`."""
         name, _, rest = ref.removeprefix(layout.MOUNT).partition("/")
-        if name not in self._folders:
-            known = ", ".join(self._folders) or "none"
+        if name not in self.folders:
+            known = ", ".join(self.folders) or "none"
             raise NotFoundError(f"there is no mount {name!r}; configured mounts: {known}")
-        if not self._folders[name].holds(split_ref(rest)[0]):
+        if not self.folders[name].holds(split_ref(rest)[0]):
             raise NotFoundError(f"{layout.shown(rest)} is no file that is read from the mount {name}")
         return self._opened(name).read(rest, raw=raw)
 
     def _opened(self, name: str) -> Mount:
         with self._lock:
             if name not in self._open:
-                mounted, parent = self._folders[name], self._workspace
+                mounted, parent = self.folders[name], self._workspace
                 if not mounted.folder.is_dir():
                     raise NotFoundError(
                         f"the folder {mounted.folder} does not exist; bring it back, or run "
@@ -146,38 +154,11 @@ def _asked(request: Request, mounted: Mounted) -> Request | None:
 
 
 def _joined(own: Found, name: str, other: Found, request: Request) -> Found:
-    named = theirs(name, other.hits, own.hits, suspected=request.where.suspected != "none")
-    hits = sorted((*own.hits, *named), key=lambda hit: -hit.score)[: request.k]
-    kept = any(hit.scope == f"{layout.MOUNT}{name}" for hit in hits)
+    suspected = request.where.suspected != "none"
+    hits, theirs = merged(own.hits, name, other.hits, k=request.k, suspected=suspected)
     return own._replace(
-        hits=tuple(hits),
+        hits=hits,
         degraded=(*own.degraded, *(f"mount {name}: {reason}" for reason in other.degraded)),
         complete=own.complete and other.complete,
-        believable=max(own.believable, other.believable) if kept else own.believable,
+        believable=max(own.believable, other.believable) if theirs else own.believable,
     )
-
-
-def theirs(name: str, hits: Iterable[Hit], own: Iterable[Hit], *, suspected: bool) -> list[Hit]:
-    """Return hits of a mount, named by it, without what the own hits say already.
-
-    Args:
-        name: of the mount.
-        hits: as the mount found them.
-        own: the hits so far.
-        suspected: whether the best one that looks like instructions is kept; else none is.
-    """
-    said = {hit.text.strip() for hit in own}
-    mark = f"{layout.MOUNT}{name}"
-    found = []
-    for hit in hits:
-        if hit.meta.get("suspect"):
-            if not suspected:
-                continue
-            suspected = False
-        if hit.text.strip() in said:
-            continue
-        origin = hit.origin if hit.origin in {"tool", "web"} else "import"
-        found.append(
-            replace(hit, ref=f"{mark}/{hit.ref}", path=f"{mark}/{hit.path}", scope=mark, origin=origin)
-        )
-    return found

@@ -62,6 +62,7 @@ def quick_search(
     scopes: frozenset[str] | None = frozenset({""}),
     home: Path | None = None,
     hidden: TombstoneLog | None = None,
+    outside: QuickIndex | None = None,
     reason: str = "dense: without the daemon, hooks search by words only; start it with `mnemark serve`",
 ) -> Recall:
     """Return the best passages by BM25.
@@ -74,6 +75,7 @@ def quick_search(
         scopes: the scopes to search; None for all.
         home: the folder that the index lies in, where that is not the workspace.
         hidden: the tombstones, if they are read already.
+        outside: an index for whose passages words are counted, too: in few ones, every word would be rare.
         reason: why it was searched by words only, for `degraded`.
 
     Raises:
@@ -81,7 +83,7 @@ def quick_search(
     """
     with QuickIndex(root, home, hidden) as index:
         terms = _terms(index, text[:MAX_CHARACTERS])
-        scored = _score(index, terms)
+        scored = _score(index, terms, outside)
         left_out = {index.number_of(path): line for path, line in exclude}
         names = {number: name for number, name in index.scopes().items() if scopes is None or name in scopes}
         order = _best(index, scored, left_out, names)
@@ -145,9 +147,10 @@ def _redacted(root: Path, raw: str) -> str:
     return Visible(root).redacted(raw)
 
 
-def _score(index: QuickIndex, terms: Sequence[str]) -> _Scored:
+def _score(index: QuickIndex, terms: Sequence[str], outside: QuickIndex | None) -> _Scored:
     """Score passages as a share of the attainable BM25."""
     count, mean = index.counts()
+    total = count if outside is None else count + outside.count()
     scores: dict[Place, float] = {}
     held: dict[Place, set[str]] = {}
     idf: dict[str, float] = {}
@@ -166,8 +169,9 @@ def _score(index: QuickIndex, terms: Sequence[str]) -> _Scored:
 
     for term in terms:
         holding = index.holding(term)
-        idf[term] = _idf(count + _SMOOTHING, holding)
-        gain = _idf(count, holding) * (k1 + 1)
+        everywhere = holding if outside is None else holding + outside.holding(term)
+        idf[term] = _idf(total + _SMOOTHING, everywhere)
+        gain = _idf(total, everywhere) * (k1 + 1)
         attainable += gain
         if holding > max(_COMMON, count // 16):
             common.append((holding, term, gain))

@@ -465,6 +465,7 @@ class Searcher:
     def _by_words(self, request: Request, tokens: int, seconds: float) -> Recall | TimedOut:
         """Return what words alone find in the index as it is."""
         from mnemark.retrieval.block import block
+        from mnemark.retrieval.quick_mounts import with_mounts
         from mnemark.retrieval.quick_search import quick_search
 
         reason = (
@@ -476,6 +477,11 @@ class Searcher:
                 self.workspace.root, request.text, k=request.k, exclude=request.exclude,
                 scopes=request.where.scopes, home=self.index.home, hidden=self.index.hidden, reason=reason,
             )  # fmt: skip
+            if self.mounts:
+                found = with_mounts(
+                    self.workspace.root, found, request.text, k=request.k, home=self.index.home,
+                    mounts=self.mounts.folders,
+                )  # fmt: skip
         except schema.UNREADABLE:  # the full answer reports it
             return LATE
         packed = block(found.hits, budget=tokens, brief_tokens=self.workspace.config.brief_tokens)

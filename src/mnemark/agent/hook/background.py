@@ -37,6 +37,7 @@ def run(root: Path, *sessions: str) -> None:
                 end(memory, Recorder(memory, session, scope=scope))
             with suppress(BusyError):
                 memory.sync(wait=0.0)
+            memory.searcher.mounts.sync()
             _read(root, memory)
             if keep_up(memory):
                 memory.sync(wait=0.0)

@@ -100,6 +100,10 @@ def _recall(root: Path, call: HookCall, scope: str) -> str:
     window = path, shown.first_visible_line(root, path)
     try:
         found = quick_search(root, said, k=_HITS, exclude=[window], scopes=frozenset({"", scope}))
+        if (root / layout.PRIVATE / "mounts").is_dir():
+            from mnemark.retrieval.quick_mounts import with_mounts
+
+            found = with_mounts(root, found, said, k=_HITS)
     except NotFoundError:  # a new workspace: the index is created in the background
         _run_in_background(root, "")
         return ""

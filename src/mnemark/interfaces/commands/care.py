@@ -52,6 +52,7 @@ def sync(*, workspace_: options.Workspace = None, json: options.Json = False) ->
     root = workspace.locate(workspace_, any_folder=True)
     with workspace.opened(root) as memory:
         report, problem = workspace.synced(memory)
+        memory.searcher.mounts.sync()
     if json:
         import msgspec
 
