@@ -1,4 +1,4 @@
-"""Mounts: a folder's settings open nothing outside of it; what the user accepted stands in a file of theirs."""
+"""Mounts: a folder's settings open nothing outside of it; what users accept stands in a file of theirs."""
 
 from pathlib import Path
 
@@ -35,7 +35,11 @@ def found(root: Path) -> dict[str, Mounted]:
 @pytest.mark.usefixtures("own")
 def test_settings_of_a_folder_open_nothing_outside_of_it(root: Path, path: str, file: str) -> None:
     (root / "link").symlink_to(root.parent / "private")
-    text = f'[mounts]\nx = "{path}"\n' if file == "mnemark.toml" else f'{{"memory": {{"mounts": {{"x": "{path}"}}}}}}'
+    text = (
+        f'[mounts]\nx = "{path}"\n'
+        if file == "mnemark.toml"
+        else f'{{"memory": {{"mounts": {{"x": "{path}"}}}}}}'
+    )
     (root / file).write_text(text)
     assert found(root) == {}
     (problem,) = load_reported(root).problems

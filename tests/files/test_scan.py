@@ -5,6 +5,8 @@ import socket
 import sys
 import threading
 import unicodedata
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -267,7 +269,12 @@ def test_only_chosen_files_are_listed_and_only_their_folders_read(
     chosen = only(("CLAUDE.md", "rules/**/*.md", "projects/*/memory/*.md"))
     read: list[str] = []
     real = os.scandir
-    monkeypatch.setattr(os, "scandir", lambda place: read.append(str(place)) or real(place))
+
+    def listed(place: str) -> "AbstractContextManager[Iterator[os.DirEntry[str]]]":
+        read.append(place)
+        return real(place)
+
+    monkeypatch.setattr(os, "scandir", listed)
     assert names(tmp_path, ignore=chosen) == [
         "CLAUDE.md", "projects/p/memory/MEMORY.md", "rules/a.md", "rules/b/c.md",
     ]  # fmt: skip

@@ -115,7 +115,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Loaded(msgspec.Struct, frozen=True):
-    """A configuration, and what was ignored: keys of a `config.json`, a program in `[llm]`, mounts outside."""
+    """A configuration, and what was ignored: keys of `config.json`, a program in `[llm]`, mounts outside."""
 
     config: Config
     problems: tuple[Problem, ...] = ()

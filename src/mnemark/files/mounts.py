@@ -12,7 +12,7 @@ workspace each:
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -90,9 +90,7 @@ def mounts_of(root: Path, given: Mapping[str, str]) -> dict[str, Mounted]:
     return found
 
 
-def trusted(
-    root: Path, given: Mapping[str, str], own: UserConfig
-) -> tuple[dict[str, str], list[Problem]]:
+def trusted(root: Path, given: Mapping[str, str], own: UserConfig) -> tuple[dict[str, str], list[Problem]]:
     """Return those mounts of a folder's settings that lie inside of it, and why others are left out."""
     real = os.path.realpath(root)
     accepted = {
@@ -140,7 +138,11 @@ def why_wrong(name: str, files: tuple[str, ...]) -> str | None:
     if re.fullmatch(NAMES, name) is None:
         return f"{name!r} cannot be a mount's name: use letters, digits, '.', '-' and '_' (--name)"
     wrong = next((one for one in files if not layout.is_name(one) or one.endswith("/")), None)
-    return None if wrong is None else f"{wrong!r} is no pattern of files in the folder: write for example notes/*.md"
+    return (
+        None
+        if wrong is None
+        else f"{wrong!r} is no pattern of files in the folder: write for example notes/*.md"
+    )
 
 
 def discard_index(root: Path, name: str) -> None:
@@ -167,7 +169,9 @@ def _change(root: Path, name: str, value: str | None) -> None:
         table[name] = toml.loads(f"value = {value}")["value"]
     after = _with_line(before, key, name, None if value is None else f"{_quoted(name)} = {value}")
     if _pruned(_parsed(after)) != _pruned(wanted):
-        raise ConfigError(f"{place} was not changed, as it is written in an unusual way: change [mounts] by hand")
+        raise ConfigError(
+            f"{place} was not changed, as it is written in an unusual way: change [mounts] by hand"
+        )
     try:
         platform.make_folder(place.parent)
         platform.write_private(place, after.encode())
@@ -176,9 +180,9 @@ def _change(root: Path, name: str, value: str | None) -> None:
 
 
 def _with_line(text: str, key: str, name: str, line: str | None) -> str:
-    """Return a TOML text with the line of a name in the table of a workspace, or without it; all else is kept."""
+    """Return a TOML text with the line of a name in a workspace's table, or without it; all else is kept."""
     lines = text.splitlines(keepends=True)
-    ours = {"mounts": {key: {}}}
+    ours: dict[str, Any] = {"mounts": {key: {}}}
     at = next((i for i, one in enumerate(lines) if one.startswith("[") and _parsed(one) == ours), None)
     if at is None:
         head = f"[mounts.{_quoted(key)}]\n"
@@ -187,8 +191,8 @@ def _with_line(text: str, key: str, name: str, line: str | None) -> str:
     kept = [one for one in lines[at + 1 : end] if name not in (_parsed(one) or ())]
     new = [] if line is None else [f"{line}\n"]
     last = max((i for i, one in enumerate(kept, 1) if one.strip()), default=0)
-    head = [one.rstrip("\r\n") + "\n" for one in (lines[at], *kept[:last])]
-    return "".join([*lines[:at], *head, *new, *kept[last:], *lines[end:]])
+    top = [one.rstrip("\r\n") + "\n" for one in (lines[at], *kept[:last])]
+    return "".join([*lines[:at], *top, *new, *kept[last:], *lines[end:]])
 
 
 def _parsed(text: str) -> Any:

@@ -172,11 +172,7 @@ class _Walk:
             if name[0] == ".":
                 self.hidden(path, name)
                 continue
-            if self.ignored is not None and self.ignored(path):
-                continue
-            if self.is_chosen is not None and not self.is_chosen(
-                path, folder=item.is_dir(follow_symlinks=False)
-            ):
+            if self.leaves_out(path, item):
                 continue
             is_text = f"/{name}".lower().endswith(suffixes)
             if is_text and item.is_file(follow_symlinks=False):
@@ -190,6 +186,13 @@ class _Walk:
             elif is_text and (problem := odd(path, item)):
                 self.found.problems.append(problem)
         return folders
+
+    def leaves_out(self, path: str, item: os.DirEntry[str]) -> bool:
+        if self.ignored is not None and self.ignored(path):
+            return True
+        return self.is_chosen is not None and not self.is_chosen(
+            path, folder=item.is_dir(follow_symlinks=False)
+        )
 
     def hidden(self, path: str, name: str) -> None:
         if name.startswith(platform.TEMPORARY):

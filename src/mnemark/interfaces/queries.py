@@ -110,10 +110,15 @@ def read(
     """Print a file, or some lines of it."""
     from mnemark.facts.visible import Visible
     from mnemark.files.config import load
-    from mnemark.retrieval.read import read_ref
+    from mnemark.files.mounts import mounts_of
+    from mnemark.retrieval.read import located, read_ref
 
-    visible = Visible(root, load(root)) if memory is None else memory.visible
-    text = read_ref(visible, ref, raw=raw)
+    if memory is None:
+        config = load(root)
+        place = located(Visible(root, config), config, mounts_of(root, config.mounts), ref)
+    else:
+        place = memory.searcher.located(ref)
+    text = read_ref(*place, raw=raw)
     if json:
         output.out_json({"ref": ref, "text": text})
     elif output.is_terminal(output.stdout()):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mnemark.index.sync import SyncReport
     from mnemark.interfaces.ledger import Entry
     from mnemark.memory.health.doctor import Finding
+    from mnemark.memory.health.mounts import MountState
     from mnemark.memory.memory import Memory
     from mnemark.memory.review.attention import Attention
     from mnemark.types import Hit, Recall
@@ -194,6 +195,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...]
     attention: "tuple[Attention, ...]"
     """Items that need a person's decision."""
+    mounts: "tuple[MountState, ...]" = ()
+    """Other memories that searches read beside this one."""
 
     @classmethod
     def of(cls, memory: "Memory") -> "Status":
@@ -203,6 +206,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
         from mnemark.files.old_layouts import unread
         from mnemark.files.projects import folders
         from mnemark.interfaces.workspace import pending
+        from mnemark.memory.health.mounts import mount_states
 
         stats = memory.stats()
         warnings = filter(None, (sync_warning(memory.root), unread(memory.root)))
@@ -214,6 +218,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
             outdated=ahead.outdated, stale=stats.stale, embedder=memory.config.embedder, inner=ahead.inner,
             problems=(*settings, *warnings, *ahead.problems, *stats.problems),
             attention=tuple(one for one in memory.attention() if one.what != "skipped"),
+            mounts=tuple(mount_states(memory)),
         )  # fmt: skip
 
 
@@ -231,11 +236,20 @@ def status(found: Status) -> None:
     room = f"{size(found.bytes)}, " if found.bytes else ""
     rows += [("index", room + _freshness(found)), ("embedder", found.embedder)]
     rows += [("not indexed", inner(found.inner))] if found.inner else []
+    rows += [(f"@{safe_line(one.name)}", safe_line(_mount(one))) for one in found.mounts]
     for line in table(rows):
         out(line)
     problems(found.problems)
     for one in found.attention:
         say(f"Needs your attention: {safe_line(one.text)}")
+
+
+def _mount(found: "MountState") -> str:
+    if found.problem:
+        return found.problem
+    state = f"{counted(found.outdated, 'file')} to read first" if found.outdated else "up to date"
+    words = "; by words only, as nothing of it is sent to the embedder" if found.words_only else ""
+    return f"{counted(found.files, 'file')} in {found.folder}, {state}{words}"
 
 
 def inner(folders: Sequence[str]) -> str:

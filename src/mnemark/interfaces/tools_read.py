@@ -41,33 +41,35 @@ def read_lines(memory: "Memory", ref: str, start: int | None, count: int | None)
     Raises:
         UsageError: the path leaves the workspace, or is not a memory file.
     """
-    path, first, last = split_ref(ref)
-    place = _place(memory, path)
+    where, inside = memory.searcher.located(ref)
+    named = split_ref(ref)[0]
+    path, first, last = split_ref(inside)
+    place = _place(where, path)
     first = start or first
     wanted = count or (last - first + 1 if last is not None and start is None else MAX_LINES)
     # The lines of a session are filtered one by one below, as few of very many are read.
-    found = read(memory.root, path) if place.role == "session" else memory.visible.read(path)
+    found = read(where.root, path) if place.role == "session" else where.read(path)
     if isinstance(found, Problem):
         return {
-            "path": visible(path), "text": "", "warning": inert(found.reason),
+            "path": visible(named), "text": "", "warning": inert(found.reason),
             "action": "Look for the right path with memory_search.",
         }  # fmt: skip
     lines = found.text.splitlines()
     columns = columns_of(ref) if start is None and count is None and place.role != "session" else WHOLE
-    past = past_lines(memory, path.replace("\\", "/"), lines)
+    past = _past(memory, where, path, lines)
     chosen: list[str] = []
     size = 0
     whole = lines[first - 1 : first - 1 + min(wanted, MAX_LINES)]
     for number, line in enumerate(cut_to_columns(whole, columns), first):
         is_past = number in past
-        shown = _turn_text(memory.visible, line) if place.role == "session" else _marked(line, past=is_past)
+        shown = _turn_text(where, line) if place.role == "session" else _marked(line, past=is_past)
         size += len(shown) + 1
         if chosen and size > MAX_CHARACTERS:
             break
         chosen.append(shown[:MAX_CHARACTERS])
     row: Row = {
-        "path": visible(path), "from": first, "lines": len(chosen), "text": inert("\n".join(chosen)),
-        "totalLines": len(lines), "origin": place.origin, "date": place.dated,
+        "path": visible(named), "from": first, "lines": len(chosen), "text": inert("\n".join(chosen)),
+        "totalLines": len(lines), "origin": _origin(memory, where, place), "date": place.dated,
     }  # fmt: skip
     following = first + len(chosen)
     if following <= len(lines) and (count is None or len(chosen) < count):
@@ -75,13 +77,22 @@ def read_lines(memory: "Memory", ref: str, start: int | None, count: int | None)
     return row
 
 
-def _place(memory: "Memory", path: str) -> layout.Place:
+def _place(where: Visible, path: str) -> layout.Place:
     """Classify a path; raise UsageError where it is not a memory file."""
-    layout.safe_path(memory.root, path)
+    layout.safe_path(where.root, path)
     place = layout.place(path.replace("\\", "/"))
     if place is None or place.role in {"review", "copy", "journal"}:
         raise UsageError(f"{layout.shown(path)!r} is not a memory file; use a path from memory_search")
     return place
+
+
+def _past(memory: "Memory", where: Visible, path: str, lines: list[str]) -> frozenset[int]:
+    """Return the numbers of the lines that state a past fact; this memory knows none of a mount's."""
+    return past_lines(memory, path.replace("\\", "/"), lines) if where is memory.visible else frozenset()
+
+
+def _origin(memory: "Memory", where: Visible, place: layout.Place) -> str:
+    return place.origin if where is memory.visible else "import"
 
 
 def _marked(line: str, *, past: bool) -> str:
@@ -141,35 +152,37 @@ def around(memory: "Memory", ref: str, *, before: int, after: int) -> list[Row]:
         NotFoundError: there is no such file.
         UsageError: the path leaves the workspace, or is not a memory file.
     """
-    path, line, last = split_ref(ref)
-    place = _place(memory, path)
-    if not (memory.root / path).is_file():
+    where, inside = memory.searcher.located(ref)
+    named = visible(split_ref(ref)[0])
+    path, line, last = split_ref(inside)
+    place = _place(where, path)
+    if not (where.root / path).is_file():
         raise NotFoundError(f"the file {layout.shown(path)} does not exist")
     end = line if last is None else last
     if place.role != "session":
-        found = memory.visible.read(path)
+        found = where.read(path)
         if isinstance(found, Problem):
             raise NotFoundError(f"{layout.shown(path)} {found.reason}")
         whole = found.text.splitlines()
-        past = past_lines(memory, path.replace("\\", "/"), whole)
+        past = _past(memory, where, path, whole)
         lines = [(number, words) for number, words in enumerate(whole, 1) if words.strip()]
         first = sum(number < line for number, _ in lines)
         beyond = sum(number <= end for number, _ in lines)
         return [
-            {"ref": f"{visible(path)}#L{number}", "date": place.dated, "origin": place.origin,
+            {"ref": f"{named}#L{number}", "date": place.dated, "origin": _origin(memory, where, place),
              "text": inert(_marked(cut_to_tokens(words, _ROW_TOKENS), past=number in past))}
             for number, words in lines[max(first - before, 0) : beyond + after]
         ]  # fmt: skip
-    log = SessionLog.at(memory.root, path)
-    hidden = memory.visible.hidden.current().turns
+    log = SessionLog.at(where.root, path)
+    hidden = where.hidden.current().turns
     seen = list(islice(log.turns(), end + after))
     first = bisect_left(seen, line, key=lambda entry: entry.line)
     beyond = bisect_right(seen, end, key=lambda entry: entry.line)
     return [
-        {"ref": f"{visible(path)}#L{entry.line}", "time": entry.turn.time.isoformat(timespec="seconds"),
+        {"ref": f"{named}#L{entry.line}", "time": entry.turn.time.isoformat(timespec="seconds"),
          "kind": "turn", "origin": entry.turn.origin, "who": visible(entry.turn.role),
          "session": visible(log.id),
-         "text": inert(cut_to_tokens(_words(memory.visible.turn(entry.turn)), _ROW_TOKENS))}
+         "text": inert(cut_to_tokens(_words(where.turn(entry.turn)), _ROW_TOKENS))}
         for entry in seen[max(first - before, 0) : beyond + after]
         if entry.turn.id not in hidden
     ]  # fmt: skip

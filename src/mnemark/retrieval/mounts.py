@@ -1,9 +1,9 @@
 """Search mounts: folders of others, read beside the workspace and never written.
 
 A mount's index and vectors are stored in this workspace's `.mnemark/mounts/<name>/`. Its hits have the ref
-`@name/path#L3`, the scope `@name` and the origin "import", to tell them from the workspace's own. What is read
-there leaves this machine by no embedder, reranker or language model of ours, and counts for nothing that
-mnemark derives.
+`@name/path#L3`, the scope `@name` and the origin "import", to tell them from the workspace's own. What is
+read there leaves this machine by no embedder, reranker or language model of ours, and counts for nothing
+that mnemark derives.
 """
 
 import threading
@@ -16,10 +16,8 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from mnemark.errors import MnemarkError, NotFoundError
-from mnemark.files import layout
 from mnemark.files.config import Config, RoutesConfig, load
 from mnemark.files.mounts import Mounted, home_of
-from mnemark.files.names import split_ref
 from mnemark.files.user_config import LLMConfig
 from mnemark.files.workspace import Workspace
 from mnemark.retrieval.quick_mounts import merged
@@ -35,8 +33,6 @@ class Mount(Protocol):
     def refresher(self) -> IndexRefresher: ...  # noqa: D102 - as in `Searcher`
 
     def find(self, request: Request) -> Found: ...  # noqa: D102
-
-    def read(self, ref: str, *, raw: bool = False) -> str: ...  # noqa: D102
 
     def close(self) -> None: ...  # noqa: D102
 
@@ -69,17 +65,16 @@ class Mounts:
                 mount.close()
             self._open.clear()
 
-    def freshen(self, *, wait: bool) -> None:
-        """Sync the mounts that changed: quickly, before a search (`wait`), or in the background."""
+    def freshen(self, until: float | None = None) -> None:
+        """Sync the mounts that changed: at once, or in the background, waited for until a monotonic time."""
         for name in self.folders:
-            try:
+            with suppress(MnemarkError):  # the search tells
                 refresher = self._opened(name).refresher
-                if wait:
+                if until is None:
                     refresher.freshen_quickly()
                 else:
                     refresher.freshen_behind()
-            except MnemarkError:  # the search tells
-                continue
+                    refresher.wait(until)
 
     def sync(self) -> None:
         """Sync and embed all mounts; a search tells which could not be."""
@@ -98,8 +93,7 @@ class Mounts:
             if asked is None:
                 continue
             try:
-                if request.deadline is not None and time.monotonic() > request.deadline:
-                    raise MnemarkError("no time was left to search it; allow more (deadline)")
+                _check_time(request)
                 mount = self._opened(name)
                 answer = mount.find(asked)
                 complete = answer.complete and mount.refresher.fresh
@@ -109,16 +103,6 @@ class Mounts:
             else:
                 found = _joined(found, name, answer._replace(complete=complete), request)
         return found
-
-    def read(self, ref: str, *, raw: bool = False) -> str:
-        """Read the text of a ref of a mount; see `Memory.read`."""
-        name, _, rest = ref.removeprefix(layout.MOUNT).partition("/")
-        if name not in self.folders:
-            known = ", ".join(self.folders) or "none"
-            raise NotFoundError(f"there is no mount {name!r}; configured mounts: {known}")
-        if not self.folders[name].holds(split_ref(rest)[0]):
-            raise NotFoundError(f"{layout.shown(rest)} is no file that is read from the mount {name}")
-        return self._opened(name).read(rest, raw=raw)
 
     def _opened(self, name: str) -> Mount:
         with self._lock:
@@ -131,10 +115,20 @@ class Mounts:
                     )
                 ignore = mounted.ignore or load(mounted.folder).ignore
                 config = replace(
-                    parent.config, mounts={}, routes=RoutesConfig(), llm=LLMConfig(), reranker="", ignore=ignore
+                    parent.config,
+                    mounts={},
+                    routes=RoutesConfig(),
+                    llm=LLMConfig(),
+                    reranker="",
+                    ignore=ignore,
                 )
                 self._open[name] = self._make(mounted.folder, config, home_of(parent.root, name))
             return self._open[name]
+
+
+def _check_time(request: Request) -> None:
+    if request.deadline is not None and time.monotonic() > request.deadline:
+        raise MnemarkError("no time was left to search it; allow more (deadline, recall_deadline_ms)")
 
 
 def _asked(request: Request, mounted: Mounted) -> Request | None:

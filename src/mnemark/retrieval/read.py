@@ -1,17 +1,44 @@
 """Read the text of a ref from its file."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.facts.visible import Visible
 from mnemark.files import layout
+from mnemark.files.config import Config
+from mnemark.files.mounts import Mounted
 from mnemark.files.names import columns_of, cut_to_columns, split_ref
 from mnemark.files.reading import read
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import WHOLE, Problem
 
 _LINE: Final = lazy_pattern(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+
+
+def located(visible: Visible, config: Config, mounts: Mapping[str, Mounted], ref: str) -> tuple[Visible, str]:
+    """Return the filter of the texts that a ref names one of, and the ref there: `@name/path` is a mount's.
+
+    Args:
+        visible: filter of the workspace's texts.
+        config: its settings.
+        mounts: its mounts.
+        ref: as `read_ref` takes it.
+
+    Raises:
+        NotFoundError: there is no such mount, or it does not read that file.
+    """
+    first, _, rest = ref.partition("/")
+    name = first.removeprefix(layout.MOUNT)
+    if name == first or (name not in mounts and (visible.root / first).exists()):
+        return visible, ref
+    if name not in mounts:
+        known = ", ".join(mounts) or "none"
+        raise NotFoundError(f"there is no mount {name!r}; configured mounts: {known}")
+    if not mounts[name].holds(split_ref(rest)[0]):
+        raise NotFoundError(f"{layout.shown(rest)} is no file that is read from the mount {name}")
+    return Visible(mounts[name].folder, config), rest
 
 
 def read_ref(visible: Visible, ref: str, *, raw: bool = False) -> str:

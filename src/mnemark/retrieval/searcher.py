@@ -43,10 +43,9 @@ from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.mounts import Mounts
 from mnemark.retrieval.presets import preset as named_preset
 from mnemark.retrieval.query import understand
-from mnemark.retrieval.read import read_ref
+from mnemark.retrieval.read import located, read_ref
 from mnemark.retrieval.refresh import ExternalEdits, IndexRefresher
 from mnemark.retrieval.routes import qmd
-from mnemark.retrieval.routes.dense import RarityAware
 from mnemark.retrieval.search import Found, Request, search
 from mnemark.retrieval.usage import UsageCounter
 from mnemark.text.choices import text_given
@@ -230,11 +229,17 @@ class Searcher:
             searcher._use(Index(root, home=home, visible=visible))
         return searcher
 
+    @property
+    def embeds_mounts(self) -> bool:
+        """Whether mounts are embedded: by what runs in this process, no API and no program's embedder."""
+        if self.embedder is not None:
+            return self.embeddings.local
+        return not self.workspace.config.embedder.startswith("api:")
+
     def _open_mount(self, folder: Path, config: Config, home: Path) -> "Searcher":
-        """Open a mount. Its text is embedded in this process only: an API, or a program's embedder, gets none."""
-        given = self.embedder if isinstance(self.embedder, RarityAware) else None
-        if config.embedder.startswith("api:") or given is not self.embedder:
+        if not self.embeds_mounts:
             config = msgspec.structs.replace(config, embedder="none")
+        given = self.embedder if self.embeds_mounts else None
         place = None if self.index.readonly else home
         opened = type(self).beside(folder, config, home=place, embedder=given)
         opened.reranker = self.reranker
@@ -347,7 +352,7 @@ class Searcher:
         found = self.find(request)
         self._loaded.set()
         if self.mounts:
-            self.mounts.freshen(wait=True)
+            self.mounts.freshen()
             found = self._with_mounts(found, request)
         return Recall(**found._replace(complete=found.complete and fresh)._asdict())
 
@@ -496,10 +501,11 @@ class Searcher:
             NotFoundError: there is no such file or line.
             UsageError: the ref leaves the workspace.
         """
-        text_given(ref, "the ref")
-        return (
-            self.mounts.read(ref, raw=raw) if ref.startswith(layout.MOUNT) else read_ref(self.visible, ref, raw=raw)
-        )
+        return read_ref(*self.located(text_given(ref, "the ref")), raw=raw)
+
+    def located(self, ref: str) -> tuple[Visible, str]:
+        """Return the filter of the texts that a ref names one of, and the ref there; raises as `read`."""
+        return located(self.visible, self.workspace.config, self.mounts.folders, ref)
 
     def find(self, request: Request) -> Found:
         """Answer a request from the index without a sync or mounts; `search` and `recall` add those."""
@@ -569,7 +575,7 @@ class Searcher:
         found = self.find(request)
         found = found._replace(complete=found.complete and fresh)
         if self.mounts:
-            self.mounts.freshen(wait=False)
+            self.mounts.freshen(patience)
             found = self._with_mounts(found, request)
         packed = block(found.hits, budget=budget, brief_tokens=self.workspace.config.brief_tokens)
         return Recall(text=packed.text, **found._asdict())

@@ -80,7 +80,9 @@ def _filled(place: Place, root: Path) -> Place | None:
 
 def _of_user() -> Iterator[Place]:
     home = Path.home()
-    yield Place("claude-code", "Claude Code", _folder("CLAUDE_CONFIG_DIR", home / ".claude"), _CLAUDE, own=True)
+    yield Place(
+        "claude-code", "Claude Code", _folder("CLAUDE_CONFIG_DIR", home / ".claude"), _CLAUDE, own=True
+    )
     yield Place("codex", "Codex", _folder("CODEX_HOME", home / ".codex"), _CODEX, own=True)
     gemini = _folder("GEMINI_CLI_HOME", home) / ".gemini"
     yield Place("gemini-cli", "Gemini CLI", gemini, _GEMINI, own=True)
@@ -100,7 +102,7 @@ def _of_project(start: Path) -> Iterator[Place]:
         return
     for more, inside, files in _PROJECT:
         name = f"{_plain(root.name)}{more}"
-        yield Place(name, f"the project {root.name}", root / inside, files, own=False)
+        yield Place(name, f"The project {root.name}", root / inside, files, own=False)
 
 
 def _folder(variable: str, default: Path) -> Path:

@@ -55,8 +55,8 @@ def connect(
     installed, ask once, and connect them all. Other settings are not changed, and each changed file is backed
     up beside the original. --remove takes hooks and tools out again. Connecting one agent at a terminal also
     asks once whether mnemark may learn with its language model, and says what is sent and what it costs;
-    without a yes, no model is asked. Memories that agents keep on this machine are offered once, to be searched
-    beside yours: see `mnemark mount`.
+    without a yes, no model is asked. Memories that agents keep on this machine are offered once, to be
+    searched beside yours: see `mnemark mount`.
     """
     from mnemark.agent.connect import connect as work
 
@@ -87,7 +87,7 @@ def connect(
         _tell_of_projects(root, removed=remove)
         if not remove:
             _offer_model(host)
-            _offer_mounts(root)
+        _offer_mounts(root, remove=remove)
 
 
 def _one_memory(root: Path, *, dry_run: bool) -> None:
@@ -174,8 +174,7 @@ def _connect_all(
         if own:
             _show_done(host, [], root, remove=remove, changed=True)
     _tell_of_projects(root, removed=remove)
-    if not remove:
-        _offer_mounts(root, yes=yes)
+    _offer_mounts(root, remove=remove, yes=yes)
 
 
 def _check(agent: str, project: Path | None, *, json: bool) -> None:
@@ -238,8 +237,10 @@ def _offer_model(host: "Host") -> None:
     say("mnemark will learn with it." if wanted else "It stays off.")
 
 
-def _offer_mounts(root: Path, *, yes: bool = False) -> None:
+def _offer_mounts(root: Path, *, remove: bool, yes: bool = False) -> None:
     """Ask once for each memory of another program on this machine; see `mnemark mount`."""
+    if remove:
+        return
     from mnemark.interfaces.commands.mount import offer
 
     asks = output.is_terminal(sys.stdin) and output.is_terminal(sys.stderr)

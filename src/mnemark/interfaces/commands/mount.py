@@ -11,13 +11,17 @@ from mnemark.interfaces import options, output, render, workspace
 from mnemark.interfaces.output import out, out_json, safe, safe_line, say
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from mnemark.agent.connect.places import Place
     from mnemark.files.mounts import Mounted
     from mnemark.files.user_config import MountConfig
 
 _SHOWN = 5
+_ABOUT = """
+Other memories on this machine. Searches can read them beside yours: they are not copied or changed, and
+sent to no embedding API or language model of mnemark; what is found is shown to the agents that you
+connected. `mnemark mount` shows and changes this."""
 
 
 def mount(
@@ -50,8 +54,8 @@ def mount(
 
     Without arguments, list those that searches read, and those that were found on this machine: notes of
     Claude Code, Codex, Gemini CLI, OpenClaw, nanobot and basic-memory, and what the project in the current
-    folder keeps for agents. Their hits have refs like @claude-code/CLAUDE.md#L3. Your answers are kept in your
-    own configuration, for this workspace alone.
+    folder keeps for agents. Their hits have refs like @claude-code/CLAUDE.md#L3. Your answers are kept in
+    your own configuration, for this workspace alone.
     """
     root = _root(workspace_)
     if remove:
@@ -84,40 +88,34 @@ def offer(root: Path, project: Path | None, *, asks: bool, yes: bool, again: boo
             say("Nothing new was found.")
         return
     if not (asks or yes):
-        named = ", ".join(f"{one.title} ({render.counted(len(one.found), 'note')})" for one in new)
-        say(f"Found: {safe_line(named)}. To search them, too: `mnemark mount --found -w {safe(str(root))}`.")
+        named = ", ".join(f"@{one.name} ({render.counted(len(one.found), 'note')})" for one in new)
+        say(f"Found memories of other programs: {safe_line(named)}.")
+        say(f"To search them, too: `mnemark mount --found -w {safe(str(root))}`.")
         return
     if asks:
-        say("")
-        say("Other memories on this machine. Searches can read them beside yours: they are not copied or changed,")
-        say("and sent to no embedding API or language model of mnemark. `mnemark mount` shows and changes this.")
+        say(_ABOUT)
     for one in new:
-        if yes and one.own:
-            wanted = True
-        elif asks:
-            wanted = _asked(one)
-        else:
+        if not (asks or one.own):
             say(f"{_described(one)}: others may have written it; accept it with `mnemark mount {one.name}`.")
-            continue
-        if wanted:
+        elif (yes and one.own) or _asked(one):
             mounts.accept(root, one.name, one.folder, one.files)
-            say(f"Searches read {safe_line(one.title)} as @{one.name}.")
+            say(f"Searches read it as @{one.name}.")
         else:
             mounts.refuse(root, one.name)
 
 
 def _asked(one: "Place") -> bool:
     if one.own:
-        return typer.confirm(f"{_described(one)}: let searches read them, too?", default=True, err=True)
+        return typer.confirm(f"{_described(one)}. Let searches read this, too?", default=False, err=True)
     for path in one.found[:_SHOWN]:
         say(f"  {safe(str(one.folder / path))}")
-    question = f"{_described(one)}. Others may have written these. Trust them, and let searches read them?"
+    question = f"{_described(one)}. Others may have written it. Trust it, and let searches read it?"
     return typer.confirm(question, default=False, err=True)
 
 
 def _described(one: "Place") -> str:
     kept = f"keeps {render.counted(len(one.found), 'note')} in {_short(one.folder)}"
-    return safe_line(f"{one.title[0].upper()}{one.title[1:]} {kept}")
+    return safe_line(f"{one.title} {kept}")
 
 
 def _short(folder: Path) -> str:
@@ -150,7 +148,9 @@ def _new(root: Path, project: Path | None) -> "list[Place]":
 
     known = _answered(root)
     mounted = {one.folder.resolve() for one in _mounted(root).values()}
-    return [one for one in places(root, project) if one.name not in known and one.folder.resolve() not in mounted]
+    return [
+        one for one in places(root, project) if one.name not in known and one.folder.resolve() not in mounted
+    ]
 
 
 def _mounted(root: Path) -> "dict[str, Mounted]":
@@ -170,7 +170,9 @@ def _add(root: Path, given: str, name: str, files: tuple[str, ...]) -> None:
     else:
         folder = Path(given).expanduser().absolute()
         if not folder.is_dir():
-            raise NotFoundError(f"there is no folder {given}, and no memory of that name was found; see `mnemark mount`")
+            raise NotFoundError(
+                f"there is no folder {given}, and no memory of that name was found; see `mnemark mount`"
+            )
     name = name or folder.name.lstrip(".")
     if (wrong := mounts.why_wrong(name, files)) is not None:
         raise UsageError(wrong)
@@ -221,7 +223,8 @@ def _show(root: Path) -> None:
         say("No other memory is searched, and none was found.")
         return
     shown = [
-        (safe_line(one["name"]), _STATES[one["state"]], f"{one['files']:,}", safe_line(one["folder"])) for one in rows
+        (safe_line(one["name"]), _STATES[one["state"]], f"{one['files']:,}", safe_line(one["folder"]))
+        for one in rows
     ]
     out("\n".join(render.table(shown)))
     if any(one["state"] in {"found", "untrusted"} for one in rows):

@@ -19,7 +19,7 @@ _SOURCES = {
     "tool": "a tool",
     "web": "the web",
     "file": "a file in this folder (written by hand or with `mnemark add`)",
-    "import": "an import",
+    "import": "an import, or another memory that is searched beside this one",
 }
 """Origins in words."""
 _WORDS = {

@@ -19,6 +19,7 @@ from mnemark.errors import (
     UsageError,
 )
 from mnemark.files import layout, links, old_layouts, privacy, projects
+from mnemark.files.config import load_reported
 from mnemark.files.disk_errors import unread
 from mnemark.files.edit import sweep
 from mnemark.files.journal import Journal
@@ -29,6 +30,7 @@ from mnemark.index import check, schema
 from mnemark.index.store import Index
 from mnemark.index.sync import stored_problems
 from mnemark.memory.forgetting.erase import finish
+from mnemark.memory.health.mounts import mount_states
 from mnemark.memory.health.stats import collect
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.types import Problem
@@ -106,7 +108,7 @@ def doctor(memory: OpenWorkspace | Path, *, fix: bool = False) -> Report:
     environment = Finding("ok", f"Python {python}, SQLite {check.sqlite_version()}")
     findings = [environment, *_folder(root), *_privacy(root, fix=fix), *_projects(root)]
     if not isinstance(memory, Path):
-        findings += [*_embedder(memory), *_upgrades(memory), *_freshness(memory)]
+        findings += [*_embedder(memory), *_upgrades(memory), *_freshness(memory), *_mounts(memory)]
     if not fix:
         return Report(findings=(*findings, *verify(memory).findings))
     if not isinstance(memory, Path) and memory.readonly:
@@ -215,6 +217,18 @@ def _freshness(ws: OpenWorkspace) -> Iterator[Finding]:
             yield Finding("warn", f"the index must be rebuilt: {reason}", _SYNC)
     except MnemarkError as error:
         yield Finding("error", str(error), _REBUILD)
+
+
+def _mounts(ws: OpenWorkspace) -> Iterator[Finding]:
+    for one in mount_states(ws):
+        if one.problem:
+            yield Finding("warn", f"@{one.name}: {one.problem}", kind="mount")
+        else:
+            words = ", by words only" if one.words_only else ""
+            yield Finding("ok", f"@{one.name}: searches read {_files(one.files)} in {one.folder}{words}")
+    yield from (
+        _finding(one, "mount") for one in load_reported(ws.root).problems if one.path == layout.CONFIG
+    )
 
 
 def _index(root: Path, found: Scan, *, deep: bool) -> Iterator[Finding]:

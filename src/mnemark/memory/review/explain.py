@@ -218,11 +218,12 @@ def _of_passage(ws: OpenWorkspace, ref: str) -> Why:
             session=split_ref(ref)[0], time=_time(turn.time),
             hidden=turn.id in ws.index.hidden.current().turns, sources=(quoted(ws, ref),),
         )  # fmt: skip
+    is_mounted = ws.searcher.located(ref)[0] is not ws.visible
     return Why(
         ref=ref,
         kind=place.kind if place is not None else "note",
         text=text[:_QUOTED].strip(),
-        origin=place.origin if place is not None else "file",
+        origin="import" if is_mounted else place.origin if place is not None else "file",
         time=(place.dated or "") if place is not None else "",
     )
 
