@@ -124,9 +124,7 @@ def test_each_is_asked_for_once(shell: Shell, home: Path, monkeypatch: pytest.Mo
     assert len(asked) == 4  # only the new one
 
 
-def test_status_and_doctor_tell_of_mounts(
-    shell: Shell, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_status_and_doctor_tell_of_mounts(shell: Shell, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mnemark.index.plan.RACY_NS", 0)  # else a file changed a moment ago is read again
     shell("mount", "claude-code")
     shell("mount", "codex")
