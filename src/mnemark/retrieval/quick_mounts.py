@@ -76,9 +76,17 @@ def merged(
         if hit.text.strip() in said or (hit.meta.get("suspect") and not suspected):
             continue
         suspected = suspected and not hit.meta.get("suspect")
-        origin = hit.origin if hit.origin in {"tool", "web"} else "import"
         named.append(
-            replace(hit, ref=f"{mark}/{hit.ref}", path=f"{mark}/{hit.path}", scope=mark, origin=origin)
+            replace(
+                hit,
+                ref=f"{mark}/{hit.ref}",
+                path=f"{mark}/{hit.path}",
+                scope=mark,
+                origin=hit.origin if hit.origin in {"tool", "web"} else "import",
+                meta={
+                    key: one for key, one in hit.meta.items() if key != "fact"
+                },  # an id of theirs, not ours
+            )
         )
     hits = tuple(sorted((*own, *named), key=lambda hit: -hit.score)[:k])
     return hits, any(hit.scope == mark for hit in hits)
