@@ -137,7 +137,7 @@ def test_status_and_doctor_tell_of_mounts(shell: Shell, home: Path, monkeypatch:
     (home / ".codex").rmdir()
     found = {one["name"]: one for one in shell("status", "--json").data["mounts"]}
     assert (found["claude-code"]["files"], found["claude-code"]["outdated"]) == (1, 0)
-    assert "is not there" in found["codex"]["problem"]
+    assert "does not exist" in found["codex"]["problem"]
     assert "mount spy: ~/notes lies outside of this folder" in shell("status").err
     doctor = shell("doctor").out
     assert "@claude-code: searches read 1 file in " in doctor

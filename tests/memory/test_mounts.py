@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -190,6 +191,32 @@ def test_links_lead_nowhere(own: Path, claude: Path, tmp_path: Path) -> None:
         for path in ("CLAUDE.md", "projects/-home-ann-shop/memory/x.md", "projects/evil/memory/y.md"):
             with pytest.raises(MnemarkError):
                 memory.read(f"@claude-code/{path}")
+
+
+@pytest.mark.parametrize("kind", ["accepted", "inside"])
+def test_a_folder_that_becomes_a_link_is_not_followed(own: Path, tmp_path: Path, kind: str) -> None:
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (secret / "a.md").write_text("The vault code is Quokka.\n")
+    place = (own if kind == "inside" else tmp_path) / "notes"
+    place.mkdir()
+    (place / "b.md").write_text("The garden gate is green.\n")
+    if kind == "inside":
+        (own / "mnemark.toml").write_text('[mounts]\nnotes = "notes"\n')
+        (place / "mnemark.toml").write_text("")
+    else:
+        accept(own, "notes", place, ("*.md",))
+    with Memory.open(own) as memory:  # a daemon has it open while a pull changes the folder
+        assert "green" in memory.search("garden gate").hits[0].text
+        shutil.rmtree(place)
+        place.symlink_to(secret)
+        found = memory.search("vault code Quokka")
+        assert not any("Quokka" in hit.text for hit in found.hits)
+        assert any("is a link now" in reason for reason in found.degraded)
+        with pytest.raises(NotFoundError, match="is a link now"):
+            memory.read("@notes/a.md")
+    assert "Quokka" not in hook(own, "What is the vault code Quokka?", tmp_path)
+    assert not any(b"Quokka" in path.read_bytes() for path in (own / ".mnemark").rglob("*") if path.is_file())
 
 
 @pytest.fixture

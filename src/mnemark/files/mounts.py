@@ -34,6 +34,7 @@ class Mounted(NamedTuple):
     """A folder that is searched with a workspace."""
 
     folder: Path
+    """Without links: a pull may put one in the place of a folder that was accepted."""
     files: tuple[str, ...] = ()
     """Patterns of the only files to read; none: all texts of the root's scope."""
 
@@ -49,6 +50,17 @@ class Mounted(NamedTuple):
             return False
         is_chosen = chosen(self.ignore)
         return not place.scope if is_chosen is None else is_chosen(path, folder=False)
+
+    def why_not(self, name: str) -> str:
+        """Say why the folder of a mount of that name cannot be read, and what to do; empty if it can."""
+        real = os.path.realpath(self.folder)
+        shown, remove = layout.shown(str(self.folder)), f"run `mnemark mount {name} --remove`"
+        if real != os.fspath(self.folder):
+            leads = f"{shown} is a link now, to {layout.shown(real)}, and is not followed"
+            return f"{leads}: put the folder back, or {remove} and mount that one"
+        if not self.folder.is_dir():
+            return f"the folder {shown} does not exist, so nothing of it is found: bring it back, or {remove}"
+        return ""
 
     def entries(self) -> list[Entry]:
         """Return the files that are read.
@@ -83,10 +95,12 @@ def mounts_of(root: Path, given: Mapping[str, str]) -> dict[str, Mounted]:
     Raises:
         ConfigError: the user's own configuration is wrong.
     """
-    found = {name: Mounted(root / Path(path).expanduser()) for name, path in given.items()}
+    found = {
+        name: Mounted(Path(os.path.realpath(root / Path(path).expanduser()))) for name, path in given.items()
+    }
     for name, one in of_user(root, user_config.load()).items():
         if isinstance(one, MountConfig):
-            found[name] = Mounted(Path(one.folder).expanduser(), one.files)
+            found[name] = Mounted(Path(one.folder).expanduser().absolute(), one.files)
     return found
 
 
@@ -118,7 +132,7 @@ def accept(root: Path, name: str, folder: Path, files: tuple[str, ...] = ()) -> 
         ConfigError: that file cannot be changed without changing its meaning.
         ReadOnlyError: it cannot be written.
     """
-    parts = [f"folder = {_quoted(str(folder))}"]
+    parts = [f"folder = {_quoted(os.path.realpath(folder))}"]
     parts += [f"files = [{', '.join(map(_quoted, files))}]"] if files else []
     _change(root, name, f"{{ {', '.join(parts)} }}")
 

@@ -105,14 +105,11 @@ class Mounts:
         return found
 
     def _opened(self, name: str) -> Mount:
+        if why := self.folders[name].why_not(name):
+            raise NotFoundError(why)
         with self._lock:
             if name not in self._open:
                 mounted, parent = self.folders[name], self._workspace
-                if not mounted.folder.is_dir():
-                    raise NotFoundError(
-                        f"the folder {mounted.folder} does not exist; bring it back, or run "
-                        f"`mnemark mount {name} --remove`"
-                    )
                 ignore = mounted.ignore or load(mounted.folder).ignore
                 config = replace(
                     parent.config,

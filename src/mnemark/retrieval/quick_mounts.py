@@ -39,7 +39,7 @@ def with_mounts(
     with suppress(MnemarkError, *schema.UNREADABLE), QuickIndex(root, home) as outside:
         folders = mounts_of(root, load(root).mounts) if mounts is None else mounts
         for name, mounted in folders.items():
-            if not mounted.folder.is_dir():
+            if mounted.why_not(name):
                 continue
             scopes = None if mounted.files else frozenset({""})
             with suppress(MnemarkError, *schema.UNREADABLE):  # not indexed yet, or damaged

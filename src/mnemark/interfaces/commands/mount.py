@@ -197,7 +197,7 @@ def _remove(root: Path, name: str) -> None:
 def _listed(root: Path) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for name, one in _mounted(root).items():
-        there = one.folder.is_dir()
+        there = not one.why_not(name)
         files = len(one.entries()) if there else 0
         state = "mounted" if there else "missing"
         rows.append({"name": name, "folder": str(one.folder), "files": files, "state": state})

@@ -35,12 +35,11 @@ def mount_states(ws: OpenWorkspace) -> Iterator[MountState]:
     words_only = ws.searcher.embeddings.wanted and not ws.searcher.embeds_mounts
     for name, mounted in ws.searcher.mounts.folders.items():
         known = MountState(name=name, folder=str(mounted.folder), words_only=words_only)
+        if why := mounted.why_not(name):
+            yield msgspec.structs.replace(known, problem=why)
+            continue
         try:
             yield _counted(ws, name, mounted, known)
-        except FileNotFoundError:
-            fix = f"bring it back, or run `mnemark mount {name} --remove`"
-            problem = f"the folder {mounted.folder} is not there, so nothing of it is found: {fix}"
-            yield msgspec.structs.replace(known, problem=problem)
         except OSError as error:
             problem = f"the folder {mounted.folder} cannot be read: {error.strerror}"
             yield msgspec.structs.replace(known, problem=problem)
