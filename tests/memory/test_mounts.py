@@ -356,9 +356,9 @@ def test_words_are_no_rarer_in_a_tiny_mount(own: Path, claude: Path) -> None:
     assert 0.5 * ours < theirs[0] < 1.3 * ours
 
 
-def hook(root: Path, said: str, tmp_path: Path) -> str:
+def hook(root: Path, said: str, tmp_path: Path, agent: str = "claude-code") -> str:
     event = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": said, "cwd": str(tmp_path)}
-    words = ["hook", "prompt", "--agent", "claude-code", "--alone", "-w", str(root)]
+    words = ["hook", "prompt", "--agent", agent, "--alone", "-w", str(root)]
     ran = subprocess.run(
         [sys.executable, "-m", "mnemark", *words], input=json.dumps(event), capture_output=True, text=True,
         check=True, timeout=60,
@@ -393,4 +393,14 @@ def test_a_recall_out_of_time_has_what_words_find_in_mounts(
         found = memory.recall("what is the staging server called", deadline=0.5)
         late.set()
     assert any(WORD in hit.text for hit in found.hits)
+    assert claude.is_dir()
+
+
+def test_an_agent_is_not_told_what_it_reads_itself(own: Path, claude: Path, tmp_path: Path) -> None:
+    with Memory.open(own) as memory:
+        memory.sync()
+        memory.searcher.mounts.sync()
+    asked = "Do we use tabs in Go files?"
+    assert "Use tabs in Go" not in hook(own, asked, tmp_path)  # it stands in CLAUDE.md
+    assert "Use tabs in Go" in hook(own, asked, tmp_path, "codex")
     assert claude.is_dir()

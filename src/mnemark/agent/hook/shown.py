@@ -36,7 +36,13 @@ def marks_of(lines: Iterable[str], refs: Iterable[str] = ()) -> frozenset[str]:
 
 
 def new_block(
-    found: "Recall", most: int, marks: frozenset[str], budget: int, *, least: float | None = None
+    found: "Recall",
+    most: int,
+    marks: frozenset[str],
+    budget: int,
+    *,
+    least: float | None = None,
+    agent: str = "",
 ) -> tuple[str, frozenset[str]]:
     """Return the block of a recall without what was shown, and the marks of what stands in it.
 
@@ -46,13 +52,15 @@ def new_block(
         marks: of what the model has.
         budget: tokens of the block.
         least: the minimum of `Recall.believable`; by default `floor`.
+        agent: the agent's name; what it reads itself at each start is not repeated.
 
     Returns:
         The block is empty where what is left is not believable enough: as the best hit is, so is its share.
     """
     from mnemark.retrieval.block import block
 
-    left = tuple(hit for hit in found.hits if not _is_shown(hit, marks)) if marks else found.hits
+    new = (hit for hit in found.hits if not (_is_own_file(hit, agent) or (marks and _is_shown(hit, marks))))
+    left = tuple(new)
     best = found.hits[0].score if found.hits else 0.0
     share = min(left[0].score / best, 1.0) if left and best > 0 and left[0] != found.hits[0] else 1.0
     if not left or found.believable * share < (floor(found, most) if least is None else least):
@@ -61,6 +69,11 @@ def new_block(
     text, hits = (found.text, left) if same else block(left, budget=budget)
     lines = (line for hit in hits for line in hit.text.splitlines())
     return checked(text), marks_of(line for line in lines if line.strip() in text)
+
+
+def _is_own_file(hit: "Hit", agent: str) -> bool:
+    """Tell whether a hit is of a file such as CLAUDE.md, at the top of the agent's own mount."""
+    return hit.scope == f"{layout.MOUNT}{agent}" and hit.path.count("/") == 1
 
 
 def _is_shown(hit: "Hit", marks: frozenset[str]) -> bool:

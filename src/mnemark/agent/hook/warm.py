@@ -133,7 +133,8 @@ def _recall(memory: Memory, session: Session, call: HookCall) -> str:
     context = [turn.content for turn in session.last(4)]
     found = memory.recall(said, context=context, scope=session.scope, exclude=window)
     marks = shown.load(memory.root, session.log.name)
-    text, new = shown.new_block(found, memory.config.recall_hits, marks, memory.config.recall_budget)
+    most, budget = memory.config.recall_hits, memory.config.recall_budget
+    text, new = shown.new_block(found, most, marks, budget, agent=call.agent.name)
     if text:
         shown.save(memory.root, session.log.name, marks | new)
     return text
