@@ -404,3 +404,16 @@ def test_an_agent_is_not_told_what_it_reads_itself(own: Path, claude: Path, tmp_
     assert "Use tabs in Go" not in hook(own, asked, tmp_path)  # it stands in CLAUDE.md
     assert "Use tabs in Go" in hook(own, asked, tmp_path, "codex")
     assert claude.is_dir()
+
+
+def test_an_erasure_leaves_a_mount_alone_and_names_it(own: Path, claude: Path) -> None:
+    (own / "note.md").write_text(f"# Mine\n\nThe staging server is called {WORD}.\n")
+    before = state(claude)
+    with Memory.open(own) as memory:
+        memory.search(WORD)
+        receipt = memory.forget("note.md#L3", erase=True)
+        (told,) = receipt.still
+        assert told == f"@claude-code: files in {claude}; delete it there, and run `mnemark sync`"
+        assert not any("mounts" in place.path for place in receipt.places)
+        assert memory.search(WORD).hits[0].scope == "@claude-code"
+    assert state(claude) == before

@@ -71,7 +71,9 @@ def _dry_run(ws: OpenWorkspace, items: list[Item], query: str, *, git: bool) -> 
 
 
 def _sweep(ws: OpenWorkspace, targets: Targets, step: Step, done: Swept, *, dry_run: bool = False) -> None:
-    Sweep(ws.root, targets, done, step=step, dry_run=dry_run, ignored=ignorer(ws.config.ignore)).run()
+    sweep = Sweep(ws.root, targets, done, step=step, dry_run=dry_run, ignored=ignorer(ws.config.ignore))
+    sweep.mounts = tuple(f"mounts/{name}/" for name in ws.searcher.mounts.folders)
+    sweep.run()
 
 
 def _append_entry(ws: OpenWorkspace, items: list[Item], query: str) -> Change:

@@ -12,6 +12,7 @@ from mnemark.files import git, layout, listing, platform
 from mnemark.files.episodes import FOLDER as EPISODES
 from mnemark.files.episodes import slug_of
 from mnemark.files.journal import FOLDER, Journal, changes_of
+from mnemark.files.mounts import home_of
 from mnemark.files.names import split_ref
 from mnemark.index.check import knows_below
 from mnemark.index.store import NAME
@@ -50,7 +51,8 @@ def remaining_copies(
 ) -> list[str]:
     """Return, for people, what may still hold the words after they are erased here."""
     return [
-        *_git(ws, targets, explain_git=explain_git), *_around(ws, targets), *_other_machines(ws),
+        *_git(ws, targets, explain_git=explain_git), *_around(ws, targets), *_mounts(ws, targets),
+        *_other_machines(ws),
         *_archives(ws), *_backups(ws), *_imports(ws, items), *_sources(ws, items), *_names(ws, targets),
     ]  # fmt: skip
 
@@ -70,6 +72,14 @@ def _around(ws: OpenWorkspace, targets: Targets) -> Iterator[str]:
                 yield f"{name}: the index of the outer workspace; run `mnemark sync -w {outer}`"
             elif _holds(outer / index, targets):
                 yield f"{name}: an index of this folder; delete it, and it is rebuilt"
+
+
+def _mounts(ws: OpenWorkspace, targets: Targets) -> Iterator[str]:
+    """Name the mounts whose indexes hold the words: what lies there is another's, and not changed."""
+    for name, mounted in ws.searcher.mounts.folders.items():
+        if _holds(home_of(ws.root, name) / layout.PRIVATE / NAME, targets):
+            folder = layout.shown(str(mounted.folder))
+            yield f"@{name}: files in {folder}; delete it there, and run `mnemark sync`"
 
 
 def _holds(index: Path, targets: Targets) -> bool:

@@ -103,6 +103,8 @@ class Sweep:
         self.step = step
         self.dry_run = dry_run
         self.ignored = ignored
+        self.mounts: tuple[str, ...] = ()
+        """Folders of `.mnemark` with the indexes of mounts, whose files are not changed either."""
         self._runs = BytePatterns(text for text in targets.words.notes.texts if "\n" in text)
         """Patterns of several lines."""
 
@@ -165,7 +167,7 @@ class Sweep:
         inner = path.split("/", 1)[1]
         if (
             inner in _EXEMPT
-            or inner.startswith("vectors/")
+            or inner.startswith(("vectors/", *self.mounts))
             or full.name.endswith(("-wal", "-shm", "-journal"))
         ):
             return
