@@ -1,5 +1,6 @@
 """Mounts: a folder's settings open nothing outside of it; what users accept stands in a file of theirs."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -44,7 +45,8 @@ def test_settings_of_a_folder_open_nothing_outside_of_it(root: Path, path: str, 
     assert found(root) == {}
     (problem,) = load_reported(root).problems
     assert "mount x" in problem.reason
-    assert f"`mnemark mount {path} --name x`" in problem.reason
+    folder = os.path.realpath(root / Path(path).expanduser())
+    assert f"`mnemark mount {folder} --name x -w {root}`" in problem.reason
 
 
 @pytest.mark.usefixtures("own")

@@ -26,7 +26,7 @@ from mnemark.types import Problem
 NAMES: Final = r"^[\w-][\w.-]*$"
 _NOT_ACCEPTED: Final = (
     "mount {}: {} lies outside of this folder and is not read: a folder's settings never open others, as "
-    "whoever copied the folder has not chosen them; to allow it, run `mnemark mount {} --name {}`"
+    "whoever copied the folder has not chosen them; to allow it, run `mnemark mount {} --name {} -w {}`"
 )
 
 
@@ -106,6 +106,8 @@ def mounts_of(root: Path, given: Mapping[str, str]) -> dict[str, Mounted]:
 
 def trusted(root: Path, given: Mapping[str, str], own: UserConfig) -> tuple[dict[str, str], list[Problem]]:
     """Return those mounts of a folder's settings that lie inside of it, and why others are left out."""
+    from shlex import quote  # few need it
+
     real = os.path.realpath(root)
     accepted = {
         os.path.realpath(Path(one.folder).expanduser())
@@ -119,8 +121,8 @@ def trusted(root: Path, given: Mapping[str, str], own: UserConfig) -> tuple[dict
         if Path(folder).is_relative_to(real):
             kept[name] = path
         elif folder not in accepted:
-            shown = layout.shown(path)
-            reason = _NOT_ACCEPTED.format(name, shown, shown, name)
+            words = (quote(layout.shown(folder)), name, quote(layout.shown(real)))
+            reason = _NOT_ACCEPTED.format(name, layout.shown(path), *words)
             problems.append(Problem(layout.CONFIG, reason, skipped=False))
     return kept, problems
 
@@ -151,12 +153,10 @@ def why_wrong(name: str, files: tuple[str, ...]) -> str | None:
     """Say what is wrong with the name of a mount or the patterns of its files; None for valid ones."""
     if re.fullmatch(NAMES, name) is None:
         return f"{name!r} cannot be a mount's name: use letters, digits, '.', '-' and '_' (--name)"
-    wrong = next((one for one in files if not layout.is_name(one) or one.endswith("/")), None)
-    return (
-        None
-        if wrong is None
-        else f"{wrong!r} is no pattern of files in the folder: write for example notes/*.md"
-    )
+    for one in files:
+        if not layout.is_name(one) or one.endswith("/"):
+            return f"{one!r} is no pattern of files in the folder: write for example notes/*.md"
+    return None
 
 
 def discard_index(root: Path, name: str) -> None:

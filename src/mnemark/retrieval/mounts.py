@@ -68,7 +68,7 @@ class Mounts:
     def freshen(self, until: float | None = None) -> None:
         """Sync the mounts that changed: at once, or in the background, waited for until a monotonic time."""
         for name in self.folders:
-            with suppress(MnemarkError):  # the search tells
+            with suppress(MnemarkError, OSError):  # the search tells
                 refresher = self._opened(name).refresher
                 if until is None:
                     refresher.freshen_quickly()
@@ -97,7 +97,7 @@ class Mounts:
                 mount = self._opened(name)
                 answer = mount.find(asked)
                 complete = answer.complete and mount.refresher.fresh
-            except MnemarkError as error:
+            except (MnemarkError, OSError) as error:
                 problem = f"mount {name}: {error}"
                 found = found._replace(degraded=(*found.degraded, problem), complete=False)
             else:
