@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mnemark.errors import ConfigError
-from mnemark.files import mounts, user_config
+from mnemark.files import user_config
 from mnemark.files.config import load, load_reported
 from mnemark.files.mounts import Mounted, accept, forget, mounts_of, refuse
 
@@ -84,7 +84,7 @@ def test_the_rest_of_the_file_is_kept(own: Path, root: Path) -> None:
     assert own.read_text().startswith(text)
     assert user_config.load().hosts == ("a.example",)
     refuse(root, "a")  # changed his mind
-    assert mounts.of_user(root, user_config.load()) == {"a": False, "b": False}
+    assert user_config.of_workspace(root, user_config.load()) == {"a": False, "b": False}
     forget(root, "a")
     forget(root, "b")
     forget(root, "never")
@@ -98,7 +98,7 @@ def test_odd_paths_are_read_back(own: Path, tmp_path: Path) -> None:
         folder = tmp_path / name
         folder.mkdir()
         accept(folder, "notes-1.2", folder / 'q"\\uote', ("[x]*.md",))
-        assert mounts.of_user(folder, user_config.load()) == {
+        assert user_config.of_workspace(folder, user_config.load()) == {
             "notes-1.2": user_config.MountConfig(str(folder / 'q"\\uote'), ("[x]*.md",))
         }
     assert own.stat().st_mode & 0o077 == 0

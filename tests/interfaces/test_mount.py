@@ -7,7 +7,6 @@ import pytest
 import typer
 
 from mnemark.files import user_config
-from mnemark.files.mounts import of_user
 from mnemark.interfaces.commands import mount
 
 from .conftest import Shell
@@ -38,7 +37,9 @@ def states(shell: Shell) -> dict[str, str]:
 
 
 def answers(shell: Shell) -> dict[str, bool]:
-    return {name: bool(one) for name, one in of_user(shell.folder, user_config.load()).items()}
+    return {
+        name: bool(one) for name, one in user_config.of_workspace(shell.folder, user_config.load()).items()
+    }
 
 
 def test_what_was_found_is_listed_and_nothing_is_read_unasked(shell: Shell, home: Path) -> None:

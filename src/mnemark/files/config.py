@@ -17,8 +17,7 @@ from msgspec import Meta
 
 from mnemark.errors import ConfigError, UsageError
 from mnemark.files import layout, platform, user_config
-from mnemark.files.mounts import NAMES, trusted
-from mnemark.files.user_config import LLMConfig
+from mnemark.files.user_config import NAMES, LLMConfig, trusted
 from mnemark.text import toml
 from mnemark.text.redaction.redact import DEFAULT
 from mnemark.types import Problem

@@ -1,8 +1,7 @@
-"""Folders that are searched with a workspace and never written: which, and who allowed it.
+"""Folders that are searched with a workspace and never written: which they are, and what is read there.
 
-Whoever cloned a workspace has not chosen its `mnemark.toml`, which could name any folder of the user's. So it
-mounts folders inside of the workspace only; others are accepted in the user's own configuration, for one
-workspace each:
+Those inside of the workspace stand in its settings, others in the user's own configuration, for one workspace
+each (see `user_config.trusted`):
 
     [mounts."/home/ann/mnemark"]
     claude-code = { folder = "/home/ann/.claude", files = ["CLAUDE.md", "projects/*/memory/**/*.md"] }
@@ -14,20 +13,13 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from mnemark.errors import ConfigError, ReadOnlyError
 from mnemark.files import layout, platform, user_config
 from mnemark.files.scan import Entry, chosen, only, scan
-from mnemark.files.user_config import MountConfig, UserConfig
+from mnemark.files.user_config import NAMES, MountConfig, of_workspace
 from mnemark.text import toml
-from mnemark.types import Problem
-
-NAMES: Final = r"^[\w-][\w.-]*$"
-_NOT_ACCEPTED: Final = (
-    "mount {}: {} lies outside of this folder and is not read: a folder's settings never open others, as "
-    "whoever copied the folder has not chosen them; to allow it, run `mnemark mount {} --name {} -w {}`"
-)
 
 
 class Mounted(NamedTuple):
@@ -76,21 +68,12 @@ def home_of(root: Path, name: str) -> Path:
     return root / layout.PRIVATE / "mounts" / name
 
 
-def of_user(root: Path, own: UserConfig) -> Mapping[str, MountConfig | bool]:
-    """Return what the user accepted or refused (False) for a workspace, by name."""
-    if not own.mounts:
-        return {}
-    real = os.path.realpath(root)
-    known = {os.path.realpath(Path(place).expanduser()): found for place, found in own.mounts.items()}
-    return known.get(real, {})
-
-
 def mounts_of(root: Path, given: Mapping[str, str]) -> dict[str, Mounted]:
     """Return the mounts of a workspace by name, whether or not the folders exist.
 
     Args:
         root: the workspace.
-        given: the setting `mounts`, of which `trusted` left out what nobody accepted.
+        given: the setting `mounts`, of which `user_config.trusted` left out what nobody accepted.
 
     Raises:
         ConfigError: the user's own configuration is wrong.
@@ -98,33 +81,10 @@ def mounts_of(root: Path, given: Mapping[str, str]) -> dict[str, Mounted]:
     found = {
         name: Mounted(Path(os.path.realpath(root / Path(path).expanduser()))) for name, path in given.items()
     }
-    for name, one in of_user(root, user_config.load()).items():
+    for name, one in of_workspace(root, user_config.load()).items():
         if isinstance(one, MountConfig):
             found[name] = Mounted(Path(one.folder).expanduser().absolute(), one.files)
     return found
-
-
-def trusted(root: Path, given: Mapping[str, str], own: UserConfig) -> tuple[dict[str, str], list[Problem]]:
-    """Return those mounts of a folder's settings that lie inside of it, and why others are left out."""
-    from shlex import quote  # few need it
-
-    real = os.path.realpath(root)
-    accepted = {
-        os.path.realpath(Path(one.folder).expanduser())
-        for one in of_user(root, own).values()
-        if isinstance(one, MountConfig)
-    }
-    kept: dict[str, str] = {}
-    problems = []
-    for name, path in given.items():
-        folder = os.path.realpath(root / Path(path).expanduser())
-        if Path(folder).is_relative_to(real):
-            kept[name] = path
-        elif folder not in accepted:
-            words = (quote(layout.shown(folder)), name, quote(layout.shown(real)))
-            reason = _NOT_ACCEPTED.format(name, layout.shown(path), *words)
-            problems.append(Problem(layout.CONFIG, reason, skipped=False))
-    return kept, problems
 
 
 def accept(root: Path, name: str, folder: Path, files: tuple[str, ...] = ()) -> None:

@@ -7,6 +7,7 @@ workspaces, can name a program to start, folders outside of a workspace to searc
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -14,11 +15,17 @@ import msgspec
 from msgspec import Meta
 
 from mnemark.errors import ConfigError
-from mnemark.files import platform
+from mnemark.files import layout, platform
 from mnemark.text import toml
+from mnemark.types import Problem
 
 VARIABLE: Final = "MNEMARK_CONFIG"
 """Environment variable with the path of the file, instead of the default one."""
+NAMES: Final = r"^[\w-][\w.-]*$"
+_NOT_ACCEPTED: Final = (
+    "mount {}: {} lies outside of this folder and is not read: a folder's settings never open others, as "
+    "whoever copied the folder has not chosen them; to allow it, run `mnemark mount {} --name {} -w {}`"
+)
 HOST: Final = "host"
 """The model's name where it is that of the agent that opened the memory."""
 
@@ -105,3 +112,35 @@ def load() -> UserConfig:
 def hosts() -> tuple[str, ...]:
     """Return the hosts that the user allowed in the file."""
     return load().hosts
+
+
+def of_workspace(root: Path, own: UserConfig) -> Mapping[str, MountConfig | bool]:
+    """Return what the user accepted or refused (False) for a workspace, by name."""
+    if not own.mounts:
+        return {}
+    real = os.path.realpath(root)
+    known = {os.path.realpath(Path(place).expanduser()): found for place, found in own.mounts.items()}
+    return known.get(real, {})
+
+
+def trusted(root: Path, given: Mapping[str, str], own: UserConfig) -> tuple[dict[str, str], list[Problem]]:
+    """Return those mounts of a folder's settings that lie inside of it, and why others are left out."""
+    from shlex import quote  # few need it
+
+    real = os.path.realpath(root)
+    accepted = {
+        os.path.realpath(Path(one.folder).expanduser())
+        for one in of_workspace(root, own).values()
+        if isinstance(one, MountConfig)
+    }
+    kept: dict[str, str] = {}
+    problems = []
+    for name, path in given.items():
+        folder = os.path.realpath(root / Path(path).expanduser())
+        if Path(folder).is_relative_to(real):
+            kept[name] = path
+        elif folder not in accepted:
+            words = (quote(layout.shown(folder)), name, quote(layout.shown(real)))
+            reason = _NOT_ACCEPTED.format(name, layout.shown(path), *words)
+            problems.append(Problem(layout.CONFIG, reason, skipped=False))
+    return kept, problems

@@ -138,9 +138,9 @@ def _root(given: Path | None) -> Path:
 
 
 def _answered(root: Path) -> "Mapping[str, MountConfig | bool]":
-    from mnemark.files import mounts, user_config
+    from mnemark.files import user_config
 
-    return mounts.of_user(root, user_config.load())
+    return user_config.of_workspace(root, user_config.load())
 
 
 def _new(root: Path, project: Path | None) -> "list[Place]":
