@@ -20,7 +20,7 @@ from mnemark.files.config import Config, RoutesConfig, load
 from mnemark.files.mounts import Mounted, home_of
 from mnemark.files.user_config import LLMConfig
 from mnemark.files.workspace import Workspace
-from mnemark.retrieval.quick_mounts import merged
+from mnemark.retrieval.merge import merged
 from mnemark.retrieval.refresh import IndexRefresher
 from mnemark.retrieval.search import Found, Request
 from mnemark.types import Origin
