@@ -40,7 +40,7 @@ VARIANTS: Final[dict[str, dict[str, Any]]] = {
 SCREENS: Final = (
     "", "search", "search?q=zebra", "timeline", "facts", "facts?as_of=2025-06-01", "review", "changes",
     "sessions", "files", "files?path=note.md", "edit?path=MEMORY.md", "prompt?q=zebra+stripes", "forget",
-    "forget?q=zebra", "forget?q=zebra&erase=1", "consolidate?look=1", "health?check=1", "connect?agent=codex",
+    "forget?q=zebra", "forget?q=zebra&erase=1", "consolidate?look=1", "health?disk=1", "connect?agent=codex",
 )  # fmt: skip
 BEHIND: Final = {
     "facts": "tbody a.words",

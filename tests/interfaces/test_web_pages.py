@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -73,7 +74,7 @@ def crawl(browser: Browser) -> dict[str, str]:
     found: dict[str, str] = {}
     waiting = [browser.base, f"{browser.base}/search?q=zebra", f"{browser.base}/forget?q=zebra",
                f"{browser.base}/prompt?q=zebra+stripes", f"{browser.base}/consolidate?look=1",
-               f"{browser.base}/health?check=1", f"{browser.base}/edit?path=MEMORY.md",
+               f"{browser.base}/health?disk=1", f"{browser.base}/edit?path=MEMORY.md",
                f"{browser.base}/files?path=note.md", f"{browser.base}/connect?agent=codex"]  # fmt: skip
     seen: set[str] = set()
     kinds: dict[str, int] = {}
@@ -204,6 +205,52 @@ def test_a_proposal_is_accepted_and_taken_back(here: Running, tmp_path: Path) ->
     assert "Undone: 1 change" in back.text
     assert f">white {HARMLESS}</a>" in browser.page("facts").text
     assert "Undone" not in browser.page("facts").text, "a message is told once"
+
+
+def test_a_rejection_is_taken_back(here: Running, tmp_path: Path) -> None:
+    fill(tmp_path, HARMLESS)
+    browser = Browser(here, tmp_path)
+    (fields, *_) = browser.page("review").forms("review")
+    shown = browser.follow(browser.send("review", {**fields, "do": "reject"}))
+    assert "Rejected 1 entry" in shown.text
+    assert "Nothing waits." in shown.text
+    assert f"zebra stripes {HARMLESS}: red {HARMLESS}" in browser.page("changes", kind="reject").text
+    back = browser.follow(browser.send("undo", shown.forms("undo")[0]))
+    assert "Undone: 1 change" in back.text
+    assert f"red {HARMLESS}" in browser.page("review").text
+    assert "undone" in browser.page("changes", kind="reject").text
+
+
+def test_many_rejections_are_taken_back_at_once(here: Running, tmp_path: Path) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        memory.remember_many(
+            [{"predicate": f"thing {n}", "value": f"value {n}", "origin": "web"} for n in range(3)]
+        )
+    browser = Browser(here, tmp_path)
+    every = browser.page("review").forms("review")[-1]
+    assert len(every["id"]) == 3
+    shown = browser.follow(browser.send("review", {**every, "do": "reject"}))
+    assert "Rejected 3 entries" in shown.text
+    browser.follow(browser.send("undo", shown.forms("undo")[0]))
+    assert "3 entries wait" in browser.page("review").text
+
+
+def test_checks_run_beside_the_page_and_are_kept(here: Running, tmp_path: Path) -> None:
+    (tmp_path / "note.md").write_text("zebra\n", "utf-8")
+    browser = Browser(here, tmp_path)
+    page = browser.page("health")
+    assert "SQLite" not in page.text
+    (fields,) = page.forms("check")
+    page = browser.follow(browser.send("check", fields))
+    deadline = time.monotonic() + 30
+    while "Checking …" in page.text:
+        assert time.monotonic() < deadline
+        assert page.forms("check") == []
+        time.sleep(0.05)
+        page = browser.page("health")
+    assert "SQLite" in page.text
+    assert "sessions and journals:" in browser.page("health").text
+    assert len(page.forms("check")) == 1
 
 
 def test_forgetting_is_seen_first_then_hidden_and_undone(here: Running, tmp_path: Path) -> None:

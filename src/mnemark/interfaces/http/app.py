@@ -104,6 +104,8 @@ class Api:
 
     def _close(self) -> None:
         self.lanes.close()
+        if self._web is not None:
+            self._web.close()
         self.workspaces.close()
 
     async def _health(self, _: Request) -> Response:

@@ -63,7 +63,7 @@ def accept(memory: "Memory", words: Words, row: Row) -> Done:
 def reject(memory: "Memory", words: Words, row: Row) -> Done:
     """Reject what waits."""
     memory.reject(row.decide)
-    return Done(words("Rejected: {what}", what=row.text))
+    return Done(words("Rejected: {what}", what=row.text), row.decide)
 
 
 def undo(memory: "Memory", words: Words, identifier: str) -> Done:

@@ -18,6 +18,7 @@ from starlette.routing import Route
 from mnemark.errors import MnemarkError, NotFoundError, UsageError
 from mnemark.interfaces.web import known
 from mnemark.interfaces.web.at import At, Go, Shown
+from mnemark.interfaces.web.checks import Checks
 from mnemark.interfaces.web.door import SESSION_SECONDS, Door, Session, cookie_name
 from mnemark.interfaces.web.pages import ACTIONS, PAGES
 from mnemark.interfaces.web.render import environment, page
@@ -67,6 +68,11 @@ class Web:
         self._status_of = status_of
         self._session_key = session_key
         self._key = secrets.token_bytes(16)
+        self._checks = Checks(lease)
+
+    def close(self) -> None:
+        """Stop what runs in the background."""
+        self._checks.close()
 
     def routes(self) -> list[Route]:
         """Return the routes below `/ui`."""
@@ -186,7 +192,8 @@ class Web:
         def job() -> Response:
             with self._lease(str(root)) as memory:
                 base = f"/ui/w/{self._id(root)}"
-                at = At(memory, base, session, words, query=query, form=form or {}, page=page)
+                at = At(memory, base, session, words, query=query, form=form or {}, page=page,
+                        checks=self._checks)  # fmt: skip
                 made = view(at)
                 if isinstance(made, Go):
                     return RedirectResponse(made.path, 303)

@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final, Literal, NamedTuple
 
 import msgspec
@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from mnemark.errors import UsageError
-from mnemark.files.ids import is_id, time_of
 from mnemark.files.names import split_ref
 from mnemark.files.scopes import scopes_of
 from mnemark.index.reader import View
@@ -19,7 +18,7 @@ from mnemark.index.rows import KIND_CODE, LINE_SHIFT, NO_TIME, SUSPECT, Rows, se
 from mnemark.index.store import Record
 from mnemark.memory.browse import change_rows
 from mnemark.memory.browse.page import Page, checked, cursor, key_of
-from mnemark.memory.journal.changes import ChangeLog
+from mnemark.memory.journal.changes import ChangeLog, began
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.undo.undo import undoable
 from mnemark.retrieval.filters import Filter, allowed, in_scopes
@@ -184,7 +183,7 @@ def _changes(ws: OpenWorkspace, log: ChangeLog, asked: _Asked) -> list[_Row]:
     rows: list[_Row] = []
     for first, key in reversed(keys[:end]):
         noted = log.group(key)[0]
-        at = seconds(ws.local(noted.time or made_at(first)))
+        at = seconds(ws.local(began(noted)))
         too_late = (last is not None and at > last) or (begin is not None and (at, 1, first) >= begin)
         if too_late or (asked.origins and noted.origin not in asked.origins):
             continue
@@ -195,15 +194,11 @@ def _changes(ws: OpenWorkspace, log: ChangeLog, asked: _Asked) -> list[_Row]:
     return rows
 
 
-def made_at(identifier: str) -> datetime:
-    """Return the time in the id of a change."""
-    return time_of(identifier) if is_id(identifier) else datetime.fromtimestamp(0, UTC)
-
-
 def _entries(ws: OpenWorkspace, log: ChangeLog, view: View, rows: Sequence[_Row]) -> tuple[Entry, ...]:
     positions = [row.position for row in rows if row.position >= 0]
     records = dict(zip(positions, view.fetch(positions), strict=True))
-    known = undoable(ws, own=False) if len(positions) < len(rows) else {}
+    changed = [one.id for row in rows if row.position < 0 for one in log.group(row.group)]
+    known = undoable(ws, own=False, among=changed) if changed else {}
     flags = view.snapshot.rows["flags"]
     return tuple(
         _of_change(change_rows.row(ws, log, row.group, log.group(row.group), known))

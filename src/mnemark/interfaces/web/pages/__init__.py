@@ -6,6 +6,7 @@ from typing import Final
 from mnemark.interfaces.web.at import At, Go, Shown
 from mnemark.interfaces.web.pages import (
     changes,
+    connect,
     consolidate,
     facts,
     files,
@@ -37,7 +38,7 @@ PAGES: Final[Mapping[str, Callable[[At], Shown | Go]]] = {
     "edit": files.edit,
     "consolidate": consolidate.consolidate,
     "health": health.health,
-    "connect": health.connect,
+    "connect": connect.connect,
 }
 ACTIONS: Final[Mapping[str, Callable[[At], Shown | Go]]] = {
     "review": review.decide,
@@ -47,6 +48,7 @@ ACTIONS: Final[Mapping[str, Callable[[At], Shown | Go]]] = {
     "forget": forget.do_forget,
     "edit": files.save,
     "consolidate": consolidate.run,
+    "check": health.check,
     "sync": health.sync,
     "end": sessions.end,
     "revert": sessions.revert,
