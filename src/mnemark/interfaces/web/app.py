@@ -27,6 +27,7 @@ from mnemark.memory.memory import Memory
 
 _STATIC: Final = {"style.css": "text/css", "script.js": "text/javascript", "icon.svg": "image/svg+xml"}
 _MOST_FIELDS: Final = 500
+_USED: Final = "This address works once and for a minute. Run `mnemark web` for a new one."
 _log = logging.getLogger("mnemark.serve")
 Fields = Mapping[str, list[str]]
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -110,8 +111,7 @@ class Web:
         found = self.door.enter(request.query_params.get("ticket", ""))
         if found is None:
             words = Words(language_of("", request.headers.get("accept-language", "")))
-            text = words("This address works once and for a minute. Run `mnemark web` for a new one.")
-            return self._alone(words, text, 401)
+            return self._alone(words, _USED, 401)
         cookie, target = found
         answer = RedirectResponse(target, 303)
         answer.set_cookie(
@@ -213,7 +213,12 @@ class Web:
         return Words(language_of(chosen, request.headers.get("accept-language", "")))
 
     def _alone(self, words: Words, text: str, status: int, base: str = "/ui") -> Response:
-        made = environment().get_template("alone.html").render({"_": words, "text": text, "base": base})
+        told = words.told(text)
+        made = (
+            environment()
+            .get_template("alone.html")
+            .render({"_": words, "text": told.text, "lang": told.lang, "base": base})
+        )
         return _html(made, status)
 
     def _safe(self, endpoint: Endpoint) -> Endpoint:

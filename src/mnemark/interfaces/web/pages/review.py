@@ -20,7 +20,7 @@ def decide(at: At) -> Go:
         try:
             fact = at.memory.accept(identifier) if accept else at.memory.reject(identifier)
         except MnemarkError as error:
-            failed.append(str(error))
+            failed.append(at.words.told(str(error)).text)
         else:
             done.append((fact, fact.id if accept and fact is not None else "" if accept else identifier))
     for text in failed:
