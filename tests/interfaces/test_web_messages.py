@@ -28,8 +28,10 @@ TOLD_ON_PAGES = (
 NOT_ON_PAGES = {
     "this memory is open for reading only; open it for writing to repair it",
     "the index was rebuilt: {} passages ({})",
-    "the last change was a revert, which cannot be undone as a whole: remember its facts again; to undo an "
-    "earlier change, give its id from `mnemark log`",  # of an undo without an id
+    (
+        "the last change was a revert, which cannot be undone as a whole: remember its facts again; to undo "
+        "an earlier change, give its id from `mnemark log`"
+    ),  # of an undo without an id
     "{}: {}",
 }
 
@@ -71,7 +73,7 @@ def _made_of(text: str, piece: str) -> bool:
 
 def test_errors_and_findings_of_pages_are_in_the_catalogue() -> None:
     known = {PLACE.sub("{}", english) for english in catalogue()}
-    missing = set()
+    missing: set[str] = set()
     for node in nodes(*TOLD_ON_PAGES):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             if node.func.id in {"UsageError", "NotFoundError", "BusyError", "IntegrityError", "Refusal"}:

@@ -253,6 +253,95 @@ def test_checks_run_beside_the_page_and_are_kept(here: Running, tmp_path: Path) 
     assert len(page.forms("check")) == 1
 
 
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    found = tmp_path / "home"
+    found.mkdir()
+    monkeypatch.setenv("HOME", str(found))
+    monkeypatch.delenv("CODEX_HOME", raising=False)
+    return found
+
+
+def test_an_agent_is_connected_as_shown_and_disconnected(home: Path, tmp_path: Path) -> None:
+    settings = home / ".cursor" / "mcp.json"
+    settings.parent.mkdir()
+    settings.write_text('{"mcpServers": {"own": {"command": "own"}}}\n', "utf-8")
+    before, root = settings.read_bytes(), tmp_path / "agent"
+    root.mkdir()
+    with running(tmp_path / "state") as here:
+        browser = Browser(here, root)
+        page = browser.page("connect", agent="cursor")
+        (fields,) = page.forms("connect")
+        assert settings.read_bytes() == before, "looking changes nothing"
+        assert browser.send("connect", {**fields, "form_key": "guess"}).status == 400
+        assert settings.read_bytes() == before
+        shown = browser.follow(browser.send("connect", fields))
+        assert "Cursor will use this memory" in shown.text
+        written = settings.read_text("utf-8")
+        assert '"own"' in written
+        assert str(root) in written
+        assert "Nothing would change" in browser.page("connect", agent="cursor").text
+        (fields,) = browser.page("connect", agent="cursor", remove=1).forms("connect")
+        assert "disconnected" in browser.follow(browser.send("connect", fields)).text
+        assert settings.read_bytes() == before
+
+
+def test_settings_that_changed_since_are_shown_again(home: Path, tmp_path: Path) -> None:
+    settings = home / ".cursor" / "mcp.json"
+    settings.parent.mkdir()
+    settings.write_text("{}\n", "utf-8")
+    root = tmp_path / "agent"
+    root.mkdir()
+    with running(tmp_path / "state") as here:
+        browser = Browser(here, root)
+        (fields,) = browser.page("connect", agent="cursor").forms("connect")
+        settings.write_text('{"mcpServers": {}}\n', "utf-8")
+        answer = browser.send("connect", fields)
+        assert answer.status == 409
+        assert "look again" in answer.text
+        assert settings.read_text("utf-8") == '{"mcpServers": {}}\n'
+        assert (
+            "will use this memory" in browser.follow(browser.send("connect", answer.forms("connect")[0])).text
+        )
+
+
+def test_an_import_is_seen_first_then_done_once(here: Running, tmp_path: Path) -> None:
+    root, notes = tmp_path / "agent", tmp_path / "notes"
+    root.mkdir()
+    notes.mkdir()
+    (notes / "trip.md").write_text("# Trip\n\nThe zebra of the trip.\n", "utf-8")
+    browser = Browser(here, root)
+    fields = browser.page("import").forms("import")[-1]
+    asked = {**fields, "format": "markdown", "path": str(notes)}
+    seen = browser.send("import", {**asked, "do": "look"})
+    assert "1 note" in seen.text
+    assert not list(root.rglob("trip*"))
+    assert browser.send("import", {**asked, "do": "import", "form_key": "guess"}).status == 400
+    assert not list(root.rglob("trip*"))
+    done = browser.follow(browser.send("import", {**seen.forms("import")[0], "do": "import"}))
+    assert "Imported: 1 notes" in done.text
+    assert [path.read_bytes() for path in root.rglob("trip.md")] == [(notes / "trip.md").read_bytes()]
+    again = browser.send("import", {**asked, "do": "look"})
+    assert "Nothing: all of it is there." in again.text
+    wrong = browser.send("import", {**asked, "path": str(tmp_path / "nothing"), "do": "look"})
+    assert wrong.status == 400
+    assert "does not exist" in wrong.text
+
+
+def test_a_confined_daemon_changes_nothing_outside(tmp_path: Path) -> None:
+    from mnemark.errors import UsageError
+    from mnemark.interfaces.web.at import At
+    from mnemark.interfaces.web.door import Session
+    from mnemark.interfaces.web.pages import ACTIONS
+    from mnemark.interfaces.web.words import Words
+
+    with Memory.open(tmp_path) as memory:
+        for name, form in (("connect", {"agent": ["cursor"]}), ("import", {"path": ["/etc"]})):
+            at = At(memory, "/ui/w/x", Session(0.0), Words("en"), query={}, form=form, confined=True)
+            with pytest.raises(UsageError, match="only open some folders"):
+                ACTIONS[name](at)
+
+
 def test_forgetting_is_seen_first_then_hidden_and_undone(here: Running, tmp_path: Path) -> None:
     fill(tmp_path, HARMLESS)
     browser = Browser(here, tmp_path)

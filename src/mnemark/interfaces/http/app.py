@@ -88,7 +88,7 @@ class Api:
 
         return Web(
             self.door, lease=lease, work=self.lanes.run, opened=self.workspaces.opened, status_of=status_of,
-            session_key=SESSION,
+            session_key=SESSION, confined=self.workspaces.confined,
         )  # fmt: skip
 
     async def _ticket(self, request: Request) -> Response:

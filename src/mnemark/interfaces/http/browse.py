@@ -137,6 +137,7 @@ CALLS: Final[tuple[Call, ...]] = (
     _listed("timeline", BrowseTimeline, "List what was said, noted and changed, the latest first."),
     _listed("activity", Days, "Count turns, notes and changes of each day.", rows="days"),
     _listed("sessions", BrowseSessions, "List sessions, the last written first."),
+    _listed("agents", Nothing, "List the agents that recorded the latest sessions.", rows="agents"),
     _listed("turns", BrowseTurns, "List the turns of a session's log."),
     _listed("review", BrowseReview, "List what waits for a decision, with its sources."),
     _listed("changes", Changes, "List changes, the latest first, and whether they can be undone."),

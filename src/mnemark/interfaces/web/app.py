@@ -50,6 +50,7 @@ class Web:
         opened: returns the workspaces that the daemon has open.
         status_of: returns the HTTP status and the code of an error.
         session_key: key of the browser's session in the scope of a request.
+        confined: whether the daemon may only open some folders.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Web:
         opened: Callable[[], Iterable[Path]],
         status_of: Callable[[MnemarkError], tuple[int, str]],
         session_key: str,
+        confined: bool = False,
     ) -> None:
         self.door = door
         self._lease = lease
@@ -68,6 +70,7 @@ class Web:
         self._opened = opened
         self._status_of = status_of
         self._session_key = session_key
+        self._confined = confined
         self._key = secrets.token_bytes(16)
         self._checks = Checks(lease)
 
@@ -193,7 +196,7 @@ class Web:
             with self._lease(str(root)) as memory:
                 base = f"/ui/w/{self._id(root)}"
                 at = At(memory, base, session, words, query=query, form=form or {}, page=page,
-                        checks=self._checks)  # fmt: skip
+                        checks=self._checks, confined=self._confined)  # fmt: skip
                 made = view(at)
                 if isinstance(made, Go):
                     return RedirectResponse(made.path, 303)

@@ -55,8 +55,10 @@ class At:
         form: Mapping[str, Sequence[str]] = MappingProxyType({}),
         page: str = "",
         checks: "Checks | None" = None,
+        confined: bool = False,
     ) -> None:
         self.memory = memory
+        self.confined = confined
         self.checks = checks
         self.page = page
         self.base = base

@@ -59,10 +59,10 @@ def in_chinese(text: str, _depth: int = 0) -> str | None:
         if values is None:
             continue
         named = dict(zip(shape.places, values, strict=True))
-        known = {place: in_chinese(named[place], _depth + 1) for place in named.keys() & _SENTENCES}
-        if shape.says_nothing and not any(known.values()):
+        inner = {place: in_chinese(named[place], _depth + 1) for place in named.keys() & _SENTENCES}
+        if shape.says_nothing and not any(inner.values()):
             continue
-        shown = named | {place: value for place, value in known.items() if value}
+        shown = named | {place: value for place, value in inner.items() if value}
         return _PLACE.sub(lambda match, shown=shown: shown[match[1]], shape.chinese)  # type: ignore[misc]
     return None
 

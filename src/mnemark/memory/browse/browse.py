@@ -102,6 +102,10 @@ class Browse:
         """Return a page of sessions, the last written first; see `browse.session_rows.sessions`."""
         return session_rows.sessions(self._ws, text=text, scope=scope, limit=limit, after=after)
 
+    def agents(self) -> list[session_rows.Agent]:
+        """Return the agents that recorded the latest sessions; see `browse.session_rows.agents`."""
+        return session_rows.agents(self._ws)
+
     def turns(self, path: str, *, limit: int = 100, after: str = "") -> Page[session_rows.TurnRow]:
         """Return a page of the turns in the log at `path`; see `browse.session_rows.session_turns`."""
         return session_rows.session_turns(self._ws, path, limit=limit, after=after)

@@ -12,6 +12,7 @@ from mnemark.interfaces.web.pages import (
     files,
     forget,
     health,
+    import_,
     prompt,
     review,
     search,
@@ -39,6 +40,7 @@ PAGES: Final[Mapping[str, Callable[[At], Shown | Go]]] = {
     "consolidate": consolidate.consolidate,
     "health": health.health,
     "connect": connect.connect,
+    "import": import_.show,
 }
 ACTIONS: Final[Mapping[str, Callable[[At], Shown | Go]]] = {
     "review": review.decide,
@@ -49,6 +51,8 @@ ACTIONS: Final[Mapping[str, Callable[[At], Shown | Go]]] = {
     "edit": files.save,
     "consolidate": consolidate.run,
     "check": health.check,
+    "connect": connect.apply,
+    "import": import_.bring_in,
     "sync": health.sync,
     "end": sessions.end,
     "revert": sessions.revert,
