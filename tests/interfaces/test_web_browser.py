@@ -218,7 +218,7 @@ def test_a_consolidation_is_seen_then_done_then_undone(
     page.get_by_role("link", name="Show what it would change").click()
     expect(page.locator(".diff ins").first).to_be_visible()
     before = (tmp_path / "MEMORY.md").read_text("utf-8")
-    page.get_by_role("button", name="Do it").click()
+    page.get_by_role("button", name="Do what is ticked").click()
     expect(page.get_by_role("status")).to_contain_text("Consolidated")
     assert any((tmp_path / name).exists() for name in ("USER.md", "MEMORY.md"))
     page.get_by_role("status").get_by_role("button", name="Undo").click()

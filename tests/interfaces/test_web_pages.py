@@ -253,6 +253,45 @@ def test_checks_run_beside_the_page_and_are_kept(here: Running, tmp_path: Path) 
     assert len(page.forms("check")) == 1
 
 
+def test_chosen_parts_of_a_consolidation_are_done(here: Running, tmp_path: Path) -> None:
+    fill(tmp_path, HARMLESS)
+    with Memory.open(tmp_path) as memory:
+        memory.remember("editor", "Helix")
+        memory.sync()
+    browser = Browser(here, tmp_path)
+    page = browser.page("consolidate", look=1)
+    (fields,) = page.forms("consolidate")
+    named = [one.rpartition(" ")[0] for one in fields["shown"]]
+    assert "refresh:USER.md" in named
+    assert len(named) > 1
+    before = state(tmp_path)
+    told = browser.follow(browser.send("consolidate", {**fields, "part": ["refresh:USER.md"]}))
+    assert "Consolidated: 1 edit" in told.text
+    changed = {path for path, data in state(tmp_path).items() if before.get(path) != data}
+    assert {path for path in changed if not path.startswith(("journal/", "memory/reports/"))} == {"USER.md"}
+
+
+def test_parts_that_do_something_else_without_the_others_are_shown_again(
+    here: Running, tmp_path: Path
+) -> None:
+    fill(tmp_path, HARMLESS)
+    with Memory.open(tmp_path) as memory:
+        memory.remember("editor", "Helix")
+        memory.sync()
+    browser = Browser(here, tmp_path)
+    (fields,) = browser.page("consolidate", look=1).forms("consolidate")
+    with Memory.open(tmp_path) as memory:
+        memory.remember("shell", "fish")
+    before = state(tmp_path)
+    answer = browser.send("consolidate", {**fields, "part": ["refresh:USER.md"]})
+    assert answer.status == 409
+    assert "look again" in answer.text
+    assert state(tmp_path) == before
+    (again,) = answer.forms("consolidate")
+    browser.follow(browser.send("consolidate", {**again, "part": ["refresh:USER.md"]}))
+    assert "fish" in (tmp_path / "USER.md").read_text("utf-8")
+
+
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     found = tmp_path / "home"

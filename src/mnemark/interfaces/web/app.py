@@ -26,7 +26,7 @@ from mnemark.interfaces.web.words import LANGUAGES, Words, language_of
 from mnemark.memory.memory import Memory
 
 _STATIC: Final = {"style.css": "text/css", "script.js": "text/javascript", "icon.svg": "image/svg+xml"}
-_MOST_FIELDS: Final = 500
+_MOST_FIELDS: Final = 5_000
 _USED: Final = "This address works once and for a minute. Run `mnemark web` for a new one."
 _log = logging.getLogger("mnemark.serve")
 Fields = Mapping[str, list[str]]
