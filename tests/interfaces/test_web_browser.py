@@ -41,6 +41,8 @@ SCREENS: Final = (
     "", "search", "search?q=zebra", "timeline", "facts", "facts?as_of=2025-06-01", "review", "changes",
     "sessions", "files", "files?path=note.md", "edit?path=MEMORY.md", "prompt?q=zebra+stripes", "forget",
     "forget?q=zebra", "forget?q=zebra&erase=1", "consolidate?look=1", "health?disk=1", "connect?agent=codex",
+    "import", "attachments",
+    "timeline?session=chat%3A1",
 )  # fmt: skip
 BEHIND: Final = {
     "facts": "tbody a.words",

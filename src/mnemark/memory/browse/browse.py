@@ -6,6 +6,7 @@ from functools import cached_property
 
 from mnemark.memory.browse import (
     activity,
+    attachment_rows,
     change_rows,
     entries,
     fact_rows,
@@ -83,13 +84,15 @@ class Browse:
         origins: Collection[Origin] = (),
         scope: str | Iterable[str] | None = "*",
         until: datetime | str | None = None,
+        session: str = "",
+        tool: str = "",
         limit: int = 50,
         after: str = "",
     ) -> Page[entries.Entry]:
         """Return a page of what was said, noted and changed; see `browse.entries`."""
         return entries.timeline(
-            self._ws, self._log, kinds=kinds, origins=origins, scope=scope, until=until, limit=limit,
-            after=after,
+            self._ws, self._log, kinds=kinds, origins=origins, scope=scope, until=until, session=session,
+            tool=tool, limit=limit, after=after,
         )  # fmt: skip
 
     def activity(self, *, days: int = 30, until: date | None = None) -> list[activity.Day]:
@@ -130,6 +133,12 @@ class Browse:
     def change(self, id: str) -> change_rows.ChangeDetail:  # noqa: A002 - the word of the file format
         """Return a change, or those of a group, with diffs. Raises NotFoundError."""
         return change_rows.change(self._ws, self._log, id)
+
+    def attachments(
+        self, *, scope: str | Iterable[str] | None = "*", limit: int = 50, after: str = ""
+    ) -> Page[attachment_rows.AttachmentRow]:
+        """Return a page of received and sent files; see `browse.attachment_rows.attachments`."""
+        return attachment_rows.attachments(self._ws, scope=scope, limit=limit, after=after)
 
     def prompt(
         self,

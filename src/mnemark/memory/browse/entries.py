@@ -15,6 +15,7 @@ from mnemark.files.names import split_ref
 from mnemark.files.scopes import scopes_of
 from mnemark.index.reader import View
 from mnemark.index.rows import KIND_CODE, LINE_SHIFT, NO_TIME, SUSPECT, Rows, seconds, wall_time
+from mnemark.index.session_words import passages_of
 from mnemark.index.store import Record
 from mnemark.memory.browse import change_rows
 from mnemark.memory.browse.page import Page, checked, cursor, key_of
@@ -69,6 +70,8 @@ class _Asked(NamedTuple):
     begin: _Key | None
     """Only entries before this one."""
     most: int
+    passages: frozenset[int] | None
+    """Numbers of the passages to show; None for all."""
 
 
 class _Row(NamedTuple):
@@ -85,6 +88,8 @@ def timeline(
     origins: Collection[Origin] = (),
     scope: str | Iterable[str] | None = "*",
     until: datetime | str | None = None,
+    session: str = "",
+    tool: str = "",
     limit: int = 50,
     after: str = "",
 ) -> Page[Entry]:
@@ -97,6 +102,8 @@ def timeline(
         origins: only entries of these origins; all by default.
         scope: their scopes.
         until: only entries before the end of that time, to begin with an earlier day.
+        session: only turns and tool calls of the session with this id.
+        tool: only calls of this tool, as the agent names it.
         limit: number of rows.
         after: the cursor of the page.
 
@@ -106,15 +113,17 @@ def timeline(
     if wrong := set(kinds) - {*SHOWN, "fact"}:
         raise UsageError(f"unknown kind {min(wrong)!r}; kinds: fact, {', '.join(SHOWN)}")
     end = moment(until, "until", ws.now(), end=True)
+    ws.searcher.freshen()
     asked = _Asked(
         origins=frozenset(origins), scopes=scopes_of(scope),
         last=None if end is None else seconds(ws.local(end)) - 1, begin=key_of(after, _Key),
         most=checked(limit) + 1,
+        passages=passages_of(ws.index, session=session, tool=tool) if session or tool else None,
     )  # fmt: skip
     with reading(ws) as view:
         texts: list[Kind] = [kind for kind in kinds if kind != "change"]
         rows = _texts(view, texts, asked) if texts else []
-        if "change" in kinds:
+        if "change" in kinds and asked.passages is None:
             rows += _changes(ws, log, asked)
         rows.sort(key=lambda row: row.key, reverse=True)
         entries = _entries(ws, log, view, rows[:limit])
@@ -136,6 +145,8 @@ def _texts(view: View, kinds: Sequence[Kind], asked: _Asked) -> list[_Row]:
     mask = first_chunks(rows) & (rows["time"] != NO_TIME)
     for one in (allowed(rows, where), in_scopes(rows, view.scopes, asked.scopes)):
         mask &= True if one is None else one
+    if asked.passages is not None:
+        mask &= np.isin(rows["passage"], np.fromiter(asked.passages, np.int64, len(asked.passages)))
     if last is not None:
         mask &= rows["time"] <= last
     if begin is not None:

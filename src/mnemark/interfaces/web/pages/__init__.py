@@ -5,6 +5,7 @@ from typing import Final
 
 from mnemark.interfaces.web.at import At, Go, Shown
 from mnemark.interfaces.web.pages import (
+    attachments,
     changes,
     connect,
     consolidate,
@@ -37,6 +38,7 @@ PAGES: Final[Mapping[str, Callable[[At], Shown | Go]]] = {
     "session": sessions.session,
     "files": files.files,
     "edit": files.edit,
+    "attachments": attachments.attachments,
     "consolidate": consolidate.consolidate,
     "health": health.health,
     "connect": connect.connect,
@@ -51,6 +53,7 @@ ACTIONS: Final[Mapping[str, Callable[[At], Shown | Go]]] = {
     "edit": files.save,
     "consolidate": consolidate.run,
     "check": health.check,
+    "describe": attachments.describe,
     "connect": connect.apply,
     "import": import_.bring_in,
     "sync": health.sync,
