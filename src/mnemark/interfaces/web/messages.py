@@ -14,7 +14,9 @@ from mnemark.text.lazy_pattern import lazy_pattern
 
 _CATALOGUE: Final = Path(__file__).parent / "messages_zh.json"
 _PLACE: Final = lazy_pattern(r"\{(\w+)\}")
-_SENTENCES: Final = frozenset({"reason", "error", "what", "wanted", "wrong", "pace", "files", "name"})
+_SENTENCES: Final = frozenset(
+    {"reason", "error", "what", "wanted", "wrong", "pace", "files", "name", "chars"}
+)
 """Places whose value can be a sentence of the catalogue itself."""
 _DEEPEST: Final = 3
 

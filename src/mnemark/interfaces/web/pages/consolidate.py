@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 
 from mnemark.interfaces.web.at import At, Go, Shown
 from mnemark.memory.consolidation.report import Applied, Report
@@ -50,12 +49,10 @@ def _shown(report: Report, *, whole: bool) -> Shown:
 
 def _parts(report: Report) -> Mapping[str, Sequence[Applied]]:
     """Return the edits by what they are chosen by; those of learned facts go with these."""
-    named = sorted(
-        ((LEARN if edit.step == LEARN else edit.part, edit) for edit in report.edits),
-        key=lambda pair: pair[0] != LEARN and pair[0],
-    )
-    found = {part: [edit for _, edit in edits] for part, edits in groupby(named, key=lambda pair: pair[0])}
-    return {LEARN: [], **found} if report.learned else found
+    found: dict[str, list[Applied]] = {LEARN: []} if report.learned else {}
+    for edit in report.edits:
+        found.setdefault(LEARN if edit.step == LEARN else edit.part, []).append(edit)
+    return found
 
 
 def _digest(edits: Sequence[Applied]) -> str:
