@@ -40,7 +40,9 @@ VARIANTS: Final[dict[str, dict[str, Any]]] = {
 SCREENS: Final = (
     "", "search", "search?q=zebra", "timeline", "facts", "facts?as_of=2025-06-01", "review", "changes",
     "sessions", "files", "files?path=note.md", "edit?path=MEMORY.md", "prompt?q=zebra+stripes", "forget",
-    "forget?q=zebra", "forget?q=zebra&erase=1", "consolidate?look=1", "health?check=1", "connect?agent=codex",
+    "forget?q=zebra", "forget?q=zebra&erase=1", "consolidate?look=1", "health?disk=1", "connect?agent=codex",
+    "import", "attachments",
+    "timeline?session=chat%3A1",
 )  # fmt: skip
 BEHIND: Final = {
     "facts": "tbody a.words",
@@ -218,7 +220,7 @@ def test_a_consolidation_is_seen_then_done_then_undone(
     page.get_by_role("link", name="Show what it would change").click()
     expect(page.locator(".diff ins").first).to_be_visible()
     before = (tmp_path / "MEMORY.md").read_text("utf-8")
-    page.get_by_role("button", name="Do it").click()
+    page.get_by_role("button", name="Do what is ticked").click()
     expect(page.get_by_role("status")).to_contain_text("Consolidated")
     assert any((tmp_path / name).exists() for name in ("USER.md", "MEMORY.md"))
     page.get_by_role("status").get_by_role("button", name="Undo").click()

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -73,7 +74,7 @@ def crawl(browser: Browser) -> dict[str, str]:
     found: dict[str, str] = {}
     waiting = [browser.base, f"{browser.base}/search?q=zebra", f"{browser.base}/forget?q=zebra",
                f"{browser.base}/prompt?q=zebra+stripes", f"{browser.base}/consolidate?look=1",
-               f"{browser.base}/health?check=1", f"{browser.base}/edit?path=MEMORY.md",
+               f"{browser.base}/health?disk=1", f"{browser.base}/edit?path=MEMORY.md",
                f"{browser.base}/files?path=note.md", f"{browser.base}/connect?agent=codex"]  # fmt: skip
     seen: set[str] = set()
     kinds: dict[str, int] = {}
@@ -204,6 +205,180 @@ def test_a_proposal_is_accepted_and_taken_back(here: Running, tmp_path: Path) ->
     assert "Undone: 1 change" in back.text
     assert f">white {HARMLESS}</a>" in browser.page("facts").text
     assert "Undone" not in browser.page("facts").text, "a message is told once"
+
+
+def test_a_rejection_is_taken_back(here: Running, tmp_path: Path) -> None:
+    fill(tmp_path, HARMLESS)
+    browser = Browser(here, tmp_path)
+    (fields, *_) = browser.page("review").forms("review")
+    shown = browser.follow(browser.send("review", {**fields, "do": "reject"}))
+    assert "Rejected 1 entry" in shown.text
+    assert "Nothing waits." in shown.text
+    assert f"zebra stripes {HARMLESS}: red {HARMLESS}" in browser.page("changes", kind="reject").text
+    back = browser.follow(browser.send("undo", shown.forms("undo")[0]))
+    assert "Undone: 1 change" in back.text
+    assert f"red {HARMLESS}" in browser.page("review").text
+    assert "undone" in browser.page("changes", kind="reject").text
+
+
+def test_many_rejections_are_taken_back_at_once(here: Running, tmp_path: Path) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        memory.remember_many(
+            [{"predicate": f"thing {n}", "value": f"value {n}", "origin": "web"} for n in range(3)]
+        )
+    browser = Browser(here, tmp_path)
+    every = browser.page("review").forms("review")[-1]
+    assert len(every["id"]) == 3
+    shown = browser.follow(browser.send("review", {**every, "do": "reject"}))
+    assert "Rejected 3 entries" in shown.text
+    browser.follow(browser.send("undo", shown.forms("undo")[0]))
+    assert "3 entries wait" in browser.page("review").text
+
+
+def test_checks_run_beside_the_page_and_are_kept(here: Running, tmp_path: Path) -> None:
+    (tmp_path / "note.md").write_text("zebra\n", "utf-8")
+    browser = Browser(here, tmp_path)
+    page = browser.page("health")
+    assert "SQLite" not in page.text
+    (fields,) = page.forms("check")
+    page = browser.follow(browser.send("check", fields))
+    deadline = time.monotonic() + 30
+    while "Checking …" in page.text:
+        assert time.monotonic() < deadline
+        assert page.forms("check") == []
+        time.sleep(0.05)
+        page = browser.page("health")
+    assert "SQLite" in page.text
+    assert "sessions and journals:" in browser.page("health").text
+    assert len(page.forms("check")) == 1
+
+
+def test_chosen_parts_of_a_consolidation_are_done(here: Running, tmp_path: Path) -> None:
+    fill(tmp_path, HARMLESS)
+    with Memory.open(tmp_path) as memory:
+        memory.remember("editor", "Helix")
+        memory.sync()
+    browser = Browser(here, tmp_path)
+    page = browser.page("consolidate", look=1)
+    (fields,) = page.forms("consolidate")
+    named = [one.rpartition(" ")[0] for one in fields["shown"]]
+    assert "refresh:USER.md" in named
+    assert len(named) > 1
+    before = state(tmp_path)
+    told = browser.follow(browser.send("consolidate", {**fields, "part": ["refresh:USER.md"]}))
+    assert "Consolidated: 1 edit" in told.text
+    changed = {path for path, data in state(tmp_path).items() if before.get(path) != data}
+    assert {path for path in changed if not path.startswith(("journal/", "memory/reports/"))} == {"USER.md"}
+
+
+def test_parts_that_do_something_else_without_the_others_are_shown_again(
+    here: Running, tmp_path: Path
+) -> None:
+    fill(tmp_path, HARMLESS)
+    with Memory.open(tmp_path) as memory:
+        memory.remember("editor", "Helix")
+        memory.sync()
+    browser = Browser(here, tmp_path)
+    (fields,) = browser.page("consolidate", look=1).forms("consolidate")
+    with Memory.open(tmp_path) as memory:
+        memory.remember("shell", "fish")
+    before = state(tmp_path)
+    answer = browser.send("consolidate", {**fields, "part": ["refresh:USER.md"]})
+    assert answer.status == 409
+    assert "look again" in answer.text
+    assert state(tmp_path) == before
+    (again,) = answer.forms("consolidate")
+    browser.follow(browser.send("consolidate", {**again, "part": ["refresh:USER.md"]}))
+    assert "fish" in (tmp_path / "USER.md").read_text("utf-8")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    found = tmp_path / "home"
+    found.mkdir()
+    monkeypatch.setenv("HOME", str(found))
+    monkeypatch.delenv("CODEX_HOME", raising=False)
+    return found
+
+
+def test_an_agent_is_connected_as_shown_and_disconnected(home: Path, tmp_path: Path) -> None:
+    settings = home / ".cursor" / "mcp.json"
+    settings.parent.mkdir()
+    settings.write_text('{"mcpServers": {"own": {"command": "own"}}}\n', "utf-8")
+    before, root = settings.read_bytes(), tmp_path / "agent"
+    root.mkdir()
+    with running(tmp_path / "state") as here:
+        browser = Browser(here, root)
+        page = browser.page("connect", agent="cursor")
+        (fields,) = page.forms("connect")
+        assert settings.read_bytes() == before, "looking changes nothing"
+        assert browser.send("connect", {**fields, "form_key": "guess"}).status == 400
+        assert settings.read_bytes() == before
+        shown = browser.follow(browser.send("connect", fields))
+        assert "Cursor will use this memory" in shown.text
+        written = settings.read_text("utf-8")
+        assert '"own"' in written
+        assert str(root) in written
+        assert "Nothing would change" in browser.page("connect", agent="cursor").text
+        (fields,) = browser.page("connect", agent="cursor", remove=1).forms("connect")
+        assert "disconnected" in browser.follow(browser.send("connect", fields)).text
+        assert settings.read_bytes() == before
+
+
+def test_settings_that_changed_since_are_shown_again(home: Path, tmp_path: Path) -> None:
+    settings = home / ".cursor" / "mcp.json"
+    settings.parent.mkdir()
+    settings.write_text("{}\n", "utf-8")
+    root = tmp_path / "agent"
+    root.mkdir()
+    with running(tmp_path / "state") as here:
+        browser = Browser(here, root)
+        (fields,) = browser.page("connect", agent="cursor").forms("connect")
+        settings.write_text('{"mcpServers": {}}\n', "utf-8")
+        answer = browser.send("connect", fields)
+        assert answer.status == 409
+        assert "look again" in answer.text
+        assert settings.read_text("utf-8") == '{"mcpServers": {}}\n'
+        assert (
+            "will use this memory" in browser.follow(browser.send("connect", answer.forms("connect")[0])).text
+        )
+
+
+def test_an_import_is_seen_first_then_done_once(here: Running, tmp_path: Path) -> None:
+    root, notes = tmp_path / "agent", tmp_path / "notes"
+    root.mkdir()
+    notes.mkdir()
+    (notes / "trip.md").write_text("# Trip\n\nThe zebra of the trip.\n", "utf-8")
+    browser = Browser(here, root)
+    fields = browser.page("import").forms("import")[-1]
+    asked = {**fields, "format": "markdown", "path": str(notes)}
+    seen = browser.send("import", {**asked, "do": "look"})
+    assert "1 note" in seen.text
+    assert not list(root.rglob("trip*"))
+    assert browser.send("import", {**asked, "do": "import", "form_key": "guess"}).status == 400
+    assert not list(root.rglob("trip*"))
+    done = browser.follow(browser.send("import", {**seen.forms("import")[0], "do": "import"}))
+    assert "Imported: 1 notes" in done.text
+    assert [path.read_bytes() for path in root.rglob("trip.md")] == [(notes / "trip.md").read_bytes()]
+    again = browser.send("import", {**asked, "do": "look"})
+    assert "Nothing: all of it is there." in again.text
+    wrong = browser.send("import", {**asked, "path": str(tmp_path / "nothing"), "do": "look"})
+    assert wrong.status == 400
+    assert "does not exist" in wrong.text
+
+
+def test_a_confined_daemon_changes_nothing_outside(tmp_path: Path) -> None:
+    from mnemark.errors import UsageError
+    from mnemark.interfaces.web.at import At
+    from mnemark.interfaces.web.door import Session
+    from mnemark.interfaces.web.pages import ACTIONS
+    from mnemark.interfaces.web.words import Words
+
+    with Memory.open(tmp_path) as memory:
+        for name, form in (("connect", {"agent": ["cursor"]}), ("import", {"path": ["/etc"]})):
+            at = At(memory, "/ui/w/x", Session(0.0), Words("en"), query={}, form=form, confined=True)
+            with pytest.raises(UsageError, match="only open some folders"):
+                ACTIONS[name](at)
 
 
 def test_forgetting_is_seen_first_then_hidden_and_undone(here: Running, tmp_path: Path) -> None:

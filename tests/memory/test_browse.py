@@ -219,3 +219,46 @@ def test_a_limit_out_of_range_is_named(memory: Memory) -> None:
     for limit in (0, 201):
         with pytest.raises(UsageError, match="from 1 to 200"):
             memory.browse.changes(limit=limit)
+
+
+def test_the_timeline_of_a_session_and_of_a_tool(memory: Memory) -> None:
+    for name in ("a", "b"):
+        log = memory.session(name)
+        log.add("user", f"question of {name}")
+        log.observe("exec", {"command": f"make {name}"}, "one file")
+    memory.session("a").observe("Write", {"file_path": "x.md"}, "written")
+    memory.sync()
+
+    def shown(**asked: str) -> set[str]:
+        return {one.text.split("\n")[0] for one in memory.browse.timeline(**asked).rows}  # type: ignore[arg-type]
+
+    of_a = shown(session="a")
+    assert "question of a" in of_a
+    assert "question of b" not in of_a
+    assert len(of_a) == 3
+    assert len(shown(tool="exec")) == 2
+    assert len(shown(tool="exec", session="b")) == 1
+    assert shown(tool="Nothing") == set()
+    first = memory.browse.timeline(session="a", limit=2)
+    rest = memory.browse.timeline(session="a", limit=2, after=first.next)
+    assert {one.key for one in (*first.rows, *rest.rows)} == {
+        one.key for one in memory.browse.timeline(session="a").rows
+    }
+
+
+def test_attachments_are_listed_by_what_is_known_of_them(memory: Memory) -> None:
+    log = memory.session("a")
+    for name in ("one.pdf", "two.png"):
+        log.add("user", f"here is {name}", attachments=[{"name": name, "path": f"/tmp/{name}"}])
+    log.end()
+    page = memory.browse.attachments(limit=1)
+    assert page.total == 2
+    rest = memory.browse.attachments(limit=1, after=page.next)
+    found = {row.file: row for row in (*page.rows, *rest.rows)}
+    assert set(found) == {"/tmp/one.pdf", "/tmp/two.png"}
+    one = found["/tmp/two.png"]
+    assert one.source.startswith(log.path)
+    memory.describe(one.id, "A picture of a zebra", scope=one.scope)
+    again = {row.file: row.description for row in memory.browse.attachments().rows}
+    assert again["/tmp/two.png"] == "A picture of a zebra"
+    assert rest.next == ""

@@ -111,6 +111,18 @@ class Ended(NamedTuple):
     """Id of the fact that says the opposite; empty if there is none."""
 
 
+class Rejection(NamedTuple):
+    """What a person rejected, from a journal line."""
+
+    ids: Sequence[str]
+    """Proposals, or lines of hand edits."""
+    made: str
+    """Id of the change that took a hand edit back; empty for a proposal, which needs none."""
+    scope: str
+    file: str
+    """The journal that has the line."""
+
+
 class Edited(NamedTuple):
     """A hand edit of a fact, from a journal line."""
 
@@ -178,6 +190,11 @@ class FactJournal:
         self.edits: dict[str, Edited] = {}
         """Hand edits by the id of their line."""
         self.decided: set[str] = set()
+        """Ids of proposals and hand edits with a decision that stands."""
+        self._deciding: dict[str, set[str]] = {}
+        """Lines of the decisions that stand, by what they decide."""
+        self.rejections: dict[str, Rejection] = {}
+        """Rejections by the id of their line, undone ones included."""
 
     def refresh(self) -> None:
         """Read appended lines; all lines if a journal was rewritten."""
@@ -222,8 +239,7 @@ class FactJournal:
                         self._undo(identifier)
                 self._update_hidden()
             case "accept" | "reject":
-                self._settle(*_ids(payload))
-                self.decided.update(_ids(payload))
+                self._decide(entry, payload)
 
     def _confirmed(self, entry: JournalEntry, payload: Mapping[str, Json]) -> None:
         change, fact = entry.change, str(payload.get("fact", ""))
@@ -233,6 +249,30 @@ class FactJournal:
         if change.kind == "retract":
             by, until, source = str(payload.get("by", "")), fields.get("until", ""), fields.get("ended", "")
             self.retracted[change.id] = Ended(fact, until, source, by)
+
+    def _decide(self, entry: JournalEntry, payload: Mapping[str, Json]) -> None:
+        line, ids = entry.change.id, _ids(payload)
+        if entry.change.kind == "reject":
+            made, scope = str(payload.get("made", "")), entry.change.scope
+            self.rejections[line] = Rejection(ids, made, scope, entry.file)
+            if line in self.forgotten.undone:  # by a machine whose lines were read before
+                return
+        self._settle(*ids)
+        self.decided.update(ids)
+        for one in ids:
+            self._deciding.setdefault(one, set()).add(line)
+
+    def _reopen(self, line: str) -> None:
+        """Undo a rejection: what no other line decides waits again, a proposal in its file."""
+        for one in self.rejections[line].ids:
+            standing = self._deciding.get(one, set())
+            standing.discard(line)
+            if standing:
+                continue
+            self.decided.discard(one)
+            if one in self.proposals and one not in self.hidden:
+                self._settled.discard(one)
+                self._pending.add(one)
 
     def _touch(self, change: Change, payload: Mapping[str, Json]) -> None:
         ids = [change.id, *_ids(payload)]
@@ -327,11 +367,13 @@ class FactJournal:
                 self.known.pop(identifier, None)
 
     def _undo(self, identifier: str) -> None:
-        """Undo a line: restore the pending ids that it hid, or withdraw a remembered fact."""
+        """Undo a line: restore the pending ids that it hid, withdraw a remembered fact, or reopen."""
         if identifier in self._hidden_pending:
             waited = self._hidden_pending.pop(identifier)
             self._settled -= waited
             self._pending |= waited
+        elif identifier in self.rejections:
+            self._reopen(identifier)
         elif identifier in self.retracted:
             self.reinstated[identifier] = self.retracted[identifier]
             self._settle(identifier)

@@ -103,6 +103,13 @@ def written(text: str, one: Attachment, content: AttachmentContent) -> str:
     return put(text or f"# {one.name}\n", PART, rows)
 
 
+def fields_in(text: str) -> dict[str, str]:
+    """Return the fields of an attachment's page by name; empty where it has none."""
+    part = find(text, PART)
+    matches = (_ROW.match(line) for line in part.lines) if part is not None else ()
+    return {match["name"]: match["text"] for match in matches if match}
+
+
 def described(text: str, content: AttachmentContent) -> str:
     """Return the file's text with the content in it; a line that a person wrote stays."""
     part = find(text, PART)

@@ -63,12 +63,12 @@ def copy_of(name: str) -> tuple[str, Tool] | None:
 def plan_copies(paths: Iterable[str]) -> list[Copy]:
     """Return the conflict copies among relative paths, sorted by path."""
     plan = []
-    for path in sorted(paths):
+    for path in paths:
         folder, slash, name = path.rpartition("/")
         if (found := copy_of(name)) is not None:
             kind: Literal["jsonl", "markdown"] = "jsonl" if name.lower().endswith(".jsonl") else "markdown"
             plan.append(Copy(path, folder + slash + found[0], kind, found[1]))
-    return plan
+    return sorted(plan, key=lambda copy: copy.path)
 
 
 def has_merge_markers(text: str) -> bool:

@@ -170,6 +170,12 @@ def log_folder(folder: str) -> Literal["session", "journal"] | None:
     return "journal" if inside == ["journal"] else None
 
 
+def is_uniform(folder: str) -> bool:
+    """Whether all files of a relative folder with the same ending have one role, whatever their names are."""
+    inside = [part.casefold() for part in _split_scope(folder.split("/"))[1] if part]
+    return bool(inside) and (inside[0] != "memory" or (inside[1:2] != [] and inside[1] in _UNDER_MEMORY))
+
+
 def _split_scope(folders: list[str]) -> tuple[str, list[str]]:
     """Split off the scope. Only the outermost pair is one: what a user's folder nests stays that user's."""
     if len(folders) > 1 and folders[0].casefold() in SCOPES:

@@ -206,6 +206,14 @@ def _copy_database(source: apsw.Connection, path: Path) -> bool:
     return True
 
 
+def totals(index: Index) -> tuple[int, int]:
+    """Return the number of files and of passages, without reading the passages."""
+    connection = index.connection
+    with schema.translated(index.path), schema.reading(connection):
+        files = schema.scalar(connection, schema.COUNT_FILES)
+        return int(files), int(schema.scalar(connection, "SELECT count(*) FROM passages"))
+
+
 class Counts(NamedTuple):
     """Numbers of files and passages (total, by kind, by scope), bytes on disk, and problems."""
 

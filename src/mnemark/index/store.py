@@ -375,6 +375,11 @@ class Index:
         """Return the paths of all indexed files."""
         return [path for (path,) in self.rows("SELECT path FROM documents")]
 
+    def sizes(self) -> list[tuple[str, int, int]]:
+        """Return the number and the bytes of the indexed files in each folder of the root, "" for itself."""
+        folder = "substr(path, 1, instr(path, '/'))"
+        return self.rows(f"SELECT {folder}, count(*), sum(size) FROM documents GROUP BY {folder}")  # noqa: S608 - fixed
+
     def marks(self) -> dict[str, str]:
         """Return `Tombstones.mark` of files with text hidden when they were indexed, by path."""
         found = self.scalar("SELECT value FROM meta WHERE key = 'hidden'")

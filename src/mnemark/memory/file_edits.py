@@ -5,7 +5,7 @@ An edit is first appended to the journal as a change of kind "write" with its hu
 "drop" marks an edit that no longer applies, "undo" one that was undone.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
@@ -243,12 +243,14 @@ def _patch(
         return None
 
 
-def entries(ws: "OpenWorkspace") -> list[Entry]:
-    """Return all automatic edits, oldest first."""
+def entries(ws: "OpenWorkspace", among: Collection[str] | None = None) -> list[Entry]:
+    """Return the automatic edits of these ids, oldest first; all of them by default."""
     edit_journal = ws.edits
     with edit_journal.lock:
         edit_journal.refresh()
-        return [one for _, one in sorted(edit_journal.entries.items())]
+        known = edit_journal.entries
+        ids = known.keys() if among is None else known.keys() & frozenset(among)
+        return [known[identifier] for identifier in sorted(ids)]
 
 
 def hunks_of(ws: "OpenWorkspace", identifier: str) -> tuple[Hunk, ...]:

@@ -3,7 +3,7 @@
 These modules are imported on first use, so that a search does not load code that it does not need.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -377,11 +377,14 @@ class Memory(OpenWorkspace):
         llm: "LLM | None" = None,
         commit: bool | None = None,
         since: datetime | str | None = None,
+        only: Collection[str] | None = None,
     ) -> "Report":
         """Deduplicate, archive, refresh and clean up; see `mnemark.memory.consolidation.run.consolidate`."""
         from mnemark.memory.consolidation.run import consolidate
 
-        return consolidate(self, dry_run=dry_run, now=now, force=force, llm=llm, commit=commit, since=since)
+        return consolidate(
+            self, dry_run=dry_run, now=now, force=force, llm=llm, commit=commit, since=since, only=only
+        )
 
     def forget(
         self,

@@ -15,6 +15,7 @@ from mnemark.index.state import State
 from mnemark.index.store import Index
 from mnemark.memory.journal.edits import EditJournal
 from mnemark.memory.journal.erasures import still_waiting
+from mnemark.memory.journal.pins import PinJournal
 from mnemark.memory.journal.sessions import SessionJournal
 from mnemark.retrieval.searcher import Searcher
 
@@ -54,6 +55,11 @@ class OpenWorkspace(PlainWorkspace):
     def edits(self) -> EditJournal:
         """The automatic edits in the journal."""
         return EditJournal(self.journal)
+
+    @cached_property
+    def pins(self) -> PinJournal:
+        """The pins in the journal."""
+        return PinJournal(self.journal)
 
     @cached_property
     def session_journal(self) -> SessionJournal:

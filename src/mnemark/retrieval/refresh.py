@@ -52,6 +52,7 @@ class IndexRefresher:
         self._stale_count = 0
         self._fact_changes = self._facts_synced = 0
         self._sync_seconds = 0.0
+        self._report: SyncReport | None = None
         self._scrub_at = 0.0
         self._syncing = threading.Lock()
         self._background_lock = threading.Lock()
@@ -76,6 +77,18 @@ class IndexRefresher:
         return passed < max(FRESH_SECONDS, _FRESH_FACTOR * self._sync_seconds)
 
     @property
+    def seen(self) -> SyncReport | None:
+        """What the last sync found in the folder, where looking again takes long and searches do not either.
+
+        None where it is quick to look, or was too long ago.
+        """
+        return self._report if self._is_slow() else None
+
+    def _is_slow(self) -> bool:
+        """Return whether searches answer while a sync runs in the background, as it takes long."""
+        return self._sync_seconds > _QUICK_SECONDS and self._last_sync.passed() < _MAX_STALE_SECONDS
+
+    @property
     def syncing(self) -> bool:
         """Whether this process is syncing."""
         return self._syncing.locked()
@@ -97,6 +110,7 @@ class IndexRefresher:
             if self._stale_count == count:  # else a file written meanwhile may have been missed
                 self._last_sync.mark()
             self._facts_synced = facts
+            self._report = report
             self._sync_done.set()
             self._sync_seconds = self._sync_seconds if report.touched or report.journals else report.seconds
         if embed:
@@ -148,8 +162,7 @@ class IndexRefresher:
 
     def freshen_quickly(self) -> None:
         """Sync as `freshen`, but in the background where the last sync was slow, or makes the index anew."""
-        slow = self._sync_seconds > _QUICK_SECONDS and self._last_sync.passed() < _MAX_STALE_SECONDS
-        if slow or (not self.fresh and self._index.is_damaged()):
+        if self._is_slow() or (not self.fresh and self._index.is_damaged()):
             self.freshen_behind()
         else:
             self.freshen()

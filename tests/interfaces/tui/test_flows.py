@@ -1,5 +1,7 @@
 """What people do in the panel: find, ask why, forget, decide, take back; lists that load as they are read."""
 
+import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -288,6 +290,128 @@ def test_health_says_first_what_needs_a_person(memory: Memory) -> None:
         assert "no language model is configured" in at.text
 
     sit(memory.root, job, size=WIDE)
+
+
+def test_erasing_wants_its_number_and_gives_a_receipt(memory: Memory) -> None:
+    path = say(memory, "s", "my pin is walrus", "another thing")
+    memory.sync()
+
+    async def job(at: Seat) -> None:
+        await at.press("1")
+        await at.write("walrus")
+        await at.press("D")
+        assert "This would be deleted for ever: 1 turn" in at.flat
+        assert path in at.flat
+        await at.write("2")
+        assert "walrus" in (memory.root / path).read_text("utf-8")
+        await at.write("1")
+        assert "Erased: 1 turn" in at.flat
+        assert "Removed from" in at.flat
+        assert "walrus" not in (memory.root / path).read_text("utf-8")
+        await at.press("escape")
+        assert len(at.panel.screen_stack) == 1
+
+    sit(memory.root, job)
+
+
+def test_erasing_is_left_with_escape(memory: Memory) -> None:
+    path = say(memory, "s", "my pin is walrus")
+    memory.sync()
+
+    async def job(at: Seat) -> None:
+        await at.press("1")
+        await at.write("walrus")
+        await at.press("D", "1", "escape")
+        assert len(at.panel.screen_stack) == 1
+        assert "walrus" in (memory.root / path).read_text("utf-8")
+
+    sit(memory.root, job)
+
+
+_EDITOR = """
+import pathlib, sys
+file = pathlib.Path(sys.argv[-1])
+assert file.stat().st_mode & 0o077 == 0
+{before}
+file.write_bytes(file.read_bytes().replace(b"tea", b"coffee"))
+"""
+
+
+@pytest.mark.parametrize("clash", [False, True])
+def test_the_file_itself_is_edited_in_the_persons_editor(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, clash: bool
+) -> None:
+    secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+    note = memory.root / "drinks.md"
+    note.write_bytes(f"# Drinks\r\n\r\nI like tea. token {secret}\r\n".encode())
+    memory.sync()
+    others = f"pathlib.Path({str(note)!r}).write_bytes(b'# Drinks\\n\\nwater\\n')" if clash else ""
+    script = tmp_path.parent / f"{tmp_path.name}-editor.py"
+    script.write_text(_EDITOR.format(before=others), "utf-8")
+    monkeypatch.setenv("EDITOR", f"{sys.executable} {script}")
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path.parent))
+
+    async def job(at: Seat) -> None:
+        await at.press("1")
+        await at.write("tea")
+        assert secret not in at.flat
+        await at.press("e")
+        if clash:
+            assert "Not saved; your text is in" in at.text
+            assert note.read_bytes() == b"# Drinks\n\nwater\n"
+            (kept,) = tmp_path.parent.glob("mnemark-*/drinks.md")
+            assert b"coffee" in kept.read_bytes()
+            shutil.rmtree(kept.parent)
+        else:
+            assert "Saved drinks.md." in at.text
+            assert note.read_bytes() == f"# Drinks\r\n\r\nI like coffee. token {secret}\r\n".encode()
+        assert list(tmp_path.parent.glob("mnemark-*/drinks.md")) == []
+
+    sit(memory.root, job)
+
+
+def test_without_an_editor_it_says_so(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    (memory.root / "drinks.md").write_text("tea\n", "utf-8")
+    memory.sync()
+    monkeypatch.delenv("EDITOR", raising=False)
+    monkeypatch.delenv("VISUAL", raising=False)
+
+    async def job(at: Seat) -> None:
+        await at.press("1")
+        await at.write("tea")
+        await at.press("e")
+        assert "EDITOR" in at.text
+
+    sit(memory.root, job)
+
+
+def test_fields_take_filters(memory: Memory) -> None:
+    memory.remember("city", "Lisbon", since="2024-01-01")
+    memory.remember("city", "Porto", since="2026-01-01")
+    memory.remember("tone", "brief", type="rule")
+    say(memory, "s", "Lisbon is far")
+    memory.sync()
+
+    async def job(at: Seat) -> None:
+        await at.press("3", "slash")
+        await at.write("as_of:2025-06-01 city")
+        assert "Lisbon" in at.text
+        assert "user city: Lisbon" in at.text
+        assert "user city: Porto" not in at.text
+        await at.press("slash", *["backspace"] * 21)
+        await at.write("type:rule")
+        assert "brief" in at.text
+        assert "1 fact" in at.text
+        await at.press("1")
+        await at.write("kind:turn Lisbon")
+        assert "1 hit" in at.text
+        await at.press("slash", *["backspace"] * 16)
+        await at.write("kind:nothing Lisbon")
+        assert "kind" in at.text
+        assert "nothing" in at.text
+
+    sit(memory.root, job)
 
 
 def test_all_keys_are_listed(memory: Memory) -> None:

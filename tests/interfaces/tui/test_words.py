@@ -47,7 +47,19 @@ def _in_tables() -> Iterator[str]:
     for node in ast.walk(ast.parse((_SOURCE / "help.py").read_text("utf-8"))):
         if isinstance(node, ast.Yield) and isinstance(node.value, ast.Tuple):
             yield from (str(part.value) for part in node.value.elts[1:] if isinstance(part, ast.Constant))
-    yield from ("accept", "reject", "pin", "forget", "back", "scroll", "no", "ok", "warn", "error")
+    yield from (
+        "accept",
+        "reject",
+        "pin",
+        "forget",
+        "erase it",
+        "back",
+        "scroll",
+        "no",
+        "ok",
+        "warn",
+        "error",
+    )
     yield from (*KINDS, *ORIGINS, *CHANGES, "user", "assistant", "system", "confirm", "proposal")
     yield from ("untrusted", "conflict", "removed", "added", "changed", "moved", "ended")
 

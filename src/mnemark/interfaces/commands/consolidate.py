@@ -1,5 +1,6 @@
 """Implement `consolidate`: run the nightly consolidation now, or show what it would change."""
 
+import shlex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,7 +10,7 @@ from mnemark.interfaces.output import BOLD, DIM, out, out_json, safe, say, style
 from mnemark.interfaces.workspace import locate, opened
 
 if TYPE_CHECKING:
-    from mnemark.memory.consolidation.report import Report
+    from mnemark.memory.consolidation.report import Applied, Report
 
 
 def consolidate(
@@ -39,6 +40,12 @@ def consolidate(
             show_default=False,
         ),
     ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only", metavar="PART", help="Do this part alone, as --dry-run names it; can be repeated."
+        ),
+    ] = None,
     json: Json = False,
     workspace: Workspace = None,
 ) -> None:
@@ -49,7 +56,9 @@ def consolidate(
     """
     root = locate(workspace)
     with opened(root) as memory:
-        report = memory.consolidate(dry_run=dry_run, force=force, commit=commit, since=since)
+        report = memory.consolidate(
+            dry_run=dry_run, force=force, commit=commit, since=since, only=only or None
+        )
         if not dry_run and (report.changed or report.learned):
             memory.sync(embed=False)
     if json:
@@ -65,12 +74,7 @@ def _show(report: "Report") -> None:
     for fact in report.learned:
         out(f"{'would be learned' if report.dry_run else 'learned'}: {safe(fact)}")
     for edit in report.edits:
-        state = "" if edit.status == "written" else f" ({edit.status})"
-        out(style(f"{edit.step}: {edit.path}{state}", BOLD))
-        for reason in edit.why:
-            out(style(f"  {safe(reason)}", DIM))
-        if report.dry_run:
-            out(safe(edit.diff))
+        _show_edit(edit, planned=report.dry_run)
     for note in report.notes:
         say(f"Note: {safe(note)}")
     if not report.edits:
@@ -79,3 +83,14 @@ def _show(report: "Report") -> None:
         say("Nothing was changed. Run it again without --dry-run to apply this.")
     elif report.group:
         say(f"Undo all of this with `mnemark undo {report.group}`.")
+
+
+def _show_edit(edit: "Applied", *, planned: bool) -> None:
+    state = "" if edit.status == "written" else f" ({edit.status})"
+    out(style(f"{edit.step}: {edit.path}{state}", BOLD))
+    if planned:
+        out(style(f"  --only {shlex.quote(safe(edit.part))}", DIM))
+    for reason in edit.why:
+        out(style(f"  {safe(reason)}", DIM))
+    if planned:
+        out(safe(edit.diff))

@@ -21,8 +21,8 @@ def undo(
 ) -> None:
     """Undo a change.
 
-    That is a fact remembered, something forgotten or pinned, or an automatic edit. Undoing a fact removes it
-    from its file and restores the value before it; forgotten text is found again.
+    That is a fact remembered, a rejection, something forgotten or pinned, or an automatic edit. Undoing a
+    fact removes it from its file and restores the value before it; forgotten text is found again.
     """
     with workspace.opened(workspace.locate(workspace_)) as memory:
         done = memory.undo(id_)
@@ -32,6 +32,7 @@ def undo(
     names = {
         "remember": "removed the fact",
         "retract": "valid again",
+        "reject": "waits for review again",
         "forget": "no longer forgotten",
         "edit": "edit undone",
     }

@@ -88,7 +88,7 @@ class Api:
 
         return Web(
             self.door, lease=lease, work=self.lanes.run, opened=self.workspaces.opened, status_of=status_of,
-            session_key=SESSION,
+            session_key=SESSION, confined=self.workspaces.confined,
         )  # fmt: skip
 
     async def _ticket(self, request: Request) -> Response:
@@ -104,6 +104,8 @@ class Api:
 
     def _close(self) -> None:
         self.lanes.close()
+        if self._web is not None:
+            self._web.close()
         self.workspaces.close()
 
     async def _health(self, _: Request) -> Response:

@@ -256,6 +256,7 @@ class Consolidate(Body):
     force: bool = False
     commit: bool | None = None
     since: str | None = None
+    only: list[str] | None = None
 
 
 class ToolCall(Body):

@@ -47,6 +47,8 @@ class BrowseTimeline(Body):
     origins: Sequence[Origin] = ()
     scope: str | list[str] | None = "*"
     until: str | None = None
+    session: str = ""
+    tool: str = ""
     limit: int = 50
     after: str = ""
 
@@ -55,6 +57,14 @@ class BrowseSessions(Body):
     """As `Memory.browse.sessions`."""
 
     text: str = ""
+    scope: str | list[str] | None = "*"
+    limit: int = 50
+    after: str = ""
+
+
+class BrowseAttachments(Body):
+    """As `Memory.browse.attachments`."""
+
     scope: str | list[str] | None = "*"
     limit: int = 50
     after: str = ""
@@ -137,7 +147,9 @@ CALLS: Final[tuple[Call, ...]] = (
     _listed("timeline", BrowseTimeline, "List what was said, noted and changed, the latest first."),
     _listed("activity", Days, "Count turns, notes and changes of each day.", rows="days"),
     _listed("sessions", BrowseSessions, "List sessions, the last written first."),
+    _listed("agents", Nothing, "List the agents that recorded the latest sessions.", rows="agents"),
     _listed("turns", BrowseTurns, "List the turns of a session's log."),
+    _listed("attachments", BrowseAttachments, "List received and sent files, the latest first."),
     _listed("review", BrowseReview, "List what waits for a decision, with its sources."),
     _listed("changes", Changes, "List changes, the latest first, and whether they can be undone."),
     _listed("change", Change, "Show a change, or those of one run, with diffs."),

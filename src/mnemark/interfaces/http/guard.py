@@ -18,6 +18,7 @@ from typing import Any, Final, Literal, NamedTuple
 import msgspec
 
 from mnemark.interfaces.web.door import Door, cookie_name
+from mnemark.interfaces.web.words import Words, language_of
 from mnemark.text.lazy_pattern import lazy_pattern
 
 MAX_BODY: Final = 8 * 1024 * 1024
@@ -143,7 +144,7 @@ class Guard:
         if not isinstance(body, Refusal) and scope["method"] == "POST":
             body = await self._body(scope, receive, MAX_BODY if rule.door == "token" else MAX_FORM)
         if isinstance(body, Refusal):
-            await _refuse(receive, send, body, page=rule.door != "token")
+            await _refuse(receive, send, body, page=rule.door != "token" and _language(scope))
             return
         with self._activity.request() if rule.active else nullcontext():
             await self._app(scope, _replayed(body, receive), send)
@@ -257,7 +258,13 @@ def _with_headers(send: Send) -> Send:
     return sending
 
 
-async def _refuse(receive: Receive, send: Send, refusal: Refusal, *, page: bool) -> None:
+def _language(scope: Scope) -> str:
+    """Return the language of pages for a browser that is not let in."""
+    accepted = (value for name, value in scope["headers"] if name.lower() == b"accept-language")
+    return language_of("", next(accepted, b"").decode("latin-1"))
+
+
+async def _refuse(receive: Receive, send: Send, refusal: Refusal, *, page: str | Literal[False]) -> None:
     """Send an error, and close the connection once the client has sent its request, which is thrown away.
 
     A connection that is closed while data comes in is reset, and a client that sends first never reads why.
@@ -265,7 +272,7 @@ async def _refuse(receive: Receive, send: Send, refusal: Refusal, *, page: bool)
     """
     data = msgspec.json.encode({"error": {"code": refusal.code, "message": refusal.message}})
     if page:
-        data = refusal_page(refusal.message).encode()
+        data = refusal_page(refusal.message, page).encode()
     headers = [
         (b"content-type", b"text/html; charset=utf-8" if page else b"application/json"),
         (b"content-length", str(len(data)).encode()),
@@ -287,11 +294,13 @@ async def _refuse(receive: Receive, send: Send, refusal: Refusal, *, page: bool)
     await send({"type": "http.response.body", "body": b""})
 
 
-def refusal_page(message: str) -> str:
+def refusal_page(message: str, language: str = "en") -> str:
     """Return a page with one message, before anything of a workspace may be shown."""
+    words = Words(language)
+    told = words.told(message)
     return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f'<!doctype html><html lang="{told.lang or words.tag}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><title>mnemark</title>'
         '<link rel="stylesheet" href="/ui/static/style.css"></head>'
-        f'<body class="alone"><main><h1>mnemark</h1><p>{html.escape(message)}</p></main></body></html>'
+        f'<body class="alone"><main><h1>mnemark</h1><p>{html.escape(told.text)}</p></main></body></html>'
     )

@@ -108,6 +108,11 @@ class Workspaces:
         self._opening: dict[Path, threading.Lock] = {}
         self._closed = False
 
+    @property
+    def confined(self) -> bool:
+        """Whether only some folders may be opened."""
+        return bool(self._allowed)
+
     def root_of(self, folder: object) -> Path:
         """Return the workspace folder that a request names, if it may be opened.
 

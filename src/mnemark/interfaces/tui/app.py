@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
@@ -9,10 +10,14 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
+from mnemark.files.reading import digest
 from mnemark.interfaces.tui import deeds
 from mnemark.interfaces.tui.cells import BAD
+from mnemark.interfaces.tui.editor import Draft, editor_of
+from mnemark.interfaces.tui.help import shown_keys
 from mnemark.interfaces.tui.rows import Row
 from mnemark.interfaces.tui.viewer import Viewer
+from mnemark.interfaces.tui.widgets import Window
 from mnemark.interfaces.tui.words import Words
 from mnemark.memory.memory import Memory
 
@@ -25,6 +30,8 @@ class Panel(Viewer):
         Binding("n", "decide(False)", show=False),
         Binding("p", "pin", show=False),
         Binding("d", "forget", show=False),
+        Binding("D", "erase", show=False),
+        Binding("e", "edit", show=False),
         Binding("u", "undo", show=False),
         Binding("q", "leave", show=False),
         Binding("ctrl+c,ctrl+q", "leave", show=False, priority=True),
@@ -35,8 +42,8 @@ class Panel(Viewer):
             self._tell(self._words("This workspace is open for reading only."), BAD)
         return not self.readonly
 
-    async def _do(self, job: "Callable[[Memory], deeds.Done]") -> bool:
-        """Make a change, tell of it, and offer to take it back."""
+    async def _do(self, job: "Callable[[Memory], deeds.Done]") -> deeds.Done | None:
+        """Make a change, tell of it, and offer to take it back; None if it failed."""
         async with self._changing:
             done = await self._ask(job)
             for state in self._states:
@@ -45,13 +52,13 @@ class Panel(Viewer):
                 for state in self._states:
                     state.gone.clear()
                 self.run_worker(self._load(), group="list", exclusive=True)
-                return False
+                return None
             self._undo = done.undo
             offer = f"  ·  {self._words('u takes it back')}" if done.undo else ""
             self._tell(done.text + offer)
             self._show_keys()
             await self._count()
-            return True
+            return done
 
     def action_decide(self, accept: bool) -> None:  # noqa: FBT001 - as Textual calls it
         """Accept or reject a row; it leaves the list at once."""
@@ -93,6 +100,60 @@ class Panel(Viewer):
             return
         if await self._do(partial(deeds.forget, words=self._words, row=row)) and self._here == here:
             await self._load()
+
+    def action_erase(self) -> None:
+        """Show what erasing a row would delete and where it stands; it is done once its number is typed."""
+        row = self._row
+        if row is not None and row.about and not row.decide and self._may_change():
+            self.run_worker(self._erase(row), group="change")
+
+    async def _erase(self, row: Row) -> None:
+        found = await self._ask(partial(deeds.would_erase, words=self._words, row=row))
+        if found is None:
+            return
+        sheet, count = found
+        window = Window(
+            self._words("Erase?"), sheet.content,
+            shown_keys(((f"{count} Enter", "erase it"), ("Esc", "no")), self._words), types=str(count),
+        )  # fmt: skip
+        if not await self.push_screen_wait(window):
+            return
+        done = await self._do(partial(deeds.erase, words=self._words, row=row))
+        if done is not None:
+            await self._load()
+            if done.sheet is not None:
+                self.push_screen(self._window(self._words("Receipt"), done.sheet.content))
+
+    def action_edit(self) -> None:
+        """Open the file that a row stands in with the person's editor."""
+        row = self._row
+        if row is not None and row.about and not row.decide and self._may_change():
+            self.run_worker(self._edit(row), group="change")
+
+    async def _edit(self, row: Row) -> None:
+        command = editor_of()
+        if not command:
+            self._tell(self._words("Set the environment variable EDITOR to your editor."), BAD)
+            return
+        found = await self._ask(partial(deeds.editable, row=row))
+        if found is None:
+            return
+        path, data = found
+        draft = Draft(path, data)
+        with nullcontext() if self.is_headless else self.suspend():
+            new = draft.edited(command)
+        if new is None or new == data:
+            draft.close()
+            failed, same = self._words("The editor failed."), self._words("Nothing was changed.")
+            self._tell(same if new is not None else failed)
+            return
+        job = partial(deeds.save, words=self._words, path=path, new=new, known=digest(data))
+        done = await self._do(job)
+        if done is None or done.failed:  # what was typed is not lost
+            self._tell(self._words("Not saved; your text is in {path}", path=str(draft.path)), BAD)
+            return
+        draft.close()
+        await self._load()
 
     def action_undo(self) -> None:
         """Take the chosen change back, or the last one that was made here."""

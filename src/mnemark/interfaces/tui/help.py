@@ -25,6 +25,8 @@ ALL: Final[tuple[tuple[str, tuple[Key, ...]], ...]] = (
             ("w", "where it comes from, and why it was found"),
             ("Space b", "turn the pages of the right side; J K: by a line"),
             ("r", "read changed files"),
+            ("as_of:2026-02-13", "in the field of Facts: as of a day; also type: origin: subject:"),
+            ("kind:note", "in the field of Search; also origin: since: until: as_of:"),
         ),
     ),
     (
@@ -33,6 +35,8 @@ ALL: Final[tuple[tuple[str, tuple[Key, ...]], ...]] = (
             ("y n", "in Review: accept, reject"),
             ("p", "pin: it is never archived"),
             ("d", "forget: first shows what would be hidden, then asks"),
+            ("D", "erase for ever: shows where it stands, and wants its number typed; then a receipt"),
+            ("e", "edit the file in your editor ($EDITOR), as it is on the disk"),
             ("u", "undo: the change just made here, or in Changes the chosen one"),
         ),
     ),

@@ -1,12 +1,13 @@
 """The screens that show what a workspace holds: Search, Timeline and Facts."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from textual.content import Content
 
 from mnemark.interfaces.queries import DOUBTFUL
 from mnemark.interfaces.tui.cells import DIM, WARNING, Sheet, one_line, origin_of, padded
 from mnemark.interfaces.tui.explained import minute, route_lines, sources, values
+from mnemark.interfaces.tui.filters import filters_in
 from mnemark.interfaces.tui.panes_change import change_row, explain_change
 from mnemark.interfaces.tui.rows import Listed, Row
 from mnemark.interfaces.tui.words import Words
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
     from mnemark.types import Hit
 
+_NARROW_SEARCH: Final = frozenset({"kind", "origin", "since", "until", "as_of"})
+_NARROW_FACTS: Final = frozenset({"as_of", "type", "origin", "subject"})
 _WHO: Final = 6
 _DATED: Final = frozenset({"note", "episode", "attachment"})
 """Kinds that have a day rather than a time."""
@@ -33,9 +36,12 @@ class SearchPane:
 
     def page(self, memory: "Memory", words: Words, *, text: str, after: str, limit: int) -> Listed:
         """Return a page of hits."""
-        if not text.strip():
+        asked, given = filters_in(text, _NARROW_SEARCH)
+        if not asked:
             return Listed(())
-        found = memory.browse.search(text, limit=limit, after=after)
+        lists: Any = {f"{name}s": [given.pop(name)] for name in ("kind", "origin") if name in given}
+        times: Any = given
+        found = memory.browse.search(asked, limit=limit, after=after, **lists, **times)
         head = words.count(found.total or 0, "{n} hit", "{n} hits")
         if found.total == DEPTH:
             head = words("the best {n} hits", n=DEPTH)
@@ -79,7 +85,9 @@ class FactsPane:
 
     def page(self, memory: "Memory", words: Words, *, text: str, after: str, limit: int) -> Listed:
         """Return a page of facts."""
-        found = memory.browse.facts(text=text, limit=limit, after=after)
+        asked, given = filters_in(text, _NARROW_FACTS)
+        narrow: Any = given
+        found = memory.browse.facts(text=asked, limit=limit, after=after, **narrow)
         head = words.count(found.total or 0, "{n} fact", "{n} facts")
         return Listed(tuple(_fact(one, words) for one in found.rows), found.next, head)
 

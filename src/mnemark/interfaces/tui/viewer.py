@@ -264,7 +264,7 @@ class Viewer(App[None]):
         except quiet:
             return None
         except MnemarkError as error:
-            self._tell(str(error), BAD)
+            self._tell(self._words.told(str(error)).text, BAD)
         except Exception as bug:  # an interface: reported
             if debugging():
                 raise
@@ -324,6 +324,8 @@ class Viewer(App[None]):
         self._settle = self.set_timer(_SETTLED, lambda: self._look_up(row))
 
     def _look_up(self, row: Row) -> None:
+        if self._row is None or self._row.key != row.key:  # another screen was chosen meanwhile
+            return
         self.run_worker(self._explain(row), group="detail", exclusive=True)
 
     async def _explain(self, row: Row) -> None:

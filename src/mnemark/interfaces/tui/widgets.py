@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import ClassVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
@@ -10,7 +11,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.screen import ModalScreen
 from textual.style import Style
-from textual.widgets import OptionList, Static
+from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from mnemark.interfaces.tui.rows import Row
@@ -131,8 +132,12 @@ class Window(ModalScreen[bool]):
         Binding("G,end", "bottom", show=False),
     ]
 
-    def __init__(self, title: str, text: Content, keys: Content, *, asks: bool = False) -> None:
+    def __init__(
+        self, title: str, text: Content, keys: Content, *, asks: bool = False, types: str = ""
+    ) -> None:
+        """`types` is what has to be typed to say yes; with `asks` it is y."""
         super().__init__()
+        self._types = types
         self._title_text = title
         self._text = text
         self._keys = keys
@@ -144,7 +149,16 @@ class Window(ModalScreen[bool]):
             yield Static(Content.styled(self._title_text, "bold"), id="window-title")
             with VerticalScroll(id="window-text", can_focus=False):
                 yield Static(self._text)
+            if self._types:
+                yield Input(id="window-typed")
             yield Static(self._keys, id="window-keys")
+
+    @on(Input.Submitted, "#window-typed")
+    def _typed(self, event: Input.Submitted) -> None:
+        if event.value.strip() == self._types:
+            self.dismiss(result=True)
+        else:
+            event.input.clear()
 
     @property
     def _scroll(self) -> VerticalScroll:
@@ -160,8 +174,8 @@ class Window(ModalScreen[bool]):
             self.dismiss(result=True)
 
     def action_close(self) -> None:
-        """Close what is only read; a question wants y or n."""
-        if not self._asks:
+        """Close what is only read; a question wants its answer."""
+        if not self._asks and not self._types:
             self.dismiss(result=False)
 
     def action_move(self, lines: int) -> None:

@@ -18,6 +18,7 @@ from starlette.routing import Route
 from mnemark.errors import MnemarkError, NotFoundError, UsageError
 from mnemark.interfaces.web import known
 from mnemark.interfaces.web.at import At, Go, Shown
+from mnemark.interfaces.web.checks import Checks
 from mnemark.interfaces.web.door import SESSION_SECONDS, Door, Session, cookie_name
 from mnemark.interfaces.web.pages import ACTIONS, PAGES
 from mnemark.interfaces.web.render import environment, page
@@ -25,7 +26,8 @@ from mnemark.interfaces.web.words import LANGUAGES, Words, language_of
 from mnemark.memory.memory import Memory
 
 _STATIC: Final = {"style.css": "text/css", "script.js": "text/javascript", "icon.svg": "image/svg+xml"}
-_MOST_FIELDS: Final = 500
+_MOST_FIELDS: Final = 5_000
+_USED: Final = "This address works once and for a minute. Run `mnemark web` for a new one."
 _log = logging.getLogger("mnemark.serve")
 Fields = Mapping[str, list[str]]
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -48,6 +50,7 @@ class Web:
         opened: returns the workspaces that the daemon has open.
         status_of: returns the HTTP status and the code of an error.
         session_key: key of the browser's session in the scope of a request.
+        confined: whether the daemon may only open some folders.
     """
 
     def __init__(
@@ -59,6 +62,7 @@ class Web:
         opened: Callable[[], Iterable[Path]],
         status_of: Callable[[MnemarkError], tuple[int, str]],
         session_key: str,
+        confined: bool = False,
     ) -> None:
         self.door = door
         self._lease = lease
@@ -66,7 +70,13 @@ class Web:
         self._opened = opened
         self._status_of = status_of
         self._session_key = session_key
+        self._confined = confined
         self._key = secrets.token_bytes(16)
+        self._checks = Checks(lease)
+
+    def close(self) -> None:
+        """Stop what runs in the background."""
+        self._checks.close()
 
     def routes(self) -> list[Route]:
         """Return the routes below `/ui`."""
@@ -104,8 +114,7 @@ class Web:
         found = self.door.enter(request.query_params.get("ticket", ""))
         if found is None:
             words = Words(language_of("", request.headers.get("accept-language", "")))
-            text = words("This address works once and for a minute. Run `mnemark web` for a new one.")
-            return self._alone(words, text, 401)
+            return self._alone(words, _USED, 401)
         cookie, target = found
         answer = RedirectResponse(target, 303)
         answer.set_cookie(
@@ -186,7 +195,8 @@ class Web:
         def job() -> Response:
             with self._lease(str(root)) as memory:
                 base = f"/ui/w/{self._id(root)}"
-                at = At(memory, base, session, words, query=query, form=form or {}, page=page)
+                at = At(memory, base, session, words, query=query, form=form or {}, page=page,
+                        checks=self._checks, confined=self._confined)  # fmt: skip
                 made = view(at)
                 if isinstance(made, Go):
                     return RedirectResponse(made.path, 303)
@@ -206,7 +216,12 @@ class Web:
         return Words(language_of(chosen, request.headers.get("accept-language", "")))
 
     def _alone(self, words: Words, text: str, status: int, base: str = "/ui") -> Response:
-        made = environment().get_template("alone.html").render({"_": words, "text": text, "base": base})
+        told = words.told(text)
+        made = (
+            environment()
+            .get_template("alone.html")
+            .render({"_": words, "text": told.text, "lang": told.lang, "base": base})
+        )
         return _html(made, status)
 
     def _safe(self, endpoint: Endpoint) -> Endpoint:

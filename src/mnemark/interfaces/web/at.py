@@ -15,6 +15,7 @@ from mnemark.interfaces.web.door import Session
 from mnemark.interfaces.web.words import Words
 
 if TYPE_CHECKING:
+    from mnemark.interfaces.web.checks import Checks
     from mnemark.memory.memory import Memory
 
 
@@ -36,8 +37,8 @@ class Message(NamedTuple):
     """What the next page tells: done, and how to take it back."""
 
     text: str
-    undo: str = ""
-    """Id for `undo`."""
+    undo: Sequence[str] = ()
+    """Ids for `undo`."""
 
 
 class At:
@@ -53,8 +54,12 @@ class At:
         query: Mapping[str, Sequence[str]],
         form: Mapping[str, Sequence[str]] = MappingProxyType({}),
         page: str = "",
+        checks: "Checks | None" = None,
+        confined: bool = False,
     ) -> None:
         self.memory = memory
+        self.confined = confined
+        self.checks = checks
         self.page = page
         self.base = base
         self.session = session
@@ -120,9 +125,10 @@ class At:
         """Return what a fact says of it, in the language of the page."""
         return label(fact.predicate, chinese=self.words.language == "zh")
 
-    def tell(self, text: str, /, *, undo: str = "", **values: Any) -> None:
-        """Tell something on the next page, in its language."""
-        self.session.tell(Message(self.words(text, **values), undo))
+    def tell(self, text: str, /, *, undo: str | Sequence[str] = (), **values: Any) -> None:
+        """Tell something on the next page, in its language; `undo` has the ids that take it back."""
+        ids = [undo] if isinstance(undo, str) else undo
+        self.session.tell(Message(self.words(text, **values), tuple(filter(None, ids))))
 
 
 def address(path: str, query: Mapping[str, Any]) -> str:

@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+
+from mnemark.interfaces.web.messages import in_chinese
 
 LANGUAGES: Final = {"en": "English", "zh": "中文"}
 _CATALOGUE: Final = Path(__file__).parent / "zh.json"
@@ -33,6 +35,13 @@ def language_of(chosen: str, accepted: str) -> str:
     return "en"
 
 
+class Told(NamedTuple):
+    """A sentence of the program, and its language where that is not the page's."""
+
+    text: str
+    lang: str = ""
+
+
 class Words:
     """The texts of one language."""
 
@@ -50,6 +59,13 @@ class Words:
         return (
             shown.format(**{name: self._value(value) for name, value in values.items()}) if values else shown
         )
+
+    def told(self, text: str) -> Told:
+        """Return an error, a finding or the like in the language; in English where it has no translation."""
+        if self.language != "zh":
+            return Told(text)
+        known = in_chinese(text)
+        return Told(text, "en") if known is None else Told(known)
 
     @staticmethod
     def _chinese() -> Mapping[str, str]:

@@ -1,5 +1,6 @@
 """Count what was said, noted and changed by day."""
 
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from typing import Any, Final
 
@@ -9,7 +10,7 @@ import numpy.typing as npt
 
 from mnemark.errors import UsageError
 from mnemark.index.rows import KIND_CODE, NO_TIME, Rows, seconds
-from mnemark.memory.browse.entries import first_chunks, made_at, reading
+from mnemark.memory.browse.entries import first_chunks, reading
 from mnemark.memory.journal.changes import ChangeLog
 from mnemark.memory.open_workspace import OpenWorkspace
 
@@ -40,20 +41,27 @@ def activity(ws: OpenWorkspace, log: ChangeLog, *, days: int = 30, until: date |
         rows = view.snapshot.rows
         turns = _per_day(rows, first_chunks(rows) & (rows["kind"] == KIND_CODE["turn"]), start, days)
         notes = _per_day(rows, np.isin(rows["kind"], [KIND_CODE["note"], KIND_CODE["episode"]]), start, days)
-    changed: dict[int, int] = {}
     log.refresh()
-    for identifier, key in reversed(log.keys()):
-        at = (seconds(ws.local(log.group(key)[0].time or made_at(identifier))) - start) // 86_400
-        if at < 0:
-            break
-        changed[at] = changed.get(at, 0) + 1
+    changed = _between(log.times(), _midnights(ws, first, days))
     return [
         Day(
             day=(first + timedelta(days=n)).isoformat(), turns=int(turns[n]), notes=int(notes[n]),
-            changes=changed.get(n, 0),
+            changes=int(changed[n]),
         )
         for n in range(days)
     ]  # fmt: skip
+
+
+def _midnights(ws: OpenWorkspace, first: date, days: int) -> list[float]:
+    """Return when each day begins on the workspace's clock, and when the last one ends."""
+    begins = (datetime.combine(first + timedelta(days=n), datetime.min.time()) for n in range(days + 1))
+    return [ws.local(day).timestamp() for day in begins]
+
+
+def _between(times: npt.NDArray[np.float64], borders: Sequence[float]) -> npt.NDArray[np.int64]:
+    """Count the times from each border to the next."""
+    at = np.searchsorted(borders, times, side="right") - 1
+    return np.bincount(at[(at >= 0) & (at < len(borders) - 1)], minlength=len(borders) - 1)
 
 
 def _per_day(rows: Rows, mask: Any, start: int, days: int) -> npt.NDArray[np.int64]:

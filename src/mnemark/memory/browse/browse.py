@@ -6,6 +6,7 @@ from functools import cached_property
 
 from mnemark.memory.browse import (
     activity,
+    attachment_rows,
     change_rows,
     entries,
     fact_rows,
@@ -83,13 +84,15 @@ class Browse:
         origins: Collection[Origin] = (),
         scope: str | Iterable[str] | None = "*",
         until: datetime | str | None = None,
+        session: str = "",
+        tool: str = "",
         limit: int = 50,
         after: str = "",
     ) -> Page[entries.Entry]:
         """Return a page of what was said, noted and changed; see `browse.entries`."""
         return entries.timeline(
-            self._ws, self._log, kinds=kinds, origins=origins, scope=scope, until=until, limit=limit,
-            after=after,
+            self._ws, self._log, kinds=kinds, origins=origins, scope=scope, until=until, session=session,
+            tool=tool, limit=limit, after=after,
         )  # fmt: skip
 
     def activity(self, *, days: int = 30, until: date | None = None) -> list[activity.Day]:
@@ -101,6 +104,10 @@ class Browse:
     ) -> Page[Listed]:
         """Return a page of sessions, the last written first; see `browse.session_rows.sessions`."""
         return session_rows.sessions(self._ws, text=text, scope=scope, limit=limit, after=after)
+
+    def agents(self) -> list[session_rows.Agent]:
+        """Return the agents that recorded the latest sessions; see `browse.session_rows.agents`."""
+        return session_rows.agents(self._ws)
 
     def turns(self, path: str, *, limit: int = 100, after: str = "") -> Page[session_rows.TurnRow]:
         """Return a page of the turns in the log at `path`; see `browse.session_rows.session_turns`."""
@@ -126,6 +133,12 @@ class Browse:
     def change(self, id: str) -> change_rows.ChangeDetail:  # noqa: A002 - the word of the file format
         """Return a change, or those of a group, with diffs. Raises NotFoundError."""
         return change_rows.change(self._ws, self._log, id)
+
+    def attachments(
+        self, *, scope: str | Iterable[str] | None = "*", limit: int = 50, after: str = ""
+    ) -> Page[attachment_rows.AttachmentRow]:
+        """Return a page of received and sent files; see `browse.attachment_rows.attachments`."""
+        return attachment_rows.attachments(self._ws, scope=scope, limit=limit, after=after)
 
     def prompt(
         self,

@@ -10,6 +10,7 @@ import msgspec
 from mnemark.errors import NotFoundError
 from mnemark.memory import file_edits
 from mnemark.memory.browse.page import Page, checked, cursor, key_of
+from mnemark.memory.browse.usage import fact_words
 from mnemark.memory.journal.changes import ChangeLog, Noted
 from mnemark.memory.journal.describe import describe_payload
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -93,7 +94,7 @@ def changes(
             more = cursor(found[-1][1][0].id)
             break
         found.append((key, group))
-    known = undoable(ws, own=False)
+    known = undoable(ws, own=False, among=[one.id for _, group in found for one in group])
     rows = tuple(row(ws, log, key, group, known) for key, group in found)
     return Page(rows=rows, next=more, total=None if kinds else len(keys))
 
@@ -108,7 +109,7 @@ def change(ws: OpenWorkspace, log: ChangeLog, identifier: str) -> ChangeDetail:
     group = log.group(identifier)
     if not group:
         raise NotFoundError(f"there is no change {identifier!r}; `mnemark log` lists the changes")
-    known = undoable(ws, own=False)
+    known = undoable(ws, own=False, among=[one.id for one in group])
     parts = tuple(_part(ws, log, one, known) for one in group)
     return ChangeDetail(row=row(ws, log, identifier, group, known), parts=parts)
 
@@ -143,14 +144,21 @@ def _words(ws: OpenWorkspace, noted: Noted, payload: Mapping[str, Json]) -> str:
     if noted.id in forgotten:
         return ""
     if noted.kind == "pin" and (pinned := _text(payload, "fact")):
-        return "" if pinned in forgotten else _fact(ws, pinned)
+        return fact_words(ws, pinned)
+    if noted.kind in {"accept", "reject"} and (words := _decided(ws, payload, forgotten)):
+        return words
     return ws.visible.redacted(describe_payload(msgspec.json.encode(payload).decode()))
 
 
-def _fact(ws: OpenWorkspace, identifier: str) -> str:
+def _decided(ws: OpenWorkspace, payload: Mapping[str, Json], forgotten: Collection[str]) -> str:
+    """Return what was accepted or rejected, without forgotten facts; empty if the journal lacks it."""
     log = ws.fact_store.log
-    known = log.known.get(identifier)
-    return str(known.fact if known is not None else log.records.get(identifier, identifier))
+    ids = payload.get("ids")
+    found = [
+        log.proposals.get(one) or (log.edits[one].fact if one in log.edits else None)
+        for one in (ids if isinstance(ids, list) else ())
+    ]
+    return ws.visible.redacted("; ".join(str(one) for one in found if one and one.id not in forgotten))
 
 
 def _part(ws: OpenWorkspace, log: ChangeLog, noted: Noted, known: Mapping[str, object]) -> Part:

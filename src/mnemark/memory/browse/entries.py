@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final, Literal, NamedTuple
 
 import msgspec
@@ -11,15 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from mnemark.errors import UsageError
-from mnemark.files.ids import is_id, time_of
 from mnemark.files.names import split_ref
 from mnemark.files.scopes import scopes_of
 from mnemark.index.reader import View
 from mnemark.index.rows import KIND_CODE, LINE_SHIFT, NO_TIME, SUSPECT, Rows, seconds, wall_time
+from mnemark.index.session_words import passages_of
 from mnemark.index.store import Record
 from mnemark.memory.browse import change_rows
 from mnemark.memory.browse.page import Page, checked, cursor, key_of
-from mnemark.memory.journal.changes import ChangeLog
+from mnemark.memory.journal.changes import ChangeLog, began
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.undo.undo import undoable
 from mnemark.retrieval.filters import Filter, allowed, in_scopes
@@ -70,6 +70,8 @@ class _Asked(NamedTuple):
     begin: _Key | None
     """Only entries before this one."""
     most: int
+    passages: frozenset[int] | None
+    """Numbers of the passages to show; None for all."""
 
 
 class _Row(NamedTuple):
@@ -86,6 +88,8 @@ def timeline(
     origins: Collection[Origin] = (),
     scope: str | Iterable[str] | None = "*",
     until: datetime | str | None = None,
+    session: str = "",
+    tool: str = "",
     limit: int = 50,
     after: str = "",
 ) -> Page[Entry]:
@@ -98,6 +102,8 @@ def timeline(
         origins: only entries of these origins; all by default.
         scope: their scopes.
         until: only entries before the end of that time, to begin with an earlier day.
+        session: only turns and tool calls of the session with this id.
+        tool: only calls of this tool, as the agent names it.
         limit: number of rows.
         after: the cursor of the page.
 
@@ -107,15 +113,17 @@ def timeline(
     if wrong := set(kinds) - {*SHOWN, "fact"}:
         raise UsageError(f"unknown kind {min(wrong)!r}; kinds: fact, {', '.join(SHOWN)}")
     end = moment(until, "until", ws.now(), end=True)
+    ws.searcher.freshen()
     asked = _Asked(
         origins=frozenset(origins), scopes=scopes_of(scope),
         last=None if end is None else seconds(ws.local(end)) - 1, begin=key_of(after, _Key),
         most=checked(limit) + 1,
+        passages=passages_of(ws.index, session=session, tool=tool) if session or tool else None,
     )  # fmt: skip
     with reading(ws) as view:
         texts: list[Kind] = [kind for kind in kinds if kind != "change"]
         rows = _texts(view, texts, asked) if texts else []
-        if "change" in kinds:
+        if "change" in kinds and asked.passages is None:
             rows += _changes(ws, log, asked)
         rows.sort(key=lambda row: row.key, reverse=True)
         entries = _entries(ws, log, view, rows[:limit])
@@ -137,6 +145,8 @@ def _texts(view: View, kinds: Sequence[Kind], asked: _Asked) -> list[_Row]:
     mask = first_chunks(rows) & (rows["time"] != NO_TIME)
     for one in (allowed(rows, where), in_scopes(rows, view.scopes, asked.scopes)):
         mask &= True if one is None else one
+    if asked.passages is not None:
+        mask &= np.isin(rows["passage"], np.fromiter(asked.passages, np.int64, len(asked.passages)))
     if last is not None:
         mask &= rows["time"] <= last
     if begin is not None:
@@ -184,7 +194,7 @@ def _changes(ws: OpenWorkspace, log: ChangeLog, asked: _Asked) -> list[_Row]:
     rows: list[_Row] = []
     for first, key in reversed(keys[:end]):
         noted = log.group(key)[0]
-        at = seconds(ws.local(noted.time or made_at(first)))
+        at = seconds(ws.local(began(noted)))
         too_late = (last is not None and at > last) or (begin is not None and (at, 1, first) >= begin)
         if too_late or (asked.origins and noted.origin not in asked.origins):
             continue
@@ -195,15 +205,11 @@ def _changes(ws: OpenWorkspace, log: ChangeLog, asked: _Asked) -> list[_Row]:
     return rows
 
 
-def made_at(identifier: str) -> datetime:
-    """Return the time in the id of a change."""
-    return time_of(identifier) if is_id(identifier) else datetime.fromtimestamp(0, UTC)
-
-
 def _entries(ws: OpenWorkspace, log: ChangeLog, view: View, rows: Sequence[_Row]) -> tuple[Entry, ...]:
     positions = [row.position for row in rows if row.position >= 0]
     records = dict(zip(positions, view.fetch(positions), strict=True))
-    known = undoable(ws, own=False) if len(positions) < len(rows) else {}
+    changed = [one.id for row in rows if row.position < 0 for one in log.group(row.group)]
+    known = undoable(ws, own=False, among=changed) if changed else {}
     flags = view.snapshot.rows["flags"]
     return tuple(
         _of_change(change_rows.row(ws, log, row.group, log.group(row.group), known))

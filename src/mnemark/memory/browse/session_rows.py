@@ -1,19 +1,32 @@
 """List sessions, the last written first, and the turns of one."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from itertools import islice
+from typing import Final
 
 import msgspec
 
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.files import layout
 from mnemark.files.names import inside
-from mnemark.files.sessions import SessionLog, session_id
+from mnemark.files.sessions import SessionLog, session_id, session_info
 from mnemark.index.session_words import sessions_with
 from mnemark.memory.browse.page import Page, checked, cursor, key_of
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions.history import Listed, logs, summarized
 from mnemark.types import Turn
+
+_LATEST: Final = 200
+"""Sessions that are looked at for the agents that wrote them."""
+
+
+class Agent(msgspec.Struct, frozen=True, kw_only=True):
+    """An agent, and when it last wrote a session here."""
+
+    name: str
+    """What the ids of its sessions begin with, such as "claude-code"."""
+    last: str
 
 
 class TurnRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,6 +72,19 @@ def sessions(
     more = cursor(*rows[-1][:2]) if len(rest) > len(rows) else ""
     shown = (summarized(ws, name, file) for _, _, name, file in rows)
     return Page(rows=tuple(one for one in shown if one is not None), next=more, total=total)
+
+
+def agents(ws: OpenWorkspace) -> list[Agent]:
+    """Return the agents that recorded the latest sessions, the last seen first."""
+    files = sorted(logs(ws), key=lambda pair: pair[1].mtime_ns, reverse=True)[:_LATEST]
+    found: dict[str, Agent] = {}
+    for _, file in files:
+        info = session_info(file)
+        name, colon, _ = info.id.partition(":") if info is not None else ("", "", "")
+        if colon and name not in found:
+            last = datetime.fromtimestamp(file.mtime_ns / 1e9, ws.now().tzinfo)
+            found[name] = Agent(name=name, last=last.isoformat(timespec="seconds"))
+    return list(found.values())
 
 
 def session_turns(ws: OpenWorkspace, path: str, *, limit: int = 100, after: str = "") -> Page[TurnRow]:

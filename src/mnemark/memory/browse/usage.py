@@ -10,10 +10,10 @@ import msgspec
 
 from mnemark.errors import UsageError
 from mnemark.files import layout
-from mnemark.files.scan import scan
 from mnemark.memory.open_workspace import OpenWorkspace
 
 _MOST_DAYS = 3_700
+_JOURNAL = "journal/"
 
 
 class Spent(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,6 +52,8 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True):
 
     ref: str
     """Or the id of a fact."""
+    text: str = ""
+    """Of a fact its words; empty if it was forgotten."""
     times: int
     last: str
 
@@ -83,15 +85,13 @@ def spend(ws: OpenWorkspace, *, days: int = 30) -> Spend:
 
 
 def disk(ws: OpenWorkspace) -> list[Part]:
-    """Return the files and bytes of each part of the workspace, the largest first."""
-    sizes: dict[str, list[int]] = {}
-    for entry in scan(ws.root, ignore=ws.config.ignore).entries:
-        name, slash, _ = entry.path.partition("/")
-        sizes.setdefault(f"{name}/" if slash else "*.md", []).append(entry.size)
-    parts = [Part(name=name, files=len(found), bytes=sum(found)) for name, found in sizes.items()]
-    known = {part.name for part in parts}
-    if "journal/" not in known:
-        parts.append(_folder(ws.root / "journal", "journal/", derived=False))
+    """Return the files and bytes of each part of the workspace, the largest first; of text as indexed."""
+    ws.searcher.freshen()
+    sizes = ws.index.sizes() if ws.index.exists() else []
+    parts = [
+        Part(name=name or "*.md", files=count, bytes=size) for name, count, size in sizes if name != _JOURNAL
+    ]
+    parts.append(_folder(ws.root / _JOURNAL, _JOURNAL, derived=False))
     private = ws.root / layout.PRIVATE
     own = list(os.scandir(private)) if private.is_dir() else []
     files = [entry.stat().st_size for entry in own if entry.is_file()]
@@ -120,6 +120,20 @@ def recalled(ws: OpenWorkspace, *, limit: int = 20) -> list[Recalled]:
     """Return what was recalled last, the latest first."""
     zone = ws.now().tzinfo
     return [
-        Recalled(ref=ref, times=use.times, last=use.last.astimezone(zone).isoformat(timespec="seconds"))
+        Recalled(
+            ref=ref, text="" if "/" in ref or ref.endswith(".md") else fact_words(ws, ref), times=use.times,
+            last=use.last.astimezone(zone).isoformat(timespec="seconds"),
+        )
         for ref, use in ws.state.last_used(limit)
-    ]
+    ]  # fmt: skip
+
+
+def fact_words(ws: OpenWorkspace, identifier: str) -> str:
+    """Return a fact in words, as its file or the journal has it; empty if it was forgotten or is unknown."""
+    store = ws.fact_store
+    with store.lock:
+        store.log.refresh()
+        known, record = store.log.known.get(identifier), store.log.records.get(identifier)
+        if identifier in store.log.hidden or (known is None and record is None):
+            return ""
+        return ws.visible.redacted(str(known.fact if known is not None else record))

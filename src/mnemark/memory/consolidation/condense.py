@@ -92,7 +92,7 @@ def propose(view: ScopeView, *, older_than: timedelta | None = None, timeout: fl
         why = (f"{names}, condensed after {older_than.days} days",)
         edits.append(Edit(target, _put_days(month, parts), why))
         edits += [Move(path, archived(path), ()) for path in paths]
-    return Proposal(STEP, tuple(edits), tuple(notes))
+    return Proposal(STEP, tuple(edits), tuple(notes), whole=True)
 
 
 def condense(

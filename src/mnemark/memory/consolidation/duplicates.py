@@ -35,7 +35,8 @@ def propose(view: ScopeView) -> Proposal:
     merging += [sorted(group, key=lambda one: _detail_key(view, one)) for group in judged.same]
     edits, gone = _merged(view, merging)
     notes = [f"alike: {facts[pair.one]} · {facts[pair.other]}" for pair in judged.left]
-    return Proposal(STEP, tuple(edits), (*judged.notes, *notes[:_MOST_NOTES]), frozenset(gone))
+    told = (*judged.notes, *notes[:_MOST_NOTES])
+    return Proposal(STEP, tuple(edits), told, frozenset(gone), whole=True)
 
 
 def _merged(view: ScopeView, groups: list[list[Fact]]) -> tuple[list[Edit], set[str]]:

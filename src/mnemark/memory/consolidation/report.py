@@ -22,6 +22,8 @@ class Applied(msgspec.Struct, frozen=True, kw_only=True):
     """written, deferred, or planned in a dry run."""
     diff: str
     why: tuple[str, ...] = ()
+    part: str = ""
+    """What it is chosen by (`only`), with the edits that belong to it."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,6 +1,6 @@
 """Run a consolidation: plan the edits of all steps, show or apply them, and write a report."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -47,6 +47,8 @@ STEPS: Final[Mapping[str, Callable[[ScopeView], Proposal]]] = {
     cleanup.STEP: cleanup.propose,
 }
 """The steps run for each scope, in order."""
+LEARN: Final = "learn"
+"""The part of a run that learns facts."""
 _READING_SECONDS: Final = 120.0
 """Time limit of learning; what the model has not read by then waits in the queue."""
 _PAUSE: Final = timedelta(days=3)
@@ -64,6 +66,7 @@ def consolidate(
     llm: "LLM | None" = None,
     commit: bool | None = None,
     since: datetime | str | None = None,
+    only: Collection[str] | None = None,
 ) -> Report:
     """Catch up, then deduplicate, decay, condense, refresh and clean up; see `STEPS`.
 
@@ -78,6 +81,9 @@ def consolidate(
             is the root of a git repository; as configured (`commit` in `[consolidate]`) by default.
         since: the first day of the daily notes to learn from, as time, ISO text or words; by default the
             last seven days, or since the last consolidation where that is longer ago.
+        only: the parts to carry out, as `part` of the edits of a dry run names them, and `LEARN` for what
+            would be learned; all by default. Then nothing else is done: no session is ended, no conflict copy
+            merged, and the run of the day is still to come.
 
     Raises:
         ReadOnlyError: the memory is open for reading only.
@@ -88,27 +94,25 @@ def consolidate(
     now = ws.local(now or ws.now())
     first = moment(since, "since", now)
     notes: list[str] = []
-    if llm is None:
-        try:
-            llm = ws.model()
-        except ConfigError as error:  # all steps work without a model
-            notes.append(str(error))
+    llm = _model(ws, notes) if llm is None else llm
     edits = ws.edits
     edits.refresh()
     other = _recent_machine(edits, now)
     if other and not force:
         reason = f"{other} consolidated this workspace in the last {_PAUSE.days} days; repeat it with --force"
         return Report(group="", time=now, dry_run=dry_run, edits=(), skipped=reason)
-    learned = _would_learn(ws, notes) if dry_run else _catch_up(ws, now, llm, notes)
+    reads = only is None or LEARN in only
+    learned = _learned(ws, now, llm, notes, dry_run=dry_run, reads=reads)
     start = begin(now, _last_run(edits)) if first is None else first.astimezone(now.tzinfo).date()
     scopes = scopes_in(entry.path for entry in scan(ws.root, ignore=ws.config.ignore).entries)
-    for scope in scopes:
+    for scope in scopes if reads else ():
         facts, remarks = learn_notes(ws, scope, start, now, llm=llm, dry_run=dry_run)
         learned += facts
         notes += remarks
     planned: list[Planned] = []
     for scope in scopes:
-        view = ScopeView(ws, now, scope=scope, llm=llm)
+        parts = None if only is None else {*only, *([f"{LEARN}:{scope}"] if reads else [])}
+        view = ScopeView(ws, now, scope=scope, llm=llm, only=parts)
         if dry_run:
             learned = _plan_learned(view, learned)
         else:
@@ -119,20 +123,40 @@ def consolidate(
         shown = tuple(_applied(one, "planned", one.diff) for one in planned)
         facts_shown = tuple(map(describe, learned))
         return Report(group="", time=now, dry_run=True, edits=shown, learned=facts_shown, notes=tuple(notes))
-    scratchpad.follow(ws, now, scopes)
+    if only is None:
+        scratchpad.follow(ws, now, scopes)
     before = last_run(ws)
-    report = _apply(ws, planned, now, learned=learned, notes=notes)
+    report = _apply(ws, planned, now, learned=learned, notes=notes, whole=only is None)
     compiled(ws, llm=llm)
     if ws.config.consolidate.commit if commit is None else commit:
         commit_to_git(ws, report, before)
     return report
 
 
+def _model(ws: OpenWorkspace, notes: list[str]) -> "LLM | None":
+    try:
+        return ws.model()
+    except ConfigError as error:  # all steps work without a model
+        notes.append(str(error))
+        return None
+
+
+def _learned(
+    ws: OpenWorkspace, now: datetime, llm: "LLM | None", notes: list[str], *, dry_run: bool, reads: bool
+) -> list[LearnedFact]:
+    """Return what is learned from sessions before the steps, or in a dry run would be."""
+    if dry_run:
+        return _would_learn(ws, notes) if reads else []
+    if reads:
+        return _catch_up(ws, now, llm, notes)
+    _finish(ws, notes)
+    return []
+
+
 def _catch_up(ws: OpenWorkspace, now: datetime, llm: "LLM | None", notes: list[str]) -> list[LearnedFact]:
     """Complete interrupted edits, pending facts and unended sessions, and learn; return the new facts."""
-    notes += [f"{problem.path}: {problem.reason}" for problem in file_edits.finish(ws)]
+    _finish(ws, notes)
     notes += sync_conflicts.merge(ws)
-    catch_up(ws.fact_store)
     learned = []
     for ended in end_sessions(ws, queue=llm is not None):
         notes += [f"{ended.session}: {problem}" for problem in ended.problems]
@@ -142,6 +166,12 @@ def _catch_up(ws: OpenWorkspace, now: datetime, llm: "LLM | None", notes: list[s
     learned += [fact for fact in report.facts if fact.status != "known"]
     notes += [f"another program is saving {path}; archived next time" for path in age_out(ws, now).deferred]
     return learned
+
+
+def _finish(ws: OpenWorkspace, notes: list[str]) -> None:
+    """Complete interrupted edits and pending facts."""
+    notes += [f"{problem.path}: {problem.reason}" for problem in file_edits.finish(ws)]
+    catch_up(ws.fact_store)
 
 
 def _would_learn(ws: OpenWorkspace, notes: list[str]) -> list[LearnedFact]:
@@ -166,7 +196,8 @@ def _plan_learned(view: ScopeView, learned: list[LearnedFact]) -> list[LearnedFa
         Edit(path, partial(_with_facts, path, new, view.zone), tuple(map(str, new)))
         for path, new in by_path.items()
     ]
-    view.take(Proposal("learn", tuple(edits)))
+    if edits:
+        view.take(Proposal(LEARN, tuple(edits), whole=True))
     return [replace(one, status="review") if id(one) in waiting else one for one in learned]
 
 
@@ -208,7 +239,13 @@ def _plan(view: ScopeView, *, clock_gap: bool) -> list[str]:
 
 
 def _apply(
-    ws: OpenWorkspace, planned: list[Planned], now: datetime, *, learned: list[LearnedFact], notes: list[str]
+    ws: OpenWorkspace,
+    planned: list[Planned],
+    now: datetime,
+    *,
+    learned: list[LearnedFact],
+    notes: list[str],
+    whole: bool,
 ) -> Report:
     group = new_id()
     done: list[Applied] = []
@@ -229,7 +266,7 @@ def _apply(
     )  # fmt: skip
     runs = ws.edits.runs
     today = any(run.time is not None and ws.local(run.time).date() == now.date() for run in runs)
-    if changed or learned or not today:
+    if learned or (whole and (changed or not today)):
         facts: list[Json] = [fact.id for fact in learned if fact.status == "learned"]
         payload: dict[str, Json] = {"group": group, "edits": len(done), "facts": facts}
         ws.edits.append(Change(kind="consolidate", payload=payload, time=now))
@@ -240,4 +277,4 @@ def _apply(
 
 def _applied(one: Planned, status: str, diff: str) -> Applied:
     path = f"{one.edit.path} → {one.edit.to}" if isinstance(one.edit, Move) else one.edit.path
-    return Applied(step=one.step, path=path, status=status, diff=diff, why=one.edit.why)
+    return Applied(step=one.step, path=path, status=status, diff=diff, why=one.edit.why, part=one.part)

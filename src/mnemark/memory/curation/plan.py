@@ -1,6 +1,6 @@
 """Give consolidation steps a view of a scope, and collect the edits that they propose."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime, tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -53,6 +53,8 @@ class Proposal(NamedTuple):
     """Ids of facts that leave the fact files."""
     back: tuple[Fact, ...] = ()
     """Facts that return to the fact files."""
+    whole: bool = False
+    """Whether its edits only make sense together; else those that share a file or a reason do."""
 
 
 class Planned(NamedTuple):
@@ -61,6 +63,8 @@ class Planned(NamedTuple):
     step: str
     edit: Edit | Move
     diff: str
+    part: str
+    """What it is chosen by, with the edits that belong to it."""
 
 
 class Undone(NamedTuple):
@@ -78,13 +82,21 @@ class ScopeView:
     """A scope's files and facts with the edits of earlier steps applied."""
 
     def __init__(
-        self, ws: "OpenWorkspace", now: datetime, *, scope: str = "", llm: "LLM | None" = None
+        self,
+        ws: "OpenWorkspace",
+        now: datetime,
+        *,
+        scope: str = "",
+        llm: "LLM | None" = None,
+        only: Collection[str] | None = None,
     ) -> None:
         self.ws = ws
         self.llm = llm
         """None: by rule alone."""
         self.scope = scope
         self.now = now
+        self.only = None if only is None else frozenset(only)
+        """The parts to plan; None for all."""
         self._texts: dict[str, str] = {}
         self._gone: set[str] = set()
         self._back: list[FactVersion] = []
@@ -149,20 +161,45 @@ class ScopeView:
         return self._texts[path]
 
     def take(self, proposal: Proposal) -> None:
-        """Plan the edits of a proposal that change something."""
-        for edit in proposal.edits:
+        """Plan the edits of a proposal that change something, and belong to the parts to plan."""
+        chosen = [
+            (edit, part)
+            for edit, part in zip(proposal.edits, parts_of(proposal, self.scope), strict=True)
+            if self.only is None or part in self.only
+        ]
+        for edit, part in chosen:
             if isinstance(edit, Move):
-                self.planned.append(Planned(proposal.step, edit, f"{edit.path} → {edit.to}"))
+                self.planned.append(Planned(proposal.step, edit, f"{edit.path} → {edit.to}", part))
                 self._texts[edit.to], self._texts[edit.path] = self.text(edit.path), ""
                 continue
             old = self.text(edit.path)
             new = edit.change(old)
             if new != old:
                 diff = file_edits.shown_diff(self.ws, edit.path, old, new)
-                self.planned.append(Planned(proposal.step, edit, diff))
+                self.planned.append(Planned(proposal.step, edit, diff, part))
                 self._texts[edit.path] = new
-        self._gone |= proposal.gone
-        self._back += [FactVersion(fact, None, None) for fact in proposal.back]
+        gone, back = proposal.gone, proposal.back
+        if len(chosen) < len(proposal.edits):  # later steps see what was not chosen as it is
+            paths = self.state.files.paths(self.scope)
+            there = {fact.id for path in paths for fact in facts_in(self.text(path), path, "")}
+            gone, back = gone - there, tuple(fact for fact in back if fact.id in there)
+        self._gone |= gone
+        self._back += [FactVersion(fact, None, None) for fact in back]
+
+
+def parts_of(proposal: Proposal, scope: str) -> list[str]:
+    """Return what each edit is chosen by: the step, and the first file of those that go together."""
+    if proposal.whole:
+        return [f"{proposal.step}:{scope}"] * len(proposal.edits)
+    firsts: dict[object, str] = {}
+    """The first file by file and by reasons."""
+    for edit in proposal.edits:
+        keys = [edit.path, edit.why] if edit.why else [edit.path]
+        known = {firsts[key] for key in keys if key in firsts}
+        first = min(known, default=edit.path)
+        firsts |= {key: first for key, one in firsts.items() if one in known}
+        firsts |= dict.fromkeys(keys, first)
+    return [f"{proposal.step}:{firsts[edit.path]}" for edit in proposal.edits]
 
 
 def apply(ws: "OpenWorkspace", edit: Edit | Move, *, step: str, group: str) -> file_edits.Written:

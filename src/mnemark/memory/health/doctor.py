@@ -31,7 +31,7 @@ from mnemark.index.store import Index
 from mnemark.index.sync import stored_problems
 from mnemark.memory.forgetting.erase import finish
 from mnemark.memory.health.mounts import mount_states
-from mnemark.memory.health.stats import collect
+from mnemark.memory.health.stats import problems
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.types import Problem
 
@@ -76,20 +76,45 @@ def verify(memory: OpenWorkspace | Path, *, deep: bool = False) -> Report:
 
     Nothing is changed, and problems are returned as findings, not raised.
     """
+    return Report(findings=tuple(_verified(memory, deep=deep)))
+
+
+def _verified(memory: OpenWorkspace | Path, *, deep: bool = False) -> Iterator[Finding]:
     root = _root(memory)
     found = scan(root, ignore=() if isinstance(memory, Path) else memory.config.ignore)
-    findings = [*_index(root, found, deep=deep), *_logs(root, found, deep=deep), *_problems(found)]
+    yield from _index(root, found, deep=deep)
+    yield from _logs(root, found, deep=deep)
+    yield from _problems(found)
     if not isinstance(memory, Path):
         named = {problem.path for problem in found.problems}
-        skipped = [one for one in collect(memory).problems if one.skipped and one.path not in named]
-        findings += [] if deep else [_finding(one, "file") for one in skipped if not _is_log(one.path)]
-        findings.append(_coverage(memory))
-        findings += [Finding("warn", text, kind="unfinished") for text in memory.unfinished(_MAX_WAITING)]
+        skipped = [one for one in problems(memory) if one.skipped and one.path not in named]
+        yield from [] if deep else [_finding(one, "file") for one in skipped if not _is_log(one.path)]
+        yield _coverage(memory)
+        yield from (Finding("warn", text, kind="unfinished") for text in memory.unfinished(_MAX_WAITING))
     marks = " or ".join(layout.MARKS)
     for inner in found.inner:
         what = f"{inner}/ is not indexed here: it is a separate workspace (it contains {marks})"
-        findings.append(Finding("ok", what, f"search it with -w {inner}", "inner"))
-    return Report(findings=tuple(findings))
+        yield Finding("ok", what, f"search it with -w {inner}", "inner")
+
+
+def examine(memory: OpenWorkspace | Path) -> Iterator[Finding]:
+    """Yield the findings of `doctor` without a repair, as each check ends."""
+    yield from _environment(memory, fix=False)
+    yield from _verified(memory)
+
+
+def _environment(memory: OpenWorkspace | Path, *, fix: bool) -> Iterator[Finding]:
+    root = _root(memory)
+    python = ".".join(map(str, sys.version_info[:3]))
+    yield Finding("ok", f"Python {python}, SQLite {check.sqlite_version()}")
+    yield from _folder(root)
+    yield from _privacy(root, fix=fix)
+    yield from _projects(root)
+    if not isinstance(memory, Path):
+        yield from _embedder(memory)
+        yield from _upgrades(memory)
+        yield from _freshness(memory)
+        yield from _mounts(memory)
 
 
 def doctor(memory: OpenWorkspace | Path, *, fix: bool = False) -> Report:
@@ -103,14 +128,10 @@ def doctor(memory: OpenWorkspace | Path, *, fix: bool = False) -> Report:
         BusyError: `fix`, and another process is syncing or has the index open.
         NewerFormatError, ReadOnlyError: `fix`, and the index must not or cannot be written.
     """
-    root = _root(memory)
-    python = ".".join(map(str, sys.version_info[:3]))
-    environment = Finding("ok", f"Python {python}, SQLite {check.sqlite_version()}")
-    findings = [environment, *_folder(root), *_privacy(root, fix=fix), *_projects(root)]
-    if not isinstance(memory, Path):
-        findings += [*_embedder(memory), *_upgrades(memory), *_freshness(memory), *_mounts(memory)]
     if not fix:
-        return Report(findings=(*findings, *verify(memory).findings))
+        return Report(findings=tuple(examine(memory)))
+    root = _root(memory)
+    findings = list(_environment(memory, fix=True))
     if not isinstance(memory, Path) and memory.readonly:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to repair it")
     findings += [_finding(problem) for problem in sweep(root)]

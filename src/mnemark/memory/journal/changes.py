@@ -2,9 +2,13 @@
 
 import threading
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
+from mnemark.files.ids import is_id, time_of
 from mnemark.files.journal import FOLDER, Change, Journal, JournalEntry, decode_change
 from mnemark.files.jsonl import records
 from mnemark.types import Json, Origin
@@ -29,6 +33,13 @@ class Noted(NamedTuple):
     offset: int
 
 
+def began(noted: Noted) -> datetime:
+    """Return the time of a change; of one without, when its id was made."""
+    if noted.time is not None:
+        return noted.time
+    return time_of(noted.id) if is_id(noted.id) else datetime.fromtimestamp(0, UTC)
+
+
 class ChangeLog:
     """The changes of all machines. Thread-safe; reads only what was appended since it was last asked."""
 
@@ -42,6 +53,7 @@ class ChangeLog:
         self._groups: dict[str, list[Noted]] = {}
         self._undone: set[str] = set()
         self._sorted: list[tuple[str, str]] | None = None
+        self._times: list[float] = []
 
     def refresh(self) -> None:
         """Read the entries appended since; all of them if a journal was rewritten."""
@@ -67,7 +79,11 @@ class ChangeLog:
         found = Noted(
             change.id, change.kind, change.time, change.origin, change.scope, group, entry.file, entry.offset
         )
-        self._groups.setdefault(group or change.id, []).append(found)
+        key = group or change.id
+        if key not in self._groups:
+            self._groups[key] = []
+            self._times.append(began(found).timestamp())
+        self._groups[key].append(found)
 
     def keys(self) -> list[tuple[str, str]]:
         """Return (id of the first change, key) of all groups, oldest first; a single change is its own."""
@@ -75,6 +91,11 @@ class ChangeLog:
             if self._sorted is None:
                 self._sorted = sorted((group[0].id, key) for key, group in self._groups.items())
             return self._sorted
+
+    def times(self) -> npt.NDArray[np.float64]:
+        """Return when the groups began, in seconds since 1970, in no order."""
+        with self._lock:
+            return np.array(self._times, np.float64)
 
     def group(self, key: str) -> list[Noted]:
         """Return the changes of a group, oldest first; empty for an unknown key."""

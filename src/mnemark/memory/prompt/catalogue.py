@@ -1,7 +1,7 @@
 """List what is in memory by kind, so that a model knows what to search for."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from mnemark.files import layout
@@ -27,15 +27,7 @@ def catalogue(ws: OpenWorkspace, facts: Mapping[str, int], *, scope: str, chines
         scope: whose memory beside the root's; other scopes are not told of.
         chinese: the language of the words around the names.
     """
-    names: dict[str, list[str]] = defaultdict(list)
-    dates: list[str] = []
-    for path in ws.searcher.paths():
-        place = layout.place(path)
-        if place is None or not place.searchable or place.scope not in {"", scope}:
-            continue
-        names[place.role].append(path)
-        if place.role == "daily" and place.dated:
-            dates.append(place.dated)
+    names, dates = _named(ws.searcher.paths(), scope)
     lines: list[str] = []
     if facts:
         ordered = sorted(facts.items(), key=lambda pair: (-pair[1], pair[0]))
@@ -54,6 +46,32 @@ def catalogue(ws: OpenWorkspace, facts: Mapping[str, int], *, scope: str, chines
         if names[role]:
             lines.append(f"- {zh}：{len(names[role])}" if chinese else f"- {english}: {len(names[role])}")
     return lines
+
+
+def _named(paths: Iterable[str], scope: str) -> tuple[Mapping[str, list[str]], list[str]]:
+    """Return the paths of a scope and of the root by role, and the days of daily notes.
+
+    Where a folder tells what its files are, that is looked up for one of them.
+    """
+    by_folder: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        by_folder[folder, name[name.rfind(".") :]].append(path)
+    names: dict[str, list[str]] = defaultdict(list)
+    dates: list[str] = []
+    for (folder, _), found in by_folder.items():
+        if layout.scope_of(f"{folder}/") not in {"", scope}:
+            continue
+        if layout.is_uniform(folder):
+            if (place := layout.place(found[0])) is not None and place.searchable:
+                names[place.role] += found
+            continue
+        for path in found:
+            place = layout.place(path)
+            if place is not None and place.searchable:
+                names[place.role].append(path)
+                dates += [place.dated] if place.role == "daily" and place.dated else []
+    return names, dates
 
 
 def _line(label: str, names: list[str], *, chinese: bool) -> str:

@@ -8,13 +8,14 @@ import msgspec
 from mnemark.files.copies import plan_copies
 from mnemark.files.scan import scan
 from mnemark.index.state import State
-from mnemark.memory.health.stats import collect
+from mnemark.memory.health.stats import problems
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.review.review import waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from mnemark.types import Problem
 
 What = Literal[
     "proposals", "conflicts", "edits", "copies", "skipped", "extraction", "budget", "unfinished", "erasing"
@@ -64,17 +65,26 @@ def _reviews(ws: OpenWorkspace) -> "Iterator[Attention]":
 
 
 def _files(ws: OpenWorkspace) -> "Iterator[Attention]":
-    seen = scan(ws.root, ignore=ws.config.ignore)
-    copies = [copy.path for copy in plan_copies(entry.path for entry in seen.entries)]
+    copies, problems = _seen(ws)
     if copies:
         text = f"{_count(len(copies), 'conflict copy')} left by a sync program ({_named(copies)})"
         fix = "`mnemark consolidate` merges session files; merge other files by hand, then delete the copy"
         yield Attention(what="copies", count=len(copies), text=f"{text}: {fix}")
-    found = {one.path: one for one in (*seen.problems, *collect(ws).problems) if one.skipped}
+    found = {one.path: one for one in problems if one.skipped}
     skipped = [one for path, one in sorted(found.items()) if path not in copies]
     if skipped:
         text = f"{_count(len(skipped), 'file')} not indexed: {skipped[0].path}: {skipped[0].reason}"
         yield Attention(what="skipped", count=len(skipped), text=text)
+
+
+def _seen(ws: OpenWorkspace) -> "tuple[list[str], Sequence[Problem]]":
+    """Return conflict copies and problems: of the last sync in a large folder, else of the folder now."""
+    known = ws.searcher.refresher.seen
+    if known is not None:
+        return [copy.path for copy in plan_copies(one.path for one in known.problems)], known.problems
+    seen = scan(ws.root, ignore=ws.config.ignore)
+    copies = [copy.path for copy in plan_copies(entry.path for entry in seen.entries)]
+    return copies, (*seen.problems, *problems(ws))
 
 
 def _extraction(ws: OpenWorkspace) -> "Iterator[Attention]":

@@ -15,6 +15,7 @@ from mnemark.memory.curation.generated import remember_one
 from mnemark.memory.forgetting.forget import forget
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.review.amend import amend
+from mnemark.types import Json
 
 EDITS: Final = "edits"
 """The id that means all changes made in fact files."""
@@ -126,6 +127,8 @@ def accept(ws: OpenWorkspace, identifier: str) -> Fact | None:
 def reject(ws: OpenWorkspace, identifier: str) -> Fact | None:
     """Drop a proposal, or undo a change made in a file, and return the fact that holds again.
 
+    `undo` with the same id takes the rejection back.
+
     Raises:
         NotFoundError: nothing of that id waits.
         UsageError: a bullet that was moved has to be moved back by hand.
@@ -149,8 +152,8 @@ def decide(ws: OpenWorkspace, identifier: str, *, accept: bool) -> Fact | None:
             f"{identifier!r} was already accepted or rejected; `mnemark review` lists what is open"
         )
     if (edited := known.log.edits.get(identifier)) is not None:
-        kept = None if accept else _revert_edit(ws, edited)
-        _append_decision(known, [identifier], edited.fact.scope, accept=accept)
+        kept, made = (None, "") if accept else _revert_edit(ws, edited)
+        _append_decision(known, [identifier], edited.fact.scope, accept=accept, made=made)
         return kept
     found = known.log.proposals.get(identifier)
     if found is None or identifier in known.log.hidden:
@@ -162,11 +165,13 @@ def decide(ws: OpenWorkspace, identifier: str, *, accept: bool) -> Fact | None:
     return kept
 
 
-def _append_decision(known: FactStore, ids: list[str], scope: str, *, accept: bool) -> None:
+def _append_decision(known: FactStore, ids: list[str], scope: str, *, accept: bool, made: str = "") -> None:
+    """Note a decision; `made` is the change that took a hand edit back, for an undo of its rejection."""
     if ids:
         kind = "accept" if accept else "reject"
+        payload: dict[str, Json] = {"ids": ids, "made": made} if made else {"ids": ids}
         with known.lock:
-            known.log.append(Change(kind=kind, origin="owner", scope=scope, payload={"ids": ids}))
+            known.log.append(Change(kind=kind, origin="owner", scope=scope, payload=payload))
 
 
 def _accept_proposal(ws: OpenWorkspace, known: FactStore, found: Fact) -> Fact:
@@ -187,10 +192,12 @@ def _remember(ws: OpenWorkspace, fact: Fact, **more: object) -> Fact:
     )  # fmt: skip
 
 
-def _revert_edit(ws: OpenWorkspace, edited: Edited) -> Fact | None:
+def _revert_edit(ws: OpenWorkspace, edited: Edited) -> tuple[Fact | None, str]:
+    """Take a hand edit back; return the fact that holds again, and the id of the change that did it."""
     if edited.action == "moved":
         raise UsageError(f"move the line in {edited.fact.path} back by hand")
     if edited.action == "added":
-        forget(ws, id=edited.fact.id)
-        return None
-    return _remember(ws, edited.before or edited.fact)
+        return None, forget(ws, id=edited.fact.id).id
+    before = set(ws.fact_store.log.records)
+    kept = _remember(ws, edited.before or edited.fact)
+    return kept, "" if kept.id in before else kept.id  # one that held already is not this change's

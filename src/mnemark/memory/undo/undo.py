@@ -1,6 +1,6 @@
-"""Undo a stored fact, a forget, a pin or an automatic edit: the last change, or one by id."""
+"""Undo a stored fact, a rejection, a forget, a pin or an automatic edit: the last change, or one by id."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final, Literal
@@ -22,7 +22,7 @@ from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.undo.commits import commit_undo
 from mnemark.text.choices import text_given
 
-What = Literal["remember", "retract", "forget", "edit", "pin"]
+What = Literal["remember", "retract", "reject", "forget", "edit", "pin"]
 
 
 class Undone(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,12 +42,13 @@ def undo(ws: OpenWorkspace, id: str | None = None) -> list[Undone]:  # noqa: A00
     """Undo a change; the journal keeps the change and the undo.
 
     A fact is deleted from its file, and the one that it superseded is valid again; hidden items are shown
-    again; the lines of an automatic edit are reverted, and nothing else in the file.
+    again; the lines of an automatic edit are reverted, and nothing else in the file; what was rejected waits
+    for review again.
 
     Args:
         ws: the workspace.
-        id: id of the change in the journal, or of a group of edits (all are undone, the last first). By
-            default the last change of this machine that can be undone.
+        id: id of the change in the journal, of a group of edits (all are undone, the last first), or of what
+            was rejected. By default the last change of this machine that can be undone.
 
     Raises:
         NotFoundError: there is no such change, or it was undone before.
@@ -79,6 +80,9 @@ def _undo_changes(ws: OpenWorkspace, identifier: str | None) -> list[Undone]:
     group += [one.id for one in file_edits.entries(ws) if one.group == identifier]
     if group := [one for one in group if one in known]:
         return [_undo(ws, one, known) for one in reversed(group)]
+    rejections = ws.fact_store.log.rejections
+    if lines := [line for line, one in rejections.items() if line in known and identifier in one.ids]:
+        return [_undo(ws, lines[-1], known)]
     if dict(ws.fact_store.log.forgotten.standing()).get(identifier, {}).get("erase"):
         raise UsageError("erased text cannot be restored")
     raise NotFoundError(f"there is no change {identifier!r} that can be undone; `mnemark log` shows the ids")
@@ -100,15 +104,23 @@ def _last_revert(ws: OpenWorkspace) -> str:
     return max(found, default="")
 
 
-def undoable(ws: OpenWorkspace, *, own: bool) -> dict[str, What]:
-    """Return the changes that can be undone, by id; with `own`, only facts stored by this machine."""
+def undoable(ws: OpenWorkspace, *, own: bool, among: Collection[str] | None = None) -> dict[str, What]:
+    """Return the changes that can be undone, by id.
+
+    Args:
+        ws: the workspace.
+        own: of facts, only those that this machine stored.
+        among: only these, so that a page of changes does not look at all there ever were.
+    """
     facts = ws.fact_store
+    wanted = None if among is None else frozenset(among)
     with facts.lock:
         facts.log.refresh()
         log = facts.log
+        records: Iterable[str] = log.records if wanted is None else wanted & log.records.keys()
         known: dict[str, What] = {
             one: "remember"
-            for one in log.records
+            for one in records
             if one not in log.hidden and not (own and log.machines.get(one) != log.journal.file)
         }
         known |= {
@@ -119,10 +131,18 @@ def undoable(ws: OpenWorkspace, *, own: bool) -> dict[str, What]:
             and not end.by  # undone with the fact that says the opposite
             and not (own and log.machines.get(one) != log.journal.file)
         }
+        known |= {
+            line: "reject"
+            for line, one in log.rejections.items()
+            if line not in log.forgotten.undone
+            and not (own and one.file != log.journal.file)
+            and (one.made or any(waits in log.proposals and waits not in log.hidden for waits in one.ids))
+        }
         hides = (one for one, payload in log.forgotten.standing() if not payload.get("erase"))
         known |= dict.fromkeys(hides, "forget")
-    known |= dict.fromkeys((one.id for one in file_edits.entries(ws) if is_own_edit(one)), "edit")
-    return known | dict.fromkeys(pin_lines(ws), "pin")
+    known |= dict.fromkeys((one.id for one in file_edits.entries(ws, wanted) if is_own_edit(one)), "edit")
+    known |= dict.fromkeys(ws.pins.lines(), "pin")
+    return known if wanted is None else {one: what for one, what in known.items() if one in wanted}
 
 
 def is_own_edit(entry: Entry) -> bool:
@@ -136,6 +156,8 @@ def _undo(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Undo
             return _forget_fact(ws, identifier)
         case "retract":
             return _reinstate(ws, identifier)
+        case "reject":
+            return _reopen(ws, identifier, known)
         case "forget":
             return _unhide(ws, identifier)
         case "pin":
@@ -167,6 +189,26 @@ def _reinstate(ws: OpenWorkspace, identifier: str) -> Undone:
     paths, waiting = take_out(ws)
     fact = log.records.get(end.fact)
     return Undone(id=identifier, what="retract", paths=paths, waiting=waiting, text=str(fact or end.fact))
+
+
+def _reopen(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Undone:
+    """Undo a rejection, and of a hand edit what took it back."""
+    facts = ws.fact_store
+    log = facts.log
+    rejected = log.rejections[identifier]
+    paths: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
+    if rejected.made in known:
+        done = _undo(ws, rejected.made, known)
+        paths, waiting = done.paths, done.waiting
+    _append_undo(ws, identifier, rejected.scope)
+    with facts.lock:
+        bring_in(facts, rejected.scope)
+    found = [
+        log.proposals.get(one) or (log.edits[one].fact if one in log.edits else "") for one in rejected.ids
+    ]
+    text = "; ".join(str(one) for one in found if one)
+    return Undone(id=identifier, what="reject", paths=paths, waiting=waiting, text=text)
 
 
 def take_out(ws: OpenWorkspace) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -204,7 +246,7 @@ def _unhide(ws: OpenWorkspace, identifier: str) -> Undone:
 
 
 def _unpin(ws: OpenWorkspace, identifier: str) -> Undone:
-    payload = pin_lines(ws)[identifier]
+    payload = ws.pins.lines()[identifier]
     _append_undo(ws, identifier)
     restore(ws, payload)
     return Undone(id=identifier, what="pin", text=str(payload.get("fact") or payload.get("ref") or ""))
@@ -287,21 +329,9 @@ def restore(ws: OpenWorkspace, payload: Mapping[str, object]) -> None:
 
 def pins(ws: OpenWorkspace) -> list[Pinned]:
     """Return all pins in effect, oldest first."""
-    return [_pinned(identifier, payload) for identifier, payload in pin_lines(ws).items()]
+    return [_pinned(identifier, payload) for identifier, payload in ws.pins.lines().items()]
 
 
 def _pinned(identifier: str, payload: Mapping[str, object]) -> Pinned:
     fields = {name: str(payload.get(name, "")) for name in ("fact", "ref", "turn")}
     return Pinned(id=identifier, **fields)
-
-
-def pin_lines(ws: OpenWorkspace) -> dict[str, Mapping[str, object]]:
-    """Return the payloads of the pins in effect, by the id of their journal entry."""
-    found: dict[str, Mapping[str, object]] = {}
-    for change in changes_of(ws.root, ("pin", "undo")):
-        payload = change.payload if isinstance(change.payload, Mapping) else {}
-        if change.kind == "pin":
-            found[change.id] = payload
-        for one in payload.get("ids") or () if change.kind == "undo" else ():
-            found.pop(one, None)
-    return found

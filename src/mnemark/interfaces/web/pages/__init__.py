@@ -5,12 +5,15 @@ from typing import Final
 
 from mnemark.interfaces.web.at import At, Go, Shown
 from mnemark.interfaces.web.pages import (
+    attachments,
     changes,
+    connect,
     consolidate,
     facts,
     files,
     forget,
     health,
+    import_,
     prompt,
     review,
     search,
@@ -35,9 +38,11 @@ PAGES: Final[Mapping[str, Callable[[At], Shown | Go]]] = {
     "session": sessions.session,
     "files": files.files,
     "edit": files.edit,
+    "attachments": attachments.attachments,
     "consolidate": consolidate.consolidate,
     "health": health.health,
-    "connect": health.connect,
+    "connect": connect.connect,
+    "import": import_.show,
 }
 ACTIONS: Final[Mapping[str, Callable[[At], Shown | Go]]] = {
     "review": review.decide,
@@ -47,6 +52,10 @@ ACTIONS: Final[Mapping[str, Callable[[At], Shown | Go]]] = {
     "forget": forget.do_forget,
     "edit": files.save,
     "consolidate": consolidate.run,
+    "check": health.check,
+    "describe": attachments.describe,
+    "connect": connect.apply,
+    "import": import_.bring_in,
     "sync": health.sync,
     "end": sessions.end,
     "revert": sessions.revert,

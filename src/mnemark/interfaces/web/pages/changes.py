@@ -22,7 +22,7 @@ def change(at: At) -> Shown:
 
 def undo(at: At) -> Go:
     """Take a change, or those of a run, back."""
-    done = at.memory.undo(at.sent("id"))
+    done = [one for identifier in at.all_sent("id") for one in at.memory.undo(identifier)]
     at.tell(at.words.count(len(done), "Undone: {n} change", "Undone: {n} changes"))
     return at.back("changes")
 

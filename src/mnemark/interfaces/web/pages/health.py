@@ -2,13 +2,15 @@
 
 from mnemark.interfaces.web import charts
 from mnemark.interfaces.web.at import At, Go, Shown
+from mnemark.memory.health.stats import brief
 
 
 def health(at: At) -> Shown:
-    """Show the state; the checks run when they are asked for, as they read all files."""
-    stats = at.memory.stats()
+    """Show the state. Checks and disk, which read the whole folder, come when they are asked for."""
+    stats = brief(at.memory)
     spend = at.memory.browse.spend()
-    disk = at.memory.browse.disk()
+    disk = at.memory.browse.disk() if at.asked("disk") else []
+    last = at.checks.last(at.root) if at.checks is not None else None
     _ = at.words
     largest = max((part.bytes for part in disk), default=1)
     bars = [
@@ -17,20 +19,23 @@ def health(at: At) -> Shown:
         )
         for day in spend.days
     ]
-    report = None
-    if at.asked("check"):
-        from mnemark.memory.health.doctor import doctor
-
-        report = doctor(at.memory)
     values = {
-        "stats": stats, "spend": spend, "report": report,
+        "stats": stats, "spend": spend, "last": last,
         "disk": [(part, charts.share(part.name, part.bytes, largest)) for part in disk],
         "total": sum(part.bytes for part in disk),
         "picture": charts.bars(_("Tokens of the language model a day"), bars, limit=spend.tokens_per_day),
         "embedder": at.memory.config.embedder,
         "unfinished": at.memory.unfinished(20),
     }  # fmt: skip
-    return Shown("health.html", values, {"stats": stats, "spend": spend, "disk": disk, "report": report})
+    findings = None if last is None else {"running": last.running, "findings": list(last.findings)}
+    return Shown("health.html", values, {"stats": stats, "spend": spend, "disk": disk, "checks": findings})
+
+
+def check(at: At) -> Go:
+    """Begin the checks; the page shows what they find."""
+    if at.checks is not None:
+        at.checks.start(at.root)
+    return Go(at.link("health") + "#checks")
 
 
 def sync(at: At) -> Go:
@@ -38,14 +43,3 @@ def sync(at: At) -> Go:
     report = at.memory.sync()
     at.tell("The index is up to date: {n} files.", n=report.files)
     return at.back("health")
-
-
-def connect(at: At) -> Shown:
-    """Show the agents of this machine, and what connecting one would write."""
-    from mnemark.agent.connect import connect as work
-
-    name = at.asked("agent")
-    found = work.connections()
-    changes = work.plan(work.host_of(name), at.root) if name else []
-    values = {"found": found, "agent": name, "changes": changes, "root": at.root}
-    return Shown("connect.html", values, {"agents": [one._asdict() for one in found]})

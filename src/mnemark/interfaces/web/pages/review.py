@@ -20,16 +20,18 @@ def decide(at: At) -> Go:
         try:
             fact = at.memory.accept(identifier) if accept else at.memory.reject(identifier)
         except MnemarkError as error:
-            failed.append(str(error))
+            failed.append(at.words.told(str(error)).text)
         else:
-            done.append(fact)
+            done.append((fact, fact.id if accept and fact is not None else "" if accept else identifier))
     for text in failed:
         at.tell("{error}", error=text)
-    if len(done) == 1 and done[0] is not None:
-        one = done[0]
-        at.tell(
-            "Accepted: {fact}" if accept else "Rejected: {fact}", fact=str(one), undo=one.id if accept else ""
-        )
+    undo = [one for _, one in done]
+    if len(done) == 1 and done[0][0] is not None and accept:
+        at.tell("Accepted: {fact}", fact=str(done[0][0]), undo=undo)
     elif done:
-        at.tell("Accepted {n} entries" if accept else "Rejected {n} entries", n=len(done))
+        text = at.words.count(
+            len(done), "Accepted 1 entry" if accept else "Rejected 1 entry",
+            "Accepted {n} entries" if accept else "Rejected {n} entries",
+        )  # fmt: skip
+        at.tell("{text}", text=text, undo=undo)
     return Go(at.link("review", origin=at.sent("origin"), at=at.sent("at")) + f"#r{at.sent('at')}")

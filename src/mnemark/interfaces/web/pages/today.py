@@ -10,7 +10,6 @@ _LATEST = 8
 def today(at: At) -> Shown:
     """Show the start page."""
     browse = at.memory.browse
-    needs = at.memory.attention()
     days = browse.activity(days=_DAYS)
     spend = browse.spend(days=1)
     facts = browse.facts(order="recent", limit=_LATEST)
@@ -24,11 +23,11 @@ def today(at: At) -> Shown:
         for day in days
     ]
     values = {
-        "needs": needs,
+        "needs": at.memory.attention(),  # after the lists, which have brought the index up to date
         "learned": facts.rows,
         "facts": facts.total or 0,
         "changed": browse.changes(limit=_LATEST).rows,
-        "recalled": [(one, _title(at, one.ref)) for one in browse.recalled(limit=_LATEST)],
+        "recalled": browse.recalled(limit=_LATEST),
         "activity": charts.bars(_("Turns and changes of the last 30 days"), bars),
         "active": any(day.turns or day.changes for day in days),
         "days": days,
@@ -36,14 +35,4 @@ def today(at: At) -> Shown:
         "spent": spend,
         "empty": not at.memory.index.exists() or not (facts.total or browse.timeline(limit=1).rows),
     }
-    return Shown("today.html", values, {"attention": needs, "activity": days, "spend": spend})
-
-
-def _title(at: At, ref: str) -> str:
-    """Return the words of a recalled fact; of text its place is enough."""
-    if "/" in ref or ref.endswith(".md"):
-        return ref
-    store = at.memory.fact_store
-    with store.lock:
-        groups = (part for scope in at.memory.scopes() for part in store.groups(scope))
-        return next((str(part.by_id[ref].fact) for part in groups if ref in part.by_id), ref)
+    return Shown("today.html", values, {"attention": values["needs"], "activity": days, "spend": spend})

@@ -66,6 +66,18 @@
     if (next) next.focus();
   }
 
+  // Parts that take longer than the page: it has a link to them, which is followed here.
+  async function later(part) {
+    const answer = await fetch(part.dataset.later);
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const fresh = answer.ok && page.getElementById(part.id);
+    if (!fresh) return;
+    const again = part.hasAttribute("aria-busy") && fresh.dataset.later;
+    part.replaceWith(fresh);
+    if (again) setTimeout(() => later(fresh).catch(() => {}), 1000);
+  }
+  for (const part of document.querySelectorAll("[data-later]")) later(part).catch(() => {});
+
   const newer = document.querySelector("[data-newer]");
   if (newer) {
     const id = base.split("/").pop();

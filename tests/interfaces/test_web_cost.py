@@ -1,0 +1,79 @@
+"""What pages cost as a memory grows: processor time by ratio, so that the machine does not count."""
+
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+pytest.importorskip("jinja2")
+
+from mnemark import Memory
+from mnemark.files.scan import scan
+from mnemark.interfaces.web.at import At, Shown
+from mnemark.interfaces.web.door import Session
+from mnemark.interfaces.web.pages import PAGES
+from mnemark.interfaces.web.render import page
+from mnemark.interfaces.web.words import Words
+
+pytestmark = pytest.mark.timed
+
+FEW: Final = 150
+TIMES: Final = 4
+MOST: Final = {
+    "": 1.7, "changes": 0.3, "review": 0.1, "health": 0.3, "timeline": 0.3, "facts": 0.3, "prompt": 0.8,
+}  # fmt: skip
+"""What pages may cost, in lists of the whole folder. Today makes one, in a folder where that is quick."""
+
+
+def grow(root: Path, size: int) -> Memory:
+    """Make a memory of `size` sessions, twice as many facts, and ten times as many notes."""
+    (root / "mnemark.toml").write_text('embedder = "none"\n', "utf-8")
+    for number in range(10 * size):
+        folder = root / "notes" / str(number % 10)
+        folder.mkdir(parents=True, exist_ok=True)
+        text = f"# Note {number}\n\nA zebra of number {number}.\n"
+        (folder / f"note-{number}.md").write_text(text, "utf-8")
+    memory = Memory.open(root)
+    at = memory.now() - timedelta(days=20)
+    for number in range(size):
+        log = memory.session(f"chat:{number}")
+        log.add_many([log.turn("user", f"turn {number}", time=at + timedelta(minutes=number))])
+    facts = [(f"thing {n}", f"value {n}", f"zebra {n % 50}") for n in range(2 * size)]
+    memory.remember_many([{"predicate": what, "value": value, "subject": who} for what, value, who in facts])
+    memory.sync()
+    return memory
+
+
+def cost(work: Callable[[], object]) -> float:
+    """Return the least processor time of some runs, in seconds."""
+    found = []
+    for _ in range(9):
+        begin = time.process_time()
+        work()
+        found.append(time.process_time() - begin)
+    return min(found)
+
+
+def shown(memory: Memory, name: str) -> str:
+    at = At(memory, "/ui/w/x", Session(0.0), Words("en"), query={}, page=name)
+    made = PAGES[name](at)
+    assert isinstance(made, Shown)
+    return page(made.template, at, {"here": name, "waiting": 0, **made.values})
+
+
+def test_a_page_costs_less_than_looking_at_every_file(tmp_path: Path) -> None:
+    """What a page costs more in a larger memory is measured by what listing its folder costs more."""
+    times: list[dict[str, float]] = []
+    for size in (FEW, FEW * TIMES):
+        root = tmp_path / str(size)
+        root.mkdir()
+        with grow(root, size) as memory:
+            found = {name: cost(lambda name=name: shown(memory, name)) for name in MOST}  # type: ignore[misc]
+            times.append({**found, "scan": cost(lambda: scan(memory.root))})
+    few, many = times
+    unit = many["scan"] - few["scan"]
+    grown = {name: round((many[name] - few[name]) / unit, 2) for name in MOST}
+    assert {name: part for name, part in grown.items() if part > MOST[name]} == {}, grown

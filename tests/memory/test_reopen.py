@@ -1,0 +1,93 @@
+"""A rejection can be undone: what was rejected waits for review again."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mnemark.errors import NotFoundError
+from mnemark.memory.memory import Memory
+
+REVIEW = Path("memory") / "review" / "facts.md"
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Memory.open(tmp_path / "agent", config={"timezone": "UTC", "embedder": "none"}) as opened:
+        yield opened
+
+
+def waiting(memory: Memory) -> list[str]:
+    return [f"{one.what}: {one.fact.value}" for one in memory.review()]
+
+
+def values(memory: Memory) -> list[str]:
+    return sorted(fact.value for fact in memory.facts())
+
+
+@pytest.mark.parametrize("by", ["the rejection", "the proposal", "nothing"])
+def test_a_rejected_proposal_waits_again(memory: Memory, by: str) -> None:
+    memory.remember("city", "Lisbon")
+    proposed = memory.remember("city", "Porto", origin="web")
+    memory.reject(proposed.id)
+    assert waiting(memory) == []
+    assert "Porto" not in (memory.root / REVIEW).read_text("utf-8")
+    (row,) = (one for one in memory.browse.changes().rows if one.kind == "reject")
+    assert (row.undo, row.undone, row.text) == (True, False, "user city: Porto")
+    given = {"the rejection": row.id, "the proposal": proposed.id, "nothing": None}[by]
+    (done,) = memory.undo(given)
+    assert (done.what, done.text) == ("reject", "user city: Porto")
+    assert waiting(memory) == ["proposal: Porto"]
+    assert "Porto" in (memory.root / REVIEW).read_text("utf-8")
+    (row,) = (one for one in memory.browse.changes().rows if one.kind == "reject")
+    assert (row.undo, row.undone) == (False, True)
+    memory.accept(proposed.id)
+    assert values(memory) == ["Porto"]
+    assert waiting(memory) == []
+
+
+def test_it_waits_again_for_those_who_open_the_memory_later(tmp_path: Path) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        proposed = memory.remember("city", "Porto", origin="web")
+        memory.reject(proposed.id)
+        memory.undo(proposed.id)
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        assert waiting(memory) == ["proposal: Porto"]
+        memory.reject(proposed.id)
+        assert waiting(memory) == []
+        memory.undo(proposed.id)
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        assert waiting(memory) == ["proposal: Porto"]
+        assert (memory.root / REVIEW).read_text("utf-8").count("Porto") == 1
+
+
+def test_a_rejection_is_undone_once(memory: Memory) -> None:
+    proposed = memory.remember("city", "Porto", origin="web")
+    memory.reject(proposed.id)
+    memory.undo(proposed.id)
+    with pytest.raises(NotFoundError):
+        memory.undo(proposed.id)
+
+
+@pytest.mark.parametrize("edit", ["changed", "added"])
+def test_a_rejected_edit_of_a_file_holds_and_waits_again(memory: Memory, edit: str) -> None:
+    memory.remember("city", "Lisbon")
+    memory.remember("drink", "tea")
+    path = memory.root / "memory" / "facts" / "user.md"
+    text = path.read_text("utf-8")
+    line = next(one for one in text.splitlines() if "Lisbon" in one)
+    new = {"changed": line.replace("Lisbon", "Porto"), "added": f"{line}\n- editor: Helix"}
+    path.write_text(text.replace(line, new[edit]), "utf-8")
+    memory.sync()
+    held = {"changed": ["Porto", "tea"], "added": ["Helix", "Lisbon", "tea"]}
+    assert values(memory) == held[edit]
+    (one,) = memory.review()
+    memory.reject(one.id)
+    assert values(memory) == ["Lisbon", "tea"]
+    assert memory.review() == []
+    memory.undo(one.id)
+    assert values(memory) == held[edit]
+    assert [again.id for again in memory.review()] == [one.id]
+    memory.accept(one.id)
+    assert values(memory) == held[edit]
+    assert memory.review() == []
