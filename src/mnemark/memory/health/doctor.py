@@ -245,8 +245,8 @@ def _mounts(ws: OpenWorkspace) -> Iterator[Finding]:
         if one.problem:
             yield Finding("warn", f"@{one.name}: {one.problem}", kind="mount")
         else:
-            words = ", by words only" if one.words_only else ""
-            yield Finding("ok", f"@{one.name}: searches read {_files(one.files)} in {one.folder}{words}")
+            words, files, folder = ", by words only" if one.words_only else "", _files(one.files), one.folder
+            yield Finding("ok", f"@{one.name}: searches read {files} in {folder}{words}")
     yield from (
         _finding(one, "mount") for one in load_reported(ws.root).problems if one.path == layout.CONFIG
     )
