@@ -1,7 +1,7 @@
-"""The real Claude Code, Codex and Gemini CLI, connected as a user would, with a scripted model on loopback.
+"""The real agents that npm has, connected as a user would, with a scripted model on loopback.
 
-They are not ours to ship: tests are skipped where `claude`, `codex` or `gemini` is not on the PATH
-(`npm install @anthropic-ai/claude-code @openai/codex @google/gemini-cli`, and node_modules/.bin on the PATH).
+They are not ours to ship: tests are skipped where an agent's command is not on the PATH; `tools/agents.py`
+fetches them and runs these tests.
 With MNEMARK_TRANSCRIPTS=FOLDER what the model received in each second session is written there.
 """
 
@@ -13,13 +13,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from agent.scripted import Call, Model, serving, strings
 from mnemark import Memory
+from mnemark.agent.connect import json_edit
+from mnemark.agent.connect.connect import host_of
 from mnemark.files.sessions import SessionLog, list_sessions
 from mnemark.llm.programs import PROGRAMS as PROGRAMS_READY
 
@@ -31,21 +34,64 @@ FIRST = "Please note: the code word of the harbour gate is pelican, and Ann keep
 SECOND = "What is the code word of the harbour gate?"
 RULE = "Always answer in British English."
 REPLIES = ("Noted: pelican.", "It is the word I was told.")
-AGENTS = ("claude-code", "codex", "gemini-cli")
-PROGRAMS = {"claude-code": "claude", "codex": "codex", "gemini-cli": "gemini"}
+AGENTS = ("claude-code", "codex", "gemini-cli", "qwen-code", "opencode", "copilot", "openclaw")
+AS_MODELS = ("claude-code", "codex", "gemini-cli")
+"""Those with a ready setting of `[llm] command`."""
 CODEX = (
     '# mine\nmodel = "gpt-5"\nmodel_provider = "scripted"\n\n[model_providers.scripted]\nname = "scripted"\n'
     'base_url = "{url}/v1"\nwire_api = "responses"\nenv_key = "SCRIPTED_KEY"\n'
 )
+OPENCODE = """{
+  // mine
+  "model": "scripted/m",
+  "provider": {
+    "scripted": {
+      "npm": "@ai-sdk/openai-compatible",
+      "options": {"baseURL": "{url}/v1", "apiKey": "x"},
+      "models": {"m": {"name": "m"}},
+    },
+  },
+}
+"""
+OPENCLAW = """{
+  // mine
+  models: {
+    providers: {
+      scripted: {
+        baseUrl: '{url}/v1', apiKey: 'x', api: 'openai-completions',
+        models: [{ id: 'm', name: 'm' }],
+      },
+    },
+  },
+  agents: { defaults: { model: { primary: 'scripted/m' } } },
+}
+"""
+QWEN = '{\n  "memory": {"enableManagedAutoMemory": false} // else it asks the model of its own accord\n}\n'
 GEMINI = '{\n  "security": {"auth": {"selectedType": "gemini-api-key"}}\n}\n'
 
 
+Words = Callable[[str, int], list[str]]
+SAID: dict[str, Words] = {
+    "claude-code": lambda said, _: [
+        "-p", said, "--model", "claude-sonnet-4-5", "--allowedTools", "mcp__mnemark",
+    ],
+    "codex": lambda said, _: ["exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", said],
+    "gemini-cli": lambda said, _: ["-m", "gemini-2.5-flash", "--yolo", "-p", said],
+    "qwen-code": lambda said, _: ["--auth-type", "openai", "--yolo", "-p", said],
+    "opencode": lambda _, number: ["run", "--title", f"session {number}"],  # what is said comes on stdin
+    "copilot": lambda said, _: ["-p", said, "--allow-all-tools"],
+    "openclaw": lambda said, number: [
+        "agent", "--local", "--agent", "main", "--session-id", f"session-{number}", "-m", said,
+    ],
+}  # fmt: skip
+"""The words behind an agent's command for a session of one prompt: what is said, the session's number."""
+
+
 def program(agent: str) -> str:
-    found = shutil.which(PROGRAMS[agent])
+    (name,) = host_of(agent).programs
+    found = shutil.which(name)
     if found is None:
-        pytest.skip(
-            f"{PROGRAMS[agent]} is not installed; npm install it and put node_modules/.bin on the PATH"
-        )
+        pytest.skip(f"{name} is not installed; `python tools/agents.py` fetches it")
     return found
 
 
@@ -57,17 +103,28 @@ class Machine:
         self.memory = folder / "memory"
         self.project = folder / "project"
         self.home = folder / "home"
-        for made in (self.memory, self.project, self.home, self.home / ".codex", self.home / ".gemini"):
+        self.sessions = 0
+        for made in (self.memory, self.project, self.home):
             made.mkdir()
-        dropped = ("CLAUDE", "ANTHROPIC", "OPENAI", "CODEX", "GEMINI", "GOOGLE", "MNEMARK", "XDG")
+        dropped = ("CLAUDE", "ANTHROPIC", "OPENAI", "CODEX", "GEMINI", "GOOGLE", "MNEMARK", "XDG", "COPILOT",
+                   "OPENC", "QWEN")  # fmt: skip
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(dropped)} | {
             "HOME": str(self.home), "SCRIPTED_KEY": "x",
             "ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "x", "DISABLE_AUTOUPDATER": "1",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "GOOGLE_GEMINI_BASE_URL": model.url, "GEMINI_API_KEY": "x", "GEMINI_CLI_TRUST_WORKSPACE": "true",
+            "OPENAI_API_KEY": "x", "OPENAI_BASE_URL": f"{model.url}/v1", "OPENAI_MODEL": "scripted",
+            "COPILOT_OFFLINE": "true", "COPILOT_PROVIDER_BASE_URL": f"{model.url}/v1",
+            "COPILOT_MODEL": "gpt-4", "COPILOT_PROVIDER_API_KEY": "x", "COPILOT_AUTO_UPDATE": "false", "PWD": str(self.project),
+            "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1",
         }  # fmt: skip
-        (self.home / ".codex/config.toml").write_text(CODEX.format(url=model.url), "utf-8")
-        (self.home / ".gemini/settings.json").write_text(GEMINI, "utf-8")
+        settings = {
+            ".codex/config.toml": CODEX, ".gemini/settings.json": GEMINI, ".openclaw/openclaw.json": OPENCLAW,
+            ".config/opencode/opencode.jsonc": OPENCODE, ".qwen/settings.json": QWEN,
+        }  # fmt: skip
+        for name, text in settings.items():
+            (self.home / name).parent.mkdir(parents=True)
+            (self.home / name).write_text(text.replace("{url}", model.url), "utf-8")
 
     def mnemark(self, *words: str) -> str:
         command = [sys.executable, "-m", "mnemark", *words]
@@ -77,24 +134,19 @@ class Machine:
     def connect(self, agent: str, *more: str) -> None:
         self.mnemark("connect", agent, "--workspace", str(self.memory), *more)
 
-    def run(self, *words: str) -> str:
+    def run(self, *words: str, given: str = "") -> str:
         done = subprocess.run(
-            words, env=self.env, cwd=self.project, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            timeout=120, check=False,
+            words, env=self.env, cwd=self.project, input=given, capture_output=True, text=True, timeout=120,
+            check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return done.stdout
 
     def say(self, agent: str, words: str) -> str:
         """A session of one prompt."""
-        match agent:
-            case "claude-code":
-                more = ["--model", "claude-sonnet-4-5", "--allowedTools", "mcp__mnemark"]
-                return self.run(program(agent), "-p", words, *more)
-            case "codex":
-                more = ["--skip-git-repo-check", "--dangerously-bypass-hook-trust"]
-                return self.run(program(agent), "exec", *more, words)
-        return self.run(program(agent), "-m", "gemini-2.5-flash", "--yolo", "-p", words)
+        self.sessions += 1
+        more = SAID[agent](words, self.sessions)
+        return self.run(program(agent), *more, given=words if agent == "opencode" else "")
 
     def settle(self) -> None:
         """Wait until what was left to the background is done."""
@@ -123,10 +175,9 @@ class Machine:
         return next(texts for texts in reversed(bodies) if any(said in text for text in texts))
 
     def files(self) -> dict[str, bytes]:
-        """The configuration that `mnemark connect` knows of."""
-        names = (".claude/settings.json", ".claude.json", ".codex/hooks.json", ".codex/config.toml",
-                 ".gemini/settings.json")  # fmt: skip
-        return {name: (self.home / name).read_bytes() for name in names if (self.home / name).exists()}
+        """All that is in its home."""
+        found = (path for path in self.home.rglob("*") if path.is_file())
+        return {str(path.relative_to(self.home)): path.read_bytes() for path in found}
 
     def stop(self) -> None:
         """End the daemons that were started here."""
@@ -168,13 +219,16 @@ def way(request: pytest.FixtureRequest, machine: Machine) -> Iterator[str]:
 
 def without_tools(machine: Machine, agent: str, before: dict[str, bytes]) -> None:
     """Take the tools out: this is about hooks, and `mnemark mcp` would start a daemon of its own."""
-    if agent == "codex":
-        (machine.home / ".codex/config.toml").write_bytes(before[".codex/config.toml"])
+    with mock.patch.dict(os.environ, HOME=str(machine.home)):
+        (target,) = (one for one in host_of(agent).targets(machine.memory, None) if one.what == "tools")
+    if target.form == "toml":
+        target.path.write_bytes(before[str(target.path.relative_to(machine.home))])
         return
-    name = ".claude.json" if agent == "claude-code" else ".gemini/settings.json"
-    found = json.loads((machine.home / name).read_bytes())
-    del found["mcpServers"]
-    (machine.home / name).write_text(json.dumps(found), "utf-8")
+    text = target.path.read_text("utf-8")
+    *above, name = target.entries[0].keys
+    node = json_edit.at(text, above)
+    assert node is not None
+    target.path.write_text(json_edit.cut(text, node, node.keys.index(name)), "utf-8")
 
 
 def note_down(agent: str, what: str, texts: list[str]) -> None:
@@ -291,7 +345,7 @@ NOTED = json.dumps(
 )
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", AS_MODELS)
 def test_its_program_is_the_model_that_reads_a_session_and_is_not_remembered(
     tmp_path: Path, agent: str
 ) -> None:
