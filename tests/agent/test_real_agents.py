@@ -5,6 +5,7 @@ fetches them and runs these tests.
 With MNEMARK_TRANSCRIPTS=FOLDER what the model received in each second session is written there.
 """
 
+import contextlib
 import html
 import json
 import os
@@ -35,6 +36,7 @@ SECOND = "What is the code word of the harbour gate?"
 RULE = "Always answer in British English."
 REPLIES = ("Noted: pelican.", "It is the word I was told.")
 AGENTS = ("claude-code", "codex", "gemini-cli", "qwen-code", "opencode", "copilot", "openclaw")
+WITH_TOOLS = (*AGENTS, "cline")
 AS_MODELS = ("claude-code", "codex", "gemini-cli")
 """Those with a ready setting of `[llm] command`."""
 CODEX = (
@@ -80,6 +82,7 @@ SAID: dict[str, Words] = {
     "qwen-code": lambda said, _: ["--auth-type", "openai", "--yolo", "-p", said],
     "opencode": lambda _, number: ["run", "--title", f"session {number}"],  # what is said comes on stdin
     "copilot": lambda said, _: ["-p", said, "--allow-all-tools"],
+    "cline": lambda said, _: [said, "--json"],
     "openclaw": lambda said, number: [
         "agent", "--local", "--agent", "main", "--session-id", f"session-{number}", "-m", said,
     ],
@@ -107,7 +110,7 @@ class Machine:
         for made in (self.memory, self.project, self.home):
             made.mkdir()
         dropped = ("CLAUDE", "ANTHROPIC", "OPENAI", "CODEX", "GEMINI", "GOOGLE", "MNEMARK", "XDG", "COPILOT",
-                   "OPENC", "QWEN")  # fmt: skip
+                   "OPENC", "QWEN", "CLINE")  # fmt: skip
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(dropped)} | {
             "HOME": str(self.home), "SCRIPTED_KEY": "x",
             "ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "x", "DISABLE_AUTOUPDATER": "1",
@@ -115,8 +118,9 @@ class Machine:
             "GOOGLE_GEMINI_BASE_URL": model.url, "GEMINI_API_KEY": "x", "GEMINI_CLI_TRUST_WORKSPACE": "true",
             "OPENAI_API_KEY": "x", "OPENAI_BASE_URL": f"{model.url}/v1", "OPENAI_MODEL": "scripted",
             "COPILOT_OFFLINE": "true", "COPILOT_PROVIDER_BASE_URL": f"{model.url}/v1",
-            "COPILOT_MODEL": "gpt-4", "COPILOT_PROVIDER_API_KEY": "x", "COPILOT_AUTO_UPDATE": "false", "PWD": str(self.project),
+            "COPILOT_MODEL": "gpt-4", "COPILOT_PROVIDER_API_KEY": "x", "COPILOT_AUTO_UPDATE": "false",
             "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1",
+            "PWD": str(self.project), "CLINE_NO_AUTO_UPDATE": "1",
         }  # fmt: skip
         settings = {
             ".codex/config.toml": CODEX, ".gemini/settings.json": GEMINI, ".openclaw/openclaw.json": OPENCLAW,
@@ -136,7 +140,7 @@ class Machine:
 
     def run(self, *words: str, given: str = "") -> str:
         done = subprocess.run(
-            words, env=self.env, cwd=self.project, input=given, capture_output=True, text=True, timeout=120,
+            words, env=self.env | {"PWD": str(self.project)}, cwd=self.project, input=given, capture_output=True, text=True, timeout=120,
             check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
@@ -145,7 +149,13 @@ class Machine:
     def say(self, agent: str, words: str) -> str:
         """A session of one prompt."""
         self.sessions += 1
+        if agent == "cline" and self.sessions == 1:
+            url = f"{self.model.url}/v1"
+            self.run(program(agent), "auth", "-p", "openai-compatible", "-k", "x", "-m", "m", "-b", url)
         more = SAID[agent](words, self.sessions)
+        if agent == "opencode" and words.startswith("/"):
+            more += ["--command", words[1:].partition(" ")[0]]
+            words = words.partition(" ")[2]
         return self.run(program(agent), *more, given=words if agent == "opencode" else "")
 
     def settle(self) -> None:
@@ -187,6 +197,11 @@ class Machine:
             deadline = time.monotonic() + 30
             while path.exists() and time.monotonic() < deadline:
                 time.sleep(0.05)
+        for path in Path("/proc").glob("[0-9]*/cmdline"):  # Cline leaves one of its own behind
+            with contextlib.suppress(OSError):
+                line = path.read_bytes().split(b"\0")
+                if b"--cline-hub-daemon" in line and str(self.project).encode() in line:
+                    os.kill(int(path.parent.name), signal.SIGTERM)
 
 
 @pytest.fixture
@@ -264,7 +279,7 @@ def test_it_remembers_from_one_session_to_the_next(machine: Machine, way: str, a
     assert machine.log() == ""
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", WITH_TOOLS)
 def test_its_model_uses_the_tools(machine: Machine, agent: str) -> None:
     program(agent)
     fact = {"subject": "harbour gate", "predicate": "code word", "value": "pelican"}
@@ -291,7 +306,7 @@ def test_its_model_uses_the_tools(machine: Machine, agent: str) -> None:
     assert machine.log() == ""
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", [name for name in AGENTS if name != "openclaw"])  # it has a folder of its own
 def test_each_repository_has_a_memory_of_its_own(machine: Machine, tmp_path: Path, agent: str) -> None:
     program(agent)
     machine.connect(agent)
@@ -318,13 +333,38 @@ def test_each_repository_has_a_memory_of_its_own(machine: Machine, tmp_path: Pat
     assert machine.log() == ""
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", WITH_TOOLS)
 def test_removing_leaves_every_byte_as_it_was(machine: Machine, agent: str) -> None:
     before = machine.files()
     machine.connect(agent)
     assert machine.files() != before
     machine.mnemark("connect", agent, "--remove")
     assert machine.files() == before
+
+
+TEA = "the tea of the harbour office is green"
+ASKED = {
+    "claude-code": f"/mnemark-remember {TEA}",
+    "codex": f"$mnemark-remember {TEA}",
+    "gemini-cli": f"/mnemark:remember {TEA}",
+    "qwen-code": f"/mnemark:remember {TEA}",
+    "opencode": f"/mnemark-remember {TEA}",
+    "openclaw": f"/mnemark_remember {TEA}",
+}
+
+
+@pytest.mark.parametrize("agent", ASKED)  # Copilot CLI knows commands at a terminal only
+def test_a_command_tells_the_model_what_to_do(machine: Machine, agent: str) -> None:
+    program(agent)
+    machine.connect(agent)
+    machine.say(agent, ASKED[agent])
+    texts = [text for _, body in machine.model.requests for text in strings(body)]
+    told = "Call the tool memory_remember of the MCP server"
+    if agent == "openclaw":  # its model is told which file to read
+        told = str(machine.home / ".openclaw/skills/mnemark-remember/SKILL.md")
+        assert Path(told).is_file()
+    assert any(told in text for text in texts)
+    assert any(TEA in text for text in texts)
 
 
 def test_the_plug_in_passes_claudes_own_check(machine: Machine, tmp_path: Path) -> None:

@@ -62,14 +62,15 @@ COMMANDS: Final = (
 def skill(command: Command, text: str) -> str:
     """Return a skill (SKILL.md), which a person calls by name; where an agent can, only so."""
     return (
-        f"---\nname: {_PREFIX}{command.name}\ndescription: {command.about}. Use only when asked to by name.\n"
-        f"disable-model-invocation: true\nuser-invocable: true\n---\n<!-- {WRITTEN} -->\n{text}\n"
+        f"---\n# {WRITTEN}\nname: {_PREFIX}{command.name}\n"
+        f"description: {command.about}. Use only when asked to by name.\n"
+        f"disable-model-invocation: true\nuser-invocable: true\n---\n{text}\n"
     )
 
 
 def markdown(command: Command, text: str) -> str:
     """Return a command in Markdown."""
-    return f"---\ndescription: {command.about}\n---\n<!-- {WRITTEN} -->\n{text}\n"
+    return f"---\n# {WRITTEN}\ndescription: {command.about}\n---\n{text}\n"
 
 
 def toml(command: Command, text: str) -> str:
