@@ -76,7 +76,7 @@ def main() -> int:
         found = version_of(binaries, command)
         print(f"{agent} {found}", flush=True)
         tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
-                 "tests/agent/test_real_agents.py", "-k", agent]  # fmt: skip
+                 "tests/agent/test_real_agents.py", "-k", command]  # fmt: skip
         if subprocess.run(tests, env=environment, cwd=ROOT, check=False).returncode:
             otherwise = f"{agent} {found} behaves otherwise"
             failed.append(f"{otherwise} than {pinned}" if found != pinned else f"{otherwise} than it did")

@@ -6,7 +6,9 @@ Copilot CLI (docs.github.com/copilot/reference/hooks-configuration). OpenCode an
 instead of hooks: ours (`connect/plugins/`) call the events by our names. Imports stay light.
 """
 
+import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 Event = Literal["session-start", "prompt", "tool", "response", "compact", "session-end"]
@@ -79,6 +81,12 @@ def _keeps_in(folder: str) -> Sign:
     return lambda data: f"/{folder}/" in str(data.get("transcript_path")).replace("\\", "/")
 
 
+def _of_copilot(session: str) -> str:
+    # Of its events only `Stop` names the file, which then often lacks the answer.
+    home = Path(os.environ.get("COPILOT_HOME") or "~/.copilot").expanduser()
+    return str(home / "session-state" / session / "events.jsonl")
+
+
 def _is_gemini(data: Mapping[str, Any]) -> bool:
     native = data.get("hook_event_name")
     return native in _GEMINI and (native not in _CLAUDE or "timestamp" in data)
@@ -99,6 +107,8 @@ class Agent(NamedTuple):
     """The file with instructions that it reads from the folder it works in."""
     ends: bool = True
     """Whether it tells of each session's end; else the index is brought up to date after each answer."""
+    transcript_of: Callable[[str], str] | None = None
+    """Returns the path of a session's transcript, where not each event names it and it is written late."""
     answer: Answer = _nested
     sent: Sign = lambda _: False
     """For hooks that do not say whose they are, as ours do: the first whose sign fits, else Claude Code."""
@@ -116,7 +126,7 @@ AGENTS: Final[tuple[Agent, ...]] = (
     ),
     Agent(
         "copilot", "Copilot CLI", _CLAUDE, transcript=True, aliases=("copilot-cli",), reads="AGENTS.md",
-        answer=_flat, sent=_keeps_in(".copilot"),
+        transcript_of=_of_copilot, answer=_flat, sent=_keeps_in(".copilot"),
     ),
     Agent("gemini-cli", "Gemini CLI", _GEMINI, transcript=False, aliases=("gemini",), sent=_is_gemini),
     Agent(
@@ -137,6 +147,16 @@ def agent_named(name: str) -> Agent | None:
 def recognised(data: Mapping[str, Any]) -> Agent:
     """Return the agent that sent an event, recognised by its fields; Claude Code by default."""
     return next((one for one in AGENTS if one.sent(data)), AGENTS[0])
+
+
+def with_transcript(agent: Agent, data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an event with the path of the session's transcript, where the agent's place of it is known."""
+    session = data.get("session_id")
+    if agent.transcript_of is None or data.get("transcript_path") or not isinstance(session, str):
+        return data
+    if not session.replace("-", "").isalnum():  # it becomes a part of a path
+        return data
+    return {**data, "transcript_path": agent.transcript_of(session)}
 
 
 def event_of(agent: Agent, given: str, data: Mapping[str, Any]) -> tuple[Event, str] | None:
