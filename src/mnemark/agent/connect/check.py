@@ -139,7 +139,7 @@ def _try_hooks(
     by_event = {words[words.index("hook") + 1]: words for words in lines if "hook" in words[:-1]}
     if agent is None or not {"prompt", "response"} <= by_event.keys():
         raise ValueError("the hooks for prompts and answers are missing")
-    said = {"session_id": "check", "conversation_id": "check", "cwd": str(root)}
+    said = {"session_id": "check", "conversation_id": "check", "cwd": str(root), "transcript_path": None}
     question = {"prompt": "What is the code word of the harbour gate?"}
     answer = _run([*_inside(by_event["prompt"], root), "--alone"], {**said, **question}, environment)
     if word not in answer:

@@ -152,7 +152,7 @@ def recognised(data: Mapping[str, Any]) -> Agent:
 def with_transcript(agent: Agent, data: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return an event with the path of the session's transcript, where the agent's place of it is known."""
     session = data.get("session_id")
-    if agent.transcript_of is None or data.get("transcript_path") or not isinstance(session, str):
+    if agent.transcript_of is None or "transcript_path" in data or not isinstance(session, str):
         return data
     if not session.replace("-", "").isalnum():  # it becomes a part of a path
         return data
