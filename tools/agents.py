@@ -55,7 +55,7 @@ def with_commands(binaries: Path) -> dict[str, str]:
 def version_of(binaries: Path, command: str) -> str:
     """Return what `COMMAND --version` says, without the name."""
     environment = with_commands(binaries)
-    words = [binaries / command, "--version"]
+    words = [str(binaries / command), "--version"]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
     numbers = [word.rstrip(".") for word in done.stdout.split() if word[:1].isdigit()]
     return numbers[0] if numbers else "unknown"

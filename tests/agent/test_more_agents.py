@@ -11,7 +11,7 @@ import pytest
 
 from mnemark.agent.connect import connect
 from mnemark.agent.connect.commands import COMMANDS
-from mnemark.agent.connect.hosts import HOSTS, host_named, is_installed
+from mnemark.agent.connect.hosts import HOSTS, Host, host_named, is_installed
 from mnemark.agent.hook import agents, behind
 from mnemark.errors import UsageError
 from mnemark.files import transcripts
@@ -86,7 +86,7 @@ def test_an_agent_without_settings_of_projects_says_so(home: Path) -> None:
 
 @pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
 def test_empty_folders_are_no_installed_agent(
-    home: Path, monkeypatch: pytest.MonkeyPatch, host: connect.Host
+    home: Path, monkeypatch: pytest.MonkeyPatch, host: Host
 ) -> None:
     monkeypatch.setenv("PATH", str(home))
     place = host.home()
