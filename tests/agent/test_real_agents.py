@@ -120,7 +120,7 @@ class Machine:
             "COPILOT_OFFLINE": "true", "COPILOT_PROVIDER_BASE_URL": f"{model.url}/v1",
             "COPILOT_MODEL": "gpt-4", "COPILOT_PROVIDER_API_KEY": "x", "COPILOT_AUTO_UPDATE": "false",
             "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1",
-            "PWD": str(self.project), "CLINE_NO_AUTO_UPDATE": "1",
+            "CLINE_NO_AUTO_UPDATE": "1",
         }  # fmt: skip
         settings = {
             ".codex/config.toml": CODEX, ".gemini/settings.json": GEMINI, ".openclaw/openclaw.json": OPENCLAW,
@@ -140,8 +140,8 @@ class Machine:
 
     def run(self, *words: str, given: str = "") -> str:
         done = subprocess.run(
-            words, env=self.env | {"PWD": str(self.project)}, cwd=self.project, input=given, capture_output=True, text=True, timeout=120,
-            check=False,
+            words, env=self.env | {"PWD": str(self.project)}, cwd=self.project, input=given,
+            capture_output=True, text=True, timeout=120, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -306,7 +306,9 @@ def test_its_model_uses_the_tools(machine: Machine, agent: str) -> None:
     assert machine.log() == ""
 
 
-@pytest.mark.parametrize("agent", [name for name in AGENTS if name != "openclaw"])  # it has a folder of its own
+@pytest.mark.parametrize(
+    "agent", [name for name in AGENTS if name != "openclaw"]
+)  # it has a folder of its own
 def test_each_repository_has_a_memory_of_its_own(machine: Machine, tmp_path: Path, agent: str) -> None:
     program(agent)
     machine.connect(agent)
