@@ -13,7 +13,8 @@ export default {
   name: "mnemark",
   description: "Memory in a folder of plain text",
   register(api) {
-    const about = (ctx) => ({ session_id: ctx.sessionId ?? "", cwd: ctx.workspaceDir })
+    // Without its folder: that is a git repository, but no project; it is where the person is talked to.
+    const about = (ctx) => ({ session_id: ctx.sessionId ?? "" })
     const asked = new Map()
 
     api.on("before_prompt_build", async (event, ctx) => {
