@@ -247,7 +247,7 @@ def _toml(text: str, target: Target, *, remove: bool) -> str:
 
 def _restored(change: Change) -> Change:
     """Restore the backup byte for byte where the remaining settings have the same meaning."""
-    if change.after is None:
+    if change.after in {None, change.before}:
         return change
     copy = _read(_backup(change.path))
     if copy is not None:
