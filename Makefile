@@ -43,7 +43,7 @@ verify: $(STAMP) lowest ## long simulations, fault sweeps, the lowest versions (
 	@$(BIN)/python -m pytest -q -m slow
 	@$(BIN)/python tools/agents.py --latest || test $$? -eq 75
 
-agents: $(STAMP) ## the real Claude Code, Codex and Gemini CLI, in the versions of tools/agents.py (npm)
+agents: $(STAMP) ## the real agents that npm has, in the versions of tools/agents.py
 	@$(BIN)/python tools/agents.py
 
 $(LOCKING)/bin/uv:

@@ -1,4 +1,4 @@
-"""Run the real Claude Code, Codex and Gemini CLI with mnemark, against a scripted model.
+"""Run the real agents that npm has with mnemark, against a scripted model.
 
     python tools/agents.py             the versions below, which a change has to pass
     python tools/agents.py --latest    the newest ones; says where they behave otherwise
@@ -11,14 +11,22 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Final
 
 ROOT = Path(__file__).resolve().parent.parent
 PINNED = {
     "@anthropic-ai/claude-code": ("claude", "claude-code", "2.1.330"),
     "@openai/codex": ("codex", "codex", "0.169.0"),
     "@google/gemini-cli": ("gemini", "gemini-cli", "0.61.0"),
+    "@qwen-code/qwen-code": ("qwen", "qwen-code", "0.24.4"),
+    "opencode-ai": ("opencode", "opencode", "1.18.33"),
+    "@github/copilot": ("copilot", "copilot", "1.0.102"),
+    "openclaw": ("openclaw", "openclaw", "2026.9.6"),
+    "cline": ("cline", "cline", "3.0.65"),
 }
 """Command, name in `mnemark connect` and version, by package."""
+NODE: Final = "node@26.10.0"
+"""OpenClaw needs a newer Node than most systems have."""
 
 
 UNFETCHED = 75
@@ -26,22 +34,30 @@ UNFETCHED = 75
 
 
 def install(folder: Path, *, latest: bool) -> Path:
-    """Fetch the agents; return the folder with their commands."""
+    """Fetch Node and the agents; return the folder with their commands."""
     wanted = [f"{package}@{'latest' if latest else version}" for package, (_, _, version) in PINNED.items()]
     folder.mkdir(parents=True, exist_ok=True)
-    quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
+    npm = ["npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--loglevel=error"]
     try:
-        subprocess.run(["npm", "install", "--prefix", str(folder), *quiet, *wanted], check=True)
+        for packages in ([NODE], [NODE, *wanted]):
+            subprocess.run([*npm, *packages], env=with_commands(folder / "node_modules/.bin"), check=True)
     except (OSError, subprocess.CalledProcessError) as error:
         print(f"not run, as npm could not fetch the agents: {error}")
         raise SystemExit(UNFETCHED) from None
     return folder / "node_modules/.bin"
 
 
+def with_commands(binaries: Path) -> dict[str, str]:
+    """Return the environment with a folder of commands before others."""
+    return {**os.environ, "PATH": f"{binaries.resolve()}{os.pathsep}{os.environ['PATH']}"}
+
+
 def version_of(binaries: Path, command: str) -> str:
     """Return what `COMMAND --version` says, without the name."""
-    done = subprocess.run([binaries / command, "--version"], capture_output=True, text=True, check=False)
-    numbers = [word for word in done.stdout.split() if word[:1].isdigit()]
+    environment = with_commands(binaries)
+    words = [str(binaries / command), "--version"]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    numbers = [word.rstrip(".") for word in done.stdout.split() if word[:1].isdigit()]
     return numbers[0] if numbers else "unknown"
 
 
@@ -54,7 +70,7 @@ def main() -> int:
     parser.add_argument("--cache", type=Path, default=ROOT / ".agents")
     given = parser.parse_args()
     binaries = install(given.cache / ("latest" if given.latest else "pinned"), latest=given.latest)
-    environment = {**os.environ, "PATH": f"{binaries.resolve()}{os.pathsep}{os.environ['PATH']}"}
+    environment = with_commands(binaries)
     failed = []
     for command, agent, pinned in PINNED.values():
         found = version_of(binaries, command)

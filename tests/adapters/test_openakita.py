@@ -8,6 +8,7 @@ large, so `make adapters` does not fetch it.
 import asyncio
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -265,3 +266,36 @@ def test_the_managers_sessions_side_by_side_are_told_apart(host: Host, root: Pat
     asyncio.run(run())
     for session in ("left", "right"):
         assert turns(root, session) == [("user", f"{session} {number}") for number in range(3)]
+
+
+@pytest.mark.filterwarnings("default")
+def test_the_plug_in_of_the_page_works_once_it_is_granted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("openakita", reason="needs openakita; pip install openakita==1.27.42")
+    from openakita.plugins.manager import PluginManager
+
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "mnemark").mkdir()
+    folder = tmp_path / "data/plugins"
+    page = (Path(__file__).parents[2] / "docs/agents/openakita.md").read_text("utf-8")
+    manifest, program = re.findall(r"```(?:json|python)\n(.*?)```", page, re.DOTALL)[:2]
+    (folder / "mnemark").mkdir(parents=True)
+    (folder / "mnemark/plugin.json").write_text(manifest, "utf-8")
+    (folder / "mnemark/plugin.py").write_text(program, "utf-8")
+
+    async def load(*granted: str) -> dict[str, Any]:
+        backends: dict[str, Any] = {}
+        plugins = PluginManager(folder, host_refs={"memory_backends": backends})
+        await plugins.load_all()
+        if granted:
+            plugins.approve_permissions("mnemark", list(granted))
+            await plugins.reload_plugin("mnemark")
+        found = {name: one["replace"] for name, one in backends.items()}
+        await plugins.unload_plugin("mnemark")
+        return found
+
+    assert asyncio.run(load()) == {}
+    assert asyncio.run(load("memory.write")) == {"mnemark": False}
+    assert asyncio.run(load("memory.replace")) == {"mnemark": True}
+    assert asyncio.run(load()) == {"mnemark": True}, "it is kept"

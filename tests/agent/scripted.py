@@ -56,6 +56,10 @@ class Model:
             if names and call.when in said:
                 self.calls.remove(call)
                 return Wanted(*names[0], call.arguments, len(self.requests))
+            if call.when in said and ("tool_call", "") in offered(body):  # OpenClaw's way to tools of servers
+                self.calls.remove(call)
+                given = {"id": f"mnemark__{call.tool}", "args": call.arguments}
+                return Wanted("tool_call", "", given, len(self.requests))
         return None
 
     @property
@@ -81,7 +85,7 @@ def offered(body: dict[str, Any]) -> list[tuple[str, str]]:
     for tool in body.get("tools") or []:
         inner = tool.get("functionDeclarations") or tool.get("tools")
         space = str(tool.get("name") or "") if inner else ""
-        found += [(str(one.get("name") or ""), space) for one in inner or [tool]]
+        found += [(str(one.get("name") or ""), space) for one in inner or [tool.get("function") or tool]]
     return found
 
 
@@ -138,6 +142,38 @@ def responses_events(said: "str | Wanted") -> list[tuple[str, dict[str, Any]]]:
     ]
 
 
+def completions_chunks(said: "str | Wanted") -> list[dict[str, Any]]:
+    call = {"index": 0, "id": "call_1", "type": "function", "function": {}}
+    delta: dict[str, Any] = {"role": "assistant", "content": said}
+    if isinstance(said, Wanted):
+        call |= {
+            "id": f"call_{said.number}",
+            "function": {"name": said.name, "arguments": json.dumps(said.arguments)},
+        }
+        delta = {"role": "assistant", "content": None, "tool_calls": [call]}
+    chunk: dict[str, Any] = {
+        "id": "chat_1",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": "scripted",
+    }
+    stop = "tool_calls" if isinstance(said, Wanted) else "stop"
+    usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+    return [
+        {**chunk, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]},
+        {**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": stop}]},
+        {**chunk, "choices": [], "usage": usage},
+    ]
+
+
+def completion(said: "str | Wanted") -> dict[str, Any]:
+    """The same answer in one piece."""
+    first, last, count = completions_chunks(said)
+    message, stop = first["choices"][0]["delta"], last["choices"][0]["finish_reason"]
+    choices = [{"index": 0, "message": message, "finish_reason": stop}]
+    return {**count, "object": "chat.completion", "choices": choices}
+
+
 def gemini_chunk(said: "str | Wanted") -> dict[str, Any]:
     part: dict[str, Any] = {"text": said}
     if isinstance(said, Wanted):
@@ -176,6 +212,12 @@ class Handler(BaseHTTPRequestHandler):
             self._stream(messages_events(self.model.take(path, body)))
         elif path.endswith("/responses"):
             self._stream(responses_events(self.model.take(path, body)))
+        elif path.endswith("/chat/completions") and not body.get("stream"):
+            self._send(json.dumps(completion(self.model.take(path, body))).encode(), "application/json")
+        elif path.endswith("/chat/completions"):
+            chunks = [json.dumps(one) for one in completions_chunks(self.model.take(path, body))]
+            lines = "".join(f"data: {one}\n\n" for one in [*chunks, "[DONE]"])
+            self._send(lines.encode(), "text/event-stream")
         elif path.endswith(":streamGenerateContent"):
             chunk = json.dumps(gemini_chunk(self.model.take(path, body)))
             self._send(f"data: {chunk}\n\n".encode(), "text/event-stream")

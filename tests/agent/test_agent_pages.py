@@ -23,7 +23,14 @@ def blocks(name: str) -> list[str]:
 def test_the_blocks_connect_and_take_it_out_again(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_STATE_HOME", "MNEMARK_WORKSPACE"):
+    for variable in (
+        "CLAUDE_CONFIG_DIR",
+        "CODEX_HOME",
+        "COPILOT_HOME",
+        "XDG_CONFIG_HOME",
+        "XDG_STATE_HOME",
+        "MNEMARK_WORKSPACE",
+    ):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     command = tmp_path / "bin/mnemark"
@@ -34,7 +41,8 @@ def test_the_blocks_connect_and_take_it_out_again(
 
     def configured() -> set[str]:
         files = [path for path in tmp_path.rglob("*") if path.is_file()]
-        return {str(path.relative_to(tmp_path)) for path in files if "hook session-start" in path.read_text()}
+        ours = re.compile(r'hook session-start|"hook", "EVENT"')  # in a plug-in the event is filled in
+        return {str(path.relative_to(tmp_path)) for path in files if ours.search(path.read_text())}
 
     connect, remove, *more = blocks(name)
     subprocess.run(["sh", "-euc", connect], cwd=tmp_path, check=True, capture_output=True)
@@ -51,5 +59,5 @@ def test_the_pages_name_every_event(agent: object) -> None:
     named = next(one for one in AGENTS if one is agent)
     rows = [line.split("|")[1] for line in (PAGES / f"{named.name}.md").read_text("utf-8").splitlines()
             if line.startswith("| `")]  # fmt: skip
-    told = set(re.findall(r"`(\w+)`", json.dumps(rows)))
+    told = set(re.findall(r"`([\w-]+)`", json.dumps(rows)))
     assert told == set(named.events)

@@ -21,7 +21,10 @@ from mnemark.files.sessions import SessionLog
 from mnemark.text.quoting.fence import fence
 from mnemark.types import Turn
 
-CLAUDE, CODEX, GEMINI, CURSOR = AGENTS
+CLAUDE, CODEX, GEMINI, CURSOR = (
+    next(one for one in AGENTS if one.name == name)
+    for name in ("claude-code", "codex", "gemini-cli", "cursor")
+)
 
 
 def keep(root: Path, agent: Agent, data: dict[str, Any], what: Any = "response") -> int:

@@ -9,16 +9,22 @@ import pytest
 from typer.testing import CliRunner
 
 from mnemark.agent.connect import check, connect
-from mnemark.agent.connect.hosts import host_named
+from mnemark.agent.connect.hosts import HOSTS, Host
+from mnemark.agent.hook.agents import AGENTS
 from mnemark.interfaces.app import app
-
-AGENTS = ("claude-code", "codex", "gemini-cli", "cursor")
 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home with a program of its own, which can be moved, and no agent on the PATH."""
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_STATE_HOME", "MNEMARK_WORKSPACE"):
+    for name in (
+        "CLAUDE_CONFIG_DIR",
+        "CODEX_HOME",
+        "COPILOT_HOME",
+        "XDG_CONFIG_HOME",
+        "XDG_STATE_HOME",
+        "MNEMARK_WORKSPACE",
+    ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
@@ -37,16 +43,14 @@ def run(*words: str) -> tuple[int, str]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the program is a shell script")
-@pytest.mark.parametrize("name", [*AGENTS, "openclaw"])
-def test_each_agent_answers_until_its_environment_moves(home: Path, name: str) -> None:
-    memory = home / "my memory"
+@pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
+def test_each_agent_answers_until_its_environment_moves(home: Path, host: Host) -> None:
+    name, memory = host.name, home / "my memory"
     assert run(name, "-w", str(memory))[0] == 0
     assert (memory / "mnemark.toml").is_file(), "a missing folder is made"
     before = sorted(memory.rglob("*"))
-    host = host_named(name)
-    assert host is not None
     found = check.check(host)
-    parts = ["tools"] if name == "openclaw" else ["hooks", "tools"]
+    parts = ["hooks", "tools"] if name in {agent.name for agent in AGENTS} else ["tools"]
     assert [(one.part, one.problem) for one in found] == [(part, "") for part in parts]
     assert {one.workspace for one in found} == {str(memory)}
     assert sorted(memory.rglob("*")) == before, "it is not touched"
@@ -80,9 +84,11 @@ def test_what_does_not_answer_is_told(home: Path) -> None:
 def test_without_an_agent_all_that_are_installed_are_connected_at_once(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for folder in (".claude", ".codex", ".gemini"):
-        (home / folder).mkdir()
-    (home / ".gemini/settings.json").write_text('{\n  // mine\n  "a": 1\n}\n', "utf-8")
+    for name in (".claude/settings.json", ".codex/config.toml", ".gemini/settings.json"):
+        (home / name).parent.mkdir()
+        (home / name).touch()
+    (home / ".cursor/empty").mkdir(parents=True)
+    (home / ".gemini/settings.json").write_text('{\n  // mine\n  "a": 1,,\n}\n', "utf-8")
     before = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
     assert "not connected" in run()[1], "nobody is there to be asked"
     assert "+++" in run("--dry-run")[1]
@@ -94,7 +100,7 @@ def test_without_an_agent_all_that_are_installed_are_connected_at_once(
     done = CliRunner().invoke(app, ["connect"], input="\n")
     assert done.exit_code == 0, done.output
     assert done.output.count("Go on?") == 1
-    assert "pasted into it" in done.output, "Gemini CLI's settings have comments"
+    assert "pasted into it" in done.output, "Gemini CLI's settings are broken"
     states = {one.agent: one.state for one in connect.connections()}
     assert [states[name] for name in ("claude-code", "codex", "cursor")] == [
         "connected", "connected", "not connected",
@@ -103,4 +109,5 @@ def test_without_an_agent_all_that_are_installed_are_connected_at_once(
     assert run("--check")[0] == 0
     assert run("--remove", "--yes")[0] == 0
     shutil.rmtree(home / "mnemark")
+    assert sorted(path.name for path in home.glob(".c*/*")) == ["config.toml", "empty", "settings.json"]
     assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == before

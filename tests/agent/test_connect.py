@@ -20,7 +20,7 @@ NAMES = [host.name for host in HOSTS]
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_STATE_HOME"):
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path
 
@@ -67,8 +67,26 @@ def test_another_workspace_replaces_the_first(home: Path, name: str) -> None:
 
 
 SETTINGS = """{
-    // not JSON
+    // mine, the "model"
 }"""
+JSON5 = """// the whole file is mine
+{
+  model: 'opus', // dear
+  "list": [1, .5, 0x1F, +2,], /* of
+  numbers */
+  other: {
+    // nothing, yet
+  },
+  // done
+}
+"""
+JSON_FILES = [
+    ("gemini-cli", ".gemini/settings.json"),
+    ("qwen-code", ".qwen/settings.json"),
+    ("openclaw", ".openclaw/openclaw.json"),
+    ("opencode", ".config/opencode/opencode.jsonc"),
+    ("zed", ".config/zed/settings.json"),
+]
 ODD = (
     '{"model":"opus", "hooks" : {"Stop":[ {"hooks":[{"type":"command","command":"beep"}]} ],\r\n'
     ' "Own": []},\n\n\t"x":1e5}  \n'
@@ -105,17 +123,35 @@ def test_what_a_person_adds_meanwhile_survives_the_removal(home: Path) -> None:
     assert path.read_text(encoding="utf-8") == '{\n  "model": "sonnet"\n}\n'
 
 
-def test_comments_are_refused_with_what_to_paste_and_nothing_is_written(home: Path) -> None:
+@pytest.mark.parametrize("text", ['{"a": 1,, }', "{'a': 1, 'a': 2}", "[1", "{a: 1} {b: 2}", '{"hooks": 1}'])
+def test_what_is_no_json_is_refused_with_what_to_paste_and_nothing_is_written(home: Path, text: str) -> None:
     path = home / ".gemini/settings.json"
     path.parent.mkdir()
-    path.write_text(SETTINGS, encoding="utf-8")
-    with pytest.raises(UsageError, match="BeforeAgent") as caught:
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=r"was not changed(?s:.*)BeforeAgent") as caught:
         put_in("gemini-cli", home / "memory")
-    assert "mnemark hook prompt" in str(caught.value).replace(
-        "mnemark.exe", "mnemark"
-    ) or "hook prompt" in str(caught.value)
-    assert everything(home) == {".gemini/settings.json": SETTINGS.encode()}
-    assert {one.agent: one for one in connect.connections()}["gemini-cli"].state == "unreadable"
+    assert "hook prompt" in str(caught.value)
+    assert everything(home) == {".gemini/settings.json": text.encode()}
+
+
+@pytest.mark.parametrize("text", [SETTINGS, JSON5, JSON5.replace("\n", "\r\n"), "\ufeff" + JSON5])
+@pytest.mark.parametrize(("name", "file"), JSON_FILES)
+def test_comments_and_json5_are_kept_to_the_byte(home: Path, name: str, file: str, text: str) -> None:
+    path = home / file
+    path.parent.mkdir(parents=True)
+    path.write_bytes(text.encode())
+    put_in(name, home / "memory")
+    with_ours = path.read_bytes().decode()
+    rest = iter(with_ours)
+    assert all(letter in rest for letter in text), "each letter is there, in its order"
+    found = json_edit.parse(with_ours).value
+    assert {key: found[key] for key in json_edit.parse(text).value} == json_edit.parse(text).value
+    assert {one.agent: one for one in connect.connections()}[name].state == "connected"
+    changed = with_ours.replace("opus", "sonnet")  # the backup is not the same any more
+    path.write_bytes(changed.encode())
+    put_in(name, home / "memory", remove=True)
+    assert path.read_bytes() == text.replace("opus", "sonnet").encode()
+    assert set(everything(home)) == {file}
 
 
 def test_toml_keeps_its_comments_and_says_the_same(home: Path) -> None:
@@ -178,8 +214,8 @@ def test_a_project_is_connected_without_what_is_shared_with_others(home: Path) -
 
 
 def test_the_diff_shows_what_is_added(home: Path) -> None:
-    (change,) = connect.plan(connect.host_of("openclaw"), home / "memory")
-    assert '+      "mnemark": {' in change.diff
+    (change,) = connect.plan(connect.host_of("vscode"), home / "memory")
+    assert '+    "mnemark": {' in change.diff
     assert not everything(home)
 
 
@@ -212,25 +248,61 @@ def test_putting_a_value_in_changes_it_and_nothing_else(
 
 
 @settings(max_examples=150)
-@given(st.text(alphabet='{}[]",:ab1 \n', max_size=40))
-def test_the_scanner_takes_what_json_takes_and_nothing_more(text: str) -> None:
+@given(st.text(alphabet='{}[]",:ab1 \\n', max_size=40))
+def test_the_scanner_takes_what_json_takes_with_the_same_value(text: str) -> None:
+    pairs: list[bool] = []
+
+    def once(found: list[tuple[str, object]]) -> dict[str, object]:
+        pairs.append(len({key for key, _ in found}) == len(found))
+        return dict(found)
+
     try:
-        pairs: list[bool] = []
-
-        def once(found: list[tuple[str, object]]) -> dict[str, object]:
-            pairs.append(len({key for key, _ in found}) == len(found))
-            return dict(found)
-
-        json.loads(text, object_pairs_hook=once)
-        valid = all(pairs)
+        value = json.loads(text, object_pairs_hook=once)
     except ValueError:
-        valid = False
-    try:
-        json_edit.parse(text)
-    except json_edit.NotJsonError:
-        assert not valid
-    else:
-        assert valid
+        return
+    if all(pairs):
+        assert json_edit.parse(text).value == value
+
+
+@given(JSON, st.sampled_from([None, 0, 2]), st.booleans())
+def test_the_scanner_reads_all_of_json(value: object, indent: object, ascii_: bool) -> None:  # noqa: FBT001
+    text = json.dumps(value, indent=indent, ensure_ascii=ascii_)  # type: ignore[arg-type] # as sampled
+    assert json_edit.parse(text).value == value
+
+
+TRIVIA = st.sampled_from(["", " ", "\n", "\n  ", " // c\n", "/* , */", "\n// }\n\t", "/**/ "])
+
+
+@st.composite
+def json5(draw: st.DrawFn) -> tuple[str, dict[str, object]]:
+    """An object with comments, trailing commas and keys without quotes; and its value."""
+    pieces, value = ["{"], {}
+    keys = draw(st.lists(st.sampled_from(["a", "b", "$c", "名"]), unique=True, max_size=3))
+    for number, key in enumerate(keys):
+        name = draw(st.sampled_from([key, f"'{key}'", f'"{key}"']))
+        text, part = draw(
+            st.sampled_from([("1", 1), ("'x\\'y'", "x'y"), ("[ // }\n]", []), ('{"z": .5,}', {"z": 0.5})])
+        )
+        last = number == len(keys) - 1
+        comma = "" if last and draw(st.booleans()) else ","
+        pieces += [draw(TRIVIA), name, draw(TRIVIA), ":", draw(TRIVIA), text, draw(TRIVIA), comma]
+        value[key] = part
+    return "".join([draw(TRIVIA), *pieces, draw(TRIVIA), "}", draw(TRIVIA)]), value
+
+
+@settings(max_examples=400)
+@given(json5())
+def test_an_edit_of_json5_keeps_all_else(given: tuple[str, dict[str, object]]) -> None:
+    text, value = given
+    assert json_edit.parse(text).value == value
+    found = json_edit.put(text, ("mnemark",), {"deep": [1]})
+    assert json_edit.parse(found).value == {**value, "mnemark": {"deep": [1]}}
+    rest = iter(found)
+    assert all(letter in rest for letter in text if not letter.isspace())
+    node = json_edit.parse(found)
+    again = json_edit.cut(found, node, node.keys.index("mnemark"))
+    assert json_edit.parse(again).value == value
+    assert "".join(again.split()) == "".join(text.split())
 
 
 def test_deep_nesting_is_refused_and_not_a_crash() -> None:

@@ -1,10 +1,11 @@
-"""The real Claude Code, Codex and Gemini CLI, connected as a user would, with a scripted model on loopback.
+"""The real agents that npm has, connected as a user would, with a scripted model on loopback.
 
-They are not ours to ship: tests are skipped where `claude`, `codex` or `gemini` is not on the PATH
-(`npm install @anthropic-ai/claude-code @openai/codex @google/gemini-cli`, and node_modules/.bin on the PATH).
+They are not ours to ship: tests are skipped where an agent's command is not on the PATH; `tools/agents.py`
+fetches them and runs these tests.
 With MNEMARK_TRANSCRIPTS=FOLDER what the model received in each second session is written there.
 """
 
+import contextlib
 import html
 import json
 import os
@@ -13,13 +14,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from agent.scripted import Call, Model, serving, strings
 from mnemark import Memory
+from mnemark.agent.connect import json_edit
+from mnemark.agent.connect.connect import host_of
 from mnemark.files.sessions import SessionLog, list_sessions
 from mnemark.llm.programs import PROGRAMS as PROGRAMS_READY
 
@@ -31,21 +35,66 @@ FIRST = "Please note: the code word of the harbour gate is pelican, and Ann keep
 SECOND = "What is the code word of the harbour gate?"
 RULE = "Always answer in British English."
 REPLIES = ("Noted: pelican.", "It is the word I was told.")
-AGENTS = ("claude-code", "codex", "gemini-cli")
-PROGRAMS = {"claude-code": "claude", "codex": "codex", "gemini-cli": "gemini"}
+AGENTS = ("claude-code", "codex", "gemini-cli", "qwen-code", "opencode", "copilot", "openclaw")
+WITH_TOOLS = (*AGENTS, "cline")
+AS_MODELS = ("claude-code", "codex", "gemini-cli")
+"""Those with a ready setting of `[llm] command`."""
 CODEX = (
     '# mine\nmodel = "gpt-5"\nmodel_provider = "scripted"\n\n[model_providers.scripted]\nname = "scripted"\n'
     'base_url = "{url}/v1"\nwire_api = "responses"\nenv_key = "SCRIPTED_KEY"\n'
 )
+OPENCODE = """{
+  // mine
+  "model": "scripted/m",
+  "provider": {
+    "scripted": {
+      "npm": "@ai-sdk/openai-compatible",
+      "options": {"baseURL": "{url}/v1", "apiKey": "x"},
+      "models": {"m": {"name": "m"}},
+    },
+  },
+}
+"""
+OPENCLAW = """{
+  // mine
+  models: {
+    providers: {
+      scripted: {
+        baseUrl: '{url}/v1', apiKey: 'x', api: 'openai-completions',
+        models: [{ id: 'm', name: 'm' }],
+      },
+    },
+  },
+  agents: { defaults: { model: { primary: 'scripted/m' } } },
+}
+"""
+QWEN = '{\n  "memory": {"enableManagedAutoMemory": false} // else it asks the model of its own accord\n}\n'
 GEMINI = '{\n  "security": {"auth": {"selectedType": "gemini-api-key"}}\n}\n'
 
 
+Words = Callable[[str, int], list[str]]
+SAID: dict[str, Words] = {
+    "claude-code": lambda said, _: [
+        "-p", said, "--model", "claude-sonnet-4-5", "--allowedTools", "mcp__mnemark",
+    ],
+    "codex": lambda said, _: ["exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", said],
+    "gemini-cli": lambda said, _: ["-m", "gemini-2.5-flash", "--yolo", "-p", said],
+    "qwen-code": lambda said, _: ["--auth-type", "openai", "--yolo", "-p", said],
+    "opencode": lambda _, number: ["run", "--title", f"session {number}"],  # what is said comes on stdin
+    "copilot": lambda said, _: ["-p", said, "--allow-all-tools"],
+    "cline": lambda said, _: [said, "--json"],
+    "openclaw": lambda said, number: [
+        "agent", "--local", "--agent", "main", "--session-id", f"session-{number}", "-m", said,
+    ],
+}  # fmt: skip
+"""The words behind an agent's command for a session of one prompt: what is said, the session's number."""
+
+
 def program(agent: str) -> str:
-    found = shutil.which(PROGRAMS[agent])
+    (name,) = host_of(agent).programs
+    found = shutil.which(name)
     if found is None:
-        pytest.skip(
-            f"{PROGRAMS[agent]} is not installed; npm install it and put node_modules/.bin on the PATH"
-        )
+        pytest.skip(f"{name} is not installed; `python tools/agents.py` fetches it")
     return found
 
 
@@ -57,17 +106,29 @@ class Machine:
         self.memory = folder / "memory"
         self.project = folder / "project"
         self.home = folder / "home"
-        for made in (self.memory, self.project, self.home, self.home / ".codex", self.home / ".gemini"):
+        self.sessions = 0
+        for made in (self.memory, self.project, self.home):
             made.mkdir()
-        dropped = ("CLAUDE", "ANTHROPIC", "OPENAI", "CODEX", "GEMINI", "GOOGLE", "MNEMARK", "XDG")
+        dropped = ("CLAUDE", "ANTHROPIC", "OPENAI", "CODEX", "GEMINI", "GOOGLE", "MNEMARK", "XDG", "COPILOT",
+                   "OPENC", "QWEN", "CLINE")  # fmt: skip
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(dropped)} | {
             "HOME": str(self.home), "SCRIPTED_KEY": "x",
             "ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "x", "DISABLE_AUTOUPDATER": "1",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "GOOGLE_GEMINI_BASE_URL": model.url, "GEMINI_API_KEY": "x", "GEMINI_CLI_TRUST_WORKSPACE": "true",
+            "OPENAI_API_KEY": "x", "OPENAI_BASE_URL": f"{model.url}/v1", "OPENAI_MODEL": "scripted",
+            "COPILOT_OFFLINE": "true", "COPILOT_PROVIDER_BASE_URL": f"{model.url}/v1",
+            "COPILOT_MODEL": "gpt-4", "COPILOT_PROVIDER_API_KEY": "x", "COPILOT_AUTO_UPDATE": "false",
+            "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1",
+            "CLINE_NO_AUTO_UPDATE": "1",
         }  # fmt: skip
-        (self.home / ".codex/config.toml").write_text(CODEX.format(url=model.url), "utf-8")
-        (self.home / ".gemini/settings.json").write_text(GEMINI, "utf-8")
+        settings = {
+            ".codex/config.toml": CODEX, ".gemini/settings.json": GEMINI, ".openclaw/openclaw.json": OPENCLAW,
+            ".config/opencode/opencode.jsonc": OPENCODE, ".qwen/settings.json": QWEN,
+        }  # fmt: skip
+        for name, text in settings.items():
+            (self.home / name).parent.mkdir(parents=True)
+            (self.home / name).write_text(text.replace("{url}", model.url), "utf-8")
 
     def mnemark(self, *words: str) -> str:
         command = [sys.executable, "-m", "mnemark", *words]
@@ -77,24 +138,25 @@ class Machine:
     def connect(self, agent: str, *more: str) -> None:
         self.mnemark("connect", agent, "--workspace", str(self.memory), *more)
 
-    def run(self, *words: str) -> str:
+    def run(self, *words: str, given: str = "") -> str:
         done = subprocess.run(
-            words, env=self.env, cwd=self.project, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            timeout=120, check=False,
+            words, env=self.env | {"PWD": str(self.project)}, cwd=self.project, input=given,
+            capture_output=True, text=True, timeout=120, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return done.stdout
 
     def say(self, agent: str, words: str) -> str:
         """A session of one prompt."""
-        match agent:
-            case "claude-code":
-                more = ["--model", "claude-sonnet-4-5", "--allowedTools", "mcp__mnemark"]
-                return self.run(program(agent), "-p", words, *more)
-            case "codex":
-                more = ["--skip-git-repo-check", "--dangerously-bypass-hook-trust"]
-                return self.run(program(agent), "exec", *more, words)
-        return self.run(program(agent), "-m", "gemini-2.5-flash", "--yolo", "-p", words)
+        self.sessions += 1
+        if agent == "cline" and self.sessions == 1:
+            url = f"{self.model.url}/v1"
+            self.run(program(agent), "auth", "-p", "openai-compatible", "-k", "x", "-m", "m", "-b", url)
+        more = SAID[agent](words, self.sessions)
+        if agent == "opencode" and words.startswith("/"):
+            more += ["--command", words[1:].partition(" ")[0]]
+            words = words.partition(" ")[2]
+        return self.run(program(agent), *more, given=words if agent == "opencode" else "")
 
     def settle(self) -> None:
         """Wait until what was left to the background is done."""
@@ -123,10 +185,9 @@ class Machine:
         return next(texts for texts in reversed(bodies) if any(said in text for text in texts))
 
     def files(self) -> dict[str, bytes]:
-        """The configuration that `mnemark connect` knows of."""
-        names = (".claude/settings.json", ".claude.json", ".codex/hooks.json", ".codex/config.toml",
-                 ".gemini/settings.json")  # fmt: skip
-        return {name: (self.home / name).read_bytes() for name in names if (self.home / name).exists()}
+        """All that is in its home."""
+        found = (path for path in self.home.rglob("*") if path.is_file())
+        return {str(path.relative_to(self.home)): path.read_bytes() for path in found}
 
     def stop(self) -> None:
         """End the daemons that were started here."""
@@ -136,6 +197,11 @@ class Machine:
             deadline = time.monotonic() + 30
             while path.exists() and time.monotonic() < deadline:
                 time.sleep(0.05)
+        for path in Path("/proc").glob("[0-9]*/cmdline"):  # Cline leaves one of its own behind
+            with contextlib.suppress(OSError):
+                line = path.read_bytes().split(b"\0")
+                if b"--cline-hub-daemon" in line and str(self.project).encode() in line:
+                    os.kill(int(path.parent.name), signal.SIGTERM)
 
 
 @pytest.fixture
@@ -168,13 +234,16 @@ def way(request: pytest.FixtureRequest, machine: Machine) -> Iterator[str]:
 
 def without_tools(machine: Machine, agent: str, before: dict[str, bytes]) -> None:
     """Take the tools out: this is about hooks, and `mnemark mcp` would start a daemon of its own."""
-    if agent == "codex":
-        (machine.home / ".codex/config.toml").write_bytes(before[".codex/config.toml"])
+    with mock.patch.dict(os.environ, HOME=str(machine.home)):
+        (target,) = (one for one in host_of(agent).targets(machine.memory, None) if one.what == "tools")
+    if target.form == "toml":
+        target.path.write_bytes(before[str(target.path.relative_to(machine.home))])
         return
-    name = ".claude.json" if agent == "claude-code" else ".gemini/settings.json"
-    found = json.loads((machine.home / name).read_bytes())
-    del found["mcpServers"]
-    (machine.home / name).write_text(json.dumps(found), "utf-8")
+    text = target.path.read_text("utf-8")
+    *above, name = target.entries[0].keys
+    node = json_edit.at(text, above)
+    assert node is not None
+    target.path.write_text(json_edit.cut(text, node, node.keys.index(name)), "utf-8")
 
 
 def note_down(agent: str, what: str, texts: list[str]) -> None:
@@ -210,7 +279,7 @@ def test_it_remembers_from_one_session_to_the_next(machine: Machine, way: str, a
     assert machine.log() == ""
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", WITH_TOOLS)
 def test_its_model_uses_the_tools(machine: Machine, agent: str) -> None:
     program(agent)
     fact = {"subject": "harbour gate", "predicate": "code word", "value": "pelican"}
@@ -237,7 +306,9 @@ def test_its_model_uses_the_tools(machine: Machine, agent: str) -> None:
     assert machine.log() == ""
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize(
+    "agent", [name for name in AGENTS if name != "openclaw"]
+)  # it has a folder of its own
 def test_each_repository_has_a_memory_of_its_own(machine: Machine, tmp_path: Path, agent: str) -> None:
     program(agent)
     machine.connect(agent)
@@ -264,13 +335,38 @@ def test_each_repository_has_a_memory_of_its_own(machine: Machine, tmp_path: Pat
     assert machine.log() == ""
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", WITH_TOOLS)
 def test_removing_leaves_every_byte_as_it_was(machine: Machine, agent: str) -> None:
     before = machine.files()
     machine.connect(agent)
     assert machine.files() != before
     machine.mnemark("connect", agent, "--remove")
     assert machine.files() == before
+
+
+TEA = "the tea of the harbour office is green"
+ASKED = {
+    "claude-code": f"/mnemark-remember {TEA}",
+    "codex": f"$mnemark-remember {TEA}",
+    "gemini-cli": f"/mnemark:remember {TEA}",
+    "qwen-code": f"/mnemark:remember {TEA}",
+    "opencode": f"/mnemark-remember {TEA}",
+    "openclaw": f"/mnemark_remember {TEA}",
+}
+
+
+@pytest.mark.parametrize("agent", ASKED)  # Copilot CLI knows commands at a terminal only
+def test_a_command_tells_the_model_what_to_do(machine: Machine, agent: str) -> None:
+    program(agent)
+    machine.connect(agent)
+    machine.say(agent, ASKED[agent])
+    texts = [text for _, body in machine.model.requests for text in strings(body)]
+    told = "Call the tool memory_remember of the MCP server"
+    if agent == "openclaw":  # its model is told which file to read
+        told = str(machine.home / ".openclaw/skills/mnemark-remember/SKILL.md")
+        assert Path(told).is_file()
+    assert any(told in text for text in texts)
+    assert any(TEA in text for text in texts)
 
 
 def test_the_plug_in_passes_claudes_own_check(machine: Machine, tmp_path: Path) -> None:
@@ -291,7 +387,7 @@ NOTED = json.dumps(
 )
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", AS_MODELS)
 def test_its_program_is_the_model_that_reads_a_session_and_is_not_remembered(
     tmp_path: Path, agent: str
 ) -> None:

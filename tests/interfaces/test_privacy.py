@@ -260,7 +260,7 @@ def test_other_programs_settings_keep_their_mode_and_so_does_their_copy(
     path = tmp_path / "agent/settings.json"
     entry = Entry(("mcpServers", "mnemark"), {"command": "mnemark", "args": ["mcp", "--workspace", "/w"]})
     target = Target("tools", path, (entry,))
-    host = Host("x", "X", "x", lambda: tmp_path, lambda *_: (target,))
+    host = Host("x", "X", ("x",), lambda: tmp_path, lambda *_: (target,))
     connect.apply(connect.plan(host, tmp_path))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600  # where there was none
     path.write_text(json.dumps({"theme": "dark"}), encoding="utf-8")

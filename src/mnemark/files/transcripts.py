@@ -1,8 +1,8 @@
 """Read the transcripts of agents: append-only JSON lines.
 
 Claude Code writes a line for each message (`type`, `uuid`, `message`), Codex one for each item (`type`,
-`payload`). What the agent adds by itself (reminders, environment, instructions, summaries of compaction, side
-conversations) is left out; so are recall blocks.
+`payload`), Copilot CLI one for each event (`type`, `data`). What the agent adds by itself (reminders,
+environment, instructions, summaries of compaction, side conversations) is left out; so are recall blocks.
 """
 
 import re
@@ -46,14 +46,15 @@ def read(path: Path, agent: str, start: int = 0) -> Iterator[Reading]:
     OSError.
     """
     for line in jsonl.read(path, start, start_line=1):
-        record = jsonl.decode(line.data)
+        decoded = jsonl.decode(line.data)
+        record = None if decoded is None else _as_message(decoded)
         if record is None or not _is_spoken(record):
             continue
         turn = decode_turn(record, line)
         said = None if turn is None else _said(turn, record)
         if turn is None or said is None:
             continue
-        # Providers number items anew with each answer; only Claude Code's own ids are unique.
+        # Providers number items anew with each answer; only the agents' own ids are unique.
         source = f"{agent}\n{path.name}\n{record.get('uuid') or line.offset}\n{turn.role}"
         meta = {"agent": agent, MARK: {"name": path.name, "end": line.end}}
         kept = msgspec.structs.replace(
@@ -62,6 +63,19 @@ def read(path: Path, agent: str, start: int = 0) -> Iterator[Reading]:
             tool_calls=(), tool_results=(), attachments=(),
         )  # fmt: skip
         yield Reading(kept, line.end)
+
+
+def _as_message(record: dict[str, Any]) -> dict[str, Any]:
+    """Return an event of Copilot CLI as a message in Claude Code's form; other lines as they are."""
+    role, dot, kind = str(record.get("type")).partition(".")
+    data = record.get("data")
+    if role not in _SPOKEN or dot + kind != ".message" or not isinstance(data, dict):
+        return record
+    inner = "parentToolCallId" in data or data.get("source", "user") != "user"  # of a subagent or a skill
+    return {
+        "type": role, "uuid": record.get("id"), "timestamp": record.get("timestamp"), "isSidechain": inner,
+        "message": {"role": role, "content": data.get("content")},
+    }  # fmt: skip
 
 
 def _is_spoken(record: Mapping[str, Any]) -> bool:

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from mnemark.agent.connect.connect import entries_in
+from mnemark.agent.connect.connect import folder_in, lines_in
 from mnemark.agent.connect.hosts import HOSTS, Host
 from mnemark.agent.hook import agents
 from mnemark.errors import MnemarkError
@@ -66,7 +66,7 @@ def moved(workspace: Path) -> list[str]:
             lines = [words for _, words in _commands(host, None)]
         except MnemarkError:  # `mnemark connect` says so
             continue
-        mine = [words for words in lines if Path(_workspace(words)) == workspace]
+        mine = [words for words in lines if Path(folder_in(words)) == workspace]
         found += dict.fromkeys(problem for words in mine if (problem := _missing(host, words)))
     return found
 
@@ -74,26 +74,18 @@ def moved(workspace: Path) -> list[str]:
 def _commands(host: Host, project: Path | None) -> Iterator[tuple[str, list[str]]]:
     """Yield the part and the command line of each of our entries in an agent's settings."""
     for target in host.targets(Path.home() / "mnemark", project):
-        for value in entries_in(target):
-            if isinstance(value.get("args"), list):
-                yield target.what, [str(value.get("command")), *map(str, value["args"])]
-            else:
-                inner = value.get("hooks", [value])
-                yield from ((target.what, shlex.split(str(one.get("command")))) for one in inner)
-
-
-def _workspace(words: Sequence[str]) -> str:
-    return words[words.index("--workspace") + 1] if "--workspace" in words[:-1] else ""
+        if target.what != "commands":
+            yield from ((target.what, words) for words in lines_in(target))
 
 
 def _missing(host: Host, words: Sequence[str]) -> str:
     """Return why a command line cannot work; empty if nothing is missing."""
-    again = f"run `mnemark connect {host.name} --workspace {shlex.quote(_workspace(words))}` again"
+    again = f"run `mnemark connect {host.name} --workspace {shlex.quote(folder_in(words))}` again"
     program = words[: next((at for at, word in enumerate(words) if word in {"hook", "mcp"}), 1)]
     if not _runs(tuple(program)):
         return f"{host.title} runs {shlex.join(program)}, which does not work any more; {again}"
-    if not Path(_workspace(words)).is_dir():
-        return f"{host.title} uses {_workspace(words)}, which does not exist; {again} with another folder"
+    if not Path(folder_in(words)).is_dir():
+        return f"{host.title} uses {folder_in(words)}, which does not exist; {again} with another folder"
     return ""
 
 
@@ -121,7 +113,7 @@ def _checked(host: Host, part: str, lines: Sequence[list[str]]) -> Checked:
             except (OSError, ValueError, subprocess.SubprocessError, MnemarkError) as error:
                 problem = f"{host.title}: {part} do not answer: {error}"
     return Checked(
-        host.name, host.title, part, _workspace(lines[0]), round(time.monotonic() - begun, 3), problem
+        host.name, host.title, part, folder_in(lines[0]), round(time.monotonic() - begun, 3), problem
     )
 
 
@@ -147,7 +139,7 @@ def _try_hooks(
     by_event = {words[words.index("hook") + 1]: words for words in lines if "hook" in words[:-1]}
     if agent is None or not {"prompt", "response"} <= by_event.keys():
         raise ValueError("the hooks for prompts and answers are missing")
-    said = {"session_id": "check", "conversation_id": "check", "cwd": str(root)}
+    said = {"session_id": "check", "conversation_id": "check", "cwd": str(root), "transcript_path": None}
     question = {"prompt": "What is the code word of the harbour gate?"}
     answer = _run([*_inside(by_event["prompt"], root), "--alone"], {**said, **question}, environment)
     if word not in answer:

@@ -8,19 +8,31 @@ replaced, and restored by the removal.
 
 import contextlib
 import difflib
-import json
 import os
-import shlex
 from collections.abc import Sequence
 from pathlib import Path, PureWindowsPath
 from typing import Any, Final, Literal, NamedTuple
 
-from mnemark.agent.connect import json_edit, toml_edit
-from mnemark.agent.connect.hosts import HOSTS, SERVER, Entry, Host, Target, host_named, is_installed, is_ours
+from mnemark.agent.connect import json_edit, plugins, toml_edit
+from mnemark.agent.connect.commands import WRITTEN
+from mnemark.agent.connect.hosts import (
+    HOSTS,
+    SERVER,
+    Entry,
+    Host,
+    Target,
+    host_named,
+    is_installed,
+    is_ours,
+    words_of,
+)
+from mnemark.agent.hook.agents import EVENTS
 from mnemark.errors import BusyError, MnemarkError, ReadOnlyError, UsageError
 from mnemark.files import platform
 
 BACKUP: Final = ".before-mnemark"
+_MADE: Final = frozenset({"commands", "skills", "plugins", "extensions", "hooks"})
+"""Folders of agents that hold one file or folder for each command, plug-in or set of hooks."""
 State = Literal["connected", "partly connected", "not connected", "unreadable"]
 
 
@@ -75,11 +87,15 @@ def plan(host: Host, workspace: Path, *, project: Path | None = None, remove: bo
         remove: remove our entries.
 
     Raises:
-        UsageError: a file has comments or is not JSON; the message holds what to paste.
+        UsageError: a file cannot be edited, and the message holds what to paste; or a project is given, and
+            the agent has no settings of projects.
         ReadOnlyError: a file cannot be read.
     """
     texts: dict[Path, tuple[str | None, str | None]] = {}
-    for target in host.targets(workspace, project):
+    targets = host.targets(workspace, project)
+    if not targets:
+        raise UsageError(f"{host.title} has no settings for one project alone; connect it without --project")
+    for target in targets:
         path = Path(os.path.realpath(target.path))
         before, now = texts.get(path) or (_read(path),) * 2
         texts[path] = before, _edited(target, path, now, remove=remove)
@@ -101,6 +117,8 @@ def _read(path: Path) -> str | None:
 
 
 def _edited(target: Target, path: Path, text: str | None, *, remove: bool) -> str | None:
+    if target.form == "text":
+        return _whole(target, path, text, remove=remove)
     if text is None and remove:
         return None
     base = target.base if text is None or not text.strip() else text
@@ -113,6 +131,21 @@ def _edited(target: Target, path: Path, text: str | None, *, remove: bool) -> st
     except json_edit.NotJsonError as error:
         how = "removed from it by hand" if remove else "pasted into it"
         raise UsageError(f"{path} was not changed: {error}. This can be {how}:\n{snippet(target)}") from None
+
+
+def _whole(target: Target, path: Path, text: str | None, *, remove: bool) -> str | None:
+    """Return a file that is ours as a whole; a person's own of that name is kept."""
+    if text is not None and WRITTEN not in text:
+        if target.what == "commands" or remove:
+            return text
+        raise UsageError(f"{path} was not changed: mnemark has not written it; move it away and try again")
+    return None if remove else target.base
+
+
+def own_commands(host: Host, workspace: Path) -> list[Path]:
+    """Return the person's own files where commands of ours would be, which connecting leaves alone."""
+    commands = (target.path for target in host.targets(workspace, None) if target.what == "commands")
+    return [path for path in commands if (text := _read(path)) is not None and WRITTEN not in text]
 
 
 def _with_own_server(before: str, after: str, path: Path, target: Target) -> str:
@@ -149,13 +182,13 @@ def _has_all(text: str, target: Target) -> bool:
 
 def _value(text: str, keys: Sequence[str]) -> Any:
     node = json_edit.at(text, keys)
-    return None if node is None else json.loads(text[node.start : node.end])
+    return None if node is None else node.value
 
 
 def _ours(text: str, entry: Entry) -> list[Any]:
     found = _value(text, entry.keys)
     if not entry.many:
-        return [found] if _is_server(found) else []
+        return [found] if found == entry.value or _is_server(found) else []
     return [one for one in found if is_ours(one)] if isinstance(found, list) else []
 
 
@@ -176,15 +209,17 @@ def _json(text: str, target: Target, *, remove: bool) -> str:
 
 def _without(text: str, target: Target, *, remove: bool) -> str:
     """Remove our entries, and the objects and lists that contained nothing else."""
+    for entry in target.entries:
+        if not entry.many and not (remove and not _ours(text, entry)):
+            text = _cut(text, entry.keys)
     if target.what == "tools":
-        keys = target.entries[0].keys
-        return text if remove and not _is_server(_value(text, keys)) else _cut(text, keys)
+        return text
     hooks = json_edit.at(text, ("hooks",))
     for event in hooks.keys if hooks is not None else ():
         node = json_edit.at(text, ("hooks", event))
         if node is None or node.kind != "[":
             continue
-        values = json.loads(text[node.start : node.end])
+        values = node.value
         for index in reversed([i for i, value in enumerate(values) if is_ours(value)]):
             node = json_edit.at(text, ("hooks", event))
             if node is not None:
@@ -212,7 +247,7 @@ def _toml(text: str, target: Target, *, remove: bool) -> str:
 
 def _restored(change: Change) -> Change:
     """Restore the backup byte for byte where the remaining settings have the same meaning."""
-    if change.after is None:
+    if change.after in {None, change.before}:
         return change
     copy = _read(_backup(change.path))
     if copy is not None:
@@ -260,18 +295,26 @@ def _apply(change: Change) -> None:
     backup = _backup(path)
     if change.after is None:
         path.unlink()
+        _tidy(path.parent)
         return
     platform.make_folder(path.parent)
     mode = path.stat() if change.before is not None else None
-    if change.before is not None and (not _is_connected(path, change.before) or _replaces_own(change)):
+    if change.before is not None and (not _is_connected(change.before) or _replaces_own(change)):
         _write(backup, change.before, mode)
     _write(path, change.after, mode)
-    if not _is_connected(path, change.after):
+    if not _is_connected(change.after):
         backup.unlink(missing_ok=True)
 
 
-def _is_connected(path: Path, text: str) -> bool:
-    return toml_edit.BEGIN in text if path.suffix == ".toml" else _contains_ours(_parsed(text))
+def _tidy(folder: Path) -> None:
+    """Remove the folders that were made for files of ours, where nothing else is in them."""
+    while (folder.name.startswith(SERVER) or folder.name in _MADE) and not any(folder.iterdir()):
+        folder.rmdir()
+        folder = folder.parent
+
+
+def _is_connected(text: str) -> bool:
+    return WRITTEN in text or _contains_ours(_parsed(text))
 
 
 def _replaces_own(change: Change) -> bool:
@@ -289,8 +332,8 @@ def _has_own(value: Any) -> bool:
 
 def _parsed(text: str) -> Any:
     try:
-        return json.loads(text.removeprefix("\ufeff") or "{}")
-    except ValueError:
+        return json_edit.parse(text).value if text.strip("\ufeff \t\r\n") else {}
+    except json_edit.NotJsonError:
         return None
 
 
@@ -304,11 +347,11 @@ def _contains_ours(value: Any) -> bool:
 
 def _is_server(value: Any) -> bool:
     """Tell whether a server was written by us: this program, `mcp`, and a workspace."""
-    words = value.get("args") if isinstance(value, dict) else None
-    if not isinstance(words, list) or "mcp" not in words:
+    words = words_of(value)
+    if "mcp" not in words[1:]:
         return False
-    at = words.index("mcp")
-    ours = PureWindowsPath(str(value.get("command"))).stem == SERVER or words[:at][-2:] == ["-m", SERVER]
+    at = words.index("mcp", 1)
+    ours = PureWindowsPath(words[0]).stem == SERVER or words[:at][-2:] == ["-m", SERVER]
     return ours and words[at + 1 : at + 2] == ["--workspace"]
 
 
@@ -335,18 +378,18 @@ def connections(project: Path | None = None) -> list[Connection]:
 
 
 def _connection(host: Host, project: Path | None) -> Connection:
-    targets = host.targets(Path.home() / "mnemark", project)
+    targets = [one for one in host.targets(Path.home() / "mnemark", project) if one.what != "commands"]
     found: list[bool] = []
     folders: set[str] = set()
     problem = ""
     for target in targets:
         try:
-            values = entries_in(target)
+            lines = lines_in(target)
+            found.append(bool(lines or entries_in(target)))
         except MnemarkError as error:
             problem = f"{target.path}: {error}"
             continue
-        found.append(bool(values))
-        folders.update(folder for value in values if (folder := _folder_in(value)))
+        folders.update(folder for words in lines if (folder := folder_in(words)))
     state: State = "unreadable" if problem else "not connected"
     if found and any(found):
         state = "connected" if all(found) and not problem else "partly connected"
@@ -357,7 +400,7 @@ def _connection(host: Host, project: Path | None) -> Connection:
 
 
 def entries_in(target: Target) -> list[Any]:
-    """Return our entries in a settings file as they stand there.
+    """Return our entries in a settings file as they stand there; of a file of ours, its text.
 
     Raises:
         MnemarkError: it cannot be read.
@@ -365,21 +408,27 @@ def entries_in(target: Target) -> list[Any]:
     text = _read(Path(os.path.realpath(target.path)))
     if text is None or not text.strip():
         return []
+    if target.form == "text":
+        return [text] if WRITTEN in text else []
     if target.form == "toml":
         return [one for entry in target.entries if (one := toml_edit.value(text, entry.keys))]
     return [value for entry in target.entries for value in _ours(text, entry)]
 
 
-def _folder_in(value: Any) -> str:
-    """Return the workspace that an entry names."""
-    if isinstance(value, dict) and isinstance(value.get("args"), list):
-        words = [str(word) for word in value["args"]]
-    else:
-        inner = value.get("hooks", [value])[0] if isinstance(value, dict) else {}
-        try:
-            words = shlex.split(str(inner.get("command", "")))
-        except (ValueError, AttributeError):
-            return ""
+def lines_in(target: Target) -> list[list[str]]:
+    """Return the command lines of our entries in a settings file, as words.
+
+    Raises:
+        MnemarkError: it cannot be read.
+    """
+    found = entries_in(target)
+    if target.form == "text":
+        return [words for text in found for words in plugins.commands_in(text, EVENTS)]
+    return [words for value in found if (words := words_of(value))]
+
+
+def folder_in(words: Sequence[str]) -> str:
+    """Return the workspace that a command line names."""
     return words[words.index("--workspace") + 1] if "--workspace" in words[:-1] else ""
 
 

@@ -1,6 +1,11 @@
 """Define the agents to connect: their settings files, and the entries `mnemark connect` writes there.
 
-Sources, as of autumn 2026: the settings and MCP pages of Claude Code, Codex, Gemini CLI, Cursor and OpenClaw.
+Sources, as of autumn 2026: the settings and MCP pages of Claude Code, Codex, Gemini CLI, Cursor and OpenClaw
+(docs.openclaw.ai/plugins/hooks, /plugins/bundles); Qwen Code (docs/users/features/hooks.md, mcp.md);
+docs.github.com/copilot/reference/copilot-cli-reference; opencode.ai/docs/plugins, /mcp-servers, /commands;
+code.visualstudio.com/docs/agents/reference/mcp-configuration; docs.windsurf.com/windsurf/cascade/mcp;
+docs.cline.bot/mcp; zed.dev/docs/ai/mcp; modelcontextprotocol.io/quickstart/user (Claude Desktop);
+antigravity.google/docs/mcp.
 """
 
 import os
@@ -9,10 +14,11 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
+from mnemark.agent.connect import commands, plugins
 from mnemark.agent.hook import agents
 from mnemark.agent.hook.agents import Event
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -20,6 +26,7 @@ from mnemark.text.lazy_pattern import lazy_pattern
 SERVER: Final = "mnemark"
 """The name of our MCP server in an agent's settings."""
 _SECONDS: Final = 10
+_VERSION: Final = '{\n  "version": 1\n}\n'
 _STATE: Final = "XDG_STATE_HOME"
 """The environment variable that sets the daemon's state folder."""
 _CLAUDE_TOOLS: Final = "Bash|Edit|MultiEdit|Write|NotebookEdit|WebFetch|Task|mcp__.*"
@@ -40,14 +47,14 @@ class Entry(NamedTuple):
 
 
 class Target(NamedTuple):
-    """A settings file of an agent, and our entries in it."""
+    """A settings file of an agent, and our entries in it; or a file that is ours as a whole."""
 
-    what: Literal["hooks", "tools"]
+    what: Literal["hooks", "tools", "commands"]
     path: Path
-    entries: tuple[Entry, ...]
-    form: Literal["json", "toml"] = "json"
+    entries: tuple[Entry, ...] = ()
+    form: Literal["json", "toml", "text"] = "json"
     base: str = "{}\n"
-    """The content of a new file before our entries."""
+    """The content of a new file before our entries; of a file of ours (`text`) all of it."""
 
 
 class Host(NamedTuple):
@@ -55,12 +62,12 @@ class Host(NamedTuple):
 
     name: str
     title: str
-    program: str
-    """Its command, whose presence shows that it is installed."""
+    programs: tuple[str, ...]
+    """Its commands, one of which shows that it is installed."""
     home: Callable[[], Path]
-    """Returns its settings folder."""
+    """Returns its settings folder, or a file there that it writes itself."""
     targets: Callable[[Path, "Path | None"], tuple[Target, ...]]
-    """Returns the settings files for a workspace, in a project if given."""
+    """Returns the settings files for a workspace, in a project if given; none where a project has none."""
     note: str = ""
     """What the user has to do after connecting."""
 
@@ -78,15 +85,35 @@ def command(*words: str) -> list[str]:
     return [sys.executable, "-P", "-m", "mnemark", *words]
 
 
+def hook_line(words: Sequence[str]) -> str:
+    """Return the command line of a hook for a shell."""
+    if sys.platform == "win32":
+        return subprocess.list2cmdline([words[0].replace("\\", "/"), *words[1:]])
+    return shlex.join(words)
+
+
 def _hooks(agent: str, workspace: Path) -> Iterator[tuple[str, Event, str]]:
     """Yield the events of an agent: its name, mnemark's, and our command as a line for a shell."""
     known = agents.agent_named(agent)
     for native, event in known.events.items() if known else ():
         line = command("hook", event, "--agent", agent, "--workspace", str(workspace))
-        if sys.platform == "win32":
-            yield native, event, subprocess.list2cmdline([line[0].replace("\\", "/"), *line[1:]])
-        else:
-            yield native, event, shlex.join(line)
+        yield native, event, hook_line(line)
+
+
+def _plugin_words(agent: str, workspace: Path) -> list[str]:
+    """Return the command line that a plug-in calls, which puts the event behind `hook`."""
+    return command("hook", "--agent", agent, "--workspace", str(workspace))
+
+
+def _ours_whole(what: Literal["hooks", "commands"], path: Path, text: str) -> Target:
+    return Target(what, path, form="text", base=text)
+
+
+def _commands(folder: Path, form: commands.Form, workspace: Path) -> tuple[Target, ...]:
+    """Return the slash commands or skills of an agent."""
+    program = hook_line(command())
+    found = commands.files(folder, form, shlex.quote(str(workspace)), program)
+    return tuple(_ours_whole("commands", path, text) for path, text in found)
 
 
 def claude_hooks(workspace: Path) -> tuple[Entry, ...]:
@@ -125,6 +152,7 @@ def _claude(workspace: Path, project: Path | None) -> tuple[Target, ...]:
     return (
         Target("hooks", settings, claude_hooks(workspace)),
         Target("tools", servers, _server(workspace, "mcpServers", type="stdio")),
+        *(() if project else _commands(home, commands.MARKDOWN, workspace)),
     )
 
 
@@ -136,13 +164,30 @@ def _codex(workspace: Path, project: Path | None) -> tuple[Target, ...]:
     return (
         Target("hooks", home / "hooks.json", _nested("codex", workspace, _SECONDS)),
         Target("tools", home / "config.toml", servers, form="toml", base=""),
+        *(() if project else _commands(home, commands.SKILLS, workspace)),
     )
 
 
 def _gemini(workspace: Path, project: Path | None) -> tuple[Target, ...]:
-    path = (project or Path.home()) / ".gemini/settings.json"
-    hooks = _nested("gemini-cli", workspace, _SECONDS * 1000, name="mnemark")
-    return (Target("hooks", path, hooks), Target("tools", path, _server(workspace, "mcpServers")))
+    home = (project or Path.home()) / ".gemini"
+    return _like_gemini("gemini-cli", home, workspace, None if project else commands.GEMINI)
+
+
+def _qwen(workspace: Path, project: Path | None) -> tuple[Target, ...]:
+    home = (project or Path.home()) / ".qwen"
+    form = None if project else commands.QWEN
+    # It hides the tools of other servers behind a search.
+    return _like_gemini("qwen-code", home, workspace, form, alwaysLoadTools=True)
+
+
+def _like_gemini(
+    agent: str, home: Path, workspace: Path, form: commands.Form | None, **more: Any
+) -> tuple[Target, ...]:
+    path = home / "settings.json"
+    hooks = _nested(agent, workspace, _SECONDS * 1000, name="mnemark")
+    servers = _server(workspace, "mcpServers", **more)
+    own = _commands(home, form, workspace) if form is not None else ()
+    return (Target("hooks", path, hooks), Target("tools", path, servers), *own)
 
 
 def _cursor(workspace: Path, project: Path | None) -> tuple[Target, ...]:
@@ -152,14 +197,77 @@ def _cursor(workspace: Path, project: Path | None) -> tuple[Target, ...]:
         for native, _, line in _hooks("cursor", workspace)
     )
     return (
-        Target("hooks", home / "hooks.json", entries, base='{\n  "version": 1\n}\n'),
+        Target("hooks", home / "hooks.json", entries, base=_VERSION),
         Target("tools", home / "mcp.json", _server(workspace, "mcpServers")),
     )
 
 
-def _openclaw(workspace: Path, _: Path | None) -> tuple[Target, ...]:
-    path = Path.home() / ".openclaw/openclaw.json"
-    return (Target("tools", path, _server(workspace, "mcp", "servers")),)
+def _copilot(workspace: Path, project: Path | None) -> tuple[Target, ...]:
+    if project:  # what it reads there is shared with others
+        return ()
+    home = _copilot_home()
+    entries = tuple(
+        Entry(("hooks", native), {"type": "command", "command": line, "timeoutSec": _SECONDS}, many=True)
+        for native, _, line in _hooks("copilot", workspace)
+    )
+    return (
+        Target("hooks", home / "hooks/mnemark.json", entries, base=_VERSION),
+        Target(
+            "tools", home / "mcp-config.json", _server(workspace, "mcpServers", type="local", tools=["*"])
+        ),
+        *_commands(home, commands.SKILLS, workspace),
+    )
+
+
+def _opencode(workspace: Path, project: Path | None) -> tuple[Target, ...]:
+    home = project / ".opencode" if project else _config_home() / "opencode"
+    settings = home / "opencode.jsonc"
+    script = plugins.script("opencode", _plugin_words("opencode", workspace))
+    server = {"type": "local", "command": command("mcp", "--workspace", str(workspace)), "enabled": True}
+    return (
+        _ours_whole("hooks", home / "plugins/mnemark.js", script),
+        Target(
+            "tools", settings if settings.is_file() else home / "opencode.json",
+            (Entry(("mcp", SERVER), server),),
+        ),
+        *(() if project else _commands(home, commands.MARKDOWN, workspace)),
+    )  # fmt: skip
+
+
+def _openclaw(workspace: Path, project: Path | None) -> tuple[Target, ...]:
+    if project:
+        return ()
+    home = _openclaw_home()
+    files = plugins.openclaw_files(home / "extensions/mnemark", _plugin_words("openclaw", workspace))
+    # Without this access its plug-ins are not told what the agent answers.
+    enabled = {"enabled": True, "hooks": {"allowConversationAccess": True}}
+    return (
+        *(_ours_whole("hooks", path, text) for path, text in files.items()),
+        Target("hooks", home / "openclaw.json", (Entry(("plugins", "entries", "mnemark"), enabled),)),
+        Target("tools", home / "openclaw.json", _server(workspace, "mcp", "servers")),
+        *_commands(home, commands.SKILLS, workspace),
+    )
+
+
+def _tools_only(
+    path: Callable[[], Path], *keys: str, in_project: str = "", **more: Any
+) -> Callable[[Path, Path | None], tuple[Target, ...]]:
+    """Return the builder of the targets of an agent that gets the tools alone.
+
+    Args:
+        path: returns the person's settings file.
+        keys: where servers stand in it.
+        in_project: the settings file in a project; empty if there is none.
+        more: further fields of the server.
+    """
+
+    def targets(workspace: Path, project: Path | None) -> tuple[Target, ...]:
+        if project and not in_project:
+            return ()
+        place = project / in_project if project else path()
+        return (Target("tools", place, _server(workspace, *keys, **more)),)
+
+    return targets
 
 
 def _claude_home() -> Path:
@@ -170,17 +278,92 @@ def _codex_home() -> Path:
     return _env_folder("CODEX_HOME", ".codex")
 
 
+def _copilot_home() -> Path:
+    return _env_folder("COPILOT_HOME", ".copilot")
+
+
+def _openclaw_home() -> Path:
+    return _env_folder("OPENCLAW_STATE_DIR", ".openclaw")
+
+
+def _config_home() -> Path:
+    return _env_folder("XDG_CONFIG_HOME", ".config")
+
+
+def _app_home() -> Path:
+    """Return the folder of the settings of programs with windows."""
+    if sys.platform == "win32":
+        return _env_folder("APPDATA", "AppData/Roaming")
+    return Path.home() / "Library/Application Support" if sys.platform == "darwin" else _config_home()
+
+
+def _code() -> Path:
+    return _app_home() / "Code/User"
+
+
+def _windsurf() -> Path:
+    return Path.home() / ".codeium/windsurf"
+
+
+def _cline() -> Path:
+    return _env_folder("CLINE_DIR", ".cline")
+
+
+def _zed() -> Path:
+    return _app_home() / "Zed" if sys.platform == "win32" else _config_home() / "zed"
+
+
+def _desktop() -> Path:
+    return _app_home() / "Claude"
+
+
+def _antigravity() -> Path:
+    return Path.home() / ".gemini/config"
+
+
 HOSTS: Final[tuple[Host, ...]] = (
-    Host("claude-code", "Claude Code", "claude", _claude_home, _claude),
+    Host("claude-code", "Claude Code", ("claude",), _claude_home, _claude),
     Host(
-        "codex", "Codex", "codex", _codex_home, _codex,
+        "codex", "Codex", ("codex",), _codex_home, _codex,
         "Codex runs new hooks only when you trust them: start it once and accept them with /hooks.",
     ),
-    Host("gemini-cli", "Gemini CLI", "gemini", lambda: Path.home() / ".gemini", _gemini),
-    Host("cursor", "Cursor", "cursor", lambda: Path.home() / ".cursor", _cursor),
+    # Antigravity has folders in ~/.gemini, too.
+    Host("gemini-cli", "Gemini CLI", ("gemini",), lambda: Path.home() / ".gemini/settings.json", _gemini),
+    Host("qwen-code", "Qwen Code", ("qwen",), lambda: Path.home() / ".qwen", _qwen),
+    Host("opencode", "OpenCode", ("opencode",), lambda: _config_home() / "opencode", _opencode),
+    # VS Code looks into ~/.copilot, too.
+    Host("copilot", "Copilot CLI", ("copilot",), lambda: _copilot_home() / "config.json", _copilot),
     Host(
-        "openclaw", "OpenClaw", "openclaw", lambda: Path.home() / ".openclaw", _openclaw,
-        "OpenClaw has no hooks for this: it gets the memory tools only. Its own workspace can be the memory.",
+        "openclaw", "OpenClaw", ("openclaw",), _openclaw_home, _openclaw,
+        'Restart its gateway. If you have a list plugins.allow, put "mnemark" into it.',
+    ),
+    Host("cursor", "Cursor", ("cursor",), lambda: Path.home() / ".cursor", _cursor),
+    Host(
+        "vscode", "VS Code", ("code",), _code,
+        _tools_only(
+            lambda: _code() / "mcp.json", "servers", in_project=".vscode/mcp.json", type="stdio"
+        ),
+    ),
+    Host(
+        "windsurf", "Windsurf", ("windsurf",), _windsurf,
+        _tools_only(lambda: _windsurf() / "mcp_config.json", "mcpServers"),
+    ),
+    Host(
+        "cline", "Cline", ("cline",), _cline,
+        _tools_only(lambda: _cline() / "data/settings/cline_mcp_settings.json", "mcpServers"),
+    ),
+    Host(
+        "zed", "Zed", ("zed", "zeditor"), _zed,
+        _tools_only(lambda: _zed() / "settings.json", "context_servers"),
+    ),
+    Host(
+        "claude-desktop", "Claude Desktop", (), _desktop,
+        _tools_only(lambda: _desktop() / "claude_desktop_config.json", "mcpServers"),
+        "Quit it wholly, and start it again.",
+    ),
+    Host(
+        "antigravity", "Antigravity", ("antigravity", "agy"), _antigravity,
+        _tools_only(lambda: _antigravity() / "mcp_config.json", "mcpServers"),
     ),
 )  # fmt: skip
 
@@ -193,8 +376,30 @@ def host_named(name: str) -> Host | None:
 
 
 def is_installed(host: Host) -> bool:
-    """Tell whether its command or its folder exists."""
-    return shutil.which(host.program) is not None or host.home().is_dir()
+    """Tell whether one of its commands is there, or a file where it keeps its settings."""
+    home = host.home()
+    return (
+        any(shutil.which(program) for program in host.programs)
+        or home.is_file()
+        or any(files for _, _, files in os.walk(home))
+    )
+
+
+def words_of(value: Any) -> list[str]:
+    """Return the command line of an entry: of a server, of a hook, or of the first in a group of hooks."""
+    if not isinstance(value, dict):
+        return []
+    inner, line, rest = value.get("hooks"), value.get("command"), value.get("args")
+    if isinstance(inner, list):
+        return words_of(inner[0]) if inner else []
+    if isinstance(line, list):
+        return list(map(str, line))
+    if isinstance(rest, list):
+        return [str(line), *map(str, rest)]
+    try:
+        return shlex.split(line) if isinstance(line, str) else []
+    except ValueError:
+        return []
 
 
 def is_ours(value: Any) -> bool:

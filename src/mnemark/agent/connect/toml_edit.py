@@ -5,13 +5,13 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
+from mnemark.agent.connect.commands import WRITTEN
 from mnemark.agent.connect.json_edit import NotJsonError
 from mnemark.text import toml
 from mnemark.text.lazy_pattern import lazy_pattern
 
 BEGIN: Final = "# mnemark begin"
 END: Final = "# mnemark end"
-_ABOUT: Final = "written by `mnemark connect`, taken out by `mnemark connect AGENT --remove`"
 _BLOCK: Final = lazy_pattern(
     rf"(?:\r?\n)?^{BEGIN}\b[^\n]*\n(?:(?!{BEGIN}\b|{END}\b)[^\n]*\n)*{END}\b[^\n]*(?:\n|\Z)",
     re.MULTILINE,
@@ -57,7 +57,7 @@ def added(text: str, keys: Sequence[str], table: dict[str, Any]) -> str:
     if value(text, keys) is not None:
         raise NotJsonError(f"it already has settings for {'.'.join(keys)}")
     newline = "\r\n" if "\r\n" in text else "\n"
-    block = f"{BEGIN}: {_ABOUT}\n{lines(keys, table)}\n{END}\n".replace("\n", newline)
+    block = f"{BEGIN}: {WRITTEN}\n{lines(keys, table)}\n{END}\n".replace("\n", newline)
     gap = "" if not text or text.endswith("\n") else newline
     found = f"{text}{gap}{newline if text else ''}{block}"
     now = meaning(found)

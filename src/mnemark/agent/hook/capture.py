@@ -157,7 +157,7 @@ def _from_event(agent: Agent, data: Mapping[str, Any], event: Event) -> list[Tur
     found: list[tuple[str, Any]] = []
     if event == "prompt":
         found.append(("user", data.get("prompt")))
-    elif event == "response" and agent.name == "gemini-cli":
+    elif event == "response" and "prompt_response" in data:  # with the prompt it answers
         found += [("user", data.get("prompt")), ("assistant", data.get("prompt_response"))]
     elif event == "response":
         found.append(("assistant", data.get("last_assistant_message") or data.get("text")))

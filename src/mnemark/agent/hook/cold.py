@@ -56,6 +56,8 @@ def _run(root: Path, call: HookCall) -> str:
             _observe(root, call, project)
         case "response":
             _capture(root, call, project)
+            if not call.agent.ends:
+                _run_in_background(root, "")
         case "compact":
             shown.note_compaction(root, _capture(root, call, project))
             shown.save(root, SessionLog(root, call.session).name, frozenset())

@@ -129,7 +129,12 @@ def _answer(root: Path, line: CommandLine, data: dict[str, Any]) -> Mapping[str,
 
     agent = agents.agent_named(line.agent) if line.agent else agents.recognised(data)
     found = agents.event_of(agent, line.event, data) if agent is not None else None
-    data = {agents.CALL: f"{time.time_ns()}-{os.getpid()}", **data}
+    known = data if agent is None else agents.with_transcript(agent, data)
+    if agent is not None and agent.transcript_of and found and found[0] in {"response", "session-end"}:
+        from mnemark.agent.hook.behind import wait_for
+
+        wait_for(known)
+    data = {agents.CALL: f"{time.time_ns()}-{os.getpid()}", **known}
     at = None if line.alone or daemon.was_slow() else daemon.find()
     if at is not None and agent is not None and found is not None:
         event, _ = found

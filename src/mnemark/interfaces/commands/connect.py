@@ -1,6 +1,8 @@
 """Implement `connect`: change agents' settings for hooks and tools, or write a plug-in."""
 
+import os
 import sys
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,7 +23,7 @@ def connect(
     agent: Annotated[
         str,
         typer.Argument(
-            help="claude-code, codex, gemini-cli, cursor or openclaw; without it: all that are installed."
+            help="One of those that `mnemark connect` lists; without it: all that are installed."
         ),
     ] = "",
     *,
@@ -162,8 +164,8 @@ def _connect_all(
         return
     say("")
     for host, own in planned.items():
-        for change in own:
-            say(f"{host.title}: {safe(str(change.path))}")
+        for path in _places(host, own, root, project):
+            say(f"{host.title}: {safe(path)}")
     what = "mnemark is taken out of" if remove else f"Hooks and tools for {safe(str(root))} are put into"
     say(f"{what} these files; --dry-run shows each line.")
     if not yes and not typer.confirm("Go on?", default=True, err=True):
@@ -213,11 +215,12 @@ def _list(project: Path | None, *, json: bool) -> None:
     if json:
         out_json({"agents": [one._asdict() for one in found]})
         return
-    rows = [
-        (one.agent, "installed" if one.installed else "not installed", one.state, safe(one.workspace))
-        for one in found
-    ]
-    out("\n".join(render.table(rows)))
+    near = [one for one in found if one.installed or one.state != "not connected"]
+    rows = [(one.agent, one.state, safe(_short(one.workspace))) for one in near]
+    if rows:
+        out("\n".join(render.table(rows)))
+    if rest := [one.agent for one in found if one not in near]:
+        out(textwrap.fill(f"Not installed: {', '.join(rest)}.", 80, subsequent_indent="  "))
     for one in found:
         if one.problem:
             say(safe(one.problem))
@@ -282,13 +285,39 @@ def _out_changes(host: "Host", root: Path, texts: dict[str, str], *, dry_run: bo
 def _show_done(
     host: "Host", changes: "list[Change]", root: Path, *, remove: bool, changed: bool = False
 ) -> None:
-    for one in changes:
-        out(safe(str(one.path)))
+    for path in _places(host, changes, root, None):
+        out(safe(path))
     if not (changes or changed):
         say(f"{host.title} is {'not connected' if remove else 'already connected'}; nothing was changed.")
     elif remove:
         say(f"Removed mnemark from {host.title}.")
     else:
         say(f"{host.title} will use the memory in {safe(str(root))} from its next session.")
-        if host.note:
-            say(host.note)
+        for note in _notes(host, root):
+            say(note)
+
+
+def _places(host: "Host", changes: "list[Change]", root: Path, project: Path | None) -> list[str]:
+    """Return the changed files, with one line for all commands of an agent."""
+    commands = [one.path for one in host.targets(root, project) if one.what == "commands"]
+    names = [str(change.path) for change in changes if change.path not in commands]
+    count = len(changes) - len(names)
+    return [*names, f"{os.path.commonpath(commands)} ({count} commands)"] if count else names
+
+
+def _notes(host: "Host", root: Path) -> list[str]:
+    """Return what there is to know after connecting."""
+    from mnemark.agent.connect.connect import own_commands
+
+    kinds = {target.what for target in host.targets(root, None)}
+    notes = [host.note] if host.note else []
+    if "hooks" not in kinds:
+        notes.append(f"{host.title} gets the memory tools only: nothing is recalled or recorded by itself.")
+    notes += [f"{path} is your own and was left alone." for path in own_commands(host, root)]
+    return notes
+
+
+def _short(folder: str) -> str:
+    """Return a path with `~` for the home folder."""
+    home = str(Path.home())
+    return f"~{folder[len(home) :]}" if folder == home or folder.startswith(home + "/") else folder
