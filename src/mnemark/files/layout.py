@@ -18,6 +18,7 @@ import msgspec
 from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
 from mnemark.files import platform
 from mnemark.files.copies import copy_of
+from mnemark.files.disk_errors import translated
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Kind, Origin, Problem
 
@@ -344,6 +345,8 @@ def init(root: Path) -> list[str]:
         made = [name for name, text in wanted.items() if _create(root / name, text)]
     except (PermissionError, NotADirectoryError, FileExistsError) as error:
         raise ReadOnlyError(f"Cannot write to {root}: {error.strerror}. Choose another folder.") from error
+    except OSError as error:
+        raise translated(error, root) from error
     private_folder(root)
     return made
 
@@ -351,15 +354,17 @@ def init(root: Path) -> list[str]:
 def private_folder(root: Path) -> Path:
     """Return the workspace's `.mnemark/`, made if missing, with a `.gitignore` that keeps it out of git.
 
-    Raises ReadOnlyError, or UsageError where it is a link.
+    Raises ReadOnlyError, UsageError where it is a link, or MnemarkError for a full or failing disk.
     """
     folder = root / PRIVATE
     check_private(root)
     try:
         platform.make_folder(folder)
         _create(folder / ".gitignore", "*\n")
-    except OSError as error:
+    except (NotADirectoryError, FileExistsError) as error:
         raise ReadOnlyError(f"Cannot make {folder}: {error.strerror}.") from error
+    except OSError as error:
+        raise translated(error, folder) from error
     return folder
 
 
@@ -404,6 +409,11 @@ def _create(path: Path, text: str) -> bool:
         fd = platform.FS.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     except FileExistsError:
         return False
-    with os.fdopen(fd, "wb") as file:
-        file.write(text.encode())
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(text.encode())
+    except OSError:  # half a file would be taken for a person's own
+        with suppress(OSError):
+            platform.FS.unlink(path)
+        raise
     return True

@@ -6,7 +6,6 @@ the same meaning as the backup, the backup is restored. A server of our name tha
 replaced, and restored by the removal.
 """
 
-import contextlib
 import difflib
 import json
 import os
@@ -18,7 +17,8 @@ from typing import Any, Final, Literal, NamedTuple
 from mnemark.agent.connect import json_edit, toml_edit
 from mnemark.agent.connect.hosts import HOSTS, SERVER, Entry, Host, Target, host_named, is_installed, is_ours
 from mnemark.errors import BusyError, MnemarkError, ReadOnlyError, UsageError
-from mnemark.files import platform
+from mnemark.files import jsonl, platform
+from mnemark.files.disk_errors import translate_os_errors
 
 BACKUP: Final = ".before-mnemark"
 State = Literal["connected", "partly connected", "not connected", "unreadable"]
@@ -257,17 +257,18 @@ def _apply(change: Change) -> None:
     path = change.path
     if _read(path) != change.before:
         raise BusyError(f"{path} has changed in the meantime; try again")
-    backup = _backup(path)
-    if change.after is None:
-        path.unlink()
-        return
-    platform.make_folder(path.parent)
-    mode = path.stat() if change.before is not None else None
-    if change.before is not None and (not _is_connected(path, change.before) or _replaces_own(change)):
-        _write(backup, change.before, mode)
-    _write(path, change.after, mode)
-    if not _is_connected(path, change.after):
-        backup.unlink(missing_ok=True)
+    with translate_os_errors(path):
+        backup = _backup(path)
+        if change.after is None:
+            path.unlink()
+            return
+        platform.make_folder(path.parent)
+        mode = path.stat() if change.before is not None else None
+        if change.before is not None and (not _is_connected(path, change.before) or _replaces_own(change)):
+            _write(backup, change.before, mode)
+        _write(path, change.after, mode)
+        if not _is_connected(path, change.after):
+            backup.unlink(missing_ok=True)
 
 
 def _is_connected(path: Path, text: str) -> bool:
@@ -314,19 +315,7 @@ def _is_server(value: Any) -> bool:
 
 def _write(path: Path, text: str, like: os.stat_result | None) -> None:
     platform.sweep_folder(path.parent)
-    name = platform.temporary_beside(path)
-    try:
-        with platform.open_new(name) as file:
-            file.write(text.encode("utf-8"))
-            file.flush()
-            if like is not None:
-                platform.keep_permissions(file.fileno(), like)
-            os.fsync(file.fileno())
-        name.replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            name.unlink()
-        raise
+    jsonl.replace_file(path, text.encode("utf-8"), like)
 
 
 def connections(project: Path | None = None) -> list[Connection]:

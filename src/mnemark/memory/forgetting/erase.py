@@ -196,7 +196,7 @@ def _rewrite_index(ws: OpenWorkspace, waiting: list[Wait]) -> list[Place]:
 
 
 def _scrubbed(ws: OpenWorkspace) -> tuple[int, bool]:
-    ws.searcher.refresher.sync(progress=None, wait=LOCK_SECONDS, embed=False)
+    ws.searcher.sync()
     ws.searcher.reader.drop_cache()
     with sync_lock(ws.index.home, timeout=LOCK_SECONDS):
         for cut_off in (ws.index.home / layout.PRIVATE).glob("index.db.new*"):
