@@ -60,11 +60,10 @@ def translate_os_errors(path: Path) -> Iterator[None]:
     except UnreadableError:
         raise
     except OSError as error:
-        raise translated(error, path) from error
+        raise _translated(error, path) from error
 
 
-def translated(error: OSError, path: Path) -> MnemarkError:
-    """Return the error to raise for an OSError from writing `path`."""
+def _translated(error: OSError, path: Path) -> MnemarkError:
     if getattr(error, "winerror", None) in _WINDOWS_SHARING:
         return BusyError(f"{path.name}: another program has it open; close it there and try again")
     if error.errno in _READ_ONLY:

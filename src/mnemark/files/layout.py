@@ -15,10 +15,9 @@ from typing import Literal
 
 import msgspec
 
-from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
+from mnemark.errors import MnemarkError, NotFoundError, ReadOnlyError, UsageError
 from mnemark.files import platform
 from mnemark.files.copies import copy_of
-from mnemark.files.disk_errors import translated
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Kind, Origin, Problem
 
@@ -346,7 +345,7 @@ def init(root: Path) -> list[str]:
     except (PermissionError, NotADirectoryError, FileExistsError) as error:
         raise ReadOnlyError(f"Cannot write to {root}: {error.strerror}. Choose another folder.") from error
     except OSError as error:
-        raise translated(error, root) from error
+        raise _not_made(error, root) from error
     private_folder(root)
     return made
 
@@ -361,11 +360,15 @@ def private_folder(root: Path) -> Path:
     try:
         platform.make_folder(folder)
         _create(folder / ".gitignore", "*\n")
-    except (NotADirectoryError, FileExistsError) as error:
-        raise ReadOnlyError(f"Cannot make {folder}: {error.strerror}.") from error
     except OSError as error:
-        raise translated(error, folder) from error
+        raise _not_made(error, folder) from error
     return folder
+
+
+def _not_made(error: OSError, path: Path) -> MnemarkError:
+    if platform.is_of_disk(error):  # it may work again in a moment: nothing becomes read-only for good
+        return MnemarkError(f"Cannot make {path}: {error.strerror}; free some space, or check its disk.")
+    return ReadOnlyError(f"Cannot make {path}: {error.strerror}.")
 
 
 def check_private(root: Path) -> None:

@@ -54,8 +54,9 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8  # mallopt(3)
 _SAYS_ENOUGH = frozenset(
     {errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.EMLINK, errno.ENXIO, errno.EINVAL}
     | {errno.EILSEQ, errno.ENAMETOOLONG, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
+    | {errno.EROFS, errno.EEXIST}
 )
-"""Errors of reading that are about a name, permissions, or this process; all others are the disk's."""
+"""Errors that are about a name, permissions, or this process; all others are the disk's."""
 _NOT_SUPPORTED = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM})
 
 
@@ -284,9 +285,14 @@ def _reader(path: Path, *, links: bool) -> BinaryIO:
     return io.BufferedReader(_Reader(fd, path))
 
 
+def is_of_disk(error: OSError) -> bool:
+    """Whether a disk is full or fails."""
+    return error.errno is not None and error.errno not in _SAYS_ENOUGH
+
+
 def _raise_named(error: OSError, path: Path) -> NoReturn:
     """Raise the error itself, or an UnreadableError of `path` where it is the disk's."""
-    if error.errno is None or error.errno in _SAYS_ENOUGH:
+    if not is_of_disk(error):
         raise error
     raise UnreadableError(error.errno, error.strerror, str(path)) from error
 
