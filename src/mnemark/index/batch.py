@@ -10,7 +10,7 @@ import numpy as np
 from mnemark.errors import BusyError
 from mnemark.files.layout import Place
 from mnemark.files.scan import Entry
-from mnemark.index import schema, sums
+from mnemark.index import schema
 from mnemark.index.analysis import PassageText
 from mnemark.index.derived import SOURCES
 from mnemark.index.rows import (
@@ -195,7 +195,7 @@ def insert_segment(
     dead = bytes((size + 7) // 8)
     connection.execute("INSERT INTO segments (size, rows, dead) VALUES (?, ?, ?)", (size, rows, dead))
     segment = connection.last_insert_rowid()
-    found = sums.Sums(rows, dead)
+    found = schema.Sums(rows, dead)
     connection.executemany(
         "INSERT INTO postings VALUES (?, ?, ?)",
         ((segment, term, data) for term, data in found.counted(postings)),
@@ -218,17 +218,17 @@ def _mark_dead(connection: apsw.Connection, documents: set[int]) -> None:
         hit = np.isin(np.frombuffer(rows, ROW)["document"], wanted)
         if not hit.any():
             continue
-        sums.check(meta, segment, rows, dead)  # else the new checksum would hide the damage
+        schema.check_columns(meta, segment, rows, dead)  # else the new checksum would hide the damage
         bits = dead_bits(dead, size) | hit
         if bits.all():
             connection.execute("DELETE FROM segments WHERE id = ?", (segment,))
             connection.execute("DELETE FROM postings WHERE segment = ?", (segment,))
-            sums.drop(connection, [segment])
+            schema.drop_sums(connection, [segment])
         else:
             packed = np.packbits(bits).tobytes()
             connection.execute("UPDATE segments SET dead = ? WHERE id = ?", (packed, segment))
-            if known := sums.stored(meta, segment):
-                sums.Sums(rows, packed, known[2]).store(connection, segment)
+            if known := schema.stored_sums(meta, segment):
+                schema.Sums(rows, packed, known[2]).store(connection, segment)
     connection.executemany("DELETE FROM passages WHERE document = ?", [(d,) for d in documents])
 
 

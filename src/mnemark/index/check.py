@@ -15,7 +15,7 @@ from mnemark.facts.visible import Visible
 from mnemark.files import layout
 from mnemark.files.locks import sync_lock
 from mnemark.files.scan import Entry
-from mnemark.index import schema, sums
+from mnemark.index import schema
 from mnemark.index.plan import plan
 from mnemark.index.rows import ROW, Rows
 from mnemark.index.segment import dead_bits, decode
@@ -82,8 +82,8 @@ def _segments(connection: apsw.Connection, *, deep: bool) -> Iterator[str]:
             continue
         listed = "SELECT term, data FROM postings WHERE segment = ? ORDER BY term"
         try:
-            sums.check(meta, segment, rows, dead)
-            sums.check_postings(meta, segment, connection.execute(listed, (segment,)))
+            schema.check_columns(meta, segment, rows, dead)
+            schema.check_postings(meta, segment, connection.execute(listed, (segment,)))
         except IntegrityError as error:
             yield f"segment {segment}: {schema.damage_of(error)}"
             continue

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mnemark.errors import BusyError
-from mnemark.index import schema, sums
+from mnemark.index import schema
 from mnemark.index.batch import insert_segment
 from mnemark.index.rows import ROW
 from mnemark.index.segment import dead_bits, due_for_merge, merged_posting
@@ -61,7 +61,7 @@ def merge(connection: apsw.Connection, chosen: list[int]) -> None:
     for segment in chosen:
         sql = "SELECT size, rows, dead FROM segments WHERE id = ?"
         ((size, blob, dead),) = schema.rows(connection, sql, (segment,))
-        sums.check(meta, segment, blob, dead)
+        schema.check_columns(meta, segment, blob, dead)
         alive = ~dead_bits(dead, size)
         count = int(alive.sum())
         numbers = np.full(size, -1, np.int32)
@@ -73,7 +73,7 @@ def merge(connection: apsw.Connection, chosen: list[int]) -> None:
     marks = ",".join("?" * len(chosen))
     connection.execute(f"DELETE FROM segments WHERE id IN ({marks})", chosen)  # noqa: S608 - only marks
     connection.execute(f"DELETE FROM postings WHERE segment IN ({marks})", chosen)  # noqa: S608 - only marks
-    sums.drop(connection, chosen)
+    schema.drop_sums(connection, chosen)
     insert_segment(connection, first, np.concatenate(rows).tobytes(), postings)
     connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
 
@@ -85,7 +85,7 @@ def _merged(
     sql = f"SELECT term, segment, data FROM postings WHERE segment IN ({marks}) ORDER BY term, segment"  # noqa: S608
     read = schema.rows(connection, sql, chosen)
     for segment in chosen:
-        sums.check_postings(meta, segment, ((term, data) for term, of, data in read if of == segment))
+        schema.check_postings(meta, segment, ((term, data) for term, of, data in read if of == segment))
     joined = (
         (term, merged_posting([(segment, data) for _, segment, data in found], renumber))
         for term, found in itertools.groupby(read, operator.itemgetter(0))

@@ -17,7 +17,7 @@ from mnemark.errors import IntegrityError, NewerFormatError, NotFoundError
 from mnemark.files import layout
 from mnemark.files.journal import Journal
 from mnemark.files.tombstones import TombstoneLog
-from mnemark.index import schema, sums
+from mnemark.index import schema
 from mnemark.text.redaction import spans
 from mnemark.text.words import segment
 
@@ -154,10 +154,10 @@ class QuickIndex:
             if any(
                 len(rows) != size * ROW.size or len(dead) != (size + 7) // 8 for _, size, rows, dead in found
             ):
-                raise IntegrityError(sums.DAMAGED)
+                raise IntegrityError(schema.DAMAGED_COLUMNS)
             meta = schema.read_meta(self._db)
         for segment_id, _, rows, dead in found:
-            sums.check(meta, segment_id, rows, dead)
+            schema.check_columns(meta, segment_id, rows, dead)
         return found
 
     def count(self) -> int:

@@ -22,7 +22,7 @@ from mnemark.files.locks import sync_lock
 from mnemark.files.platform import identity, machine_name
 from mnemark.files.reading import digest
 from mnemark.files.tombstones import TombstoneLog, Tombstones
-from mnemark.index import schema, sums
+from mnemark.index import schema
 from mnemark.index.connections import Connections
 from mnemark.index.derived import Ranges, ranges
 from mnemark.index.plan import Known
@@ -297,7 +297,7 @@ class Index:
         for segment, size, rows, dead in schema.rows(connection, sql):
             if len(rows) != size * ROW.itemsize or len(dead) != (size + 7) // 8:
                 raise IntegrityError(f"{_DAMAGED} (segment {segment})")
-            sums.check(meta, segment, rows, dead)
+            schema.check_columns(meta, segment, rows, dead)
             posting = functools.partial(self._posting, segment, size)
             views.append(SegmentView(np.frombuffer(rows, ROW), dead_bits(dead, size), posting))
         listed = schema.rows(connection, "SELECT id FROM documents ORDER BY path")
