@@ -204,7 +204,7 @@ _ID_WORDS = frozenset((
 _MIXED = lazy_pattern(
     r"(?<![A-Za-z0-9_/+=.%&?#@-])(?=[A-Za-z_-]{0,40}[0-9])[A-Za-z0-9_-]{20,128}(?![A-Za-z0-9_/+=@-]|\.[A-Za-z0-9])"
 )
-_RUN = lazy_pattern(r"[A-Za-z0-9]{12,}")
+_RUN = lazy_pattern(r"[A-Za-z0-9]{16,}")
 _IDS = lazy_pattern(r"[_-]")
 _PUBLIC = lazy_pattern(
     r"AAAA|[13][1-9A-HJ-NP-Za-km-z]{25,34}\Z|Qm[1-9A-HJ-NP-Za-km-z]{44}\Z|0x[0-9A-Fa-f]+\Z"
@@ -217,7 +217,8 @@ _SMALL = lazy_pattern(r"[a-z]{3,}")
 _WRITTEN = 0.35  # most of a run that may be in such parts: NamesInCode have more
 _SHOWN = lazy_pattern(
     r"(?:[Pp]ub(?:lic)?[ _-]?[Kk]ey|(?<![A-Za-z])[Ii][Dd]|I[Dd]|"
-    r"(?i:hash|digest|checksum|etag|fingerprint|address|integrity|site[ _-]?key))[\"'`]?\s?[:=]?>?\s?[\"'`]?\Z"
+    r"(?i:hash|digest|checksum|etag|fingerprint|address|integrity|site[ _-]?key))"
+    r"[\"'`]?\s?[:=]?>?\s?[\"'`]?\Z"
 )
 """A name, right before a word, of what is no secret."""
 _NEAR = 24
