@@ -222,6 +222,7 @@ _SHOWN = lazy_pattern(
 )
 """A name, right before a word, of what is no secret."""
 _NEAR = 24
+_OWN_COMMENT = 4_000  # most characters of a mark of generated text, which holds hashes of its lines
 _LOWER_RUN, _LOWER_CHANGES = 28, 0.28  # of 36 characters, in 40 of 100
 _BLOCK_LINE = 48  # least characters of a line of encoded data
 _DATA_ABOVE = lazy_pattern(r"[A-Za-z0-9+/]{30}=*\r?\n[ \t>]*\Z")
@@ -309,6 +310,9 @@ def _mixed_tokens(text: str) -> Iterator[Span]:
         ):
             continue
         if _SHOWN.search(text, max(0, found.start() - _NEAR), found.start()):
+            continue
+        own = text.rfind("<!-- mnemark:", max(0, found.start() - _OWN_COMMENT), found.start())
+        if own >= 0 and "-->" not in text[own : found.start()]:
             continue
         if len(word) < _BLOCK_LINE or not _in_a_block(text, found.start(), found.end()):
             yield "key", found.start(), found.end()
