@@ -192,7 +192,7 @@ def test_a_word_that_only_a_machine_writes_is_redacted(context: str, alphabet: s
         "MCC_GetSlowCompTauX20Enable test-8000Hz-le-3ch-5S-24bit.wav _ZN4node16NodeMainInstance3RunEv",
         "ELBSecurityPolicy-TLS13-1-2-Ext1-2021-06 Test64BitMatrixSameAsArray",
         "a database id cjld2cjxh0000qzrmn831i7rn",
-        f"<!-- mnemark:begin profile | {_made(ALNUM, 40)} {_made(ALNUM, 44)} | without: {_made(ALNUM, 48)} -->",
+        f"<!-- mnemark:begin user | {_made(ALNUM, 40)} {_made(ALNUM, 44)} | without: {_made(ALNUM, 48)} -->",
     ],
 )
 def test_ids_hashes_public_keys_and_data_stay(text: str) -> None:
