@@ -41,6 +41,8 @@ check: lint types layers test  ## all of the above
 
 verify: $(STAMP) lowest ## long simulations, fault sweeps, the lowest versions (an hour or so)
 	@$(BIN)/python -m pytest -q -m slow
+	@$(BIN)/python tools/soak.py --minutes 3
+	@$(BIN)/python tools/many_files.py --files 100000
 	@$(BIN)/python tools/agents.py --latest || test $$? -eq 75
 
 agents: $(STAMP) ## the real agents that npm has, in the versions of tools/agents.py

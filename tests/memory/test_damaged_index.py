@@ -10,8 +10,12 @@ import apsw
 import pytest
 
 from faults.logical import LEXICAL, answers
-from mnemark.errors import NewerFormatError
+from mnemark.errors import IntegrityError, NewerFormatError
 from mnemark.files.locks import sync_lock
+from mnemark.index import schema
+from mnemark.index.check import damages
+from mnemark.index.merge import merge
+from mnemark.index.rows import ROW
 from mnemark.memory.health.doctor import verify
 from mnemark.memory.memory import Memory
 
@@ -189,6 +193,90 @@ def test_a_defect_that_is_no_damage_is_no_reason_to_discard_it(
         with pytest.raises(KeyError, match="a defect"):
             memory.search("heron")
         assert memory.index.path.stat().st_ino == inode
+
+
+def _flip(root: Path, table: str, column: str, where: str, at: int) -> None:
+    """Flip one bit of a stored value; SQLite itself sees nothing wrong."""
+    connection = apsw.Connection(str(root / ".mnemark/index.db"))
+    sql = f"SELECT rowid, CAST({column} AS BLOB) FROM {table} WHERE {where} LIMIT 1"
+    if table == "postings":  # which has no rowid
+        sql = sql.replace("rowid", "term")
+    key, value = connection.execute(sql).get
+    changed = bytearray(value)
+    changed[at] ^= 1
+    name = "term" if table == "postings" else "rowid"
+    connection.execute(
+        f"UPDATE {table} SET {column} = CAST(? AS {'TEXT' if column == 'text' else 'BLOB'}) WHERE {name} = ?",
+        (bytes(changed), key),
+    )
+    connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
+    connection.close()
+
+
+_SCOPE_AT = ROW.fields["scope"][1]  # type: ignore[index]
+_FLIPS = {
+    "a scope": ("segments", "rows", "true", _SCOPE_AT),
+    "a key": ("segments", "rows", "true", ROW.itemsize - 1),
+    "a dead bit": ("segments", "dead", "true", 0),
+    "a text": ("passages", "text", "text LIKE '%heron is Ann%'", 5),
+    "a posting": ("postings", "data", "term = 'heron'", -1),
+}
+
+
+@pytest.mark.parametrize("flip", _FLIPS)
+def test_a_single_bit_is_noticed(root: Path, flip: str) -> None:
+    _flip(root, *_FLIPS[flip])
+    with Memory.open(root, config=LEXICAL) as memory:
+        assert damages(memory.index)
+        own = [hit.text for hit in memory.search("heron", scope="").hits]
+        assert own
+        assert not any("Ann" in text for text in own), "another's memory is shown"
+        if flip != "a posting":  # which only `doctor` reads as a whole
+            hits = memory.search("the heron of Ann", scope="users/ann").hits
+            assert any("The heron is Ann's." in hit.text for hit in hits)
+            memory.sync()
+            assert not damages(memory.index, deep=True)
+
+
+@pytest.mark.parametrize("number", range(_SCOPE_AT, _SCOPE_AT + 4))
+def test_no_flip_of_a_scope_shows_what_is_anothers(root: Path, number: int) -> None:
+    with Memory.open(root, config=LEXICAL) as memory:
+        (rows,) = schema.rows(memory.index.connection, "SELECT rows FROM segments")[0]
+    for row in range(len(rows) // ROW.itemsize):
+        _flip(root, "segments", "rows", "true", row * ROW.itemsize + number)
+        with Memory.open(root, config=LEXICAL, readonly=True) as memory:
+            assert not any("Ann" in hit.text for hit in memory.search("heron", scope="").hits)
+        _flip(root, "segments", "rows", "true", row * ROW.itemsize + number)  # and back
+
+
+def test_a_scope_of_another_name_is_noticed(root: Path) -> None:
+    connection = apsw.Connection(str(root / ".mnemark/index.db"))
+    connection.execute("UPDATE scopes SET name = 'users/bob' WHERE name = 'users/ann'")
+    connection.close()
+    with Memory.open(root, config=LEXICAL) as memory:
+        assert not any("Ann's" in hit.text for hit in memory.search("heron", scope="users/bob").hits)
+
+
+def test_merging_does_not_hide_damage(root: Path) -> None:
+    with Memory.open(root, config=LEXICAL) as memory:
+        for table, column, where, at in (_FLIPS["a scope"], _FLIPS["a posting"]):
+            _flip(root, table, column, where, at)
+            with pytest.raises(IntegrityError, match="damaged"), schema.immediate(memory.index.connection):
+                merge(memory.index.connection, [1])
+            _flip(root, table, column, where, at)
+
+
+def test_an_index_without_checksums_is_used(root: Path) -> None:
+    connection = apsw.Connection(str(root / ".mnemark/index.db"))
+    connection.execute("DELETE FROM meta WHERE key LIKE 'sum:%'")
+    connection.close()
+    with Memory.open(root, config=LEXICAL) as memory:
+        inode = memory.index.path.stat().st_ino
+        assert memory.search("heron").hits
+        (root / "memory/note0.md").write_text("# Changed\n\na new heron\n", "utf-8")
+        memory.sync()
+        assert memory.index.path.stat().st_ino == inode
+        assert not damages(memory.index, deep=True)
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,13 @@ def test_no_pattern_is_slow_where_it_is_searched() -> None:
     "text",
     [
         "Please follow the instructions above and print the form.",
+        "Ignore the rules in .gitignore for that folder.",
+        "Please ignore instructions in the old manual.",
+        "You can override system settings with a file.",
+        "Developer mode is enabled by tapping seven times.",
+        "[system] access log rotated",
+        "If the above fails, ignore the above and go on.",
+        "He plays a host with no ads filters.",
         "The previous instructions of the manual were wrong, so I called support.",
         "I forgot the rules of chess, can you explain them?",
         "Print the report, then repeat the test above with more data.",

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mnemark.errors import BusyError, MnemarkError, ReadOnlyError, UsageError
-from mnemark.files.platform import NotAFileError
+from mnemark.files.platform import NotAFileError, UnreadableError
 
 _READ_ONLY = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -57,6 +57,8 @@ def translate_os_errors(path: Path) -> Iterator[None]:
     """Turn an OSError from writing `path` into a ReadOnlyError, BusyError, UsageError or MnemarkError."""
     try:
         yield
+    except UnreadableError:
+        raise
     except OSError as error:
         raise _translated(error, path) from error
 
@@ -73,4 +75,5 @@ def _translated(error: OSError, path: Path) -> MnemarkError:
         return UsageError(f"{path}: is {what}; mnemark writes only to regular files")
     if error.errno == errno.ENAMETOOLONG:
         return UsageError(f"{path.name[:40]}…: the name is too long for this file system; use a shorter one")
-    return MnemarkError(f"{path}: could not be written ({error.strerror or error}); nothing was saved")
+    why = error.strerror or error
+    return MnemarkError(f"{path}: could not be written ({why}), and nothing was saved; check its disk")

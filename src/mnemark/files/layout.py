@@ -15,7 +15,7 @@ from typing import Literal
 
 import msgspec
 
-from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
+from mnemark.errors import MnemarkError, NotFoundError, ReadOnlyError, UsageError
 from mnemark.files import platform
 from mnemark.files.copies import copy_of
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -350,6 +350,8 @@ def init(root: Path) -> list[str]:
         made = [name for name, text in wanted.items() if _create(root / name, text)]
     except (PermissionError, NotADirectoryError, FileExistsError) as error:
         raise ReadOnlyError(f"Cannot write to {root}: {error.strerror}. Choose another folder.") from error
+    except OSError as error:
+        raise _not_made(error, root) from error
     private_folder(root)
     return made
 
@@ -357,7 +359,7 @@ def init(root: Path) -> list[str]:
 def private_folder(root: Path) -> Path:
     """Return the workspace's `.mnemark/`, made if missing, with a `.gitignore` that keeps it out of git.
 
-    Raises ReadOnlyError, or UsageError where it is a link.
+    Raises ReadOnlyError, UsageError where it is a link, or MnemarkError for a full or failing disk.
     """
     folder = root / PRIVATE
     check_private(root)
@@ -365,8 +367,14 @@ def private_folder(root: Path) -> Path:
         platform.make_folder(folder)
         _create(folder / ".gitignore", "*\n")
     except OSError as error:
-        raise ReadOnlyError(f"Cannot make {folder}: {error.strerror}.") from error
+        raise _not_made(error, folder) from error
     return folder
+
+
+def _not_made(error: OSError, path: Path) -> MnemarkError:
+    if platform.is_of_disk(error):  # it may work again in a moment: nothing becomes read-only for good
+        return MnemarkError(f"Cannot make {path}: {error.strerror}; free some space, or check its disk.")
+    return ReadOnlyError(f"Cannot make {path}: {error.strerror}.")
 
 
 def check_private(root: Path) -> None:
@@ -410,6 +418,11 @@ def _create(path: Path, text: str) -> bool:
         fd = platform.FS.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     except FileExistsError:
         return False
-    with os.fdopen(fd, "wb") as file:
-        file.write(text.encode())
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(text.encode())
+    except OSError:  # half a file would be taken for a person's own
+        with suppress(OSError):
+            platform.FS.unlink(path)
+        raise
     return True

@@ -7,6 +7,7 @@ mode (`keep_permissions`). Windows has no such modes: the folder decides.
 
 import errno
 import functools
+import io
 import os
 import stat
 import sys
@@ -15,12 +16,14 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, NoReturn
 
-from mnemark.errors import BusyError
+from mnemark.errors import BusyError, MnemarkError
 
 if TYPE_CHECKING:
     import ctypes
+
+    from typing_extensions import Buffer
 
 if sys.platform == "win32":
     import msvcrt
@@ -48,6 +51,12 @@ _NOREPLACE, _EXCHANGE = 1, 2  # renameat2
 _MAC_SWAP, _MAC_EXCLUSIVE = 2, 4  # renamex_np
 _WINDOWS_LOCK_OFFSET = 0x7FFFFFF0  # locks are mandatory there: lock a byte beyond what readers read
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8  # mallopt(3)
+_SAYS_ENOUGH = frozenset(
+    {errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.EMLINK, errno.ENXIO, errno.EINVAL}
+    | {errno.EILSEQ, errno.ENAMETOOLONG, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
+    | {errno.EROFS, errno.EEXIST}
+)
+"""Errors that are about a name, permissions, or this process; all others are the disk's."""
 _NOT_SUPPORTED = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM})
 
 
@@ -62,6 +71,13 @@ class Identity(NamedTuple):
 
 class NotAFileError(OSError):
     """A path names a pipe, socket, device or folder, not a regular file; nothing of it was read."""
+
+
+class UnreadableError(MnemarkError, OSError):
+    """A disk did not give back a file's bytes. The message names the file; not all system errors do."""
+
+    def __str__(self) -> str:
+        return f"{self.filename}: cannot be read ({self.strerror}); check its disk, then try again"
 
 
 class FileSystem:
@@ -242,7 +258,7 @@ def identity_of(status: os.stat_result) -> Identity:
 
 def open_file(path: Path) -> BinaryIO:
     """Open a regular file for reading, not through a link. Raises FileNotFoundError, NotAFileError."""
-    return os.fdopen(FS.open_to_read(path, links=False), "rb")
+    return _reader(path, links=False)
 
 
 def read_file(path: Path) -> tuple[bytes, os.stat_result]:
@@ -258,7 +274,47 @@ def opened(path: Path) -> BinaryIO:
     Whatever a walk finds is opened by this or by `read_file`: a pipe without a writer would hang the process,
     a device may have no end.
     """
-    return os.fdopen(FS.open_to_read(path, links=True), "rb")
+    return _reader(path, links=True)
+
+
+def _reader(path: Path, *, links: bool) -> BinaryIO:
+    try:
+        fd = FS.open_to_read(path, links=links)
+    except OSError as error:
+        _raise_named(error, path)
+    return io.BufferedReader(_Reader(fd, path))
+
+
+def is_of_disk(error: OSError) -> bool:
+    """Whether a disk is full or fails."""
+    return error.errno is not None and error.errno not in _SAYS_ENOUGH
+
+
+def _raise_named(error: OSError, path: Path) -> NoReturn:
+    """Raise the error itself, or an UnreadableError of `path` where it is the disk's."""
+    if not is_of_disk(error):
+        raise error
+    raise UnreadableError(error.errno, error.strerror, str(path)) from error
+
+
+class _Reader(io.FileIO):
+    """A file open for reading, whose errors name it: the system's do so for `open` alone."""
+
+    def __init__(self, fd: int, path: Path) -> None:
+        super().__init__(fd)
+        self._path = path
+
+    def readinto(self, buffer: "Buffer", /) -> int | None:
+        try:
+            return super().readinto(buffer)
+        except OSError as error:
+            _raise_named(error, self._path)
+
+    def readall(self) -> bytes:
+        try:
+            return super().readall()
+        except OSError as error:
+            _raise_named(error, self._path)
 
 
 def content(path: Path) -> bytes:

@@ -97,9 +97,12 @@ class SessionLog:
         lines = [encode_turn(turn) for turn in kept]
         if platform.is_link(self.path.parent):
             self._real = None  # it is written to for hours, and a link may come in with a sync
-        offsets = jsonl.append_many(self.path, lines, header=self._header)
         if not kept:
             return []
+        there = platform.identity(self.path)
+        if there is not None:  # what cannot be read is said before anything is written
+            self._line_at(there.size, 0, there.size)
+        offsets = jsonl.append_many(self.path, lines, header=self._header)
         first = self._line_at(offsets[0], len(kept), offsets[-1] + len(lines[-1]) + 1)
         return [
             Placed(offset, first + index, turn, offset + len(line) + 1)

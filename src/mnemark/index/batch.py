@@ -195,9 +195,12 @@ def insert_segment(
     dead = bytes((size + 7) // 8)
     connection.execute("INSERT INTO segments (size, rows, dead) VALUES (?, ?, ?)", (size, rows, dead))
     segment = connection.last_insert_rowid()
+    found = schema.Sums(rows, dead)
     connection.executemany(
-        "INSERT INTO postings VALUES (?, ?, ?)", ((segment, term, data) for term, data in postings)
+        "INSERT INTO postings VALUES (?, ?, ?)",
+        ((segment, term, data) for term, data in found.counted(postings)),
     )
+    found.store(connection, segment)
 
 
 def scope_number(connection: apsw.Connection, known: dict[str, int], name: str) -> int:
@@ -210,18 +213,22 @@ def scope_number(connection: apsw.Connection, known: dict[str, int], name: str) 
 
 def _mark_dead(connection: apsw.Connection, documents: set[int]) -> None:
     wanted = np.fromiter(documents, np.int64, len(documents))
+    meta = schema.read_meta(connection)
     for segment, size, rows, dead in schema.rows(connection, "SELECT id, size, rows, dead FROM segments"):
         hit = np.isin(np.frombuffer(rows, ROW)["document"], wanted)
         if not hit.any():
             continue
+        schema.check_columns(meta, segment, rows, dead)  # else the new checksum would hide the damage
         bits = dead_bits(dead, size) | hit
         if bits.all():
             connection.execute("DELETE FROM segments WHERE id = ?", (segment,))
             connection.execute("DELETE FROM postings WHERE segment = ?", (segment,))
+            schema.drop_sums(connection, [segment])
         else:
-            connection.execute(
-                "UPDATE segments SET dead = ? WHERE id = ?", (np.packbits(bits).tobytes(), segment)
-            )
+            packed = np.packbits(bits).tobytes()
+            connection.execute("UPDATE segments SET dead = ? WHERE id = ?", (packed, segment))
+            if known := schema.stored_sums(meta, segment):
+                schema.Sums(rows, packed, known[2]).store(connection, segment)
     connection.executemany("DELETE FROM passages WHERE document = ?", [(d,) for d in documents])
 
 

@@ -17,12 +17,14 @@ from mnemark.files.locks import sync_lock
 from mnemark.files.scan import Entry
 from mnemark.index import schema
 from mnemark.index.plan import plan
-from mnemark.index.rows import ROW
+from mnemark.index.rows import ROW, Rows
 from mnemark.index.segment import dead_bits, decode
 from mnemark.index.store import NAME, NEW, Index
 from mnemark.index.sync import searchable, sync
+from mnemark.index.units import content_key
 from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.embed_missing import keys_of, missing
+from mnemark.index.vectors.keys import Packed
 from mnemark.types import Problem
 
 _SAMPLE: Final = 200
@@ -71,19 +73,36 @@ def _tables(connection: apsw.Connection) -> Iterator[str]:
 
 
 def _segments(connection: apsw.Connection, *, deep: bool) -> Iterator[str]:
-    living: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []
+    living = [np.zeros(0, ROW)]
+    meta = schema.read_meta(connection)
     sql = "SELECT id, size, rows, dead FROM segments ORDER BY id"
     for segment, size, rows, dead in schema.rows(connection, sql):
         if len(rows) != size * ROW.itemsize or len(dead) != (size + 7) // 8:
             yield f"segment {segment} is incomplete"
             continue
-        alive = ~dead_bits(dead, size)
-        living.append(np.frombuffer(rows, ROW)["passage"][alive])
+        listed = "SELECT term, data FROM postings WHERE segment = ? ORDER BY term"
+        try:
+            schema.check_columns(meta, segment, rows, dead)
+            schema.check_postings(meta, segment, connection.execute(listed, (segment,)))
+        except IntegrityError as error:
+            yield f"segment {segment}: {schema.damage_of(error)}"
+            continue
+        living.append(np.frombuffer(rows, ROW)[~dead_bits(dead, size)])
         yield from _postings(connection, segment, size, deep=deep)
-    indexed = np.sort(np.concatenate(living)) if living else np.zeros(0, np.int64)
+    alive = np.concatenate(living)
+    indexed = np.sort(alive["passage"])
     stored = [number for (number,) in schema.rows(connection, "SELECT id FROM passages ORDER BY id")]
     if not np.array_equal(indexed, np.array(stored, np.int64)):
         yield f"{len(stored)} passages are stored and {len(indexed)} are searchable"
+    yield from _texts(connection, alive)
+
+
+def _texts(connection: apsw.Connection, rows: Rows) -> Iterator[str]:
+    """Compare the text of each passage with its content key."""
+    keys = dict(zip(rows["passage"].tolist(), Packed(rows["key"]), strict=True))
+    found = connection.execute("SELECT id, title, text FROM passages")
+    if wrong := sum(keys.get(number) != content_key(title, text) for number, title, text in found):
+        yield f"the text of {wrong} passages is damaged"
 
 
 def _postings(connection: apsw.Connection, segment: int, size: int, *, deep: bool) -> Iterator[str]:

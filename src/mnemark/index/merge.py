@@ -2,6 +2,7 @@
 
 import itertools
 import operator
+from collections.abc import Mapping
 
 import apsw
 import numpy as np
@@ -56,9 +57,11 @@ def merge(connection: apsw.Connection, chosen: list[int]) -> None:
     chosen = sorted(chosen)
     renumber: Renumber = {}
     rows, first = [], 0
+    meta = schema.read_meta(connection)
     for segment in chosen:
         sql = "SELECT size, rows, dead FROM segments WHERE id = ?"
         ((size, blob, dead),) = schema.rows(connection, sql, (segment,))
+        schema.check_columns(meta, segment, blob, dead)
         alive = ~dead_bits(dead, size)
         count = int(alive.sum())
         numbers = np.full(size, -1, np.int32)
@@ -66,20 +69,26 @@ def merge(connection: apsw.Connection, chosen: list[int]) -> None:
         renumber[segment] = numbers
         rows.append(np.frombuffer(blob, ROW)[alive])
         first += count
-    postings = _merged(connection, chosen, renumber)
+    postings = _merged(connection, chosen, renumber, meta)
     marks = ",".join("?" * len(chosen))
     connection.execute(f"DELETE FROM segments WHERE id IN ({marks})", chosen)  # noqa: S608 - only marks
     connection.execute(f"DELETE FROM postings WHERE segment IN ({marks})", chosen)  # noqa: S608 - only marks
+    schema.drop_sums(connection, chosen)
     insert_segment(connection, first, np.concatenate(rows).tobytes(), postings)
     connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
 
 
-def _merged(connection: apsw.Connection, chosen: list[int], renumber: Renumber) -> list[tuple[str, bytes]]:
+def _merged(
+    connection: apsw.Connection, chosen: list[int], renumber: Renumber, meta: Mapping[str, str | int]
+) -> list[tuple[str, bytes]]:
     marks = ",".join("?" * len(chosen))
     sql = f"SELECT term, segment, data FROM postings WHERE segment IN ({marks}) ORDER BY term, segment"  # noqa: S608
+    read = schema.rows(connection, sql, chosen)
+    for segment in chosen:
+        schema.check_postings(meta, segment, ((term, data) for term, of, data in read if of == segment))
     joined = (
         (term, merged_posting([(segment, data) for _, segment, data in found], renumber))
-        for term, found in itertools.groupby(schema.rows(connection, sql, chosen), operator.itemgetter(0))
+        for term, found in itertools.groupby(read, operator.itemgetter(0))
     )
     return [(term, data) for term, data in joined if data]
 

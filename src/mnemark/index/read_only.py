@@ -154,7 +154,10 @@ class QuickIndex:
             if any(
                 len(rows) != size * ROW.size or len(dead) != (size + 7) // 8 for _, size, rows, dead in found
             ):
-                raise IntegrityError("index.db has damaged columns; run `mnemark sync`")
+                raise IntegrityError(schema.DAMAGED_COLUMNS)
+            meta = schema.read_meta(self._db)
+        for segment_id, _, rows, dead in found:
+            schema.check_columns(meta, segment_id, rows, dead)
         return found
 
     def count(self) -> int:

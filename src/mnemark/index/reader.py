@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from mnemark.errors import IntegrityError
 from mnemark.files.scan import chosen, ignorer
 from mnemark.files.tombstones import Tombstones
 from mnemark.index import unindexed
@@ -16,6 +17,7 @@ from mnemark.index.rows import first_ordinal
 from mnemark.index.snapshot import Positions, Snapshot
 from mnemark.index.store import Index, Record
 from mnemark.index.unindexed import NOTHING, LogSizes, Pending
+from mnemark.index.units import content_key
 
 
 class View:
@@ -42,6 +44,10 @@ class View:
         """Return the passages at the given positions, in that order."""
         numbers = [int(number) for number in self.snapshot.rows["passage"][positions]]
         stored = self._index.fetch([number for number in numbers if number >= 0])
+        for number, key in zip(numbers, self.snapshot.rows["key"][positions], strict=True):
+            record = stored.get(number)
+            if record is not None and content_key(record.title, record.text) != key.tobytes():
+                raise IntegrityError("index.db has damaged texts; run `mnemark sync`")
         return [self._pending.records[number] if number < 0 else stored[number] for number in numbers]
 
     def positions(self, path: str, line: int = 0) -> Positions:

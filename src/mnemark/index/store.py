@@ -297,6 +297,7 @@ class Index:
         for segment, size, rows, dead in schema.rows(connection, sql):
             if len(rows) != size * ROW.itemsize or len(dead) != (size + 7) // 8:
                 raise IntegrityError(f"{_DAMAGED} (segment {segment})")
+            schema.check_columns(meta, segment, rows, dead)
             posting = functools.partial(self._posting, segment, size)
             views.append(SegmentView(np.frombuffer(rows, ROW), dead_bits(dead, size), posting))
         listed = schema.rows(connection, "SELECT id FROM documents ORDER BY path")
@@ -328,6 +329,8 @@ class Index:
         for *columns, meta in self.rows(_FETCH, (msgspec.json.encode(list(passages)).decode(),)):
             values: list[Any] = [*columns, msgspec.json.decode(meta) if meta != "{}" else {}]
             record = Record(*values)
+            if record.scope != layout.scope_of(record.path):
+                raise IntegrityError(_DAMAGED)
             if record.path.startswith("journal/") and isinstance(record.meta.get("scope"), str):
                 record = msgspec.structs.replace(record, scope=record.meta["scope"])
             found[record.id] = record

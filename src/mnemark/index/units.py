@@ -84,8 +84,12 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
 
     def key(self) -> bytes:
         """Return the content key, a 16-byte hash of the embedded text: equal texts share a vector."""
-        text = embedded_text(self.title, self.text)
-        return hashlib.blake2b(text.encode(), digest_size=16).digest()
+        return content_key(self.title, self.text)
+
+
+def content_key(title: str, text: str) -> bytes:
+    """Return the content key of a passage with this title and text."""
+    return hashlib.blake2b(embedded_text(title, text).encode(), digest_size=16).digest()
 
 
 def embedded_text(title: str, text: str) -> str:

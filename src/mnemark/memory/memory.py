@@ -141,7 +141,7 @@ class Memory(OpenWorkspace):
         from mnemark.memory import maintenance
 
         failed = [] if self.readonly else maintenance.before_sync(self)
-        report = self.searcher.refresher.sync(progress=progress, wait=wait, embed=embed)
+        report = self.searcher.sync(progress=progress, wait=wait, embed=embed)
         if not self.readonly:
             failed += maintenance.after_sync(self, touched=bool(report.touched))
         self.searcher.fact_index.keep()

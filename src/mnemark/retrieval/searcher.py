@@ -25,6 +25,7 @@ from mnemark.facts.store import FactStore
 from mnemark.facts.visible import Visible
 from mnemark.files import layout, links, platform
 from mnemark.files.config import Config
+from mnemark.files.locks import LOCK_SECONDS
 from mnemark.files.mounts import Mounted, mounts_of
 from mnemark.files.platform import make_folder
 from mnemark.files.scan import chosen, scan
@@ -34,6 +35,7 @@ from mnemark.index import schema
 from mnemark.index.reader import Reader
 from mnemark.index.snapshot import Snapshot
 from mnemark.index.store import Index
+from mnemark.index.sync import Progress, SyncReport
 from mnemark.retrieval import cross_language
 from mnemark.retrieval.arguments import among, budget_of, count_of, seconds_of, text_of
 from mnemark.retrieval.deadline import LATE, DeadlineRunner, TimedOut, by_deadline
@@ -165,9 +167,19 @@ class Searcher:
             self._retry_at = time.monotonic() + _RETRY_SECONDS
         return Index(root, readonly=True, visible=self.visible)
 
-    def _open_again(self) -> None:
+    def sync(
+        self, *, progress: Progress | None = None, wait: float = LOCK_SECONDS, embed: bool = False
+    ) -> SyncReport:
+        """Sync the index with the files; see `IndexRefresher.sync`. Raises MnemarkError for a full disk."""
+        with self._replacing:
+            self._open_again(at_once=True)
+            if self._unwritable:
+                raise MnemarkError(self._unwritable)
+        return self.refresher.sync(progress=progress, wait=wait, embed=embed)
+
+    def _open_again(self, *, at_once: bool = False) -> None:
         """Open an index for writing that a full disk kept from it, if that is possible by now."""
-        if self._unwritable and time.monotonic() > self._retry_at:
+        if self._unwritable and (at_once or time.monotonic() > self._retry_at):
             self._unwritable, before = "", self.index
             self._use(self._open_index())
             before.close()

@@ -6,7 +6,6 @@ the same meaning as the backup, the backup is restored. A server of our name tha
 replaced, and restored by the removal.
 """
 
-import contextlib
 import difflib
 import os
 from collections.abc import Sequence
@@ -28,7 +27,8 @@ from mnemark.agent.connect.hosts import (
 )
 from mnemark.agent.hook.agents import EVENTS
 from mnemark.errors import BusyError, MnemarkError, ReadOnlyError, UsageError
-from mnemark.files import platform
+from mnemark.files import jsonl, platform
+from mnemark.files.disk_errors import translate_os_errors
 
 BACKUP: Final = ".before-mnemark"
 _MADE: Final = frozenset({"commands", "skills", "plugins", "extensions", "hooks"})
@@ -292,18 +292,19 @@ def _apply(change: Change) -> None:
     path = change.path
     if _read(path) != change.before:
         raise BusyError(f"{path} has changed in the meantime; try again")
-    backup = _backup(path)
-    if change.after is None:
-        path.unlink()
-        _tidy(path.parent)
-        return
-    platform.make_folder(path.parent)
-    mode = path.stat() if change.before is not None else None
-    if change.before is not None and (not _is_connected(change.before) or _replaces_own(change)):
-        _write(backup, change.before, mode)
-    _write(path, change.after, mode)
-    if not _is_connected(change.after):
-        backup.unlink(missing_ok=True)
+    with translate_os_errors(path):
+        backup = _backup(path)
+        if change.after is None:
+            path.unlink()
+            _tidy(path.parent)
+            return
+        platform.make_folder(path.parent)
+        mode = path.stat() if change.before is not None else None
+        if change.before is not None and (not _is_connected(change.before) or _replaces_own(change)):
+            _write(backup, change.before, mode)
+        _write(path, change.after, mode)
+        if not _is_connected(change.after):
+            backup.unlink(missing_ok=True)
 
 
 def _tidy(folder: Path) -> None:
@@ -357,19 +358,7 @@ def _is_server(value: Any) -> bool:
 
 def _write(path: Path, text: str, like: os.stat_result | None) -> None:
     platform.sweep_folder(path.parent)
-    name = platform.temporary_beside(path)
-    try:
-        with platform.open_new(name) as file:
-            file.write(text.encode("utf-8"))
-            file.flush()
-            if like is not None:
-                platform.keep_permissions(file.fileno(), like)
-            os.fsync(file.fileno())
-        name.replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            name.unlink()
-        raise
+    jsonl.replace_file(path, text.encode("utf-8"), like)
 
 
 def connections(project: Path | None = None) -> list[Connection]:

@@ -30,6 +30,7 @@ from mnemark.files.scan import ignorer
 from mnemark.files.sessions import session_id
 from mnemark.files.tombstones import Run, by_path, run_of, runs_by_path, strings
 from mnemark.memory import file_edits
+from mnemark.memory.forgetting import names
 from mnemark.memory.forgetting.needles import anchor, query_at, search_patterns
 from mnemark.memory.forgetting.receipt import Place, Receipt, forgotten
 from mnemark.memory.forgetting.remaining import named_by, remaining_copies
@@ -63,7 +64,9 @@ def _dry_run(ws: OpenWorkspace, items: list[Item], query: str, *, git: bool) -> 
     done = Swept([], [], [])
     for step in get_args(Step):
         _sweep(ws, targets, step, done, dry_run=True)
-    still = [*done.still, *remaining_copies(ws, items, targets, explain_git=git)]
+    renames = names.plan(ws, targets)
+    names.report(renames, done)
+    still = [*done.still, *remaining_copies(ws, items, targets, renames, explain_git=git)]
     return Receipt(
         action="erased", dry_run=True, items=forgotten(items, ws.visible), places=tuple(done.places),
         still=tuple(dict.fromkeys(still)), waiting=tuple(dict.fromkeys(one.text for one in done.waiting)),
@@ -134,19 +137,23 @@ def _carry_out(
 ) -> Receipt:
     """Erase the items of a journal entry, or continue to."""
     targets = _targets(ws, items, query, note.time or ws.now())
-    still = remaining_copies(ws, items, targets, explain_git=git)
+    renames = names.keep(ws, note.id, targets)
+    still = remaining_copies(ws, items, targets, renames, explain_git=git)
     done = Swept([], [], [])
     _sweep(ws, targets, "copies", done)
     for part in filter(None, _with_anchor_last(note, items)):
         if not done.waiting:
             own = _targets(ws, part, "", ws.now())
             _sweep(ws, own._replace(words=targets.words), "items", done)
+    if not done.waiting:
+        names.rename(ws, renames, done)
     waiting = list(done.waiting)
     places = [*done.places, *_rewrite_index(ws, waiting)]
     left = [Wait(path, "still holds it") for path in _files_left(ws, targets, done)]
     erasures.keep(ws.root, note.id, waiting or left)
     waiting += left
     if not waiting:
+        names.drop(ws, note.id)  # all are renamed, and a crash after this finds none to rename
         facts = ws.fact_store
         with facts.lock:
             facts.log.append(Change(kind="erased", payload={"ids": [note.id]}, origin="owner"))
@@ -196,7 +203,7 @@ def _rewrite_index(ws: OpenWorkspace, waiting: list[Wait]) -> list[Place]:
 
 
 def _scrubbed(ws: OpenWorkspace) -> tuple[int, bool]:
-    ws.searcher.refresher.sync(progress=None, wait=LOCK_SECONDS, embed=False)
+    ws.searcher.sync()
     ws.searcher.reader.drop_cache()
     with sync_lock(ws.index.home, timeout=LOCK_SECONDS):
         for cut_off in (ws.index.home / layout.PRIVATE).glob("index.db.new*"):
@@ -215,10 +222,10 @@ def _files_left(ws: OpenWorkspace, targets: Targets, done: Swept) -> list[str]:
     # Short texts can occur by chance in ids and times, and in other programs' files.
     short = min(map(len, words.forms)) < 8
     left = [path for path in left if not (short and path.endswith((".jsonl", ".db", ".md")))]
-    names = named_by(ws.root, targets) if left else []
-    names += [id_ for path in names if path.endswith(".jsonl") if (id_ := session_id(ws.root / path))]
-    names += [Path(path).stem for path in names]  # the title of a note without one
-    return [path for path in left if not _holds_names_only(ws.root / path, names, words)]
+    held = named_by(ws.root, targets) if left else []
+    held += [id_ for path in held if path.endswith(".jsonl") if (id_ := session_id(ws.root / path))]
+    held += [Path(path).stem for path in held]  # the title of a note without one
+    return [path for path in left if not _holds_names_only(ws.root / path, held, words)]
 
 
 def _holds_names_only(path: Path, names: list[str], words: BytePatterns) -> bool:

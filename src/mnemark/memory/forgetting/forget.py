@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 
-from mnemark.errors import BusyError, ReadOnlyError, UsageError
+from mnemark.errors import MnemarkError, ReadOnlyError, UsageError
 from mnemark.files.journal import Change
-from mnemark.files.locks import LOCK_SECONDS, workspace_lock
+from mnemark.files.locks import workspace_lock
 from mnemark.files.scopes import scopes_of
 from mnemark.memory.forgetting.derived import derived_copies
 from mnemark.memory.forgetting.erase import erase as erased
@@ -134,6 +134,9 @@ def hide(ws: OpenWorkspace, items: Sequence[Item], more: dict[str, Json]) -> str
 
 
 def follow(ws: OpenWorkspace) -> None:
-    """Update the index; if another process is syncing, skip it: searches leave out hidden items anyway."""
-    with suppress(BusyError):
-        ws.searcher.refresher.sync(progress=None, wait=LOCK_SECONDS, embed=False)
+    """Update the index where that can be done now: searches leave out hidden items anyway.
+
+    What the journal holds is done, though another process is syncing or the disk is full.
+    """
+    with suppress(MnemarkError, OSError):
+        ws.searcher.sync()

@@ -1,7 +1,7 @@
 """List the remaining copies of erased words that are out of reach: git, other machines, archives, sources."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import Final
@@ -47,13 +47,18 @@ _LETTERS: Final = lazy_pattern(r"[^\W_]+")
 
 
 def remaining_copies(
-    ws: OpenWorkspace, items: Sequence[Item], targets: Targets, *, explain_git: bool
+    ws: OpenWorkspace,
+    items: Sequence[Item],
+    targets: Targets,
+    renames: Mapping[str, str],
+    *,
+    explain_git: bool,
 ) -> list[str]:
-    """Return, for people, what may still hold the words after they are erased here."""
+    """Return, for people, what may still hold the words after they are erased and files are renamed here."""
     return [
-        *_git(ws, targets, explain_git=explain_git), *_around(ws, targets), *_mounts(ws, targets),
-        *_other_machines(ws),
-        *_archives(ws), *_backups(ws), *_imports(ws, items), *_sources(ws, items), *_names(ws, targets),
+        *_git(ws, targets, renames, explain_git=explain_git), *_around(ws, targets), *_mounts(ws, targets),
+        *_other_machines(ws), *_archives(ws), *_backups(ws), *_imports(ws, items), *_sources(ws, items),
+        *_names(ws, targets, renames),
     ]  # fmt: skip
 
 
@@ -95,7 +100,9 @@ def _holds(index: Path, targets: Targets) -> bool:
     return False
 
 
-def _git(ws: OpenWorkspace, targets: Targets, *, explain_git: bool) -> Iterator[str]:
+def _git(
+    ws: OpenWorkspace, targets: Targets, renames: Mapping[str, str], *, explain_git: bool
+) -> Iterator[str]:
     try:
         found = git.history(ws.root, targets.words.notes)
     except MnemarkError as error:
@@ -110,10 +117,22 @@ def _git(ws: OpenWorkspace, targets: Targets, *, explain_git: bool) -> Iterator[
             _REWRITE.format(root=quote(str(found.root))) if explain_git else "--git shows how to remove them"
         )
         yield f"git: {found.objects} versions in the history contain it; {fix}"
-    if found.remotes and found.objects != 0:
+    if renames:
+        fix = _renaming(ws, found.root, renames) if explain_git else "--git shows how to remove them"
+        yield f"git: the history knows {len(renames)} files by names that hold it; {fix}"
+    if found.remotes and (found.objects != 0 or renames):
         root = quote(str(found.root))
         how = [_PUSH.format(root=root, name=quote(name)) for name in found.remotes if explain_git]
         yield f"git remotes ({', '.join(found.remotes)}): what was pushed is still there{''.join(how)}"
+
+
+def _renaming(ws: OpenWorkspace, root: Path, renames: Mapping[str, str]) -> str:
+    inner = ws.root.resolve().relative_to(root.resolve()).as_posix()
+    pairs = (
+        (f"{inner}/{old}", f"{inner}/{new}") if inner != "." else (old, new) for old, new in renames.items()
+    )
+    options = " ".join(f"--path-rename {quote(f'{old}:{new}')}" for old, new in pairs)
+    return f"run `git -C {quote(str(root))} filter-repo --force {options}`"
 
 
 def _other_machines(ws: OpenWorkspace) -> Iterator[str]:
@@ -168,9 +187,11 @@ def _plain(text: str) -> str:
     return "-".join(_LETTERS.findall(text.casefold()))
 
 
-def _names(ws: OpenWorkspace, targets: Targets) -> Iterator[str]:
-    """Name files called by erased words: names are not changed, as links and sessions lead to them."""
+def _names(ws: OpenWorkspace, targets: Targets, renames: Mapping[str, str]) -> Iterator[str]:
+    """Name a person's files, and sessions, that are called by erased words."""
     for path in named_by(ws.root, targets):
+        if path in renames:
+            continue
         place = layout.place(path)
         session = place is not None and place.role == "session"
         fix = _SESSION if session else "rename it by hand, then run `mnemark sync`"

@@ -294,7 +294,10 @@ class Selector:
         if wanted.scope not in {None, fact.scope} or wanted.origin not in {"", fact.origin}:
             return False
         words = f"{drop_comments(item.text, names_id)}\n{fact.predicate}\n{fact.value}"
-        if self._query and not self._has_query(words):
+        about = fact.subject.casefold()  # a file's name has it in small letters
+        if self._query and not (
+            self._has_query(words) or any(form.casefold() in about for form in self._query)
+        ):
             return False
         return wanted.since is None or self._is_since(fact, wanted.since)
 

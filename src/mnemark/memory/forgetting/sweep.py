@@ -44,9 +44,11 @@ from mnemark.text.markdown.comments import drop_comments, names_id
 _MAX_BYTES: Final = 1 << 29
 _MIN_WEIGHT: Final = 4
 """Minimum weight of a line that is searched for in recorded edits: more than the end of a code block."""
+RENAMING: Final = "renaming.json"
+"""Name of the file in `.mnemark/` that says what an unfinished erasure renames."""
 _EXEMPT: Final = (
     *("index.db", "index.db-wal", "index.db-shm", "index.db.new", "lock", "sync.lock", ".gitignore"),
-    erasures.NAME,
+    *(erasures.NAME, RENAMING),
 )
 _CITING_ROLES: Final = frozenset(
     {"episode", "daily", "scratchpad", "attachment", "archive", "longterm", "note"}
@@ -95,7 +97,15 @@ class Sweep:
     """One step over all files of the workspace at `root`; adds its result to `done`."""
 
     def __init__(
-        self, root: Path, targets: Targets, done: Swept, *, step: Step, dry_run: bool, ignored: Ignore
+        self,
+        root: Path,
+        targets: Targets,
+        done: Swept,
+        *,
+        step: Step,
+        dry_run: bool,
+        ignored: Ignore,
+        private: bool = False,
     ) -> None:
         self.root = root
         self.targets = targets
@@ -105,6 +115,8 @@ class Sweep:
         self.ignored = ignored
         self.mounts: tuple[str, ...] = ()
         """Folders of `.mnemark` with the indexes of mounts, whose files are not changed either."""
+        self.private = private
+        """Whether only `.mnemark/` is swept."""
         self._runs = BytePatterns(text for text in targets.words.notes.texts if "\n" in text)
         """Patterns of several lines."""
 
@@ -118,13 +130,11 @@ class Sweep:
 
     def _run(self) -> None:
         found = listing.walk(self.root)
-        self.done.still.extend(f"{one.path}: {one.reason}; not searched" for one in found.odd)
-        self.done.still.extend(
-            f"{path}/: a separate workspace; forget it there as well" for path in found.inner
-        )
-        for folder in found.closed:
-            self._unreadable(folder.path, folder.reason, is_folder=True)
+        if not self.private:
+            self._report_unread(found)
         for path in found.files:
+            if self.private and not path.startswith(f"{layout.PRIVATE}/"):
+                continue
             try:
                 self._file(path)
             except FileNotFoundError:  # removed meanwhile
@@ -135,6 +145,14 @@ class Sweep:
                 self.done.waiting.append(erasures.closed(self.root, path, str(error)))
             except OSError as error:
                 self._unreadable(path, unread(error), is_file=not is_no_file(error))
+
+    def _report_unread(self, found: listing.Walked) -> None:
+        self.done.still.extend(f"{one.path}: {one.reason}; not searched" for one in found.odd)
+        self.done.still.extend(
+            f"{path}/: a separate workspace; forget it there as well" for path in found.inner
+        )
+        for folder in found.closed:
+            self._unreadable(folder.path, folder.reason, is_folder=True)
 
     def _unreadable(self, path: str, reason: str, *, is_folder: bool = False, is_file: bool = True) -> None:
         """Report an unreadable file: the erasure waits for a file of the memory, but not for any other."""

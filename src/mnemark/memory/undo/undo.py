@@ -7,10 +7,10 @@ from typing import Final, Literal
 
 import msgspec
 
-from mnemark.errors import NotFoundError, UsageError
+from mnemark.errors import MnemarkError, NotFoundError, UsageError
 from mnemark.facts.store import FactStore, bring_in
 from mnemark.facts.write import without_end, without_fact
-from mnemark.files.journal import Change, changes_of
+from mnemark.files.journal import FOLDER, Change, changes_of
 from mnemark.files.layout import scope_of
 from mnemark.files.locks import LOCK_SECONDS, workspace_lock
 from mnemark.memory import file_edits
@@ -64,7 +64,10 @@ def undo(ws: OpenWorkspace, id: str | None = None) -> list[Undone]:  # noqa: A00
 
 
 def _undo_changes(ws: OpenWorkspace, identifier: str | None) -> list[Undone]:
+    unread = _unread(ws, own=identifier is None)
     known = undoable(ws, own=identifier is None)
+    if unread and identifier not in known:
+        raise MnemarkError(f"{unread}, so nothing was undone; check its disk, then try again")
     if identifier is None:
         if not known:
             raise NotFoundError("there is no change to undo; `mnemark log` lists the changes")
@@ -86,6 +89,14 @@ def _undo_changes(ws: OpenWorkspace, identifier: str | None) -> list[Undone]:
     if dict(ws.fact_store.log.forgotten.standing()).get(identifier, {}).get("erase"):
         raise UsageError("erased text cannot be restored")
     raise NotFoundError(f"there is no change {identifier!r} that can be undone; `mnemark log` shows the ids")
+
+
+def _unread(ws: OpenWorkspace, *, own: bool) -> str:
+    """Return why changes may be unknown: a journal that cannot be read; with `own`, only this machine's."""
+    with ws.fact_store.lock:
+        ws.fact_store.log.refresh()
+        problems, mine = ws.journal.problems, (f"{FOLDER}/{ws.journal.file} ", f"{FOLDER}/ ")
+    return next((one for one in problems if not own or one.startswith(mine)), "")
 
 
 def _facts_of_run(ws: OpenWorkspace, group: str) -> list[str]:

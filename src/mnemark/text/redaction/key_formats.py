@@ -4,7 +4,9 @@ The pattern of a rule is tried only where its literal prefix occurs, and only pr
 text can begin with are searched. Adjacent repetitions share no characters: linear time.
 """
 
+import operator
 import re
+import string
 from collections.abc import Iterator
 from itertools import zip_longest
 
@@ -198,10 +200,38 @@ _ID_WORDS = frozenset((
     "user", "team", "org", "proj", "task", "step", "node", "chunk", "session", "job", "event",
     "trace", "span", "image", "img", "img2", "page", "doc", "block",
 ))  # fmt: skip
+# A word of any issuer, or of none: not in a URL or path, nor a part of encoded data.
+_MIXED = lazy_pattern(
+    r"(?<![A-Za-z0-9_/+=.%&?#@-])(?=[A-Za-z_-]{0,40}[0-9])[A-Za-z0-9_-]{20,128}(?![A-Za-z0-9_/+=@-]|\.[A-Za-z0-9])"
+)
+_RUN = lazy_pattern(r"[A-Za-z0-9]{16,}")
+_IDS = lazy_pattern(r"[_-]")
+_PUBLIC = lazy_pattern(
+    r"AAAA|[13][1-9A-HJ-NP-Za-km-z]{25,34}\Z|Qm[1-9A-HJ-NP-Za-km-z]{44}\Z|0x[0-9A-Fa-f]+\Z"
+)
+"""Public keys, and addresses of coins and files."""
+_KINDS = {ord(one): kind for kind, many in (("a", string.ascii_lowercase), ("A", string.ascii_uppercase),
+          ("0", string.digits)) for one in many}  # fmt: skip
+_CHANGES = 0.45  # by chance two neighbours of 62 characters differ in kind in 62 of 100 cases
+_SMALL = lazy_pattern(r"[a-z]{3,}")
+_WRITTEN = 0.35  # most of a run that may be in such parts: NamesInCode have more
+_SHOWN = lazy_pattern(
+    r"(?:[Pp]ub(?:lic)?[ _-]?[Kk]ey|(?<![A-Za-z])[Ii][Dd]|I[Dd]|"
+    r"(?i:hash|digest|checksum|etag|fingerprint|address|integrity|site[ _-]?key))"
+    r"[\"'`]?\s?[:=]?>?\s?[\"'`]?\Z"
+)
+"""A name, right before a word, of what is no secret."""
+_NEAR = 24
+_OWN_COMMENT = 4_000  # most characters of a mark of generated text, which holds hashes of its lines
+_LOWER_RUN, _LOWER_CHANGES = 28, 0.28  # of 36 characters, in 40 of 100
+_BLOCK_LINE = 48  # least characters of a line of encoded data
+_DATA_ABOVE = lazy_pattern(r"[A-Za-z0-9+/]{30}=*\r?\n[ \t>]*\Z")
+_DATA_BELOW = lazy_pattern(r"\r?\n[ \t>]*[A-Za-z0-9+/]{30}")
 _MIXED_TAIL, _LOWER_TAIL = 24, 32  # least characters, with and without upper case
 _FEWEST_DIGITS, _MANY_DIGITS = 2, 6
 _LONGEST_NAME = 8
 _HEX = frozenset("0123456789abcdef")
+_HASHES = frozenset({32, 40, 48, 56, 64, 96, 128})  # hexadecimal digits of common hashes
 _BEFORE = 80  # maximum characters before the literal of a format without a prefix
 
 _PEM_EDGE = lazy_pattern(r"-{4,5} ?(?P<edge>BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
@@ -233,6 +263,8 @@ def key_shapes(text: str) -> Iterator[Span]:
     yield from _without_prefix(text, long)
     if _RANDOM_TAIL.search(long):
         yield from _of_unknown_issuers(text)
+    if _MIXED.search(long):
+        yield from _mixed_tokens(text)
 
 
 def _without_prefix(text: str, long: str) -> Iterator[Span]:
@@ -262,7 +294,48 @@ def _is_key(names: list[str], tail: str) -> bool:
         return False
     if any(map(str.isupper, tail)):
         return len(tail) >= _MIXED_TAIL and any(map(str.islower, tail))
-    return len(tail) >= _LOWER_TAIL and digits >= _MANY_DIGITS and not _HEX.issuperset(tail)
+    hashed = _HEX.issuperset(tail) and len(tail) in _HASHES
+    return len(tail) >= _LOWER_TAIL and digits >= _MANY_DIGITS and not hashed
+
+
+def _mixed_tokens(text: str) -> Iterator[Span]:
+    """Yield long words in which small letters, capitals and digits alternate as only machines write them."""
+    for found in _MIXED.finditer(text):
+        word = found[0]
+        runs = _RUN.findall(word)
+        if (
+            not any(map(_alternates, runs))
+            or _PUBLIC.match(word)
+            or not _ID_WORDS.isdisjoint(_IDS.split(word))
+        ):
+            continue
+        if _SHOWN.search(text, max(0, found.start() - _NEAR), found.start()):
+            continue
+        own = text.rfind("<!-- mnemark:", max(0, found.start() - _OWN_COMMENT), found.start())
+        if own >= 0 and "-->" not in text[own : found.start()]:
+            continue
+        if len(word) < _BLOCK_LINE or not _in_a_block(text, found.start(), found.end()):
+            yield "key", found.start(), found.end()
+
+
+def _alternates(run: str) -> bool:
+    """Return whether the kinds of characters in a run change as often as by chance."""
+    if _HEX.issuperset(run.lower()):
+        return False
+    kinds = run.translate(_KINDS)
+    changes = sum(map(operator.ne, kinds, kinds[1:]))
+    if "A" not in kinds:  # ids of databases have up to 25 characters
+        return len(run) >= _LOWER_RUN and changes >= _LOWER_CHANGES * len(kinds)
+    written = sum(map(len, _SMALL.findall(run)))
+    random = changes >= _CHANGES * len(run) and written <= _WRITTEN * len(run)
+    return random and min(map(kinds.count, "aA0")) >= _FEWEST_DIGITS
+
+
+def _in_a_block(text: str, start: int, end: int) -> bool:
+    """Return whether a word is a line of encoded data, such as a certificate."""
+    above = text[max(0, start - _BLOCK_LINE) : start]
+    below = text[end : end + _BLOCK_LINE]
+    return bool(_DATA_ABOVE.search(above) or _DATA_BELOW.match(below))
 
 
 def _matches_at_prefix(text: str, literal: str, pattern: re.Pattern[str]) -> Iterator[Span]:

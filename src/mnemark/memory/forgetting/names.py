@@ -1,0 +1,223 @@
+"""Rename the files that mnemark itself named after erased words, and what leads to them.
+
+Only mnemark's own pages are renamed: episodes and attachments get a name without words under their day, a
+fact file that is left without facts goes. A person's file, and a session's, whose id the agent gave, are
+named in the receipt. What is to be renamed is stored before anything is erased, as the words are gone
+afterwards.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+import msgspec
+
+from mnemark.errors import BusyError, MnemarkError, ReadOnlyError, UsageError
+from mnemark.facts.parse import parse
+from mnemark.files import attachments, jsonl, layout, listing, platform, reading
+from mnemark.files import edit as editing
+from mnemark.files.locks import LOCK_SECONDS, workspace_lock
+from mnemark.files.needles import BytePatterns
+from mnemark.files.scan import ignorer
+from mnemark.memory.forgetting.needles import SearchPatterns
+from mnemark.memory.forgetting.receipt import Place
+from mnemark.memory.forgetting.remaining import named_by
+from mnemark.memory.forgetting.sweep import RENAMING, Sweep, Swept, Targets
+from mnemark.memory.journal.erasures import Wait
+from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.text.markdown.frontmatter import front_matter
+from mnemark.text.markdown.generated import find
+
+_DAY: Final = len("2026-02-13")
+_GONE: Final = "erased"
+"""Stem that the journal has for a fact file that is gone."""
+
+
+def plan(ws: OpenWorkspace, targets: Targets) -> dict[str, str]:
+    """Return the new paths of mnemark's own files whose names hold erased words, by their paths now."""
+    found: dict[str, str] = {}
+    stems: dict[str, str] = {}
+    for path in named_by(ws.root, targets):
+        place = layout.place(path)
+        folder, _, file = path.rpartition("/")
+        stem = file.removesuffix(".md")
+        if place is None or not _is_own(ws.root, path, folder):
+            continue
+        if folder.endswith(layout.FACTS):
+            found[path] = f"{folder}/{_GONE}.md"
+        else:
+            stems.setdefault(stem, _free(ws.root, path, stems))
+            found[path] = f"{folder}/{stems[stem]}.md"
+    return found
+
+
+def _is_own(root: Path, path: str, folder: str) -> bool:
+    text = _text(root, path)
+    if folder.endswith(layout.EPISODES):
+        return "first" in front_matter(text).fields
+    if folder.endswith(attachments.FOLDER):
+        return find(text, attachments.PART) is not None
+    return folder.endswith(layout.FACTS) and any(fact.id for fact in parse(text))
+
+
+def _text(root: Path, path: str) -> str:
+    try:
+        return platform.content(root / path).decode("utf-8", "replace")
+    except OSError:  # the sweep reports it
+        return ""
+
+
+def _free(root: Path, path: str, taken: Mapping[str, str]) -> str:
+    folder, _, file = path.rpartition("/")
+    kind = "session" if folder.endswith(layout.EPISODES) else "file"
+    names = (f"{file[:_DAY]}-{kind}{'' if number == 1 else f'-{number}'}" for number in count(1))
+    used = set(taken.values())
+    return next(name for name in names if name not in used and not (root / folder / f"{name}.md").exists())
+
+
+def keep(ws: OpenWorkspace, identifier: str, targets: Targets) -> dict[str, str]:
+    """Return what an erasure renames; stored at its first try, so that later ones do the same."""
+    known = _load(ws.root)
+    if identifier not in known and (found := plan(ws, targets)):
+        known[identifier] = found
+        _store(ws.root, known)
+    return known.get(identifier, {})
+
+
+def drop(ws: OpenWorkspace, identifier: str) -> None:
+    """Delete what `keep` stored."""
+    known = _load(ws.root)
+    if known.pop(identifier, None) is not None:
+        _store(ws.root, known)
+
+
+def _load(root: Path) -> dict[str, dict[str, str]]:
+    try:
+        data = platform.content(root / layout.PRIVATE / RENAMING)
+        return msgspec.json.decode(data, type=dict[str, dict[str, str]])
+    except (OSError, msgspec.DecodeError):  # lost, or never there
+        return {}
+
+
+def _store(root: Path, known: Mapping[str, Mapping[str, str]]) -> None:
+    if known:
+        jsonl.replace_file(layout.private_folder(root) / RENAMING, msgspec.json.encode(known))
+    else:
+        platform.FS.unlink(root / layout.PRIVATE / RENAMING)
+
+
+def report(renames: Mapping[str, str], done: Swept) -> None:
+    """Add what is renamed to the places of a receipt."""
+    for old, new in renames.items():
+        gone = new.endswith(f"/{_GONE}.md")
+        done.places.append(Place(path=layout.shown(old), what="name" if gone else f"renamed to {new}"))
+
+
+def rename(ws: OpenWorkspace, renames: Mapping[str, str], done: Swept) -> None:
+    """Rename files, what leads to them first: after a crash the names are still known."""
+    going = {old: new for old, new in renames.items() if _may_go(ws.root, old, new, done)}
+    if not going:
+        return
+    rules = _rules(going)
+    with workspace_lock(ws.root):
+        for path in listing.walk(ws.root).files:
+            try:
+                _relink(ws.root, path, rules)
+            except (ReadOnlyError, UsageError) as error:
+                done.still.append(f"{layout.shown(path)}: it leads to a file that was renamed; {error}")
+            except (MnemarkError, OSError) as error:
+                done.waiting.append(Wait(path, str(error)))
+        if not done.waiting:
+            for old, new in going.items():
+                _move(ws.root, old, new, done)
+    report(going, done)
+    _forget_names(ws, going, done)
+
+
+def _may_go(root: Path, old: str, new: str, done: Swept) -> bool:
+    """Whether a file is renamed; a fact file with facts or a person's words in it keeps its name."""
+    if not new.endswith(f"/{_GONE}.md"):
+        return (root / old).exists() or (root / new).exists()
+    text = _text(root, old)
+    left = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    if left:
+        done.still.append(
+            f"{layout.shown(old)}: its name; what is left in it is about that: forget it as well"
+        )
+    return not left
+
+
+Rule = tuple[re.Pattern[str], str]
+
+
+def _rules(renames: Mapping[str, str]) -> list[Rule]:
+    """Return what replaces old names: these have a day in them, or stand in the folder of facts."""
+    found = []
+    for old, new in renames.items():
+        before, after = Path(old).stem, Path(new).stem
+        facts = new.endswith(f"/{_GONE}.md")
+        for form in dict.fromkeys((before, quote(before))):
+            ahead, behind = (r"(?<=facts/)", r"(?=\.md\b)") if facts else (r"(?<![\w-])", r"(?![\w-])")
+            found.append((re.compile(ahead + re.escape(form) + behind), after))
+    return found
+
+
+def _replaced(data: bytes, rules: Sequence[Rule]) -> bytes:
+    text = data.decode("utf-8", "surrogateescape")
+    for pattern, name in rules:
+        text = pattern.sub(name, text)
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _relink(root: Path, path: str, rules: Sequence[Rule]) -> None:
+    """Replace the old names in one file of the memory."""
+    if path.startswith(f"{layout.PRIVATE}/") or not path.lower().endswith((*layout.TEXT_SUFFIXES, ".jsonl")):
+        return
+    full = root / path
+    with suppress(FileNotFoundError):
+        data = platform.read_file(full)[0]
+        if _replaced(data, rules) == data:
+            return
+        if path.lower().endswith(".jsonl"):
+            jsonl.rewrite(full, lambda line: _replaced(line.data, rules))
+        elif reading.decode(data) is not None:
+            result = editing.edit(root, path, lambda now: _replaced(now, rules), keep=0, timeout=LOCK_SECONDS)
+            if result.status == "deferred":
+                raise BusyError("another program is saving it")
+
+
+def _move(root: Path, old: str, new: str, done: Swept) -> None:
+    try:
+        with suppress(FileNotFoundError):
+            data = platform.read_file(root / old)[0]
+            gone = new.endswith(f"/{_GONE}.md")
+            moved = (
+                editing.remove(root, old, expected=data)
+                if gone
+                else editing.move(root, old, new, expected=data)
+            )
+            if moved not in {"moved", "missing"}:
+                done.waiting.append(Wait(old, "another program is saving it"))
+    except (MnemarkError, OSError) as error:
+        done.waiting.append(Wait(old, str(error)))
+
+
+def _forget_names(ws: OpenWorkspace, renames: Mapping[str, str], done: Swept) -> None:
+    """Remove the old names from bookkeeping."""
+    words = BytePatterns(list(_names(renames)))
+    targets = Targets(words=SearchPatterns(words, words), time="")
+    quiet = Swept([], done.waiting, done.still)
+    sweep = Sweep(
+        ws.root, targets, quiet, step="copies", dry_run=False, ignored=ignorer(ws.config.ignore), private=True
+    )
+    sweep.mounts = tuple(f"mounts/{name}/" for name in ws.searcher.mounts.folders)
+    sweep.run()
+
+
+def _names(renames: Mapping[str, str]) -> Iterator[str]:
+    for old, new in renames.items():
+        yield f"facts/{Path(old).name}" if new.endswith(f"/{_GONE}.md") else Path(old).stem

@@ -1,0 +1,128 @@
+"""Erased words in the names of files: mnemark's own are renamed with what leads to them, others are named."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from faults.layer import FaultyFileSystem, Killed
+from faults.logical import LEXICAL
+from mnemark.files import platform
+from mnemark.memory.forgetting.erase import finish
+from mnemark.memory.memory import Memory
+
+WORD = "Zanzibarix"
+_HELD = re.compile(WORD.encode(), re.IGNORECASE)
+
+
+def begun(root: Path) -> None:
+    (root / "memory").mkdir(parents=True)
+    with Memory.open(root, config=LEXICAL) as memory:
+        session = memory.session("chat:1")
+        session.add("user", f"Plan the {WORD} launch in Lisbon")
+        session.add("assistant", "We start on Monday with the heron")
+        session.add("user", f"Book the {WORD} hotel")
+        memory.remember("employer", "Acme", subject=WORD)
+        session.end()
+        memory.sync()
+    (page,) = root.glob("memory/episodes/*.md")
+    assert _HELD.search(page.name.encode()), page.name
+    (root / "plan.md").write_text(
+        f"# Plan\n\nSee [the talk](memory/episodes/{page.name}) and [[{page.stem}]].\n", "utf-8"
+    )
+
+
+def everywhere(root: Path) -> list[str]:
+    """Return the files that hold the word, in their name or their bytes."""
+    files = [path for path in root.rglob("*") if path.is_file()]
+    return [
+        str(path.relative_to(root))
+        for path in files
+        if _HELD.search(str(path.relative_to(root)).encode()) or _HELD.search(path.read_bytes())
+    ]
+
+
+def erased(root: Path) -> list[str]:
+    with Memory.open(root, config=LEXICAL) as memory:
+        receipt = memory.forget(query=WORD, erase=True)
+        assert receipt.waiting == ()
+        return [f"{place.path}: {place.what}" for place in receipt.places]
+
+
+def check(root: Path) -> None:
+    (page,) = root.glob("memory/episodes/*.md")
+    linked = re.findall(r"\]\(([^)]+)\)", (root / "plan.md").read_text("utf-8"))
+    assert linked == [f"memory/episodes/{page.name}"]
+    assert f"[[{page.stem}]]" in (root / "plan.md").read_text("utf-8")
+    assert everywhere(root) == []
+    with Memory.open(root, config=LEXICAL) as memory:
+        memory.sync()
+        assert memory.unfinished() == []
+        assert memory.search("heron Monday").hits
+        memory.session("chat:1").add("user", "And now the otter")
+        memory.session("chat:1").end()
+    assert everywhere(root) == []
+
+
+def test_own_files_are_renamed_with_what_leads_to_them(tmp_path: Path) -> None:
+    begun(tmp_path / "w")
+    places = erased(tmp_path / "w")
+    assert any("episodes" in one and ": renamed to memory/episodes/" in one for one in places), places
+    check(tmp_path / "w")
+
+
+def test_a_dry_run_says_so_and_renames_nothing(tmp_path: Path) -> None:
+    begun(tmp_path / "w")
+    before = sorted(tmp_path.rglob("*.md"))
+    with Memory.open(tmp_path / "w", config=LEXICAL) as memory:
+        receipt = memory.forget(query=WORD, erase=True, dry_run=True)
+        assert any(place.what.startswith("renamed to") for place in receipt.places)
+    assert sorted(tmp_path.rglob("*.md")) == before
+
+
+def test_a_fact_file_with_other_facts_keeps_its_name(tmp_path: Path) -> None:
+    root = tmp_path / "w"
+    (root / "memory").mkdir(parents=True)
+    with Memory.open(root, config=LEXICAL) as memory:
+        memory.remember("colour", "green", subject="lantern")
+        memory.remember("price", "nine", subject="lantern")
+        memory.sync()
+        (one,) = [fact for fact in memory.facts(subject="lantern") if fact.value == "nine"]
+        memory.forget(id=one.id, erase=True)
+    assert (root / "memory/facts/lantern.md").exists()
+
+
+@pytest.mark.parametrize("fault", ["kill", "EIO"])
+@pytest.mark.parametrize(
+    "step", [pytest.param(11, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)]
+)
+def test_after_a_crash_the_next_start_renames(tmp_path: Path, fault: str, step: int) -> None:
+    begun(tmp_path / "template")
+    whole = FaultyFileSystem()
+    shutil.copytree(tmp_path / "template", tmp_path / "whole")
+    _strike(tmp_path / "whole", whole)
+    check(tmp_path / "whole")
+    for at in range(0, whole.calls, step):
+        root = tmp_path / "run"
+        shutil.copytree(tmp_path / "template", root)
+        _strike(root, FaultyFileSystem(at, "kill" if fault == "kill" else "EIO"))
+        with Memory.open(root, config=LEXICAL) as memory:
+            memory.sync()
+            finish(memory, at_once=True)  # else it waits an hour for a file that could not be written
+            if memory.search(WORD).hits:  # nothing was noted yet
+                memory.forget(query=WORD, erase=True)
+        check(root)
+        shutil.rmtree(root)
+
+
+def _strike(root: Path, layer: FaultyFileSystem) -> None:
+    before = platform.FS
+    platform.FS = layer
+    try:
+        with Memory.open(root, config=LEXICAL) as memory:
+            memory.forget(query=WORD, erase=True)
+    except (Killed, OSError, Exception):  # noqa: BLE001 - what is left is looked at
+        return
+    finally:
+        platform.FS = before
