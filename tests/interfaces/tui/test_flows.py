@@ -386,6 +386,28 @@ def test_without_an_editor_it_says_so(memory: Memory, monkeypatch: pytest.Monkey
     sit(memory.root, job)
 
 
+def test_the_timeline_is_narrowed_to_a_session_and_to_a_tool(memory: Memory) -> None:
+    say(memory, "chat:1", "the ferry leaves at seven")
+    say(memory, "chat:2", "the bakery opens at six")
+    memory.session("chat:2").observe("Bash", {"command": "make deploy"}, "done")
+    memory.sync()
+
+    async def job(at: Seat) -> None:
+        await at.press("2", "slash")
+        await at.write("chat:1")
+        assert "ferry" in at.text
+        assert "bakery" not in at.text
+        await at.press("slash", *["backspace"] * 6)
+        await at.write("tool:Bash")
+        assert "make deploy" in at.text
+        assert "bakery" not in at.text
+        await at.press("slash", *["backspace"] * 9)
+        await at.write("chat:9")
+        assert "Nothing was found. Try other words." in at.flat
+
+    sit(memory.root, job)
+
+
 def test_fields_take_filters(memory: Memory) -> None:
     memory.remember("city", "Lisbon", since="2024-01-01")
     memory.remember("city", "Porto", since="2026-01-01")

@@ -18,7 +18,7 @@ ALL: Final[tuple[tuple[str, tuple[Key, ...]], ...]] = (
         "Look",
         (
             ("1 … 6", "Search, Timeline, Facts, Review, Changes, Health"),
-            ("/", "go to the field: search, or narrow the facts"),
+            ("/", "go to the field: search, or narrow a list"),
             ("j k ↑ ↓", "next and previous row"),
             ("g G", "first and last row that is loaded"),
             ("Enter", "the whole text, and the conversation around it"),
@@ -26,6 +26,7 @@ ALL: Final[tuple[tuple[str, tuple[Key, ...]], ...]] = (
             ("Space b", "turn the pages of the right side; J K: by a line"),
             ("r", "read changed files"),
             ("as_of:2026-02-13", "in the field of Facts: as of a day; also type: origin: subject:"),
+            ("tool:Bash", "in that of Timeline; also kind: origin: until:"),
             ("kind:note", "in the field of Search; also origin: since: until: as_of:"),
         ),
     ),

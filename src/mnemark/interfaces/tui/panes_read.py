@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _NARROW_SEARCH: Final = frozenset({"kind", "origin", "since", "until", "as_of"})
 _NARROW_FACTS: Final = frozenset({"as_of", "type", "origin", "subject"})
+_NARROW_TIMELINE: Final = frozenset({"session", "tool", "kind", "origin", "until"})
 _WHO: Final = 6
 _DATED: Final = frozenset({"note", "episode", "attachment"})
 """Kinds that have a day rather than a time."""
@@ -61,12 +62,15 @@ class TimelinePane:
     """What was said, noted and changed, the latest first."""
 
     name = "Timeline"
-    field = ""
+    field = "Only this session, or tool:NAME"
     empty = "Nothing has been said or noted yet. Connect an agent with `mnemark connect`, or `mnemark add`."
 
-    def page(self, memory: "Memory", words: Words, *, text: str, after: str, limit: int) -> Listed:  # noqa: ARG002
-        """Return a page of entries."""
-        found = memory.browse.timeline(limit=limit, after=after)
+    def page(self, memory: "Memory", words: Words, *, text: str, after: str, limit: int) -> Listed:
+        """Return a page of entries; words in the field are the id of a session."""
+        session, given = filters_in(text, _NARROW_TIMELINE)
+        lists: Any = {f"{name}s": [given.pop(name)] for name in ("kind", "origin") if name in given}
+        narrow: Any = {"session": session} | given
+        found = memory.browse.timeline(limit=limit, after=after, **lists, **narrow)
         return Listed(tuple(_entry(one, words) for one in found.rows), found.next)
 
     def explain(self, memory: "Memory", words: Words, row: Row, text: str) -> Sheet:  # noqa: ARG002
