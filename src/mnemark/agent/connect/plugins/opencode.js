@@ -6,12 +6,28 @@ export const Mnemark = async ({ client, directory }) => {
   const briefed = new Set()
   const told = new Set()
   const inner = new Set()
+  // The last answer of each session as its events tell it: `opencode run` may end before it could be asked for.
+  const answers = new Map()
 
   const about = (sessionID) => ({ session_id: sessionID, cwd: directory })
 
-  const answered = async (sessionID) => {
+  const heard = (sessionID, { info, part }) => {
+    if (info?.role === "assistant" && answers.get(sessionID)?.info.id !== info.id)
+      answers.set(sessionID, { info, parts: [] })
+    const answer = answers.get(sessionID)
+    if (!part || answer?.info.id !== part.messageID) return
+    const at = answer.parts.findIndex((one) => one.id === part.id)
+    answer.parts[at < 0 ? answer.parts.length : at] = part
+  }
+
+  const asked = async (sessionID) => {
     const { data } = await client.session.messages({ path: { id: sessionID } })
-    const last = (data ?? []).findLast((one) => one.info.role === "assistant")
+    return (data ?? []).findLast((one) => one.info.role === "assistant")
+  }
+
+  const answered = async (sessionID) => {
+    const answer = answers.get(sessionID)
+    const last = answer && said(answer.parts) ? answer : await asked(sessionID)
     if (!last || told.has(last.info.id)) return
     told.add(last.info.id)
     await ask("response", { ...about(sessionID), turn_id: last.info.parentID, text: said(last.parts) })
@@ -39,9 +55,10 @@ export const Mnemark = async ({ client, directory }) => {
       await ask("compact", about(sessionID))
     },
     event: async ({ event: { type, properties } }) => {
-      const sessionID = properties?.sessionID ?? properties?.info?.id
+      const sessionID = properties?.sessionID ?? properties?.info?.sessionID ?? properties?.part?.sessionID ?? properties?.info?.id
       if (type === "session.created" && properties.info?.parentID) inner.add(sessionID)
       else if (inner.has(sessionID)) return
+      else if (type === "message.updated" || type === "message.part.updated") heard(sessionID, properties)
       else if (type === "session.idle") await answered(sessionID)
       else if (type === "session.deleted") await ask("session-end", about(sessionID))
     },
