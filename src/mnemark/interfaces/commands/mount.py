@@ -1,6 +1,5 @@
 """Implement `mount`: choose which other memories searches of a workspace read."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -63,7 +62,7 @@ def mount(
     elif folder:
         _add(root, folder, name, tuple(files or ()))
     elif found:
-        offer(root, Path.cwd(), asks=_asks(), yes=yes, again=True)
+        offer(root, Path.cwd(), asks=output.can_ask(), yes=yes, again=True)
     if json:
         out_json({"workspace": str(root), "mounts": _listed(root)})
     elif not (remove or folder or found):
@@ -114,17 +113,8 @@ def _asked(one: "Place") -> bool:
 
 
 def _described(one: "Place") -> str:
-    kept = f"keeps {render.counted(len(one.found), 'note')} in {_short(one.folder)}"
+    kept = f"keeps {render.counted(len(one.found), 'note')} in {render.from_home(str(one.folder))}"
     return safe_line(f"{one.title} {kept}")
-
-
-def _short(folder: Path) -> str:
-    home = Path.home()
-    return f"~/{folder.relative_to(home).as_posix()}" if folder.is_relative_to(home) else str(folder)
-
-
-def _asks() -> bool:
-    return output.is_terminal(sys.stdin) and output.is_terminal(sys.stderr)
 
 
 def _root(given: Path | None) -> Path:
