@@ -60,12 +60,13 @@ def connect(
     searched beside yours: see `mnemark mount`.
     """
     from mnemark.agent.connect import connect as work
+    from mnemark.agent.connect.homes import workspace_for
 
     here = Path.cwd() if project else None
     if check:
         _check(agent, here, json=json)
         return
-    root = work.workspace_for(workspace_)
+    root = workspace_for(workspace_)
     if one_memory and not remove:
         _one_memory(root, dry_run=dry_run)
     if not agent:
@@ -207,7 +208,7 @@ def _check(agent: str, project: Path | None, *, json: bool) -> None:
 
 
 def _list(project: Path | None, *, json: bool) -> None:
-    from mnemark.agent.connect.connect import connections
+    from mnemark.agent.connect.connections import connections
 
     found = connections(project)
     if json:

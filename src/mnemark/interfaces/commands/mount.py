@@ -118,10 +118,12 @@ def _described(one: "Place") -> str:
 
 
 def _root(given: Path | None) -> Path:
+    from mnemark.agent.connect.homes import workspace_for
+
     try:
         return workspace.locate(given)
     except NotFoundError:
-        default = Path.home() / "mnemark"
+        default = workspace_for(None)
         if given is not None or not default.is_dir():
             raise
         return default
