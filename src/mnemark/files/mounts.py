@@ -15,8 +15,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mnemark.errors import ConfigError, ReadOnlyError
+from mnemark.errors import ConfigError
 from mnemark.files import layout, platform, user_config
+from mnemark.files.disk_errors import translate_os_errors
 from mnemark.files.scan import Entry, chosen, only, scan
 from mnemark.files.user_config import NAMES, MountConfig, of_workspace
 from mnemark.text import toml
@@ -92,7 +93,7 @@ def accept(root: Path, name: str, folder: Path, files: tuple[str, ...] = ()) -> 
 
     Raises:
         ConfigError: that file cannot be changed without changing its meaning.
-        ReadOnlyError: it cannot be written.
+        MnemarkError: it cannot be written; see `translate_os_errors`.
     """
     parts = [f"folder = {_quoted(os.path.realpath(folder))}"]
     parts += [f"files = [{', '.join(map(_quoted, files))}]"] if files else []
@@ -146,11 +147,9 @@ def _change(root: Path, name: str, value: str | None) -> None:
         raise ConfigError(
             f"{place} was not changed, as it is written in an unusual way: change [mounts] by hand"
         )
-    try:
+    with translate_os_errors(place):
         platform.make_folder(place.parent)
         platform.write_private(place, after.encode())
-    except OSError as error:
-        raise ReadOnlyError(f"cannot write {place}: {error.strerror}") from error
 
 
 def _with_line(text: str, key: str, name: str, line: str | None) -> str:

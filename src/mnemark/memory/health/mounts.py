@@ -40,11 +40,11 @@ def mount_states(ws: OpenWorkspace) -> Iterator[MountState]:
             continue
         try:
             yield _counted(ws, name, mounted, known)
+        except MnemarkError as error:  # of a file there, too: `UnreadableError` is both
+            yield msgspec.structs.replace(known, problem=str(error))
         except OSError as error:
             problem = f"the folder {mounted.folder} cannot be read: {error.strerror}"
             yield msgspec.structs.replace(known, problem=problem)
-        except MnemarkError as error:
-            yield msgspec.structs.replace(known, problem=str(error))
 
 
 def _counted(ws: OpenWorkspace, name: str, mounted: Mounted, known: MountState) -> MountState:
