@@ -1,11 +1,12 @@
 """Implement `mount`: choose which other memories searches of a workspace read."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mnemark.errors import NotFoundError, UsageError
+from mnemark.errors import MnemarkError, NotFoundError, UsageError
 from mnemark.interfaces import options, output, render, workspace
 from mnemark.interfaces.output import out, out_json, safe, safe_line, say
 
@@ -190,7 +191,10 @@ def _listed(root: Path) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for name, one in _mounted(root).items():
         there = not one.why_not(name)
-        files = len(one.entries()) if there else 0
+        files = 0
+        if there:
+            with suppress(MnemarkError, OSError):  # `mnemark status` says why
+                files = len(one.entries())
         state = "mounted" if there else "missing"
         rows.append({"name": name, "folder": str(one.folder), "files": files, "state": state})
     for name, answer in _answered(root).items():
