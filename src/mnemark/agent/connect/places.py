@@ -23,6 +23,7 @@ from typing import Any, Final, NamedTuple
 from mnemark.agent.connect import homes
 from mnemark.files import platform
 from mnemark.files.mounts import Mounted
+from mnemark.files.projects import top_of
 
 _CLAUDE: Final = ("CLAUDE.md", "rules/**/*.md", "projects/*/memory/**/*.md")
 _CODEX: Final = (
@@ -95,8 +96,7 @@ def _of_user() -> Iterator[Place]:
 
 def _of_project(start: Path) -> Iterator[Place]:
     """Yield what a project keeps for agents: that of the repository around a folder."""
-    folders = (start, *start.parents)
-    root = next((one for one in folders if (one / ".git").exists()), start)
+    root = Path(top_of(os.path.realpath(start)) or start)
     if root in (Path.home(), *Path.home().parents):
         return
     for more, inside, files in _PROJECT:
