@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from mnemark.agent.connect import check, connect
+from mnemark.agent.connect import check, connections
 from mnemark.agent.connect.hosts import HOSTS, Host
 from mnemark.agent.hook.agents import AGENTS
 from mnemark.interfaces.app import app
@@ -101,7 +101,7 @@ def test_without_an_agent_all_that_are_installed_are_connected_at_once(
     assert done.exit_code == 0, done.output
     assert done.output.count("Go on?") == 1
     assert "pasted into it" in done.output, "Gemini CLI's settings are broken"
-    states = {one.agent: one.state for one in connect.connections()}
+    states = {one.agent: one.state for one in connections.connections()}
     assert [states[name] for name in ("claude-code", "codex", "cursor")] == [
         "connected", "connected", "not connected",
     ]  # fmt: skip

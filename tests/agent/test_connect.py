@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemark.agent.connect import connect, json_edit
-from mnemark.agent.connect.hosts import HOSTS, Entry, Target, is_ours
+from mnemark.agent.connect import connect, connections, json_edit
+from mnemark.agent.connect.hosts import HOSTS, Entry, Target
+from mnemark.agent.connect.ours import is_ours
 from mnemark.errors import BusyError, UsageError
 
 NAMES = [host.name for host in HOSTS]
@@ -39,7 +40,7 @@ def everything(folder: Path) -> dict[str, bytes]:
 def test_connecting_twice_is_connecting_once_and_removing_leaves_nothing(home: Path, name: str) -> None:
     assert put_in(name, home / "memory")
     assert not put_in(name, home / "memory")
-    state = {one.agent: one for one in connect.connections()}[name]
+    state = {one.agent: one for one in connections.connections()}[name]
     assert (state.state, state.workspace) == ("connected", str(home / "memory"))
     assert put_in(name, home / "memory", remove=True)
     assert everything(home) == {}
@@ -63,7 +64,7 @@ def test_another_workspace_replaces_the_first(home: Path, name: str) -> None:
     put_in(name, home / "two words")
     text = "".join(data.decode() for data in everything(home).values())
     assert str(home / "one") not in text
-    assert {one.agent: one for one in connect.connections()}[name].workspace == str(home / "two words")
+    assert {one.agent: one for one in connections.connections()}[name].workspace == str(home / "two words")
 
 
 SETTINGS = """{
@@ -146,7 +147,7 @@ def test_comments_and_json5_are_kept_to_the_byte(home: Path, name: str, file: st
     assert all(letter in rest for letter in text), "each letter is there, in its order"
     found = json_edit.parse(with_ours).value
     assert {key: found[key] for key in json_edit.parse(text).value} == json_edit.parse(text).value
-    assert {one.agent: one for one in connect.connections()}[name].state == "connected"
+    assert {one.agent: one for one in connections.connections()}[name].state == "connected"
     changed = with_ours.replace("opus", "sonnet")  # the backup is not the same any more
     path.write_bytes(changed.encode())
     put_in(name, home / "memory", remove=True)
@@ -345,7 +346,7 @@ def test_a_server_of_ones_own_comes_back(home: Path, own: dict[str, object], *, 
     path.parent.mkdir()
     path.write_text(json.dumps({"mcpServers": {"mnemark": own, "other": {"command": "x"}}}), encoding="utf-8")
     before = everything(home)
-    state = {one.agent: one for one in connect.connections()}["cursor"]
+    state = {one.agent: one for one in connections.connections()}["cursor"]
     assert state.state == "not connected"
     put_in("cursor", home / "one")
     put_in("cursor", home / "two")

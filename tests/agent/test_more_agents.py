@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mnemark.agent.connect import connect
+from mnemark.agent.connect import connect, connections
 from mnemark.agent.connect.commands import COMMANDS
 from mnemark.agent.connect.hosts import HOSTS, Host, host_named, is_installed
 from mnemark.agent.hook import agents, behind
@@ -62,7 +62,7 @@ def test_a_persons_own_command_is_left_alone(home: Path, name: str, file: str) -
     put_in(name, home / "memory")
     assert own.read_text("utf-8") == "mine\n"
     assert connect.own_commands(connect.host_of(name), home / "memory") == [own]
-    assert {one.agent: one.state for one in connect.connections()}[name] == "connected"
+    assert {one.agent: one.state for one in connections.connections()}[name] == "connected"
     put_in(name, home / "memory", remove=True)
     assert [path for path in home.rglob("*") if path.is_file()] == [own]
 
@@ -80,7 +80,7 @@ def test_a_persons_own_plug_in_is_not_overwritten(home: Path) -> None:
 def test_an_agent_without_settings_of_projects_says_so(home: Path) -> None:
     with pytest.raises(UsageError, match="without --project"):
         connect.plan(connect.host_of("windsurf"), home / "memory", project=home)
-    states = {one.agent: one.state for one in connect.connections(home)}
+    states = {one.agent: one.state for one in connections.connections(home)}
     assert states["windsurf"] == "not connected"
 
 

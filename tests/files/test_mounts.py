@@ -1,12 +1,13 @@
 """Mounts: a folder's settings open nothing outside of it; what users accept stands in a file of theirs."""
 
+import errno
 import os
 from pathlib import Path
 
 import pytest
 
-from mnemark.errors import ConfigError
-from mnemark.files import user_config
+from mnemark.errors import ConfigError, MnemarkError, ReadOnlyError
+from mnemark.files import platform, user_config
 from mnemark.files.config import load, load_reported
 from mnemark.files.mounts import Mounted, accept, forget, mounts_of, refuse
 
@@ -139,3 +140,14 @@ def test_a_wrong_entry_is_told(own: Path, root: Path) -> None:
 )
 def test_what_a_mount_holds(path: str, files: tuple[str, ...], held: bool) -> None:  # noqa: FBT001
     assert Mounted(Path("x"), files).holds(path) is held
+
+
+@pytest.mark.usefixtures("own")
+def test_a_full_disk_is_told_as_one(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(platform, "write_private", full)
+    with pytest.raises(MnemarkError, match="the disk is full") as caught:
+        accept(root, "notes", root.parent / "private")
+    assert not isinstance(caught.value, ReadOnlyError)

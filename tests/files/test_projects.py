@@ -1,5 +1,6 @@
 """Which repository a folder is a part of, and which scope is its memory: no file can claim another's."""
 
+import errno
 import os
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -9,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemark.errors import UsageError
-from mnemark.files import layout
+from mnemark.errors import MnemarkError, ReadOnlyError, UsageError
+from mnemark.files import layout, platform
 from mnemark.files.new_project import folder_name_of, new_scope
 from mnemark.files.projects import (
     Project,
@@ -218,6 +219,16 @@ def test_a_link_out_and_a_workspace_inside_hold_no_project(root: Path, tmp_path:
     with pytest.raises(UsageError, match="leads out of the workspace"):
         new_scope(root, str(shop))
     assert list(outside.iterdir()) == []
+
+
+def test_a_full_disk_is_told_as_one(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(platform, "write_private", full)
+    with pytest.raises(MnemarkError, match="the disk is full") as caught:
+        new_scope(root, str(repository(tmp_path / "shop")))
+    assert not isinstance(caught.value, ReadOnlyError)
 
 
 def test_two_hooks_at_once_make_one_scope(root: Path, tmp_path: Path) -> None:

@@ -15,8 +15,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mnemark.errors import ConfigError, ReadOnlyError
+from mnemark.errors import ConfigError
 from mnemark.files import layout, platform, user_config
+from mnemark.files.config import load
+from mnemark.files.disk_errors import translate_os_errors
 from mnemark.files.scan import Entry, chosen, only, scan
 from mnemark.files.user_config import NAMES, MountConfig, of_workspace
 from mnemark.text import toml
@@ -30,17 +32,20 @@ class Mounted(NamedTuple):
     files: tuple[str, ...] = ()
     """Patterns of the only files to read; none: all texts of the root's scope."""
 
-    @property
-    def ignore(self) -> tuple[str, ...]:
-        """The patterns for a scan."""
-        return only(self.files)
+    def ignored(self) -> tuple[str, ...]:
+        """Return the patterns for a scan: of `files`, else those of the folder's own settings.
+
+        Raises:
+            ConfigError: these are wrong.
+        """
+        return only(self.files) or load(self.folder).ignore
 
     def holds(self, path: str) -> bool:
         """Tell whether a relative path is one of the files that are read."""
         place = layout.place(path)
         if place is None or not place.searchable:
             return False
-        is_chosen = chosen(self.ignore)
+        is_chosen = chosen(only(self.files))
         return not place.scope if is_chosen is None else is_chosen(path, folder=False)
 
     def why_not(self, name: str) -> str:
@@ -58,9 +63,11 @@ class Mounted(NamedTuple):
         """Return the files that are read.
 
         Raises:
-            OSError: the folder cannot be listed.
+            ConfigError: the folder's own settings are wrong.
+            OSError: it cannot be listed.
         """
-        return [entry for entry in scan(self.folder, ignore=self.ignore).entries if self.holds(entry.path)]
+        found = scan(self.folder, ignore=self.ignored()).entries
+        return [entry for entry in found if self.holds(entry.path)]
 
 
 def home_of(root: Path, name: str) -> Path:
@@ -92,7 +99,7 @@ def accept(root: Path, name: str, folder: Path, files: tuple[str, ...] = ()) -> 
 
     Raises:
         ConfigError: that file cannot be changed without changing its meaning.
-        ReadOnlyError: it cannot be written.
+        MnemarkError: it cannot be written; see `translate_os_errors`.
     """
     parts = [f"folder = {_quoted(os.path.realpath(folder))}"]
     parts += [f"files = [{', '.join(map(_quoted, files))}]"] if files else []
@@ -142,15 +149,13 @@ def _change(root: Path, name: str, value: str | None) -> None:
     if value is not None:
         table[name] = toml.loads(f"value = {value}")["value"]
     after = _with_line(before, key, name, None if value is None else f"{_quoted(name)} = {value}")
-    if _pruned(_parsed(after)) != _pruned(wanted):
+    if toml.without_empty_tables(_parsed(after)) != toml.without_empty_tables(wanted):
         raise ConfigError(
             f"{place} was not changed, as it is written in an unusual way: change [mounts] by hand"
         )
-    try:
+    with translate_os_errors(place):
         platform.make_folder(place.parent)
         platform.write_private(place, after.encode())
-    except OSError as error:
-        raise ReadOnlyError(f"cannot write {place}: {error.strerror}") from error
 
 
 def _with_line(text: str, key: str, name: str, line: str | None) -> str:
@@ -174,9 +179,3 @@ def _parsed(text: str) -> Any:
         return toml.loads(text)
     except ValueError:
         return None
-
-
-def _pruned(found: Any) -> Any:
-    if not isinstance(found, dict):
-        return found
-    return {key: kept for key, one in found.items() if (kept := _pruned(one)) != {}}

@@ -6,8 +6,8 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from mnemark.errors import ReadOnlyError
 from mnemark.files import layout, links, names, platform
+from mnemark.files.disk_errors import translate_os_errors
 from mnemark.files.projects import FILE, FOLDER, path_line, scope_of
 
 _LOCK: Final = "projects.lock"
@@ -27,7 +27,7 @@ def new_scope(root: Path, repository: str) -> str:
 
     Raises:
         BusyError: another process is making one for longer than five seconds.
-        ReadOnlyError: the folder cannot be written.
+        MnemarkError: the folder cannot be written; see `translate_os_errors`.
         UsageError: it is a link that leads out of the workspace, or a workspace of its own.
     """
     folder = layout.private_folder(root)
@@ -40,11 +40,9 @@ def new_scope(root: Path, repository: str) -> str:
         scope = f"{FOLDER}/{next(name for name in found if _is_free(root / FOLDER / name))}"
         layout.check_border(root, scope)
         text = _TEXT.format(path=path_line(repository))
-        try:
+        with translate_os_errors(root / scope / FILE):
             platform.make_folder(root / scope)
             platform.write_private(root / scope / FILE, text.encode("utf-8", "replace"))
-        except OSError as error:
-            raise ReadOnlyError(f"Cannot write to {root / scope}: {error.strerror}.") from error
         return scope
 
 

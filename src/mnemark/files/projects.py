@@ -32,6 +32,11 @@ class Project(NamedTuple):
 PERSON: Final = Project()
 
 
+def is_project(scope: str) -> bool:
+    """Tell whether a scope is a project's."""
+    return scope.startswith(f"{FOLDER}/")
+
+
 def project_at(root: Path, folder: str | Path) -> Project:
     """Return the project that the folder, of an agent, is a part of; see `repository_at`."""
     repository = repository_at(root, folder)
@@ -47,7 +52,7 @@ def repository_at(root: Path, folder: str | Path) -> str:
     """
     if "\0" in os.fspath(folder) or not Path(folder).is_absolute():
         return ""
-    top = _top_of(os.path.realpath(folder))
+    top = top_of(os.path.realpath(folder))
     if not top:
         return ""
     found = _main_of(top)
@@ -63,7 +68,7 @@ def _contains(outer: str, inner: str) -> bool:
     return inner == outer or inner.startswith(outer.rstrip(os.sep) + os.sep)
 
 
-def _top_of(folder: str) -> str:
+def top_of(folder: str) -> str:
     """Return the nearest folder upwards with a `.git` that git would take for a repository; else ""."""
     while True:
         git = os.path.join(folder, ".git")  # noqa: PTH118 - each folder upwards, for each prompt

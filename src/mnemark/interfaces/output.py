@@ -136,6 +136,11 @@ def is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 
+def can_ask() -> bool:
+    """Return whether a person can be asked: questions go to stderr, answers come from stdin."""
+    return is_terminal(sys.stdin) and is_terminal(sys.stderr)
+
+
 def has_colour(stream: TextIO | None) -> bool:
     """Return whether to use colour on `stream` (https://no-color.org)."""
     if isinstance(stream, ClientStream):
@@ -154,7 +159,7 @@ def confirm(question: str, about: str, refusal: str) -> bool:
     Raises:
         UsageError: there is no terminal; the message is `refusal`.
     """
-    if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+    if not can_ask():
         raise UsageError(refusal)
     if about:
         say(about)

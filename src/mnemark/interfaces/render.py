@@ -4,6 +4,7 @@ import itertools
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -134,6 +135,12 @@ def table(rows: Sequence[Sequence[str]], *, indent: int = 0) -> list[str]:
         cells = [cell + " " * (columns - width(cell)) for cell, columns in zip(row, widths, strict=False)]
         lines.append((" " * indent + "  ".join(cells)).rstrip())
     return lines
+
+
+def from_home(folder: str) -> str:
+    """Return a path with `~` for the home folder."""
+    path, home = Path(folder), Path.home()
+    return "/".join(("~", *path.relative_to(home).parts)) if path.is_relative_to(home) else folder
 
 
 def counted(count: int, name: str) -> str:

@@ -9,6 +9,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from mnemark.net import settle
+from mnemark.types import Recall
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -17,6 +18,10 @@ Value = TypeVar("Value")
 
 _MAX_WORKERS: Final = 4
 """Maximum number of threads, so that stuck ones (on a locked disk, say) cannot pile up."""
+_WORDS_SHARE: Final = 0.5
+"""Share of a deadline after which an answer by words alone is prepared, in case that the full one is late."""
+_COLD_SHARE: Final = 0.9
+"""Share of a deadline until which the first full answer is waited for, where words found something."""
 
 
 class TimedOut:
@@ -104,6 +109,92 @@ def by_deadline(future: "Future[Value] | None", seconds: float | None) -> Value 
         return future.result(None if seconds is None else max(seconds, 0.0))
     except TimeoutError:  # of the work itself, where that is done
         return future.result() if future.done() else LATE
+
+
+class RecallInTime:
+    """Answer recalls by their deadlines: in full, else by words alone. Thread-safe.
+
+    Threads that give full answers call `rest` when they are done.
+    """
+
+    def __init__(self, rest: Callable[[], None]) -> None:
+        self._full_runner: DeadlineRunner[Recall | TimedOut] = DeadlineRunner(rest)
+        self._words_runner: DeadlineRunner[Recall | TimedOut] = DeadlineRunner()
+        self._recalling: set[int] = set()
+        self._loading_first = threading.Lock()
+        """Held by the first full answer, for good."""
+        self.loaded = threading.Event()
+        """Set once a full answer or a search ended: dictionaries, index and vectors are in memory."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether a recall is waited for; loading in the background waits for it."""
+        return bool(self._recalling)
+
+    def close(self) -> None:
+        """Stop the threads when their work is done."""
+        self._full_runner.close()
+        self._words_runner.close()
+
+    def recall(
+        self, full: Callable[[], Recall], words: Callable[[], Recall | TimedOut], *, started: float,
+        seconds: float,
+    ) -> Recall | TimedOut:  # fmt: skip
+        """Return the full answer, else what words alone find, else LATE.
+
+        Before the first full answer words come first, and the full one is not waited for to the end: to load
+        dictionaries, index and vectors takes longer than a recall may, and holds the interpreter for up to
+        0.1 s at a time.
+
+        Args:
+            full: gives the full answer.
+            words: gives the answer by words alone.
+            started: monotonic time when the recall began.
+            seconds: it may take from then.
+        """
+        self._recalling.add(threading.get_ident())
+        try:
+            return self._answer(full, words, started, seconds)
+        finally:
+            self._recalling.discard(threading.get_ident())
+
+    def _answer(
+        self,
+        full: Callable[[], Recall],
+        words: Callable[[], Recall | TimedOut],
+        started: float,
+        seconds: float,
+    ) -> Recall | TimedOut:
+        def left(share: float = 1.0) -> float:
+            return started + seconds * share - time.monotonic()
+
+        found: Recall | TimedOut = LATE
+        if not self.loaded.is_set():
+            found = by_deadline(self._words_runner.start(words), left())
+        whole = self._start_full(full, started + seconds)
+        if not isinstance(found, TimedOut):
+            enough = _COLD_SHARE if found.hits else 1.0
+            return found if isinstance(better := by_deadline(whole, left(enough)), TimedOut) else better
+        found = by_deadline(whole, left(_WORDS_SHARE))
+        if isinstance(found, TimedOut):
+            by_words = self._words_runner.start(words)
+            found = by_deadline(whole, left())
+            return by_deadline(by_words, 0) if isinstance(found, TimedOut) else found
+        return found
+
+    def _start_full(self, full: Callable[[], Recall], until: float) -> "Future[Recall | TimedOut] | None":
+        """Start the full answer; while another one loads what it needs, wait for that first."""
+        first = not self.loaded.is_set() and self._loading_first.acquire(blocking=False)
+
+        def answer() -> Recall | TimedOut:
+            if not first and not self.loaded.wait(until - time.monotonic()):
+                return LATE
+            try:
+                return full()
+            finally:
+                self.loaded.set()
+
+        return self._full_runner.start(answer)
 
 
 _MAX_WAIT: Final = 1.0

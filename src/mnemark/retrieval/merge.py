@@ -39,9 +39,8 @@ def merged(
                 path=f"{mark}/{hit.path}",
                 scope=mark,
                 origin=hit.origin if hit.origin in {"tool", "web"} else "import",
-                meta={
-                    key: one for key, one in hit.meta.items() if key != "fact"
-                },  # an id of theirs, not ours
+                # Without the id of a fact, which is one of theirs and may be another fact's here.
+                meta={key: one for key, one in hit.meta.items() if key != "fact"},
             )
         )
     hits = tuple(sorted((*own, *named), key=lambda hit: -hit.score)[:k])

@@ -16,7 +16,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from mnemark.errors import MnemarkError, NotFoundError
-from mnemark.files.config import Config, RoutesConfig, load
+from mnemark.files.config import Config, RoutesConfig
 from mnemark.files.mounts import Mounted, home_of
 from mnemark.files.user_config import LLMConfig
 from mnemark.files.workspace import Workspace
@@ -110,14 +110,13 @@ class Mounts:
         with self._lock:
             if name not in self._open:
                 mounted, parent = self.folders[name], self._workspace
-                ignore = mounted.ignore or load(mounted.folder).ignore
                 config = replace(
                     parent.config,
                     mounts={},
                     routes=RoutesConfig(),
                     llm=LLMConfig(),
                     reranker="",
-                    ignore=ignore,
+                    ignore=mounted.ignored(),
                 )
                 self._open[name] = self._make(mounted.folder, config, home_of(parent.root, name))
             return self._open[name]

@@ -38,7 +38,7 @@ from mnemark.index.store import Index
 from mnemark.index.sync import Progress, SyncReport
 from mnemark.retrieval import cross_language
 from mnemark.retrieval.arguments import among, budget_of, count_of, seconds_of, text_of
-from mnemark.retrieval.deadline import LATE, DeadlineRunner, TimedOut, by_deadline
+from mnemark.retrieval.deadline import LATE, RecallInTime, TimedOut
 from mnemark.retrieval.embeddings import Embeddings
 from mnemark.retrieval.fact_index_cache import FactIndexCache
 from mnemark.retrieval.filters import Filter
@@ -55,7 +55,6 @@ from mnemark.text.dates.moment import moment
 from mnemark.types import KINDS, ORIGINS, Kind, Origin, Recall
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
     from tempfile import TemporaryDirectory
 
     from mnemark.retrieval.ranking.rerank import BackgroundReranker
@@ -66,10 +65,6 @@ _DENSE_SHARE: Final = 0.7
 """Share of a deadline until which the dense route is waited for."""
 _RERANK_SHARE: Final = 0.85
 """Share of a deadline until which the reranker is waited for; the rest is for rendering."""
-_WORDS_SHARE: Final = 0.5
-"""Share of a deadline after which an answer by words alone is prepared, in case that the full one is late."""
-_COLD_SHARE: Final = 0.9
-"""Share of a deadline until which the first full answer is waited for, where words found something."""
 _HEAD_START: Final = 0.05
 """Seconds that loading in the background leaves to a message that comes at once: it stops all threads."""
 _CANDIDATES: Final = 3
@@ -122,14 +117,7 @@ class Searcher:
         """Why an index in a workspace that is open for writing cannot be written."""
         self._retry_at = 0.0
         self._use(self._open_index())
-        self._runner: DeadlineRunner[Recall | TimedOut] = DeadlineRunner(lambda: self.index.rest())  # noqa: PLW0108 - see `_use`
-        self._words_runner: DeadlineRunner[Recall | TimedOut] = DeadlineRunner()
-        self._recalling: set[int] = set()
-        """Threads that wait for a recall; loading in the background waits for them."""
-        self._loading_first = threading.Lock()
-        """Held by the first full answer, for good."""
-        self._loaded = threading.Event()
-        """Set once a search ended: dictionaries, index and vectors are in memory."""
+        self._in_time = RecallInTime(lambda: self.index.rest())  # noqa: PLW0108 - see `_use`
         self._load_started = threading.Event()
         self._loading = threading.Lock()
         self._closed = False
@@ -261,8 +249,7 @@ class Searcher:
         """Stop background work, write what is pending, and close the index, vectors and mounts."""
         with self._loading:  # background loading stops before the files are closed
             self._closed = True
-        self._runner.close()
-        self._words_runner.close()
+        self._in_time.close()
         self.fact_index.keep_unkept()
         self.usage.write()
         self.mounts.close()
@@ -289,7 +276,7 @@ class Searcher:
 
     def _load(self) -> None:
         time.sleep(_HEAD_START)
-        while self._recalling and not self._closed:
+        while self._in_time.busy and not self._closed:
             time.sleep(_HEAD_START)
         with contextlib.suppress(MnemarkError):  # the next search reports the same error
             query = understand("加载 load", now=self.workspace.now())
@@ -362,7 +349,7 @@ class Searcher:
         self.freshen()
         fresh = self.refresher.fresh
         found = self.find(request)
-        self._loaded.set()
+        self._in_time.loaded.set()
         if self.mounts:
             self.mounts.freshen()
             found = self._with_mounts(found, request)
@@ -421,11 +408,12 @@ class Searcher:
         )
         self.ready()
         self.refresher.freshen_behind()
-        self._recalling.add(threading.get_ident())
-        try:
-            found = self._by_deadline(request, tokens, started, seconds)
-        finally:
-            self._recalling.discard(threading.get_ident())
+        found = self._in_time.recall(
+            partial(self._answer, request, tokens, started + seconds * _SYNC_SHARE),
+            partial(self._by_words, request, tokens, seconds),
+            started=started,
+            seconds=seconds,
+        )
         if isinstance(found, TimedOut):
             reason = (
                 f"recall: no answer within {seconds * 1000:.0f} ms; allow more (deadline, recall_deadline_ms)"
@@ -434,50 +422,6 @@ class Searcher:
         if counted:
             self.usage.note(hit for hit in found.hits if not hit.scope.startswith(layout.MOUNT))
         return found
-
-    def _by_deadline(
-        self, request: Request, tokens: int, started: float, seconds: float
-    ) -> Recall | TimedOut:
-        """Return the full answer, else what words alone find, else LATE.
-
-        Before the first full answer words come first, and the full one is not waited for to the end: to load
-        dictionaries, index and vectors takes longer than a recall may, and holds the interpreter for up to
-        0.1 s at a time.
-        """
-
-        def left(share: float = 1.0) -> float:
-            return started + seconds * share - time.monotonic()
-
-        found: Recall | TimedOut = LATE
-        if not self._loaded.is_set():
-            words = self._words_runner.start(lambda: self._by_words(request, tokens, seconds))
-            found = by_deadline(words, left())
-        full = self._full(request, tokens, started, seconds)
-        if not isinstance(found, TimedOut):
-            enough = _COLD_SHARE if found.hits else 1.0
-            return found if isinstance(better := by_deadline(full, left(enough)), TimedOut) else better
-        found = by_deadline(full, left(_WORDS_SHARE))
-        if isinstance(found, TimedOut):
-            words = self._words_runner.start(lambda: self._by_words(request, tokens, seconds))
-            found = by_deadline(full, left())
-            return by_deadline(words, 0) if isinstance(found, TimedOut) else found
-        return found
-
-    def _full(
-        self, request: Request, tokens: int, started: float, seconds: float
-    ) -> "Future[Recall | TimedOut] | None":
-        """Start the full answer; while another one loads what it needs, wait for that first."""
-        first = not self._loaded.is_set() and self._loading_first.acquire(blocking=False)
-
-        def answer() -> Recall | TimedOut:
-            if not first and not self._loaded.wait(started + seconds - time.monotonic()):
-                return LATE
-            try:
-                return self._answer(request, tokens, started + seconds * _SYNC_SHARE)
-            finally:
-                self._loaded.set()
-
-        return self._runner.start(answer)
 
     def _by_words(self, request: Request, tokens: int, seconds: float) -> Recall | TimedOut:
         """Return what words alone find in the index as it is."""

@@ -24,3 +24,10 @@ def loads(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError:
         raise tomllib.TOMLDecodeError("tables or lists are nested too deeply") from None
+
+
+def without_empty_tables(found: Any) -> Any:
+    """Return what was parsed without tables that hold nothing, to compare what two texts mean."""
+    if not isinstance(found, dict):
+        return found
+    return {key: kept for key, one in found.items() if (kept := without_empty_tables(one)) != {}}

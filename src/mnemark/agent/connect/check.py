@@ -17,7 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from mnemark.agent.connect.connect import folder_in, lines_in
+from mnemark.agent.connect.connections import folder_in, lines_in
+from mnemark.agent.connect.homes import workspace_for
 from mnemark.agent.connect.hosts import HOSTS, Host
 from mnemark.agent.hook import agents
 from mnemark.errors import MnemarkError
@@ -73,7 +74,7 @@ def moved(workspace: Path) -> list[str]:
 
 def _commands(host: Host, project: Path | None) -> Iterator[tuple[str, list[str]]]:
     """Yield the part and the command line of each of our entries in an agent's settings."""
-    for target in host.targets(Path.home() / "mnemark", project):
+    for target in host.targets(workspace_for(None), project):
         if target.what != "commands":
             yield from ((target.what, words) for words in lines_in(target))
 

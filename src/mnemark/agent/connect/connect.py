@@ -9,31 +9,20 @@ replaced, and restored by the removal.
 import difflib
 import os
 from collections.abc import Sequence
-from pathlib import Path, PureWindowsPath
-from typing import Any, Final, Literal, NamedTuple
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
-from mnemark.agent.connect import json_edit, plugins, toml_edit
+from mnemark.agent.connect import json_edit, toml_edit
 from mnemark.agent.connect.commands import WRITTEN
-from mnemark.agent.connect.hosts import (
-    HOSTS,
-    SERVER,
-    Entry,
-    Host,
-    Target,
-    host_named,
-    is_installed,
-    is_ours,
-    words_of,
-)
-from mnemark.agent.hook.agents import EVENTS
-from mnemark.errors import BusyError, MnemarkError, ReadOnlyError, UsageError
+from mnemark.agent.connect.hosts import HOSTS, Entry, Host, Target, host_named
+from mnemark.agent.connect.ours import SERVER, contains_ours, has_own, is_ours, is_server
+from mnemark.errors import BusyError, ReadOnlyError, UsageError
 from mnemark.files import jsonl, platform
 from mnemark.files.disk_errors import translate_os_errors
 
 BACKUP: Final = ".before-mnemark"
 _MADE: Final = frozenset({"commands", "skills", "plugins", "extensions", "hooks"})
 """Folders of agents that hold one file or folder for each command, plug-in or set of hooks."""
-State = Literal["connected", "partly connected", "not connected", "unreadable"]
 
 
 class Change(NamedTuple):
@@ -53,19 +42,6 @@ class Change(NamedTuple):
             str(self.path) if self.after is not None else os.devnull,
         )  # fmt: skip
         return "".join(line if line.endswith("\n") else line + "\n" for line in lines)
-
-
-class Connection(NamedTuple):
-    """The state of an agent on this machine."""
-
-    agent: str
-    title: str
-    installed: bool
-    state: State
-    files: tuple[str, ...]
-    workspace: str
-    """The workspace that its hooks or tools name."""
-    problem: str = ""
 
 
 def host_of(name: str) -> Host:
@@ -97,7 +73,7 @@ def plan(host: Host, workspace: Path, *, project: Path | None = None, remove: bo
         raise UsageError(f"{host.title} has no settings for one project alone; connect it without --project")
     for target in targets:
         path = Path(os.path.realpath(target.path))
-        before, now = texts.get(path) or (_read(path),) * 2
+        before, now = texts.get(path) or (read(path),) * 2
         texts[path] = before, _edited(target, path, now, remove=remove)
     changes = [Change(path, before, after) for path, (before, after) in texts.items()]
     if remove:
@@ -105,7 +81,8 @@ def plan(host: Host, workspace: Path, *, project: Path | None = None, remove: bo
     return [change for change in changes if change.before != change.after]
 
 
-def _read(path: Path) -> str | None:
+def read(path: Path) -> str | None:
+    """Return the text of a settings file; None where there is none. Raises UsageError, ReadOnlyError."""
     try:
         return path.read_bytes().decode("utf-8")
     except FileNotFoundError:
@@ -145,7 +122,7 @@ def _whole(target: Target, path: Path, text: str | None, *, remove: bool) -> str
 def own_commands(host: Host, workspace: Path) -> list[Path]:
     """Return the person's own files where commands of ours would be, which connecting leaves alone."""
     commands = (target.path for target in host.targets(workspace, None) if target.what == "commands")
-    return [path for path in commands if (text := _read(path)) is not None and WRITTEN not in text]
+    return [path for path in commands if (text := read(path)) is not None and WRITTEN not in text]
 
 
 def _with_own_server(before: str, after: str, path: Path, target: Target) -> str:
@@ -153,7 +130,7 @@ def _with_own_server(before: str, after: str, path: Path, target: Target) -> str
     if target.what != "tools" or target.form != "json":
         return after
     keys = target.entries[0].keys
-    copy = _read(_backup(path)) if _is_server(_value(before, keys)) else None
+    copy = read(_backup(path)) if is_server(_value(before, keys)) else None
     own = _value(copy, keys) if copy is not None and copy.strip() else None
     return after if own is None else json_edit.put(after, keys, own)
 
@@ -175,7 +152,7 @@ def _has_all(text: str, target: Target) -> bool:
     """Tell whether the file contains each of our entries exactly once."""
     if target.form == "toml":
         return all(toml_edit.value(text, entry.keys) == entry.value for entry in target.entries)
-    return all(_ours(text, entry) == [entry.value] for entry in target.entries) and not _has_stray(
+    return all(our_values(text, entry) == [entry.value] for entry in target.entries) and not _has_stray(
         text, target
     )
 
@@ -185,10 +162,11 @@ def _value(text: str, keys: Sequence[str]) -> Any:
     return None if node is None else node.value
 
 
-def _ours(text: str, entry: Entry) -> list[Any]:
+def our_values(text: str, entry: Entry) -> list[Any]:
+    """Return what stands in a JSON text of an entry of ours, of this or an earlier version."""
     found = _value(text, entry.keys)
     if not entry.many:
-        return [found] if found == entry.value or _is_server(found) else []
+        return [found] if found == entry.value or is_server(found) else []
     return [one for one in found if is_ours(one)] if isinstance(found, list) else []
 
 
@@ -210,7 +188,7 @@ def _json(text: str, target: Target, *, remove: bool) -> str:
 def _without(text: str, target: Target, *, remove: bool) -> str:
     """Remove our entries, and the objects and lists that contained nothing else."""
     for entry in target.entries:
-        if not entry.many and not (remove and not _ours(text, entry)):
+        if not entry.many and not (remove and not our_values(text, entry)):
             text = _cut(text, entry.keys)
     if target.what == "tools":
         return text
@@ -249,7 +227,7 @@ def _restored(change: Change) -> Change:
     """Restore the backup byte for byte where the remaining settings have the same meaning."""
     if change.after in {None, change.before}:
         return change
-    copy = _read(_backup(change.path))
+    copy = read(_backup(change.path))
     if copy is not None:
         same = _meaning(change.path, copy) == _meaning(change.path, change.after)
         return change._replace(after=copy) if same else change
@@ -279,18 +257,15 @@ def apply(changes: Sequence[Change]) -> None:
 
     Raises:
         BusyError: a file was changed meanwhile, and left as it is.
-        ReadOnlyError: a file cannot be written.
+        MnemarkError: a file cannot be written; see `translate_os_errors`.
     """
     for change in changes:
-        try:
-            _apply(change)
-        except OSError as error:
-            raise ReadOnlyError(f"cannot write {change.path}: {error.strerror}") from error
+        _apply(change)
 
 
 def _apply(change: Change) -> None:
     path = change.path
-    if _read(path) != change.before:
+    if read(path) != change.before:
         raise BusyError(f"{path} has changed in the meantime; try again")
     with translate_os_errors(path):
         backup = _backup(path)
@@ -315,20 +290,12 @@ def _tidy(folder: Path) -> None:
 
 
 def _is_connected(text: str) -> bool:
-    return WRITTEN in text or _contains_ours(_parsed(text))
+    return WRITTEN in text or contains_ours(_parsed(text))
 
 
 def _replaces_own(change: Change) -> bool:
     """Tell whether a person's own server is replaced, which an earlier backup may lack."""
-    return _has_own(_parsed(change.before or "")) and not _has_own(_parsed(change.after or ""))
-
-
-def _has_own(value: Any) -> bool:
-    """Tell whether a value contains a server of our name that we did not write."""
-    if not isinstance(value, dict):
-        return False
-    server = value.get(SERVER)
-    return (isinstance(server, dict) and not _is_server(server)) or any(map(_has_own, value.values()))
+    return has_own(_parsed(change.before or "")) and not has_own(_parsed(change.after or ""))
 
 
 def _parsed(text: str) -> Any:
@@ -338,89 +305,6 @@ def _parsed(text: str) -> Any:
         return None
 
 
-def _contains_ours(value: Any) -> bool:
-    if isinstance(value, list):
-        return any(map(_contains_ours, value))
-    if not isinstance(value, dict):
-        return False
-    return is_ours(value) or _is_server(value.get(SERVER)) or any(map(_contains_ours, value.values()))
-
-
-def _is_server(value: Any) -> bool:
-    """Tell whether a server was written by us: this program, `mcp`, and a workspace."""
-    words = words_of(value)
-    if "mcp" not in words[1:]:
-        return False
-    at = words.index("mcp", 1)
-    ours = PureWindowsPath(words[0]).stem == SERVER or words[:at][-2:] == ["-m", SERVER]
-    return ours and words[at + 1 : at + 2] == ["--workspace"]
-
-
 def _write(path: Path, text: str, like: os.stat_result | None) -> None:
     platform.sweep_folder(path.parent)
     jsonl.replace_file(path, text.encode("utf-8"), like)
-
-
-def connections(project: Path | None = None) -> list[Connection]:
-    """Return the connection state of all known agents."""
-    return [_connection(host, project) for host in HOSTS]
-
-
-def _connection(host: Host, project: Path | None) -> Connection:
-    targets = [one for one in host.targets(Path.home() / "mnemark", project) if one.what != "commands"]
-    found: list[bool] = []
-    folders: set[str] = set()
-    problem = ""
-    for target in targets:
-        try:
-            lines = lines_in(target)
-            found.append(bool(lines or entries_in(target)))
-        except MnemarkError as error:
-            problem = f"{target.path}: {error}"
-            continue
-        folders.update(folder for words in lines if (folder := folder_in(words)))
-    state: State = "unreadable" if problem else "not connected"
-    if found and any(found):
-        state = "connected" if all(found) and not problem else "partly connected"
-    files = tuple(dict.fromkeys(str(target.path) for target in targets))
-    return Connection(
-        host.name, host.title, is_installed(host), state, files, ", ".join(sorted(folders)), problem
-    )
-
-
-def entries_in(target: Target) -> list[Any]:
-    """Return our entries in a settings file as they stand there; of a file of ours, its text.
-
-    Raises:
-        MnemarkError: it cannot be read.
-    """
-    text = _read(Path(os.path.realpath(target.path)))
-    if text is None or not text.strip():
-        return []
-    if target.form == "text":
-        return [text] if WRITTEN in text else []
-    if target.form == "toml":
-        return [one for entry in target.entries if (one := toml_edit.value(text, entry.keys))]
-    return [value for entry in target.entries for value in _ours(text, entry)]
-
-
-def lines_in(target: Target) -> list[list[str]]:
-    """Return the command lines of our entries in a settings file, as words.
-
-    Raises:
-        MnemarkError: it cannot be read.
-    """
-    found = entries_in(target)
-    if target.form == "text":
-        return [words for text in found for words in plugins.commands_in(text, EVENTS)]
-    return [words for value in found if (words := words_of(value))]
-
-
-def folder_in(words: Sequence[str]) -> str:
-    """Return the workspace that a command line names."""
-    return words[words.index("--workspace") + 1] if "--workspace" in words[:-1] else ""
-
-
-def workspace_for(given: Path | None) -> Path:
-    """Return the folder of the memory: as given, else `~/mnemark`."""
-    return Path.home() / "mnemark" if given is None else given.expanduser().absolute()

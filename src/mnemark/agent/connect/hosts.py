@@ -9,7 +9,6 @@ antigravity.google/docs/mcp.
 """
 
 import os
-import re
 import shlex
 import shutil
 import subprocess
@@ -18,24 +17,17 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
-from mnemark.agent.connect import commands, plugins
+from mnemark.agent.connect import commands, homes, plugins
+from mnemark.agent.connect.ours import SERVER
 from mnemark.agent.hook import agents
 from mnemark.agent.hook.agents import Event
-from mnemark.text.lazy_pattern import lazy_pattern
 
-SERVER: Final = "mnemark"
-"""The name of our MCP server in an agent's settings."""
 _SECONDS: Final = 10
 _VERSION: Final = '{\n  "version": 1\n}\n'
 _STATE: Final = "XDG_STATE_HOME"
 """The environment variable that sets the daemon's state folder."""
 _CLAUDE_TOOLS: Final = "Bash|Edit|MultiEdit|Write|NotebookEdit|WebFetch|Task|mcp__.*"
 """Pattern of tools that run the hook; a process for each read or search would be wasted."""
-_OURS: Final = lazy_pattern(
-    r"""(?:"[^"]*mnemark(?:\.exe)?"|'[^']*mnemark(?:\.exe)?'|\S*mnemark(?:\.exe)?|.*\s-m\s+mnemark)\s+hook(?:\s|$)""",
-    re.IGNORECASE,
-)
-"""Pattern of our hooks' command lines: the program mnemark, then `hook`."""
 
 
 class Entry(NamedTuple):
@@ -138,13 +130,8 @@ def _server(workspace: Path, *keys: str, **more: Any) -> tuple[Entry, ...]:
     return (Entry((*keys, SERVER), {**more, "command": program, "args": words}),)
 
 
-def _env_folder(name: str, default: str) -> Path:
-    given = os.environ.get(name, "")
-    return Path(given).expanduser() if given else Path.home() / default
-
-
 def _claude(workspace: Path, project: Path | None) -> tuple[Target, ...]:
-    home = _claude_home()
+    home = homes.claude()
     beside = home if os.environ.get("CLAUDE_CONFIG_DIR") else Path.home()
     # Of a project the settings that are not shared: our entries contain paths of this machine.
     settings = project / ".claude/settings.local.json" if project else home / "settings.json"
@@ -157,7 +144,7 @@ def _claude(workspace: Path, project: Path | None) -> tuple[Target, ...]:
 
 
 def _codex(workspace: Path, project: Path | None) -> tuple[Target, ...]:
-    home = project / ".codex" if project else _codex_home()
+    home = project / ".codex" if project else homes.codex()
     # Codex passes few variables to servers; without this one, hooks and tools would use two daemons.
     more = {"env_vars": [_STATE]} if os.environ.get(_STATE) else {}
     servers = _server(workspace, "mcp_servers", **more)
@@ -205,7 +192,7 @@ def _cursor(workspace: Path, project: Path | None) -> tuple[Target, ...]:
 def _copilot(workspace: Path, project: Path | None) -> tuple[Target, ...]:
     if project:  # what it reads there is shared with others
         return ()
-    home = _copilot_home()
+    home = homes.copilot()
     entries = tuple(
         Entry(("hooks", native), {"type": "command", "command": line, "timeoutSec": _SECONDS}, many=True)
         for native, _, line in _hooks("copilot", workspace)
@@ -220,7 +207,7 @@ def _copilot(workspace: Path, project: Path | None) -> tuple[Target, ...]:
 
 
 def _opencode(workspace: Path, project: Path | None) -> tuple[Target, ...]:
-    home = project / ".opencode" if project else _config_home() / "opencode"
+    home = project / ".opencode" if project else homes.settings() / "opencode"
     settings = home / "opencode.jsonc"
     script = plugins.script("opencode", _plugin_words("opencode", workspace))
     server = {"type": "local", "command": command("mcp", "--workspace", str(workspace)), "enabled": True}
@@ -237,7 +224,7 @@ def _opencode(workspace: Path, project: Path | None) -> tuple[Target, ...]:
 def _openclaw(workspace: Path, project: Path | None) -> tuple[Target, ...]:
     if project:
         return ()
-    home = _openclaw_home()
+    home = homes.openclaw()
     files = plugins.openclaw_files(home / "extensions/mnemark", _plugin_words("openclaw", workspace))
     # Without this access its plug-ins are not told what the agent answers.
     enabled = {"enabled": True, "hooks": {"allowConversationAccess": True}}
@@ -270,100 +257,49 @@ def _tools_only(
     return targets
 
 
-def _claude_home() -> Path:
-    return _env_folder("CLAUDE_CONFIG_DIR", ".claude")
-
-
-def _codex_home() -> Path:
-    return _env_folder("CODEX_HOME", ".codex")
-
-
-def _copilot_home() -> Path:
-    return _env_folder("COPILOT_HOME", ".copilot")
-
-
-def _openclaw_home() -> Path:
-    return _env_folder("OPENCLAW_STATE_DIR", ".openclaw")
-
-
-def _config_home() -> Path:
-    return _env_folder("XDG_CONFIG_HOME", ".config")
-
-
-def _app_home() -> Path:
-    """Return the folder of the settings of programs with windows."""
-    if sys.platform == "win32":
-        return _env_folder("APPDATA", "AppData/Roaming")
-    return Path.home() / "Library/Application Support" if sys.platform == "darwin" else _config_home()
-
-
-def _code() -> Path:
-    return _app_home() / "Code/User"
-
-
-def _windsurf() -> Path:
-    return Path.home() / ".codeium/windsurf"
-
-
-def _cline() -> Path:
-    return _env_folder("CLINE_DIR", ".cline")
-
-
-def _zed() -> Path:
-    return _app_home() / "Zed" if sys.platform == "win32" else _config_home() / "zed"
-
-
-def _desktop() -> Path:
-    return _app_home() / "Claude"
-
-
-def _antigravity() -> Path:
-    return Path.home() / ".gemini/config"
-
-
 HOSTS: Final[tuple[Host, ...]] = (
-    Host("claude-code", "Claude Code", ("claude",), _claude_home, _claude),
+    Host("claude-code", "Claude Code", ("claude",), homes.claude, _claude),
     Host(
-        "codex", "Codex", ("codex",), _codex_home, _codex,
+        "codex", "Codex", ("codex",), homes.codex, _codex,
         "Codex runs new hooks only when you trust them: start it once and accept them with /hooks.",
     ),
     # Antigravity has folders in ~/.gemini, too.
     Host("gemini-cli", "Gemini CLI", ("gemini",), lambda: Path.home() / ".gemini/settings.json", _gemini),
     Host("qwen-code", "Qwen Code", ("qwen",), lambda: Path.home() / ".qwen", _qwen),
-    Host("opencode", "OpenCode", ("opencode",), lambda: _config_home() / "opencode", _opencode),
+    Host("opencode", "OpenCode", ("opencode",), lambda: homes.settings() / "opencode", _opencode),
     # VS Code looks into ~/.copilot, too.
-    Host("copilot", "Copilot CLI", ("copilot",), lambda: _copilot_home() / "config.json", _copilot),
+    Host("copilot", "Copilot CLI", ("copilot",), lambda: homes.copilot() / "config.json", _copilot),
     Host(
-        "openclaw", "OpenClaw", ("openclaw",), _openclaw_home, _openclaw,
+        "openclaw", "OpenClaw", ("openclaw",), homes.openclaw, _openclaw,
         'Restart its gateway. If you have a list plugins.allow, put "mnemark" into it.',
     ),
     Host("cursor", "Cursor", ("cursor",), lambda: Path.home() / ".cursor", _cursor),
     Host(
-        "vscode", "VS Code", ("code",), _code,
+        "vscode", "VS Code", ("code",), homes.vscode,
         _tools_only(
-            lambda: _code() / "mcp.json", "servers", in_project=".vscode/mcp.json", type="stdio"
+            lambda: homes.vscode() / "mcp.json", "servers", in_project=".vscode/mcp.json", type="stdio"
         ),
     ),
     Host(
-        "windsurf", "Windsurf", ("windsurf",), _windsurf,
-        _tools_only(lambda: _windsurf() / "mcp_config.json", "mcpServers"),
+        "windsurf", "Windsurf", ("windsurf",), homes.windsurf,
+        _tools_only(lambda: homes.windsurf() / "mcp_config.json", "mcpServers"),
     ),
     Host(
-        "cline", "Cline", ("cline",), _cline,
-        _tools_only(lambda: _cline() / "data/settings/cline_mcp_settings.json", "mcpServers"),
+        "cline", "Cline", ("cline",), homes.cline,
+        _tools_only(lambda: homes.cline() / "data/settings/cline_mcp_settings.json", "mcpServers"),
     ),
     Host(
-        "zed", "Zed", ("zed", "zeditor"), _zed,
-        _tools_only(lambda: _zed() / "settings.json", "context_servers"),
+        "zed", "Zed", ("zed", "zeditor"), homes.zed,
+        _tools_only(lambda: homes.zed() / "settings.json", "context_servers"),
     ),
     Host(
-        "claude-desktop", "Claude Desktop", (), _desktop,
-        _tools_only(lambda: _desktop() / "claude_desktop_config.json", "mcpServers"),
+        "claude-desktop", "Claude Desktop", (), homes.claude_desktop,
+        _tools_only(lambda: homes.claude_desktop() / "claude_desktop_config.json", "mcpServers"),
         "Quit it wholly, and start it again.",
     ),
     Host(
-        "antigravity", "Antigravity", ("antigravity", "agy"), _antigravity,
-        _tools_only(lambda: _antigravity() / "mcp_config.json", "mcpServers"),
+        "antigravity", "Antigravity", ("antigravity", "agy"), homes.antigravity,
+        _tools_only(lambda: homes.antigravity() / "mcp_config.json", "mcpServers"),
     ),
 )  # fmt: skip
 
@@ -383,30 +319,3 @@ def is_installed(host: Host) -> bool:
         or home.is_file()
         or any(files for _, _, files in os.walk(home))
     )
-
-
-def words_of(value: Any) -> list[str]:
-    """Return the command line of an entry: of a server, of a hook, or of the first in a group of hooks."""
-    if not isinstance(value, dict):
-        return []
-    inner, line, rest = value.get("hooks"), value.get("command"), value.get("args")
-    if isinstance(inner, list):
-        return words_of(inner[0]) if inner else []
-    if isinstance(line, list):
-        return list(map(str, line))
-    if isinstance(rest, list):
-        return [str(line), *map(str, rest)]
-    try:
-        return shlex.split(line) if isinstance(line, str) else []
-    except ValueError:
-        return []
-
-
-def is_ours(value: Any) -> bool:
-    """Tell whether a value in an agent's configuration is a hook written by `mnemark connect`."""
-    if not isinstance(value, dict):
-        return False
-    inner, line = value.get("hooks"), value.get("command")
-    if isinstance(inner, list):
-        return bool(inner) and all(map(is_ours, inner))
-    return isinstance(line, str) and _OURS.match(line) is not None

@@ -8,8 +8,8 @@ import shutil
 from typing import Final, NamedTuple
 
 from mnemark.agent.connect.hosts import Host
-from mnemark.errors import ReadOnlyError
 from mnemark.files import platform, user_config
+from mnemark.files.disk_errors import translate_os_errors
 from mnemark.llm.programs import PROGRAMS
 
 CALLS: Final = 20
@@ -61,7 +61,7 @@ def keep_answer(offer: Offer, *, wanted: bool) -> None:
     """Write the answer to the user's configuration; the rest of the file is kept.
 
     Raises:
-        ReadOnlyError: the file cannot be written.
+        MnemarkError: the file cannot be written; see `translate_os_errors`.
     """
     place = user_config.path()
     about = "" if wanted else (
@@ -72,9 +72,7 @@ def keep_answer(offer: Offer, *, wanted: bool) -> None:
         f'{about}[llm]\ncommand = "{offer.command}"\ncalls_per_day = {CALLS if wanted else 0}\n'
         f"tokens_per_day = {TOKENS if wanted else 0}\n"
     )
-    try:
+    with translate_os_errors(place):
         before = place.read_text("utf-8") if place.exists() else ""
         platform.make_folder(place.parent)
         platform.write_private(place, f"{before.rstrip()}\n\n{table}".lstrip().encode())
-    except OSError as error:
-        raise ReadOnlyError(f"cannot write {place}: {error.strerror}") from error

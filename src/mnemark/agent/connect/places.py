@@ -20,8 +20,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from mnemark.agent.connect import homes
 from mnemark.files import platform
 from mnemark.files.mounts import Mounted
+from mnemark.files.projects import top_of
 
 _CLAUDE: Final = ("CLAUDE.md", "rules/**/*.md", "projects/*/memory/**/*.md")
 _CODEX: Final = (
@@ -80,13 +82,11 @@ def _filled(place: Place, root: Path) -> Place | None:
 
 def _of_user() -> Iterator[Place]:
     home = Path.home()
-    yield Place(
-        "claude-code", "Claude Code", _folder("CLAUDE_CONFIG_DIR", home / ".claude"), _CLAUDE, own=True
-    )
-    yield Place("codex", "Codex", _folder("CODEX_HOME", home / ".codex"), _CODEX, own=True)
-    gemini = _folder("GEMINI_CLI_HOME", home) / ".gemini"
+    yield Place("claude-code", "Claude Code", homes.claude(), _CLAUDE, own=True)
+    yield Place("codex", "Codex", homes.codex(), _CODEX, own=True)
+    gemini = homes.folder_named("GEMINI_CLI_HOME", "") / ".gemini"
     yield Place("gemini-cli", "Gemini CLI", gemini, _GEMINI, own=True)
-    yield Place("openclaw", "OpenClaw", _openclaw(home), _OPENCLAW, own=True)
+    yield Place("openclaw", "OpenClaw", _openclaw(), _OPENCLAW, own=True)
     nanobot = _workspace_in(home / ".nanobot/config.json") or home / ".nanobot/workspace"
     yield Place("nanobot", "nanobot", nanobot, _NANOBOT, own=True)
     for name, folder in _basic_memory(home):
@@ -96,8 +96,7 @@ def _of_user() -> Iterator[Place]:
 
 def _of_project(start: Path) -> Iterator[Place]:
     """Yield what a project keeps for agents: that of the repository around a folder."""
-    folders = (start, *start.parents)
-    root = next((one for one in folders if (one / ".git").exists()), start)
+    root = Path(top_of(os.path.realpath(start)) or start)
     if root in (Path.home(), *Path.home().parents):
         return
     for more, inside, files in _PROJECT:
@@ -105,17 +104,10 @@ def _of_project(start: Path) -> Iterator[Place]:
         yield Place(name, f"The project {root.name}", root / inside, files, own=False)
 
 
-def _folder(variable: str, default: Path) -> Path:
-    given = os.environ.get(variable, "")
-    return Path(given).expanduser().absolute() if given else default
-
-
-def _openclaw(home: Path) -> Path:
+def _openclaw() -> Path:
     if given := os.environ.get("OPENCLAW_WORKSPACE_DIR"):
         return Path(given).expanduser().absolute()
-    profile = os.environ.get("OPENCLAW_PROFILE", "default")
-    state = home / (".openclaw" if profile == "default" else f".openclaw-{profile}")
-    state = _folder("OPENCLAW_STATE_DIR", state)
+    state = homes.openclaw()
     return _workspace_in(state / "openclaw.json") or state / "workspace"
 
 

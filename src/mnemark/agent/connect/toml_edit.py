@@ -65,12 +65,6 @@ def added(text: str, keys: Sequence[str], table: dict[str, Any]) -> str:
     for key in keys[:-1]:
         inner = inner[key]
     inner.pop(keys[-1])
-    if _pruned(now) != _pruned(known):
+    if toml.without_empty_tables(now) != toml.without_empty_tables(known):
         raise NotJsonError("adding to it would change its meaning")
-    return found
-
-
-def _pruned(found: Any) -> Any:
-    if isinstance(found, dict):
-        return {key: kept for key, one in found.items() if (kept := _pruned(one)) != {}}
     return found

@@ -1,7 +1,6 @@
 """Implement `connect`: change agents' settings for hooks and tools, or write a plug-in."""
 
 import os
-import sys
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -61,12 +60,13 @@ def connect(
     searched beside yours: see `mnemark mount`.
     """
     from mnemark.agent.connect import connect as work
+    from mnemark.agent.connect.homes import workspace_for
 
     here = Path.cwd() if project else None
     if check:
         _check(agent, here, json=json)
         return
-    root = work.workspace_for(workspace_)
+    root = workspace_for(workspace_)
     if one_memory and not remove:
         _one_memory(root, dry_run=dry_run)
     if not agent:
@@ -148,8 +148,7 @@ def _connect_all(
     from mnemark.agent.connect.hosts import HOSTS, is_installed
 
     _list(project, json=json)
-    asks = output.is_terminal(sys.stdin) and output.is_terminal(sys.stderr)
-    if json or not (asks or yes or dry_run):
+    if json or not (output.can_ask() or yes or dry_run):
         return
     hosts = [host for host in HOSTS if remove or is_installed(host)]
     planned: dict[Host, list[Change]] = {}
@@ -209,14 +208,14 @@ def _check(agent: str, project: Path | None, *, json: bool) -> None:
 
 
 def _list(project: Path | None, *, json: bool) -> None:
-    from mnemark.agent.connect.connect import connections
+    from mnemark.agent.connect.connections import connections
 
     found = connections(project)
     if json:
         out_json({"agents": [one._asdict() for one in found]})
         return
     near = [one for one in found if one.installed or one.state != "not connected"]
-    rows = [(one.agent, one.state, safe(_short(one.workspace))) for one in near]
+    rows = [(one.agent, one.state, safe(render.from_home(one.workspace))) for one in near]
     if rows:
         out("\n".join(render.table(rows)))
     if rest := [one.agent for one in found if one not in near]:
@@ -231,7 +230,7 @@ def _offer_model(host: "Host") -> None:
     from mnemark.agent.connect.offer import keep_answer, offer_for
 
     offer = offer_for(host)
-    if offer is None or not (output.is_terminal(sys.stdin) and output.is_terminal(sys.stderr)):
+    if offer is None or not output.can_ask():
         return
     say("")
     say(safe(offer.text))
@@ -246,8 +245,7 @@ def _offer_mounts(root: Path, *, remove: bool, yes: bool = False) -> None:
         return
     from mnemark.interfaces.commands.mount import offer
 
-    asks = output.is_terminal(sys.stdin) and output.is_terminal(sys.stderr)
-    offer(root, None, asks=asks and not yes, yes=False)
+    offer(root, None, asks=output.can_ask() and not yes, yes=False)
 
 
 def _plugin(host: "Host", folder: Path, root: Path, *, dry_run: bool, json: bool) -> None:
@@ -258,10 +256,7 @@ def _plugin(host: "Host", folder: Path, root: Path, *, dry_run: bool, json: bool
     base = folder.expanduser().absolute()
     texts = plugin_files(root)
     if not dry_run:
-        if not root.is_dir():
-            from mnemark.files import layout
-
-            layout.init(root)
+        _make(root)
         written = write_plugin(base, root)
     if json:
         full = {str(base / name): text for name, text in texts.items()}
@@ -315,9 +310,3 @@ def _notes(host: "Host", root: Path) -> list[str]:
         notes.append(f"{host.title} gets the memory tools only: nothing is recalled or recorded by itself.")
     notes += [f"{path} is your own and was left alone." for path in own_commands(host, root)]
     return notes
-
-
-def _short(folder: str) -> str:
-    """Return a path with `~` for the home folder."""
-    home = str(Path.home())
-    return f"~{folder[len(home) :]}" if folder == home or folder.startswith(home + "/") else folder

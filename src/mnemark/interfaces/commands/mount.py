@@ -1,12 +1,12 @@
 """Implement `mount`: choose which other memories searches of a workspace read."""
 
-import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mnemark.errors import NotFoundError, UsageError
+from mnemark.errors import MnemarkError, NotFoundError, UsageError
 from mnemark.interfaces import options, output, render, workspace
 from mnemark.interfaces.output import out, out_json, safe, safe_line, say
 
@@ -63,7 +63,7 @@ def mount(
     elif folder:
         _add(root, folder, name, tuple(files or ()))
     elif found:
-        offer(root, Path.cwd(), asks=_asks(), yes=yes, again=True)
+        offer(root, Path.cwd(), asks=output.can_ask(), yes=yes, again=True)
     if json:
         out_json({"workspace": str(root), "mounts": _listed(root)})
     elif not (remove or folder or found):
@@ -114,24 +114,17 @@ def _asked(one: "Place") -> bool:
 
 
 def _described(one: "Place") -> str:
-    kept = f"keeps {render.counted(len(one.found), 'note')} in {_short(one.folder)}"
+    kept = f"keeps {render.counted(len(one.found), 'note')} in {render.from_home(str(one.folder))}"
     return safe_line(f"{one.title} {kept}")
 
 
-def _short(folder: Path) -> str:
-    home = Path.home()
-    return f"~/{folder.relative_to(home).as_posix()}" if folder.is_relative_to(home) else str(folder)
-
-
-def _asks() -> bool:
-    return output.is_terminal(sys.stdin) and output.is_terminal(sys.stderr)
-
-
 def _root(given: Path | None) -> Path:
+    from mnemark.agent.connect.homes import workspace_for
+
     try:
         return workspace.locate(given)
     except NotFoundError:
-        default = Path.home() / "mnemark"
+        default = workspace_for(None)
         if given is not None or not default.is_dir():
             raise
         return default
@@ -198,7 +191,10 @@ def _listed(root: Path) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for name, one in _mounted(root).items():
         there = not one.why_not(name)
-        files = len(one.entries()) if there else 0
+        files = 0
+        if there:
+            with suppress(MnemarkError, OSError):  # `mnemark status` says why
+                files = len(one.entries())
         state = "mounted" if there else "missing"
         rows.append({"name": name, "folder": str(one.folder), "files": files, "state": state})
     for name, answer in _answered(root).items():

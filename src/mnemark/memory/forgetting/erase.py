@@ -74,9 +74,8 @@ def _dry_run(ws: OpenWorkspace, items: list[Item], query: str, *, git: bool) -> 
 
 
 def _sweep(ws: OpenWorkspace, targets: Targets, step: Step, done: Swept, *, dry_run: bool = False) -> None:
-    sweep = Sweep(ws.root, targets, done, step=step, dry_run=dry_run, ignored=ignorer(ws.config.ignore))
-    sweep.mounts = tuple(f"mounts/{name}/" for name in ws.searcher.mounts.folders)
-    sweep.run()
+    ignored, mounts = ignorer(ws.config.ignore), ws.searcher.mounts.folders
+    Sweep(ws.root, targets, done, step=step, dry_run=dry_run, ignored=ignored, mounts=mounts).run()
 
 
 def _append_entry(ws: OpenWorkspace, items: list[Item], query: str) -> Change:

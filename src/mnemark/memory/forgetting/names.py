@@ -55,6 +55,11 @@ def plan(ws: OpenWorkspace, targets: Targets) -> dict[str, str]:
     return found
 
 
+def _goes(new: str) -> bool:
+    """Whether a new path says that the file is removed: a fact file without facts."""
+    return new.endswith(f"/{_GONE}.md")
+
+
 def _is_own(root: Path, path: str, folder: str) -> bool:
     text = _text(root, path)
     if folder.endswith(layout.EPISODES):
@@ -113,7 +118,7 @@ def _store(root: Path, known: Mapping[str, Mapping[str, str]]) -> None:
 def report(renames: Mapping[str, str], done: Swept) -> None:
     """Add what is renamed to the places of a receipt."""
     for old, new in renames.items():
-        gone = new.endswith(f"/{_GONE}.md")
+        gone = _goes(new)
         done.places.append(Place(path=layout.shown(old), what="name" if gone else f"renamed to {new}"))
 
 
@@ -140,7 +145,7 @@ def rename(ws: OpenWorkspace, renames: Mapping[str, str], done: Swept) -> None:
 
 def _may_go(root: Path, old: str, new: str, done: Swept) -> bool:
     """Whether a file is renamed; a fact file with facts or a person's words in it keeps its name."""
-    if not new.endswith(f"/{_GONE}.md"):
+    if not _goes(new):
         return (root / old).exists() or (root / new).exists()
     text = _text(root, old)
     left = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
@@ -159,7 +164,7 @@ def _rules(renames: Mapping[str, str]) -> list[Rule]:
     found = []
     for old, new in renames.items():
         before, after = Path(old).stem, Path(new).stem
-        facts = new.endswith(f"/{_GONE}.md")
+        facts = _goes(new)
         for form in dict.fromkeys((before, quote(before))):
             ahead, behind = (r"(?<=facts/)", r"(?=\.md\b)") if facts else (r"(?<![\w-])", r"(?![\w-])")
             found.append((re.compile(ahead + re.escape(form) + behind), after))
@@ -194,7 +199,7 @@ def _move(root: Path, old: str, new: str, done: Swept) -> None:
     try:
         with suppress(FileNotFoundError):
             data = platform.read_file(root / old)[0]
-            gone = new.endswith(f"/{_GONE}.md")
+            gone = _goes(new)
             moved = (
                 editing.remove(root, old, expected=data)
                 if gone
@@ -211,13 +216,12 @@ def _forget_names(ws: OpenWorkspace, renames: Mapping[str, str], done: Swept) ->
     words = BytePatterns(list(_names(renames)))
     targets = Targets(words=SearchPatterns(words, words), time="")
     quiet = Swept([], done.waiting, done.still)
-    sweep = Sweep(
-        ws.root, targets, quiet, step="copies", dry_run=False, ignored=ignorer(ws.config.ignore), private=True
-    )
-    sweep.mounts = tuple(f"mounts/{name}/" for name in ws.searcher.mounts.folders)
-    sweep.run()
+    Sweep(
+        ws.root, targets, quiet, step="copies", dry_run=False, ignored=ignorer(ws.config.ignore),
+        mounts=ws.searcher.mounts.folders, private=True,
+    ).run()  # fmt: skip
 
 
 def _names(renames: Mapping[str, str]) -> Iterator[str]:
     for old, new in renames.items():
-        yield f"facts/{Path(old).name}" if new.endswith(f"/{_GONE}.md") else Path(old).stem
+        yield f"facts/{Path(old).name}" if _goes(new) else Path(old).stem

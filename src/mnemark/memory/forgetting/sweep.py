@@ -7,7 +7,7 @@ stop it.
 
 import posixpath
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from types import MappingProxyType
@@ -105,6 +105,7 @@ class Sweep:
         step: Step,
         dry_run: bool,
         ignored: Ignore,
+        mounts: Iterable[str] = (),
         private: bool = False,
     ) -> None:
         self.root = root
@@ -113,7 +114,7 @@ class Sweep:
         self.step = step
         self.dry_run = dry_run
         self.ignored = ignored
-        self.mounts: tuple[str, ...] = ()
+        self.mounts = tuple(f"mounts/{name}/" for name in mounts)
         """Folders of `.mnemark` with the indexes of mounts, whose files are not changed either."""
         self.private = private
         """Whether only `.mnemark/` is swept."""

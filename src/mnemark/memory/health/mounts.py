@@ -6,10 +6,8 @@ from contextlib import closing
 import msgspec
 
 from mnemark.errors import MnemarkError
-from mnemark.files.config import load
 from mnemark.files.layout import PRIVATE
 from mnemark.files.mounts import Mounted, home_of
-from mnemark.files.scan import scan
 from mnemark.index.plan import plan
 from mnemark.index.store import NAME, Index
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -40,16 +38,15 @@ def mount_states(ws: OpenWorkspace) -> Iterator[MountState]:
             continue
         try:
             yield _counted(ws, name, mounted, known)
+        except MnemarkError as error:  # of a file there, too: `UnreadableError` is both
+            yield msgspec.structs.replace(known, problem=str(error))
         except OSError as error:
             problem = f"the folder {mounted.folder} cannot be read: {error.strerror}"
             yield msgspec.structs.replace(known, problem=problem)
-        except MnemarkError as error:
-            yield msgspec.structs.replace(known, problem=str(error))
 
 
 def _counted(ws: OpenWorkspace, name: str, mounted: Mounted, known: MountState) -> MountState:
-    ignore = mounted.ignore or load(mounted.folder).ignore
-    found = [one for one in scan(mounted.folder, ignore=ignore).entries if mounted.holds(one.path)]
+    found = mounted.entries()
     home = home_of(ws.root, name)
     outdated = len(found)
     if (home / PRIVATE / NAME).is_file():

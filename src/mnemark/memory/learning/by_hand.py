@@ -24,9 +24,9 @@ from mnemark.facts.model import Fact
 from mnemark.facts.parse import split_words
 from mnemark.files import layout, listing
 from mnemark.files.names import split_ref
+from mnemark.files.projects import is_project
 from mnemark.index.read_only import QuickIndex
 from mnemark.memory.curation.files import curated_files
-from mnemark.memory.learning.placement import PROJECTS
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.extraction.extract import extract
 from mnemark.text.extraction.notes import statements
@@ -129,7 +129,7 @@ class LinesByHand:
 
 def _beside(scope: str) -> Sequence[str]:
     """Return the scopes whose lines a fact may contradict: not the root's, where it is about one project."""
-    return (scope,) if scope.startswith(PROJECTS) else tuple(dict.fromkeys((scope, "")))
+    return (scope,) if is_project(scope) else tuple(dict.fromkeys((scope, "")))
 
 
 def _in_core(ws: OpenWorkspace, scope: str, now: datetime) -> Iterator[Line]:

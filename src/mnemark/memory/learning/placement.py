@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from mnemark.facts.keys import predicate_key, subject_key
 from mnemark.facts.labels import topic as topic_of
+from mnemark.files.projects import is_project
 from mnemark.text.extraction.work_words import (
     AT_HOME,
     EVERYWHERE,
@@ -18,14 +19,12 @@ from mnemark.text.extraction.work_words import (
     names_code,
 )
 
-PROJECTS: Final = "projects/"
 _LONGEST: Final = 4_000
 """Characters of a statement that are looked at."""
 _PERSONS: Final = frozenset({"editor", "shell", "terminal", "os", "browser", "language"})
 """What a person has, in whichever project they work."""
-
-
 _WORK: Final = frozenset({"", "tools", "project"})
+"""Topics of what projects are worked on with; also of what has no topic."""
 _VAGUE: Final = frozenset({"self", "work", "habits"})
 """Topics that a sentence about work gets, too."""
 
@@ -44,7 +43,7 @@ class Statement(NamedTuple):
 
 def scope_for(said: Statement, scope: str) -> str:
     """Return the scope of a statement that was said in one: the root's, where it is about the person."""
-    return "" if scope.startswith(PROJECTS) and not is_of_project(said) else scope
+    return "" if is_project(scope) and not is_of_project(said) else scope
 
 
 def is_of_project(said: Statement) -> bool:

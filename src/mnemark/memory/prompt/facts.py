@@ -15,6 +15,7 @@ from mnemark.facts.remember import facts as facts_of
 from mnemark.facts.store import PlainWorkspace
 from mnemark.facts.write import core_entries
 from mnemark.files import listing
+from mnemark.files.projects import is_project
 from mnemark.files.reading import read
 from mnemark.index.state import Use
 from mnemark.memory.curation.files import curated_files
@@ -72,10 +73,9 @@ def facts_for(ws: PlainWorkspace, now: datetime, *, scope: str = "") -> Facts:
     removed, standing = _generated(ws, scope)
     layers: defaultdict[str, list[FactLine]] = defaultdict(list)
     current = list(facts_of(ws.fact_store, scope=scope, as_of=now))
-    own = {fact.key for fact in current if scope.startswith("projects/") and fact.scope}
-    current = [
-        fact for fact in current if fact.scope or fact.key not in own
-    ]  # a project's value counts there
+    if is_project(scope):  # there its own value of a fact counts
+        own = {fact.key for fact in current if fact.scope}
+        current = [fact for fact in current if fact.scope or fact.key not in own]
     ranked = [ws.fact_store.derive(_ranked, fact) for fact in current]
     chinese = 3 * sum(one.language == "zh" for one in ranked) > sum(one.language != "" for one in ranked)
     for one in sorted(ranked, key=lambda one: one.rank):

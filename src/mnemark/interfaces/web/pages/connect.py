@@ -66,8 +66,9 @@ def _digest(changes: "Sequence[Change]") -> str:
 
 def _shown(at: At, name: str, changes: "Sequence[Change]", *, remove: bool) -> Shown:
     from mnemark.agent.connect import connect as work
+    from mnemark.agent.connect.connections import connections
 
-    found = work.connections()
+    found = connections()
     values = {
         "found": found, "agent": name, "remove": remove, "changes": changes, "digest": _digest(changes),
         "ours": [one.agent for one in found if str(at.root) in one.workspace.split(", ")],

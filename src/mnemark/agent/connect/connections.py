@@ -1,0 +1,90 @@
+"""Tell which agents of this machine are connected, from what stands in their settings."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from mnemark.agent.connect import plugins, toml_edit
+from mnemark.agent.connect.commands import WRITTEN
+from mnemark.agent.connect.connect import our_values, read
+from mnemark.agent.connect.homes import workspace_for
+from mnemark.agent.connect.hosts import HOSTS, Host, Target, is_installed
+from mnemark.agent.connect.ours import words_of
+from mnemark.agent.hook.agents import EVENTS
+from mnemark.errors import MnemarkError
+
+State = Literal["connected", "partly connected", "not connected", "unreadable"]
+
+
+class Connection(NamedTuple):
+    """The state of an agent on this machine."""
+
+    agent: str
+    title: str
+    installed: bool
+    state: State
+    files: tuple[str, ...]
+    workspace: str
+    """The workspace that its hooks or tools name."""
+    problem: str = ""
+
+
+def connections(project: Path | None = None) -> list[Connection]:
+    """Return the connection state of all known agents."""
+    return [_connection(host, project) for host in HOSTS]
+
+
+def _connection(host: Host, project: Path | None) -> Connection:
+    targets = [one for one in host.targets(workspace_for(None), project) if one.what != "commands"]
+    found: list[bool] = []
+    folders: set[str] = set()
+    problem = ""
+    for target in targets:
+        try:
+            lines = lines_in(target)
+            found.append(bool(lines or entries_in(target)))
+        except MnemarkError as error:
+            problem = f"{target.path}: {error}"
+            continue
+        folders.update(folder for words in lines if (folder := folder_in(words)))
+    state: State = "unreadable" if problem else "not connected"
+    if found and any(found):
+        state = "connected" if all(found) and not problem else "partly connected"
+    files = tuple(dict.fromkeys(str(target.path) for target in targets))
+    return Connection(
+        host.name, host.title, is_installed(host), state, files, ", ".join(sorted(folders)), problem
+    )
+
+
+def entries_in(target: Target) -> list[Any]:
+    """Return our entries in a settings file as they stand there; of a file of ours, its text.
+
+    Raises:
+        MnemarkError: it cannot be read.
+    """
+    text = read(Path(os.path.realpath(target.path)))
+    if text is None or not text.strip():
+        return []
+    if target.form == "text":
+        return [text] if WRITTEN in text else []
+    if target.form == "toml":
+        return [one for entry in target.entries if (one := toml_edit.value(text, entry.keys))]
+    return [value for entry in target.entries for value in our_values(text, entry)]
+
+
+def lines_in(target: Target) -> list[list[str]]:
+    """Return the command lines of our entries in a settings file, as words.
+
+    Raises:
+        MnemarkError: it cannot be read.
+    """
+    found = entries_in(target)
+    if target.form == "text":
+        return [words for text in found for words in plugins.commands_in(text, EVENTS)]
+    return [words for value in found if (words := words_of(value))]
+
+
+def folder_in(words: Sequence[str]) -> str:
+    """Return the workspace that a command line names."""
+    return words[words.index("--workspace") + 1] if "--workspace" in words[:-1] else ""
