@@ -75,8 +75,13 @@ def _dry_run(ws: OpenWorkspace, items: list[Item], query: str, *, git: bool) -> 
 
 def _sweep(ws: OpenWorkspace, targets: Targets, step: Step, done: Swept, *, dry_run: bool = False) -> None:
     sweep = Sweep(ws.root, targets, done, step=step, dry_run=dry_run, ignored=ignorer(ws.config.ignore))
-    sweep.mounts = tuple(f"mounts/{name}/" for name in ws.searcher.mounts.folders)
+    sweep.mounts = _mounts(ws)
     sweep.run()
+
+
+def _mounts(ws: OpenWorkspace) -> tuple[str, ...]:
+    """Return the folders of `.mnemark` with the indexes of mounts, which hold what files of others hold."""
+    return tuple(f"mounts/{name}/" for name in ws.searcher.mounts.folders)
 
 
 def _append_entry(ws: OpenWorkspace, items: list[Item], query: str) -> Change:
@@ -218,7 +223,9 @@ def _files_left(ws: OpenWorkspace, targets: Targets, done: Swept) -> list[str]:
     if not words:
         return []
     known = {text.partition(":")[0] for text in (*done.still, *(one.text for one in done.waiting))}
-    left = [path for path in holding(ws.root, words) if layout.shown(path) not in known]
+    mounts = tuple(f"{layout.PRIVATE}/{folder}" for folder in _mounts(ws))  # `still` has named them
+    found = (path for path in holding(ws.root, words) if not path.startswith(mounts))
+    left = [path for path in found if layout.shown(path) not in known]
     # Short texts can occur by chance in ids and times, and in other programs' files.
     short = min(map(len, words.forms)) < 8
     left = [path for path in left if not (short and path.endswith((".jsonl", ".db", ".md")))]
