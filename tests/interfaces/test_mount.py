@@ -132,8 +132,10 @@ def test_a_removal_needs_a_name_and_disconnecting_names_the_mount_that_stays(
     ran = shell("mount", "--remove")
     assert ran.code == 2
     assert "codex" in ran.err
+    shell("connect", "codex", "-w", str(shell.folder))
     told = shell("connect", "codex", "--remove", "-w", str(shell.folder)).err
     assert "mnemark mount codex --remove" in told
+    assert "mnemark mount" not in shell("connect", "codex", "--remove", "-w", str(shell.folder)).err
     assert states(shell)["codex"] == "mounted"
     assert "mnemark mount" not in shell("connect", "claude-code", "--remove", "-w", str(shell.folder)).err
 

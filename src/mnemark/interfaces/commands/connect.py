@@ -87,9 +87,7 @@ def connect(
     else:
         _show_done(host, changes, root, remove=remove)
         _tell_of_projects(root, removed=remove)
-        if remove:
-            _tell_of_mount(root, host)
-        else:
+        if not remove:
             _offer_model(host)
         _offer_mounts(root, remove=remove)
 
@@ -318,6 +316,7 @@ def _show_done(
         say(f"{host.title} is {'not connected' if remove else 'already connected'}; nothing was changed.")
     elif remove:
         say(f"Removed mnemark from {host.title}.")
+        _tell_of_mount(root, host)
     else:
         say(f"{host.title} will use the memory in {safe(str(root))} from its next session.")
         for note in _notes(host, root):
