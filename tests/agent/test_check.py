@@ -90,7 +90,10 @@ def test_without_an_agent_all_that_are_installed_are_connected_at_once(
     (home / ".cursor/empty").mkdir(parents=True)
     (home / ".gemini/settings.json").write_text('{\n  // mine\n  "a": 1,,\n}\n', "utf-8")
     before = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
-    assert "not connected" in run()[1], "nobody is there to be asked"
+    told = run()[1]
+    assert "not connected" in told, "nobody is there to be asked"
+    assert "mnemark connect --yes" in told, "what to do then is said"
+    assert "--remove --yes" in run("--remove")[1]
     assert "+++" in run("--dry-run")[1]
     assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == before
     monkeypatch.setattr("mnemark.interfaces.output.is_terminal", lambda _: True)

@@ -243,6 +243,18 @@ def test_what_a_day_s_note_says_was_asked_is_not_recalled_as_a_turn(root: Path, 
     assert handle("claude-code", "prompt", session_id="one", prompt=question) == {}
 
 
+def test_what_a_comment_says_of_a_line_makes_it_no_other_line(root: Path, handle: Any) -> None:
+    with Memory.open(root, config={"embedder": "none"}) as memory:
+        noted = "- Bash: turn the walrus crane <!-- observed: 01M82X728SR44GJ546NGWR1T7Z -->"
+        (root / f"memory/{memory.now():%Y-%m-%d}.md").write_text(f"# Today\n\n{noted}\n", "utf-8")
+        memory.sync()
+    question = "Who turned the walrus crane?"
+    assert "walrus" in text_of(handle("claude-code", "prompt", session_id="other", prompt=question))
+    assert handle("claude-code", "prompt", session_id="other", prompt=question) == {}, "told by a recall"
+    assert "walrus" in text_of(handle("claude-code", "session-start", session_id="one", source="startup"))
+    assert handle("claude-code", "prompt", session_id="one", prompt=question) == {}, "told by the briefing"
+
+
 def test_an_agent_that_works_in_the_memory_reads_its_own_instructions_itself(root: Path, handle: Any) -> None:
     (root / "AGENTS.md").write_text("# Agents\n\n- Use the blue crane for lifting.\n", "utf-8")
     inside = text_of(handle("codex", "session-start", session_id="one", cwd=str(root)))

@@ -387,6 +387,8 @@ def test_status_and_check_know_of_projects(
     assert "pnpm" in found
     assert "pnpm" not in command(root, "search", "package manager", "-w", str(root)).stdout
     command(root, "connect", "claude-code", "-w", str(root))
+    switched = command(root, "connect", "claude-code", "--one-memory", "-w", str(root)).stderr
+    assert "--scope projects/shop" in switched, "what it holds is found in no other way"
     assert "no" not in command(root, "connect", "--check", "claude-code").stdout.split()
 
 

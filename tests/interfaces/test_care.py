@@ -1,7 +1,10 @@
 import sys
+from pathlib import Path
 
 import pytest
 
+from mnemark.errors import NotFoundError
+from mnemark.interfaces import workspace
 from mnemark.types import Hit
 
 from .conftest import Shell
@@ -103,3 +106,14 @@ def test_a_line_break_in_a_name_cannot_fake_output(shell: Shell) -> None:
     (shell.folder / "one\nfake.md").write_text("plover\n", encoding="utf-8")
     shown = shell("search", "plover").out
     assert shown.startswith("one‹U+000A›fake.md#L1  undated")
+
+
+def test_outside_of_a_workspace_the_memory_of_agents_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    with pytest.raises(NotFoundError, match="choose one with -w, or create"):
+        workspace.locate(None, current=tmp_path)
+    (tmp_path / "mnemark").mkdir()
+    with pytest.raises(NotFoundError, match=r"-w .*mnemark, or create"):
+        workspace.locate(None, current=tmp_path)

@@ -64,6 +64,16 @@ def test_what_the_web_says_waits_and_is_accepted(facts: Shell) -> None:
     assert facts("review", "burn", one["id"]).code == 2
 
 
+def test_what_waits_names_its_project_and_facts_of_all_scopes_are_refused_in_words(facts: Shell) -> None:
+    shop = ("--scope", "projects/shop", "--origin", "tool")
+    facts("remember", "deploy tool", "Kamal", "--subject", "project", *shop)
+    (line,) = [line for line in facts("review").out.splitlines() if "Kamal" in line]
+    assert "projects/shop" in line
+    refused = facts("facts", "--scope", "*")
+    assert refused.code == 2
+    assert "one scope" in refused.err
+
+
 def test_a_rejected_proposal_is_not_listed_again(facts: Shell) -> None:
     facts("remember", "editor", "Vim", "--origin", "tool")
     (one,) = facts("review", "--json").data["waiting"]

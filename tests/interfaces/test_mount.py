@@ -125,6 +125,21 @@ def test_each_is_asked_for_once(shell: Shell, home: Path, monkeypatch: pytest.Mo
     assert len(asked) == 4  # only the new one
 
 
+def test_a_removal_needs_a_name_and_disconnecting_names_the_mount_that_stays(
+    shell: Shell, home: Path
+) -> None:
+    shell("mount", "codex")
+    ran = shell("mount", "--remove")
+    assert ran.code == 2
+    assert "codex" in ran.err
+    shell("connect", "codex", "-w", str(shell.folder))
+    told = shell("connect", "codex", "--remove", "-w", str(shell.folder)).err
+    assert "mnemark mount codex --remove" in told
+    assert "mnemark mount" not in shell("connect", "codex", "--remove", "-w", str(shell.folder)).err
+    assert states(shell)["codex"] == "mounted"
+    assert "mnemark mount" not in shell("connect", "claude-code", "--remove", "-w", str(shell.folder)).err
+
+
 def test_status_and_doctor_tell_of_mounts(shell: Shell, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mnemark.index.plan.RACY_NS", 0)  # else a file changed a moment ago is read again
     shell("mount", "claude-code")

@@ -292,6 +292,14 @@ def test_parts_that_do_something_else_without_the_others_are_shown_again(
     assert "fish" in (tmp_path / "USER.md").read_text("utf-8")
 
 
+def test_a_fact_of_a_project_says_whose_it_is(here: Running, tmp_path: Path) -> None:
+    fill(tmp_path, HARMLESS)
+    with Memory.open(tmp_path) as memory:
+        memory.remember("package manager", "pnpm", subject="project", scope="projects/shop")
+        memory.sync()
+    assert '<span class="scope">projects/shop</span>' in Browser(here, tmp_path).page("facts").text
+
+
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     found = tmp_path / "home"

@@ -406,6 +406,20 @@ def test_an_agent_is_not_told_what_it_reads_itself(own: Path, claude: Path, tmp_
     assert claude.is_dir()
 
 
+def test_an_erasure_waits_for_no_mount_that_holds_the_word(own: Path, claude: Path) -> None:
+    memory_file = claude / "memory/MEMORY.md"
+    memory_file.write_text("# Memory\n\n- The vault word is xylograph.\n")
+    (own / "note.md").write_text("# Note\n\nThe word for the vault is xylograph.\n")
+    accept(own, "claude", claude, ())
+    with Memory.open(own) as memory:
+        memory.search("xylograph")
+        receipt = memory.forget(query="xylograph", erase=True)
+        assert "xylograph" not in (own / "note.md").read_text()
+        assert "xylograph" in memory_file.read_text()
+        assert receipt.waiting == (), "a sync cannot do it while the file there holds it"
+        assert any("@claude" in line for line in receipt.still)
+
+
 def test_an_erasure_leaves_a_mount_alone_and_names_it(own: Path, claude: Path) -> None:
     (own / "note.md").write_text(f"# Mine\n\nThe staging server is called {WORD}.\n")
     before = state(claude)

@@ -197,7 +197,9 @@ def _share(number: float | None, name: str) -> float | None:
 
 def _checked_scope(scope: str) -> str:
     if scope == "*":
-        raise UsageError('scope must be "users/NAME", "agents/NAME", "projects/NAME" or "" (shared)')
+        raise UsageError(
+            'name one scope: "users/NAME", "agents/NAME", "projects/NAME", or "" for the shared memory'
+        )
     scopes_of(scope)
     return scope
 

@@ -343,6 +343,10 @@ def translated(path: Path) -> Iterator[None]:
     except apsw.FullError as error:
         raise MnemarkError(f"{path}: the disk is full; free some space and run `mnemark sync`") from error
     except apsw.IOError as error:
+        if (
+            getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHORT_READ
+        ):  # the file ends where it names a page
+            raise IntegrityError(f"{path.name} is shorter than it says; run `mnemark sync`") from error
         raise MnemarkError(
             f"{path}: the disk is full or fails ({error}); free some space, or run `mnemark doctor`"
         ) from error

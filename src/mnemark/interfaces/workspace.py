@@ -71,8 +71,10 @@ def _around(current: Path | None, *, any_folder: bool) -> Path:
     except NotFoundError:
         if any_folder:
             return current
+        agents = Path.home() / "mnemark"
+        choose = f"choose one with -w, as -w {agents}," if agents.is_dir() else "choose one with -w,"
         raise NotFoundError(
-            f"{current} is not in a workspace; choose one with -w, or create one here with `mnemark init`"
+            f"{current} is not in a workspace; {choose} or create one here with `mnemark init`"
         ) from None
     if root != current and is_terminal(stderr()):
         say(f"Workspace: {safe(str(root))}")

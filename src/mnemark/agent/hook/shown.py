@@ -14,6 +14,7 @@ from mnemark.agent.hook.event import checked, floor
 from mnemark.errors import MnemarkError
 from mnemark.files import layout, platform
 from mnemark.files.jsonl import count_lines
+from mnemark.text.markdown.comments import drop_comments
 
 if TYPE_CHECKING:
     from mnemark.types import Hit, Recall
@@ -67,7 +68,7 @@ def new_block(
         return "", frozenset()
     same = found.text and len(left) == len(found.hits)
     text, hits = (found.text, left) if same else block(left, budget=budget)
-    lines = (line for hit in hits for line in hit.text.splitlines())
+    lines = (line for hit in hits for line in drop_comments(hit.text, blanks=" \t").splitlines())
     return checked(text), marks_of(line for line in lines if line.strip() in text)
 
 
@@ -77,7 +78,8 @@ def _is_own_file(hit: "Hit", agent: str) -> bool:
 
 
 def _is_shown(hit: "Hit", marks: frozenset[str]) -> bool:
-    said = (line.strip(" \t-*#") for line in hit.text.splitlines() if not line.startswith("#"))
+    text = drop_comments(hit.text, blanks=" \t")  # no model is shown them
+    said = (line.strip(" \t-*#") for line in text.splitlines() if not line.startswith("#"))
     lines = frozenset(_mark(line) for line in said if line)
     return _mark(hit.ref) in marks or (bool(lines) and lines <= marks)
 

@@ -113,8 +113,14 @@ def _tell_of_projects(root: Path, *, removed: bool) -> None:
         say(
             "Each git repository has a memory of its own beside yours; --one-memory keeps one for everything."
         )
-    else:
-        say("One memory for everything: projects = false in its mnemark.toml.")
+        return
+    from mnemark.files.projects import folders
+
+    say("One memory for everything: projects = false in its mnemark.toml.")
+    if kept := folders(root):
+        say(
+            f"What projects hold stays theirs: find it with --scope projects/{safe(kept[0])}, or --scope '*'."
+        )
 
 
 def _make(root: Path) -> None:
@@ -149,6 +155,7 @@ def _connect_all(
 
     _list(project, json=json)
     if json or not (output.can_ask() or yes or dry_run):
+        _tell_how(remove=remove, json=json)
         return
     hosts = [host for host in HOSTS if remove or is_installed(host)]
     planned: dict[Host, list[Change]] = {}
@@ -176,6 +183,16 @@ def _connect_all(
             _show_done(host, [], root, remove=remove, changed=True)
     _tell_of_projects(root, removed=remove)
     _offer_mounts(root, remove=remove, yes=yes)
+
+
+def _tell_how(*, remove: bool, json: bool) -> None:
+    """Say what to run where nobody can be asked."""
+    if json:
+        return
+    if remove:
+        say("To disconnect them all: `mnemark connect --remove --yes`.")
+    else:
+        say("To connect all that are installed: `mnemark connect --yes`; one: `mnemark connect AGENT`.")
 
 
 def _check(agent: str, project: Path | None, *, json: bool) -> None:
@@ -239,6 +256,14 @@ def _offer_model(host: "Host") -> None:
     say("mnemark will learn with it." if wanted else "It stays off.")
 
 
+def _tell_of_mount(root: Path, host: "Host") -> None:
+    """Say that searches still read the notes of an agent that is disconnected, if they do."""
+    from mnemark.files import user_config
+
+    if user_config.of_workspace(root, user_config.load()).get(host.name):
+        say(f"Searches still read its own notes: `mnemark mount {host.name} --remove` ends that.")
+
+
 def _offer_mounts(root: Path, *, remove: bool, yes: bool = False) -> None:
     """Ask once for each memory of another program on this machine; see `mnemark mount`."""
     if remove:
@@ -286,6 +311,7 @@ def _show_done(
         say(f"{host.title} is {'not connected' if remove else 'already connected'}; nothing was changed.")
     elif remove:
         say(f"Removed mnemark from {host.title}.")
+        _tell_of_mount(root, host)
     else:
         say(f"{host.title} will use the memory in {safe(str(root))} from its next session.")
         for note in _notes(host, root):

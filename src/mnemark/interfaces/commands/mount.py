@@ -179,8 +179,10 @@ def _add(root: Path, given: str, name: str, files: tuple[str, ...]) -> None:
 def _remove(root: Path, name: str) -> None:
     from mnemark.files import mounts
 
+    listed = ", ".join(_answered(root)) or "none"
+    if not name:
+        raise UsageError(f"name what is to be removed: `mnemark mount NAME --remove`; there are: {listed}")
     if not isinstance(known := _answered(root).get(name), bool) and known is None:
-        listed = ", ".join(_answered(root)) or "none"
         raise NotFoundError(f"you accepted no mount {name!r} here; accepted or refused: {listed}")
     mounts.forget(root, name)
     mounts.discard_index(root, name)

@@ -99,7 +99,12 @@ def _show(found: "list[Waiting]", *, json: bool, whole: bool) -> None:
 
         output.out_json({"waiting": [{**asdict(one), "fact": row(one.fact)} for one in found]})
         return
-    rows = [(one.id, _WORDS[one.what], one.time[:10], output.safe_line(one.text)) for one in found]
+    scopes = any(one.fact.scope for one in found)
+    rows = [
+        (one.id, _WORDS[one.what], one.time[:10], *([output.safe_line(one.fact.scope)] * scopes),
+         output.safe_line(one.text))
+        for one in found
+    ]  # fmt: skip
     for line in render.table(rows):
         output.out(line)
     for one in found if whole else ():

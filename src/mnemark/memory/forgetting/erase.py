@@ -217,7 +217,11 @@ def _files_left(ws: OpenWorkspace, targets: Targets, done: Swept) -> list[str]:
     if not words:
         return []
     known = {text.partition(":")[0] for text in (*done.still, *(one.text for one in done.waiting))}
-    left = [path for path in holding(ws.root, words) if layout.shown(path) not in known]
+    mounts = tuple(
+        f"{layout.PRIVATE}/mounts/{name}/" for name in ws.searcher.mounts.folders
+    )  # `still` has them
+    found = (path for path in holding(ws.root, words) if not path.startswith(mounts))
+    left = [path for path in found if layout.shown(path) not in known]
     # Short texts can occur by chance in ids and times, and in other programs' files.
     short = min(map(len, words.forms)) < 8
     left = [path for path in left if not (short and path.endswith((".jsonl", ".db", ".md")))]
