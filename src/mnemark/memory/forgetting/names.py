@@ -106,7 +106,7 @@ def _load(root: Path) -> dict[str, dict[str, str]]:
 
 
 def _is_ours(old: str, new: str) -> bool:
-    """Whether `plan` may have made this pair: the author of a folder may have put in others, of git's hooks."""
+    """Whether `plan` may have made this pair: a folder's author may have put in others (git hooks)."""
     (folder, _, _), (target, _, file) = old.rpartition("/"), new.rpartition("/")
     if layout.place(old) is None or folder != target or not _NEW.fullmatch(file):
         return False
