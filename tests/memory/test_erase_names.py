@@ -164,3 +164,17 @@ def test_an_erasure_of_a_folder_of_others_moves_only_what_mnemark_names(
         finish(memory, at_once=True)
     assert (root / old).read_bytes() == before
     assert not noted.exists()
+
+
+def test_the_folder_of_a_project_is_named_and_the_erasure_ends(tmp_path: Path) -> None:
+    root = tmp_path / "w"
+    (root / f"projects/{WORD}/memory").mkdir(parents=True)
+    (root / f"projects/{WORD}/PROJECT.md").write_text(f"---\npath: /code/{WORD}\n---\n")
+    (root / f"projects/{WORD}/memory/2026-02-13.md").write_text(f"Plan the {WORD} launch\n")
+    with Memory.open(root, config=LEXICAL) as memory:
+        memory.sync()
+        receipt = memory.forget(query=WORD, erase=True)
+        assert receipt.waiting == ()
+        assert f"projects/{WORD}/: its name" in " ".join(receipt.still)
+        assert memory.unfinished() == []
+    assert not [path for path in root.rglob("*") if path.is_file() and b"launch" in path.read_bytes()]
