@@ -27,10 +27,12 @@ _NUMBER: Final = lazy_pattern(
     r"[+-]?(?:Infinity|NaN|0[xX][0-9a-fA-F]+|(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)(?![\w$.])",
     re.ASCII,
 )
-_IN_QUOTES: Final = r"""\"(?:[^"\\\n\r]|\\[\s\S])*\"|'(?:[^'\\\n\r]|\\[\s\S])*'"""
-_STRING: Final = lazy_pattern(_IN_QUOTES)
-_COMMENT: Final = lazy_pattern(rf"{_IN_QUOTES}|(//[^\n\r\u2028\u2029]*|/\*(?:[^*]|\*(?!/))*\*/)")
-"""A string, or a comment (group 1), which may hold quotation marks."""
+_STRING: Final = lazy_pattern(r"""\"(?:[^"\\\n\r]|\\[\s\S])*\"|'(?:[^'\\\n\r]|\\[\s\S])*'""")
+_COMMENT: Final = lazy_pattern(
+    r"""\"(?:[^"\\\n\r]|\\[\s\S])*\"?|'(?:[^'\\\n\r]|\\[\s\S])*'?|"""
+    r"(//[^\n\r\u2028\u2029]*|/\*(?:[^*]|\*(?!/))*(?:\*/)?)"
+)
+"""A string, or a comment (group 1); one not closed ends with the text (linear time)."""
 _ESCAPE: Final = lazy_pattern(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(\r\n|[\s\S]))")
 _ESCAPED: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0"}
 _MAX_DEPTH: Final = 100
