@@ -155,6 +155,62 @@ def test_comments_and_json5_are_kept_to_the_byte(home: Path, name: str, file: st
     assert set(everything(home)) == {file}
 
 
+@pytest.mark.parametrize(
+    ("name", "file", "before", "after"),
+    [
+        ("gemini-cli", ".gemini/settings.json", '{\n  "a": 1\n}\n', '{\n  "a": /* don\'t "touch" */ 1\n}\n'),
+        ("codex", ".codex/config.toml", "a = 1\n", "a = 1 # do not touch\n"),
+    ],
+)
+def test_a_comment_that_a_person_adds_meanwhile_survives_the_removal(
+    home: Path, name: str, file: str, before: str, after: str
+) -> None:
+    path = home / file
+    path.parent.mkdir()
+    path.write_text(before, encoding="utf-8")
+    put_in(name, home / "memory")
+    line, changed = before.strip("{}\n"), after.strip("{}\n")
+    path.write_text(path.read_text(encoding="utf-8").replace(line, changed), encoding="utf-8")
+    put_in(name, home / "memory", remove=True)
+    assert path.read_text(encoding="utf-8") == after
+
+
+def test_a_file_with_a_comment_is_not_removed_as_empty(home: Path) -> None:
+    path = home / ".gemini/settings.json"
+    path.parent.mkdir()
+    path.write_text("{\n  // mine\n}\n", encoding="utf-8")
+    put_in("gemini-cli", home / "memory")
+    path.with_name("settings.json.before-mnemark").unlink()
+    put_in("gemini-cli", home / "memory", remove=True)
+    assert path.read_text(encoding="utf-8") == "{\n  // mine\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "index", "after"),
+    [
+        ("[1, // one\n 2]", 1, "[1 // one\n ]"),
+        ("[ // many\n1, 2]", 0, "[ // many\n2]"),
+        ("[ // one\n1]", 0, "[ // one\n]"),
+        ("[1, // one\n 2, 3]", 1, "[1, // one\n  3]"),
+        ("[1, // one\n 2, // two\n 3]", 1, "[1, // one\n  // two\n 3]"),
+        ('{"a": "//", "b": 2}', 1, '{"a": "//"}'),
+        ("[1\n, // one\n 2\n]", 1, "[1\n // one\n]"),
+        ("[1, // one\u2028 2]", 1, "[1 // one\u2028 ]"),
+    ],
+)
+def test_what_is_cut_leaves_a_comment_on_a_line_of_its_own(text: str, index: int, after: str) -> None:
+    found = json_edit.cut(text, json_edit.parse(text), index)
+    assert found == after
+    left = list(json_edit.parse(text).parts)
+    del left[index]
+    assert [one.value for one in json_edit.parse(found).parts] == [one.value for one in left]
+
+
+def test_a_comment_ends_where_json5_says(home: Path) -> None:
+    text = "{a: [1 // one\u2028]}"
+    assert json_edit.parse(json_edit.append(text, ["a"], 2)).value == {"a": [1, 2]}
+
+
 def test_toml_keeps_its_comments_and_says_the_same(home: Path) -> None:
     path = home / ".codex/config.toml"
     path.parent.mkdir()

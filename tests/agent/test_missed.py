@@ -125,3 +125,20 @@ def test_what_still_cannot_be_recorded_stays_noted(
         hook(root, "prompt", "cursor", data | {"generation_id": "g2"}, monkeypatch)
     (noted,) = (tmp_path / "state").rglob("*hooks-missed.jsonl")
     assert len(noted.read_bytes().splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    "line", [b'{"agent": 5}', b"xx", b"[1]", b"\xff\xfe", b"[" * 100_000, b'{"session": "a", "ev']
+)
+def test_a_damaged_note_stops_no_hook(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: bytes
+) -> None:
+    """It lies in the folder, too, which someone else may have written."""
+    for name in ("hooks-missed.jsonl", "hooks-missed.jsonl.taken"):
+        good = b'{"agent":"claude-code","session":"old","event":"prompt","time":"2026-02-13T08:00:00Z"}'
+        (root / ".mnemark" / name).write_bytes(line + b"\n" + good + b"\n")
+        one = write(tmp_path / "one.jsonl", claude_line(1, "user", "The gate opens at nine."))
+        hook(root, "response", "claude-code", event(one), monkeypatch)
+        assert said(root, "claude-code:one") == ["The gate opens at nine."]
+        assert "Missing here: 1 message" in said(root, "old")[0]
+        assert not list(root.rglob("*hooks-missed*"))

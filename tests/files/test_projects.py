@@ -251,3 +251,18 @@ def test_a_session_is_found_in_whichever_scope_it_began(root: Path, tmp_path: Pa
     (root / "sessions").mkdir()
     (root / name).write_text("")
     assert scope_of_session(root, name) == ""
+
+
+@pytest.mark.parametrize("path", ["~\0", '"~\\u0000"', '"~\\ud800"', '"/\\ud800"', "~" + "x" * 9_000])
+def test_a_path_that_none_can_have_stops_nobody(root: Path, tmp_path: Path, path: str) -> None:
+    shop = repository(tmp_path / "shop")
+    (root / "projects/a").mkdir(parents=True)
+    (root / "projects/a/PROJECT.md").write_text(f"path: {path}\n")
+    assert project_at(root, shop) == Project("", str(shop))
+    assert project_at(root, new_scope(root, str(shop))) == Project()
+    assert project_at(root, shop) == Project("projects/shop")
+
+
+def test_a_folder_that_none_can_have_is_no_project(root: Path) -> None:
+    for folder in ("/\ud800", "/x\0y", "relative", "", "/" + "x/" * 9_000):
+        assert project_at(root, folder) == Project()

@@ -379,10 +379,15 @@ def test_a_confined_daemon_changes_nothing_outside(tmp_path: Path) -> None:
     from mnemark.errors import UsageError
     from mnemark.interfaces.web.at import At
     from mnemark.interfaces.web.door import Session
-    from mnemark.interfaces.web.pages import ACTIONS
+    from mnemark.interfaces.web.pages import ACTIONS, PAGES
     from mnemark.interfaces.web.words import Words
 
     with Memory.open(tmp_path) as memory:
+        query = {"agent": ["cursor"]}
+        with pytest.raises(UsageError, match="only open some folders"):
+            PAGES["connect"](
+                At(memory, "/ui/w/x", Session(0.0), Words("en"), query=query, form={}, confined=True)
+            )
         for name, form in (("connect", {"agent": ["cursor"]}), ("import", {"path": ["/etc"]})):
             at = At(memory, "/ui/w/x", Session(0.0), Words("en"), query={}, form=form, confined=True)
             with pytest.raises(UsageError, match="only open some folders"):

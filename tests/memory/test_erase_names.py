@@ -1,5 +1,6 @@
 """Erased words in the names of files: mnemark's own are renamed with what leads to them, others are named."""
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -126,3 +127,54 @@ def _strike(root: Path, layer: FaultyFileSystem) -> None:
         return
     finally:
         platform.FS = before
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"memory/x.md": ".git/hooks/post-commit"},
+        {"memory/x.md": "mnemark.toml.md"},
+        {"memory/x.md": "memory/facts/erased.md"},
+        {"memory/episodes/x.md": "memory/episodes/erased.md"},
+        {".git/hooks/x.md": ".git/hooks/2026-02-13-file.md"},
+        {"memory/facts/x.md": "memory/facts/../../x/facts/erased.md"},
+        {"memory/episodes/x.md": "memory/episodes/2026-02-13-session.exe"},
+        {"memory/episodes/x.md": "memory/episodes/.git/2026-02-13-session.md"},
+    ],
+)
+def test_an_erasure_of_a_folder_of_others_moves_only_what_mnemark_names(
+    tmp_path: Path, forged: dict[str, str]
+) -> None:
+    """What is to be renamed lies in the folder, whose author may have left an erasure to be finished."""
+    root = tmp_path / "w"
+    begun(root)
+    noted = root / ".mnemark/renaming.json"
+    calls = 0
+    while not noted.exists():
+        calls += 1
+        _strike(root, FaultyFileSystem(calls, "kill"))
+    (old,) = forged
+    (root / old).parent.mkdir(parents=True, exist_ok=True)
+    (root / old).write_text("" if "facts" in old else "#!/bin/sh\n")
+    (root / ".git/hooks").mkdir(parents=True, exist_ok=True)
+    before = (root / old).read_bytes()
+    noted.write_text(json.dumps(dict.fromkeys(json.loads(noted.read_text()), forged)))
+    with Memory.open(root, config=LEXICAL) as memory:
+        memory.sync()
+        finish(memory, at_once=True)
+    assert (root / old).read_bytes() == before
+    assert not noted.exists()
+
+
+def test_the_folder_of_a_project_is_named_and_the_erasure_ends(tmp_path: Path) -> None:
+    root = tmp_path / "w"
+    (root / f"projects/{WORD}/memory").mkdir(parents=True)
+    (root / f"projects/{WORD}/PROJECT.md").write_text(f"---\npath: /code/{WORD}\n---\n")
+    (root / f"projects/{WORD}/memory/2026-02-13.md").write_text(f"Plan the {WORD} launch\n")
+    with Memory.open(root, config=LEXICAL) as memory:
+        memory.sync()
+        receipt = memory.forget(query=WORD, erase=True)
+        assert receipt.waiting == ()
+        assert f"projects/{WORD}/: its name" in " ".join(receipt.still)
+        assert memory.unfinished() == []
+    assert not [path for path in root.rglob("*") if path.is_file() and b"launch" in path.read_bytes()]

@@ -192,6 +192,11 @@ def test_a_word_that_only_a_machine_writes_is_redacted(context: str, alphabet: s
         "MCC_GetSlowCompTauX20Enable test-8000Hz-le-3ch-5S-24bit.wav _ZN4node16NodeMainInstance3RunEv",
         "ELBSecurityPolicy-TLS13-1-2-Ext1-2021-06 Test64BitMatrixSameAsArray",
         "a database id cjld2cjxh0000qzrmn831i7rn",
+        f"SHA256:{_made(ALNUM, 43)}",
+        f"wallet bc1q{_made('023456789acdefghjklmnpqrstuvwxyz', 38)}",
+        f"file bafy{_made('234567abcdefghijklmnopqrstuvwxyz', 55)}",
+        f"peer 12D3KooW{_made('123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz', 44)}",
+        f"![a](data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAA{_made(ALNUM, 40)})",
         f"<!-- mnemark:begin user | {_made(ALNUM, 40)} {_made(ALNUM, 44)} | without: {_made(ALNUM, 48)} -->",
     ],
 )

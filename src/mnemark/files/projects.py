@@ -50,7 +50,7 @@ def repository_at(root: Path, folder: str | Path) -> str:
     A worktree belongs to its main repository. The home folder, what contains it, and what contains the
     workspace `root` or lies in it are no projects.
     """
-    if "\0" in os.fspath(folder) or not Path(folder).is_absolute():
+    if not _is_path(os.fspath(folder)) or not Path(folder).is_absolute():
         return ""
     top = top_of(os.path.realpath(folder))
     if not top:
@@ -61,6 +61,14 @@ def repository_at(root: Path, folder: str | Path) -> str:
         if _contains(one, home) or _contains(one, workspace) or _contains(workspace, one):
             return ""
     return found
+
+
+def _is_path(text: str) -> bool:
+    """Tell whether a text can be a path of this system: others raise ValueError where a path is looked up."""
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
 
 
 def _contains(outer: str, inner: str) -> bool:
@@ -149,7 +157,9 @@ def paths_in(root: Path, name: str) -> Iterator[str]:
         return
     for line in text.splitlines()[:_MOST_LINES]:
         if line.startswith(_PATH):
-            yield os.path.expanduser(_unquoted(line.removeprefix(_PATH).strip()))  # noqa: PTH111
+            path = _unquoted(line.removeprefix(_PATH).strip())
+            if _is_path(path):
+                yield os.path.expanduser(path)  # noqa: PTH111
 
 
 def path_line(repository: str) -> str:

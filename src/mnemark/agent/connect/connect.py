@@ -182,7 +182,9 @@ def _has_stray(text: str, target: Target) -> bool:
 
 def _json(text: str, target: Target, *, remove: bool) -> str:
     text = _without(text, target, remove=remove)
-    return text if remove else _with_entries(text, target)
+    text = text if remove else _with_entries(text, target)
+    json_edit.parse(text)  # an agent must be able to read what we leave
+    return text
 
 
 def _without(text: str, target: Target, *, remove: bool) -> str:
@@ -231,15 +233,16 @@ def _restored(change: Change) -> Change:
     if copy is not None:
         same = _meaning(change.path, copy) == _meaning(change.path, change.after)
         return change._replace(after=copy) if same else change
-    empty = _meaning(change.path, change.after) in ({}, {"version": 1})
+    empty = _meaning(change.path, change.after) in ([], ({}, []), ({"version": 1}, []))
     return change._replace(after=None) if empty and change.before != change.after else change
 
 
 def _meaning(path: Path, text: str) -> Any:
+    """Return what a person wrote in a file: its settings and comments, whatever their layout."""
     if path.suffix == ".toml":
-        return toml_edit.meaning(text)
+        return [line.strip() for line in text.splitlines() if line.strip()]
     found = _parsed(text)
-    return text if found is None else _pruned(found)
+    return text if found is None else (_pruned(found), json_edit.comments(text))
 
 
 def _pruned(value: Any) -> Any:

@@ -16,8 +16,11 @@ from mnemark.text.lazy_pattern import lazy_pattern
 _SPACE: Final = lazy_pattern(r"(?:[\s\ufeff]+|//[^\n\r\u2028\u2029]*|/\*(?:[^*]|\*(?!/))*\*/)*")
 """White space and comments."""
 _BLANK: Final = lazy_pattern(r"[\s\ufeff]*")
-_REST_OF_LINE: Final = lazy_pattern(r"[ \t]*(?://[^\n\r]*|/\*(?:[^*\n\r]|\*(?!/))*\*/[ \t]*(?=[\r\n]|\Z))")
+_REST_OF_LINE: Final = lazy_pattern(
+    r"[ \t]*(?://[^\n\r\u2028\u2029]*|/\*(?:[^*\n\r]|\*(?!/))*\*/[ \t]*(?=[\r\n]|\Z))"
+)
 """A comment behind a part, up to the end of its line."""
+_LINE_ENDS: Final = lazy_pattern(r"[ \t]*(?:[\n\r\u2028\u2029]|\Z)")
 _NAME: Final = lazy_pattern(r"(?!\d)[\w$]+")
 _WORDS: Final = {"true": True, "false": False, "null": None}
 _NUMBER: Final = lazy_pattern(
@@ -25,6 +28,11 @@ _NUMBER: Final = lazy_pattern(
     re.ASCII,
 )
 _STRING: Final = lazy_pattern(r"""\"(?:[^"\\\n\r]|\\[\s\S])*\"|'(?:[^'\\\n\r]|\\[\s\S])*'""")
+_COMMENT: Final = lazy_pattern(
+    r"""\"(?:[^"\\\n\r]|\\[\s\S])*\"?|'(?:[^'\\\n\r]|\\[\s\S])*'?|"""
+    r"(//[^\n\r\u2028\u2029]*|/\*(?:[^*]|\*(?!/))*(?:\*/)?)"
+)
+"""A string, or a comment (group 1); one not closed ends with the text (linear time)."""
 _ESCAPE: Final = lazy_pattern(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(\r\n|[\s\S]))")
 _ESCAPED: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0"}
 _MAX_DEPTH: Final = 100
@@ -58,6 +66,11 @@ def parse(text: str) -> Node:
     if _skip(text, node.end) != len(text):
         raise _wrong(text, node.end, "there is text after the JSON")
     return node
+
+
+def comments(text: str) -> list[str]:
+    """Return the comments of a JSON text, sorted: what its meaning lacks."""
+    return sorted(found.rstrip() for found in _COMMENT.findall(text) if found)
 
 
 def _wrong(text: str, at: int, what: str) -> NotJsonError:
@@ -197,9 +210,19 @@ def cut(text: str, node: Node, index: int) -> str:
     if text[after : after + 1] == ",":
         if index == 0 and len(node.parts) > 1 and (blank := _BLANK.match(text, after + 1)):
             return text[:begin] + text[end:after] + text[blank.end() :]
-        return text[:lead] + text[end:after] + text[after + 1 :]
+        return _joined(text, lead, begin, text[end:after] + text[after + 1 :])
+    before = _joined(text, lead, begin, text[end:])
     comma = _skip(text, node.parts[index - 1].end) if index else lead
-    return text[:comma] + text[comma + bool(index) : lead] + text[end:]
+    return before[:comma] + before[comma + bool(index) :]
+
+
+def _joined(text: str, lead: int, begin: int, rest: str) -> str:
+    """Return the text up to `lead`, and the rest; a comment there ends with its line, not within the rest."""
+    is_open = any(
+        found.end() >= lead and (found[1] or "").startswith("//") for found in _COMMENT.finditer(text[:begin])
+    ) and not _LINE_ENDS.match(rest)
+    ends = begin if is_open else lead
+    return text[:ends] + rest
 
 
 def _added(text: str, node: Node, value: Any, depth: int, name: str) -> str:

@@ -7,7 +7,8 @@ and time.
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -91,8 +92,7 @@ def take_in(root: Path) -> None:
 
 
 def _make_up(root: Path, place: Path, taken: Path, *, trusted: bool) -> None:
-    read = (msgspec.json.decode(line.data) for line in jsonl.read(taken))
-    notes = [msgspec.convert(one, _Missed, strict=False) for one in read]
+    notes = list(_read(taken))
     if not trusted:
         notes = [msgspec.structs.replace(one, transcript="", folder="") for one in notes]
     notes.sort(key=lambda one: (one.agent, one.session, one.time))
@@ -104,6 +104,13 @@ def _make_up(root: Path, place: Path, taken: Path, *, trusted: bool) -> None:
             with platform.open_appended(place) as file:
                 file.write(b"".join(msgspec.json.encode(one) + b"\n" for one in missed))
     platform.FS.unlink(taken)
+
+
+def _read(path: Path) -> Iterator[_Missed]:
+    """Yield the notes of a file; what is damaged, or was put there, must not stop all hooks to come."""
+    for line in jsonl.read(path):
+        with suppress(msgspec.MsgspecError, ValueError, RecursionError):
+            yield msgspec.convert(msgspec.json.decode(line.data), _Missed, strict=False)
 
 
 def _record(root: Path, agent_name: str, session: str, missed: list[_Missed]) -> None:

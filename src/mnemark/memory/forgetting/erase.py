@@ -33,7 +33,7 @@ from mnemark.memory import file_edits
 from mnemark.memory.forgetting import names
 from mnemark.memory.forgetting.needles import anchor, query_at, search_patterns
 from mnemark.memory.forgetting.receipt import Place, Receipt, forgotten
-from mnemark.memory.forgetting.remaining import named_by, remaining_copies
+from mnemark.memory.forgetting.remaining import folders_named_by, named_by, remaining_copies
 from mnemark.memory.forgetting.select import Criteria, Item, Selector, ends_of, payload_of
 from mnemark.memory.forgetting.sweep import Step, Sweep, Swept, Targets, holding
 from mnemark.memory.forgetting.titles import left_of
@@ -228,6 +228,7 @@ def _files_left(ws: OpenWorkspace, targets: Targets, done: Swept) -> list[str]:
     held = named_by(ws.root, targets) if left else []
     held += [id_ for path in held if path.endswith(".jsonl") if (id_ := session_id(ws.root / path))]
     held += [Path(path).stem for path in held]  # the title of a note without one
+    held += folders_named_by(ws.root, targets) if left else []
     return [path for path in left if not _holds_names_only(ws.root / path, held, words)]
 
 

@@ -35,6 +35,7 @@ from mnemark.text.markdown.generated import find
 _DAY: Final = len("2026-02-13")
 _GONE: Final = "erased"
 """Stem that the journal has for a fact file that is gone."""
+_NEW: Final = re.compile(rf"[^/]*-(?:session|file)(?:-[0-9]+)?\.md|{_GONE}\.md")
 
 
 def plan(ws: OpenWorkspace, targets: Targets) -> dict[str, str]:
@@ -103,9 +104,20 @@ def drop(ws: OpenWorkspace, identifier: str) -> None:
 def _load(root: Path) -> dict[str, dict[str, str]]:
     try:
         data = platform.content(root / layout.PRIVATE / RENAMING)
-        return msgspec.json.decode(data, type=dict[str, dict[str, str]])
+        known = msgspec.json.decode(data, type=dict[str, dict[str, str]])
     except (OSError, msgspec.DecodeError):  # lost, or never there
         return {}
+    return {id_: {old: new for old, new in some.items() if _is_ours(old, new)} for id_, some in known.items()}
+
+
+def _is_ours(old: str, new: str) -> bool:
+    """Whether `plan` may have made this pair: a folder's author may have put in others (git hooks)."""
+    (folder, _, _), (target, _, file) = old.rpartition("/"), new.rpartition("/")
+    if layout.place(old) is None or folder != target or not _NEW.fullmatch(file):
+        return False
+    if folder.endswith(layout.FACTS):
+        return file == f"{_GONE}.md"
+    return folder.endswith((layout.EPISODES, attachments.FOLDER)) and file != f"{_GONE}.md"
 
 
 def _store(root: Path, known: Mapping[str, Mapping[str, str]]) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from shlex import quote
 from typing import Final
 
@@ -183,12 +183,23 @@ def named_by(root: Path, targets: Targets) -> list[str]:
     return found
 
 
+def folders_named_by(root: Path, targets: Targets) -> list[str]:
+    """Return the relative paths of folders, such as those of projects, whose names hold erased words."""
+    words = {_plain(text) for text in targets.words.notes.texts}
+    short = [word for word in words if _SHORT < len(word) <= _LONGEST_NAME]
+    files = (path for path in listing.walk(root).files if not path.startswith(f"{layout.PRIVATE}/"))
+    folders = {parent.as_posix() for path in files for parent in PurePosixPath(path).parents}
+    return sorted(one for one in folders if any(word in _plain(PurePosixPath(one).name) for word in short))
+
+
 def _plain(text: str) -> str:
     return "-".join(_LETTERS.findall(text.casefold()))
 
 
 def _names(ws: OpenWorkspace, targets: Targets, renames: Mapping[str, str]) -> Iterator[str]:
-    """Name a person's files, and sessions, that are called by erased words."""
+    """Name a person's files and folders, and sessions, that are called by erased words."""
+    for path in folders_named_by(ws.root, targets):
+        yield f"{layout.shown(path)}/: its name; rename it by hand, then run `mnemark sync`"
     for path in named_by(ws.root, targets):
         if path in renames:
             continue

@@ -207,9 +207,10 @@ _MIXED = lazy_pattern(
 _RUN = lazy_pattern(r"[A-Za-z0-9]{16,}")
 _IDS = lazy_pattern(r"[_-]")
 _PUBLIC = lazy_pattern(
-    r"AAAA|[13][1-9A-HJ-NP-Za-km-z]{25,34}\Z|Qm[1-9A-HJ-NP-Za-km-z]{44}\Z|0x[0-9A-Fa-f]+\Z"
+    r"AAAA|[13][1-9A-HJ-NP-Za-km-z]{25,34}\Z|Qm[1-9A-HJ-NP-Za-km-z]{44}\Z|0x[0-9A-Fa-f]+\Z|"
+    r"12D3KooW[1-9A-HJ-NP-Za-km-z]{44}\Z|bafy[a-z2-7]{55}\Z|(?:bc|tb)1[02-9ac-hj-np-z]{39,59}\Z|iVBORw0KGgo"
 )
-"""Public keys, and addresses of coins and files."""
+"""Public keys, addresses of coins, files and peers, and images."""
 _KINDS = {ord(one): kind for kind, many in (("a", string.ascii_lowercase), ("A", string.ascii_uppercase),
           ("0", string.digits)) for one in many}  # fmt: skip
 _CHANGES = 0.45  # by chance two neighbours of 62 characters differ in kind in 62 of 100 cases
@@ -217,7 +218,7 @@ _SMALL = lazy_pattern(r"[a-z]{3,}")
 _WRITTEN = 0.35  # most of a run that may be in such parts: NamesInCode have more
 _SHOWN = lazy_pattern(
     r"(?:[Pp]ub(?:lic)?[ _-]?[Kk]ey|(?<![A-Za-z])[Ii][Dd]|I[Dd]|"
-    r"(?i:hash|digest|checksum|etag|fingerprint|address|integrity|site[ _-]?key))"
+    r"(?i:hash|sha-?[0-9]{1,3}|digest|checksum|etag|fingerprint|address|integrity|site[ _-]?key))"
     r"[\"'`]?\s?[:=]?>?\s?[\"'`]?\Z"
 )
 """A name, right before a word, of what is no secret."""

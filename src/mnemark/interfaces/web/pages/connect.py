@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 def connect(at: At) -> Shown:
     """Show the agents of this machine, and what connecting or disconnecting one would write."""
     name, remove = at.asked("agent"), bool(at.asked("remove"))
+    if name:  # a change shows what stands around it in the agent's settings
+        check_free(at, "read the settings of agents")
     changes = _plan(at, name, remove=remove) if name else []
     return _shown(at, name, changes, remove=remove)
 
