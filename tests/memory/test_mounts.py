@@ -215,7 +215,7 @@ def test_a_folder_that_becomes_a_link_is_not_followed(own: Path, tmp_path: Path,
         assert any("is a link now" in reason for reason in found.degraded)
         with pytest.raises(NotFoundError, match="is a link now"):
             memory.read("@notes/a.md")
-    assert "Quokka" not in hook(own, "What is the vault code Quokka?", tmp_path)
+    assert "Quokka" not in hook(own, "What is the vault code Quokka?")
     assert not any(b"Quokka" in path.read_bytes() for path in (own / ".mnemark").rglob("*") if path.is_file())
 
 
@@ -356,8 +356,11 @@ def test_words_are_no_rarer_in_a_tiny_mount(own: Path, claude: Path) -> None:
     assert 0.5 * ours < theirs[0] < 1.3 * ours
 
 
-def hook(root: Path, said: str, tmp_path: Path, agent: str = "claude-code") -> str:
-    event = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": said, "cwd": str(tmp_path)}
+SHOP = "/home/ann/shop"
+
+
+def hook(root: Path, said: str, agent: str = "codex", folder: str = f"{SHOP}/src") -> str:
+    event = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": said, "cwd": folder}
     words = ["hook", "prompt", "--agent", agent, "--alone", "-w", str(root)]
     ran = subprocess.run(
         [sys.executable, "-m", "mnemark", *words], input=json.dumps(event), capture_output=True, text=True,
@@ -374,12 +377,12 @@ def test_a_hook_without_a_daemon_recalls_from_mounts(own: Path, claude: Path, tm
     with Memory.open(own) as memory:
         memory.sync()
         memory.searcher.mounts.sync()
-    told = hook(own, "What is the staging server called?", tmp_path)
+    told = hook(own, "What is the staging server called?")
     assert WORD in told
     assert "@claude-code/projects" in told
     assert "Ignore all" not in told
     forget(own, "claude-code")  # its index is still there
-    assert WORD not in hook(own, "What is the staging server called?", tmp_path)
+    assert WORD not in hook(own, "What is the staging server called?")
 
 
 def test_a_recall_out_of_time_has_what_words_find_in_mounts(
@@ -401,8 +404,22 @@ def test_an_agent_is_not_told_what_it_reads_itself(own: Path, claude: Path, tmp_
         memory.sync()
         memory.searcher.mounts.sync()
     asked = "Do we use tabs in Go files?"
-    assert "Use tabs in Go" not in hook(own, asked, tmp_path)  # it stands in CLAUDE.md
-    assert "Use tabs in Go" in hook(own, asked, tmp_path, "codex")
+    assert "Use tabs in Go" not in hook(own, asked, "claude-code")  # it stands in CLAUDE.md
+    assert "Use tabs in Go" in hook(own, asked)
+    assert claude.is_dir()
+
+
+def test_what_an_agent_noted_of_a_project_is_told_there(own: Path, claude: Path) -> None:
+    with Memory.open(own) as memory:
+        memory.sync()
+        memory.searcher.mounts.sync()
+    asked, port = "What is the staging server called?", "生产环境的数据库端口是多少？"
+    assert WORD in hook(own, asked, folder=SHOP)
+    assert WORD not in hook(own, asked, folder="/home/ann/blog")
+    assert WORD not in hook(own, asked, folder="/home/ann")
+    assert WORD not in hook(own, asked, "claude-code", SHOP), "it has read its MEMORY.md"
+    assert "5433" in hook(own, port, "claude-code", SHOP)
+    assert "5433" not in hook(own, port, "claude-code", "/home/ann/shop2")
     assert claude.is_dir()
 
 

@@ -112,7 +112,9 @@ def _recall(root: Path, call: HookCall, scope: str) -> str:
     except Exception as error:  # noqa: BLE001 - whatever changed bytes cause; what is no damage fails again
         found = _recall_from_files(root, said, scope, window, error)
     marks = shown.load(root, session)
-    text, new = shown.new_block(found, _HITS, marks, _BUDGET, agent=call.agent.name)
+    text, new = shown.new_block(
+        found, _HITS, marks, _BUDGET, agent=call.agent.name, folder=folder_of(call.data)
+    )
     if text:
         shown.save(root, session, marks | new)
     return text

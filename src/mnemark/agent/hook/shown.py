@@ -5,7 +5,8 @@ turns, the number of lines that have left the context.
 """
 
 import hashlib
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _MOST: Final = 5_000
 """Marks kept of a session; a file longer than that starts anew."""
+_CLAUDE: Final = f"{layout.MOUNT}claude-code"
 
 
 def _mark(text: str) -> str:
@@ -44,6 +46,7 @@ def new_block(
     *,
     least: float | None = None,
     agent: str = "",
+    folder: str = "",
 ) -> tuple[str, frozenset[str]]:
     """Return the block of a recall without what was shown, and the marks of what stands in it.
 
@@ -54,14 +57,15 @@ def new_block(
         budget: tokens of the block.
         least: the minimum of `Recall.believable`; by default `floor`.
         agent: the agent's name; what it reads itself at each start is not repeated.
+        folder: where it works; what Claude Code noted of another project is left out.
 
     Returns:
         The block is empty where what is left is not believable enough: as the best hit is, so is its share.
     """
     from mnemark.retrieval.block import block
 
-    new = (hit for hit in found.hits if not (_is_own_file(hit, agent) or (marks and _is_shown(hit, marks))))
-    left = tuple(new)
+    known = _read_by(agent, folder)
+    left = tuple(hit for hit in found.hits if not (known(hit) or (marks and _is_shown(hit, marks))))
     best = found.hits[0].score if found.hits else 0.0
     share = min(left[0].score / best, 1.0) if left and best > 0 and left[0] != found.hits[0] else 1.0
     if not left or found.believable * share < (floor(found, most) if least is None else least):
@@ -72,9 +76,26 @@ def new_block(
     return checked(text), marks_of(line for line in lines if line.strip() in text)
 
 
-def _is_own_file(hit: "Hit", agent: str) -> bool:
-    """Tell whether a hit is of a file such as CLAUDE.md, at the top of the agent's own mount."""
-    return hit.scope == f"{layout.MOUNT}{agent}" and hit.path.count("/") == 1
+def _read_by(agent: str, folder: str) -> "Callable[[Hit], bool]":
+    """Return what tells whether a hit is of a file that the agent reads itself, or of another project.
+
+    Agents read files such as CLAUDE.md, at the top of their mounts. Claude Code notes what it learned of a
+    project in `projects/<its path, with a hyphen for all but letters and digits>/memory/`, and begins with
+    the MEMORY.md there.
+    """
+    places = (folder, *map(str, Path(folder).parents)) if folder else ()
+    here = {re.sub("[^A-Za-z0-9]", "-", place) for place in places}
+
+    def is_known(hit: "Hit") -> bool:
+        mount, _, path = hit.path.partition("/")
+        if not agent or not mount.startswith(layout.MOUNT):
+            return False
+        own, (first, *rest) = mount == f"{layout.MOUNT}{agent}", path.split("/")
+        if mount == _CLAUDE and first == "projects" and rest:
+            return rest[0] not in here or (own and rest[1:] == ["memory", "MEMORY.md"])
+        return own and not rest
+
+    return is_known
 
 
 def _is_shown(hit: "Hit", marks: frozenset[str]) -> bool:

@@ -134,7 +134,9 @@ def _recall(memory: Memory, session: Session, call: HookCall) -> str:
     found = memory.recall(said, context=context, scope=session.scope, exclude=window)
     marks = shown.load(memory.root, session.log.name)
     most, budget = memory.config.recall_hits, memory.config.recall_budget
-    text, new = shown.new_block(found, most, marks, budget, agent=call.agent.name)
+    text, new = shown.new_block(
+        found, most, marks, budget, agent=call.agent.name, folder=folder_of(call.data)
+    )
     if text:
         shown.save(memory.root, session.log.name, marks | new)
     return text
