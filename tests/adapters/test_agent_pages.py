@@ -1,6 +1,5 @@
-"""The blocks of the pages on nanobot and OpenAkita, in the hosts themselves."""
+"""The blocks of the page on nanobot, in the host itself."""
 
-import asyncio
 import json
 import os
 import re
@@ -8,7 +7,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -51,36 +49,3 @@ def test_nanobot(tmp_path: Path) -> None:
     assert "called Kestrel" in model.last().partition("<mnemark-recall ")[2]
     assert "sessions/cli-monday" in said
     assert "sessions/cli-tuesday" in said
-
-
-@pytest.mark.filterwarnings("default")
-def test_openakita(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    pytest.importorskip("openakita", reason="needs openakita; pip install openakita==1.27.42")
-    from openakita.plugins.manager import PluginManager
-
-    folder = tmp_path / "plugins" / "mnemark"
-    folder.mkdir(parents=True)
-    (_, manifest), (_, code) = blocks("openakita.md")
-    (folder / "plugin.json").write_text(manifest, encoding="utf-8")
-    (folder / "plugin.py").write_text(code, encoding="utf-8")
-    (tmp_path / "memory").mkdir()
-    (tmp_path / "memory" / "mnemark.toml").write_text("recall_deadline_ms = 20_000\n", encoding="utf-8")
-    backends: dict[str, Any] = {}
-
-    async def load() -> str:
-        asking = PluginManager(tmp_path / "plugins", host_refs={"memory_backends": {}})
-        await asking.load_all()
-        asking.approve_permissions("mnemark", ["memory.write", "memory.replace"])  # in the settings
-        manager = PluginManager(tmp_path / "plugins", host_refs={"memory_backends": backends})
-        await manager.load_all()
-        (entry,) = backends.values()
-        assert entry["replace"] is True
-        await entry["backend"].store({"content": "Helix", "predicate": "editor"})
-        found = str(await entry["backend"].get_injection_context("Which editor?", 700))
-        await manager.unload_plugin("mnemark")
-        return found
-
-    assert "Helix" in asyncio.run(load())
-    assert (tmp_path / "memory" / "memory" / "facts" / "user.md").is_file()

@@ -183,6 +183,58 @@ def test_turns_handed_over_at_once_keep_their_order(backend: OpenAkitaMemory, ro
     assert turns(root, "s") == [("user", str(number)) for number in range(40)]
 
 
+def test_hooks_keep_a_run_and_tell_the_next_one(backend: OpenAkitaMemory, root: Path) -> None:
+    async def run(conversation: str, message: str, response: str) -> str:
+        given = await backend.before_agent_run(conversation_id=conversation, message=message)
+        await backend.after_agent_run(conversation_id=conversation, message=message, response=response)
+        return given
+
+    async def both() -> str:
+        await run("one", "我们的测试服务器叫做红隼。", "好的。")
+        return await run("two", "测试服务器叫什么？", "")
+
+    given = asyncio.run(both())
+    assert "红隼" in given
+    assert all_fenced(given)
+    assert turns(root, "one") == [("user", "我们的测试服务器叫做红隼。"), ("assistant", "好的。")]
+    assert turns(root, "two") == [("user", "测试服务器叫什么？")]
+
+
+def test_what_the_manager_hands_over_is_neither_kept_nor_told_twice(
+    backend: OpenAkitaMemory, root: Path
+) -> None:
+    async def run() -> tuple[str, str, str]:
+        await backend.store({"content": "Helix", "predicate": "editor"})
+        await backend.start_session("s")
+        question = "Which editor do I use?"
+        await backend.record_turn("user", question)
+        told = await backend.before_agent_run(conversation_id="s", message=question)
+        again = await backend.get_injection_context(question, 700)
+        await backend.record_turn("assistant", "Helix.")
+        await backend.end_session()
+        await backend.after_agent_run(conversation_id="s", message=question, response="Helix.")
+        return told, again, await backend.get_injection_context(question, 700)
+
+    told, again, later = asyncio.run(run())
+    assert "Helix" in told
+    assert again == ""
+    assert "Helix" in later
+    assert turns(root, "s") == [("user", "Which editor do I use?"), ("assistant", "Helix.")]
+
+
+def test_what_an_agent_tells_another_is_not_kept(backend: OpenAkitaMemory, root: Path) -> None:
+    class Helper:
+        _is_sub_agent_call = True
+
+    async def run() -> None:
+        given = {"conversation_id": "s", "message": "Look at the files.", "agent": Helper()}
+        await backend.before_agent_run(**given)
+        await backend.after_agent_run(**given, response="Done.")
+
+    asyncio.run(run())
+    assert turns(root, "s") == []
+
+
 class Host:
     """OpenAkita's manager with a backend registered as a plug-in registers it."""
 
@@ -242,7 +294,7 @@ def test_under_the_real_memory_manager(host: Host, backend: OpenAkitaMemory, roo
     if folder := os.environ.get("MNEMARK_TRANSCRIPTS"):
         text = f"# get_injection_context_async, session desk-2\n{server}\n\n{editor}\n"
         Path(folder, "openakita.txt").write_text(text, encoding="utf-8")
-    assert all(check_fenced(block) for block in (server, editor, again))
+    assert all(all_fenced(block) for block in (server, editor, again))
     assert "Kestrel" in server
     assert "Kestrel" in again
     assert "Helix" in editor

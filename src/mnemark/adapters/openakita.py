@@ -4,7 +4,14 @@ Written from the names and signatures of OpenAkita's plug-in protocol alone, wit
 manager does not await most calls: so failures are logged and counted, and results are then empty. A plug-in
 registers it:
 
-    api.register_memory_backend(OpenAkitaMemory("~/mnemark"))
+    memory = OpenAkitaMemory("~/mnemark")
+    api.register_memory_backend(memory)
+    api.register_hook("before_agent_run", memory.before_agent_run)
+    api.register_hook("after_agent_run", memory.after_agent_run)
+
+The backend is asked by the agent of OpenAkita's command line alone, and not in every turn. The agents that
+answer in its desktop, over HTTP and in channels share that agent's plug-ins, but each has a memory manager of
+its own without backends. The hooks reach all of them.
 """
 
 import asyncio
@@ -38,6 +45,10 @@ _THEIR_SESSION: Final = "openakita_memory_session_id_"
 """Prefix of the name of the context variable with the session's id in OpenAkita's manager."""
 _RECALL: Final = 400
 """Tokens that a recall gets before there is a briefing."""
+_TOKENS: Final = 700
+"""Tokens of what a hook adds to a message: as many as OpenAkita gives a backend."""
+_PATIENCE: Final = 5.0
+"""Seconds that each step of a hook takes at most."""
 _T = TypeVar("_T")
 
 _log = logging.getLogger("mnemark.agent")
@@ -98,6 +109,8 @@ class OpenAkitaMemory:
         self._memory: Memory | None = None
         self._counts: Counter[str] = Counter()
         self._newest_session = ""
+        self._managed: set[str] = set()  # sessions with turns that the manager hands over
+        self._runs: dict[str, tuple[str, bool]] = {}  # session of each run of a hook; whether it is ours
         self._writer = ThreadPoolExecutor(1, "mnemark-openakita")
         self._session_variable: ContextVar[str] = ContextVar(f"mnemark_openakita_{id(self)}", default="")
 
@@ -123,8 +136,13 @@ class OpenAkitaMemory:
         return await self._run("delete", lambda: self._delete(memory_id), default=False)
 
     async def get_injection_context(self, query: str, max_tokens: int) -> str:
-        """Return a quoted block of at most `max_tokens` estimated tokens for the prompt, possibly empty."""
+        """Return a quoted block of at most `max_tokens` estimated tokens for the prompt, possibly empty.
+
+        It is empty in a run that a hook has given one.
+        """
         key = self._session_id()
+        if any(key == told for told, _ in self._runs.values()):
+            return ""
         return await self._run(
             "get_injection_context", lambda: self._context(key, query, max_tokens), "", reads=True
         )
@@ -138,20 +156,45 @@ class OpenAkitaMemory:
         """Summarize the session."""
         key = self._session_id()
         if key:
-            loop = asyncio.get_running_loop()
-
-            def end() -> None:
-                memory = self._opened()
-                use_host_model(memory, self._think if self._brain is not None else None, loop)
-                memory.session(key).end(wait=False)
-                start_if_due(memory)
-
-            await self._run("end_session", end, None)
+            self._managed.discard(key)
+            await self._end(key)
 
     async def record_turn(self, role: str, content: str) -> None:
         """Record a turn without recalled blocks."""
         key = self._session_id() or "openakita:unnamed"
+        self._managed.add(key)
         await self._run("record_turn", lambda: self._record(key, role, content), None)
+
+    async def before_agent_run(self, **given: Any) -> str:
+        """Record a user's `message`, and return a quoted block for it, possibly empty.
+
+        What OpenAkita's manager hands over itself is not recorded again, and what one agent writes to another
+        not at all.
+        """
+        run, message = _run_of(given), str(given.get("message") or "")
+        key = _their_session() or run
+        if not key or not message.strip():
+            return ""
+        ours = key not in self._managed and not getattr(given.get("agent"), "_is_sub_agent_call", False)
+        self._runs[run] = key, ours  # the manager forgets its session before the run ends
+
+        def record() -> None:  # waits for the manager's own turn at least
+            if ours:
+                self._record(key, "user", message)
+
+        await self._in_time("record_turn", record, None)
+        return await self._in_time(
+            "get_injection_context", lambda: self._context(key, message, _TOKENS), "", reads=True
+        )
+
+    async def after_agent_run(self, **given: Any) -> None:
+        """Record the `response` to what `before_agent_run` recorded, and summarize the session."""
+        key, ours = self._runs.pop(_run_of(given), ("", False))
+        if not ours:
+            return
+        if response := str(given.get("response") or "").strip():
+            await self._in_time("record_turn", lambda: self._record(key, "assistant", response), None)
+        await self._end(key)
 
     async def handle_tool(self, tool_name: str, params: Mapping[str, Any]) -> str:
         """Run one of `TOOLS`; return errors to the model instead of raising them."""
@@ -167,6 +210,25 @@ class OpenAkitaMemory:
             if self._memory is not None:
                 self._memory.close()
                 self._memory = None
+
+    async def _end(self, key: str) -> None:
+        loop = asyncio.get_running_loop()
+
+        def end() -> None:
+            memory = self._opened()
+            use_host_model(memory, self._think if self._brain is not None else None, loop)
+            memory.session(key).end(wait=False)
+            start_if_due(memory)
+
+        await self._run("end_session", end, None)
+
+    async def _in_time(self, what: str, job: Callable[[], _T], default: _T, *, reads: bool = False) -> _T:
+        """Run a job, waiting as long as a hook may take; a write goes on afterwards."""
+        try:
+            return await asyncio.wait_for(self._run(what, job, default, reads=reads), _PATIENCE)
+        except TimeoutError:
+            _log.warning("mnemark: %s took more than %g seconds", what, _PATIENCE)
+            return default
 
     async def _think(self, system: str, prompt: str) -> Any:
         brain = self._brain() if callable(self._brain) else self._brain
@@ -201,10 +263,7 @@ class OpenAkitaMemory:
             return self._memory
 
     def _session_id(self) -> str:
-        for variable, value in copy_context().items():
-            if variable.name.startswith(_THEIR_SESSION) and isinstance(value, str) and value:
-                return value
-        return self._session_variable.get() or self._newest_session
+        return _their_session() or self._session_variable.get() or self._newest_session
 
     def _record(self, key: str, role: str, content: str) -> None:
         from mnemark.text.quoting.fence import strip_fences
@@ -285,6 +344,18 @@ class OpenAkitaMemory:
 
             return json.dumps(msgspec.to_builtins(self._opened().stats()), ensure_ascii=False)
         raise UsageError(f"there is no tool {name!r}; there are add_memory, search_memory, get_memory_stats")
+
+
+def _their_session() -> str:
+    """Return the session of OpenAkita's manager that this call belongs to; empty if there is none."""
+    for variable, value in copy_context().items():
+        if variable.name.startswith(_THEIR_SESSION) and isinstance(value, str) and value:
+            return value
+    return ""
+
+
+def _run_of(given: Mapping[str, Any]) -> str:
+    return str(given.get("conversation_id") or given.get("session_id") or "")
 
 
 def _row(hit: "Hit") -> dict[str, Any]:
