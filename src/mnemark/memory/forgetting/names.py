@@ -29,13 +29,14 @@ from mnemark.memory.forgetting.remaining import named_by
 from mnemark.memory.forgetting.sweep import RENAMING, Sweep, Swept, Targets
 from mnemark.memory.journal.erasures import Wait
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.frontmatter import front_matter
 from mnemark.text.markdown.generated import find
 
 _DAY: Final = len("2026-02-13")
 _GONE: Final = "erased"
 """Stem that the journal has for a fact file that is gone."""
-_NEW: Final = re.compile(rf"[^/]*-(?:session|file)(?:-[0-9]+)?\.md|{_GONE}\.md")
+_NEW: Final = lazy_pattern(rf"[^/]*-(?:session|file)(?:-[0-9]+)?\.md|{_GONE}\.md")
 
 
 def plan(ws: OpenWorkspace, targets: Targets) -> dict[str, str]:
