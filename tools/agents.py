@@ -1,7 +1,7 @@
 """Run the real agents that npm has with mnemark, against a scripted model.
 
-    python tools/agents.py             the versions below, which a change has to pass
-    python tools/agents.py --latest    the newest ones; says where they behave otherwise
+    python tools/agents.py [AGENT ...]     the versions below, which a change has to pass; all by default
+    python tools/agents.py --latest        the newest ones; says where they behave otherwise
 
 npm fetches them into `--cache` (default: .agents); where it cannot, the exit code is 75.
 """
@@ -10,6 +10,7 @@ import argparse
 import os
 import subprocess
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
@@ -33,13 +34,18 @@ UNFETCHED = 75
 """Exit code where npm could not fetch the agents: nothing was found out."""
 
 
-def install(folder: Path, *, latest: bool) -> Path:
+def install(folder: Path, agents: Collection[str], *, latest: bool) -> Path:
     """Fetch Node and the agents; return the folder with their commands."""
-    wanted = [f"{package}@{'latest' if latest else version}" for package, (_, _, version) in PINNED.items()]
+    wanted = [
+        f"{package}@{'latest' if latest else version}"
+        for package, (_, agent, version) in PINNED.items()
+        if agent in agents
+    ]
     folder.mkdir(parents=True, exist_ok=True)
+    node = [NODE] if "openclaw" in agents else []
     npm = ["npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--loglevel=error"]
     try:
-        for packages in ([NODE], [NODE, *wanted]):
+        for packages in filter(None, (node, [*node, *wanted])):
             subprocess.run([*npm, *packages], env=with_commands(folder / "node_modules/.bin"), check=True)
     except (OSError, subprocess.CalledProcessError) as error:
         print(f"not run, as npm could not fetch the agents: {error}")
@@ -66,13 +72,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    known = [agent for _, agent, _ in PINNED.values()]
+    parser.add_argument("agents", nargs="*", metavar="AGENT", help=", ".join(known))
     parser.add_argument("--latest", action="store_true")
     parser.add_argument("--cache", type=Path, default=ROOT / ".agents")
     given = parser.parse_args()
-    binaries = install(given.cache / ("latest" if given.latest else "pinned"), latest=given.latest)
+    if unknown := set(given.agents).difference(known):
+        parser.error(f"there is no {', '.join(sorted(unknown))} here; choose from {', '.join(known)}")
+    chosen = given.agents or known
+    binaries = install(given.cache / ("latest" if given.latest else "pinned"), chosen, latest=given.latest)
     environment = with_commands(binaries)
     failed = []
     for command, agent, pinned in PINNED.values():
+        if agent not in chosen:
+            continue
         found = version_of(binaries, command)
         print(f"{agent} {found}", flush=True)
         tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
