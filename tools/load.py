@@ -197,7 +197,8 @@ def mcp_agent(load: Load, number: int) -> None:
     chance = random.Random(number)
     workspace = load.workspaces[number % len(load.workspaces)]
     command = [sys.executable, "-m", "mnemark", "mcp", "-w", str(workspace)]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    # Not in a repository, whose memory would be its own: what is looked for stands in the person's.
+    process = subprocess.Popen(command, cwd=workspace, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     count = 0
 
     def ask(method: str, **params: Any) -> Any:
