@@ -9,6 +9,13 @@ import pytest
 
 from mnemark import Memory
 
+
+@pytest.fixture(autouse=True)
+def _no_daemon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start processes that no daemon of this machine answers for: they would load next to nothing."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
 BUDGET = 0.060
 """Seconds of CPU for `import mnemark`."""
 

@@ -10,19 +10,19 @@ from mnemark.embed.base import Embedder
 from mnemark.facts.store import PlainWorkspace
 from mnemark.files import user_config
 from mnemark.files.config import Config
-from mnemark.files.episodes import Episodes
 from mnemark.index.state import State
 from mnemark.index.store import Index
 from mnemark.memory.journal.edits import EditJournal
 from mnemark.memory.journal.erasures import still_waiting
-from mnemark.memory.journal.pins import PinJournal
 from mnemark.memory.journal.sessions import SessionJournal
 from mnemark.retrieval.searcher import Searcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from mnemark.files.episodes import Episodes
     from mnemark.llm import LLM, Message, Meter
+    from mnemark.memory.journal.pins import PinJournal
 
 
 _CLOSE_SECONDS = 5.0
@@ -57,8 +57,10 @@ class OpenWorkspace(PlainWorkspace):
         return EditJournal(self.journal)
 
     @cached_property
-    def pins(self) -> PinJournal:
+    def pins(self) -> "PinJournal":
         """The pins in the journal."""
+        from mnemark.memory.journal.pins import PinJournal
+
         return PinJournal(self.journal)
 
     @cached_property
@@ -67,8 +69,10 @@ class OpenWorkspace(PlainWorkspace):
         return SessionJournal(self)
 
     @cached_property
-    def episodes(self) -> Episodes:
+    def episodes(self) -> "Episodes":
         """The episode files."""
+        from mnemark.files.episodes import Episodes
+
         return Episodes(self.root)
 
     @cached_property

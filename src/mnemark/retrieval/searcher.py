@@ -45,7 +45,6 @@ from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.mounts import Mounts
 from mnemark.retrieval.presets import preset as named_preset
 from mnemark.retrieval.query import understand
-from mnemark.retrieval.read import located, read_ref
 from mnemark.retrieval.refresh import ExternalEdits, IndexRefresher
 from mnemark.retrieval.routes import qmd
 from mnemark.retrieval.search import Found, Request, search
@@ -457,10 +456,14 @@ class Searcher:
             NotFoundError: there is no such file or line.
             UsageError: the ref leaves the workspace.
         """
+        from mnemark.retrieval.read import read_ref  # a search reads no file
+
         return read_ref(*self.located(text_given(ref, "the ref")), raw=raw)
 
     def located(self, ref: str) -> tuple[Visible, str]:
         """Return the filter of the texts that a ref names one of, and the ref there; raises as `read`."""
+        from mnemark.retrieval.read import located
+
         return located(self.visible, self.workspace.config, self.mounts.folders, ref)
 
     def find(self, request: Request) -> Found:
