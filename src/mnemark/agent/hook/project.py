@@ -3,13 +3,13 @@
 A session stays where it began, wherever its agent goes: its log says where, and until there is one, a note.
 """
 
-import hashlib
 import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from mnemark.agent.hook import notes
 from mnemark.errors import MnemarkError
 from mnemark.files import layout, platform
 from mnemark.files.projects import FOLDER, PERSON, Project, folders, project_at, scope_of, scope_of_session
@@ -17,6 +17,7 @@ from mnemark.files.sessions import SessionLog
 
 _SETTINGS: Final = (layout.CONFIG, "config.json")
 _SETTING: Final = b"projects"
+_NOTE: Final = ".project"
 
 
 def project_of(
@@ -73,15 +74,10 @@ def _has_projects(root: Path) -> bool:
     return True
 
 
-def _place(root: Path, name: str) -> Path:
-    mark = hashlib.blake2b(name.encode(), digest_size=10).hexdigest()
-    return root / layout.PRIVATE / "hooks" / f"{mark}.project"
-
-
 def _noted(root: Path, name: str) -> Project | None:
     """Return the project that a session began in; None where that was not noted."""
     try:
-        noted = os.fsdecode(platform.content(_place(root, name)))
+        noted = os.fsdecode(platform.content(notes.place_of(root, name, _NOTE)))
     except OSError:
         return None
     if not noted or noted.removeprefix(f"{FOLDER}/") in folders(root):
@@ -92,14 +88,11 @@ def _noted(root: Path, name: str) -> Project | None:
 
 def _note(root: Path, name: str, project: Project) -> None:
     """Note where a session began; where that cannot be written, its log will say so."""
-    place = _place(root, name)
     with suppress(OSError, MnemarkError):
-        layout.private_folder(root)
-        platform.make_folder(place.parent)
-        platform.write_private(place, os.fsencode(project.scope or project.repository))
+        notes.write(root, name, _NOTE, os.fsencode(project.scope or project.repository))
 
 
 def forget_note(root: Path, session: str) -> None:
     """Remove the note of a session that has ended."""
     with suppress(OSError):
-        platform.FS.unlink(_place(root, SessionLog(root, session).name))
+        platform.FS.unlink(notes.place_of(root, SessionLog(root, session).name, _NOTE))

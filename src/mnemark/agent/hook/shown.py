@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from mnemark.agent.hook import notes
 from mnemark.agent.hook.event import checked, floor
 from mnemark.errors import MnemarkError
 from mnemark.files import layout, platform
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 _MOST: Final = 5_000
 """Marks kept of a session; a file longer than that starts anew."""
+_SHOWN: Final = ".shown"
+_WINDOW: Final = ""
+"""Endings of the notes with the marks, and with the number of lines that have left the model's context."""
 _CLAUDE: Final = f"{layout.MOUNT}claude-code"
 
 
@@ -105,15 +109,10 @@ def _is_shown(hit: "Hit", marks: frozenset[str]) -> bool:
     return _mark(hit.ref) in marks or (bool(lines) and lines <= marks)
 
 
-def _file(root: Path, session: str) -> Path:
-    name = hashlib.blake2b(session.encode(), digest_size=10).hexdigest()
-    return root / layout.PRIVATE / "hooks" / f"{name}.shown"
-
-
 def load(root: Path, session: str) -> frozenset[str]:
     """Return the marks of what a session (the path of its file) was shown; none where they cannot be read."""
     try:
-        return frozenset(platform.content(_file(root, session)).decode().split())
+        return frozenset(platform.content(notes.place_of(root, session, _SHOWN)).decode().split())
     except (OSError, UnicodeDecodeError):
         return frozenset()
 
@@ -123,30 +122,18 @@ def save(root: Path, session: str, marks: frozenset[str]) -> None:
 
     Where nothing can be written, a model may be told something twice.
     """
-    place = _file(root, session)
     with suppress(OSError, MnemarkError):
-        if not marks:
-            platform.FS.unlink(place)
-            return
-        layout.private_folder(root)
-        platform.make_folder(place.parent)
-        platform.write_private(place, "\n".join(sorted(marks)[:_MOST]).encode())
-
-
-def _window_file(root: Path, session: str) -> Path:
-    """Return the path of the file with the number of lines that have left the model's context."""
-    return root / layout.PRIVATE / "hooks" / hashlib.blake2b(session.encode(), digest_size=10).hexdigest()
+        if marks:
+            notes.write(root, session, _SHOWN, "\n".join(sorted(marks)[:_MOST]).encode())
+        else:
+            platform.FS.unlink(notes.place_of(root, session, _SHOWN))
 
 
 def note_compaction(root: Path, session: str) -> None:
     """Record that all lines of a session's file (a path in `root`) have left the model's context."""
     path = root / session
-    if not path.is_file():
-        return
-    place = _window_file(root, session)
-    layout.private_folder(root)
-    platform.make_folder(place.parent)
-    platform.write_private(place, b"%d\n" % count_lines(path, path.stat().st_size))
+    if path.is_file():
+        notes.write(root, session, _WINDOW, b"%d\n" % count_lines(path, path.stat().st_size))
 
 
 def first_visible_line(root: Path, session: str) -> int:
@@ -155,6 +142,6 @@ def first_visible_line(root: Path, session: str) -> int:
     Without the stored number it is 1, which only makes the recall smaller.
     """
     try:
-        return int(platform.content(_window_file(root, session))) + 1
+        return int(platform.content(notes.place_of(root, session, _WINDOW))) + 1
     except (OSError, ValueError):
         return 1
