@@ -192,3 +192,58 @@ def test_what_a_tool_printed_is_found_by_its_words(tmp_path: Path) -> None:
         "other": [("user", "Which cake do we bake?"), ("assistant", "A cake with plums.")],
     }
     assert worked(tmp_path, sessions, "E0499 cannot borrow queue as mutable")[0] == "build"
+
+
+def test_what_a_tool_printed_is_no_word_of_who_called_it(tmp_path: Path) -> None:
+    turns = [
+        ("user", "Is the work of this week done?"),
+        ("assistant", "I stage all files now."),
+        ("tool", "Rotate the tokens of the uploader"),
+        ("assistant", "Everything is in the commit."),
+        *[("user", f"What do we do about the cake number {number}?") for number in range(9)],
+        ("user", "At night the old uploader in the other building was not to be reached for an hour."),
+    ]
+    with Memory.open(tmp_path) as memory:
+        session = memory.session("work")
+        for role, said in turns:
+            session.add(role, said)
+        memory.sync()
+        texts = [hit.text for hit in memory.search("Rotate the tokens of the uploader", now=NOW).hits]
+    assert turns[2][1] in texts
+    assert not {turns[1][1], turns[3][1]}.intersection(texts[: texts.index(turns[-1][1])])
+
+
+@pytest.mark.parametrize(
+    ("question", "meant", "other"),
+    [
+        (
+            "Update the help of the `check` command",
+            "We gave the `check` command a page of help.",
+            "We check that a command has a page of help.",
+        ),
+        (
+            "Update the help of `--dry-run`",
+            "Its help lists `upload --dry-run` as well.",
+            "A dry place to run: the help of the update.",
+        ),
+        ("更新 `check` 的帮助", "`check` 命令的帮助缺了几个参数。", "我们再 check 一次命令的旧帮助。"),
+    ],
+)
+def test_code_in_a_question_is_found_as_it_is_written(
+    tmp_path: Path, question: str, meant: str, other: str
+) -> None:
+    assert asked(tmp_path, [("assistant", other), ("assistant", meant)], question)[0].text == meant
+
+
+def test_what_a_user_pasted_is_not_raised_as_their_words(tmp_path: Path) -> None:
+    log = "\n\n".join(f"Step {number}: the marathon page loads.\n" + "x " * 400 for number in range(4))
+    with Memory.open(tmp_path) as memory:
+        session = memory.session("chat")
+        for role, said in (("user", log), ("assistant", "I see."), ("user", "I ran a marathon in May.")):
+            session.add(role, said)
+        memory.sync()
+        hits = memory.search("Which marathon did I run?", now=NOW, explain=True).hits
+    raised = {hit.text: hit.why["boosts"].get("user", 0) for hit in hits if hit.meta["role"] == "user"}
+    assert raised.pop("I ran a marathon in May.") > 0
+    assert len(raised) > 1
+    assert not any(raised.values())
