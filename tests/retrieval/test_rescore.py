@@ -56,6 +56,38 @@ def test_a_chinese_name_counts_as_well(tmp_path: Path) -> None:
     assert asked(tmp_path, said, "李强生日晚饭做什么？")[0].meta["role"] == "李强"
 
 
+@pytest.mark.parametrize(
+    ("question", "said", "named"),
+    [
+        ("What did Mel cook for the dinner?", {"Ben": 1, "Melanie": 2}, {"Melanie"}),
+        ("What did Mel cook for the dinner?", {"Anna Melling": 1, "Ben": 2}, {"Anna Melling"}),
+        ("What did Mel cook for the dinner?", {"Melissa": 1, "Melanie": 2}, set()),
+        ("What did Mel cook for the dinner?", {"Mel": 1, "Melanie": 2}, {"Mel"}),
+        ("What did the art class cook for the dinner?", {"Arthur": 1, "Ben": 2}, set()),
+        ("What did they cook for the dinner in San Marino?", {"Sandra": 1, "Ben": 2}, set()),
+        ("Will they cook the dinner in May?", {"Maya": 1, "William": 2}, set()),
+        ("小王晚饭做什么？", {"李强": 1, "王芳": 2}, {"王芳"}),
+        ("阿强晚饭做什么？", {"王芳": 1, "李强": 2}, {"李强"}),
+    ],
+)
+def test_a_short_name_means_the_one_speaker_it_fits(
+    tmp_path: Path, question: str, said: dict[str, int], named: set[str]
+) -> None:
+    text = "晚饭我来做红烧肉，第{}个。" if "晚饭" in question else "I will cook for the dinner, at {}."
+    hits = asked(tmp_path, [(name, text.format(number)) for name, number in said.items()], question)
+    raised = {hit.meta["role"] for hit in hits if hit.why["boosts"].get("named", 0) > 0}
+    assert raised & set(said) == named
+
+
+def test_a_short_name_counts_before_a_sync(tmp_path: Path) -> None:
+    with Memory.open(tmp_path) as memory:
+        session = memory.session("chat")
+        for name in ("Ben", "Melanie"):
+            session.add(name, "I will cook for the dinner.")
+        best = memory.search("What did Mel cook for the dinner?", now=NOW).hits[0]
+    assert best.meta["role"] == "Melanie"
+
+
 def test_a_wrong_name_does_not_hide_the_one_who_said_it(tmp_path: Path) -> None:
     said = [
         ("Ben", "I adopted a grey parrot named Kiwi from the shelter."),

@@ -214,11 +214,19 @@ class _Search:
             named = ties.with_named(self.request.text, positions, fused, words.hits)
             positions, count = (named, len(named)) if len(named) else (positions, count)
         user = people.asks_user(self.request.text)
-        clues = rescore.Clues(self.snapshot, cosines, people.named(words.hits, positions), user)
+        clues = rescore.Clues(self.snapshot, cosines, self._named(words, positions), user)
         scores, parts = rescore.rescore(positions, fused[positions], clues, self.request.preset)
         best = np.argsort(-scores, kind="stable")[:count]
         found = [{name: float(part[i]) for name, part in parts.items() if part[i]} for i in best.tolist()]
         return positions[best], scores[best], found
+
+    def _named(self, words: lexical.Lexical, positions: Positions) -> Mask:
+        """Return which candidates have a speaker whom the query names, by a short form, too."""
+        found = people.named(words.hits, positions)
+        if self.request.preset.named and (short := people.short_names(self.request.text)):
+            speakers = self.view.speakers(positions[: rescore.DEPTH])
+            found[: rescore.DEPTH] |= people.called(short, speakers)
+        return found
 
     def _settled(
         self,

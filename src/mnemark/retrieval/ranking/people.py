@@ -1,7 +1,7 @@
 """Find the people in a question: whose words it asks for, and whom it asks about."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Final
 
@@ -10,7 +10,9 @@ import numpy as np
 from mnemark.index.snapshot import Mask, Positions, TermHits
 from mnemark.index.units import MONTHS, WEEKDAYS
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.words.normalize import HAN
 from mnemark.text.words.segment import query_terms
+from mnemark.text.words.stopwords import is_stop
 
 _OTHERS: Final = lazy_pattern(
     r"\b(?:you|assistant|chatbot|ai)\s+(?:(?:just|first|also|already|previously|originally)\s+)?(?:said|told|"
@@ -46,6 +48,39 @@ def named(hits: Mapping[str, TermHits], positions: Positions) -> Mask:
             place, there = hit.find(positions)
             found |= there & (hit.head[place] > 0)
     return found
+
+
+_WORD: Final = lazy_pattern(r"[^\W\d_]{2,}\b(?!\s+[A-Z])")
+_FAMILIAR: Final = lazy_pattern(r"[小老阿][\u4e00-\u9fff]")
+
+
+def short_names(question: str) -> list[str]:
+    """Return the words that may be short for a name: "Mel", 小王; capitalised, and no part of "San Marino"."""
+    text = question[:_LONGEST]
+    words = [word for word in _WORD.findall(text) if word[0].isupper() and word[1:].islower()]
+    terms = [(word, query_terms(word)) for word in words]
+    names = [word for word, found in terms if not any(is_stop(term) or _is_date(term) for term in found)]
+    return names + _FAMILIAR.findall(text)
+
+
+def called(short: Sequence[str], speakers: Sequence[str]) -> Mask:
+    """Return which of the speakers a short name means; none where it fits two of them, or is a name itself.
+
+    Args:
+        short: see `short_names`.
+        speakers: of passages, with repeats.
+    """
+    names = {name for name in speakers if name[:1].isupper() or HAN.match(name)}
+    known = {part for name in names for part in (name, *name.split())}
+    fitting = [[name for name in names if _shortens(word, name)] for word in short if word not in known]
+    meant = {fits[0] for fits in fitting if len(fits) == 1}
+    return np.array([speaker in meant for speaker in speakers], np.bool_)
+
+
+def _shortens(short: str, name: str) -> bool:
+    if not HAN.match(short):
+        return any(part.startswith(short) for part in name.split())
+    return (short[0] != "阿" and name[0] == short[1]) or (short[0] != "老" and name[-1] == short[1])
 
 
 @cache
