@@ -98,6 +98,8 @@ def code_spans(text: str) -> list[str]:
 
     A plain word keeps them, since only they tell the command `check` from the verb.
     """
+    if "`" not in text:
+        return []
     spans = list(dict.fromkeys(normalize(match[1]) for match in _CODE.finditer(text)))[:_MAX_CODE]
     return [f"`{span}`" if span.replace(" ", "").isalpha() else span for span in spans]
 

@@ -57,10 +57,11 @@ _FAMILIAR: Final = lazy_pattern(r"[小老阿][\u4e00-\u9fff]")
 def short_names(question: str) -> list[str]:
     """Return the words that may be short for a name: "Mel", 小王; but no part of "San Marino"."""
     text = question[:_LONGEST]
-    words = [word for word in _WORD.findall(text) if word[0].isupper() and word[1:].islower()]
+    found = [] if text.islower() else _WORD.findall(text)
+    words = [word for word in found if word[0].isupper() and word[1:].islower()]
     terms = [(word, query_terms(word)) for word in words]
-    names = [word for word, found in terms if not any(is_stop(term) or _is_date(term) for term in found)]
-    return names + _FAMILIAR.findall(text)
+    names = [word for word, cut in terms if not any(is_stop(term) or _is_date(term) for term in cut)]
+    return names if text.isascii() else names + _FAMILIAR.findall(text)
 
 
 def called(short: Sequence[str], speakers: Sequence[str]) -> Mask:
