@@ -54,6 +54,7 @@ from mnemark.memory.prompt import parts
 from mnemark.memory.sessions import compaction, messages, observations
 from mnemark.retrieval import query
 from mnemark.retrieval.block import block
+from mnemark.retrieval.ranking import people
 from mnemark.retrieval.render import snippet
 from mnemark.retrieval.routes import fact_questions, fact_times
 from mnemark.text import diff
@@ -230,6 +231,12 @@ CASES: Final[Mapping[str, Call]] = {
     "memory.consolidation.tidy": tidy._entries,
     "retrieval.block": lambda text: block([_hit(text)] * 2, budget=800),
     "retrieval.query": lambda text: query.understand(text, now=NOW, context=[text]),
+    "retrieval.ranking.people": lambda text: (
+        people.asked_about(text),
+        people.short_names(text),
+        people.tells_of("Amina", f"{text} Amina"),
+        people.tells_of("小美", f"{text}小美"),
+    ),
     "retrieval.routes.fact_questions": lambda text: fact_questions.speaks_of(
         fact_questions.parse_question(text), text
     ),

@@ -15,7 +15,7 @@ from mnemark_bench.fixture import BenchFixture, bedded, embedder_for, kept_or_te
 from mnemark_bench.measures import Difference, Measures, difference, mean
 from mnemark_bench.retrieval import Rows, baseline_rows, plain_bm25, score
 
-MEASURES: Final = ("turn_fractional@5", "turn_fractional@10", "session_fractional@5")
+MEASURES: Final = ("turn_fractional@5", "turn_fractional@10", "session_fractional@5", "session_mrr")
 _SHAPES: Final = frozenset({"k1", "rrf", "relevance"})
 """Fields of a preset that are no terms: zero does not mean off."""
 CONTROL: Final = "dense, random vectors"

@@ -56,6 +56,38 @@ def test_a_chinese_name_counts_as_well(tmp_path: Path) -> None:
     assert asked(tmp_path, said, "李强生日晚饭做什么？")[0].meta["role"] == "李强"
 
 
+@pytest.mark.parametrize(
+    ("question", "said", "named"),
+    [
+        ("What did Mel cook for the dinner?", {"Ben": 1, "Melanie": 2}, {"Melanie"}),
+        ("What did Mel cook for the dinner?", {"Anna Melling": 1, "Ben": 2}, {"Anna Melling"}),
+        ("What did Mel cook for the dinner?", {"Melissa": 1, "Melanie": 2}, set()),
+        ("What did Mel cook for the dinner?", {"Mel": 1, "Melanie": 2}, {"Mel"}),
+        ("What did the art class cook for the dinner?", {"Arthur": 1, "Ben": 2}, set()),
+        ("What did they cook for the dinner in San Marino?", {"Sandra": 1, "Ben": 2}, set()),
+        ("Will they cook the dinner in May?", {"Maya": 1, "William": 2}, set()),
+        ("小王晚饭做什么？", {"李强": 1, "王芳": 2}, {"王芳"}),
+        ("阿强晚饭做什么？", {"王芳": 1, "李强": 2}, {"李强"}),
+    ],
+)
+def test_a_short_name_means_the_one_speaker_it_fits(
+    tmp_path: Path, question: str, said: dict[str, int], named: set[str]
+) -> None:
+    text = "晚饭我来做红烧肉，第{}个。" if "晚饭" in question else "I will cook for the dinner, at {}."
+    hits = asked(tmp_path, [(name, text.format(number)) for name, number in said.items()], question)
+    raised = {hit.meta["role"] for hit in hits if hit.why["boosts"].get("named", 0) > 0}
+    assert raised & set(said) == named
+
+
+def test_a_short_name_counts_before_a_sync(tmp_path: Path) -> None:
+    with Memory.open(tmp_path) as memory:
+        session = memory.session("chat")
+        for name in ("Ben", "Melanie"):
+            session.add(name, "I will cook for the dinner.")
+        best = memory.search("What did Mel cook for the dinner?", now=NOW).hits[0]
+    assert best.meta["role"] == "Melanie"
+
+
 def test_a_wrong_name_does_not_hide_the_one_who_said_it(tmp_path: Path) -> None:
     said = [
         ("Ben", "I adopted a grey parrot named Kiwi from the shelter."),
@@ -192,3 +224,58 @@ def test_what_a_tool_printed_is_found_by_its_words(tmp_path: Path) -> None:
         "other": [("user", "Which cake do we bake?"), ("assistant", "A cake with plums.")],
     }
     assert worked(tmp_path, sessions, "E0499 cannot borrow queue as mutable")[0] == "build"
+
+
+def test_what_a_tool_printed_is_no_word_of_who_called_it(tmp_path: Path) -> None:
+    turns = [
+        ("user", "Is the work of this week done?"),
+        ("assistant", "I stage all files now."),
+        ("tool", "Rotate the tokens of the uploader"),
+        ("assistant", "Everything is in the commit."),
+        *[("user", f"What do we do about the cake number {number}?") for number in range(9)],
+        ("user", "At night the old uploader in the other building was not to be reached for an hour."),
+    ]
+    with Memory.open(tmp_path) as memory:
+        session = memory.session("work")
+        for role, said in turns:
+            session.add(role, said)
+        memory.sync()
+        texts = [hit.text for hit in memory.search("Rotate the tokens of the uploader", now=NOW).hits]
+    assert turns[2][1] in texts
+    assert not {turns[1][1], turns[3][1]}.intersection(texts[: texts.index(turns[-1][1])])
+
+
+@pytest.mark.parametrize(
+    ("question", "meant", "other"),
+    [
+        (
+            "Update the help of the `check` command",
+            "We gave the `check` command a page of help.",
+            "We check that a command has a page of help.",
+        ),
+        (
+            "Update the help of `--dry-run`",
+            "Its help lists `upload --dry-run` as well.",
+            "A dry place to run: the help of the update.",
+        ),
+        ("更新 `check` 的帮助", "`check` 命令的帮助缺了几个参数。", "我们再 check 一次命令的旧帮助。"),
+    ],
+)
+def test_code_in_a_question_is_found_as_it_is_written(
+    tmp_path: Path, question: str, meant: str, other: str
+) -> None:
+    assert asked(tmp_path, [("assistant", other), ("assistant", meant)], question)[0].text == meant
+
+
+def test_what_a_user_pasted_is_not_raised_as_their_words(tmp_path: Path) -> None:
+    log = "\n\n".join(f"Step {number}: the marathon page loads.\n" + "x " * 400 for number in range(4))
+    with Memory.open(tmp_path) as memory:
+        session = memory.session("chat")
+        for role, said in (("user", log), ("assistant", "I see."), ("user", "I ran a marathon in May.")):
+            session.add(role, said)
+        memory.sync()
+        hits = memory.search("Which marathon did I run?", now=NOW, explain=True).hits
+    raised = {hit.text: hit.why["boosts"].get("user", 0) for hit in hits if hit.meta["role"] == "user"}
+    assert raised.pop("I ran a marathon in May.") > 0
+    assert len(raised) > 1
+    assert not any(raised.values())

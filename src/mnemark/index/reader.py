@@ -50,6 +50,14 @@ class View:
                 raise IntegrityError("index.db has damaged texts; run `mnemark sync`")
         return [self._pending.records[number] if number < 0 else stored[number] for number in numbers]
 
+    def speakers(self, positions: Positions) -> list[str]:
+        """Return who said the passages at the given positions; empty for what nobody said."""
+        numbers = self.snapshot.rows["passage"][positions].tolist()
+        old = [number for number in numbers if number >= 0]
+        stored = self._index.speakers(old) if old else {}
+        pending = self._pending.records
+        return [pending[number].role if number < 0 else stored[number] for number in numbers]
+
     def positions(self, path: str, line: int = 0) -> Positions:
         """Return the positions of a document's passages from `line` on; empty for an unknown document."""
         document = self._pending.documents.get(path)

@@ -336,6 +336,11 @@ class Index:
             found[record.id] = record
         return found
 
+    def speakers(self, passages: Sequence[int]) -> dict[int, str]:
+        """Return the speaker of each passage by id; empty for what nobody said."""
+        sql = "SELECT id, role FROM passages WHERE id IN (SELECT value FROM json_each(?))"
+        return dict(self.rows(sql, (msgspec.json.encode(list(passages)).decode(),)))
+
     def sources(self, snapshot: Snapshot, derived: Positions) -> Ranges:
         """Return the sources of these passages of a snapshot; cached for its generation."""
         known = self._sources

@@ -29,8 +29,8 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     away."""
     group: float = 0.3
     """Share of the score of the whole session or note that is added to each of its passages."""
-    printed: float = 0.8
-    """Taken from the output of tools in the score of its session."""
+    printed: float = 1.0
+    """Taken from the output of tools in the scores of its session and its neighbours."""
     short: float = 4.0
     """Scale in words of the penalty for short passages, 1 - exp(-(words + 0.5) / short); 0 for none."""
     dense: float = 0.15
@@ -50,6 +50,8 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     near_days: float = 3.0
     phrase: float = 0.5
     """Added to passages that contain a quoted phrase, as a share of the best score."""
+    code: float = 0.2
+    """Added to passages that hold all code spans of the query, as a share of the best score."""
     inner: float = 0.3
     """Weight of words inside the query's longer Chinese words."""
     order: float = 0.05
@@ -61,7 +63,7 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     asks: float = 0.15
     """Taken from turns that ask a question, where the query names a speaker."""
     user: float = 0.1
-    """Added to the user's messages in chats with an assistant."""
+    """Added to the user's messages in chats with an assistant, but for long ones: most are pasted."""
     observed: float = 0.5
     """Taken from the output of tools."""
     long: float = 0.05

@@ -1,4 +1,4 @@
-"""Parse a query: terms, quoted phrases, date ranges, event, and whether it asks for the latest."""
+"""Parse a query: terms, quotations, code spans, date ranges, event, and whether it asks for the latest."""
 
 import re
 from collections.abc import Sequence
@@ -24,6 +24,9 @@ CONTEXT_WEIGHT: Final = 0.2
 _QUOTED: Final = lazy_pattern(
     r'"([^"\n]{2,200})"|“([^”\n]{2,200})”|「([^」\n]{2,200})」|『([^』\n]{2,200})』'
 )
+_CODE: Final = lazy_pattern(r"(?<!`)`([^`\n]{2,200})`(?!`)")
+_MAX_CODE: Final = 16
+"""Maximum number of code spans; a pasted file may have hundreds."""
 
 _SENTENCE_END: Final = lazy_pattern(r"[.!?][\"'”’)]*(?=\s)|[。！？；\n]")
 _ASKS: Final = lazy_pattern(
@@ -50,6 +53,8 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     """Distinct terms in order; stop words only where there are no other terms."""
     phrases: tuple[str, ...] = ()
     """Quoted phrases, normalised; passages that contain them are boosted."""
+    code: tuple[str, ...] = ()
+    """Code spans, normalised; passages that contain them are boosted."""
     ranges: tuple[DateRange, ...] = ()
     order: Order | None = None
     event: tuple[str, ...] = ()
@@ -81,10 +86,22 @@ def understand(
         text=text,
         terms=tuple(weighted),
         phrases=tuple(normalize(match[match.lastindex or 0]) for match in _QUOTED.finditer(text)),
+        code=tuple(code_spans(text)),
         ranges=asked_times(text, now),
         order=order,
         event=tuple(event_terms(text, order)),
     )
+
+
+def code_spans(text: str) -> list[str]:
+    """Return what stands between backticks: names of files, symbols, flags and commands.
+
+    A plain word keeps them, since only they tell the command `check` from the verb.
+    """
+    if "`" not in text:
+        return []
+    spans = list(dict.fromkeys(normalize(match[1]) for match in _CODE.finditer(text)))[:_MAX_CODE]
+    return [f"`{span}`" if span.replace(" ", "").isalpha() else span for span in spans]
 
 
 def asked_times(text: str, now: datetime) -> tuple[DateRange, ...]:

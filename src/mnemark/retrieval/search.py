@@ -214,11 +214,19 @@ class _Search:
             named = ties.with_named(self.request.text, positions, fused, words.hits)
             positions, count = (named, len(named)) if len(named) else (positions, count)
         user = people.asks_user(self.request.text)
-        clues = rescore.Clues(self.snapshot, cosines, people.named(words.hits, positions), user)
+        clues = rescore.Clues(self.snapshot, cosines, self._named(words, positions), user)
         scores, parts = rescore.rescore(positions, fused[positions], clues, self.request.preset)
         best = np.argsort(-scores, kind="stable")[:count]
         found = [{name: float(part[i]) for name, part in parts.items() if part[i]} for i in best.tolist()]
         return positions[best], scores[best], found
+
+    def _named(self, words: lexical.Lexical, positions: Positions) -> Mask:
+        """Return which candidates have a speaker whom the query names, by a short form, too."""
+        found = people.named(words.hits, positions)
+        if self.request.preset.named and (short := people.short_names(self.request.text)):
+            speakers = self.view.speakers(positions[: rescore.DEPTH])
+            found[: rescore.DEPTH] |= people.called(short, speakers)
+        return found
 
     def _settled(
         self,
@@ -449,15 +457,17 @@ class _Search:
         return np.concatenate([rerank.blend(scores[: len(logits)], logits), scores[len(logits) :]])
 
     def _boost_phrases(self, scores: Floats, records: Sequence[Record]) -> Floats:
-        share = self.request.preset.phrase
-        if not share or not self.query.phrases or not len(scores):
+        """Boost candidates that hold the query's quoted phrases and code spans as they are written."""
+        preset, phrases, code = self.request.preset, self.query.phrases, self.query.code
+        if not ((phrases and preset.phrase) or (code and preset.code)) or not len(scores):
             return scores
-        gain = np.float32(share * float(scores.max()))
-        holds = [
-            sum(phrase in normalize(f"{record.title}\n{record.text}") for phrase in self.query.phrases)
-            for record in records
+        texts = [normalize(f"{record.title}\n{record.text}") for record in records]
+        gains = [
+            preset.phrase * sum(phrase in text for phrase in phrases)
+            + preset.code * sum(span in text for span in code) / max(len(code), 1)
+            for text in texts
         ]
-        return scores + gain * np.array(holds, np.float32)
+        return scores + np.float32(scores.max()) * np.array(gains, np.float32)
 
     def _protected(self, words: Floats, meaning: Floats | None, fused: Floats) -> list[int]:
         """Return the positions of each route's best passage, which stay in the answer."""

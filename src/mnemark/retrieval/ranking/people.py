@@ -1,7 +1,7 @@
 """Find the people in a question: whose words it asks for, and whom it asks about."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Final
 
@@ -10,7 +10,9 @@ import numpy as np
 from mnemark.index.snapshot import Mask, Positions, TermHits
 from mnemark.index.units import MONTHS, WEEKDAYS
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.words.normalize import HAN
 from mnemark.text.words.segment import query_terms
+from mnemark.text.words.stopwords import is_stop
 
 _OTHERS: Final = lazy_pattern(
     r"\b(?:you|assistant|chatbot|ai)\s+(?:(?:just|first|also|already|previously|originally)\s+)?(?:said|told|"
@@ -48,6 +50,40 @@ def named(hits: Mapping[str, TermHits], positions: Positions) -> Mask:
     return found
 
 
+_WORD: Final = lazy_pattern(r"[^\W\d_]{2,}\b(?!\s+[A-Z])")
+_FAMILIAR: Final = lazy_pattern(r"[小老阿][\u4e00-\u9fff]")
+
+
+def short_names(question: str) -> list[str]:
+    """Return the words that may be short for a name: "Mel", 小王; but no part of "San Marino"."""
+    text = question[:_LONGEST]
+    found = [] if text.islower() else _WORD.findall(text)
+    words = [word for word in found if word[0].isupper() and word[1:].islower()]
+    terms = [(word, query_terms(word)) for word in words]
+    names = [word for word, cut in terms if not any(is_stop(term) or _is_date(term) for term in cut)]
+    return names if text.isascii() else names + _FAMILIAR.findall(text)
+
+
+def called(short: Sequence[str], speakers: Sequence[str]) -> Mask:
+    """Return which of the speakers a short name means; none where it fits two of them, or is a name itself.
+
+    Args:
+        short: see `short_names`.
+        speakers: of passages, with repeats.
+    """
+    names = {name for name in speakers if name[:1].isupper() or HAN.match(name)}
+    known = {part for name in names for part in (name, *name.split())}
+    fitting = [[name for name in names if _shortens(word, name)] for word in short if word not in known]
+    meant = {fits[0] for fits in fitting if len(fits) == 1}
+    return np.array([speaker in meant for speaker in speakers], np.bool_)
+
+
+def _shortens(short: str, name: str) -> bool:
+    if not HAN.match(short):
+        return any(part.startswith(short) for part in name.split())
+    return (short[0] != "阿" and name[0] == short[1]) or (short[0] != "老" and name[-1] == short[1])
+
+
 @cache
 def _date_terms() -> frozenset[str]:
     english = (term for word in (*MONTHS, *WEEKDAYS) for term in query_terms(word))
@@ -59,8 +95,11 @@ def _is_date(term: str) -> bool:
 
 
 _NAME: Final = r"(?P<{}>[^\W\d_][\w'’.-]*(?:\s+[A-Z][\w'’.-]*){{0,2}})"
+_END: Final = r"(?=\s*(?:[?!.,;，。？！]|$)|\s+(?:in\s+relation|to\s+(?:me|us)|again|and)\b)"
+"""What may follow where a question asks who somebody is, and not whom they like or meet."""
 _ASKED: Final = lazy_pattern(
-    rf"\b(?i:who)(?:['’]s|\s+is|\s+was)\s+{_NAME.format('who')}"
+    rf"\b(?i:who)(?:['’]s|\s+is|\s+was)\s+{_NAME.format('who')}(?<!['’]s){_END}"
+    rf"|\b(?i:who)\s+(?=[A-Z]){_NAME.format('who_is')}\s+(?:is|was){_END}"
     rf"|\b(?i:how)\s+do\s+I\s+know\s+{_NAME.format('know')}"
     rf"|\b(?i:what|how)\s+is\s+{_NAME.format('related')}\s+(?:relat(?:ed|ion(?:ship)?)\s+to\s+me)"
     r"|(?P<zh>[\u4e00-\u9fffA-Za-z·]{2,12}?)(?:到底)?是(?:我的?)?(?:谁|什么人|哪位)"
@@ -103,21 +142,38 @@ def asked_about(question: str) -> str:
 
 
 def tells_of(name: str, text: str) -> bool:
-    """Whether a text says who a person is: "my colleague Amina", "Amina is a singer", 小美是我表妹."""
-    return _telling(name).search(text) is not None
+    """Return whether a text says who a person is: "my colleague Amina", "Amina is a singer", 小美是我表妹."""
+    return name.casefold() in text.casefold() and _telling(name).search(text) is not None
+
+
+_THEIRS: Final = r"(?:my|our|an?|one\s+of|[A-Z]\w+['’]s)\s"
+_NOUN: Final = (
+    r"(?!(?:to|with|and|or|but|for|at|about|by|that|when|if|from|on|in|as|than|like|because|so|is|was|met|saw|told|"
+    r"said|gave|made|sent|took|left|knew|\w+ed)\b)[\w'’-]+"
+)
+"""A word of what somebody is called, "my old friend Amina": no verb and no preposition."""
+_NOUN_ZH: Final = r"(?:(?![了给把和跟与在是去问对向着过见说到被让请找看想等陪带送约打喜爱])[\u4e00-\u9fff])"
 
 
 @lru_cache(maxsize=64)
 def _telling(name: str) -> re.Pattern[str]:
     who = re.escape(name)
     if not name.isascii():
-        near = r"[^，。！？；,.!?;\n]"
         return re.compile(
-            rf"{who}[，,]?[他她]?(?:就?是(?!谁|什么|不是)|[（(])|(?:我|我们|咱)的?{near}{{1,8}}{who}|叫{who}"
+            rf"{who}(?:[，,]?[他她]?就?是(?!谁|什么|不|否|哪|怎|从|在|[今昨明]天|[上中下]午)|[（(])"
+            rf"|{who}[，,](?:我|咱)们?的?{_NOUN_ZH}{{2,8}}[，,。]"
+            rf"|(?:我|咱)们?(?:的{_NOUN_ZH}{{1,8}}|{_NOUN_ZH}{{1,6}}){who}|叫{who}"
+            rf"|[和跟与]{who}(?:结婚|订婚|恋爱|交往|是(?!不|否))"
         )
-    own = r"(?:my|our)\s+(?:[\w'’-]+\s+){1,4}?"
+    called = rf"(?:my|our)\s+(?:{_NOUN}\s+){{0,3}}?{_NOUN}(?<![^s'’\s]s)"
+    kids = rf"(?:my|our)\s+{_NOUN}"
     return re.compile(
-        rf"\b{who}(?:\s+(?:is|was)|['’]s|,|\s+\()\s*(?:my|our|the|an?|one\s+of|[A-Z]\w+['’]s)\s"
-        rf"|\b{own}(?:is\s+|was\s+)?(?:(?:is\s+)?(?:called|named)\s+)?,?\s*{who}\b",
+        rf"\b{who}(?:\s+(?:is|was)\s+(?:the\s|{_THEIRS})|(?:['’]s|,|\s+\()\s*{_THEIRS})"
+        rf"|\b{who}(?:,|\s+[-–—(])\s*(?:he|she)(?:['’]s|\s+is|\s+was)\s+(?:the\s|{_THEIRS})"
+        rf"|\b(?:{called}|{kids}|an?\s+(?:{_NOUN}\s+){{1,3}}?of\s+(?:mine|ours))(?:\s+{who}\b|,\s+{who}\b(?!['’]s))"
+        rf"|\b(?:an?|our|my)\s+(?:{_NOUN}\s+){{0,3}}?{_NOUN},\s+{who}(?=[,.;!?]|$)"
+        rf"|\b(?:named|name\s+is|is\s+called|was\s+called|(?:married|engaged|related)\s+to)\s+{who}\b"
+        rf"|\bI(?:['’]m|\s+am|\s+was)\s+{who}['’]s\s|\b{who}\s+and\s+I\s+(?:are|were|met|married|grew|share)\b"
+        rf"|\b{who}\s+(?:works?|worked|lives?|lived|studie[sd])\s+with\s+(?:me|us)\b",
         re.IGNORECASE,
     )

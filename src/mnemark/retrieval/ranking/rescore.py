@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from mnemark.index.rows import ASKS, KIND_CODE, USER
+from mnemark.index.rows import ASKS, KIND_CODE, LINE_SHIFT, USER
 from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot
 from mnemark.retrieval.presets import Preset
 
@@ -76,7 +76,7 @@ def _parts(positions: Positions, shares: Floats, clues: Clues, preset: Preset) -
     logged = turns | observed
     asks = (rows["flags"] & ASKS) > 0
     said = turns & clues.named[:DEPTH]
-    user = turns & ((rows["flags"] & USER) > 0) & clues.user
+    user = turns & ((rows["flags"] & USER) > 0) & clues.user & ~_cut(clues.snapshot, positions)
     parts = {
         "named": preset.named * shares * (said & ~asks),
         "asks": -preset.asks * shares * (turns & asks & bool(said.any())),
@@ -87,6 +87,16 @@ def _parts(positions: Positions, shares: Floats, clues: Clues, preset: Preset) -
     if clues.cosines is not None:
         parts["meaning"] = preset.meaning * _standardised(clues.cosines[positions]) / _SIGMAS * logged
     return {name: part.astype(np.float32) for name, part in parts.items()}
+
+
+def _cut(snapshot: Snapshot, positions: Positions) -> Mask:
+    """Return which passages are parts of a longer message: a log or a page that the user pasted, mostly."""
+    rows, cut = snapshot.rows, np.zeros(len(positions), np.bool_)
+    for step in (-1, 1):
+        beside = np.clip(positions + step, 0, len(rows) - 1)
+        line = rows["ordinal"][beside] >> LINE_SHIFT == rows["ordinal"][positions] >> LINE_SHIFT
+        cut |= line & (beside != positions) & (snapshot.group[beside] == snapshot.group[positions])
+    return cut
 
 
 def _relative_length(lengths: Floats) -> Floats:

@@ -1,11 +1,12 @@
 """Lexical route: BM25 over passages, their neighbours and their documents.
 
-A passage's term frequency is its own plus `neighbour` times that of the passage before and after (in the
-same note or session) and its square for those two steps away, plus `head` where title, speaker or date hold
-the term. The document as a whole is scored by the same formula, and `group` times its score is added to its
-passages; very short passages count less (`short`). Both parts are divided by their attainable maximum,
-sum(idf) * (k1 + 1) over the query's terms, unknown ones included: a score of 0.5 means half of the possible
-evidence, in every index and for every query, so that weak lexical evidence gives way to the other routes.
+A passage's term frequency is its own plus `neighbour` times that of the passage before and after (in the same
+note or session) and its square for those two steps away, plus `head` where title, speaker or date hold the
+term. The document as a whole is scored by the same formula, and `group` times its score is added to its
+passages; the output of tools counts for itself alone (`printed`), and very short passages count less
+(`short`). Both parts are divided by their attainable maximum, sum(idf) * (k1 + 1) over the query's terms,
+unknown ones included: a score of 0.5 means half of the possible evidence, in every index and for every query,
+so that weak lexical evidence gives way to the other routes.
 
 BM25: Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, with Lucene's idf,
 ln(1 + (N - df + 0.5) / (df + 0.5)), which is never negative.
@@ -59,7 +60,7 @@ class Lengths(NamedTuple):
     substance: Floats
     """Factor for short passages, 1 for long ones, shape (n,)."""
     words: Floats | None = None
-    """Weight of each passage in its document: less for the output of tools; None where there is none."""
+    """Weight of each passage in its document and its neighbours; None where all are 1."""
 
 
 def lengths(snapshot: Snapshot, mask: Mask | None, preset: Preset) -> Lengths:
@@ -72,10 +73,11 @@ def lengths(snapshot: Snapshot, mask: Mask | None, preset: Preset) -> Lengths:
     documents = np.bincount(snapshot.group, own if words is None else own * words, snapshot.groups)
     wide = own.copy()
     if preset.neighbour:
+        given = own if words is None else own * words
         for step in (1, 2):
             together = snapshot.together(step)
-            wide[step:] += np.float32(preset.neighbour**step) * own[:-step] * together
-            wide[:-step] += np.float32(preset.neighbour**step) * own[step:] * together
+            wide[step:] += np.float32(preset.neighbour**step) * given[:-step] * together
+            wide[:-step] += np.float32(preset.neighbour**step) * given[step:] * together
     count = int(mask.sum()) if mask is not None else len(own)
     document_count = snapshot.groups
     if mask is not None:
@@ -93,9 +95,10 @@ def lengths(snapshot: Snapshot, mask: Mask | None, preset: Preset) -> Lengths:
 
 
 def _weights(snapshot: Snapshot, preset: Preset) -> Floats | None:
-    """Return the weight of each passage in its document, or None where all are 1.
+    """Return the weight of each passage in its document and its neighbours, or None where all are 1.
 
-    What a session was about stands in what was said; `git log` or a file that was read names everything.
+    What a session was about stands in what was said; `git log` or a file that was read names everything, and
+    who says "Now I commit it" before it has said nothing of that.
     Where nothing was said, as in a journal of observations, they count in full.
     """
     observed = snapshot.rows["kind"] == KIND_CODE["observation"]
@@ -141,7 +144,8 @@ def score(  # noqa: PLR0917 - what BM25 needs
         frequency: Floats = hits.text + np.float32(preset.head) * (hits.head > 0).astype(np.float32)
         if len(hits.pos) or more is not None:
             wide = preset.neighbour if len(hits.pos) < max(_COMMON, size.total // 16) else 0.0
-            touched = _spread(snapshot, hits.pos, frequency, scratch, wide)
+            given = frequency if size.words is None else frequency * size.words[hits.pos]
+            touched = _spread(snapshot, hits.pos, frequency, given, scratch, wide)
             if more is not None:
                 np.add.at(scratch, more.pos, more.frequency)
                 touched = np.concatenate((touched, more.pos))
@@ -188,16 +192,16 @@ def _masked(hits: TermHits, mask: Mask | None) -> TermHits:
     return TermHits(hits.pos[keep], hits.text[keep], hits.head[keep])
 
 
-def _spread(
-    snapshot: Snapshot, pos: Positions, frequency: Floats, scratch: Floats, neighbour: float
+def _spread(  # noqa: PLR0917 - an inner loop's arrays
+    snapshot: Snapshot, pos: Positions, frequency: Floats, given: Floats, scratch: Floats, neighbour: float
 ) -> Positions:
-    """Write frequencies and the neighbours' share of them into `scratch`; return the positions written."""
+    """Write frequencies and the neighbours' share of `given` into `scratch`; return the positions written."""
     scratch[pos] = frequency
     if not neighbour:
         return pos
     touched = [pos]
     for step in (1, 2):
-        shared = np.float32(neighbour**step) * frequency
+        shared = np.float32(neighbour**step) * given
         together = snapshot.together(step)
         before = pos >= step
         before[before] = together[pos[before] - step]
