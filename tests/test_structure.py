@@ -26,6 +26,7 @@ LATE: Final[dict[str, str]] = {
     "retrieval/search.py": "a workspace without facts needs no route of facts, a search no rules or reranker",
     "retrieval/searcher.py": "a search packs no block, and reads files where the index is damaged only",
     "retrieval/refresh.py": "a sync sweeps only what a killed process left",
+    "retrieval/embeddings.py": "only what was erased is scrubbed",
     "retrieval/quick_search.py": "a hook redacts nothing, unless a fact file changed",
     "embed/__init__.py": "the configured embedder alone",
     "index/vectors/open.py": "the configured vector engine alone",

@@ -98,6 +98,24 @@ def test_own_edits_do_not_wait_for_each_other(tmp_path: Path, note: Path) -> Non
     assert time.monotonic() - start < 1
 
 
+def test_an_edit_does_not_read_the_records_of_all_before_it(
+    tmp_path: Path, note: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    content = platform.content
+
+    def noted(path: Path) -> bytes:
+        read.append(path.suffix)
+        return content(path)
+
+    monkeypatch.setattr(platform, "content", noted)
+    for _ in range(40):
+        read.clear()
+        edit(tmp_path, note.name, lambda text: text + b"- more\n")
+    assert len(list((tmp_path / FOLDER).glob("*/*.edit"))) >= 40
+    assert read.count(".edit") <= 3
+
+
 def test_an_error_in_the_change_leaves_everything_as_it_was(tmp_path: Path, note: Path) -> None:
     def fail(content: bytes) -> bytes:
         raise KeyError("no such bullet")

@@ -13,7 +13,7 @@ from mnemark.retrieval.deadline import in_turn
 
 @pytest.fixture(autouse=True)
 def two(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_processors", threading.BoundedSemaphore(2))
+    monkeypatch.setattr(module, "_processors", module.Slots(2))
 
 
 def test_two_at_once_and_the_others_after_them() -> None:
@@ -44,6 +44,28 @@ def test_who_may_not_wait_longer_goes_on_and_takes_no_ones_place() -> None:
     for _ in range(4):  # the two places are free again, and there are no more of them
         with in_turn(None):
             pass
+
+
+def test_who_has_a_deadline_goes_first() -> None:
+    order: list[str] = []
+
+    def work(name: str, deadline: float | None) -> None:
+        with in_turn(deadline):
+            order.append(name)
+            time.sleep(0.02)
+
+    with in_turn(None), in_turn(None):
+        waiting = [threading.Thread(target=work, args=(f"search {n}", None)) for n in range(3)]
+        for thread in waiting:
+            thread.start()
+        time.sleep(0.05)
+        recall = threading.Thread(target=work, args=("recall", time.monotonic() + 10))
+        recall.start()
+        time.sleep(0.05)
+    for thread in (*waiting, recall):
+        thread.join()
+    assert "recall" in order[:2]
+    assert len(order) == 4
 
 
 def test_a_search_that_fails_leaves_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -138,7 +138,10 @@ class FactCache:
         if self._duplicates:
             (everything,) = self.groups()
             return everything.by_key.get(key, ())
-        facts = [fact for path in sorted(self._paths.get(key, ())) for fact in self._parts[path].by_key[key]]
+        paths = sorted(self._paths.get(key, ()))
+        if len(paths) == 1 and key not in self._not_in_files:
+            return self._timeline_in(self._parts[paths[0]], key)
+        facts = [fact for path in paths for fact in self._parts[path].by_key[key]]
         return timeline([*facts, *self._not_in_files.get(key, ())], self._zone)
 
     def versions(self) -> Iterator[FactVersion]:

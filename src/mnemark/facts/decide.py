@@ -35,6 +35,8 @@ class Decision:
         """`fresh`: the cached facts of these scopes are current, so do not refresh them."""
         self._facts = facts
         self._groups: dict[tuple[str, ...], Sequence[FactVersion]] = {}
+        self._changed: dict[tuple[str, ...], list[Fact]] = {}
+        """The facts of groups that were changed and not looked at since; ordered when they are."""
         self._scopes = {scope: facts.kept(scope) if fresh else facts.fresh(scope) for scope in scopes}
         self._tastes: dict[str, Tastes] = {}
         self._ended: set[str] = set()
@@ -73,13 +75,15 @@ class Decision:
         self._ended.add(fact.id)
         ended = msgspec.structs.replace(fact, until=until, ended=said.source)
         others = [one.fact for one in self._group(fact) if one.fact.id != fact.id]
-        self._groups[fact.scope, *fact.key] = timeline([*others, ended], self._facts.zone)
+        self._changed[fact.scope, *fact.key] = [*others, ended]
         return ended
 
     def _group(self, fact: Fact) -> Sequence[FactVersion]:
         """Return the versions of the same fact, including those decided before."""
         key = (fact.scope, *fact.key)
-        if key not in self._groups:
+        if key in self._changed:
+            self._groups[key] = timeline(self._changed.pop(key), self._facts.zone)
+        elif key not in self._groups:
             self._groups[key] = self._scopes[fact.scope].group(fact.key)
         return self._groups[key]
 
@@ -100,7 +104,7 @@ class Decision:
         fact = self._against_opposite(fact)
         self._write("remember", fact)
         kept = msgspec.structs.replace(fact, pending=True)
-        self._groups[fact.scope, *fact.key] = timeline([*(v.fact for v in held), kept], self._facts.zone)
+        self._changed[fact.scope, *fact.key] = [*(version.fact for version in held), kept]
         return kept
 
     def _against_opposite(self, fact: Fact) -> Fact:

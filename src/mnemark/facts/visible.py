@@ -7,8 +7,9 @@ no hashes (`rules_without_salt`), and line numbers are kept.
 import hashlib
 from collections import defaultdict, deque
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -26,6 +27,11 @@ from mnemark.text.redaction import spans
 from mnemark.text.redaction.redact import Rules, redact
 from mnemark.types import Problem, Turn
 
+_LAST: Final = 4
+"""Texts whose redaction is remembered, of `_SHORT` to `_LONG` characters."""
+_SHORT: Final = 2_000
+_LONG: Final = 1 << 19
+
 
 class Visible:
     """The visible texts of one workspace. Thread-safe."""
@@ -36,6 +42,7 @@ class Visible:
         self.hidden = TombstoneLog(self.journal)
         config = config or Config()
         self._patterns, self._emails = config.redact, config.redact_emails
+        self._remembered = lru_cache(maxsize=_LAST)(self._redacted)
 
     @cached_property
     def rules(self) -> Rules:
@@ -54,6 +61,10 @@ class Visible:
 
     def redacted(self, text: str) -> str:
         """Return a text with secrets and private passages redacted; line numbers are kept."""
+        # A changed file is read by the index and by the facts, each for itself.
+        return (self._remembered if _SHORT < len(text) < _LONG else self._redacted)(text)
+
+    def _redacted(self, text: str) -> str:
         return redact(text, self.rules, keep_lines=True).text
 
     def hidden_lines(self, text: str) -> frozenset[int]:

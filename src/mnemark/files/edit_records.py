@@ -11,9 +11,11 @@ Everything here is called with the workspace's lock held.
 """
 
 import hashlib
+import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -83,30 +85,39 @@ class EditRecords:
 
     def of(self, path: str) -> list[Edit]:
         """Load the records of one file, oldest first; interrupted edits are settled on the way."""
-        return list(self._load(self._records(_key(path))))
+        return list(self._load(self._records(self._folder(path))))
 
     def last(self, path: str) -> Edit | None:
         """Load the newest record of one file, of which there may be hundreds."""
-        return next(self._load(reversed(self._records(_key(path)))), None)
+        return next(self._load(reversed(self._records(self._folder(path)))), None)
 
     def all(self) -> list[Edit]:
         """Load all records, oldest first."""
         self._adopt()
-        return list(self._load(self._records("*")))
+        files = [file for folder in self.folder.glob("*") for file in self._records(folder)]
+        return list(self._load(sorted(files, key=os.path.basename)))
 
-    def _records(self, folder: str) -> list[Path]:
-        return sorted(self.folder.glob(f"{folder}/*.edit"), key=lambda file: file.name)
+    def _folder(self, path: str) -> Path:
+        return self.folder / _key(path)
 
-    def _load(self, files: Iterable[Path]) -> Iterator[Edit]:
+    def _records(self, folder: Path) -> list[str]:
+        """Return the paths of the records in a folder, oldest first."""
+        with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+            names = os.listdir(folder)  # noqa: PTH208 - a path for each file takes more than all the rest
+            return [f"{folder}{os.sep}{name}" for name in sorted(names) if name.endswith(".edit")]
+        return []
+
+    def _load(self, files: Iterable[str]) -> Iterator[Edit]:
         for file in files:
             try:
-                edit = msgspec.msgpack.decode(platform.content(file), type=Edit)
+                state = platform.identity(file)
+                edit = None if state is None else _read(file, state)
             except OSError:  # locked by another process, or unreadable: leave it
                 continue
             except msgspec.DecodeError:  # died while it was written, so before anything was displaced
-                platform.FS.unlink(file)
+                platform.FS.unlink(Path(file))
                 continue
-            if settled := edit if edit.applied else self._recovered(edit):
+            if edit and (settled := edit if edit.applied else self._recovered(edit)):
                 yield settled
 
     def _recovered(self, edit: Edit) -> Edit | None:
@@ -230,7 +241,7 @@ class EditRecords:
 
     def _late(self, edit: Edit, quiet: float) -> tuple[platform.Identity, bytes] | None:
         """Return state and content of a displaced file that was saved since, and is not being saved now."""
-        state = platform.identity(self.old(edit))
+        state = platform.identity(f"{self.folder}{os.sep}{_key(edit.path)}{os.sep}{edit.id}.old")
         if state is None or state == edit.old_state or 0 <= time.time() - state.mtime_ns / 1e9 < quiet:
             return None
         try:
@@ -273,6 +284,16 @@ class EditRecords:
                     file.rmdir()
             elif file.suffix == ".part" or file.with_suffix("") not in records:
                 platform.FS.unlink(file)
+
+
+@lru_cache(maxsize=4_096)
+def _read(file: str, state: platform.Identity) -> Edit:  # noqa: ARG001 - a record of another state is read anew
+    """Read a record; remembered, since each edit of a file looks at those of the minute before it.
+
+    Raises:
+        OSError, msgspec.DecodeError: it cannot be read.
+    """
+    return msgspec.msgpack.decode(platform.content(Path(file)), type=Edit)
 
 
 def mark_of(text: bytes) -> bytes:

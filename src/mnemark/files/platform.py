@@ -243,10 +243,10 @@ def is_junction(entry: "os.DirEntry[str]") -> bool:
     return sys.platform == "win32" and sys.version_info >= (3, 12) and entry.is_junction()
 
 
-def identity(path: Path) -> Identity | None:
+def identity(path: str | Path) -> Identity | None:
     """Return the state of the file at `path`, links not followed; None if there is none."""
     try:
-        return identity_of(path.lstat())
+        return identity_of(os.lstat(path))
     except FileNotFoundError:
         return None
 

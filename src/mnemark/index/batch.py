@@ -1,6 +1,8 @@
 """Collect a batch of changes without the lock, and write it in one transaction."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import chain
 from typing import Final, NamedTuple
 
 import apsw
@@ -12,7 +14,6 @@ from mnemark.files.layout import Place
 from mnemark.files.scan import Entry
 from mnemark.index import schema
 from mnemark.index.analysis import PassageText
-from mnemark.index.derived import SOURCES
 from mnemark.index.rows import (
     ARCHIVED,
     ASKS,
@@ -26,7 +27,7 @@ from mnemark.index.rows import (
     seconds_of,
 )
 from mnemark.index.segment import MAX_SIZE, SegmentBuilder, dead_bits
-from mnemark.index.units import Unit
+from mnemark.index.units import Unit, passage_columns
 from mnemark.index.workers import Workers
 from mnemark.types import Problem
 
@@ -72,7 +73,8 @@ class Batch:
         self._stats: list[tuple[object, ...]] = []
         self._passages: list[tuple[object, ...]] = []
         self._states: dict[int, FileState] = {}
-        self._replaced: set[int] = set()
+        self._replaced: dict[int, AbstractSet[int]] = {}
+        """The documents whose passages are deleted, with the ids of those that are kept."""
         self._removed: set[int] = set()
 
     @property
@@ -86,11 +88,11 @@ class Batch:
     def remove(self, document: int) -> None:
         """Delete a document whose file is gone."""
         self._removed.add(document)
-        self._replaced.add(document)
+        self._replaced[document] = frozenset()
 
-    def replace(self, document: int) -> None:
-        """Delete the stored passages of a document; units added to the batch replace them."""
-        self._replaced.add(document)
+    def replace(self, document: int, kept: AbstractSet[int] = frozenset()) -> None:
+        """Delete the stored passages of a document but those `kept`; units added replace them."""
+        self._replaced[document] = kept
 
     def put(self, state: FileState) -> None:
         """Set the new row of a file's document."""
@@ -108,7 +110,7 @@ class Batch:
                 self._builders.append(SegmentBuilder(self._workers))
             row = passage_row(self.next_passage, document, unit, place, scope)
             self._builders[-1].add(row, passage_text(unit))
-            self._passages.append(_passage_row(self.next_passage, document, unit))
+            self._passages.append((self.next_passage, document, *passage_columns(unit)))
             self.next_passage += 1
             self._size += 1
         return self._size - before
@@ -211,15 +213,20 @@ def scope_number(connection: apsw.Connection, known: dict[str, int], name: str) 
     return known[name]
 
 
-def _mark_dead(connection: apsw.Connection, documents: set[int]) -> None:
+def _mark_dead(connection: apsw.Connection, documents: Mapping[int, AbstractSet[int]]) -> None:
     wanted = np.fromiter(documents, np.int64, len(documents))
+    kept = np.fromiter(chain.from_iterable(documents.values()), np.int64)
     meta = schema.read_meta(connection)
     for segment, size, rows, dead in schema.rows(connection, "SELECT id, size, rows, dead FROM segments"):
-        hit = np.isin(np.frombuffer(rows, ROW)["document"], wanted)
-        if not hit.any():
+        stored = np.frombuffer(rows, ROW)
+        hit = np.isin(stored["document"], wanted)
+        if len(kept):
+            hit &= ~np.isin(stored["passage"], kept)
+        before = dead_bits(dead, size)
+        bits = before | hit
+        if (bits == before).all():
             continue
         schema.check_columns(meta, segment, rows, dead)  # else the new checksum would hide the damage
-        bits = dead_bits(dead, size) | hit
         if bits.all():
             connection.execute("DELETE FROM segments WHERE id = ?", (segment,))
             connection.execute("DELETE FROM postings WHERE segment = ?", (segment,))
@@ -229,7 +236,10 @@ def _mark_dead(connection: apsw.Connection, documents: set[int]) -> None:
             connection.execute("UPDATE segments SET dead = ? WHERE id = ?", (packed, segment))
             if known := schema.stored_sums(meta, segment):
                 schema.Sums(rows, packed, known[2]).store(connection, segment)
-    connection.executemany("DELETE FROM passages WHERE document = ?", [(d,) for d in documents])
+    connection.executemany(
+        "DELETE FROM passages WHERE document = ? AND id NOT IN (SELECT value FROM json_each(?))",
+        [(document, msgspec.json.encode(sorted(left)).decode()) for document, left in documents.items()],
+    )
 
 
 def _document_row(state: FileState, scope: int) -> tuple[object, ...]:
@@ -246,13 +256,6 @@ def _document_row(state: FileState, scope: int) -> tuple[object, ...]:
         msgspec.json.encode(list(state.problems)).decode(),
         state.facts,
     )
-
-
-def _passage_row(number: int, document: int, unit: Unit) -> tuple[object, ...]:
-    # The fields of `Unit` are in the order of the table's columns; `head` is indexed, but not stored.
-    *columns, _head, meta, sources = msgspec.structs.astuple(unit)
-    meta = {**meta, SOURCES: sources} if sources else meta
-    return (number, document, *columns, msgspec.json.encode(meta).decode() if meta else "{}")
 
 
 def _stat(entry: Entry) -> tuple[int, ...]:

@@ -25,6 +25,7 @@ from mnemark.files.tombstones import TombstoneLog, Tombstones
 from mnemark.index import schema
 from mnemark.index.connections import Connections
 from mnemark.index.derived import Ranges, ranges
+from mnemark.index.kept import WrittenPassages
 from mnemark.index.plan import Known
 from mnemark.index.rows import ROW
 from mnemark.index.segment import Posting, dead_bits, decode
@@ -91,6 +92,8 @@ class Index:
         self.readonly = readonly
         self.path = self.home / layout.PRIVATE / name
         self._connections = Connections(lambda: schema.connect(self.path, readonly=readonly))
+        self.written = WrittenPassages()
+        """The passages of notes that were written through this object; used by a sync."""
         self._load_lock = threading.Lock()
         self._snapshot: Snapshot | None = None
         self._sources: tuple[int, Ranges] | None = None

@@ -30,11 +30,12 @@ from mnemark.files.scan import Entry, scan
 from mnemark.files.tombstones import Tombstones
 from mnemark.index import redaction, schema
 from mnemark.index.batch import Batch, FileState, scope_number
+from mnemark.index.kept import STORED
 from mnemark.index.logs import LogReader
 from mnemark.index.merge import merge_due
 from mnemark.index.plan import Known, Step, only_grew, plan
 from mnemark.index.store import NEW, Index
-from mnemark.index.units import note_units, scope_of, turn_units
+from mnemark.index.units import Unit, note_units, scope_of, turn_units
 from mnemark.index.workers import Workers, workers_for
 from mnemark.text.redaction.private import unpaired
 from mnemark.types import Problem
@@ -335,10 +336,15 @@ class _SyncRun:
         text = self.index.visible.text(step.path, found.text, self.hidden)
         facts = visible_facts(text, found.text, step.path, "") if place.kind == "fact" else []
         title, units = note_units(step.path, text, place, limit=self.limit, facts=facts)
+        kept: dict[int, Unit] = {}
         if not new:
             if text != found.text and redaction.count_marks(text) > redaction.marks_in(self.index, document):
                 schema.ask_for_scrub(self.index.connection)  # newly private text is in the index
-            self.batch.replace(document)
+            if step.action == "read":
+                kept, units = self.index.written.split(document, units, self.index.rows(STORED, (document,)))
+            self.batch.replace(document, kept.keys())
+        numbers = itertools.count(self.batch.next_passage)
+        self.index.written.remember(document, kept | dict(zip(numbers, units, strict=False)))
         self.passages += self.batch.add(document, units, place, scope)
         unclosed = _private_problems(step.path, found.text) if text != found.text else []
         problems = (*found.problems, *unclosed)

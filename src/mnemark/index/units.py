@@ -18,7 +18,7 @@ from mnemark.facts.known import FACT
 from mnemark.facts.model import Fact, refs_in
 from mnemark.facts.parse import ParsedFact, clean
 from mnemark.files.layout import EPISODES, FACTS, Place, in_scope
-from mnemark.index.derived import linked, sourced_lines
+from mnemark.index.derived import SOURCES, linked, sourced_lines
 from mnemark.index.rows import LINE_SHIFT, first_ordinal
 from mnemark.text.markdown.frontmatter import document_title, front_matter
 from mnemark.text.markdown.generated import split
@@ -85,6 +85,13 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     def key(self) -> bytes:
         """Return the content key, a 16-byte hash of the embedded text: equal texts share a vector."""
         return content_key(self.title, self.text)
+
+
+def passage_columns(unit: Unit) -> tuple[object, ...]:
+    """Return what is stored of a unit, in the order of the table's columns."""
+    *columns, _head, meta, sources = msgspec.structs.astuple(unit)
+    meta = {**meta, SOURCES: sources} if sources else meta
+    return (*columns, msgspec.json.encode(meta).decode() if meta else "{}")
 
 
 def content_key(title: str, text: str) -> bytes:

@@ -137,8 +137,8 @@ class RecallInTime:
         self._words_runner.close()
 
     def recall(
-        self, full: Callable[[], Recall], words: Callable[[], Recall | TimedOut], *, started: float,
-        seconds: float,
+        self, full: Callable[[], Recall | TimedOut], words: Callable[[], Recall | TimedOut], *,
+        started: float, seconds: float,
     ) -> Recall | TimedOut:  # fmt: skip
         """Return the full answer, else what words alone find, else LATE.
 
@@ -160,7 +160,7 @@ class RecallInTime:
 
     def _answer(
         self,
-        full: Callable[[], Recall],
+        full: Callable[[], Recall | TimedOut],
         words: Callable[[], Recall | TimedOut],
         started: float,
         seconds: float,
@@ -182,7 +182,9 @@ class RecallInTime:
             return by_deadline(by_words, 0) if isinstance(found, TimedOut) else found
         return found
 
-    def _start_full(self, full: Callable[[], Recall], until: float) -> "Future[Recall | TimedOut] | None":
+    def _start_full(
+        self, full: Callable[[], Recall | TimedOut], until: float
+    ) -> "Future[Recall | TimedOut] | None":
         """Start the full answer; while another one loads what it needs, wait for that first."""
         first = not self.loaded.is_set() and self._loading_first.acquire(blocking=False)
 
@@ -199,7 +201,41 @@ class RecallInTime:
 
 _MAX_WAIT: Final = 1.0
 """Seconds that a search without a deadline waits for a processor."""
-_processors = threading.BoundedSemaphore(max(os.cpu_count() or 2, 2))
+
+
+class Slots:
+    """Slots for work that computes; who has a deadline goes before those who have none. Thread-safe."""
+
+    def __init__(self, count: int) -> None:
+        self._free = count
+        self._urgent = 0
+        """How many wait who have a deadline."""
+        self._changed = threading.Condition()
+
+    def take(self, deadline: float | None) -> bool:
+        """Take a slot; wait until `deadline` (monotonic) or for `_MAX_WAIT`; return whether it was free."""
+        urgent = deadline is not None
+        left = _MAX_WAIT if deadline is None else deadline - time.monotonic()
+        with self._changed:
+            self._urgent += urgent
+            try:
+                taken = self._changed.wait_for(
+                    lambda: self._free > 0 and (urgent or not self._urgent), max(left, 0.0)
+                )
+                self._free -= taken
+            finally:
+                self._urgent -= urgent
+                self._changed.notify_all()  # others waited for this one to go first
+            return taken
+
+    def give_back(self) -> None:
+        """Return a slot that was taken."""
+        with self._changed:
+            self._free += 1
+            self._changed.notify_all()
+
+
+_processors = Slots(max(os.cpu_count() or 2, 2))
 
 
 @contextmanager
@@ -209,10 +245,9 @@ def in_turn(deadline: float | None) -> Iterator[None]:
     The search runs even without a slot. Eight searches of 15 ms started together on two processors all end
     after 60 ms; in turn, half of them end after 30. Hold a slot to compute, never to wait for a model.
     """
-    left = _MAX_WAIT if deadline is None else deadline - time.monotonic()
-    taken = _processors.acquire(timeout=max(left, 0.0))
+    taken = _processors.take(deadline)
     try:
         yield
     finally:
         if taken:
-            _processors.release()
+            _processors.give_back()

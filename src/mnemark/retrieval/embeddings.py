@@ -11,7 +11,6 @@ from mnemark.errors import BusyError, ConfigError, MnemarkError, ReadOnlyError
 from mnemark.files import user_config
 from mnemark.files.config import Config
 from mnemark.files.disk_errors import shortage
-from mnemark.index.erase import scrub_index
 from mnemark.index.store import Index
 from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.embed_missing import Progress, embed_missing
@@ -143,6 +142,8 @@ class Embeddings:
         Raises:
             BusyError: another process syncs, or reads the index; try again.
         """
+        from mnemark.index.erase import scrub_index  # where something was deleted
+
         store, kept = self._store_to_keep()
         size = scrub_index(index, store, wait=wait)
         if kept is not None:

@@ -408,7 +408,7 @@ class Searcher:
         self.ready()
         self.refresher.freshen_behind()
         found = self._in_time.recall(
-            partial(self._answer, request, tokens, started + seconds * _SYNC_SHARE),
+            partial(self._answer, request, tokens, started + seconds * _SYNC_SHARE, started + seconds),
             partial(self._by_words, request, tokens, seconds),
             started=started,
             seconds=seconds,
@@ -527,7 +527,7 @@ class Searcher:
         self.refresher.mark_stale()
         self.refresher.freshen_behind()
 
-    def _answer(self, request: Request, budget: int, patience: float) -> Recall:
+    def _answer(self, request: Request, budget: int, patience: float, until: float) -> Recall | TimedOut:
         from mnemark.retrieval.block import block  # a search shows none
 
         fresh = self.refresher.wait(patience)
@@ -536,5 +536,7 @@ class Searcher:
         if self.mounts:
             self.mounts.freshen(patience)
             found = self._with_mounts(found, request)
+        if time.monotonic() > until:  # nobody waits for it any more
+            return LATE
         packed = block(found.hits, budget=budget, brief_tokens=self.workspace.config.brief_tokens)
         return Recall(text=packed.text, **found._asdict())

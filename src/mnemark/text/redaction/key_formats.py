@@ -324,12 +324,13 @@ def _alternates(run: str) -> bool:
     if _HEX.issuperset(run.lower()):
         return False
     kinds = run.translate(_KINDS)
+    if "A" in kinds and min(map(kinds.count, "aA0")) < _FEWEST_DIGITS:
+        return False
     changes = sum(map(operator.ne, kinds, kinds[1:]))
     if "A" not in kinds:  # ids of databases have up to 25 characters
         return len(run) >= _LOWER_RUN and changes >= _LOWER_CHANGES * len(kinds)
     written = sum(map(len, _SMALL.findall(run)))
-    random = changes >= _CHANGES * len(run) and written <= _WRITTEN * len(run)
-    return random and min(map(kinds.count, "aA0")) >= _FEWEST_DIGITS
+    return changes >= _CHANGES * len(run) and written <= _WRITTEN * len(run)
 
 
 def _in_a_block(text: str, start: int, end: int) -> bool:
