@@ -49,14 +49,23 @@ def add(
     if role is not None and session is None:
         raise UsageError("--role can only be used with --session: a note has no speaker")
     words = read_text(text).strip()
-    root = workspace.locate(workspace_)
-    written = (
-        _bullet(root, words, scope) if session is None else _turn(root, words, session, role or "user", scope)
-    )
+    at = workspace.place(workspace_)
+    if session is None:
+        written = _bullet(at.root, words, scope or _scope_here(at, words))
+    else:
+        written = _turn(at.root, words, session, role or "user", scope)
     if json:
         output.out_json(written)
     else:
         output.out(output.safe_line(written["ref"]))
+
+
+def _scope_here(at: workspace.Place, words: str) -> str:
+    """Return the scope of a note that names none: of the project it is about, as the tool of models does."""
+    from mnemark.agent.hook.project import scope_of_statement
+    from mnemark.memory.learning.placement import Statement
+
+    return scope_of_statement(at.root, at.project, Statement("note", words, ""))
 
 
 def _turn(root: Path, words: str, session: str, role: str, scope: str | None) -> dict[str, str]:
@@ -133,10 +142,12 @@ def log(
     from mnemark.text.dates.clock import local_now
     from mnemark.text.dates.moment import moment
 
-    root = workspace.locate(workspace_, any_folder=True)
+    at = workspace.place(workspace_, any_folder=True)
+    root = at.root
     config = load(root)
     now = local_now(config.timezone)
-    ledger = Ledger(Visible(root, config), scopes=scopes_of(scope), zone=now.tzinfo, ignore=config.ignore)
+    scopes = scopes_of(at.scopes(scope))
+    ledger = Ledger(Visible(root, config), scopes=scopes, zone=now.tzinfo, ignore=config.ignore)
     found = ledger.latest(count, since=moment(since, "since", now), session=session)
     if json:
         output.out_json({"entries": found})
