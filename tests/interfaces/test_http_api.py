@@ -160,6 +160,9 @@ def test_a_folder_that_was_replaced_is_opened_anew(ask: Asked) -> None:
         ("search", {"query": "x", "k": 0}, 400, "usage"),
         ("search", {"query": "x", "kind": ["note"]}, 400, "usage"),
         ("search", {"query": "x", "since": "gibberish"}, 400, "usage"),
+        ("search", {"query": "x", "scope": "projects/typo"}, 400, "usage"),
+        ("facts", {"scope": "users/nobody"}, 400, "usage"),
+        ("browse/facts", {"scope": ["users/nobody"]}, 400, "usage"),
         ("read", {"ref": "nothing.md"}, 404, "not_found"),
         ("remember", {"predicate": "a", "value": ""}, 400, "usage"),
         ("recall", {"query": "x", "user": "ann"}, 400, "usage"),
@@ -176,6 +179,13 @@ def test_a_wrong_request_is_told_what_is_right(
         ask(path, **body)
     assert (refused.value.status, refused.value.code) == (status, code)
     assert len(str(refused.value)) > 15
+
+
+def test_a_program_asks_for_a_user_before_anything_is_written_of_them(ask: Asked) -> None:
+    for path, body in (("recall", {"query": "x"}), ("prompt", {}), ("context", {})):
+        ask(path, scope="users/new", **body)
+    assert ask("remember", predicate="city", value="Rome", scope="users/new")
+    assert len(ask("facts", scope="users/new")["facts"]) == 1
 
 
 def test_the_document_names_every_path_and_every_reference_leads_somewhere(here: Running) -> None:

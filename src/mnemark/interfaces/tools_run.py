@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemark.errors import BusyError, IntegrityError, MnemarkError, UsageError
+from mnemark.files.scopes import check_known
 from mnemark.interfaces.tools import BY_NAME, Tool, known_arguments
 from mnemark.text.choices import one_of
 
@@ -47,6 +48,8 @@ def call(memory: "Memory", name: str, given: Mapping[str, Any], *, folder: str =
         arguments = known_arguments(tool, given)
         if folder and "scope" in tool.properties and "scope" not in arguments:
             arguments |= _scope_at(memory, tool, arguments, folder)
+        elif tool.reads:
+            check_known(memory.scopes(), arguments.get("scope"))
         data = RUNS[name](memory, arguments)
     except MnemarkError as error:
         return failed(str(error))

@@ -15,7 +15,9 @@ from mnemark.errors import (
     ReadOnlyError,
     UsageError,
 )
+from mnemark.files import listing
 from mnemark.files.projects import PERSON, Project, top_of
+from mnemark.files.scopes import check_known
 from mnemark.interfaces.output import Progress, is_terminal, safe, say, stderr
 
 if TYPE_CHECKING:
@@ -39,11 +41,17 @@ class Place(NamedTuple):
     """The project of the current folder, where the workspace is the memory that agents use there."""
 
     def scope(self, given: str = "") -> str:
-        """Return the scope to ask: as given, else the project's."""
-        return given or self.project.scope
+        """Return the scope to ask, as for `scopes`; empty for the shared memory alone."""
+        return next(iter(self.scopes([given] if given else None) or ()), "")
 
     def scopes(self, given: Sequence[str] | None) -> Sequence[str] | None:
-        """Return the scopes to ask: as given, else the project's; None for the shared memory alone."""
+        """Return the scopes to ask: as given, else the project's; None for the shared memory alone.
+
+        Raises:
+            UsageError: one does not exist.
+        """
+        if given:
+            check_known(listing.scopes(self.root), given)
         return given or ([self.project.scope] if self.project.scope else None)
 
 

@@ -76,8 +76,9 @@ def review(
 
 
 def _waiting(memory: "Memory", scope: str) -> "list[Waiting]":
-    from mnemark.files.scopes import scopes_of
+    from mnemark.files.scopes import check_known, scopes_of
 
+    check_known(memory.scopes(), scope)
     scopes = memory.scopes() if scopes_of(scope) is None else [scope]
     return [one for name in scopes for one in memory.review(scope=name)]
 
