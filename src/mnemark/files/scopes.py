@@ -43,7 +43,7 @@ def scopes_of(scope: str | Iterable[str] | None) -> frozenset[str] | None:
 
 
 def check_known(known: Sequence[str], scope: str | Iterable[str] | None) -> None:
-    """Check that scopes to read exist; one without any text does. Raises UsageError, which names the nearest."""
+    """Check that scopes to read exist, with text or without. Raises UsageError, which names the nearest."""
     missing = sorted((scopes_of(scope) or frozenset()).difference(known, ("",)))
     if missing:
         from difflib import get_close_matches

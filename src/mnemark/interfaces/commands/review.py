@@ -89,8 +89,10 @@ def _decide(memory: "Memory", action: str, id_: str, scope: str, *, json: bool) 
     fact = memory.accept(id_) if action == "accept" else memory.reject(id_)
     done = {"id": id_, "action": action, "fact": row(fact), "diff": diff}
     words = f"{action}ed" + (f": {fact}" if fact is not None else "")
+    if id_ != "edits":
+        words += f" (undo with `mnemark undo {id_}`)"
     if diff:
-        words += f"\nyour line was changed; `mnemark undo {id_}` takes that back:\n{output.safe(diff)}"
+        words += f"\nyour line was changed:\n{output.safe(diff)}"
     output.out_result(done, words, json=json)
 
 
