@@ -1,7 +1,7 @@
 """Implement `add` and `log`: write a note or turn, and list the latest entries."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,12 @@ from mnemark.interfaces import options, output, render, workspace
 from mnemark.interfaces.queries import read_text
 from mnemark.text.choices import one_of
 
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from mnemark.interfaces.ledger import Ledger
+
+_SHOWN = 5
 _ROLES = "user", "assistant", "system", "tool"
 
 
@@ -154,6 +160,15 @@ def log(
     else:
         render.entries(found)
     if not found:
-        output.say(
-            "Nothing has been written yet." if since is None else "Nothing has been written since then."
-        )
+        _say_nothing(ledger, moment(since, "since", now))
+
+
+def _say_nothing(ledger: "Ledger", since: "datetime | None") -> None:
+    """Say that there are no entries, and which scopes that were not asked have some."""
+    then = " yet" if since is None else " since then"
+    if others := ledger.elsewhere(since):
+        names = ", ".join(map(output.safe, others[:_SHOWN])) + (", …" if len(others) > _SHOWN else "")
+        output.say(f"Nothing has been written here{then}, but in {names}: see it with --scope {others[0]}, "
+                   "or --scope '*'.")  # fmt: skip
+    else:
+        output.say(f"Nothing has been written{then}.")
