@@ -50,8 +50,9 @@ def check_known(known: Sequence[str], scope: str | Iterable[str] | None) -> None
 
         there = [name for name in known if name]
         near = get_close_matches(missing[0], there, cutoff=0.5) or there[:_SHOWN]
-        others = f"; the nearest are {', '.join(near)}" if near else ", nor any other: leave the scope out"
-        raise UsageError(f"there is no scope {missing[0]}{others}")
+        if not near:
+            raise UsageError(f"there is no scope {missing[0]}, nor any other: leave the scope out")
+        raise UsageError(f"there is no scope {missing[0]}; the nearest are {', '.join(near)}")
 
 
 def scopes_among(known: Iterable[str], scope: str | Iterable[str] | None) -> list[str]:
