@@ -21,6 +21,7 @@ def health(at: At) -> Shown:
     disk = at.memory.browse.disk() if at.asked("disk") else []
     last = at.checks.last(at.root) if at.checks is not None else None
     mounts = list(mount_states(at.memory))
+    running = last is not None and last.running  # once: it may end while the page is made
     _ = at.words
     largest = max((part.bytes for part in disk), default=1)
     bars = [
@@ -30,7 +31,7 @@ def health(at: At) -> Shown:
         for day in spend.days
     ]
     values = {
-        "stats": stats, "spend": spend, "last": last,
+        "stats": stats, "spend": spend, "last": last, "running": running,
         "disk": [(part, charts.share(part.name, part.bytes, largest)) for part in disk],
         "total": sum(part.bytes for part in disk),
         "picture": charts.bars(_("Tokens of the language model a day"), bars, limit=spend.tokens_per_day),
@@ -39,7 +40,7 @@ def health(at: At) -> Shown:
         "projects": [f"{FOLDER}/{name}" for name in folders(at.root)],
         "mounts": mounts,
     }  # fmt: skip
-    findings = None if last is None else {"running": last.running, "findings": list(last.found)}
+    findings = None if last is None else {"running": running, "findings": list(last.found)}
     return Shown("health.html", values, {
         "stats": stats, "spend": spend, "disk": disk, "checks": findings, "projects": values["projects"],
         "mounts": mounts,

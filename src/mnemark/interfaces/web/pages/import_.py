@@ -35,14 +35,14 @@ def show(at: At) -> Shown:
     """Show the form, what is known to be there, and how far the last import is, or what it would add."""
     known = [(name, from_home(str(folder))) for name, place in _KNOWN.items() if (folder := place()).is_dir()]
     last = None if at.imports is None or at.asked("form") else at.imports.last(at.root)
+    running = last is not None and last.running  # once: it may end while the page is made
     about = last.about if last is not None else {}
-    done = last.found[-1] if last is not None and last.found else None
+    found = last.found[-1] if last is not None and last.found else None
     values = {
         "chosen": about.get("format", ""), "path": about.get("path", ""),
-        "looks": about.get("do") != "import",
-        "formats": FORMATS, "known": known, "names": _TITLES, "last": last,
-        "summary": done if last is not None and not last.running and not last.problem else None,
-        "so_far": done if last is not None and last.running and done is not None else _NOTHING,
+        "looks": about.get("do") != "import", "formats": FORMATS, "known": known, "names": _TITLES,
+        "last": last, "running": running, "so_far": found if running and found else _NOTHING,
+        "summary": None if running or (last is not None and last.problem) else found,
     }  # fmt: skip
     return Shown("import.html", values)
 
