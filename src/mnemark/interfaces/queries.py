@@ -131,14 +131,21 @@ QUERIES: Final[dict[str, Callable[..., Any]]] = {"search": search, "recall": rec
 
 
 def read_text(argument: str) -> str:
-    """Return the argument, or all of stdin where it is "-"."""
+    """Return the argument, or all of stdin where it is "-". Raises UsageError: it is empty, or too long."""
     if argument == "-" and sys.stdin is None:
         raise UsageError('cannot read the text ("-"): stdin is closed; give the text as an argument')
     if argument != "-":
         # Where the locale is not UTF-8, arguments contain surrogate escapes.
         text = os.fsencode(argument).decode("utf-8", "replace") if _ESCAPED.search(argument) else argument
     else:
-        text = sys.stdin.buffer.read().decode("utf-8", "replace")
+        from mnemark.files.reading import READ_LIMIT
+
+        data = sys.stdin.buffer.read(READ_LIMIT + 1)
+        if len(data) > READ_LIMIT:
+            raise UsageError(
+                f"the text has more than {READ_LIMIT >> 20} MB; split it, or save it as files here"
+            )
+        text = data.decode("utf-8", "replace")
     if not text.strip():
         raise UsageError("the text is empty; give at least one word")
     return text
@@ -159,8 +166,7 @@ def _ask(root: Path, memory: "Memory | None", question: "Callable[[Memory], Reca
         found = question(memory)
         return found, _skipped(memory, found)
     if workspace.is_empty(root):
-        where = output.safe(str(root))
-        output.say(f"No Markdown, text or session files in {where}; choose another folder with -w.")
+        output.say(workspace.nothing_in(root))
         return Recall(hits=(), mode="none", complete=True, believable=0.0), 0
     with workspace.followed(root) as (opened, late):
         found = question(opened)

@@ -144,6 +144,11 @@ def session_in(memory: "Memory", identifier: str, scope: str) -> "Session":
     return memory.session(identifier, **({kind.removesuffix("s"): name} if name else {}))
 
 
+def nothing_in(root: Path) -> str:
+    """Return what to say of a folder that `is_empty`."""
+    return f"No Markdown, text or session files in {safe(str(root))}; choose another folder with -w."
+
+
 def is_empty(root: Path) -> bool:
     """Return whether a folder has neither settings, nor an index, nor files to index."""
     from mnemark.files.layout import CONFIG, PRIVATE

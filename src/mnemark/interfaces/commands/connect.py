@@ -196,12 +196,16 @@ def _plan_all(root: Path, project: Path | None, *, remove: bool) -> "dict[Host, 
 
 def _tell_how(*, remove: bool, json: bool) -> None:
     """Say what to run where nobody can be asked."""
+    from mnemark.agent.connect.hosts import HOSTS, is_installed
+
     if json:
         return
     if remove:
         say("To disconnect them all: `mnemark connect --remove --yes`.")
-    else:
+    elif any(map(is_installed, HOSTS)):
         say("To connect all that are installed: `mnemark connect --yes`; one: `mnemark connect AGENT`.")
+    else:
+        say("To connect one before it is installed: `mnemark connect AGENT`.")
 
 
 def _check(agent: str, project: Path | None, *, json: bool) -> None:

@@ -88,6 +88,7 @@ def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
     """Append a bullet to today's note; a new note begins with its date."""
     from mnemark.files.config import load
     from mnemark.files.edit import edit
+    from mnemark.files.reading import READ_LIMIT
     from mnemark.files.scopes import scopes_of
     from mnemark.files.workspace import Workspace
     from mnemark.text.dates.clock import local_now
@@ -108,7 +109,13 @@ def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
 
     def change(content: bytes) -> bytes:
         note = content.decode("utf-8", "surrogateescape") or f"# {now:%Y-%m-%d}\n\n"
-        return added(note, bullet)[0].encode("utf-8", "surrogateescape")
+        new = added(note, bullet)[0].encode("utf-8", "surrogateescape")
+        if len(new) > READ_LIMIT:
+            raise UsageError(
+                f"{path} would have more than {READ_LIMIT >> 20} MB, which no search reads; save the text as "
+                "a file of its own"
+            )
+        return new
 
     result = edit(root, path, change)
     if result.status == "deferred":
