@@ -16,11 +16,11 @@ from mnemark.errors import (
     UsageError,
 )
 from mnemark.files import listing
-from mnemark.files.projects import PERSON, Project, top_of
 from mnemark.files.scopes import check_known
 from mnemark.interfaces.output import Progress, is_terminal, safe, say, stderr
 
 if TYPE_CHECKING:
+    from mnemark.files.projects import Project
     from mnemark.index.sync import SyncReport
     from mnemark.memory.memory import Memory
     from mnemark.memory.sessions.session import Session
@@ -37,7 +37,7 @@ class Place(NamedTuple):
 
     root: Path
     """The workspace."""
-    project: Project = PERSON
+    project: "Project | None" = None
     """The project of the current folder, where the workspace is the memory that agents use there."""
 
     def scope(self, given: str = "") -> str:
@@ -52,7 +52,7 @@ class Place(NamedTuple):
         """
         if given:
             check_known(listing.scopes(self.root), given)
-        return given or ([self.project.scope] if self.project.scope else None)
+        return given or ([self.project.scope] if self.project and self.project.scope else None)
 
 
 def locate(workspace: Path | None, *, any_folder: bool = False, current: Path | None = None) -> Path:
@@ -120,6 +120,8 @@ def _of_agents(current: Path) -> Place | None:
     Raises:
         NotFoundError: they use several.
     """
+    from mnemark.files.projects import top_of
+
     top = top_of(os.path.realpath(current))
     if not top and current != Path.home():
         return None

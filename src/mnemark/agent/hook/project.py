@@ -66,11 +66,11 @@ def scope_for(root: Path, project: Project) -> str:
     return new_scope(root, project.repository)
 
 
-def scope_of_statement(root: Path, project: Project, said: "Statement") -> str:
+def scope_of_statement(root: Path, project: Project | None, said: "Statement") -> str:
     """Return the scope that a statement is written to which is made in a project: the person's or its own."""
     from mnemark.memory.learning.placement import is_of_project
 
-    return scope_for(root, project) if project != PERSON and is_of_project(said) else ""
+    return scope_for(root, project) if project and project != PERSON and is_of_project(said) else ""
 
 
 def _has_projects(root: Path) -> bool:

@@ -84,7 +84,8 @@ def _scope_here(at: workspace.Place, fields: dict[str, Any], *, dry_run: bool) -
     from mnemark.memory.learning.placement import Statement
 
     said = Statement(*(fields[name] for name in ("subject", "predicate", "value", "type")))
-    return scope_of_statement(at.root, Project(at.project.scope) if dry_run else at.project, said)
+    project = Project(at.project.scope) if at.project and dry_run else at.project
+    return scope_of_statement(at.root, project, said)
 
 
 def _outcome(fact: "Fact", before: "Fact | None", *, dry_run: bool) -> str:
