@@ -306,13 +306,15 @@ def test_what_waits_is_decided_and_what_changed_is_undone(ask: Asked) -> None:
     ask("remember", predicate="city", value="Rome", origin="web")
     assert ask("attention")["attention"][0]["what"] == "proposals"
     (row,) = ask("browse/review")["rows"]
-    assert ask("accept", id=row["waiting"]["id"])["fact"]["value"] == "Rome"
+    fact = ask("accept", id=row["waiting"]["id"])["fact"]
+    assert fact["value"] == "Rome"
     assert ask("browse/review")["rows"] == []
     change = next(row for row in ask("browse/changes")["rows"] if row["undo"])
     assert ask("browse/change", id=change["id"])["parts"][0]["text"] == "user city: Rome"
     ask("undo", id=change["id"])
     assert ask("browse/facts")["rows"] == []
-    assert ask("why", ref=change["id"])["hidden"]
+    assert ask("browse/review")["rows"] == [row]
+    assert ask("why", ref=fact["id"])["hidden"]
     assert ask("doctor")["level"] in {"ok", "warn"}
     assert ask("browse/spend", days=2)["calls_per_day"] == 0
     assert {part["name"] for part in ask("browse/disk")["parts"]} >= {"journal/", ".mnemark/"}
