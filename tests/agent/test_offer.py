@@ -10,7 +10,7 @@ import typer
 from mnemark.agent.connect import offer
 from mnemark.agent.connect.hosts import Host, host_named
 from mnemark.files import user_config
-from mnemark.interfaces.commands.connect import _offer_model
+from mnemark.interfaces.commands.connect import _offer_model, connect
 
 
 @pytest.fixture
@@ -65,8 +65,8 @@ def test_the_answer_is_kept_and_not_asked_for_again(
     own.parent.mkdir()
     own.write_text('# mine\nhosts = ["llm.example"]\n')
     for _ in range(2):
-        _offer_model(host("claude-code"))
-        _offer_model(host("codex"))
+        _offer_model([host("claude-code")])
+        _offer_model([host("codex")])
     assert len(asked) == 1
     assert own.read_text("utf-8").startswith('# mine\nhosts = ["llm.example"]\n')
     found = user_config.load()
@@ -77,5 +77,29 @@ def test_the_answer_is_kept_and_not_asked_for_again(
 
 def test_nobody_is_asked_without_a_terminal(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)
-    _offer_model(host("claude-code"))
+    _offer_model([host("claude-code")])
     assert not own.exists()
+
+
+@pytest.mark.usefixtures("own")
+def test_connecting_all_offers_the_first_model_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def confirm(question: str, **_: object) -> bool:
+        asked.append(question)
+        return question == "Go on?"
+
+    home = tmp_path / "home"
+    for folder in (".claude", ".codex"):
+        (home / folder).mkdir(parents=True)
+        (home / folder / "there").write_text("x")
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(home))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "MNEMARK_WORKSPACE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(typer, "confirm", confirm)
+    monkeypatch.setattr("mnemark.interfaces.output.can_ask", lambda: True)
+    for _ in range(2):
+        connect("", workspace_=None)
+    assert asked == ["Go on?", "Learn with it?"]
+    assert user_config.load().llm is not None

@@ -74,6 +74,15 @@ def test_what_waits_names_its_project_and_facts_of_all_scopes_are_refused_in_wor
     assert "one scope" in refused.err
 
 
+@pytest.mark.parametrize("action", ["accept", "reject"])
+def test_a_decision_names_the_command_that_takes_it_back(facts: Shell, action: str) -> None:
+    facts("remember", "editor", "Vim", "--origin", "tool")
+    (one,) = facts("review", "--json").data["waiting"]
+    assert f"undo with `mnemark undo {one['id']}`" in facts("review", action, one["id"]).out
+    assert facts("undo", one["id"]).out == "waits for review again: user editor: Vim\n"
+    assert [again["id"] for again in facts("review", "--json").data["waiting"]] == [one["id"]]
+
+
 def test_a_rejected_proposal_is_not_listed_again(facts: Shell) -> None:
     facts("remember", "editor", "Vim", "--origin", "tool")
     (one,) = facts("review", "--json").data["waiting"]

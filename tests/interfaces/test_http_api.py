@@ -160,6 +160,9 @@ def test_a_folder_that_was_replaced_is_opened_anew(ask: Asked) -> None:
         ("search", {"query": "x", "k": 0}, 400, "usage"),
         ("search", {"query": "x", "kind": ["note"]}, 400, "usage"),
         ("search", {"query": "x", "since": "gibberish"}, 400, "usage"),
+        ("search", {"query": "x", "scope": "projects/typo"}, 400, "usage"),
+        ("facts", {"scope": "users/nobody"}, 400, "usage"),
+        ("browse/facts", {"scope": ["users/nobody"]}, 400, "usage"),
         ("read", {"ref": "nothing.md"}, 404, "not_found"),
         ("remember", {"predicate": "a", "value": ""}, 400, "usage"),
         ("recall", {"query": "x", "user": "ann"}, 400, "usage"),
@@ -176,6 +179,13 @@ def test_a_wrong_request_is_told_what_is_right(
         ask(path, **body)
     assert (refused.value.status, refused.value.code) == (status, code)
     assert len(str(refused.value)) > 15
+
+
+def test_a_program_asks_for_a_user_before_anything_is_written_of_them(ask: Asked) -> None:
+    for path, body in (("recall", {"query": "x"}), ("prompt", {}), ("context", {})):
+        ask(path, scope="users/new", **body)
+    assert ask("remember", predicate="city", value="Rome", scope="users/new")
+    assert len(ask("facts", scope="users/new")["facts"]) == 1
 
 
 def test_the_document_names_every_path_and_every_reference_leads_somewhere(here: Running) -> None:
@@ -296,13 +306,15 @@ def test_what_waits_is_decided_and_what_changed_is_undone(ask: Asked) -> None:
     ask("remember", predicate="city", value="Rome", origin="web")
     assert ask("attention")["attention"][0]["what"] == "proposals"
     (row,) = ask("browse/review")["rows"]
-    assert ask("accept", id=row["waiting"]["id"])["fact"]["value"] == "Rome"
+    fact = ask("accept", id=row["waiting"]["id"])["fact"]
+    assert fact["value"] == "Rome"
     assert ask("browse/review")["rows"] == []
     change = next(row for row in ask("browse/changes")["rows"] if row["undo"])
     assert ask("browse/change", id=change["id"])["parts"][0]["text"] == "user city: Rome"
     ask("undo", id=change["id"])
     assert ask("browse/facts")["rows"] == []
-    assert ask("why", ref=change["id"])["hidden"]
+    assert ask("browse/review")["rows"] == [row]
+    assert ask("why", ref=fact["id"])["hidden"]
     assert ask("doctor")["level"] in {"ok", "warn"}
     assert ask("browse/spend", days=2)["calls_per_day"] == 0
     assert {part["name"] for part in ask("browse/disk")["parts"]} >= {"journal/", ".mnemark/"}

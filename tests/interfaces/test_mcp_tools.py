@@ -111,6 +111,13 @@ def test_recalled_text_cannot_close_its_quotation_and_is_not_learned_again(memor
     assert "vulture" not in notes
 
 
+def test_a_scope_that_does_not_exist_is_told_with_the_nearest(memory: Memory) -> None:
+    assert _ok(memory, "memory_write", text="Uses pnpm.", scope="projects/shop")
+    assert "projects/shop" in _refused(memory, "memory_search", query="pnpm", scope="projects/shpo")
+    assert "projects/shop" in _refused(memory, "memory_timeline", scope="projects/shpo")
+    assert _ok(memory, "memory_search", query="pnpm", scope="projects/shop")["results"]
+
+
 def test_a_corpus_is_kept_to(memory: Memory) -> None:
     memory.session("s").add("user", "said about the lemur")
     _ok(memory, "memory_write", text="written about the lemur")

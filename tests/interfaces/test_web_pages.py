@@ -360,19 +360,70 @@ def test_an_import_is_seen_first_then_done_once(here: Running, tmp_path: Path) -
     browser = Browser(here, root)
     fields = browser.page("import").forms("import")[-1]
     asked = {**fields, "format": "markdown", "path": str(notes)}
-    seen = browser.send("import", {**asked, "do": "look"})
+    seen = browser.follow(browser.send("import", {**asked, "do": "look"}))
     assert "1 note" in seen.text
     assert not list(root.rglob("trip*"))
     assert browser.send("import", {**asked, "do": "import", "form_key": "guess"}).status == 400
     assert not list(root.rglob("trip*"))
     done = browser.follow(browser.send("import", {**seen.forms("import")[0], "do": "import"}))
-    assert "Imported: 1 notes" in done.text
+    assert "Imported" in done.text
+    assert "1 note" in done.text
     assert [path.read_bytes() for path in root.rglob("trip.md")] == [(notes / "trip.md").read_bytes()]
-    again = browser.send("import", {**asked, "do": "look"})
+    again = browser.follow(browser.send("import", {**asked, "do": "look"}))
     assert "Nothing: all of it is there." in again.text
-    wrong = browser.send("import", {**asked, "path": str(tmp_path / "nothing"), "do": "look"})
-    assert wrong.status == 400
+    wrong = browser.follow(browser.send("import", {**asked, "path": str(tmp_path / "nothing"), "do": "look"}))
     assert "does not exist" in wrong.text
+    assert "does not exist" not in browser.page("import", form="1").text
+
+
+def test_an_import_goes_on_beside_the_page_which_says_how_far_it_is(here: Running, tmp_path: Path) -> None:
+    root, source = tmp_path / "agent", tmp_path / "messages.jsonl"
+    root.mkdir()
+    turn = '{"role": "user", "content": "The zebra of message %d."}\n'
+    source.write_text("".join(turn % number for number in range(20_000)), "utf-8")
+    browser = Browser(here, root)
+    fields = browser.page("import").forms("import")[-1]
+    asked = {**fields, "format": "jsonl", "path": str(source)}
+    page = browser.follow(browser.send("import", {**asked, "do": "import"}))
+    seen = [page.text]
+    deadline = time.monotonic() + 60
+    while "Importing …" in page.text:
+        assert time.monotonic() < deadline
+        assert page.forms("import") == []
+        time.sleep(0.05)
+        page = browser.page("import")
+        seen.append(page.text)
+    assert "Importing …" in seen[0]
+    assert any(re.search(r"role=.status.><span>\d[^<]* turns", text) for text in seen)
+    assert re.search(r"20.000 turns", page.text)
+
+
+def test_the_folders_of_programs_are_those_of_their_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mnemark.interfaces.web.at import At, Shown
+    from mnemark.interfaces.web.door import Session
+    from mnemark.interfaces.web.words import Words
+
+    moved = tmp_path / "moved"
+    (moved / "projects").mkdir(parents=True)
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(moved))
+    with Memory.open(tmp_path / "agent") as memory:
+        shown = PAGES["import"](At(memory, "/ui/w/x", Session(0.0), Words("en"), query={}, form={}))
+    assert isinstance(shown, Shown)
+    assert ("claude-code", str(moved / "projects")) in shown.values["known"]
+
+
+def test_the_prompt_of_a_project_and_what_health_knows_of_it(here: Running, tmp_path: Path) -> None:
+    (tmp_path / "projects/shop").mkdir(parents=True)
+    (tmp_path / "projects/shop/MEMORY.md").write_text("Deploys with zebra.\n", "utf-8")
+    (tmp_path / "MEMORY.md").write_text("Mine.\n", "utf-8")
+    browser = Browser(here, tmp_path)
+    assert "Deploys with zebra" not in browser.page("prompt").text
+    assert "Deploys with zebra" in browser.page("prompt", scope="projects/shop").text
+    assert '<option value="projects/shop" selected>' in browser.page("prompt", scope="projects/shop").text
+    assert browser.page("prompt", scope="projects/shpo").status == 400
+    assert "projects/shop" in browser.page("health").text
 
 
 def test_a_confined_daemon_changes_nothing_outside(tmp_path: Path) -> None:

@@ -166,3 +166,15 @@ def test_a_note_after_a_session_ended_is_no_part_of_its_summary(workspace: Shell
     before = text
     assert workspace("sessions", "end", "s").code == 0
     assert note.read_text(encoding="utf-8") == before
+
+
+def test_an_empty_log_names_the_projects_that_have_entries(shell: Shell) -> None:
+    shell("init")
+    assert "Nothing has been written yet." in shell("log").err
+    assert shell("add", "Never push to main.", "--scope", "projects/shop").code == 0
+    ran = shell("log")
+    assert ran.out == ""
+    assert "but in projects/shop: see it with --scope projects/shop, or --scope '*'" in ran.err
+    assert "Never push" in shell("log", "--scope", "projects/shop").out
+    assert "Never push" in shell("log", "--scope", "*").out
+    assert "Nothing has been written since then." in shell("log", "--since", "2999-01-01").err

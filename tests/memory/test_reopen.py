@@ -91,3 +91,49 @@ def test_a_rejected_edit_of_a_file_holds_and_waits_again(memory: Memory, edit: s
     memory.accept(one.id)
     assert values(memory) == held[edit]
     assert memory.review() == []
+
+
+@pytest.mark.parametrize("by", ["the acceptance", "the proposal", "nothing"])
+def test_an_accepted_proposal_waits_again_and_is_no_fact(memory: Memory, by: str) -> None:
+    memory.remember("city", "Lisbon")
+    proposed = memory.remember("city", "Porto", origin="web")
+    memory.accept(proposed.id)
+    assert values(memory) == ["Porto"]
+    (row,) = (one for one in memory.browse.changes().rows if one.kind == "accept")
+    assert row.undo
+    given = {"the acceptance": row.id, "the proposal": proposed.id, "nothing": None}[by]
+    (done,) = memory.undo(given)
+    assert (done.what, done.text) == ("accept", "user city: Porto")
+    assert values(memory) == ["Lisbon"]
+    assert waiting(memory) == ["proposal: Porto"]
+    with pytest.raises(NotFoundError):
+        memory.undo(proposed.id)
+    with Memory.open(memory.root, config={"embedder": "none"}) as again:
+        assert (values(again), waiting(again)) == (["Lisbon"], ["proposal: Porto"])
+        again.accept(proposed.id)
+    assert values(memory) == ["Porto"]
+    assert waiting(memory) == []
+
+
+def test_a_fact_that_held_before_it_was_accepted_stays(memory: Memory) -> None:
+    proposed = memory.remember("city", "Porto", origin="web")
+    kept = memory.remember("city", "Porto")
+    with pytest.raises(NotFoundError):
+        memory.accept(proposed.id)  # said by the owner, it is accepted
+    memory.undo(proposed.id)
+    assert (values(memory), waiting(memory)) == ([], ["proposal: Porto"])
+    assert kept.id not in {fact.id for fact in memory.facts()}
+
+
+@pytest.mark.parametrize("given", ["edits", "one"])
+def test_accepted_edits_of_a_file_wait_again_and_hold(memory: Memory, given: str) -> None:
+    memory.remember("city", "Lisbon")
+    path = memory.root / "memory" / "facts" / "user.md"
+    path.write_text(path.read_text("utf-8").replace("Lisbon", "Porto"), "utf-8")
+    memory.sync()
+    (one,) = memory.review()
+    memory.accept(one.id if given == "one" else "edits")
+    assert memory.review() == []
+    memory.undo(one.id)
+    assert [again.id for again in memory.review()] == [one.id]
+    assert values(memory) == ["Porto"]

@@ -93,12 +93,12 @@ class Decision:
         current = [version.fact for version in held if version.at(start)]
         same = next((other for other in current if words_of(other) == words_of(fact)), None)
         if same is not None:
-            self._settle_proposals(fact)
+            self._settle_proposals(fact, made="")
             return self._confirm(same, fact)
         rival = max(current, key=lambda other: TRUST[other.origin], default=None)
         if reason := _review_reason(self._facts.log, fact, rival, turn):
             return self._propose(fact, rival, reason)
-        self._settle_proposals(fact)
+        self._settle_proposals(fact, made=fact.id)
         path = (rival.path if rival is not None else "") or self._path_for(fact)
         fact = msgspec.structs.replace(fact, path=path, supersedes=current[-1].id if current else "")
         fact = self._against_opposite(fact)
@@ -148,8 +148,8 @@ class Decision:
         self._write("conflict" if reason == "conflict" else "propose", fact)
         return fact
 
-    def _settle_proposals(self, fact: Fact) -> None:
-        """Accept the proposals that say what the owner says now."""
+    def _settle_proposals(self, fact: Fact, *, made: str) -> None:
+        """Accept the proposals that say what the owner says now; `made`: the fact, if it is new."""
         log = self._facts.log
         if fact.origin != "owner" or not log.proposals:
             return
@@ -160,7 +160,7 @@ class Decision:
             if other.scope == fact.scope and words_of(other) == words and one not in log.decided | log.hidden
         ]
         if same:
-            payload: dict[str, Json] = {"ids": list(same)}
+            payload: dict[str, Json] = {"ids": list(same), "made": made}
             self.changes.append(Change(kind="accept", origin="owner", scope=fact.scope, payload=payload))
 
     def _write(self, kind: str, fact: Fact) -> None:

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
@@ -111,13 +111,14 @@ class Ended(NamedTuple):
     """Id of the fact that says the opposite; empty if there is none."""
 
 
-class Rejection(NamedTuple):
-    """What a person rejected, from a journal line."""
+class Decided(NamedTuple):
+    """What a person accepted or rejected, from a journal line."""
 
+    kind: Literal["accept", "reject"]
     ids: Sequence[str]
     """Proposals, or lines of hand edits."""
     made: str
-    """Id of the change that took a hand edit back; empty for a proposal, which needs none."""
+    """Id of the fact that a proposal became, or of the change that took a hand edit back; else empty."""
     scope: str
     file: str
     """The journal that has the line."""
@@ -193,8 +194,8 @@ class FactJournal:
         """Ids of proposals and hand edits with a decision that stands."""
         self._deciding: dict[str, set[str]] = {}
         """Lines of the decisions that stand, by what they decide."""
-        self.rejections: dict[str, Rejection] = {}
-        """Rejections by the id of their line, undone ones included."""
+        self.decisions: dict[str, Decided] = {}
+        """Decisions that can be undone, by the id of their line; undone ones included."""
 
     def refresh(self) -> None:
         """Read appended lines; all lines if a journal was rewritten."""
@@ -251,10 +252,10 @@ class FactJournal:
             self.retracted[change.id] = Ended(fact, until, source, by)
 
     def _decide(self, entry: JournalEntry, payload: Mapping[str, Json]) -> None:
-        line, ids = entry.change.id, _ids(payload)
-        if entry.change.kind == "reject":
-            made, scope = str(payload.get("made", "")), entry.change.scope
-            self.rejections[line] = Rejection(ids, made, scope, entry.file)
+        line, ids, made = entry.change.id, _ids(payload), str(payload.get("made", ""))
+        kind: Literal["accept", "reject"] = "accept" if entry.change.kind == "accept" else "reject"
+        if kind == "reject" or "made" in payload:  # older lines do not say what accepting made
+            self.decisions[line] = Decided(kind, ids, made, entry.change.scope, entry.file)
             if line in self.forgotten.undone:  # by a machine whose lines were read before
                 return
         self._settle(*ids)
@@ -263,8 +264,8 @@ class FactJournal:
             self._deciding.setdefault(one, set()).add(line)
 
     def _reopen(self, line: str) -> None:
-        """Undo a rejection: what no other line decides waits again, a proposal in its file."""
-        for one in self.rejections[line].ids:
+        """Undo a decision: what no other line decides waits again, a proposal in its file."""
+        for one in self.decisions[line].ids:
             standing = self._deciding.get(one, set())
             standing.discard(line)
             if standing:
@@ -372,7 +373,7 @@ class FactJournal:
             waited = self._hidden_pending.pop(identifier)
             self._settled -= waited
             self._pending |= waited
-        elif identifier in self.rejections:
+        elif identifier in self.decisions:
             self._reopen(identifier)
         elif identifier in self.retracted:
             self.reinstated[identifier] = self.retracted[identifier]

@@ -15,6 +15,9 @@ REFUSED_NAMES = frozenset({errno.EILSEQ, errno.EINVAL, errno.ENAMETOOLONG, errno
 _WINDOWS_SHARING = frozenset({32, 33})  # another program has the file open, or locks a part of it
 _NO_MEMORY = "can't start new thread", "failed to map segment", "annot allocate memory"
 """What modules in C raise other errors with."""
+MISSING = "does not exist"
+HINT = "; give a ref as `mnemark search` prints it"
+"""Of a ref whose file is missing, what to do."""
 _LINK = frozenset({errno.ELOOP, errno.EMLINK})
 
 
@@ -30,7 +33,7 @@ def unread(error: OSError) -> str:
     if is_no_file(error):
         return "is not a regular file"
     if isinstance(error, FileNotFoundError):
-        return "does not exist"
+        return MISSING
     return f"cannot be read: {error.strerror or error}"
 
 
@@ -75,5 +78,8 @@ def _translated(error: OSError, path: Path) -> MnemarkError:
         return UsageError(f"{path}: is {what}; mnemark writes only to regular files")
     if error.errno == errno.ENAMETOOLONG:
         return UsageError(f"{path.name[:40]}…: the name is too long for this file system; use a shorter one")
-    why = error.strerror or error
-    return MnemarkError(f"{path}: could not be written ({why}), and nothing was saved; check its disk")
+    if error.errno == errno.ENOENT and not path.parent.is_dir():
+        why, fix = f"the folder {path.parent} does not exist", "make it, or choose another"
+    else:
+        why, fix = str(error.strerror or error), "check its disk"
+    return MnemarkError(f"{path}: could not be written ({why}), and nothing was saved; {fix}")

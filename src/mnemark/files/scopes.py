@@ -1,6 +1,6 @@
 """Name scopes, the folders with the memory of a user, an agent or a project."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from mnemark.errors import UsageError
@@ -8,6 +8,8 @@ from mnemark.files import layout
 from mnemark.text.lazy_pattern import lazy_pattern
 
 _UNSAFE: Final = lazy_pattern(r'[\x00-\x1f/\\:*?"<>|]|^\.+$|^\s*$|[. ]$')
+
+_SHOWN: Final = 5
 
 
 def folder_name(name: str) -> str:
@@ -38,6 +40,19 @@ def scopes_of(scope: str | Iterable[str] | None) -> frozenset[str] | None:
                 f'scope must be "users/NAME", "agents/NAME", "projects/NAME" or "*", not {name!r}'
             )
     return frozenset({"", *names})
+
+
+def check_known(known: Sequence[str], scope: str | Iterable[str] | None) -> None:
+    """Check that scopes to read exist, with text or without. Raises UsageError, which names the nearest."""
+    missing = sorted((scopes_of(scope) or frozenset()).difference(known, ("",)))
+    if missing:
+        from difflib import get_close_matches
+
+        there = [name for name in known if name]
+        near = get_close_matches(missing[0], there, cutoff=0.5) or there[:_SHOWN]
+        if not near:
+            raise UsageError(f"there is no scope {missing[0]}, nor any other: leave the scope out")
+        raise UsageError(f"there is no scope {missing[0]}; the nearest are {', '.join(near)}")
 
 
 def scopes_among(known: Iterable[str], scope: str | Iterable[str] | None) -> list[str]:

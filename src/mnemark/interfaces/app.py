@@ -8,7 +8,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from mnemark._version import __version__
-from mnemark.errors import MnemarkError
+from mnemark.errors import MnemarkError, UsageError
 from mnemark.interfaces.output import error, out
 from mnemark.interfaces.process import INTERRUPTED, abandon_stdout, debugging
 
@@ -82,6 +82,13 @@ class Commands(TyperGroup):
         single = typer.Typer(add_completion=False, **SETTINGS)
         single.command(cmd_name)(getattr(module, "import_" if cmd_name == "import" else cmd_name))
         return typer.main.get_command(single)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments before the command; a workspace there is a common mistake."""
+        if args and args[0].partition("=")[0] in {"-w", "--workspace"}:
+            error("put -w FOLDER behind the command: `mnemark search -w FOLDER …`")
+            raise SystemExit(UsageError.exit_code)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; exit with the code of a `MnemarkError`."""

@@ -2,6 +2,7 @@
 
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from datetime import UTC, date, datetime, time, tzinfo
 from typing import Final, Literal
 
@@ -9,7 +10,7 @@ import msgspec
 
 from mnemark.errors import NotFoundError
 from mnemark.facts.visible import Visible
-from mnemark.files import layout, platform
+from mnemark.files import layout, listing, platform
 from mnemark.files.journal import Change, Journal, JournalEntry
 from mnemark.files.scan import Entry as ScanEntry
 from mnemark.files.scan import scan
@@ -67,6 +68,19 @@ class Ledger:
         recent = [entry for entry in found if since is None or self._zoned(entry.time) >= self._zoned(since)]
         newest = heapq.nlargest(count, recent, key=lambda entry: (self._zoned(entry.time), entry.ref))
         return newest[::-1]
+
+    def elsewhere(self, since: datetime | None) -> list[str]:
+        """Return the other scopes that have entries, in order."""
+        if self.scopes is None:
+            return []
+        scopes = (*listing.scopes(self.root), "")
+        others = [name for name in scopes if name not in self.scopes]
+        return [name for name in others if self._asking(name).latest(1, since=since)]
+
+    def _asking(self, scope: str) -> "Ledger":
+        other = copy(self)
+        other.scopes = frozenset({scope})
+        return other
 
     def _zoned(self, moment: datetime) -> datetime:
         return moment if moment.tzinfo is not None else moment.replace(tzinfo=self.zone)

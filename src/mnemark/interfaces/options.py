@@ -13,7 +13,8 @@ Workspace = Annotated[
         metavar="FOLDER",
         envvar="MNEMARK_WORKSPACE",
         show_envvar=True,
-        help="The workspace. Default: the one that contains the current folder.",
+        help="The workspace. Default: the one that contains the current folder; in a git repository that is "
+        "none, the memory that your agents use there.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -29,7 +29,7 @@ DOUBTFUL: Final = 0.3
 
 
 def search(
-    root: Path,
+    at: workspace.Place,
     text: str,
     memory: "Memory | None" = None,
     *,
@@ -48,7 +48,7 @@ def search(
 ) -> "Recall":
     """Search notes, facts and conversations; print the hits."""
     found, skipped = _ask(
-        root,
+        at.root,
         memory,
         lambda memory: memory.search(
             text,
@@ -58,7 +58,7 @@ def search(
             since=since,
             until=until,
             as_of=as_of,
-            scope=scope,
+            scope=at.scopes(scope),
             archived=archived,
             explain=explain,
             preset=preset,
@@ -75,7 +75,7 @@ def search(
 
 
 def recall(
-    root: Path,
+    at: workspace.Place,
     text: str,
     memory: "Memory | None" = None,
     *,
@@ -88,9 +88,9 @@ def recall(
 ) -> "Recall":
     """Print what memory knows about a message, for a prompt."""
     found, skipped = _ask(
-        root,
+        at.root,
         memory,
-        lambda memory: memory.recall(text, budget=budget, deadline=deadline, k=count, scope=scope),
+        lambda memory: memory.recall(text, budget=budget, deadline=deadline, k=count, scope=at.scopes(scope)),
     )
     if json:
         output.out_json(found)
@@ -105,7 +105,7 @@ def recall(
 
 
 def read(
-    root: Path, ref: str, memory: "Memory | None" = None, *, raw: bool = False, json: bool = False
+    at: workspace.Place, ref: str, memory: "Memory | None" = None, *, raw: bool = False, json: bool = False
 ) -> None:
     """Print a file, or some lines of it."""
     from mnemark.facts.visible import Visible
@@ -114,11 +114,11 @@ def read(
     from mnemark.retrieval.read import located, read_ref
 
     if memory is None:
-        config = load(root)
-        place = located(Visible(root, config), config, mounts_of(root, config.mounts), ref)
+        config = load(at.root)
+        found = located(Visible(at.root, config), config, mounts_of(at.root, config.mounts), ref)
     else:
-        place = memory.searcher.located(ref)
-    text = read_ref(*place, raw=raw)
+        found = memory.searcher.located(ref)
+    text = read_ref(*found, raw=raw)
     if json:
         output.out_json({"ref": ref, "text": text})
     elif output.is_terminal(output.stdout()):
@@ -131,14 +131,21 @@ QUERIES: Final[dict[str, Callable[..., Any]]] = {"search": search, "recall": rec
 
 
 def read_text(argument: str) -> str:
-    """Return the argument, or all of stdin where it is "-"."""
+    """Return the argument, or all of stdin where it is "-". Raises UsageError: it is empty, or too long."""
     if argument == "-" and sys.stdin is None:
         raise UsageError('cannot read the text ("-"): stdin is closed; give the text as an argument')
     if argument != "-":
         # Where the locale is not UTF-8, arguments contain surrogate escapes.
         text = os.fsencode(argument).decode("utf-8", "replace") if _ESCAPED.search(argument) else argument
     else:
-        text = sys.stdin.buffer.read().decode("utf-8", "replace")
+        from mnemark.files.reading import READ_LIMIT
+
+        data = sys.stdin.buffer.read(READ_LIMIT + 1)
+        if len(data) > READ_LIMIT:
+            raise UsageError(
+                f"the text has more than {READ_LIMIT >> 20} MB; split it, or save it as files here"
+            )
+        text = data.decode("utf-8", "replace")
     if not text.strip():
         raise UsageError("the text is empty; give at least one word")
     return text
@@ -159,8 +166,7 @@ def _ask(root: Path, memory: "Memory | None", question: "Callable[[Memory], Reca
         found = question(memory)
         return found, _skipped(memory, found)
     if workspace.is_empty(root):
-        where = output.safe(str(root))
-        output.say(f"No Markdown, text or session files in {where}; choose another folder with -w.")
+        output.say(workspace.nothing_in(root))
         return Recall(hits=(), mode="none", complete=True, believable=0.0), 0
     with workspace.followed(root) as (opened, late):
         found = question(opened)

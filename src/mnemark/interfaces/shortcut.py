@@ -13,7 +13,12 @@ from mnemark.interfaces.process import debugging
 
 _WAIT: Final = 2.0
 """Seconds to wait for the daemon."""
-_ENVIRONMENT: Final = ("TZ", "HOME")
+SETTINGS: Final = (
+    "APPDATA", "CLAUDE_CONFIG_DIR", "CLINE_DIR", "CODEX_HOME", "COPILOT_HOME", "OPENCLAW_PROFILE",
+    "OPENCLAW_STATE_DIR", "XDG_CONFIG_HOME",
+)  # fmt: skip
+"""Variables that say where agents keep settings, which say what memory they use."""
+_ENVIRONMENT: Final = ("TZ", "HOME", *SETTINGS)
 """Variables that change answers: where the daemon has others, it is not used."""
 
 Kind = Callable[[str], Any]
@@ -141,7 +146,7 @@ def _run_here(line: Line, given: str | None) -> None:
     from pathlib import Path
 
     from mnemark.interfaces.queries import QUERIES, read_text
-    from mnemark.interfaces.workspace import locate
+    from mnemark.interfaces.workspace import place
 
     if line.command != "read":
         # First, and not from the depth of our own imports: where its thousands of small calls cross a piece
@@ -152,5 +157,5 @@ def _run_here(line: Line, given: str | None) -> None:
     gc.freeze()
     gc.enable()
     text = line.text if line.command == "read" else read_text(line.text)
-    root = locate(Path(given) if given else None, any_folder=True)
-    QUERIES[line.command](root, text, **line.options)
+    found = place(Path(given) if given else None, any_folder=True)
+    QUERIES[line.command](found, text, **line.options)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemark.errors import BusyError, IntegrityError, MnemarkError, UsageError
+from mnemark.files.scopes import check_known
 from mnemark.interfaces.tools import BY_NAME, Tool, known_arguments
 from mnemark.text.choices import one_of
 
@@ -47,6 +48,8 @@ def call(memory: "Memory", name: str, given: Mapping[str, Any], *, folder: str =
         arguments = known_arguments(tool, given)
         if folder and "scope" in tool.properties and "scope" not in arguments:
             arguments |= _scope_at(memory, tool, arguments, folder)
+        elif tool.reads:
+            check_known(memory.scopes(), arguments.get("scope"))
         data = RUNS[name](memory, arguments)
     except MnemarkError as error:
         return failed(str(error))
@@ -56,23 +59,18 @@ def call(memory: "Memory", name: str, given: Mapping[str, Any], *, folder: str =
 
 def _scope_at(memory: "Memory", tool: Tool, given: Mapping[str, Any], folder: str) -> Result:
     """Return the scope of a call from a folder: of its project, unless it writes what is about the person."""
-    from mnemark.files.projects import project_at
-    from mnemark.memory.learning.placement import Statement, is_of_project
+    from mnemark.agent.hook.project import project_of, scope_of_statement
+    from mnemark.memory.learning.placement import Statement
 
-    project = project_at(memory.root, folder) if memory.config.projects else None
-    scope = project.scope if project is not None else ""
-    if project is not None and not tool.reads:
+    project = project_of(memory.root, "", folder, kept=memory.config.projects)
+    scope = project.scope
+    if not tool.reads:
+        memory.check_writable("write")
         subject, predicate = given.get("subject", "user"), given.get("predicate", "")
         said = Statement(subject, predicate, given.get("value", ""), given.get("type", "fact"))
         if "text" in given:  # a note says "I" of whoever writes it: what it names decides
             said = Statement("note", given["text"], "")
-        if not is_of_project(said):
-            return {}
-        memory.check_writable("write")
-        if project.repository:
-            from mnemark.files.new_project import new_scope
-
-            scope = new_scope(memory.root, project.repository)
+        scope = scope_of_statement(memory.root, project, said)
     return {"scope": scope} if scope else {}
 
 

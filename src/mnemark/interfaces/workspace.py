@@ -3,7 +3,7 @@
 import contextlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,9 +15,12 @@ from mnemark.errors import (
     ReadOnlyError,
     UsageError,
 )
+from mnemark.files import listing
+from mnemark.files.scopes import check_known
 from mnemark.interfaces.output import Progress, is_terminal, safe, say, stderr
 
 if TYPE_CHECKING:
+    from mnemark.files.projects import Project
     from mnemark.index.sync import SyncReport
     from mnemark.memory.memory import Memory
     from mnemark.memory.sessions.session import Session
@@ -29,8 +32,36 @@ WAIT_SECONDS = 2.0
 """Seconds that a search waits for another process to sync before it uses the index as it is."""
 
 
+class Place(NamedTuple):
+    """What a command is about."""
+
+    root: Path
+    """The workspace."""
+    project: "Project | None" = None
+    """The project of the current folder, where the workspace is the memory that agents use there."""
+
+    def scope(self, given: str = "") -> str:
+        """Return the scope to ask, as for `scopes`; empty for the shared memory alone."""
+        return next(iter(self.scopes([given] if given else None) or ()), "")
+
+    def scopes(self, given: Sequence[str] | None) -> Sequence[str] | None:
+        """Return the scopes to ask: as given, else the project's; None for the shared memory alone.
+
+        Raises:
+            UsageError: one does not exist.
+        """
+        if given:
+            check_known(listing.scopes(self.root), given)
+        return given or ([self.project.scope] if self.project and self.project.scope else None)
+
+
 def locate(workspace: Path | None, *, any_folder: bool = False, current: Path | None = None) -> Path:
-    """Return the workspace folder of a command, checked for links that lead out of it.
+    """Return the workspace folder of a command; see `place`."""
+    return place(workspace, any_folder=any_folder, current=current).root
+
+
+def place(workspace: Path | None, *, any_folder: bool = False, current: Path | None = None) -> Place:
+    """Return the workspace of a command, checked for links that lead out of it, and its project.
 
     Args:
         workspace: as given with -w or MNEMARK_WORKSPACE: exactly that folder.
@@ -43,12 +74,12 @@ def locate(workspace: Path | None, *, any_folder: bool = False, current: Path | 
     """
     from mnemark.files import links
 
-    root = _around(current, any_folder=any_folder) if workspace is None else _existing_folder(workspace)
-    links.check(root)
-    return root
+    found = _around(current, any_folder=any_folder) if workspace is None else Place(_existing(workspace))
+    links.check(found.root)
+    return found
 
 
-def _existing_folder(given: Path) -> Path:
+def _existing(given: Path) -> Path:
     root = given.expanduser().absolute()
     if root.is_file():
         raise UsageError(f"{root} is a file; give the folder that contains it")
@@ -57,7 +88,7 @@ def _existing_folder(given: Path) -> Path:
     return root
 
 
-def _around(current: Path | None, *, any_folder: bool) -> Path:
+def _around(current: Path | None, *, any_folder: bool) -> Place:
     from mnemark.files.layout import find_root
 
     try:
@@ -69,8 +100,10 @@ def _around(current: Path | None, *, any_folder: bool) -> Path:
     try:
         root = find_root(current)
     except NotFoundError:
+        if found := _of_agents(current):
+            return found
         if any_folder:
-            return current
+            return Place(current)
         agents = Path.home() / "mnemark"
         choose = f"choose one with -w, as -w {agents}," if agents.is_dir() else "choose one with -w,"
         raise NotFoundError(
@@ -78,13 +111,44 @@ def _around(current: Path | None, *, any_folder: bool) -> Path:
         ) from None
     if root != current and is_terminal(stderr()):
         say(f"Workspace: {safe(str(root))}")
-    return root
+    return Place(root)
+
+
+def _of_agents(current: Path) -> Place | None:
+    """Return the memory that agents use in a repository, or in the home folder; None where there is none.
+
+    Raises:
+        NotFoundError: they use several.
+    """
+    from mnemark.files.projects import top_of
+
+    top = top_of(os.path.realpath(current))
+    if not top and current != Path.home():
+        return None
+    from mnemark.agent.connect.connections import memories
+    from mnemark.agent.hook.project import project_of
+
+    found = memories(Path(top) if top else None)
+    if len(found) > 1:
+        names = ", ".join(map(str, found))
+        raise NotFoundError(f"your agents use several memories: {names}; choose one with -w")
+    if not found:
+        return None
+    root, project = found[0], project_of(found[0], "", str(current))
+    within = f" with {safe(project.scope)}" if project.scope else ""
+    say(f"Memory of your agents: {safe(str(root))}{within} (-w chooses another)")
+    return Place(root, project)
 
 
 def session_in(memory: "Memory", identifier: str, scope: str) -> "Session":
     """Return the session of that id in a scope, or the root's."""
     kind, _, name = scope.partition("/")
     return memory.session(identifier, **({kind.removesuffix("s"): name} if name else {}))
+
+
+def nothing_in(root: Path) -> str:
+    """Return what to say of a folder that `is_empty`."""
+    return f"No Markdown, text or session files in {safe(str(root))}; choose another folder with -w."
 
 
 def is_empty(root: Path) -> bool:

@@ -8,6 +8,7 @@ from mnemark.errors import NotFoundError, UsageError
 from mnemark.facts.visible import Visible
 from mnemark.files import layout
 from mnemark.files.config import Config
+from mnemark.files.disk_errors import HINT, MISSING
 from mnemark.files.mounts import Mounted
 from mnemark.files.names import columns_of, cut_to_columns, split_ref
 from mnemark.files.reading import read
@@ -63,7 +64,7 @@ def read_ref(visible: Visible, ref: str, *, raw: bool = False) -> str:
     if isinstance(found, Problem) and not full.exists() and (moved := _archived_path(root, path)):
         found = read(root, moved)
     if isinstance(found, Problem):
-        raise NotFoundError(f"{layout.shown(path)} {found.reason}")
+        raise NotFoundError(f"{layout.shown(path)} {found.reason}{HINT if found.reason == MISSING else ''}")
     text = found.text if raw else visible.text(found.path, found.text)
     if last is None:
         return text

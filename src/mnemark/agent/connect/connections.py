@@ -1,7 +1,8 @@
 """Tell which agents of this machine are connected, from what stands in their settings."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -13,6 +14,7 @@ from mnemark.agent.connect.hosts import HOSTS, Host, Target, is_installed
 from mnemark.agent.connect.ours import words_of
 from mnemark.agent.hook.agents import EVENTS
 from mnemark.errors import MnemarkError
+from mnemark.files.layout import is_workspace
 
 State = Literal["connected", "partly connected", "not connected", "unreadable"]
 
@@ -55,6 +57,29 @@ def _connection(host: Host, project: Path | None) -> Connection:
     return Connection(
         host.name, host.title, is_installed(host), state, files, ", ".join(sorted(folders)), problem
     )
+
+
+def memories(repository: Path | None) -> list[Path]:
+    """Return the workspaces that agents use in a repository, in order.
+
+    Connections of the user count before those that stand in the repository, which may be cloned: it cannot
+    name a folder of its own.
+    """
+    if found := set(_named(None)):
+        return sorted(found)
+    if repository is None:
+        return []
+    return sorted(one for one in set(_named(repository)) if not one.is_relative_to(repository))
+
+
+def _named(project: Path | None) -> Iterator[Path]:
+    """Yield the workspaces that settings name and that exist; settings that cannot be read name none."""
+    for host in HOSTS:
+        for target in host.targets(workspace_for(None), project):
+            with suppress(MnemarkError, OSError):
+                for words in lines_in(target) if target.what != "commands" else ():
+                    if (folder := folder_in(words)) and is_workspace(folder):
+                        yield Path(os.path.realpath(folder))
 
 
 def entries_in(target: Target) -> list[Any]:

@@ -139,9 +139,9 @@ def _observe(root: Path, call: HookCall, project: Project) -> None:
     if done is None:
         return
     from mnemark.files.config import load
-    from mnemark.text.summary.tool_titles import SIGNIFICANT, is_significant
+    from mnemark.text.summary.tool_titles import is_significant, significant_tools
 
-    if is_significant(done.tool, done.arguments, (*SIGNIFICANT, *load(root).observe)):
+    if is_significant(done.tool, done.arguments, significant_tools(load(root).observe)):
         observe_alone(root, call.session, done, project)
 
 

@@ -7,13 +7,16 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mnemark.agent.hook import notes
 from mnemark.errors import MnemarkError
 from mnemark.files import layout, platform
 from mnemark.files.projects import FOLDER, PERSON, Project, folders, project_at, scope_of, scope_of_session
 from mnemark.files.sessions import SessionLog
+
+if TYPE_CHECKING:
+    from mnemark.memory.learning.placement import Statement
 
 _SETTINGS: Final = (layout.CONFIG, "config.json")
 _SETTING: Final = b"projects"
@@ -61,6 +64,13 @@ def scope_for(root: Path, project: Project) -> str:
     from mnemark.files.new_project import new_scope
 
     return new_scope(root, project.repository)
+
+
+def scope_of_statement(root: Path, project: Project | None, said: "Statement") -> str:
+    """Return the scope that a statement is written to which is made in a project: the person's or its own."""
+    from mnemark.memory.learning.placement import is_of_project
+
+    return scope_for(root, project) if project and project != PERSON and is_of_project(said) else ""
 
 
 def _has_projects(root: Path) -> bool:

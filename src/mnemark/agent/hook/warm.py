@@ -14,7 +14,7 @@ from mnemark.files.projects import FOLDER, Project
 from mnemark.files.sessions import SessionLog
 from mnemark.memory.memory import Memory
 from mnemark.memory.sessions.session import Session
-from mnemark.text.summary.tool_titles import SIGNIFICANT, is_significant
+from mnemark.text.summary.tool_titles import is_significant, significant_tools
 from mnemark.types import Turn
 
 
@@ -119,7 +119,7 @@ def _run(opened: WarmWorkspace, call: HookCall) -> str:
 
 def _observe(memory: Memory, recording: _Recording, call: HookCall) -> None:
     done = execution(call.data)
-    tools = (*SIGNIFICANT, *memory.config.observe)
+    tools = significant_tools(memory.config.observe)
     if done is not None and is_significant(done.tool, done.arguments, tools):
         recording.settled().observe(**done._asdict())
 

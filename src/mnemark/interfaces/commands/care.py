@@ -50,6 +50,9 @@ def init(
 def sync(*, workspace_: options.Workspace = None, json: options.Json = False) -> None:
     """Update the search index after files have changed."""
     root = workspace.locate(workspace_, any_folder=True)
+    if workspace_ is None and not json and workspace.is_empty(root):  # likely the wrong folder
+        output.say(workspace.nothing_in(root))
+        return
     with workspace.opened(root) as memory:
         report, problem = workspace.synced(memory)
         memory.searcher.mounts.sync()

@@ -12,6 +12,8 @@ from mnemark.interfaces import options, output, render
 from mnemark.interfaces.output import out, out_json, safe, say
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from mnemark.agent.connect.connect import Change
     from mnemark.agent.connect.hosts import Host
 
@@ -54,8 +56,8 @@ def connect(
 
     Without an agent, list those that are known, show what would change in the settings of those that are
     installed, ask once, and connect them all. Other settings are not changed, and each changed file is backed
-    up beside the original. --remove takes hooks and tools out again. Connecting one agent at a terminal also
-    asks once whether mnemark may learn with its language model, and says what is sent and what it costs;
+    up beside the original. --remove takes hooks and tools out again. At a terminal it also asks once
+    whether mnemark may learn with the agent's language model, and says what is sent and what it costs;
     without a yes, no model is asked. Memories that agents keep on this machine are offered once, to be
     searched beside yours: see `mnemark mount`.
     """
@@ -88,7 +90,7 @@ def connect(
         _show_done(host, changes, root, remove=remove)
         _tell_of_projects(root, removed=remove)
         if not remove:
-            _offer_model(host)
+            _offer_model([host])
         _offer_mounts(root, remove=remove)
 
 
@@ -150,20 +152,11 @@ def _connect_all(
     root: Path, project: Path | None, *, remove: bool, yes: bool, dry_run: bool, json: bool
 ) -> None:
     """Connect all installed agents, or disconnect all, after asking once; without a terminal only list."""
-    from mnemark.agent.connect import connect as work
-    from mnemark.agent.connect.hosts import HOSTS, is_installed
-
     _list(project, json=json)
     if json or not (output.can_ask() or yes or dry_run):
         _tell_how(remove=remove, json=json)
         return
-    hosts = [host for host in HOSTS if remove or is_installed(host)]
-    planned: dict[Host, list[Change]] = {}
-    for host in hosts:
-        try:
-            planned[host] = work.plan(host, root, project=project, remove=remove)
-        except MnemarkError as error:  # the others can be connected
-            say(f"{host.title}: {safe(str(error))}")
+    planned = _plan_all(root, project, remove=remove)
     changes = [change for one in planned.values() for change in one]
     if dry_run or not changes:
         _show_planned(changes)
@@ -182,17 +175,37 @@ def _connect_all(
         if own:
             _show_done(host, [], root, remove=remove, changed=True)
     _tell_of_projects(root, removed=remove)
+    if not (remove or yes):
+        _offer_model(planned)
     _offer_mounts(root, remove=remove, yes=yes)
+
+
+def _plan_all(root: Path, project: Path | None, *, remove: bool) -> "dict[Host, list[Change]]":
+    """Return what would change for each agent, but for those whose settings cannot be changed."""
+    from mnemark.agent.connect import connect as work
+    from mnemark.agent.connect.hosts import HOSTS, is_installed
+
+    planned = {}
+    for host in (one for one in HOSTS if remove or is_installed(one)):
+        try:
+            planned[host] = work.plan(host, root, project=project, remove=remove)
+        except MnemarkError as error:  # the others can be connected
+            say(f"{host.title}: {safe(str(error))}")
+    return planned
 
 
 def _tell_how(*, remove: bool, json: bool) -> None:
     """Say what to run where nobody can be asked."""
+    from mnemark.agent.connect.hosts import HOSTS, is_installed
+
     if json:
         return
     if remove:
         say("To disconnect them all: `mnemark connect --remove --yes`.")
-    else:
+    elif any(map(is_installed, HOSTS)):
         say("To connect all that are installed: `mnemark connect --yes`; one: `mnemark connect AGENT`.")
+    else:
+        say("To connect one before it is installed: `mnemark connect AGENT`.")
 
 
 def _check(agent: str, project: Path | None, *, json: bool) -> None:
@@ -242,11 +255,11 @@ def _list(project: Path | None, *, json: bool) -> None:
             say(safe(one.problem))
 
 
-def _offer_model(host: "Host") -> None:
-    """Ask once, at a terminal, whether the agent's model may be used; its answer is kept."""
+def _offer_model(hosts: "Iterable[Host]") -> None:
+    """Ask once, at a terminal, whether the model of the first agent with one may be used; keep the answer."""
     from mnemark.agent.connect.offer import keep_answer, offer_for
 
-    offer = offer_for(host)
+    offer = next(filter(None, map(offer_for, hosts)), None)
     if offer is None or not output.can_ask():
         return
     say("")

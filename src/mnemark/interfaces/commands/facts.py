@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mnemark.files.projects import Project
 from mnemark.interfaces import options, output, render, workspace
 
 if TYPE_CHECKING:
@@ -65,14 +66,26 @@ def remember(
     fields: dict[str, Any] = {
         "predicate": predicate, "value": value, "subject": subject, "type": type_, "since": since,
         "origin": origin, "importance": importance, "confidence": confidence, "priority": priority,
-        "source": source, "tags": tuple(tag or ()), "scope": scope,
+        "source": source, "tags": tuple(tag or ()),
     }  # fmt: skip
-    with workspace.opened(workspace.locate(workspace_), readonly=dry_run) as memory:
+    at = workspace.place(workspace_)
+    with workspace.opened(at.root, readonly=dry_run) as memory:
+        fields["scope"] = scope or _scope_here(at, fields, dry_run=dry_run)
         fact = memory.remember_many([fields], dry_run=dry_run)[0]
         versions = memory.facts(subject=fact.subject, history=True, scope=fact.scope)
         before = next((one for one in versions if one.id == fact.supersedes), None)
     done = {"dry_run": dry_run, "fact": row(fact), "replaces": row(before)}
     output.out_result(done, _outcome(fact, before, dry_run=dry_run), json=json)
+
+
+def _scope_here(at: workspace.Place, fields: dict[str, Any], *, dry_run: bool) -> str:
+    """Return the scope of a fact that names none, as for the tool of models; a trial makes no project."""
+    from mnemark.agent.hook.project import scope_of_statement
+    from mnemark.memory.learning.placement import Statement
+
+    said = Statement(*(fields[name] for name in ("subject", "predicate", "value", "type")))
+    project = Project(at.project.scope) if at.project and dry_run else at.project
+    return scope_of_statement(at.root, project, said)
 
 
 def _outcome(fact: "Fact", before: "Fact | None", *, dry_run: bool) -> str:
@@ -110,9 +123,9 @@ def facts(
 
     With --history, replaced values are listed below the current one.
     """
-    root = workspace.locate(workspace_)
-    with workspace.opened(root) as memory:
-        found = list(memory.facts(subject=subject, as_of=as_of, history=history, scope=scope))
+    at = workspace.place(workspace_)
+    with workspace.opened(at.root) as memory:
+        found = list(memory.facts(subject=subject, as_of=as_of, history=history, scope=at.scope(scope)))
     if json:
         output.out_json({"facts": [row(fact) for fact in found]})
         return

@@ -93,9 +93,9 @@ def read(
 
     Secrets, passages marked private and forgotten text are left out; --raw shows them.
     """
-    queries.read(workspace.locate(workspace_, any_folder=True), ref, raw=raw, json=json)
+    queries.read(workspace.place(workspace_, any_folder=True), ref, raw=raw, json=json)
 
 
 def _run(query: Any, given: dict[str, Any]) -> None:
     text = queries.read_text(given.pop("query"))
-    query(workspace.locate(given.pop("workspace_"), any_folder=True), text, **given)
+    query(workspace.place(given.pop("workspace_"), any_folder=True), text, **given)

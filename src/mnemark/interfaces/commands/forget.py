@@ -55,9 +55,11 @@ def forget(
     from the whole folder: you see what was found and confirm first; the receipt lists copies that remain
     elsewhere, such as git history.
     """
-    root = workspace.locate(workspace_)
+    at = workspace.place(workspace_)
+    if scope:
+        at.scope(scope)
     asked = {"query": query, "session": session, "origin": origin, "since": since, "scope": scope}
-    with workspace.opened(root, readonly=dry_run) as memory:
+    with workspace.opened(at.root, readonly=dry_run) as memory:
         if erase and not dry_run and not yes:
             shown = memory.forget(ref, **asked, erase=True, dry_run=True, git=git)
             if shown.action == "nothing" or not _confirmed(shown):

@@ -42,10 +42,10 @@ def prompt(
 
     The first text belongs in the system message, the quoted block below it in the user message.
     """
-    root = workspace.locate(workspace_, any_folder=True)
-    with workspace.followed(root) as (memory, late):
+    at = workspace.place(workspace_, any_folder=True)
+    with workspace.followed(at.root) as (memory, late):
         found = memory.prompt(
-            query, session=session, scope=scope, budget=budget, layers=_budgets(layer or []),
+            query, session=session, scope=at.scope(scope), budget=budget, layers=_budgets(layer or []),
             deadline=COLD_DEADLINE, persona=persona,
         )  # fmt: skip
     degraded = (*late, *found.degraded)

@@ -76,8 +76,9 @@ def review(
 
 
 def _waiting(memory: "Memory", scope: str) -> "list[Waiting]":
-    from mnemark.files.scopes import scopes_of
+    from mnemark.files.scopes import check_known, scopes_of
 
+    check_known(memory.scopes(), scope)
     scopes = memory.scopes() if scopes_of(scope) is None else [scope]
     return [one for name in scopes for one in memory.review(scope=name)]
 
@@ -88,8 +89,10 @@ def _decide(memory: "Memory", action: str, id_: str, scope: str, *, json: bool) 
     fact = memory.accept(id_) if action == "accept" else memory.reject(id_)
     done = {"id": id_, "action": action, "fact": row(fact), "diff": diff}
     words = f"{action}ed" + (f": {fact}" if fact is not None else "")
+    if id_ != "edits":
+        words += f" (undo with `mnemark undo {id_}`)"
     if diff:
-        words += f"\nyour line was changed; `mnemark undo {id_}` takes that back:\n{output.safe(diff)}"
+        words += f"\nyour line was changed:\n{output.safe(diff)}"
     output.out_result(done, words, json=json)
 
 

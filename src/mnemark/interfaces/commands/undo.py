@@ -12,7 +12,8 @@ def undo(
         str | None,
         typer.Argument(
             metavar="[ID]",
-            help="The id of a change or group of changes (see `mnemark log`). Default: the last change.",
+            help="The id of a change or group of changes (see `mnemark log`), or of what was reviewed. "
+            "Default: the last change.",
         ),
     ] = None,
     *,
@@ -21,8 +22,9 @@ def undo(
 ) -> None:
     """Undo a change.
 
-    That is a fact remembered, a rejection, something forgotten or pinned, or an automatic edit. Undoing a
-    fact removes it from its file and restores the value before it; forgotten text is found again.
+    That is a fact remembered, a decision in review, something forgotten or pinned, or an automatic edit.
+    Undoing a fact removes it from its file and restores the value before it; forgotten text is found again,
+    and what was reviewed waits again.
     """
     with workspace.opened(workspace.locate(workspace_)) as memory:
         done = memory.undo(id_)
@@ -32,6 +34,7 @@ def undo(
     names = {
         "remember": "removed the fact",
         "retract": "valid again",
+        "accept": "waits for review again",
         "reject": "waits for review again",
         "forget": "no longer forgotten",
         "edit": "edit undone",

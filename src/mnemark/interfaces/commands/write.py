@@ -1,7 +1,7 @@
 """Implement `add` and `log`: write a note or turn, and list the latest entries."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,12 @@ from mnemark.interfaces import options, output, render, workspace
 from mnemark.interfaces.queries import read_text
 from mnemark.text.choices import one_of
 
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from mnemark.interfaces.ledger import Ledger
+
+_SHOWN = 5
 _ROLES = "user", "assistant", "system", "tool"
 
 
@@ -49,14 +55,23 @@ def add(
     if role is not None and session is None:
         raise UsageError("--role can only be used with --session: a note has no speaker")
     words = read_text(text).strip()
-    root = workspace.locate(workspace_)
-    written = (
-        _bullet(root, words, scope) if session is None else _turn(root, words, session, role or "user", scope)
-    )
+    at = workspace.place(workspace_)
+    if session is None:
+        written = _bullet(at.root, words, scope or _scope_here(at, words))
+    else:
+        written = _turn(at.root, words, session, role or "user", scope)
     if json:
         output.out_json(written)
     else:
         output.out(output.safe_line(written["ref"]))
+
+
+def _scope_here(at: workspace.Place, words: str) -> str:
+    """Return the scope of a note that names none: of the project it is about, as the tool of models does."""
+    from mnemark.agent.hook.project import scope_of_statement
+    from mnemark.memory.learning.placement import Statement
+
+    return scope_of_statement(at.root, at.project, Statement("note", words, ""))
 
 
 def _turn(root: Path, words: str, session: str, role: str, scope: str | None) -> dict[str, str]:
@@ -73,6 +88,7 @@ def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
     """Append a bullet to today's note; a new note begins with its date."""
     from mnemark.files.config import load
     from mnemark.files.edit import edit
+    from mnemark.files.reading import READ_LIMIT
     from mnemark.files.scopes import scopes_of
     from mnemark.files.workspace import Workspace
     from mnemark.text.dates.clock import local_now
@@ -93,7 +109,13 @@ def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
 
     def change(content: bytes) -> bytes:
         note = content.decode("utf-8", "surrogateescape") or f"# {now:%Y-%m-%d}\n\n"
-        return added(note, bullet)[0].encode("utf-8", "surrogateescape")
+        new = added(note, bullet)[0].encode("utf-8", "surrogateescape")
+        if len(new) > READ_LIMIT:
+            raise UsageError(
+                f"{path} would have more than {READ_LIMIT >> 20} MB, which no search reads; save the text as "
+                "a file of its own"
+            )
+        return new
 
     result = edit(root, path, change)
     if result.status == "deferred":
@@ -133,16 +155,27 @@ def log(
     from mnemark.text.dates.clock import local_now
     from mnemark.text.dates.moment import moment
 
-    root = workspace.locate(workspace_, any_folder=True)
+    at = workspace.place(workspace_, any_folder=True)
+    root = at.root
     config = load(root)
     now = local_now(config.timezone)
-    ledger = Ledger(Visible(root, config), scopes=scopes_of(scope), zone=now.tzinfo, ignore=config.ignore)
+    scopes = scopes_of(at.scopes(scope))
+    ledger = Ledger(Visible(root, config), scopes=scopes, zone=now.tzinfo, ignore=config.ignore)
     found = ledger.latest(count, since=moment(since, "since", now), session=session)
     if json:
         output.out_json({"entries": found})
     else:
         render.entries(found)
     if not found:
-        output.say(
-            "Nothing has been written yet." if since is None else "Nothing has been written since then."
-        )
+        _say_nothing(ledger, moment(since, "since", now))
+
+
+def _say_nothing(ledger: "Ledger", since: "datetime | None") -> None:
+    """Say that there are no entries, and which scopes that were not asked have some."""
+    then = " yet" if since is None else " since then"
+    if others := ledger.elsewhere(since):
+        names = ", ".join(map(output.safe, others[:_SHOWN])) + (", …" if len(others) > _SHOWN else "")
+        output.say(f"Nothing has been written here{then}, but in {names}: see it with --scope {others[0]}, "
+                   "or --scope '*'.")  # fmt: skip
+    else:
+        output.say(f"Nothing has been written{then}.")

@@ -18,7 +18,7 @@ from mnemark._version import __version__
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.files.disk_errors import shortage
 from mnemark.interfaces.http.bodies import Call, Ticket, ToolCall
-from mnemark.interfaces.http.calls import CALLS, openapi, status_of
+from mnemark.interfaces.http.calls import CALLS, openapi, run, status_of
 from mnemark.interfaces.http.guard import SESSION, Activity
 from mnemark.interfaces.http.lanes import Lanes
 from mnemark.interfaces.http.pool import Workspaces
@@ -126,7 +126,7 @@ class Api:
 
             def job() -> Response:
                 with self.workspaces.lease(body.workspace) as opened:
-                    return _json(call.run(opened, body))
+                    return _json(run(call, opened, body))
 
             answer: Response = await self.lanes.run(body.workspace, job)
             return answer

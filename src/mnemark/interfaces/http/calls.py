@@ -7,6 +7,7 @@ import msgspec
 
 from mnemark._version import __version__
 from mnemark.errors import MnemarkError, UsageError
+from mnemark.files.scopes import check_known
 from mnemark.interfaces.http import bodies, browse
 from mnemark.interfaces.http.bodies import Call, fields_of
 from mnemark.interfaces.http.pool import PooledWorkspace
@@ -110,6 +111,8 @@ CALLS: Final[tuple[Call, ...]] = (
     *browse.CALLS,
 )  # fmt: skip
 
+_ANY_SCOPE: Final = (bodies.Remember, bodies.Write, bodies.Recall, bodies.Prompt, bodies.Context)
+"""Requests that make a scope, or that programs make for a user before anything of theirs is written."""
 _CODES: Final[Mapping[str, tuple[int, str]]] = {
     "UsageError": (400, "usage"),
     "ConfigError": (400, "config"),
@@ -120,6 +123,13 @@ _CODES: Final[Mapping[str, tuple[int, str]]] = {
     "IntegrityError": (500, "integrity"),
     "NewerFormatError": (500, "integrity"),
 }
+
+
+def run(call: Call, at: PooledWorkspace, body: Any) -> Any:
+    """Run a call; a scope to read has to exist."""
+    if not isinstance(body, _ANY_SCOPE):
+        check_known(at.memory.scopes(), getattr(body, "scope", None))
+    return call.run(at, body)
 
 
 def status_of(error: MnemarkError) -> tuple[int, str]:

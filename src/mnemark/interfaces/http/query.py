@@ -9,7 +9,7 @@ from mnemark.files.layout import PRIVATE
 from mnemark.interfaces import output, shortcut
 from mnemark.interfaces.http.pool import Workspaces
 from mnemark.interfaces.queries import QUERIES, read_text
-from mnemark.interfaces.workspace import locate
+from mnemark.interfaces.workspace import place
 
 
 class ClientQuery(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -43,12 +43,12 @@ def answer(workspaces: Workspaces, query: ClientQuery) -> dict[str, list[tuple[b
     messages = output.ClientStream(printed, to_stderr=True, terminal=to_err)
     with output.printing_to(data, messages):
         given = None if query.workspace is None else Path(query.workspace)
-        root = locate(given, any_folder=True, current=Path(query.folder))
-        if not (root / PRIVATE).is_dir():
-            raise NotFoundError(f"{root} has no index yet")
+        at = place(given, any_folder=True, current=Path(query.folder))
+        if not (at.root / PRIVATE).is_dir():
+            raise NotFoundError(f"{at.root} has no index yet")
         text = line.text if line.command == "read" else read_text(line.text)
-        with workspaces.lease(str(root.resolve())) as opened:
-            found = QUERIES[line.command](root, text, opened.memory, **line.options)
+        with workspaces.lease(str(at.root.resolve())) as opened:
+            found = QUERIES[line.command](at, text, opened.memory, **line.options)
             # Mounted folders may still be synced in the background, where a process alone waits.
             behind = found is not None and not found.complete and bool(opened.memory.searcher.mounts)
     if found is not None and (found.degraded or behind):

@@ -125,8 +125,8 @@ def pin(memory: "Memory", words: Words, row: Row) -> Done:
 
 def accept(memory: "Memory", words: Words, row: Row) -> Done:
     """Accept what waits."""
-    fact = memory.accept(row.decide)
-    return Done(words("Accepted: {what}", what=row.text), fact.id if fact is not None else "")
+    memory.accept(row.decide)
+    return Done(words("Accepted: {what}", what=row.text), row.decide)
 
 
 def reject(memory: "Memory", words: Words, row: Row) -> Done:

@@ -18,7 +18,7 @@ from starlette.routing import Route
 from mnemark.errors import MnemarkError, NotFoundError, UsageError
 from mnemark.interfaces.web import known
 from mnemark.interfaces.web.at import At, Go, Shown
-from mnemark.interfaces.web.checks import Checks
+from mnemark.interfaces.web.background import Background
 from mnemark.interfaces.web.door import SESSION_SECONDS, Door, Session, cookie_name
 from mnemark.interfaces.web.pages import ACTIONS, PAGES
 from mnemark.interfaces.web.render import environment, page
@@ -72,11 +72,13 @@ class Web:
         self._session_key = session_key
         self._confined = confined
         self._key = secrets.token_bytes(16)
-        self._checks = Checks(lease)
+        self._checks = Background(lease, "mnemark-check")
+        self._imports = Background(lease, "mnemark-import")
 
     def close(self) -> None:
         """Stop what runs in the background."""
         self._checks.close()
+        self._imports.close()
 
     def routes(self) -> list[Route]:
         """Return the routes below `/ui`."""
@@ -196,7 +198,7 @@ class Web:
             with self._lease(str(root)) as memory:
                 base = f"/ui/w/{self._id(root)}"
                 at = At(memory, base, session, words, query=query, form=form or {}, page=page,
-                        checks=self._checks, confined=self._confined)  # fmt: skip
+                        checks=self._checks, imports=self._imports, confined=self._confined)  # fmt: skip
                 made = view(at)
                 if isinstance(made, Go):
                     return RedirectResponse(made.path, 303)

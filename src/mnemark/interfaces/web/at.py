@@ -15,7 +15,7 @@ from mnemark.interfaces.web.door import Session
 from mnemark.interfaces.web.words import Words
 
 if TYPE_CHECKING:
-    from mnemark.interfaces.web.checks import Checks
+    from mnemark.interfaces.web.background import Background
     from mnemark.memory.memory import Memory
 
 
@@ -54,12 +54,14 @@ class At:
         query: Mapping[str, Sequence[str]],
         form: Mapping[str, Sequence[str]] = MappingProxyType({}),
         page: str = "",
-        checks: "Checks | None" = None,
+        checks: "Background | None" = None,
+        imports: "Background | None" = None,
         confined: bool = False,
     ) -> None:
         self.memory = memory
         self.confined = confined
         self.checks = checks
+        self.imports = imports
         self.page = page
         self.base = base
         self.session = session

@@ -7,7 +7,7 @@ import msgspec
 from mnemark.files import layout, listing
 from mnemark.files.attachments import FOLDER, fields_in
 from mnemark.files.scopes import scopes_among
-from mnemark.memory.browse.page import Page, checked, cursor, key_of
+from mnemark.memory.browse.page import Page, latest
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.types import Problem
 
@@ -52,12 +52,8 @@ def attachments(
         for where in scopes_among(ws.scopes(), scope)
         for name in listing.names(ws.root, layout.in_scope(where, FOLDER), _ENDING)
     ]
-    found.sort(reverse=True)
-    start = key_of(after, tuple[str, str])
-    rest = found if start is None else [one for one in found if one < start]
-    rows = rest[: checked(limit)]
-    more = cursor(*rows[-1]) if len(rest) > len(rows) else ""
-    return Page(rows=tuple(_row(ws, *one) for one in rows), next=more, total=len(found))
+    page = latest(found, tuple, tuple[str, str], after=after, limit=limit)
+    return Page(rows=tuple(_row(ws, *one) for one in page.rows), next=page.next, total=page.total)
 
 
 def _row(ws: OpenWorkspace, identifier: str, scope: str) -> AttachmentRow:

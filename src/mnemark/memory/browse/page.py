@@ -2,7 +2,7 @@
 
 import base64
 import binascii
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
@@ -49,6 +49,18 @@ def key_of(given: str, types: Any) -> Any:
         return msgspec.json.decode(data, type=types)
     except (binascii.Error, msgspec.DecodeError, UnicodeError) as error:
         raise UsageError("this is no cursor of this list; begin again without one") from error
+
+
+def latest(
+    found: Iterable[T], key: Callable[[T], tuple[Any, ...]], types: Any, *, after: str, limit: int
+) -> Page[T]:
+    """Return a page of a list, the largest key first; the cursor is the key of its last row."""
+    rows = sorted(found, key=key, reverse=True)
+    start = key_of(after, types)
+    rest = rows if start is None else [one for one in rows if key(one) < start]
+    page = tuple(rest[: checked(limit)])
+    more = cursor(*key(page[-1])) if len(rest) > len(page) else ""
+    return Page(rows=page, next=more, total=len(rows))
 
 
 def numbered(rows: Sequence[T], after: str, limit: int) -> Page[T]:

@@ -12,7 +12,7 @@ from mnemark.files import layout
 from mnemark.files.names import inside
 from mnemark.files.sessions import SessionLog, session_id, session_info
 from mnemark.index.session_words import sessions_with
-from mnemark.memory.browse.page import Page, checked, cursor, key_of
+from mnemark.memory.browse.page import Page, checked, cursor, key_of, latest
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions.history import Listed, logs, summarized
 from mnemark.types import Turn
@@ -65,13 +65,9 @@ def sessions(
         ws.searcher.freshen()
         named = sessions_with(ws.index, text.strip())
         found = [one for one in found if one[1] in named]
-    found.sort(reverse=True)
-    total, start = len(found), key_of(after, tuple[int, str])
-    rest = found if start is None else [one for one in found if one[:2] < start]
-    rows = rest[: checked(limit)]
-    more = cursor(*rows[-1][:2]) if len(rest) > len(rows) else ""
-    shown = (summarized(ws, name, file) for _, _, name, file in rows)
-    return Page(rows=tuple(one for one in shown if one is not None), next=more, total=total)
+    page = latest(found, lambda one: one[:2], tuple[int, str], after=after, limit=limit)
+    shown = (summarized(ws, name, file) for _, _, name, file in page.rows)
+    return Page(rows=tuple(one for one in shown if one is not None), next=page.next, total=page.total)
 
 
 def agents(ws: OpenWorkspace) -> list[Agent]:

@@ -16,7 +16,7 @@ from mnemark.facts.parse import parse
 from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import when
 from mnemark.files import jsonl, layout, observations, platform
-from mnemark.files.disk_errors import unread
+from mnemark.files.disk_errors import HINT, unread
 from mnemark.files.ids import is_id, time_of
 from mnemark.files.names import split_ref
 from mnemark.files.needles import forms
@@ -183,7 +183,8 @@ class Selector:
         try:
             platform.opened(full).close()
         except OSError as error:
-            raise NotFoundError(f"{layout.shown(path)} {unread(error)}") from error
+            hint = HINT if isinstance(error, FileNotFoundError) else ""
+            raise NotFoundError(f"{layout.shown(path)} {unread(error)}{hint}") from error
         place = layout.place(path)
         if place is None or (place.role == "journal" and last is None):
             raise UsageError(

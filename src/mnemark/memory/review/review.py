@@ -113,8 +113,8 @@ def proposals(ws: OpenWorkspace, scope: str = "") -> list[Fact]:
 def accept(ws: OpenWorkspace, identifier: str) -> Fact | None:
     """Make a proposal a fact of the owner's, or approve a change made in a file ("edits": all of them).
 
-    The line of a person's that it contradicts gets the new value, as an edit that `undo` takes back by the
-    proposal's id.
+    The line of a person's that it contradicts gets the new value. `undo` with the same id takes all of it
+    back, and what was accepted waits again.
     Returns the fact that was made, None for changes in files.
 
     Raises:
@@ -158,18 +158,20 @@ def decide(ws: OpenWorkspace, identifier: str, *, accept: bool) -> Fact | None:
     found = known.log.proposals.get(identifier)
     if found is None or identifier in known.log.hidden:
         raise NotFoundError(f"nothing to review has the id {identifier!r}; `mnemark review` lists the ids")
+    before = set(known.log.records)
     kept = _accept_proposal(ws, known, found) if accept else None
     if identifier not in known.log.decided:
-        _append_decision(known, [identifier], found.scope, accept=accept)
+        made = kept.id if kept is not None and kept.id not in before else ""
+        _append_decision(known, [identifier], found.scope, accept=accept, made=made)
     drop_proposals(known, found.scope, [identifier])
     return kept
 
 
 def _append_decision(known: FactStore, ids: list[str], scope: str, *, accept: bool, made: str = "") -> None:
-    """Note a decision; `made` is the change that took a hand edit back, for an undo of its rejection."""
+    """Note a decision, with what it made for an undo: a fact, or the change that took a hand edit back."""
     if ids:
         kind = "accept" if accept else "reject"
-        payload: dict[str, Json] = {"ids": ids, "made": made} if made else {"ids": ids}
+        payload: dict[str, Json] = {"ids": ids, "made": made}
         with known.lock:
             known.log.append(Change(kind=kind, origin="owner", scope=scope, payload=payload))
 

@@ -76,9 +76,9 @@ class Session(Recorder):
         Return None for reads and listings, and for an execution that was recorded before.
         """
         from mnemark.memory.sessions.observations import observe
-        from mnemark.text.summary.tool_titles import SIGNIFICANT
+        from mnemark.text.summary.tool_titles import significant_tools
 
-        tools = (*SIGNIFICANT, *self.ws.config.observe) if tools is None else tools
+        tools = significant_tools(self.ws.config.observe) if tools is None else tools
         return observe(
             self.ws.session_journal, self.id, tool, arguments, result, scope=self.scope, call=call,
             error=error, duration_ms=duration_ms, time=time, tools=tools,

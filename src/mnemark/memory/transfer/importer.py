@@ -3,7 +3,7 @@
 import hashlib
 import itertools
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -55,8 +55,19 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 class Incoming:
     """An import in progress. The caller holds the workspace's lock."""
 
-    def __init__(self, root: Path, config: Config, format: str, source: Path, *, dry_run: bool) -> None:  # noqa: A002
+    def __init__(
+        self,
+        root: Path,
+        config: Config,
+        format: str,  # noqa: A002 - the word of the command
+        source: Path,
+        *,
+        dry_run: bool,
+        progress: Callable[[Mapping[str, int]], None] | None = None,
+    ) -> None:
+        """`progress` is called with the counts so far, after each note and each batch of turns."""
         self.root = root
+        self._progress = progress
         self.problems: list[Problem] = []
         self._dry_run = dry_run
         self._format = format
@@ -80,6 +91,7 @@ class Incoming:
 
     def _write_note(self, name: str, data: bytes) -> None:
         self._counts["notes"] += 1
+        self._tell()
         self._written[name] = digest(data)
         if self._dry_run:
             return
@@ -100,11 +112,16 @@ class Incoming:
         before = self._counts["turns"]
         while batch := list(itertools.islice(new, _BATCH_TURNS)):
             self._counts["turns"] += len(batch)
+            self._tell()
             if not self._dry_run:
                 log.append_many(batch)
         if self._counts["turns"] > before:
             self._counts["sessions"] += 1
             self._written[in_scope(scope, log.name)] = ""
+
+    def _tell(self) -> None:
+        if self._progress is not None:
+            self._progress(dict(self._counts))
 
     def _new(self, turns: Iterable[Turn], known: set[str]) -> Iterator[Turn]:
         for turn in turns:
@@ -186,6 +203,7 @@ class Incoming:
                 fresh, size = [], 0
         self._append_lines(path, full, fresh)
         self._counts["turns"] += count
+        self._tell()
         self._counts["sessions"] += path in self._written and "journal/" not in path
 
     def _append_lines(self, path: str, full: Path, lines: Sequence[bytes]) -> None:

@@ -121,7 +121,14 @@ def put_in_place(target: Path) -> Iterator[Path]:
             platform.FS.unlink(temporary)
 
 
-def import_from(ws: OpenWorkspace, format: ImportFormat, path: Path, *, dry_run: bool = False) -> Summary:  # noqa: A002
+def import_from(
+    ws: OpenWorkspace,
+    format: ImportFormat,  # noqa: A002 - the word of the command
+    path: Path,
+    *,
+    dry_run: bool = False,
+    progress: Callable[[Mapping[str, int]], None] | None = None,
+) -> Summary:
     """Import notes and conversations; importing again adds nothing.
 
     Args:
@@ -133,6 +140,7 @@ def import_from(ws: OpenWorkspace, format: ImportFormat, path: Path, *, dry_run:
             transcripts that these keep: a folder of them, or one).
         path: the file or folder to read. It is never changed.
         dry_run: only return what would be done.
+        progress: is called with the counts so far; what it raises ends the import, which can be continued.
 
     Nothing is overwritten: a note with other content is imported as `NAME.imported.md`, sessions get the
     turns that they lack. Secrets are redacted from conversations before they are written.
@@ -150,7 +158,7 @@ def import_from(ws: OpenWorkspace, format: ImportFormat, path: Path, *, dry_run:
     if not dry_run:
         ws.check_writable("import")
     with workspace_lock(ws.root, timeout=10.0):
-        incoming = Incoming(ws.root, ws.config, format, path, dry_run=dry_run)
+        incoming = Incoming(ws.root, ws.config, format, path, dry_run=dry_run, progress=progress)
         try:
             if format in {"openclaw", "nanobot", "openakita"}:
                 incoming.migrated(migrate(path, ws.root, dry_run=dry_run, cleaning=incoming))

@@ -1,4 +1,4 @@
-"""Undo a stored fact, a rejection, a forget, a pin or an automatic edit: the last change, or one by id."""
+"""Undo a stored fact, a decision, a forget, a pin or an automatic edit: the last change, or one by id."""
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
@@ -8,6 +8,7 @@ from typing import Final, Literal
 import msgspec
 
 from mnemark.errors import MnemarkError, NotFoundError, UsageError
+from mnemark.facts.journal import Decided, FactJournal
 from mnemark.facts.store import FactStore, bring_in
 from mnemark.facts.write import without_end, without_fact
 from mnemark.files.journal import FOLDER, Change, changes_of
@@ -22,7 +23,7 @@ from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.undo.commits import commit_undo
 from mnemark.text.choices import text_given
 
-What = Literal["remember", "retract", "reject", "forget", "edit", "pin"]
+What = Literal["remember", "retract", "accept", "reject", "forget", "edit", "pin"]
 
 
 class Undone(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,13 +43,13 @@ def undo(ws: OpenWorkspace, id: str | None = None) -> list[Undone]:  # noqa: A00
     """Undo a change; the journal keeps the change and the undo.
 
     A fact is deleted from its file, and the one that it superseded is valid again; hidden items are shown
-    again; the lines of an automatic edit are reverted, and nothing else in the file; what was rejected waits
-    for review again.
+    again; the lines of an automatic edit are reverted, and nothing else in the file; what was accepted or
+    rejected waits for review again.
 
     Args:
         ws: the workspace.
         id: id of the change in the journal, of a group of edits (all are undone, the last first), or of what
-            was rejected. By default the last change of this machine that can be undone.
+            was accepted or rejected. By default the last change of this machine that can be undone.
 
     Raises:
         NotFoundError: there is no such change, or it was undone before.
@@ -76,19 +77,27 @@ def _undo_changes(ws: OpenWorkspace, identifier: str | None) -> list[Undone]:
                 "the last change was a revert, which cannot be undone as a whole: remember its facts again; "
                 "to undo an earlier change, give its id from `mnemark log`"
             )
-        return [_undo(ws, max(known), known)]
-    if identifier in known:
-        return [_undo(ws, identifier, known)]
+        last = max(known)
+        return [_undo(ws, _decision_of(ws, _group_of(ws, last), known) or last, known)]
+    if one := identifier if identifier in known else _decision_of(ws, identifier, known):
+        return [_undo(ws, one, known)]
     group = [*_facts_of_run(ws, identifier)]
     group += [one.id for one in file_edits.entries(ws) if one.group == identifier]
     if group := [one for one in group if one in known]:
         return [_undo(ws, one, known) for one in reversed(group)]
-    rejections = ws.fact_store.log.rejections
-    if lines := [line for line, one in rejections.items() if line in known and identifier in one.ids]:
-        return [_undo(ws, lines[-1], known)]
     if dict(ws.fact_store.log.forgotten.standing()).get(identifier, {}).get("erase"):
         raise UsageError("erased text cannot be restored")
     raise NotFoundError(f"there is no change {identifier!r} that can be undone; `mnemark log` shows the ids")
+
+
+def _decision_of(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> str:
+    """Return the line of the last decision on what waited under that id; empty if there is none."""
+    decisions = ws.fact_store.log.decisions.items()
+    return next((line for line, one in reversed(decisions) if line in known and identifier in one.ids), "")
+
+
+def _group_of(ws: OpenWorkspace, identifier: str) -> str:
+    return next((one.group for one in file_edits.entries(ws, [identifier])), "")
 
 
 def _unread(ws: OpenWorkspace, *, own: bool) -> str:
@@ -143,17 +152,25 @@ def undoable(ws: OpenWorkspace, *, own: bool, among: Collection[str] | None = No
             and not (own and log.machines.get(one) != log.journal.file)
         }
         known |= {
-            line: "reject"
-            for line, one in log.rejections.items()
+            line: one.kind
+            for line, one in log.decisions.items()
             if line not in log.forgotten.undone
             and not (own and one.file != log.journal.file)
-            and (one.made or any(waits in log.proposals and waits not in log.hidden for waits in one.ids))
+            and _can_wait(log, one)
         }
         hides = (one for one, payload in log.forgotten.standing() if not payload.get("erase"))
         known |= dict.fromkeys(hides, "forget")
     known |= dict.fromkeys((one.id for one in file_edits.entries(ws, wanted) if is_own_edit(one)), "edit")
     known |= dict.fromkeys(ws.pins.lines(), "pin")
     return known if wanted is None else {one: what for one, what in known.items() if one in wanted}
+
+
+def _can_wait(log: FactJournal, one: Decided) -> bool:
+    """Tell whether what was decided would wait again: a proposal that is not forgotten, or a hand edit."""
+    if one.kind == "reject" and one.made:
+        return True
+    edits: Mapping[str, object] = log.edits if one.kind == "accept" else {}
+    return any(waits in edits or (waits in log.proposals and waits not in log.hidden) for waits in one.ids)
 
 
 def is_own_edit(entry: Entry) -> bool:
@@ -167,7 +184,7 @@ def _undo(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Undo
             return _forget_fact(ws, identifier)
         case "retract":
             return _reinstate(ws, identifier)
-        case "reject":
+        case "accept" | "reject":
             return _reopen(ws, identifier, known)
         case "forget":
             return _unhide(ws, identifier)
@@ -203,23 +220,23 @@ def _reinstate(ws: OpenWorkspace, identifier: str) -> Undone:
 
 
 def _reopen(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Undone:
-    """Undo a rejection, and of a hand edit what took it back."""
+    """Undo a decision and what it made: a fact and an edit of a note, or what took a hand edit back."""
     facts = ws.fact_store
     log = facts.log
-    rejected = log.rejections[identifier]
-    paths: tuple[str, ...] = ()
-    waiting: tuple[str, ...] = ()
-    if rejected.made in known:
-        done = _undo(ws, rejected.made, known)
-        paths, waiting = done.paths, done.waiting
-    _append_undo(ws, identifier, rejected.scope)
+    decided = log.decisions[identifier]
+    edits = [one.id for one in file_edits.entries(ws) if one.group in decided.ids]
+    made = [_undo(ws, one, known) for one in (*edits, decided.made) if one in known]
+    _append_undo(ws, identifier, decided.scope)
     with facts.lock:
-        bring_in(facts, rejected.scope)
+        bring_in(facts, decided.scope)
     found = [
-        log.proposals.get(one) or (log.edits[one].fact if one in log.edits else "") for one in rejected.ids
+        log.proposals.get(one) or (log.edits[one].fact if one in log.edits else "") for one in decided.ids
     ]
-    text = "; ".join(str(one) for one in found if one)
-    return Undone(id=identifier, what="reject", paths=paths, waiting=waiting, text=text)
+    return Undone(
+        id=identifier, what=decided.kind, paths=tuple(path for one in made for path in one.paths),
+        waiting=tuple(path for one in made for path in one.waiting),
+        text="; ".join(str(one) for one in found if one),
+    )  # fmt: skip
 
 
 def take_out(ws: OpenWorkspace) -> tuple[tuple[str, ...], tuple[str, ...]]:

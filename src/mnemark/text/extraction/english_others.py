@@ -5,7 +5,7 @@ from typing import Final
 from mnemark.text.extraction.english_clauses import BEINGS, NOUN_ENDS, PASSING, THEIRS
 from mnemark.text.extraction.english_objects import is_general, is_taste
 from mnemark.text.extraction.english_parse import Said
-from mnemark.text.extraction.english_words import KIN, ROLES, TRAITS, class_of, is_job, singular
+from mnemark.text.extraction.english_words import KIN, ROLES, TRAITS, class_of, is_job, singular, word_set
 
 
 def topic_of_others(said: Said) -> str:
@@ -34,6 +34,14 @@ def topic_of_others(said: Said) -> str:
     ):
         return ("pets" if kind == "animal" else "people") if _of_being(said, kind) else ""
     return _of_thing(said, subject)
+
+
+_LIFE_EVENTS: Final = word_set("die divorce emigrate immigrate retire separate graduate")
+"""Verbs of what changes a life."""
+_DOINGS: Final = word_set(
+    "work live teach own play speak study serve run attend coach collect drive believe smoke"
+)
+"""Verbs of what someone does for long."""
 
 
 def _of_being(said: Said, kind: str) -> bool:  # noqa: C901, PLR0911 - one question a wording
@@ -71,35 +79,11 @@ def _of_being(said: Said, kind: str) -> bool:  # noqa: C901, PLR0911 - one quest
             and low[0]
             not in {"broke", "patient", "strong", "quiet", "kind", "straight", "beautiful", "smart"}
         ) or (len(low) == 1 and is_job(low[0]))
-    if verb in {
-        "die",
-        "divorce",
-        "emigrate",
-        "immigrate",
-        "retire",
-        "separate",
-        "graduate",
-    } and said.tense in {"past", "perfect", "present"}:
+    if verb in _LIFE_EVENTS and said.tense in {"past", "perfect", "present"}:
         return not PASSING.search(" ".join(low))
     if verb == "pass" and (low[:1] == ("away",) or (not low and said.tense == "perfect")):
         return True
-    if verb in {
-        "work",
-        "live",
-        "teach",
-        "own",
-        "play",
-        "speak",
-        "study",
-        "serve",
-        "run",
-        "attend",
-        "coach",
-        "collect",
-        "drive",
-        "believe",
-        "smoke",
-    }:
+    if verb in _DOINGS:
         return (
             bool(low)
             and said.tense in {"present", "past"}

@@ -16,6 +16,22 @@ from mnemark.text.extraction.english_words import (
     word_set,
 )
 
+_PASSING_TRAITS: Final = word_set(
+    """
+    strong smart patient beautiful pretty broke sensitive kind funny friendly white black blue
+    straight honest creative lazy fit quiet social independent rich poor competitive
+    """
+)
+"""Words of `TRAITS` that mean something else before more words: "strong enough to"."""
+_GROUPS: Final = word_set(
+    """
+    school college university grade army navy military band marines choir fraternity sorority club
+    seminary 30s 20s 40s 50s 60s 70s twenties thirties forties fifties sixties highschool
+    relationship
+    """
+)
+"""What someone is in or at who is a part of it, or of an age."""
+
 
 def being_topic(said: Said) -> str:  # noqa: C901, PLR0911, PLR0912 - one question a wording
     """Return the topic of what the speaker is: a role, a trait, of an age."""
@@ -54,36 +70,7 @@ def being_topic(said: Said) -> str:  # noqa: C901, PLR0911, PLR0912 - one questi
             or (len(low) == 2 and low[1] in ROLES)
         )
     ):
-        if (
-            low[0]
-            in {
-                "strong",
-                "smart",
-                "patient",
-                "beautiful",
-                "pretty",
-                "broke",
-                "sensitive",
-                "kind",
-                "funny",
-                "friendly",
-                "white",
-                "black",
-                "blue",
-                "straight",
-                "honest",
-                "creative",
-                "lazy",
-                "fit",
-                "quiet",
-                "social",
-                "independent",
-                "rich",
-                "poor",
-                "competitive",
-            }
-            and len(low) > 3
-        ):
+        if low[0] in _PASSING_TRAITS and len(low) > 3:
             return ""
         return (
             "health"
@@ -114,35 +101,7 @@ def being_topic(said: Said) -> str:  # noqa: C901, PLR0911, PLR0912 - one questi
         and is_general(said.rest[1 if low[0] == "into" else 2 :], longest=6)
     ):
         return "tastes"
-    if low[0] in {"in", "at"} and low[-1] in {
-        "school",
-        "college",
-        "university",
-        "grade",
-        "army",
-        "navy",
-        "military",
-        "band",
-        "marines",
-        "choir",
-        "fraternity",
-        "sorority",
-        "club",
-        "seminary",
-        "30s",
-        "20s",
-        "40s",
-        "50s",
-        "60s",
-        "70s",
-        "twenties",
-        "thirties",
-        "forties",
-        "fifties",
-        "sixties",
-        "highschool",
-        "relationship",
-    }:
+    if low[0] in {"in", "at"} and low[-1] in _GROUPS:
         return (
             "study"
             if low[-1] in {"school", "college", "university", "grade"}

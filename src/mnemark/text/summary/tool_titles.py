@@ -113,6 +113,11 @@ def words_of(tool: str) -> list[str]:
     return [word.lower() for word in _WORDS.findall(tool.replace("-", " "))]
 
 
+def significant_tools(own: Sequence[str]) -> tuple[str, ...]:
+    """Return the patterns of tools whose executions are recorded: the known ones and those of a workspace."""
+    return (*SIGNIFICANT, *own)
+
+
 def is_significant(tool: str, arguments: Json, patterns: Sequence[str] = SIGNIFICANT) -> bool:
     """Return whether an execution should be recorded.
 

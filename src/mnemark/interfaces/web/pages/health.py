@@ -1,8 +1,17 @@
 """Health: state, checks, disk and spend; and the agents of this machine."""
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from mnemark.files.projects import FOLDER, folders
 from mnemark.interfaces.web import charts
 from mnemark.interfaces.web.at import At, Go, Shown
+from mnemark.memory.health.doctor import Finding, examine
+from mnemark.memory.health.mounts import mount_states
 from mnemark.memory.health.stats import brief
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
 
 
 def health(at: At) -> Shown:
@@ -11,6 +20,8 @@ def health(at: At) -> Shown:
     spend = at.memory.browse.spend()
     disk = at.memory.browse.disk() if at.asked("disk") else []
     last = at.checks.last(at.root) if at.checks is not None else None
+    mounts = list(mount_states(at.memory))
+    running = last is not None and last.running  # once: it may end while the page is made
     _ = at.words
     largest = max((part.bytes for part in disk), default=1)
     bars = [
@@ -20,22 +31,32 @@ def health(at: At) -> Shown:
         for day in spend.days
     ]
     values = {
-        "stats": stats, "spend": spend, "last": last,
+        "stats": stats, "spend": spend, "last": last, "running": running,
         "disk": [(part, charts.share(part.name, part.bytes, largest)) for part in disk],
         "total": sum(part.bytes for part in disk),
         "picture": charts.bars(_("Tokens of the language model a day"), bars, limit=spend.tokens_per_day),
         "embedder": at.memory.config.embedder,
         "unfinished": at.memory.unfinished(20),
+        "projects": [f"{FOLDER}/{name}" for name in folders(at.root)],
+        "mounts": mounts,
     }  # fmt: skip
-    findings = None if last is None else {"running": last.running, "findings": list(last.findings)}
-    return Shown("health.html", values, {"stats": stats, "spend": spend, "disk": disk, "checks": findings})
+    findings = None if last is None else {"running": running, "findings": list(last.found)}
+    return Shown("health.html", values, {
+        "stats": stats, "spend": spend, "disk": disk, "checks": findings, "projects": values["projects"],
+        "mounts": mounts,
+    })  # fmt: skip
 
 
 def check(at: At) -> Go:
     """Begin the checks; the page shows what they find."""
     if at.checks is not None:
-        at.checks.start(at.root)
+        at.checks.start(at.root, _examine)
     return Go(at.link("health") + "#checks")
+
+
+def _examine(memory: "Memory", tell: Callable[[Finding], None]) -> None:
+    for finding in examine(memory):
+        tell(finding)
 
 
 def sync(at: At) -> Go:

@@ -1,54 +1,79 @@
-"""Import: what a file or folder of another program would add, and adding it."""
+"""Import: what a file or folder of another program would add, and adding it, beside the page."""
 
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from mnemark.errors import MnemarkError
+from mnemark.agent.connect import homes
+from mnemark.interfaces.render import from_home
 from mnemark.interfaces.web.at import At, Go, Shown
+from mnemark.interfaces.web.background import Work
 from mnemark.interfaces.web.pages.connect import check_free
-from mnemark.memory.transfer.transfer import FORMATS
+from mnemark.memory.transfer.transfer import FORMATS, import_from
 
-_KNOWN: Final = {"claude-code": "~/.claude/projects", "codex": "~/.codex/sessions"}
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+
+_KNOWN: Final[dict[str, Callable[[], Path]]] = {
+    "claude-code": lambda: homes.claude() / "projects", "codex": lambda: homes.codex() / "sessions",
+}  # fmt: skip
 """Where programs keep what can be imported."""
 _TITLES: Final = {
     "chatgpt": "ChatGPT", "claude": "Claude", "claude-code": "Claude Code", "codex": "Codex",
     "openclaw": "OpenClaw", "openakita": "OpenAkita",
 }  # fmt: skip
+_WAIT: Final = 1.0
+"""Seconds that a form waits for what is soon done, so that its page need not be loaded again."""
+
+_NOTHING: Final = dict.fromkeys(("notes", "sessions", "turns", "facts"), 0)
+_EVERY: Final = 0.2
+"""Seconds between two looks at how far it is."""
 
 
-def show(_: At) -> Shown:
-    """Show the form, and what is known to be there."""
-    return _shown()
-
-
-def bring_in(at: At) -> Go | Shown:
-    """Show what would be imported, which changes nothing, or import it.
-
-    Raises:
-        UsageError: the format is unknown, or the daemon may only open some folders.
-    """
-    check_free(at, "import")
-    chosen: Any = at.sent("format")
-    path = at.sent("path").strip()
-    look = at.sent("do") != "import"
-    try:
-        summary = at.memory.import_(chosen, Path(path), dry_run=look)
-    except MnemarkError as error:
-        return _shown(chosen, path, problem=str(error), status=400)
-    if look:
-        return _shown(chosen, path, summary=summary)
-    at.memory.changed()
-    at.tell(
-        "Imported: {notes} notes, {turns} turns, {facts} facts", notes=summary.notes, turns=summary.turns,
-        facts=summary.facts,
-    )  # fmt: skip
-    return Go(at.link("timeline"))
-
-
-def _shown(chosen: str = "", path: str = "", **more: Any) -> Shown:
-    known = [(name, folder) for name, folder in _KNOWN.items() if Path(folder).expanduser().is_dir()]
+def show(at: At) -> Shown:
+    """Show the form, what is known to be there, and how far the last import is, or what it would add."""
+    known = [(name, from_home(str(folder))) for name, place in _KNOWN.items() if (folder := place()).is_dir()]
+    last = None if at.imports is None or at.asked("form") else at.imports.last(at.root)
+    running = last is not None and last.running  # once: it may end while the page is made
+    about = last.about if last is not None else {}
+    found = last.found[-1] if last is not None and last.found else None
     values = {
-        "chosen": chosen, "path": path, "formats": FORMATS, "known": known, "names": _TITLES,
-        "summary": None, "problem": "", **more,
+        "chosen": about.get("format", ""), "path": about.get("path", ""),
+        "looks": about.get("do") != "import", "formats": FORMATS, "known": known, "names": _TITLES,
+        "last": last, "running": running, "so_far": found if running and found else _NOTHING,
+        "summary": None if running or (last is not None and last.problem) else found,
     }  # fmt: skip
     return Shown("import.html", values)
+
+
+def bring_in(at: At) -> Go:
+    """Begin to look at what would be imported, which changes nothing, or to import it.
+
+    Raises:
+        UsageError: the daemon may only open some folders.
+    """
+    check_free(at, "import")
+    about = {"format": at.sent("format"), "path": at.sent("path").strip(), "do": at.sent("do")}
+    if at.imports is not None:
+        work = _work(about["format"], Path(about["path"]), look=about["do"] != "import")
+        at.imports.start(at.root, work, about).wait(_WAIT)
+    return Go(at.link("import") + "#result")
+
+
+def _work(chosen: Any, path: Path, *, look: bool) -> Work:
+    def work(memory: "Memory", tell: Callable[[Any], None]) -> None:
+        told = 0.0
+
+        def so_far(counts: Mapping[str, int]) -> None:
+            nonlocal told
+            if (now := time.monotonic()) > told + _EVERY:
+                told = now
+                tell(counts)
+
+        summary = import_from(memory, chosen, path, dry_run=look, progress=so_far)
+        if not look:
+            memory.changed()
+        tell(summary)
+
+    return work

@@ -1,6 +1,7 @@
 """The prompt: what a model is given, layer by layer, within its budget."""
 
 from mnemark.errors import UsageError
+from mnemark.files.scopes import check_known
 from mnemark.interfaces.web import charts
 from mnemark.interfaces.web.at import At, Shown
 from mnemark.memory.prompt.prompt import BUDGET
@@ -13,7 +14,9 @@ def prompt(at: At) -> Shown:
     budget = at.number("budget", BUDGET)
     if not 1 <= budget <= _MOST:
         raise UsageError(f"budget must be from 1 to {_MOST}, not {budget}")
-    made = at.memory.browse.prompt(at.asked("q") or None, budget=budget, deadline=1.0)
+    scopes, scope = at.memory.scopes(), at.asked("scope")
+    check_known(scopes, scope)
+    made = at.memory.browse.prompt(at.asked("q") or None, scope=scope, budget=budget, deadline=1.0)
     _ = at.words
     rows = [
         (part, charts.share(_("{n} of {m} tokens", n=part.tokens, m=part.budget), part.tokens, part.budget,
@@ -22,5 +25,6 @@ def prompt(at: At) -> Shown:
     ]  # fmt: skip
     labels = [(f"{_(part.name)}: {part.tokens}", float(part.tokens)) for part in made.parts]
     picture = charts.stack(_("Tokens of each layer within the budget"), labels, max(budget, made.tokens))
-    values = {"made": made, "rows": rows, "query": at.asked("q"), "budget": budget, "picture": picture}
+    values = {"made": made, "rows": rows, "query": at.asked("q"), "budget": budget, "picture": picture,
+              "scope": scope, "scopes": [one for one in scopes if one]}  # fmt: skip
     return Shown("prompt.html", values, made)

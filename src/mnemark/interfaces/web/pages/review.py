@@ -22,7 +22,7 @@ def decide(at: At) -> Go:
         except MnemarkError as error:
             failed.append(at.words.told(str(error)).text)
         else:
-            done.append((fact, fact.id if accept and fact is not None else "" if accept else identifier))
+            done.append((fact, identifier))
     for text in failed:
         at.tell("{error}", error=text)
     undo = [one for _, one in done]

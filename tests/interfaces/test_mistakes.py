@@ -1,0 +1,59 @@
+"""What people mistype or hand in: each message says what to do next."""
+
+from pathlib import Path
+
+import pytest
+
+from mnemark.files import reading
+from mnemark.files.layout import PRIVATE
+
+from .conftest import Shell
+
+
+def test_a_workspace_before_the_command(shell: Shell) -> None:
+    for option in ("-w", "--workspace=."):
+        ran = shell(option, ".", "search", "tea")
+        assert (ran.code, "behind the command" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize("command", ["read", "why", "forget", "pin"])
+def test_a_ref_that_is_none(shell: Shell, command: str) -> None:
+    shell("init")
+    ran = shell(command, "没有.md")
+    assert ran.code == 3
+    assert "没有.md does not exist; give a ref as `mnemark search` prints it" in ran.err
+
+
+@pytest.mark.parametrize("command", ["export", "backup"])
+def test_a_folder_that_is_not_there(shell: Shell, tmp_path: Path, command: str) -> None:
+    shell("init")
+    ran = shell(command, str(tmp_path / "nowhere/all.zip"))
+    assert ran.code == 1
+    assert f"the folder {tmp_path / 'nowhere'} does not exist" in ran.err
+    assert "make it, or choose another" in ran.err
+
+
+def test_an_update_in_the_wrong_folder_makes_no_workspace_of_it(shell: Shell) -> None:
+    assert "choose another folder with -w" in shell("sync").err
+    assert not (shell.folder / PRIVATE).exists()
+    shell("init")
+    assert shell("sync").out.startswith("1 file")
+
+
+@pytest.mark.parametrize("command", ["add", "search", "recall"])
+def test_a_text_that_no_note_holds(shell: Shell, command: str) -> None:
+    shell("init")
+    ran = shell(command, "-", stdin="crane " * (reading.READ_LIMIT // 6 + 1))
+    assert ran.code == 2
+    assert "more than 16 MB; split it" in ran.err
+    assert sorted(path.name for path in shell.folder.rglob("*.md")) == ["MEMORY.md"]
+
+
+def test_a_note_that_would_be_too_long_to_be_read(shell: Shell) -> None:
+    shell("init")
+    ran = shell("add", "--json", "-", stdin="crane " * (reading.READ_LIMIT // 6 - 100))
+    note = ran.data["ref"].partition("#")[0]
+    before = (shell.folder / note).read_bytes()
+    ran = shell("add", "x" * 1_000)
+    assert (ran.code, "save the text as a file of its own" in ran.err) == (2, True)
+    assert (shell.folder / note).read_bytes() == before
