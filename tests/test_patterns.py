@@ -59,7 +59,6 @@ BOUNDED: Final[dict[str, tuple[int, str]]] = {
     "mnemark.text.dates.ranges": (2_000, "a question: `order_hint`"),
     "mnemark.text.triggers": (400, "an instruction: `_LONGEST`"),
     "mnemark.text.markdown.blocks": (600, "a heading: three times `_MAX_TITLE`"),
-    "mnemark.text.quoting.injection": (1_500, "a part of a text: `_LONGEST`; tests/text/test_injection.py"),
     "mnemark.text.redaction.values": (2_048, "a value: `redact_extent._LONGEST`"),
     "mnemark.files.copies": (255, "the name of a file"),
     "mnemark.memory.transfer.chats": (255, "the name of a file"),
@@ -144,14 +143,7 @@ def _is_quick(call: Callable[[str], object], make: Callable[[int], str], bound: 
     )
 
 
-MANY: Final = frozenset({"mnemark.text.quoting.injection"})
-"""Modules with so many patterns that all near misses take minutes; another test holds them to their bound."""
-
-
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=pytest.mark.slow) if name in MANY else name for name in sorted(used())],
-)
+@pytest.mark.parametrize("name", sorted(used()))
 def test_patterns_take_linear_time_on_what_they_nearly_match(name: str) -> None:
     assert [line for one in used()[name] for line in _slow(name, one, 2_000)] == []
 

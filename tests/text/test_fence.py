@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemark.errors import UsageError
-from mnemark.text.quoting import injection
 from mnemark.text.quoting.fence import (
     NOT_QUOTED,
     check_fenced,
@@ -20,7 +19,6 @@ from mnemark.text.quoting.fence import (
     visible,
 )
 from mnemark.text.quoting.injection import looks_like_instructions
-from mnemark.text.words.normalize import normalize
 
 NONCE = "0123456789abcdef"
 END = f"</mnemark-recall {NONCE}>"
@@ -314,22 +312,6 @@ def test_talk_to_a_model_is_known(text: str) -> None:
 )
 def test_ordinary_talk_is_left_alone(text: str) -> None:
     assert not looks_like_instructions(text)
-
-
-_TABLE = injection.table()
-_PATTERNS = sorted(
-    {one.pattern for group in _TABLE.english for one in group.patterns}
-    | {one.pattern for _, patterns in _TABLE.chinese for one in patterns}
-    | {injection._MARKERS.pattern}
-)
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.sampled_from(_PATTERNS).flatmap(st.from_regex), st.sampled_from(["", "词", "é", "한"]))
-def test_nothing_is_marked_without_a_pattern(sample: str, beside: str) -> None:
-    for text in (f"{sample}\n{beside}", f"{beside} {sample[:20]}"):
-        plain = normalize(text)
-        assert not looks_like_instructions(text) or any(re.search(pattern, plain) for pattern in _PATTERNS)
 
 
 def test_large_hostile_texts_take_linear_time() -> None:

@@ -1,11 +1,12 @@
 """Attacks of many wordings (attacks.tsv) are marked, ordinary talk about the same things is not."""
 
-import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from mnemark.text.quoting.injection import looks_like_instructions, table
+from mnemark.text.quoting.injection import TABLE, letters_of, looks_like_instructions, table
 from mnemark.text.quoting.memory_poisoning import speaks_for_owner
 
 ROWS = [
@@ -31,24 +32,33 @@ def test_an_attack_in_a_long_text_is_marked() -> None:
                 assert looks_like_instructions(f"{filler * 30}\n\n{text}\n\n{filler * 30}")
 
 
-def test_each_pattern_is_one_and_each_group_has_words() -> None:
-    for group in table().english:
-        assert group.patterns
-        assert all(group.words)
-        assert all(pattern.search("") is None for pattern in group.patterns)
-    assert all(words and patterns for words, patterns in table().chinese)
+ORDERS = sorted({one for several in table().orders.values() for one in several}, key=lambda one: one.pattern)
+LETTERS = table().letters.items()
+WORDS = {letter: word for word, letter in reversed(LETTERS) if letter}
+WORDS |= {letter: word.replace("_", " ") for word, letter in reversed(LETTERS) if letter and word.isascii()}
 
 
-def test_no_pattern_is_slow_where_it_is_searched() -> None:
-    words = sorted({word for group in table().english for some in group.words for word in some})
-    patterns = [pattern for group in table().english for pattern in group.patterns]
-    patterns += [pattern for _, some in table().chinese for pattern in some]
-    for piece in ("a ", "\n", "[[ ", "the all your ", "忽略之前的", *(f"{word} " for word in words[::5])):
-        text = (piece * 1_500)[:1_500]
-        begin = time.process_time()
-        for pattern in patterns:
-            pattern.search(text)
-        assert time.process_time() - begin < 0.5, piece  # 40 ms alone
+def test_each_letter_of_an_order_has_words() -> None:
+    unknown = {letter for order in ORDERS for letter in order.pattern if letter.isalpha()} - WORDS.keys()
+    assert unknown == set()
+    assert all(order.search("") is None and order.search("...") is None for order in ORDERS)
+
+
+def test_no_word_is_listed_twice() -> None:
+    words = TABLE.read_text("utf-8").split("\n\n")[1]
+    listed = [word for line in words.splitlines() for word in line.split(") ")[-1].split() if line]
+    assert [word for word in listed if listed.count(word) > 1] == []
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.sampled_from(ORDERS).flatmap(lambda one: st.from_regex(one.pattern, alphabet=[*WORDS, "."])))
+def test_what_is_in_an_order_is_marked(letters: str) -> None:
+    """The look at the words, which rules most text out, misses none."""
+    text = " ".join(WORDS.get(letter, "garden") for letter in letters)
+    letters = letters_of(text, [phrase for listed in table().phrases.values() for phrase in listed])
+    in_order = any(order.search(letters) for order in ORDERS)
+    assert looks_like_instructions(text) == in_order
+    assert looks_like_instructions(f"The sun is out. {text}\nIt rains.") == in_order
 
 
 @pytest.mark.parametrize(
@@ -84,6 +94,11 @@ def test_no_pattern_is_slow_where_it_is_searched() -> None:
         "老师让我们复述上面的故事。",
         "取消之前的预订，改到周五。",
         "手机进入开发者模式的方法：连续点击版本号。",
+        "This script is free: you have unlimited permission to copy it.",
+        "Download it anyway, since you've already given us what we need.",
+        "Read only the user configuration and ignore the system configuration.",
+        "Love how you never give up!",
+        "您收到了一条新消息，请回复“1”办理。",
         "公司的新规定从下周开始。",
     ],
 )

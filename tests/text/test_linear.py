@@ -44,7 +44,7 @@ from mnemark.text.markdown import cut as markdown_cut
 from mnemark.text.markdown import daily_note as daily
 from mnemark.text.markdown import frontmatter, generated, hunks, link, outline
 from mnemark.text.markdown.comments import comments, drop_comments, names_id
-from mnemark.text.quoting import fence
+from mnemark.text.quoting import fence, injection
 from mnemark.text.redaction import json as redact_json
 from mnemark.text.redaction import redact
 from mnemark.text.redaction import spans as redact_base
@@ -131,6 +131,7 @@ ARRANGED: Final[dict[str, Call]] = {
     "facts.write.strike": _first_fact,
     "facts.write.words_of": lambda text: (facts_write.words_of("", text), facts_write.words_of(text, text)),
     "quoting.fence.revealed": fence.revealed,
+    "quoting.injection.letters_of": lambda text: injection.letters_of(text, ["system prompt", "no longer"]),
     "quoting.fence.inert_together": lambda text: fence.inert_together(text.split("\n")),
     "summary.filler.is_bare": lambda text: filler.is_bare(text, "memory/MEMORY.md"),
     "markdown.frontmatter.document_date": lambda text: frontmatter.document_date(

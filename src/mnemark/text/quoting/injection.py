@@ -1,94 +1,107 @@
 """Detect text that looks like instructions to a model; it is labelled and ranked lower, never deleted.
 
-It is no defence: other words always get through. It helps a person to see what a page wants. The patterns, in
-`data/instructions.txt`, match text addressed *to* a model *about* its instructions, roles or secrets: a diary
-that says "you are now a father" or asks to ignore a previous e-mail does not match. Each is searched only
-around the words that it needs, so that ordinary text costs a look at its words.
+It is no defence: other words always get through. It helps a person to see what a page wants. A sentence is
+written with a letter for what each word has to do with models and instructions ("ignore" and 忽略 are O), and
+some orders of letters are marked: text addressed *to* a model *about* its instructions, roles or secrets. A
+diary that says "you are now a father" or asks to ignore a previous e-mail does not match. Words and orders
+are in `data/instructions.txt`. Most text has no word that an order needs, and costs a look at its words.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
 from functools import cache
+from itertools import repeat
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Final, NamedTuple
 
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction.spans import positions
-from mnemark.text.words.normalize import HAN, normalize
+from mnemark.text.words.normalize import HAN, HAN_RANGES, normalize
 
-PATTERNS: Final = Path(__file__).resolve().parents[2] / "data" / "instructions.txt"
-"""The patterns; its first lines say how it is written."""
+TABLE: Final = Path(__file__).resolve().parents[2] / "data" / "instructions.txt"
+"""The words of each letter and the orders; its first lines say how it is written."""
 
 _MARKERS: Final = lazy_pattern(
     r"<\|(?:im_start|im_end|system|user|assistant|endoftext|begin_of_text|start_header_id|eot_id)\|>|<<sys>>|"
     r"</?(?:system|system-reminder|system_prompt|developer)>|<start_of_turn>|\[/?inst\]"
 )
-_PART: Final = lazy_pattern("«[A-Z_]+»")
-_DEFINITION: Final = lazy_pattern("(?P<name>«[A-Z_]+») = (?P<value>.*)")
-_SEPARATORS: Final = bytes(code if chr(code).isalnum() or chr(code) == "_" else 32 for code in range(256))
-_BEFORE, _AFTER = 100, 70
-"""Characters around a word in which the patterns that need it are searched."""
-_LONGEST = 1_500
-"""Characters in which a pattern is searched at a time, so that no text makes it slow."""
-
-
-class Group(NamedTuple):
-    """Patterns that need the same words."""
-
-    words: tuple[frozenset[str], ...]  # a match has one of each; it is looked for around those of the first
-    hints: tuple[str, ...]  # and one of these, if there are any
-    patterns: tuple[re.Pattern[str], ...]
+_WORDS_OF: Final = lazy_pattern(r"^(\S) \([^)]*\) (.*(?:\n  .*)*)", re.MULTILINE)
+_ELEMENT: Final = lazy_pattern(r"(\[[^\[\]]*\]|\S)(\??)")
+_WORDS: Final = lazy_pattern(r"""[a-z0-9'_]+|[,:"#\u201c\u201d\[<{\]>}]""")
+_SENTENCE_END: Final = lazy_pattern(r"[.!?;\u3002\n]+(?=[^a-z0-9]|$)|\n")
+_SEPARATORS: Final = bytes(code if chr(code).isalnum() or chr(code) == "'" else 32 for code in range(256))
+_LATIN: Final = frozenset(ascii_lowercase)
+_SIGNS: Final = dict(zip(',:"#\u201c\u201d[<{]>}', ',:""""<<<>>>', strict=True))
+_OPENING: Final = '["<>:,]{0,3}'
+_MEANINGS: Final = {"@": "[Isp]", "-": r"\.", "$": "$", "!": f"^{_OPENING}", "^": f"(?:^|[,:]){_OPENING}"}
 
 
 class Table(NamedTuple):
-    """All patterns, by what they need."""
+    """All words and orders."""
 
-    english: tuple[Group, ...]
-    by_anchor: dict[str, tuple[int, ...]]  # the groups that need a word first
-    others: frozenset[str]  # all further words
-    chinese: tuple[tuple[tuple[str, ...], tuple[re.Pattern[str], ...]], ...]
-    any_chinese: re.Pattern[str]
+    letters: dict[str, str]  # of words and signs; "_" joins words
+    orders: dict[str, tuple[re.Pattern[str], ...]]  # by the letters that ordinary text has least
+    phrases: dict[str, list[str]]  # several words, by the longest
+    rare: frozenset[str]  # English words of a letter in `orders`; of a phrase, the longest
+    rare_chinese: re.Pattern[str]
+    chinese: re.Pattern[str]  # finds words, Chinese characters and signs
 
 
 @cache
 def table() -> Table:
-    """Read the patterns."""
-    parts: dict[str, str] = {}
-    english: list[Group] = []
-    chinese: list[tuple[tuple[str, ...], tuple[re.Pattern[str], ...]]] = []
-    for block in PATTERNS.read_text("utf-8").split("\n\n"):
-        lines = [line for line in block.splitlines() if not line.startswith("#")]
-        while lines and (defined := _DEFINITION.fullmatch(lines[0])):
-            parts[defined["name"]] = _filled(defined["value"], parts)
-            del lines[0]
-        if not lines:
-            continue
-        head = _filled(lines.pop(0), parts)
-        hints = (
-            _filled(lines.pop(0), parts).removeprefix("hints: ").split("|")
-            if lines[0].startswith("hints: ")
-            else ()
-        )
-        patterns = tuple(lazy_pattern(_filled(line, parts)) for line in lines)
-        if head.startswith("chinese: "):
-            chinese.append((tuple(head.removeprefix("chinese: ").split("|")), patterns))
-        else:
-            words = head.removeprefix("words: ").split(" / ")
-            english.append(Group(tuple(frozenset(one.split()) for one in words), tuple(hints), patterns))
-    anchors = frozenset(word for group in english for word in group.words[0])
+    """Read the words and orders."""
+    words, orders = TABLE.read_text("utf-8").split("\n\n", 2)[1:]
+    listed = {found[1]: found[2].split() for found in _WORDS_OF.finditer(words)}
+    letters = {word: letter.replace("*", "") for letter in listed for word in listed[letter]}
+    by_rarest: dict[str, list[str]] = {}
+    for line in orders.splitlines():
+        for order in () if line.startswith("#") else line.split():
+            by_rarest.setdefault(_rarest(order, [*listed]), []).append(_pattern(order))
+    by_letter: dict[str, tuple[re.Pattern[str], ...]] = {}
+    for of, patterns in by_rarest.items():
+        pattern = lazy_pattern("|".join(patterns))
+        for letter in of:
+            by_letter[letter] = (*by_letter.get(letter, ()), pattern)
+    phrases: dict[str, list[str]] = {}
+    for word in sorted(letters, key=len, reverse=True):
+        if "_" in word:
+            phrases.setdefault(max(reversed(word.split("_")), key=len), []).append(word.replace("_", " "))
+    rare = {word for word in letters if letters[word] in by_letter}
+    chinese = sorted((word for word in letters if not word.isascii()), key=len, reverse=True)
     return Table(
-        english=tuple(english),
-        by_anchor={
-            word: tuple(n for n, one in enumerate(english) if word in one.words[0]) for word in anchors
-        },
-        others=frozenset(word for group in english for words in group.words[1:] for word in words),
-        chinese=tuple(chinese),
-        any_chinese=lazy_pattern("|".join(word for words, _ in chinese for word in words)),
+        letters=letters | _SIGNS,
+        orders=by_letter,
+        phrases=phrases,
+        rare=frozenset(word for word in rare if word.isalpha()) | phrases.keys(),
+        rare_chinese=lazy_pattern(_any_of([word for word in chinese if word in rare])),
+        chinese=lazy_pattern(f"{_WORDS.pattern}|{_any_of(chinese)}|[{HAN_RANGES}]"),
     )
 
 
-def _filled(line: str, parts: dict[str, str]) -> str:
-    return _PART.sub(lambda found: parts[found[0]], line)
+def _any_of(words: list[str]) -> str:
+    """Return a pattern of Chinese words; their first two characters are looked at first, which saves time."""
+    one = [word for word in words if len(word) == 1]
+    several = [word for word in words if len(word) > 1]
+    starts = "".join(f"[{''.join({word[place] for word in several})}]" for place in (0, 1))
+    return "|".join((f"(?={starts})(?:{'|'.join(several)})", *one))
+
+
+def _rarest(order: str, letters: list[str]) -> str:
+    """Return the letters one of which is in `order`, and that ordinary text has least."""
+    needs: list[str] = [
+        one.strip("[]").replace("@", "Isp") for one, optional in _ELEMENT.findall(order) if not optional
+    ]
+    return min(filter(str.isalpha, needs), key=lambda need: max(map(letters.index, need)))
+
+
+def _pattern(order: str) -> str:
+    """Return an order as a regular expression over letters."""
+    pattern = ""
+    for one, optional in _ELEMENT.findall(order):
+        meaning = _MEANINGS.get(one) or one.replace("@", "Isp").replace("-", ".")
+        pattern += f".{{0,{one}}}" if one.isdigit() else f"{meaning}{optional}"
+    return pattern
 
 
 def looks_like_instructions(text: str) -> bool:
@@ -99,52 +112,57 @@ def looks_like_instructions(text: str) -> bool:
     plain = normalize(text)
     if ("<" in plain or "inst]" in plain) and _MARKERS.search(plain):
         return True
-    if _in_english(plain):
-        return True
-    return not plain.isascii() and HAN.search(plain) is not None and _in_chinese(plain)
-
-
-def _in_english(plain: str) -> bool:
     known = table()
+    if not plain.isascii():
+        plain = plain.replace("\u2019", "'")
     words = plain.encode("ascii", "replace").translate(_SEPARATORS).decode("latin-1").split()
-    anchors = known.by_anchor.keys() & words
-    if not anchors:
+    rare = known.rare.intersection(words)
+    if HAN.search(plain):
+        rare = rare.union(known.rare_chinese.findall(plain))
+    if not rare:
         return False
-    found = known.others.intersection(words)
-    for number in sorted({number for anchor in anchors for number in known.by_anchor[anchor]}):
-        group = known.english[number]
-        if any(map(found.isdisjoint, group.words[1:])):
-            continue
-        if group.hints and not any(hint in plain for hint in group.hints):
-            continue
-        if _found_near(plain, anchors & group.words[0], group.patterns):
-            return True
-    return False
+    plain = plain.replace("_", " ")
+    phrases = [phrase for word in rare for phrase in known.phrases.get(word, ())]
+    places = sorted(
+        at
+        for word in rare
+        for at in positions(plain, word)
+        if not word.isascii() or _stands_alone(word, at, plain)
+    )
+    return any(_is_marked(sentence, phrases) for sentence in _sentences_at(places, plain))
 
 
-def _in_chinese(plain: str) -> bool:
+def _stands_alone(word: str, at: int, plain: str) -> bool:
+    """Return whether no Latin letter stands beside a word; Chinese may."""
+    return (
+        plain[max(0, at - 1) : at] not in _LATIN and plain[at + len(word) : at + len(word) + 1] not in _LATIN
+    )
+
+
+def _sentences_at(places: list[int], plain: str) -> Iterator[str]:
+    """Yield the sentences with one of `places`, which are sorted, in linear time."""
+    end = 0
+    for at in places:
+        if at >= end:
+            begin = max(end, plain.rfind("\n", end, at))
+            for before in _SENTENCE_END.finditer(plain, begin, at):
+                begin = before.end()
+            after = _SENTENCE_END.search(plain, at)
+            end = after.start() if after else len(plain)
+            yield plain[begin:end]
+
+
+def _is_marked(sentence: str, phrases: list[str]) -> bool:
+    orders = table().orders
+    letters = letters_of(sentence, phrases)
+    return any(order.search(letters) for letter in orders.keys() & letters for order in orders[letter])
+
+
+def letters_of(sentence: str, phrases: list[str]) -> str:
+    """Return the letters of the words of a sentence; words of `phrases` are joined, longer phrases first."""
     known = table()
-    if not known.any_chinese.search(plain):
-        return False
-    for words, patterns in known.chinese:
-        here = [word for word in words if word in plain]
-        if here and _found_near(plain, here, patterns):
-            return True
-    return False
-
-
-def _found_near(plain: str, words: Iterable[str], patterns: tuple[re.Pattern[str], ...]) -> bool:
-    """Return whether a pattern matches around one of `words`; what is far apart is searched apart."""
-    places = sorted((at, at + len(word)) for word in words for at in positions(plain, word))
-    begin, end = max(0, places[0][0] - _BEFORE), 0
-    for first, last in places:
-        if first - _BEFORE > end > 0 or last - begin > _LONGEST:
-            if _matches(patterns, plain, begin, end):
-                return True
-            begin = max(0, first - _BEFORE)
-        end = last + _AFTER
-    return _matches(patterns, plain, begin, end)
-
-
-def _matches(patterns: tuple[re.Pattern[str], ...], plain: str, begin: int, end: int) -> bool:
-    return any(pattern.search(plain, begin, end) for pattern in patterns)
+    for phrase in phrases:
+        if phrase in sentence:
+            sentence = sentence.replace(phrase, phrase.replace(" ", "_"))
+    words = (known.chinese if HAN.search(sentence) else _WORDS).findall(sentence)
+    return "".join(map(known.letters.get, words, repeat(".")))
