@@ -1,0 +1,141 @@
+"""Find sentences that repeat others: in another frame, with words left out, with another ending.
+
+A sentence repeats one that has all its words in its order, nearly side by side. Numbers, names, negation,
+doubt, questions and speakers have to agree: "I like tea" is not said by "I do not like tea", nor by "do you
+like tea?". Chinese is compared by pairs of characters, so no dictionary is loaded.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.words.normalize import HAN_RANGES, fold
+
+MIN_WORDS: Final = 3
+"""Words of a sentence that another may hold; a shorter one is repeated by its equal only."""
+_MAX_WORDS: Final = 60
+"""Words of a sentence that is looked into; a longer one is repeated by its equal only."""
+_MAX_GAP: Final = 4
+"""One word in so many, and one more, may stand between those of the other sentence."""
+
+_SENTENCE: Final = lazy_pattern(r"(?:[^.!?。！？;；\n]|\.(?=\w))+[!?！？]?")
+_FRAME: Final = lazy_pattern(
+    r"^[ \t]*(?:[-*+][ \t]+)?(?:(?:asked|said|目标|提到)[:：] ?)?"
+    r"(?:(?:please )?(?:note|remember|keep in mind|don't forget)(?: that\b|[:,])|"
+    r"(?:by the way|btw|fyi|for the record|just so you know)\b[:,]?|"
+    r"请?(?:帮我)?(?:记住|记得|记一下|记下|注意|备注)[,:，：]|(?:顺便说一下|另外|对了)[,，])?"
+)
+"""What a digest puts before what was said, and people before what they want to be remembered."""
+_LETTER: Final = rf"[^\W_{HAN_RANGES}]"
+_WORD: Final = lazy_pattern(rf"[{HAN_RANGES}]+|{_LETTER}+(?:(?:[.:/@'\u2019-]|,(?=[0-9]{{3}})){_LETTER}+)*")
+_SHORT_FORM: Final = lazy_pattern(r"['\u2019](?:s|m|re|ve)$")
+_FILLER: Final = frozenset(
+    "a an the to of in at is are am be it its this that these those i me my mine user "  # noqa: SIM905
+    "very really quite also so too please".split()
+)
+_FILLER_ZH: Final = lazy_pattern("用户|[我的是很请呢吧啊呀嘛]")
+_CHANGING: Final = frozenset(
+    "not no never neither nor without nearly almost if whether unless maybe perhaps possibly might "  # noqa: SIM905
+    "may could would should want wanted wish hope hoped plan planned intend used think thought believe "
+    "believed guess doubt wonder instead except".split()
+)
+"""Words by which a sentence no longer says what its others do."""
+_CHANGING_ZH: Final = lazy_pattern(
+    "[不没无别未想吗]|如果|要是|可能|也许|或许|大概|打算|计划|差点|希望|觉得|认为|以为"
+)
+
+
+class Sentence(NamedTuple):
+    """What a sentence says, in a form to be compared."""
+
+    words: tuple[str, ...]
+    """Bare words, and pairs of Chinese characters, in order, without filler words."""
+    sense: tuple[str, ...]
+    """What changes the meaning: negations, doubts, a question."""
+    speaker: str = ""
+    """Who spoke, where that is known."""
+
+
+def sentences(text: str, speaker: str = "") -> list[Sentence]:
+    """Return what the sentences of a text say, without its headings and those of filler words only."""
+    lines = (line for line in fold(text).split("\n") if not line.lstrip().startswith("#"))
+    whole = "\n".join(lines).casefold()
+    found = (_read(_FRAME.sub("", match[0], 1), speaker) for match in _SENTENCE.finditer(whole))
+    return [one for one in found if one.words]
+
+
+def _read(sentence: str, speaker: str) -> Sentence:
+    words: list[str] = []
+    sense = ["?"] if sentence.endswith("?") else []
+    for word in _WORD.findall(sentence):
+        if word >= "\u3005":
+            bare = _FILLER_ZH.sub("", word)
+            words += [bare[at : at + 2] for at in range(max(len(bare) - 1, 1))] if bare else []
+            sense += _CHANGING_ZH.findall(bare)
+            continue
+        term = "not" if word.endswith(("n't", "n\u2019t", "cannot")) else _bare(word)
+        if term not in _FILLER:
+            words.append(term)
+            sense += [term] if term in _CHANGING else []
+    return Sentence(tuple(words), tuple(sense), speaker)
+
+
+def _bare(word: str) -> str:
+    """Return a word without the ending of a plural or of a third person; tenses differ in what they say."""
+    word = _SHORT_FORM.sub("", word) if "'" in word or "\u2019" in word else word
+    return word[:-1] if len(word) > 3 and word[-1] == "s" and word[-2] != "s" and word.isalpha() else word
+
+
+class Said:
+    """Sentences that were said, to find those that repeat them."""
+
+    def __init__(self, said: Iterable[Sentence] = ()) -> None:
+        self._by_word: defaultdict[str, list[Sentence]] = defaultdict(list)
+        self.add(said)
+
+    def add(self, said: Iterable[Sentence]) -> None:
+        """Add sentences."""
+        for one in said:
+            for word in set(one.words):
+                self._by_word[word].append(one)
+
+    def says(self, sentence: Sentence) -> bool:
+        """Return whether one of the sentences says all that this one does."""
+        holders = (self._by_word.get(word, ()) for word in sentence.words)
+        fewest = min(holders, key=len, default=())
+        return any(_says(one, sentence) for one in fewest)
+
+    def repeats(self, found: Iterable[Sentence], least: int = MIN_WORDS) -> bool:
+        """Return whether all of these were said and one has `least` words; "Thanks!" may be new by then."""
+        told = [one for one in found if len(one.words) >= min(least, 2) or not one.words[0].isalpha()]
+        return any(len(one.words) >= least for one in told) and all(map(self.says, told))
+
+
+def _says(one: Sentence, other: Sentence) -> bool:
+    """Return whether `one` says what `other` does, and maybe more."""
+    if one.sense != other.sense or (one.speaker and other.speaker and one.speaker != other.speaker):
+        return False
+    if len(other.words) < MIN_WORDS or max(len(one.words), len(other.words)) > _MAX_WORDS:
+        return one.words == other.words
+    return any(_follow(one.words[at:], other.words) for at in _places(one.words, other.words[0]))
+
+
+def _places(words: tuple[str, ...], word: str) -> Iterator[int]:
+    return (at for at, one in enumerate(words) if one == word)
+
+
+def _follow(words: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
+    """Return whether the wanted words follow each other at the start of `words`, with few between."""
+    left = 1 + len(wanted) // _MAX_GAP
+    rest = iter(words)
+    for want in wanted:
+        for word in rest:
+            if word == want:
+                break
+            left -= 1
+            if left < 0:
+                return False
+        else:
+            return False
+    return True
