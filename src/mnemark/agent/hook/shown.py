@@ -123,13 +123,13 @@ def _read_by(agent: str, folder: str) -> "Callable[[Hit], bool]":
 def _is_shown(hit: "Hit", marks: frozenset[str], said: Said) -> bool:
     from mnemark.retrieval.repeats import Told
 
-    told = Told(hit)
-    if told.may_go and said.repeats(_marked(_sentence_mark(one)) for one in told.sentences):
-        return True
     text = drop_comments(hit.text, blanks=" \t")  # no model is shown them
     bare = (line.strip(" \t-*#") for line in text.splitlines() if not line.startswith("#"))
     lines = frozenset(_mark(line) for line in bare if line)
-    return _mark(hit.ref) in marks or (bool(lines) and lines <= marks)
+    if _mark(hit.ref) in marks or (bool(lines) and lines <= marks):
+        return True
+    told = Told(hit)
+    return told.may_go and said.repeats(_marked(_sentence_mark(one)) for one in told.sentences)
 
 
 def load(root: Path, session: str) -> frozenset[str]:

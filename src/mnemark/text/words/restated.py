@@ -19,17 +19,22 @@ _MAX_WORDS: Final = 60
 _MAX_GAP: Final = 4
 """One word in so many, and one more, may stand between those of the other sentence."""
 
-_SENTENCE: Final = lazy_pattern(r"(?:[^.!?。！？;；\n]|\.(?=\w))+[!?！？]?")
-_FRAME: Final = lazy_pattern(
-    r"^[ \t]*(?:[-*+][ \t]+)?(?:(?:asked|said|目标|提到)[:：] ?)?"
-    r"(?:(?:please )?(?:note|remember|keep in mind|don't forget)(?: that\b|[:,])|"
-    r"(?:by the way|btw|fyi|for the record|just so you know)\b[:,]?|"
-    r"请?(?:帮我)?(?:记住|记得|记一下|记下|注意|备注)[,:，：]|(?:顺便说一下|另外|对了)[,，])?"
-)
-"""What a digest puts before what was said, and people before what they want to be remembered."""
+_SENTENCE: Final = lazy_pattern(r"(?:[^.!?。;\n]|\.(?=\w))+[!?]?")
+_JOINTS: Final = r"(?:[.:/@'\u2019-]|,(?=[0-9]{3}))"
+_ASCII_WORD: Final = lazy_pattern(rf"[0-9a-z]+(?:{_JOINTS}[0-9a-z]+)*")
 _LETTER: Final = rf"[^\W_{HAN_RANGES}]"
-_WORD: Final = lazy_pattern(rf"[{HAN_RANGES}]+|{_LETTER}+(?:(?:[.:/@'\u2019-]|,(?=[0-9]{{3}})){_LETTER}+)*")
-_SHORT_FORM: Final = lazy_pattern(r"['\u2019](?:s|m|re|ve)$")
+_WORD: Final = lazy_pattern(rf"[{HAN_RANGES}]+|{_LETTER}+(?:{_JOINTS}{_LETTER}+)*")
+_FRAMES: Final = (
+    "asked:", "said:", "目标:", "提到:", "please note:", "please note that ", "please remember:",
+    "please remember that ", "note:", "note that ", "remember:", "remember that ", "keep in mind that ",
+    "don't forget that ", "by the way", "btw", "fyi", "for the record", "just so you know",
+    "请记住", "请记得", "请注意", "请帮我记住", "帮我记住", "帮我记一下", "记住", "记一下", "记下", "注意",
+    "备注", "顺便说一下", "另外", "对了",
+)  # fmt: skip
+"""What a digest puts before what was said, and people before what they want to be remembered."""
+_OPEN: Final = ("by the way", "btw", "fyi", "for the record", "just so you know")
+"""Those of them that need no sign behind them."""
+_SHORT_FORMS: Final = ("'s", "\u2019s", "'m", "\u2019m", "'re", "\u2019re", "'ve", "\u2019ve")
 _FILLER: Final = frozenset(
     "a an the to of in at is are am be it its this that these those i me my mine user "  # noqa: SIM905
     "very really quite also so too please".split()
@@ -61,14 +66,26 @@ def sentences(text: str, speaker: str = "") -> list[Sentence]:
     """Return what the sentences of a text say, without its headings and those of filler words only."""
     lines = (line for line in fold(text).split("\n") if not line.lstrip().startswith("#"))
     whole = "\n".join(lines).casefold()
-    found = (_read(_FRAME.sub("", match[0], 1), speaker) for match in _SENTENCE.finditer(whole))
+    found = (_read(match[0], speaker) for match in _SENTENCE.finditer(whole))
     return [one for one in found if one.words]
+
+
+def _unframed(sentence: str) -> str:
+    """Return a sentence without the frames at its start."""
+    bare = sentence.lstrip(" \t-*+")
+    while bare.startswith(_FRAMES):
+        frame = next(one for one in _FRAMES if bare.startswith(one))
+        rest = bare[len(frame) :]
+        if not frame.endswith((":", " ")) and rest[:1] not in {",", ":"} and frame not in _OPEN:
+            break
+        bare = rest.lstrip(" ,:")
+    return bare
 
 
 def _read(sentence: str, speaker: str) -> Sentence:
     words: list[str] = []
     sense = ["?"] if sentence.endswith("?") else []
-    for word in _WORD.findall(sentence):
+    for word in (_ASCII_WORD if sentence.isascii() else _WORD).findall(_unframed(sentence)):
         if word >= "\u3005":
             bare = _FILLER_ZH.sub("", word)
             words += [bare[at : at + 2] for at in range(max(len(bare) - 1, 1))] if bare else []
@@ -83,7 +100,8 @@ def _read(sentence: str, speaker: str) -> Sentence:
 
 def _bare(word: str) -> str:
     """Return a word without the ending of a plural or of a third person; tenses differ in what they say."""
-    word = _SHORT_FORM.sub("", word) if "'" in word or "\u2019" in word else word
+    if word.endswith(_SHORT_FORMS):
+        word = word.replace("\u2019", "'").rpartition("'")[0]
     return word[:-1] if len(word) > 3 and word[-1] == "s" and word[-2] != "s" and word.isalpha() else word
 
 
