@@ -243,6 +243,28 @@ def test_what_a_day_s_note_says_was_asked_is_not_recalled_as_a_turn(root: Path, 
     assert handle("claude-code", "prompt", session_id="one", prompt=question) == {}
 
 
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        (
+            "Please note: the spare key of the boat shed lies under the blue tub, and Ann knows of it.",
+            "Where is the spare key of the boat shed?",
+        ),
+        ("请记住：船库的备用钥匙放在蓝色木桶下面，安妮也知道。", "船库的备用钥匙放在哪里？"),
+    ],
+)
+def test_what_was_said_once_is_told_once(root: Path, handle: Any, said: str, asked: str) -> None:
+    with Memory.open(root, config={"embedder": "none"}) as memory:
+        session = memory.session("claude-code:before")
+        session.add("user", said)
+        session.add("assistant", "Noted. I will keep it in mind.")
+        session.end()
+        memory.sync()
+    told = text_of(handle("claude-code", "session-start", session_id="new", source="startup"))
+    told += text_of(handle("claude-code", "prompt", session_id="new", prompt=asked))
+    assert told.count("under the blue tub") + told.count("蓝色木桶") == 1
+
+
 def test_what_a_comment_says_of_a_line_makes_it_no_other_line(root: Path, handle: Any) -> None:
     with Memory.open(root, config={"embedder": "none"}) as memory:
         noted = "- Bash: turn the walrus crane <!-- observed: 01M82X728SR44GJ546NGWR1T7Z -->"

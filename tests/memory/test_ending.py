@@ -255,6 +255,11 @@ def test_a_short_session_gets_a_line_unless_the_agent_wrote_itself(memory: Memor
     ended = memory.session("s").end()
     assert ended.summary == ("Asked: What is the capital of France?",)
     assert ended.episodes == ()
+    note = text(memory, "memory/2026-02-13.md")
+    assert f"](../{memory.session('s').path})\n\n- Asked: What is the capital of France?\n" in note
+    memory.sync()
+    hits = memory.search("capital of France").hits
+    assert {hit.kind for hit in hits} == {"turn"}, "the note stands for its session"
     own = memory.session("own")
     own.add("user", "Remember that I like tea.", time=START)
     call = {"name": "memory_write", "arguments": {"text": "tea"}}

@@ -185,6 +185,11 @@ def excerpts(said: Sequence[tuple[str, str]]) -> list[TurnExcerpt]:
         ("我们决定下周三去杭州看房。", "主人决定下周三去杭州看房。", "主人在上海买了房。"),
         ("My sister Ida lives in Graz with 2 cats.", "Ida, the owner's sister, lives in Graz with 2 cats.",
          "Ida lives in Graz with 3 cats."),
+        ("I saw Becoming Nicole with Ida last Fri.", "The owner saw 'Becoming Nicole' with Ida on Friday.",
+         "The owner saw 'Becoming Nicole' with Ida on Monday."),
+        ("It snowed in Graz last Mar.", "It snowed in Graz in March.", "It snowed in Graz in May."),
+        ("I used to sing in a choir in Bonn.", "The owner used to sing in a choir in Bonn.",
+         "The owner sings in a choir in Bonn."),
     ],
 )  # fmt: skip
 def test_paraphrases_hold_and_other_things_do_not(said: str, kept: str, dropped: str) -> None:

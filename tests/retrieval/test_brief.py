@@ -115,6 +115,48 @@ def test_what_the_block_says_already_gets_no_row() -> None:
     assert len(kept) == 1
 
 
+GATE = "the code word of the harbour gate is pelican, and Ann keeps the spare key"
+
+
+def _note(said: str, **fields: Any) -> Hit:
+    made = _hit(said, line=4, path="memory/2026-11-23.md", score=0.9)
+    return replace(made, kind="note", origin="agent", **fields)
+
+
+def _fact(value: str, predicate: str = "", *, current: bool = True) -> Hit:
+    meta = {"subject": "user", "predicate": predicate, "value": value, "current": current, "replaces": None}
+    made = _hit(f"‹user› {predicate}: {value} (since 2026-11-23)", line=3, path="memory/facts/user.md")
+    return replace(made, kind="fact", origin="owner", meta=meta)
+
+
+def test_a_turn_stands_for_what_was_made_of_it() -> None:
+    noted = _note(f"## 01:05 Harbour gate\n\n- Asked: Please note: {GATE}", meta={"sources": ["s.jsonl#L2"]})
+    turn = _turn(2, f"Please note: {GATE}.")
+    shown, kept = block([noted, _fact(GATE), turn], budget=800)
+    assert kept == (turn,)
+    assert shown.count("pelican") == 1
+
+
+def test_a_fact_with_its_value_stands_for_the_turn_that_says_no_more() -> None:
+    fact = _fact("Helix 24.07", "preferred editor")
+    assert block([_turn(2, "My preferred editor is Helix 24.07."), fact], budget=800).hits == (fact,)
+    more = _turn(2, "My preferred editor is Helix 24.07. I dropped Vim for it.")
+    assert block([more, fact], budget=800).hits == (more, fact)
+
+
+def test_a_newer_value_is_never_left_out_for_an_older_one() -> None:
+    past, now = _fact("Helix 24.07", "preferred editor", current=False), _fact("Zed 1.0", "preferred editor")
+    again = _turn(9, "My preferred editor is Helix 24.07.")
+    assert block([past, now, again], budget=800).hits == (past, now, again)
+    assert len(block([_turn(2, "My preferred editor is Zed 1.0, not Helix."), now], budget=800).hits) == 2
+
+
+def test_what_found_no_room_stands_for_nothing() -> None:
+    long = _turn(2, f"{'A heron stood at the quay for hours. ' * 400} {GATE}.", score=0.9)
+    short = _turn(90, f"{GATE}.")
+    assert "pelican" in block([long, short], budget=300).text
+
+
 def test_one_long_hit_leaves_room_for_others_and_is_opened_with_what_is_left() -> None:
     long = _turn(3, " ".join(f"word{number}" for number in range(120)), score=0.9)
     short = [_turn(9 + 3 * number, f"Sentence {number} of another matter.") for number in range(3)]

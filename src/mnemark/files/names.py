@@ -74,6 +74,8 @@ _REF: Final = lazy_pattern(
 )
 
 
+SOURCES: Final = "sources"
+"""Key of the refs that a derived passage comes from, in its `meta`."""
 _SOURCES: Final = lazy_pattern(r" \u2014 (?P<refs>[^ ]+\.jsonl#L\d+(?:, [^ ]+\.jsonl#L\d+)*)$")
 
 

@@ -13,13 +13,11 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from mnemark.files.names import split_ref, split_sources
+from mnemark.files.names import SOURCES, split_ref, split_sources
 from mnemark.index.rows import DERIVED, KIND_CODE, first_ordinal
 from mnemark.index.snapshot import Mask, Positions, Snapshot
 from mnemark.text.lazy_pattern import lazy_pattern
 
-SOURCES: Final = "sources"
-"""Key of the sources in the `meta` of a derived passage."""
 FEW: Final = 4
 """Passages that a line may come from to say something about each; an episode comes from more."""
 _LINK: Final = lazy_pattern(r"\]\((?P<target>[^()\s:]+\.(?:md|jsonl)(?:#L\d+(?:-L\d+)?)?)\)")

@@ -18,7 +18,8 @@ from mnemark.facts.known import FACT
 from mnemark.facts.model import Fact, refs_in
 from mnemark.facts.parse import ParsedFact, clean
 from mnemark.files.layout import EPISODES, FACTS, Place, in_scope
-from mnemark.index.derived import SOURCES, linked, sourced_lines
+from mnemark.files.names import SOURCES
+from mnemark.index.derived import linked, sourced_lines
 from mnemark.index.rows import LINE_SHIFT, first_ordinal
 from mnemark.text.markdown.frontmatter import document_title, front_matter
 from mnemark.text.markdown.generated import split

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 from typing import Final, NamedTuple
 
+from mnemark.retrieval import repeats
 from mnemark.retrieval.render import BRIEF_TOKENS, brief, noted_of, source_line, speaker_of, without_comments
-from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import fence, inert, inert_together, visible
 from mnemark.text.summary.filler import is_bare, is_courtesy
 from mnemark.text.words.tokens import estimate_tokens
@@ -22,10 +22,6 @@ _SHARE: Final = 0.2
 """Maximum share of the budget for the whole text of a hit, as long as others wait."""
 _MAX_SHARE: Final = 0.5
 """Maximum share of the budget for one row that is opened further."""
-_REPEATED: Final = 0.7
-"""Share of a hit's sentences, by length, from which it repeats the block."""
-_MIN_SENTENCE: Final = 12
-"""Characters of a sentence that counts as repeated."""
 _MIN_PASSAGE_SHARE: Final = 0.2
 """Share of the best passage's score below which passages are dropped: on seven sets of questions, none of
 about 600 such passages among the first eight was the answer."""
@@ -33,8 +29,6 @@ _MIN_SHARE_OF_ALL: Final = 0.02
 """Share of the best score of all hits, facts included, below which passages are dropped."""
 _MIN_FACT_SHARE: Final = 0.1
 """Share of the best score below which facts are dropped."""
-_SENTENCE: Final = lazy_pattern(r"[^.!?。！？\n]+")
-_NO_WORD: Final = lazy_pattern(r"\W+")
 
 
 class Block(NamedTuple):
@@ -133,18 +127,18 @@ def _is_plain_turn(hit: Hit) -> bool:
 def _packed(hits: Sequence[Hit], budget: int, brief_tokens: int) -> list[_Row]:
     room = budget - _fence_tokens()
     rows: list[_Row] = []
-    said: set[str] = set()
-    waiting = list(hits)
+    shown = repeats.Shown()
+    waiting = repeats.in_best_form(hits)
     for _ in range(2):  # rows that grew together leave room for more
         unplaced = []
-        for hit in waiting:
-            sentences = set(_sentences(hit.text))
-            if _repeats(sentences, said):
+        for told in waiting:
+            if shown.say(told):
                 continue
-            if _add(rows, hit, room, budget, brief_tokens):
-                said |= sentences
+            part = _add(rows, told.hit, room, budget, brief_tokens)
+            if part is None:
+                unplaced.append(told)
             else:
-                unplaced.append(hit)
+                shown.add(told.cut_to(part.words) if part.short else told)
         rows, waiting = _grown_together(rows), unplaced
     for at, row in enumerate(rows):
         rows[at] = _opened(row, room - _cost(rows) + row.cost, budget)
@@ -173,8 +167,8 @@ def _grown_together(rows: Sequence[_Row]) -> list[_Row]:
     return joined
 
 
-def _add(rows: list[_Row], hit: Hit, room: int, budget: int, brief_tokens: int) -> bool:
-    """Add a hit to the rows in the longest form that fits into `room`; return whether one does."""
+def _add(rows: list[_Row], hit: Hit, room: int, budget: int, brief_tokens: int) -> _Part | None:
+    """Add a hit to the rows in the longest form that fits into `room`; return that, None where none does."""
     at = next((at for at, row in enumerate(rows) if row.joins(hit)), None)
     others = rows if at is None else [*rows[:at], *rows[at + 1 :]]
     left = room - _cost(others)
@@ -186,7 +180,7 @@ def _add(rows: list[_Row], hit: Hit, room: int, budget: int, brief_tokens: int) 
         found = least if least.cost <= left else None
     if found is not None:
         rows[len(rows) if at is None else at : len(rows) if at is None else at + 1] = [found]
-    return found is not None
+    return None if found is None else found.parts[-1]
 
 
 def _forms(hit: Hit, budget: int) -> Iterator[tuple[str, bool]]:
@@ -213,18 +207,6 @@ def _opened(row: _Row, left: int, budget: int) -> _Row:
             if longer.cost <= min(left, budget * _MAX_SHARE):
                 row = longer
     return row
-
-
-def _sentences(text: str) -> Iterator[str]:
-    for match in _SENTENCE.finditer(text):
-        words = _NO_WORD.sub(" ", match[0].casefold()).strip()
-        if len(words) >= _MIN_SENTENCE:
-            yield words
-
-
-def _repeats(sentences: set[str], said: set[str]) -> bool:
-    total = sum(map(len, sentences))
-    return bool(total) and sum(map(len, sentences & said)) >= _REPEATED * total
 
 
 def _worth_showing(hits: Sequence[Hit]) -> list[Hit]:

@@ -1,7 +1,7 @@
 """Remember what a model has in its context, so that it does not get it twice. Imports stay light.
 
-What a session was shown is kept as hashes of lines, and of the refs of facts, until a compaction; of its own
-turns, the number of lines that have left the context.
+What a session was shown is kept as hashes of lines, of the words of sentences, and of the refs of facts,
+until a compaction; of its own turns, the number of lines that have left the context.
 """
 
 import hashlib
@@ -17,6 +17,7 @@ from mnemark.errors import MnemarkError
 from mnemark.files import layout, platform
 from mnemark.files.jsonl import count_lines
 from mnemark.text.markdown.comments import drop_comments
+from mnemark.text.words.restated import Said, Sentence, sentences
 
 if TYPE_CHECKING:
     from mnemark.types import Hit, Recall
@@ -26,6 +27,7 @@ _MOST: Final = 5_000
 _SHOWN: Final = ".shown"
 _WINDOW: Final = ""
 """Endings of the notes with the marks, and with the number of lines that have left the model's context."""
+_LETTERS: Final = str.maketrans("0123456789", "ghijklmnop")
 _CLAUDE: Final = f"{layout.MOUNT}claude-code"
 
 
@@ -36,10 +38,25 @@ def _mark(text: str) -> str:
 
 
 def marks_of(lines: Iterable[str], refs: Iterable[str] = ()) -> frozenset[str]:
-    """Return the marks of lines without their bullets, and of refs."""
+    """Return the marks of lines without their bullets, of the sentences in them, and of refs."""
     bare = [text for line in lines if (text := line.strip(" \t-*#"))]
-    labelled = [text for line in bare if (text := line.partition(": ")[2])]  # "Asked: …" in a day's note
-    return frozenset(map(_mark, (*bare, *labelled, *refs)))
+    said = map(_sentence_mark, sentences("\n".join(bare)))
+    return frozenset((*map(_mark, (*bare, *refs)), *said))
+
+
+def _sentence_mark(sentence: Sentence) -> str:
+    """Return a mark of what a sentence says: 16 bits of a hash of each word."""
+    return ".".join(map(_short_hash, (" ".join(sentence.sense), *sentence.words)))
+
+
+def _short_hash(word: str) -> str:
+    found = hashlib.blake2b(word.encode("utf-8", "replace"), digest_size=2).hexdigest()
+    return found.translate(_LETTERS) if word.isalpha() else f"0{found}"
+
+
+def _marked(mark: str) -> Sentence:
+    sense, *words = mark.split(".")
+    return Sentence(tuple(words), (sense,))
 
 
 def new_block(
@@ -69,7 +86,8 @@ def new_block(
     from mnemark.retrieval.block import block
 
     known = _read_by(agent, folder)
-    left = tuple(hit for hit in found.hits if not (known(hit) or (marks and _is_shown(hit, marks))))
+    said = Said(_marked(mark) for mark in marks if "." in mark)
+    left = tuple(hit for hit in found.hits if not (known(hit) or (marks and _is_shown(hit, marks, said))))
     best = found.hits[0].score if found.hits else 0.0
     share = min(left[0].score / best, 1.0) if left and best > 0 and left[0] != found.hits[0] else 1.0
     if not left or found.believable * share < (floor(found, most) if least is None else least):
@@ -102,11 +120,16 @@ def _read_by(agent: str, folder: str) -> "Callable[[Hit], bool]":
     return is_known
 
 
-def _is_shown(hit: "Hit", marks: frozenset[str]) -> bool:
+def _is_shown(hit: "Hit", marks: frozenset[str], said: Said) -> bool:
+    from mnemark.retrieval.repeats import Told
+
     text = drop_comments(hit.text, blanks=" \t")  # no model is shown them
-    said = (line.strip(" \t-*#") for line in text.splitlines() if not line.startswith("#"))
-    lines = frozenset(_mark(line) for line in said if line)
-    return _mark(hit.ref) in marks or (bool(lines) and lines <= marks)
+    bare = (line.strip(" \t-*#") for line in text.splitlines() if not line.startswith("#"))
+    lines = frozenset(_mark(line) for line in bare if line)
+    if _mark(hit.ref) in marks or (bool(lines) and lines <= marks):
+        return True
+    told = Told(hit)
+    return told.may_go and said.repeats(_marked(_sentence_mark(one)) for one in told.sentences)
 
 
 def load(root: Path, session: str) -> frozenset[str]:

@@ -187,8 +187,9 @@ def _is_not_meant(text: str, source: str, part: str) -> bool:
     nearest = max(parts, key=lambda one: len(wanted & _stems(one)), default="")
     if part not in {"open", "next"} and is_unsaid(nearest):
         return True
-    added = _NEGATION.search(text) is not None and _NEGATION.search(source) is None
-    return added or is_denied(value_words(text), [nearest])
+    if _NEGATION.search(text) is not None:
+        return _NEGATION.search(source) is None
+    return is_denied(value_words(text), [nearest])
 
 
 def _days(said: Iterable[TurnExcerpt]) -> set[str]:

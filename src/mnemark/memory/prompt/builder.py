@@ -124,8 +124,7 @@ class PromptBuilder:
             if part.left_out and most and spare > 0:
                 parts[name] = self._part(name, min(most, max(part.budget, part.tokens + spare)))
                 spare -= parts[name].tokens - part.tokens
-        if facts := self.shown_facts(parts.values()):
-            self._quoted.leave_out(facts, self._lines(parts.values()))
+        if self._quoted.leave_out(self.shown_facts(parts.values()), self._lines(parts.values())):
             parts["dynamic"] = self._part("dynamic", parts["dynamic"].budget)
         return self._fitted(parts, budget)
 

@@ -15,10 +15,11 @@ from mnemark.memory.curation.personas import chosen, weighted
 from mnemark.memory.prompt.facts import FactLine
 from mnemark.memory.prompt.parts import JOIN, Layer, cut, fact_layer, first_words, pieces_of
 from mnemark.retrieval.block import NOTHING, Block, block
+from mnemark.retrieval.repeats import Told
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.generated import find
 from mnemark.text.quoting.fence import check_fenced, fenced, inert, inert_together, strip_fences
-from mnemark.text.words.similarity import key_of
+from mnemark.text.words.restated import Said, Sentence, sentences
 from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Hit, Problem, Recall
 
@@ -71,6 +72,11 @@ def _inert(layer: Layer) -> tuple[str, ...]:
     return (*inert_together(layer.pieces[:_FIRST], layer.joint), *layer.pieces[_FIRST:])
 
 
+def _is_said(hit: Hit, said: Said) -> bool:
+    told = Told(hit)
+    return told.may_go and said.repeats(told.sentences)
+
+
 class Quoted:
     """The quoted block, for one budget after the other."""
 
@@ -84,6 +90,10 @@ class Quoted:
         self._ws = ws
         self._more = more
         self._asked = asked
+        self._read: dict[str, list[Sentence]] = {}
+        """What pieces say, read once."""
+        self._shown: list[Sentence] = []
+        """What the prompt says elsewhere."""
         self.recall = asked.recall
         day = asked.now.date()
         self._days = [path for folder in asked.folders for path in day_files(ws.root, folder, day)]
@@ -118,16 +128,23 @@ class Quoted:
         pieces = pieces_of(without_own_comments(text_of(self._ws, path)))
         return Layer(name="day", heading=f"[{path}]", pieces=pieces, sources=(path,), joint=JOIN, newest=True)
 
-    def leave_out(self, refs: Collection[str], lines: Iterable[str]) -> None:
-        """Leave out facts that the prompt shows elsewhere, and pieces that only repeat one of its lines."""
-        keys = {key for line in lines if (key := key_of(line))}
-        self._hits = [hit for hit in self._hits if hit.ref not in refs]
-        self._layers = [
-            msgspec.structs.replace(
-                one, pieces=tuple(p for p in one.pieces if key_of(_DATED.sub("", p)) not in keys)
-            )
-            for one in self._layers
-        ]
+    def leave_out(self, refs: Collection[str], lines: Iterable[str]) -> bool:
+        """Leave out facts that the prompt shows elsewhere, and what repeats its lines; tell if any does."""
+        self._shown = sentences("\n".join(line.lstrip("# ") for line in lines))
+        said, before = Said(self._shown), len(self._hits)
+        self._hits = [hit for hit in self._hits if hit.ref not in refs and not _is_said(hit, said)]
+        return len(self._hits) < before or any(self._new(one, said) != one for one in self._layers)
+
+    def _says(self, piece: str) -> list[Sentence]:
+        if piece not in self._read:
+            self._read[piece] = sentences(_DATED.sub("", piece))
+        return self._read[piece]
+
+    def _new(self, layer: Layer, said: Said) -> Layer:
+        """Return a layer without the pieces that only repeat what was said; the first many are looked at."""
+        few, rest = layer.pieces[:_FIRST], layer.pieces[_FIRST:]
+        kept = tuple(piece for piece in few if not said.repeats(self._says(piece), 1))
+        return msgspec.structs.replace(layer, pieces=(*kept, *rest))
 
     def part(self, budget: int) -> Part:
         """Return the block within its budget: hits, scratchpad, today's notes, episodes, doubtful facts."""
@@ -135,15 +152,18 @@ class Quoted:
         found: list[str] = []
         sources: list[str] = []
         left: list[str] = []
+        said = Said(self._shown)
         recalled = self._recalled(room)
         if recalled.text:
             found.append(recalled.text)
+            said.add(one for hit in recalled.hits for one in Told(hit).sentences)
         for layer in self._layers:
-            part = cut(layer, room - estimate_tokens(JOIN.join([*found, ""])))
+            part = cut(self._new(layer, said), room - estimate_tokens(JOIN.join([*found, ""])))
             left += part.left_out
             if part.text:
                 found.append(inert(part.text))
                 sources += layer.sources
+                said.add(self._says(part.text))
         text = fenced(JOIN.join(found)) if found else ""
         while found and estimate_tokens(text) > budget:
             left.append(first_words(found.pop()))

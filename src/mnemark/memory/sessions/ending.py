@@ -249,7 +249,7 @@ class _Ending:
         path = in_scope(session.scope, f"memory/{begin:%Y-%m-%d}.md")
         mark = f"{session.id}\0{sitting.first}".encode("utf-8", "replace")
         name = f"session-{hashlib.blake2b(mark, digest_size=4).hexdigest()}"
-        rows = note_block(found, (begin, end), path, episode)
+        rows = note_block(found, (begin, end), path, episode, session.path)
 
         def change(text: str) -> str:
             if again and name not in text:  # none was wanted, or a person removed it

@@ -195,16 +195,20 @@ def _head(sitting: Sitting, zone: tzinfo | None, source: str, episode: str, *, c
     return " · ".join(filter(None, (hours, *agents, link(words, source, episode))))
 
 
-def note_block(found: Digest, span: tuple[datetime, datetime], note: str, episode: str) -> list[str]:
+def note_block(
+    found: Digest, span: tuple[datetime, datetime], note: str, episode: str, session: str
+) -> list[str]:
     """Return the part of a day's note about a sitting: a link to its episode, or what was said without one.
 
-    The episode holds what was said and done, and nothing of it is repeated here.
+    The episode holds what was said and done, and nothing of it is repeated here. Without one the title links
+    to the session, so that a recall does not show its turns again.
     """
     begin, end = span
     hours = f"{begin:%H:%M}" + (f"–{end:%H:%M}" if f"{end:%H:%M}" != f"{begin:%H:%M}" else "")
     if episode:
         return [f"## {hours} {link(found.title, episode, note)}"]
     ends = found.title.rstrip(" .。!！?？")
-    said = (line for line in summary_lines(found) if not line.rstrip(" .。!！?？").endswith(ends))
-    rows = [f"- {line}" for line in said]
-    return [f"## {hours} {found.title}".rstrip(), *(["", *rows] if rows else [])]
+    lines = summary_lines(found)
+    rows = [f"- {line}" for line in lines if not (ends and line.rstrip(" .。!！?？").endswith(ends))]
+    title = link(found.title or ("会话" if found.chinese else "Session"), session, note)
+    return [f"## {hours} {title}", *(["", *rows] if rows else [])]

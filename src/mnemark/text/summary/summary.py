@@ -55,6 +55,13 @@ LONGEST_CHECKED: Final = 20_000
 _STEM_LENGTH: Final = 4
 _MIN_STEMS: Final = 5  # summaries with fewer word stems are not compared
 _MIN_SHARED: Final = 0.25
+_CALENDAR: Final = frozenset(
+    "monday tuesday wednesday thursday friday saturday sunday january february march april june july august "  # noqa: SIM905
+    "september october november december".split()
+)
+_SHORTENED: Final = lazy_pattern(
+    r"\b(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
+)
 _COMMON: Final = frozenset({"user", "users", "assistant", "agent", "owner", "the user", "english", "chinese"})
 
 
@@ -75,13 +82,18 @@ def unfounded(words: str, said: str) -> str:
             return f"it names {number}, which nobody said"
     low = said.casefold()
     for name in dict.fromkeys(_NAME.findall(words)):
-        bare = name.casefold().removesuffix("'s")
-        if bare not in low and bare not in _COMMON:
+        bare = name.casefold().rstrip("'-").removesuffix("'s")
+        if bare not in low and bare not in _COMMON and not _is_shortened(bare, low):
             return f"it names {name}, which nobody said"
     pieces = _stems(words)
     if len(pieces) >= _MIN_STEMS and len(pieces & _stems(said)) < _MIN_SHARED * len(pieces):
         return "it has hardly a word of the conversation"
     return ""
+
+
+def _is_shortened(name: str, said: str) -> bool:
+    """Tell whether the name of a day or month stands in what was said as "Fri" or "Tues."."""
+    return name in _CALENDAR and any(short.startswith(name[:3]) for short in _SHORTENED.findall(said))
 
 
 def _stems(text: str) -> set[str]:
