@@ -366,7 +366,7 @@ class FactJournal:
     def _forget(self, change: Change, payload: Mapping[str, Json]) -> None:
         """Hide the facts of a line, which is kept without what it says of turns and notes."""
         own = {key: payload[key] for key in _OF_FACTS if key in payload}
-        self.forgotten.take(Change(kind=change.kind, id=change.id, payload=own))
+        self.forgotten.take(Change(kind="forget", id=change.id, payload=own))
         self._hide_pending(change.id, payload)
         if change.id in self.forgotten.undone:  # by a machine whose lines were read before
             return

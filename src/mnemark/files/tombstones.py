@@ -240,13 +240,13 @@ def _fold(before: Tombstones, forgotten: Forgotten, which: Container[str]) -> To
         if identifier not in forgotten.erased:  # else the same words may be written again
             for path, runs in runs_by_path(payload.get("lines")):
                 lines[_key(path)].update(runs)
-    for key, ids in logs.items():
-        ids.update(before.logs.get(key, "").splitlines())
+    for key, held in logs.items():
+        held.update(before.logs.get(key, "").splitlines())
     return Tombstones(
         turns=before.turns.union(turns),
         facts=frozenset(facts),
         lines={key: frozenset(runs) for key, runs in lines.items()},
-        logs={**before.logs, **{key: "\n".join(sorted(ids)) for key, ids in logs.items()}},
+        logs={**before.logs, **{key: "\n".join(sorted(held)) for key, held in logs.items()}},
     )
 
 
