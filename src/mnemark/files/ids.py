@@ -9,6 +9,7 @@ import secrets
 import threading
 import time
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
@@ -19,6 +20,8 @@ _BASE_32 = str.maketrans(_ALPHABET, "0123456789abcdefghijklmnopqrstuv")
 _TIME_LENGTH = 10
 _COMMON = 6
 """Characters that the ULIDs of a quarter of an hour have in common."""
+_MANY = 24
+"""Ids that are not worth to be placed one by one."""
 _PAIRS = [one + other for one in _ALPHABET for other in _ALPHABET]
 _SHIFTS = range(120, -1, -10)
 _RANDOM_BITS = 80
@@ -87,17 +90,27 @@ class PackedIds:
 
     def union(self, ids: Iterable[str]) -> "PackedIds":
         """Return a set with further ids."""
-        tails, others = dict(self._tails), set(self._others)
+        more: defaultdict[str, set[bytes]] = defaultdict(set)
+        others = set(self._others)
         for identifier in ids:
-            if not is_id(identifier):
+            if is_id(identifier):
+                more[identifier[:_COMMON]].add(identifier[_COMMON:].encode())
+            else:
                 others.add(identifier)
-                continue
-            begin, tail = identifier[:_COMMON], identifier[_COMMON:].encode()
-            held = tails.get(begin, b"")
-            at = _place(held, tail) * len(tail)
-            if held[at : at + len(tail)] != tail:
-                tails[begin] = held[:at] + tail + held[at:]
-        return PackedIds(tails, frozenset(others))
+        merged = {begin: _merged(self._tails.get(begin, b""), tails) for begin, tails in more.items()}
+        return PackedIds(self._tails | merged, frozenset(others))
+
+
+def _merged(held: bytes, more: set[bytes]) -> bytes:
+    """Return sorted tails with further ones among them."""
+    size = LENGTH - _COMMON
+    if len(more) > _MANY:
+        return b"".join(sorted(more.union(held[at : at + size] for at in range(0, len(held), size))))
+    for tail in more:
+        at = _place(held, tail) * size
+        if held[at : at + size] != tail:
+            held = held[:at] + tail + held[at:]
+    return held
 
 
 def _place(tails: bytes, tail: bytes) -> int:
