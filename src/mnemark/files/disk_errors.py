@@ -72,10 +72,9 @@ def _translated(error: OSError, path: Path) -> MnemarkError:
         return BusyError(f"{path.name}: another program has it open; close it there and try again")
     if error.errno in _READ_ONLY:
         return ReadOnlyError(f"{path}: cannot be written ({error.strerror}); check its permissions and owner")
-    if error.errno in _FULL:
-        return MnemarkError(f"{path}: the disk is full and nothing was saved; free some space and try again")
-    if error.errno in _TOO_MANY:
-        return MnemarkError(f"{path}: nothing was saved: {shortage(error)}")
+    if error.errno in _FULL | _TOO_MANY:
+        what, _, fix = shortage(error).partition("; ")
+        return MnemarkError(f"{path}: {what} and nothing was saved; {fix}")
     if is_no_file(error):
         what = "a link" if error.errno in _LINK else "a pipe, a socket or a device"
         return UsageError(f"{path}: is {what}; mnemark writes only to regular files")
