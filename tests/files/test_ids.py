@@ -60,3 +60,25 @@ def test_derived_ids_sort_by_their_moment_and_zones_agree() -> None:
     assert ids.derived_id(b"z", noon) < ids.derived_id(b"a", noon + timedelta(seconds=1))
     shanghai = noon.astimezone(timezone(timedelta(hours=8)))
     assert ids.derived_id(b"a", noon) == ids.derived_id(b"a", shanghai)
+
+
+def test_packed_ids_are_a_set() -> None:
+    made = [ids.new_id() for _ in range(500)]
+    others = ["", "no ulid", made[0].lower(), made[0][:-1], made[0] + "0", "I" * 26]
+    held = ids.PackedIds().union(made[1::2]).union([*made[3::4], others[1]])
+    assert [one for one in made if one in held] == made[1::2]
+    assert [one for one in others if one in held] == [others[1]]
+    assert held
+    assert not ids.PackedIds()
+    assert None not in held
+
+
+@given(st.sets(st.binary(min_size=1, max_size=3)), st.sets(st.binary(min_size=1, max_size=3)))
+def test_packed_ids_hold_what_was_added_and_nothing_else(first: set[bytes], more: set[bytes]) -> None:
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    one, two = ({ids.derived_id(content, moment) for content in some} for some in (first, more))
+    before = ids.PackedIds().union(one)
+    both = before.union(two)
+    assert all(name in both for name in one | two)
+    assert all(name in before for name in one)
+    assert not any(name in before for name in two - one)

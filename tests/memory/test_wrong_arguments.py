@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from faults.logical import LEXICAL
-from mnemark.errors import UsageError
-from mnemark.files.disk_errors import shortage
+from mnemark.errors import ConfigError, MnemarkError, UsageError
+from mnemark.files import platform
+from mnemark.files.config import load
+from mnemark.files.disk_errors import shortage, translate_os_errors
 from mnemark.memory.health.stats import collect
 from mnemark.memory.memory import Memory
 
@@ -54,6 +56,28 @@ def test_wrong_arguments_are_named(tmp_path: Path, what: str) -> None:
 )
 def test_what_runs_short_is_said_with_what_to_do(error: Exception, words: str) -> None:
     assert words in shortage(error)
+
+
+@pytest.mark.parametrize("code", [errno.EMFILE, errno.ENFILE])
+def test_a_write_with_too_many_open_files_names_the_file_and_the_limit(tmp_path: Path, code: int) -> None:
+    with pytest.raises(MnemarkError, match=r"a\.md: too many files are open and .* \(`ulimit -n"):  # noqa: SIM117
+        with translate_os_errors(tmp_path / "a.md"):
+            raise OSError(code, os.strerror(code))
+
+
+@pytest.mark.parametrize(
+    ("code", "words"), [(errno.EMFILE, "ulimit -n"), (errno.EACCES, "check its disk and permissions")]
+)
+def test_settings_that_the_system_does_not_open_are_not_called_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, words: str
+) -> None:
+    def content(path: Path) -> bytes:
+        raise OSError(code, os.strerror(code), str(path))
+
+    monkeypatch.setattr(platform, "content", content)
+    with pytest.raises(ConfigError, match=words) as told:
+        load(tmp_path)
+    assert "Correct the file" not in str(told.value)
 
 
 def test_a_defect_is_no_shortage() -> None:

@@ -8,7 +8,7 @@ text equals the value of one key, `meta["text"]` names that key instead, so that
 import asyncio
 import functools
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, ParamSpec, TypeVar
 from urllib.parse import quote, unquote
@@ -124,7 +124,7 @@ class ItemLog:
 
     def items(self, *, hidden: bool = False) -> list[StoredItem]:
         """Return the items, oldest first; with `hidden`, also hidden ones."""
-        hidden_ids = frozenset() if hidden else self.memory.index.hidden.current().turns
+        hidden_ids: Container[str] = () if hidden else self.memory.index.hidden.current().turns
         with self._guard:
             self._read_new()
             return [one for one in self._read if one.id not in hidden_ids]

@@ -31,6 +31,8 @@ _TEXTS: Final = (
     "against",
 )
 _SHARES: Final = ("importance", "confidence")
+_OF_FACTS: Final = ("ids", "passing", "ends", "said", "erase")
+"""What a line that forgets says of facts."""
 
 
 def versions_in(identifier: str, payload: Mapping[str, Json]) -> set[str]:
@@ -211,7 +213,7 @@ class FactJournal:
         self.refresh()
         return kept
 
-    def _read(self, entry: JournalEntry) -> None:  # noqa: C901 - one case for each kind of line
+    def _read(self, entry: JournalEntry) -> None:  # noqa: C901, PLR0912 - one case for each kind of line
         change = entry.change
         payload = change.payload if isinstance(change.payload, Mapping) else {}
         own = entry.file == self.journal.file
@@ -231,13 +233,16 @@ class FactJournal:
                 self._edited(change, payload, own=own)
             case "tombstone":
                 self._removed(change, payload)
-            case "forget" | "undo" | "erased":
+            case "forget":
+                self._forget(change, payload)
+            case "erased":
                 self.forgotten.take(change)
-                if change.kind == "forget":
-                    self._hide_pending(change.id, payload)
-                elif change.kind == "undo":
-                    for identifier in _ids(payload):
-                        self._undo(identifier)
+                if any(self.forgotten.passing(line) for line in _ids(payload)):
+                    self._update_hidden()
+            case "undo":
+                self.forgotten.take(change)
+                for identifier in _ids(payload):
+                    self._undo(identifier)
                 self._update_hidden()
             case "accept" | "reject":
                 self._decide(entry, payload)
@@ -276,7 +281,9 @@ class FactJournal:
                 self._pending.add(one)
 
     def _touch(self, change: Change, payload: Mapping[str, Json]) -> None:
-        ids = [change.id, *_ids(payload)]
+        if change.kind == "erased":  # it names lines
+            return
+        ids = [*_ids(payload)] if change.kind == "forget" else [change.id, *_ids(payload)]
         ids += [self.confirmations[one].fact for one in ids if one in self.confirmations]
         before = payload.get("before")
         if isinstance(before, Mapping) and isinstance(before.get("id"), str):
@@ -356,12 +363,24 @@ class FactJournal:
                 gone = msgspec.structs.replace(fact, id=past_id(fact), origin="file", supersedes=before)
                 self.past[gone.id] = gone if gone.until else msgspec.structs.replace(gone, until=at)
 
+    def _forget(self, change: Change, payload: Mapping[str, Json]) -> None:
+        """Hide the facts of a line, which is kept without what it says of turns and notes."""
+        own = {key: payload[key] for key in _OF_FACTS if key in payload}
+        self.forgotten.take(Change(kind="forget", id=change.id, payload=own))
+        self._hide_pending(change.id, payload)
+        if change.id in self.forgotten.undone:  # by a machine whose lines were read before
+            return
+        self.hidden |= self.forgotten.hidden_facts(change.id)
+        self.ends |= _ends_in(own)
+        self.epoch += own.keys() != {"erase"}
+
     def _hide_pending(self, line: str, payload: Mapping[str, Json]) -> None:
         """Remove forgotten facts from the pending lines."""
         if line in self.forgotten.undone:
             return
         ids = self.forgotten.hidden_facts(line)
-        self._hidden_pending[line] = ids & self._pending
+        if waited := ids & self._pending:
+            self._hidden_pending[line] = waited
         self._settle(*ids)
         if payload.get("erase"):
             for identifier in ids:  # or a missing bullet would be journaled as removed, with its text
@@ -389,11 +408,7 @@ class FactJournal:
         self.epoch += 1
         standing = dict(self.forgotten.standing())
         self.hidden = self.withdrawn.union(*(self.forgotten.hidden_facts(line) for line in standing))
-        self.ends = {
-            str(fact): str(end)
-            for payload in standing.values()
-            for fact, end in _mapping(payload.get("ends")).items()
-        }
+        self.ends = {fact: end for payload in standing.values() for fact, end in _ends_in(payload).items()}
 
     def was_erased(self) -> dict[str, str]:
         """Return the id of the line that last erased a fact, by `said_mark` of its words.
@@ -419,6 +434,10 @@ class FactJournal:
 
 def _ids(payload: Mapping[str, Json]) -> Sequence[str]:
     return strings([*strings(payload.get("ids")), payload.get("fact", payload.get("id"))])
+
+
+def _ends_in(payload: Mapping[str, Json]) -> dict[str, str]:
+    return {str(fact): str(end) for fact, end in _mapping(payload.get("ends")).items()}
 
 
 def _mapping(value: Json) -> Mapping[str, Json]:

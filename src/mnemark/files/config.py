@@ -17,6 +17,7 @@ from msgspec import Meta
 
 from mnemark.errors import ConfigError, UsageError
 from mnemark.files import layout, platform, user_config
+from mnemark.files.disk_errors import shortage
 from mnemark.files.user_config import NAMES, LLMConfig, trusted
 from mnemark.text import toml
 from mnemark.text.redaction.redact import DEFAULT
@@ -158,7 +159,9 @@ def _read_own(path: Path) -> dict[str, Any]:
         data = toml.loads(platform.content(path).decode("utf-8-sig"))
     except FileNotFoundError:
         return {}
-    except (ValueError, OSError) as error:
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {shortage(error)}") from error
+    except ValueError as error:
         raise ConfigError(
             f"{path.name} cannot be read: {error}. Correct the file, or move it away."
         ) from error

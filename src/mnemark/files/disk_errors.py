@@ -10,6 +10,7 @@ from mnemark.files.platform import NotAFileError, UnreadableError
 
 _READ_ONLY = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_TOO_MANY = frozenset({errno.EMFILE, errno.ENFILE})
 REFUSED_NAMES = frozenset({errno.EILSEQ, errno.EINVAL, errno.ENAMETOOLONG, errno.ENOTDIR})
 """Errors for names that a file system cannot hold."""
 _WINDOWS_SHARING = frozenset({32, 33})  # another program has the file open, or locks a part of it
@@ -42,7 +43,7 @@ def shortage(error: BaseException) -> str:
     code = error.errno if isinstance(error, OSError) else None
     if code in _FULL:
         return "the disk is full; free some space and try again"
-    if code in {errno.EMFILE, errno.ENFILE}:
+    if code in _TOO_MANY:
         return "too many files are open; raise the limit (`ulimit -n 1024`) and try again"
     if (
         code == errno.ENOMEM
@@ -71,8 +72,9 @@ def _translated(error: OSError, path: Path) -> MnemarkError:
         return BusyError(f"{path.name}: another program has it open; close it there and try again")
     if error.errno in _READ_ONLY:
         return ReadOnlyError(f"{path}: cannot be written ({error.strerror}); check its permissions and owner")
-    if error.errno in _FULL:
-        return MnemarkError(f"{path}: the disk is full and nothing was saved; free some space and try again")
+    if error.errno in _FULL | _TOO_MANY:
+        what, _, fix = shortage(error).partition("; ")
+        return MnemarkError(f"{path}: {what} and nothing was saved; {fix}")
     if is_no_file(error):
         what = "a link" if error.errno in _LINK else "a pipe, a socket or a device"
         return UsageError(f"{path}: is {what}; mnemark writes only to regular files")

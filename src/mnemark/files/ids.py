@@ -8,6 +8,9 @@ import hashlib
 import secrets
 import threading
 import time
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 LENGTH = 26
@@ -15,6 +18,10 @@ _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _BASE_32 = str.maketrans(_ALPHABET, "0123456789abcdefghijklmnopqrstuv")
 """To the digits that `int` reads."""
 _TIME_LENGTH = 10
+_COMMON = 6
+"""Characters that the ULIDs of a quarter of an hour have in common."""
+_MANY = 24
+"""Ids that are not worth to be placed one by one."""
 _PAIRS = [one + other for one in _ALPHABET for other in _ALPHABET]
 _SHIFTS = range(120, -1, -10)
 _RANDOM_BITS = 80
@@ -56,6 +63,60 @@ def time_of(identifier: str) -> datetime:
 def is_id(text: str) -> bool:
     """Whether `text` has the shape of a ULID."""
     return len(text) == LENGTH and text[0] <= "7" and not text.strip(_ALPHABET)
+
+
+class PackedIds:
+    """An immutable set of ids, for many: a ULID takes some 20 bytes of it."""
+
+    __slots__ = ("_others", "_tails")
+
+    def __init__(self, tails: dict[str, bytes] | None = None, others: frozenset[str] = frozenset()) -> None:
+        self._tails = tails or {}
+        """The sorted ends of the ULIDs of a quarter of an hour, without separators, by their common begin."""
+        self._others = others
+
+    def __bool__(self) -> bool:
+        return bool(self._tails or self._others)
+
+    def __contains__(self, identifier: object) -> bool:
+        if not isinstance(identifier, str):
+            return False
+        tails = self._tails.get(identifier[:_COMMON])
+        if tails is None or not is_id(identifier):
+            return identifier in self._others
+        tail = identifier[_COMMON:].encode()
+        at = _place(tails, tail) * len(tail)
+        return tails[at : at + len(tail)] == tail
+
+    def union(self, ids: Iterable[str]) -> "PackedIds":
+        """Return a set with further ids."""
+        more: defaultdict[str, set[bytes]] = defaultdict(set)
+        others = set(self._others)
+        for identifier in ids:
+            if is_id(identifier):
+                more[identifier[:_COMMON]].add(identifier[_COMMON:].encode())
+            else:
+                others.add(identifier)
+        merged = {begin: _merged(self._tails.get(begin, b""), tails) for begin, tails in more.items()}
+        return PackedIds(self._tails | merged, frozenset(others))
+
+
+def _merged(held: bytes, more: set[bytes]) -> bytes:
+    """Return sorted tails with further ones among them."""
+    size = LENGTH - _COMMON
+    if len(more) > _MANY:
+        return b"".join(sorted(more.union(held[at : at + size] for at in range(0, len(held), size))))
+    for tail in more:
+        at = _place(held, tail) * size
+        if held[at : at + size] != tail:
+            held = held[:at] + tail + held[at:]
+    return held
+
+
+def _place(tails: bytes, tail: bytes) -> int:
+    """Return where a tail stands, or belongs, among sorted ones of its length."""
+    size = len(tail)
+    return bisect_left(range(len(tails) // size), tail, key=lambda at: tails[at * size : (at + 1) * size])
 
 
 def _encode(value: int) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from mnemark.files import jsonl
-from mnemark.text.dates.written import undated
+from mnemark.text.dates.written import undated_bytes
 from mnemark.types import Json
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class BytePatterns:
         if next(self._present(data), None) is not None or self._is_cut_in(data):
             return True
         # Notes have dates beside words such as "tomorrow".
-        plain = undated(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        plain = undated_bytes(data)
         return plain != data and next(self._present(plain), None) is not None
 
     def _is_cut_in(self, data: bytes) -> bool:

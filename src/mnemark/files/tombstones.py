@@ -7,11 +7,12 @@ reverts it. Other lines of the journal are skipped without parsing, so that long
 import hashlib
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from mnemark.files import layout
+from mnemark.files.ids import PackedIds
 from mnemark.files.journal import Change, Journal
 from mnemark.text.diff import runs_in
 from mnemark.text.lines import lines as lines_of
@@ -27,14 +28,14 @@ class Tombstones(NamedTuple):
     """The hidden turns, facts and lines. `version` increases with every change."""
 
     version: int = 0
-    turns: frozenset[str] = frozenset()
+    turns: PackedIds = PackedIds()
     """Ids of turns."""
     facts: frozenset[str] = frozenset()
     """Ids of facts."""
     lines: Mapping[Place, frozenset[Run]] = MappingProxyType({})
     """Lines of notes."""
-    logs: Mapping[Place, frozenset[str]] = MappingProxyType({})
-    """Ids of the hidden turns of a log."""
+    logs: Mapping[Place, str] = MappingProxyType({})
+    """Ids of the hidden turns of a log, sorted, one a line."""
 
     def __bool__(self) -> bool:
         return bool(self.turns or self.facts or self.lines)
@@ -44,11 +45,15 @@ class Tombstones(NamedTuple):
         if not self:
             return ""
         key = _key(path)
-        found = [*(" ".join(run) for run in self.lines.get(key, ())), *self.logs.get(key, ())]
+        found = [*(" ".join(run) for run in self.lines.get(key, ())), *self.logs.get(key, "").splitlines()]
         place = layout.place(path)
         if place is not None and place.kind == "fact":
             found += self.facts
         return hashlib.blake2b("\n".join(sorted(found)).encode(), digest_size=8).hexdigest() if found else ""
+
+    def count(self, path: str) -> int:
+        """Return how many turns of a log are hidden."""
+        return len(self.logs.get(_key(path), "").splitlines())
 
     def turns_left(self, turns: Iterable[tuple[int, Turn]]) -> list[tuple[int, Turn]]:
         """Return turns with their lines, without the hidden ones."""
@@ -153,8 +158,13 @@ class Forgotten:
         payload = self.lines[identifier].payload
         if not isinstance(payload, Mapping):
             return frozenset()
-        passing = () if identifier in self.erased else strings(payload.get("passing"))
+        passing = () if identifier in self.erased else self.passing(identifier)
         return frozenset((*strings(payload.get("ids")), *passing))
+
+    def passing(self, identifier: str) -> Sequence[str]:
+        """Return the ids of the facts that a line hides until they are erased."""
+        payload = self.lines[identifier].payload if identifier in self.lines else None
+        return strings(payload.get("passing")) if isinstance(payload, Mapping) else ()
 
     def unfinished(self) -> list[Change]:
         """Return the lines that request an erasure which is not complete, sorted by id."""
@@ -174,7 +184,13 @@ class TombstoneLog:
         self._feed = journal.feed(*Forgotten.KINDS)
         self._lock = threading.Lock()
         self._hidden = NOTHING
+        self._clear()
+
+    def _clear(self) -> None:
         self._forgotten = Forgotten()
+        """Without the completed erasures."""
+        self._erased = NOTHING
+        """What these hide. Nothing shows it again, so that no line of theirs is kept in memory."""
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -186,11 +202,20 @@ class TombstoneLog:
         with self._lock:
             rewritten, entries = self._feed.take()
             if rewritten:
-                self._forgotten = Forgotten()
+                self._clear()
             changed = [self._forgotten.take(entry.change) for entry in entries]
             if rewritten or any(changed):
-                self._hidden = _fold(self._forgotten, self._hidden.version + 1)
+                self._drop_completed()
+                now = _fold(self._erased, self._forgotten, self._forgotten.lines)
+                self._hidden = now._replace(version=self._hidden.version + 1)
             return self._hidden
+
+    def _drop_completed(self) -> None:
+        done = self._forgotten.erased & self._forgotten.lines.keys()
+        self._erased = _fold(self._erased, self._forgotten, done) if done else self._erased
+        for line in done:
+            del self._forgotten.lines[line]
+        self._forgotten.erased -= done
 
     def unfinished(self) -> list[Change]:
         """Return the lines that request an erasure which is not complete, oldest first."""
@@ -199,12 +224,15 @@ class TombstoneLog:
             return self._forgotten.unfinished()
 
 
-def _fold(forgotten: Forgotten, version: int) -> Tombstones:
+def _fold(before: Tombstones, forgotten: Forgotten, which: Container[str]) -> Tombstones:
+    """Return tombstones with what some standing lines hide, and the facts that were taken back."""
     turns: set[str] = set()
-    facts = set(forgotten.undone)  # facts that were taken back, too, while a file still holds them
+    facts = {*before.facts, *forgotten.undone}  # while a file still holds them
     lines: defaultdict[Place, set[Run]] = defaultdict(set)
     logs: defaultdict[Place, set[str]] = defaultdict(set)
     for identifier, payload in forgotten.standing():
+        if identifier not in which:
+            continue
         facts |= forgotten.hidden_facts(identifier)
         for path, ids in by_path(payload.get("turns")):
             turns.update(ids)
@@ -212,12 +240,13 @@ def _fold(forgotten: Forgotten, version: int) -> Tombstones:
         if identifier not in forgotten.erased:  # else the same words may be written again
             for path, runs in runs_by_path(payload.get("lines")):
                 lines[_key(path)].update(runs)
+    for key, held in logs.items():
+        held.update(before.logs.get(key, "").splitlines())
     return Tombstones(
-        version,
-        frozenset(turns),
-        frozenset(facts),
-        {key: frozenset(runs) for key, runs in lines.items()},
-        {key: frozenset(ids) for key, ids in logs.items()},
+        turns=before.turns.union(turns),
+        facts=frozenset(facts),
+        lines={key: frozenset(runs) for key, runs in lines.items()},
+        logs={**before.logs, **{key: "\n".join(sorted(held)) for key, held in logs.items()}},
     )
 
 

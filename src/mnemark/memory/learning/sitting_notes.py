@@ -5,7 +5,7 @@ what they only ask, suppose or deny is no note. Texts of tools and pages are no 
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final, NamedTuple
 
@@ -225,14 +225,14 @@ def payload_of(notes: SittingNotes, session: str, turns: Sequence[str]) -> dict[
     return {"session": session, "first": turns[0], "last": turns[-1], "notes": content}
 
 
-def notes_of(payload: Mapping[str, Json], hidden: Iterable[str] = ()) -> SittingNotes:
+def notes_of(payload: Mapping[str, Json], hidden: Container[str] = ()) -> SittingNotes:
     """Return the notes in a journal payload, without those on turns that are hidden."""
     try:
         notes = msgspec.convert(payload.get("notes"), SittingNotes)
     except msgspec.ValidationError:
         return SittingNotes()
-    gone = set(hidden)
     kept = {
-        name: tuple(note for note in getattr(notes, name) if gone.isdisjoint(note.turns)) for name in PARTS
+        name: tuple(note for note in getattr(notes, name) if not any(turn in hidden for turn in note.turns))
+        for name in PARTS
     }
     return SittingNotes(title=notes.title, **kept)

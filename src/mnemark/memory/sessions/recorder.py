@@ -72,9 +72,9 @@ class Recorder:
 
     def last(self, n: int = WINDOW) -> list[Turn]:
         """Return the last `n` turns that are not forgotten, oldest first."""
-        hidden = self.ws.index.hidden.current().turns
-        found = self.log.last(n + len(hidden))
-        return [turn for turn in found if turn.id not in hidden][-n:]
+        hidden = self.ws.index.hidden.current()
+        found = self.log.last(n + hidden.count(self.path))
+        return [turn for turn in found if turn.id not in hidden.turns][-n:]
 
     @property
     def idle_since(self) -> datetime | None:

@@ -8,6 +8,7 @@ names its date already, gets none.
 
 import re
 from datetime import date, datetime, timedelta
+from functools import cache
 from typing import Final
 
 from mnemark.text.dates.ranges import spans
@@ -32,7 +33,9 @@ _PART_OF_DAY: Final = lazy_pattern(
     r"(?<!\s)(?:\s++(?:in the |at )?(?:morning|afternoon|evening|night)|\s*+的?(?:凌晨|清晨|早晨|早上|上午|中午|下午|傍晚|晚上|夜里))$",
     re.IGNORECASE,
 )
-_DATED: Final = lazy_pattern(r" ?[(（](?P<first>\d{4}(?:-\d\d){0,2})(?:–(?P<last>\d{4}-\d\d-\d\d))?[)）]")
+_DATED: Final = lazy_pattern(
+    r" ?(?:\(|（)(?P<first>\d{4}(?:-\d\d){0,2})(?:–(?P<last>\d{4}-\d\d-\d\d))?(?:\)|）)"  # in UTF-8, too
+)
 
 
 def dated(text: str, said: datetime, *, ahead: bool = False) -> str:
@@ -69,6 +72,16 @@ def dated(text: str, said: datetime, *, ahead: bool = False) -> str:
 def undated(text: str) -> str:
     """Return a text without the dates that `dated` wrote."""
     return _DATED.sub("", text)
+
+
+def undated_bytes(data: bytes) -> bytes:
+    """Return UTF-8 text as `undated` does; `data` itself where it has no such date: it may be a large file."""
+    return _dated_bytes().sub(b"", data)
+
+
+@cache
+def _dated_bytes() -> re.Pattern[bytes]:
+    return re.compile(_DATED.pattern.encode())
 
 
 def last_day(text: str) -> date | None:

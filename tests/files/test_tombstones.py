@@ -1,0 +1,110 @@
+"""Tombstones: what hides forgotten text, and what it takes to keep them."""
+
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mnemark.facts.journal import FactJournal
+from mnemark.files.ids import new_id
+from mnemark.files.journal import Change, Journal
+from mnemark.files.needles import BytePatterns
+from mnemark.files.tombstones import TombstoneLog
+
+TURNS = 12
+
+
+def erase_sessions(journal: Journal, count: int) -> list[str]:
+    """Append what an erasure of each of some sessions says; return the ids of their turns."""
+    erased: list[str] = []
+    lines: list[Change] = []
+    for _ in range(count):
+        ids, line = [new_id() for _ in range(TURNS)], new_id()
+        payload = {"turns": {f"sessions/s-{line}.jsonl": list(ids)}, "erase": True}
+        lines.append(Change(kind="forget", id=line, payload=payload, origin="owner"))
+        lines.append(Change(kind="erased", payload={"ids": [line]}, origin="owner"))
+        erased += ids
+    journal.append_many(lines)
+    return erased
+
+
+def kept_by(work: Callable[[], object]) -> int:
+    """Return the bytes that are still in use after some work."""
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        work()
+        return tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("reader", ["tombstones", "facts"])
+def test_a_turn_that_was_erased_takes_some_bytes_of_memory(tmp_path: Path, reader: str) -> None:
+    journal = Journal(tmp_path, "m1")
+    read = TombstoneLog(journal).current if reader == "tombstones" else FactJournal(journal).refresh
+    erase_sessions(journal, 20)
+    read()
+    erase_sessions(journal, 500)
+    assert kept_by(read) / (500 * TURNS) < 120
+
+
+def test_erased_turns_stay_hidden_whatever_comes_after(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, "m1")
+    log = TombstoneLog(journal)
+    first = erase_sessions(journal, 3)
+    assert all(one in log.current().turns for one in first)
+    hidden = journal.append(Change(kind="forget", payload={"turns": {"sessions/a.jsonl": ["one", "two"]}}))
+    assert "one" in log.current().turns
+    assert log.current().count("sessions/a.jsonl") == 2
+    journal.append(Change(kind="undo", payload={"ids": [hidden.id]}))
+    more = erase_sessions(journal, 2)
+    assert "one" not in log.current().turns
+    assert log.current().count("sessions/a.jsonl") == 0
+    again = TombstoneLog(Journal(tmp_path, "m1"))
+    for now in (log.current(), again.current()):
+        assert all(one in now.turns for one in first + more)
+    assert not log.unfinished()
+    assert {path: log.current().mark(path) for path in ("sessions/a.jsonl", "notes.md")} == {
+        path: again.current().mark(path) for path in ("sessions/a.jsonl", "notes.md")
+    }
+
+
+def test_an_erasure_whose_end_was_read_first_is_complete(tmp_path: Path) -> None:
+    journal, log = Journal(tmp_path, "m1"), TombstoneLog(Journal(tmp_path, "m2"))
+    line = new_id()
+    journal.append(Change(kind="erased", payload={"ids": [line]}))
+    log.current()
+    payload = {"turns": {"sessions/a.jsonl": ["one"]}, "lines": {"notes.md": [["00"]]}, "erase": True}
+    journal.append(Change(kind="forget", id=line, payload=payload))
+    assert "one" in log.current().turns
+    assert not log.current().lines
+    assert not log.unfinished()
+
+
+def test_turns_that_are_erased_change_no_facts(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, "m1")
+    facts = FactJournal(journal)
+    facts.refresh()
+    before = facts.epoch
+    erase_sessions(journal, 5)
+    facts.refresh()
+    assert facts.epoch == before
+    journal.append(Change(kind="forget", payload={"ids": ["f1"], "ends": {"f0": "2026-01-01"}}))
+    facts.refresh()
+    assert (facts.epoch > before, facts.hidden, facts.ends) == (True, {"f1"}, {"f0": "2026-01-01"})
+
+
+def test_a_large_file_is_searched_without_copies_of_it() -> None:
+    data = bytes(range(256)) * 8192
+    words = BytePatterns(["the words of a turn"])
+    tracemalloc.start()
+    try:
+        assert not words.found_in(data)
+        assert tracemalloc.get_traced_memory()[1] < len(data) // 8
+    finally:
+        tracemalloc.stop()
+    dated = data + b"the words (2026-11-25) of a turn"
+    assert words.found_in(dated)
+    assert BytePatterns(["下周三交稿"]).found_in("下周三（2026-11-25）交稿".encode())
