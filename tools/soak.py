@@ -2,12 +2,13 @@
 
     python tools/soak.py --minutes 60
 
-What is older than `KEPT` sessions is erased, so that the folder stays as large as it was and what the
-process takes can be held against its own beginning. Prints memory, open files and threads every 15 seconds.
-At the end the folder is opened anew: what was acknowledged must be there once, what was erased nowhere, not
-even in the index. Memory is flat where the median of the last quarter is at most `GROWN` times that of the
-second quarter (what is loaded once is loaded by then); open files and threads where it is at most `FEW` more.
-Exits with 1 where something failed. Linux only: `/proc` tells what a process takes.
+What is older than `KEPT` sessions is erased, and each value of a fact that was replaced, so that the folder
+stays as large as it was and what the process takes can be held against its own beginning. Prints memory, open
+files and threads every 15 seconds. At the end the folder is opened anew: what was acknowledged must be there
+once, what was erased nowhere, not even in the index. Memory is flat where the median of the last quarter is
+at most `GROWN` times that of the second quarter (what is loaded once is loaded by then); open files and
+threads where it is at most `FEW` more. Exits with 1 where something failed. Linux only: `/proc` tells what a
+process takes.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from collections import deque
 from pathlib import Path
 from typing import NamedTuple
 
+from mnemark import Fact
 from mnemark.memory.memory import Memory
 
 KEPT = 30
@@ -48,7 +50,7 @@ class Soak:
         self.memory = memory
         self.chance = random.Random(seed)
         self.sessions: deque[tuple[str, list[str]]] = deque()
-        self.facts: dict[str, str] = {}
+        self.facts: dict[str, Fact] = {}
         self.erased: set[str] = set()
         self.count = 0
 
@@ -74,9 +76,11 @@ class Soak:
         memory.recall(" ".join(self.chance.choices(_WORDS, k=3)), deadline=0.5)
         session.end()
         subject = f"subject {self.chance.randrange(FACTS)}"
-        word = self.mark()
-        memory.remember("state", word, subject=subject)
-        self.facts[subject] = word
+        before, word = self.facts.get(subject), self.mark()
+        self.facts[subject] = memory.remember("state", word, subject=subject)
+        if before is not None:
+            self.forget(before.id, id=before.id)
+            self.erased.add(before.value)
         newest = self.chance.choice(said)
         if not any(newest in hit.text for hit in memory.search(newest).hits):
             raise SystemExit(f"round {number}: {newest} was acknowledged and is not found")
@@ -90,9 +94,13 @@ class Soak:
     def erase(self) -> None:
         """Erase the oldest session with all that came of it."""
         name, words = self.sessions.popleft()
-        if self.memory.forget(session=name, erase=True).waiting:
-            raise SystemExit(f"{name} was not erased")
+        self.forget(name, session=name)
         self.erased.update(words)
+
+    def forget(self, name: str, *, session: str | None = None, id: str | None = None) -> None:  # noqa: A002
+        """Erase a session or a fact."""
+        if self.memory.forget(session=session, id=id, erase=True).waiting:
+            raise SystemExit(f"{name} was not erased")
 
     def missing(self, root: Path) -> list[str]:
         """Return what is not as it was acknowledged, after the folder was opened anew."""
@@ -103,7 +111,8 @@ class Soak:
             found = [f"{word} is there {n} times" for word in wanted if (n := logs.count(word.encode())) != 1]
             found += [f"{word} is not found" for word in wanted[::50] if not memory.search(word).hits]
             known = {str(fact.value) for fact in memory.facts()}
-            found += [f"{subject} is not {word}" for subject, word in self.facts.items() if word not in known]
+            wrong = (fact for fact in self.facts.values() if fact.value not in known)
+            found += [f"{fact.subject} is not {fact.value}" for fact in wrong]
         everywhere = b"".join(path.read_bytes() for path in root.rglob("*") if path.is_file())
         return found + [
             f"{word} was erased and is there" for word in self.erased if word.encode() in everywhere
