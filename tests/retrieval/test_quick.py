@@ -8,7 +8,7 @@ import pytest
 
 from mnemark import Memory
 from mnemark.errors import NotFoundError
-from mnemark.index.read_only import LENGTH_AT, LINE_SHIFT, ROW, QuickIndex, Row
+from mnemark.index.read_only import LENGTH_AT, LINE_SHIFT, ROW, Place, QuickIndex, Row
 from mnemark.index.rows import ROW as COLUMNS
 from mnemark.index.rows import first_ordinal
 from mnemark.retrieval.quick_search import quick_search
@@ -137,3 +137,34 @@ def test_of_common_words_the_newest_passages_are_found(
         int(hit.text.split()[-1].strip(".")) for hit in quick_search(tmp_path, "deploy of the shop").hits
     }
     assert numbers == {36, 37, 38, 39}
+
+
+def test_columns_are_read_for_the_best_passages_only(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[object] = []
+    row = QuickIndex.row
+
+    def noted(self: QuickIndex, place: Place) -> Row:
+        read.append(place)
+        return row(self, place)
+
+    monkeypatch.setattr(QuickIndex, "row", noted)
+    with Memory.open(root, config={"embedder": "none"}) as memory:
+        memory.session("long").add_many(
+            [memory.session("long").turn("user", f"the lantern and the anchor {n}") for n in range(1_500)]
+        )
+        memory.sync()
+    assert len(quick_search(root, "lantern anchor", k=5).hits) == 5
+    assert 5 <= len(read) < 500
+
+
+def test_long_and_dead_passages_are_read_as_they_are(tmp_path: Path) -> None:
+    for name, words in (("long", "walrus " * 400), ("gone", "walrus gone"), ("short", "walrus tide")):
+        (tmp_path / f"{name}.md").write_text(f"# {name}\n\n{words}\n", "utf-8")
+    with Memory.open(tmp_path, config={"embedder": "none", "passage_tokens": 2_048}) as memory:
+        memory.sync()
+        (tmp_path / "gone.md").write_text("# gone\n\nnothing\n", "utf-8")
+        memory.sync()
+    with QuickIndex(tmp_path) as index:
+        _, mean = index.counts()
+    assert mean > 100
+    assert {hit.path for hit in quick_search(tmp_path, "walrus").hits} == {"long.md", "short.md"}

@@ -10,6 +10,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import compress
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
@@ -54,6 +55,26 @@ class Place(NamedTuple):
 
     part: int
     number: int
+
+    def key(self) -> int:
+        """Return it as a number, for tables of many; see `Place.of`."""
+        return self.part << 16 | self.number
+
+    @classmethod
+    def of(cls, key: int) -> "Place":
+        """Return the position with this key."""
+        return cls(key >> 16, key & 0xFFFF)
+
+
+class Postings(NamedTuple):
+    """The passages of a segment that contain a term: their numbers, and how often, as in `segment`."""
+
+    part: int
+    """The index of the segment in the list."""
+    numbers: "array[int]"
+    counts: bytes
+    words: Sequence[int]
+    """The lengths of all passages of the segment, in words."""
 
 
 class Stored(NamedTuple):
@@ -108,6 +129,7 @@ class QuickIndex:
             raise NotFoundError(f"there is no index in {root}; create it with `mnemark sync`")
         self._root = root
         self._hidden = hidden
+        self._words_of: dict[int, Sequence[int]] = {}
         self._db = schema.connect(path, readonly=True)
         self._path = path
         try:
@@ -168,10 +190,7 @@ class QuickIndex:
     def counts(self) -> tuple[int, float]:
         """Return the number of passages, dead ones included, and their mean length in words."""
         count = sum(size for _, size, _, _ in self._parts)
-        words = sum(
-            sum(rows[LENGTH_AT :: ROW.size]) + 256 * sum(rows[LENGTH_AT + 1 :: ROW.size])
-            for _, _, rows, _ in self._parts
-        )
+        words = sum(sum(self._words(part)) for part in range(len(self._parts)))
         return count, words / count if count else 0.0
 
     def holding(self, term: str) -> int:
@@ -195,15 +214,26 @@ class QuickIndex:
         with self._reading():
             return dict(schema.rows(self._db, "SELECT id, name FROM scopes"))
 
-    def postings(self, term: str) -> Iterator[tuple[Place, int, int]]:
-        """Yield the live passages that contain a term, the newest first: place, count in text and head."""
+    def postings(self, term: str) -> Iterator[Postings]:
+        """Yield the live passages that contain a term, by segment, the newest first."""
         for part, data in self._data(term):
             _, size, _, dead = self._parts[part]
             numbers = _numbers(data)
             counts = data[2 * len(numbers) :]
-            for number, packed in zip(reversed(numbers), reversed(counts), strict=True):
-                if number < size and not dead[number >> 3] & (0x80 >> (number & 7)):
-                    yield Place(part, number), packed & 0x3F, packed >> 6
+            if any(dead) or (len(numbers) and max(numbers) >= size):
+                live = [
+                    number < size and not dead[number >> 3] & (0x80 >> (number & 7)) for number in numbers
+                ]
+                numbers, counts = array("H", compress(numbers, live)), bytes(compress(counts, live))
+            yield Postings(part, numbers[::-1], counts[::-1], self._words(part))
+
+    def _words(self, part: int) -> Sequence[int]:
+        """Return the words of each passage of a segment, the dead ones included."""
+        if part not in self._words_of:
+            rows = self._parts[part][2]
+            low, high = rows[LENGTH_AT :: ROW.size], rows[LENGTH_AT + 1 :: ROW.size]
+            self._words_of[part] = [a + 256 * b for a, b in zip(low, high, strict=True)] if any(high) else low
+        return self._words_of[part]
 
     def undated(self, term: str, kind: int) -> list[Place]:
         """Return the live passages of a kind and without a date that contain a term."""

@@ -7,9 +7,8 @@ that one threshold serves both.
 
 import heapq
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
@@ -18,7 +17,7 @@ from msgspec.structs import replace
 
 from mnemark.facts import states
 from mnemark.files.tombstones import TombstoneLog
-from mnemark.index.read_only import LINE_SHIFT, Place, QuickIndex, Row, Stored
+from mnemark.index.read_only import LINE_SHIFT, Place, Postings, QuickIndex, Row, Stored
 from mnemark.retrieval import past_facts
 from mnemark.retrieval.presets import DEFAULT
 from mnemark.retrieval.ranking import confidence
@@ -43,14 +42,23 @@ _NEWEST: Final = 256
 _SMOOTHING: Final = 20
 _TOP: Final = 3
 _MAX_READ: Final = 4_000
+_FREQUENCY: Final = [(packed & 63) + DEFAULT.head * (packed >> 6 > 0) for packed in range(256)]
+"""What a posting's count stands for in BM25: that in the text, and a share for the head."""
 _FACT: Final = KINDS.index("fact")
 
 
 class _Scored(NamedTuple):
-    scores: dict[Place, float]
-    terms: dict[Place, set[str]]
+    scores: dict[int, float]
+    """By the keys of places."""
+    held: dict[int, int]
+    """The terms of a place, as bits in the order of `idf`."""
     idf: dict[str, float]
     """Smoothed idf of each term, for the confidence."""
+
+    def terms(self, place: Place) -> frozenset[str]:
+        """Return the terms that a passage holds."""
+        held = self.held.get(place.key(), 0)
+        return frozenset(term for number, term in enumerate(self.idf) if held >> number & 1)
 
 
 def quick_search(
@@ -115,7 +123,7 @@ def _fetched(
     places = [place for _, place in order[: k + facts]]
     stored = {one.passage: one for one in index.fetch([index.row(place).passage for place in places])}
     return [
-        (place, _hit(stored[row.passage], row, scopes[row.scope], scored.scores[place], scored.idf))
+        (place, _hit(stored[row.passage], row, scopes[row.scope], scored.scores[place.key()], scored.idf))
         for place in places
         if (row := index.row(place)).passage in stored
     ]
@@ -151,38 +159,63 @@ def _score(index: QuickIndex, terms: Sequence[str], outside: QuickIndex | None) 
     """Score passages as a share of the attainable BM25."""
     count, mean = index.counts()
     total = count if outside is None else count + outside.count()
-    scores: dict[Place, float] = {}
-    held: dict[Place, set[str]] = {}
-    idf: dict[str, float] = {}
+    scored = _Scored({}, {}, {})
+    lengths = _Lengths(mean)
     attainable = 0.0
-    k1, b = DEFAULT.k1, DEFAULT.b
-    common: list[tuple[int, str, float]] = []
-
-    def add(term: str, gain: float, most: int | None = None) -> None:
-        for place, in_text, in_head in islice(index.postings(term), most):
-            frequency = in_text + DEFAULT.head * (in_head > 0)
-            length = index.row(place).length
-            norm = k1 * (1 - b + b * length / max(mean, 1e-9))
-            substance = 1 - math.exp(-(length + 0.5) / DEFAULT.short)
-            scores[place] = scores.get(place, 0.0) + gain * frequency / (frequency + norm) * substance
-            held.setdefault(place, set()).add(term)
-
-    for term in terms:
+    common: list[tuple[int, int, str, float]] = []
+    for number, term in enumerate(terms):
         holding = index.holding(term)
         everywhere = holding if outside is None else holding + outside.holding(term)
-        idf[term] = _idf(total + _SMOOTHING, everywhere)
-        gain = _idf(total, everywhere) * (k1 + 1)
+        scored.idf[term] = _idf(total + _SMOOTHING, everywhere)
+        gain = _idf(total, everywhere) * (DEFAULT.k1 + 1)
         attainable += gain
         if holding > max(_COMMON, count // 16):
-            common.append((holding, term, gain))
+            common.append((holding, number, term, gain))
         else:
-            add(term, gain)
-    if not scores:  # the words of the question are those of the whole memory: the newest tells most
-        for _, term, gain in sorted(common)[:_TOP]:
-            add(term, gain, _NEWEST)
+            _add(scored, number, gain, index.postings(term), lengths)
+    if not scored.scores:  # the words of the question are those of the whole memory: the newest tells most
+        for _, number, term, gain in sorted(common)[:_TOP]:
+            _add(scored, number, gain, _newest(index.postings(term)), lengths)
     if attainable:
-        scores = {place: score / attainable for place, score in scores.items()}
-    return _Scored(scores, held, idf)
+        for key in scored.scores:
+            scored.scores[key] /= attainable
+    return scored
+
+
+class _Lengths(dict[int, tuple[float, float]]):
+    """What follows from the length of a passage in words: its part of BM25, and the factor for short ones."""
+
+    def __init__(self, mean: float) -> None:
+        super().__init__()
+        self._mean = max(mean, 1e-9)
+
+    def __missing__(self, length: int) -> tuple[float, float]:
+        norm = DEFAULT.k1 * (1 - DEFAULT.b + DEFAULT.b * length / self._mean)
+        self[length] = found = norm, 1 - math.exp(-(length + 0.5) / DEFAULT.short)
+        return found
+
+
+def _add(scored: _Scored, term: int, gain: float, postings: Iterable[Postings], lengths: _Lengths) -> None:
+    """Add the scores of a term, the one with that number."""
+    scores, held, bit = scored.scores, scored.held, 1 << term
+    for part, numbers, counts, words in postings:
+        first = Place(part, 0).key()
+        for number, packed in zip(numbers, counts, strict=True):
+            norm, substance = lengths[words[number]]
+            frequency = _FREQUENCY[packed]
+            key = first | number
+            scores[key] = scores.get(key, 0.0) + gain * frequency / (frequency + norm) * substance
+            held[key] = held.get(key, 0) | bit
+
+
+def _newest(postings: Iterable[Postings]) -> Iterator[Postings]:
+    """Yield the newest `_NEWEST` of a term."""
+    left = _NEWEST
+    for found in postings:
+        yield found._replace(numbers=found.numbers[:left], counts=found.counts[:left])
+        left -= len(found.numbers)
+        if left <= 0:
+            return
 
 
 def _idf(count: int, holding: int) -> float:
@@ -193,9 +226,10 @@ def _best(
     index: QuickIndex, scored: _Scored, left_out: Mapping[int | None, int], scopes: Mapping[int, str]
 ) -> list[tuple[float, Place]]:
     """Return the best `confidence.DEPTH` passages that may be shown, best first."""
-    best = heapq.nlargest(3 * confidence.DEPTH, ((score, place) for place, score in scored.scores.items()))
+    best = heapq.nlargest(3 * confidence.DEPTH, ((score, key) for key, score in scored.scores.items()))
     found = []
-    for score, place in best:
+    for score, key in best:
+        place = Place.of(key)
         row = index.row(place)
         if row.scope not in scopes or row.flags & _ARCHIVED:
             continue
@@ -216,13 +250,13 @@ def _evidence(
     best, place = order[0]
     floor = order[-1][0] if len(order) == confidence.DEPTH else 0.0
     texts = [
-        (normalize(f"{hit.title}\n{hit.text[:_MAX_READ]}"), frozenset(scored.terms.get(found, ())))
+        (normalize(f"{hit.title}\n{hit.text[:_MAX_READ]}"), scored.terms(found))
         for (_, found), hit in zip(order, hits, strict=False)
     ]
     return confidence.Evidence(
         lead=best - floor,
         together=max(confidence.together(scored.idf, text, present) for text, present in texts),
-        coverage=confidence.share(scored.idf, frozenset(scored.terms[place])),
+        coverage=confidence.share(scored.idf, scored.terms(place)),
         cosine=None,
         outside=0.0,
     )
