@@ -23,7 +23,7 @@ from collections import deque
 from pathlib import Path
 from typing import NamedTuple
 
-from mnemark import Fact
+from mnemark.facts.model import Fact
 from mnemark.memory.memory import Memory
 
 KEPT = 30
