@@ -1,12 +1,17 @@
 """Translate errors of the operating system into messages that name the fix."""
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
+from types import FunctionType
+from typing import Any, TypeVar
 
 from mnemark.errors import BusyError, MnemarkError, ReadOnlyError, UsageError
 from mnemark.files.platform import NotAFileError, UnreadableError
+
+Facade = TypeVar("Facade")
 
 _READ_ONLY = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -54,6 +59,37 @@ def shortage(error: BaseException) -> str:
     if isinstance(error, OSError) and code is not None:
         return f"{error.filename or 'a file'}: {error.strerror}; check its disk and permissions"
     return ""
+
+
+def tells_os_errors(facade: type[Facade]) -> type[Facade]:
+    """Let the public methods of a class raise a MnemarkError where the system refuses what they need.
+
+    What is read or listed may fail anywhere (no permission, too many open files, a failing disk): callers in
+    Python get the sentence that the command line and the daemon print.
+    """
+    for name, found in vars(facade).copy().items():
+        if name.startswith("_"):
+            continue
+        if isinstance(found, FunctionType):
+            setattr(facade, name, _telling(found))
+        elif isinstance(found, classmethod):
+            setattr(facade, name, classmethod(_telling(found.__func__)))
+    return facade
+
+
+def _telling(method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def telling(*arguments: Any, **named: Any) -> Any:
+        try:
+            return method(*arguments, **named)
+        except MnemarkError:
+            raise
+        except (OSError, MemoryError) as error:
+            if short := shortage(error):
+                raise MnemarkError(short) from error
+            raise
+
+    return telling
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from mnemark.embed.base import Embedder
 from mnemark.errors import MnemarkError, NotFoundError, ReadOnlyError, UsageError
 from mnemark.files import links
 from mnemark.files.config import Config, load
+from mnemark.files.disk_errors import tells_os_errors
 from mnemark.files.platform import make_folder
 from mnemark.files.scopes import scope_name
 from mnemark.index.sync import Progress, SyncReport
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from mnemark.memory.undo.undo import Pinned, Undone
 
 
+@tells_os_errors
 class Memory(OpenWorkspace):
     """A folder of text files with its search index, facts and sessions.
 

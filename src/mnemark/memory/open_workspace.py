@@ -10,6 +10,7 @@ from mnemark.embed.base import Embedder
 from mnemark.facts.store import PlainWorkspace
 from mnemark.files import user_config
 from mnemark.files.config import Config
+from mnemark.files.disk_errors import tells_os_errors
 from mnemark.index.state import State
 from mnemark.index.store import Index
 from mnemark.memory.journal.edits import EditJournal
@@ -29,6 +30,7 @@ _CLOSE_SECONDS = 5.0
 """Seconds that closing waits for a model that reads in the background."""
 
 
+@tells_os_errors
 class OpenWorkspace(PlainWorkspace):
     """The open resources that all functions of `memory` take as `ws`. Safe to use from several threads."""
 

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable
 from datetime import date, datetime
 from functools import cached_property
 
+from mnemark.files.disk_errors import tells_os_errors
 from mnemark.memory.browse import (
     activity,
     attachment_rows,
@@ -24,6 +25,7 @@ from mnemark.memory.sessions.history import Listed
 from mnemark.types import Kind, Origin
 
 
+@tells_os_errors
 class Browse:
     """Lists of a workspace, a page at a time. Got by `Memory.browse`; safe to use from several threads.
 

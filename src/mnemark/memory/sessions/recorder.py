@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from mnemark.errors import UsageError
 from mnemark.files import layout
+from mnemark.files.disk_errors import tells_os_errors
 from mnemark.files.layout import in_scope
 from mnemark.files.sessions import Placed, SessionLog
 from mnemark.memory.journal.sessions import Unpaged
@@ -23,6 +24,7 @@ _ROLE_ORIGIN: Final[dict[str, Origin]] = {
 }  # fmt: skip
 
 
+@tells_os_errors
 class Recorder:
     """Append turns to the log of one session; its file is created with the first turn."""
 

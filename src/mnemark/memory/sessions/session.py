@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from mnemark.files.disk_errors import tells_os_errors
 from mnemark.memory.sessions.recorder import CONTEXT, WINDOW, Recorder
 from mnemark.types import Origin, Recall, Turn
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["CONTEXT", "WINDOW", "Session"]
 
 
+@tells_os_errors
 class Session(Recorder):
     """A conversation. Returned by `Memory.session`; nothing is written before the first turn."""
 

@@ -1,0 +1,80 @@
+"""Where the system opens no more files, each call does its work or says what to do; nothing is lost."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mnemark import Memory
+from mnemark.errors import MnemarkError
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits of processes are of POSIX")
+
+PROGRAM = """
+import resource, sys
+from mnemark import Memory
+from mnemark.errors import MnemarkError
+root, limit = sys.argv[1], int(sys.argv[2])
+soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+kept = []
+try:
+    with Memory.open(root, config={"embedder": "none"}) as memory:
+        session = memory.session("second")
+        for work in (
+            lambda: memory.search("walrus"),
+            lambda: session.add("user", f"pelican {limit}"),
+            lambda: memory.remember("harbour", f"gate {limit}"),
+            memory.sync,
+            lambda: memory.facts(),
+            lambda: memory.prompt("walrus"),
+            lambda: memory.forget(query="nobody says this"),
+            lambda: session.end(),
+            memory.stats,
+        ):
+            try:
+                work()
+                kept.append(True)
+            except MnemarkError as error:
+                kept.append(False)
+                assert str(error).strip() and "unexpected" not in str(error), error
+except MnemarkError as error:
+    assert str(error).strip()
+resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+print("said" if kept[1:2] == [True] else "not said", "known" if kept[2:3] == [True] else "not known")
+"""
+
+
+@pytest.mark.parametrize("limit", [6, 8, 10, 11, 12, 13, 14, 16, 20])
+def test_a_call_works_or_tells(tmp_path: Path, limit: int) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        memory.session("first").add("user", "the walrus sleeps")
+        memory.remember("harbour", "open")
+        memory.sync()
+    ended = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(tmp_path), str(limit)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        assert memory.search("walrus").hits
+        assert not ended.stdout.startswith("said") or memory.search(f"pelican {limit}").hits
+        known = ended.stdout.strip().endswith(" known") and not ended.stdout.strip().endswith("not known")
+        assert not known or f"gate {limit}" in {fact.value for fact in memory.facts()}
+
+
+def test_a_folder_that_may_not_be_listed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> object:
+        raise PermissionError(13, "Permission denied", str(tmp_path))
+
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        memory.session("first").add("user", "the walrus sleeps")
+        with monkeypatch.context() as closed:
+            closed.setattr("mnemark.index.sync.scan", refused)
+            with pytest.raises(MnemarkError, match="Permission denied; check its disk and permissions"):
+                memory.sync()
+        memory.sync()
+        assert memory.search("walrus").hits
