@@ -126,7 +126,7 @@ def test_a_fact_that_held_before_it_was_accepted_stays(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("erase", [False, True])
-def test_what_was_accepted_and_forgotten_does_not_wait_again(memory: Memory, erase: bool) -> None:
+def test_what_was_accepted_and_forgotten_does_not_wait_again(memory: Memory, *, erase: bool) -> None:
     proposed = memory.remember("pet", "cat", origin="web")
     made = memory.accept(proposed.id)
     assert made is not None
