@@ -117,6 +117,15 @@ def test_a_session_begins_with_a_briefing(handle: Any) -> None:
     assert len(block) < 10_000
 
 
+def test_what_is_erased_leaves_no_hashes_of_its_words(root: Path, handle: Any) -> None:
+    handle("claude-code", "session-start", session_id="one", source="startup")
+    assert list((root / ".mnemark/hooks").glob("*.shown"))
+    with Memory.open(root, config={"embedder": "none"}) as memory:
+        receipt = memory.forget("MEMORY.md#L3", erase=True)
+    assert not receipt.waiting
+    assert not list((root / ".mnemark/hooks").glob("*.shown"))
+
+
 def test_a_hostile_turn_empties_no_hook(root: Path, handle: Any) -> None:
     with Memory.open(root, config={"embedder": "none"}) as memory:
         talk = memory.session("web")

@@ -83,6 +83,19 @@ def test_an_erasure_whose_end_was_read_first_is_complete(tmp_path: Path) -> None
     assert not log.unfinished()
 
 
+def test_an_old_copy_of_a_journal_does_not_begin_an_erasure_again(tmp_path: Path) -> None:
+    journal, log = Journal(tmp_path, "m1"), TombstoneLog(Journal(tmp_path, "m2"))
+    payload = {"turns": {"sessions/a.jsonl": ["one"]}, "lines": {"notes.md": [["00"]]}, "erase": True}
+    line = journal.append(Change(kind="forget", payload=payload))
+    before = (tmp_path / "journal/m1.jsonl").read_bytes()
+    journal.append(Change(kind="erased", payload={"ids": [line.id]}))
+    log.current()
+    (tmp_path / "journal/m1.sync-conflict-20261101-093000-ABCDEFG.jsonl").write_bytes(before)
+    assert "one" in log.current().turns
+    assert not log.current().lines
+    assert not log.unfinished()
+
+
 def test_turns_that_are_erased_change_no_facts(tmp_path: Path) -> None:
     journal = Journal(tmp_path, "m1")
     facts = FactJournal(journal)

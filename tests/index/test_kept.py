@@ -124,6 +124,23 @@ def test_what_another_process_wrote_is_not_taken_for_ours(index: Index) -> None:
         assert len(holding(snapshot, "19")) == 1
 
 
+@pytest.mark.parametrize("how", ["made anew", "cut off"])
+def test_ids_that_another_process_gave_again_are_not_taken_for_ours(index: Index, how: str) -> None:
+    parts = "\n".join(f"## Part {n}\n\nThe walrus of gate {n} sleeps all day.\n" for n in range(4))
+    written(index, f"---\ntags: [sea]\n---\n# Day\n\n{parts}")
+    other = Index(index.root)
+    if how == "made anew":
+        other.reset()
+    else:  # as an editor leaves a file for a moment
+        written(other, "")
+    written(other, f"---\ntags: [land]\n---\n# Day\n\n{parts}")
+    other.close()
+    written(index, f"---\ntags: [sea]\n---\n# Day\n\n{parts}")
+    with index.reading() as snapshot:
+        assert len(holding(snapshot, "sea")) == len(snapshot.rows) > 1
+        assert not holding(snapshot, "land")
+
+
 def test_a_moved_note_is_indexed_whole(index: Index) -> None:
     text = "# Day\n\n" + "\n".join(bullets(20, random.Random(4))) + "\n"
     count = written(index, text)

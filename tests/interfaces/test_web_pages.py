@@ -4,8 +4,10 @@ import json
 import re
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
 
@@ -18,6 +20,7 @@ pytest.importorskip("uvicorn")
 from interfaces.browsers import Browser, tree
 from interfaces.daemons import Running, running, surroundings
 from mnemark import Memory
+from mnemark.errors import BusyError
 from mnemark.interfaces.web.pages import PAGES
 
 HOSTILE = (
@@ -396,6 +399,32 @@ def test_an_import_goes_on_beside_the_page_which_says_how_far_it_is(here: Runnin
     assert "Importing …" in seen[0]
     assert any(re.search(r"role=.status.><span>\d[^<]* turns", text) for text in seen)
     assert re.search(r"20.000 turns", page.text)
+
+
+def test_an_import_beside_another_is_refused_and_not_dropped(tmp_path: Path) -> None:
+    from mnemark.interfaces.web.at import At
+    from mnemark.interfaces.web.background import Background
+    from mnemark.interfaces.web.door import Session
+    from mnemark.interfaces.web.pages import ACTIONS
+    from mnemark.interfaces.web.words import Words
+
+    ended = threading.Event()
+    with Memory.open(tmp_path / "agent") as memory:
+        imports = Background(lambda _: nullcontext(memory), "import")
+        form = {"format": ["jsonl"], "path": [str(tmp_path)], "do": ["look"]}
+        at = At(memory, "/ui/w/x", Session(0.0), Words("en"), query={}, form=form, imports=imports)
+        going_on = imports.start(at.root, lambda memory, tell: tell(ended.wait(60)), {"path": "a"})
+        try:
+            with pytest.raises(BusyError, match="going on"):
+                ACTIONS["import"](at)
+        finally:
+            ended.set()
+        going_on.wait(60)
+        ACTIONS["import"](at)
+        imports.close()
+        last = imports.last(at.root)
+        assert last is not None
+        assert last.about["path"] == str(tmp_path)
 
 
 def test_the_folders_of_programs_are_those_of_their_settings(

@@ -79,6 +79,13 @@ def test_a_newer_value_takes_the_place_of_the_older_and_names_it(memory: Memory)
     assert f"supersedes: {old.id}" in lines[3]
 
 
+def test_facts_told_together_know_of_each_other(memory: Memory) -> None:
+    told = [{"predicate": "city", "value": value} for value in ("Lisbon", "Porto", "Porto")]
+    first, second, third = memory.remember_many(told)
+    assert (second.supersedes, third.id) == (first.id, second.id)
+    assert [fact.value for fact in memory.facts(history=True)] == ["Porto", "Lisbon"]
+
+
 def test_since_holds_at_its_moment_and_until_not(memory: Memory) -> None:
     remember(memory.fact_store, "city", "Bonn", since="2026-01-01T00:00:00+08:00")
     remember(memory.fact_store, "住在", "杭州", since="2026-02-01T12:00:00+08:00")

@@ -125,6 +125,23 @@ def test_a_fact_that_held_before_it_was_accepted_stays(memory: Memory) -> None:
     assert kept.id not in {fact.id for fact in memory.facts()}
 
 
+@pytest.mark.parametrize("erase", [False, True])
+def test_what_was_accepted_and_forgotten_does_not_wait_again(memory: Memory, *, erase: bool) -> None:
+    proposed = memory.remember("pet", "cat", origin="web")
+    made = memory.accept(proposed.id)
+    assert made is not None
+    receipt = memory.forget(made.id, erase=erase)
+    with pytest.raises(NotFoundError):
+        memory.undo(proposed.id)
+    if erase:
+        with pytest.raises(NotFoundError):
+            memory.undo()
+    else:
+        memory.undo(receipt.id)
+        memory.undo(proposed.id)
+    assert waiting(memory) == ([] if erase else ["proposal: cat"])
+
+
 @pytest.mark.parametrize("given", ["edits", "one"])
 def test_accepted_edits_of_a_file_wait_again_and_hold(memory: Memory, given: str) -> None:
     memory.remember("city", "Lisbon")

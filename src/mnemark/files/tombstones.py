@@ -188,7 +188,7 @@ class TombstoneLog:
 
     def _clear(self) -> None:
         self._forgotten = Forgotten()
-        """Without the completed erasures."""
+        """Without the lines of completed erasures."""
         self._erased = NOTHING
         """What these hide. Nothing shows it again, so that no line of theirs is kept in memory."""
 
@@ -214,8 +214,7 @@ class TombstoneLog:
         done = self._forgotten.erased & self._forgotten.lines.keys()
         self._erased = _fold(self._erased, self._forgotten, done) if done else self._erased
         for line in done:
-            del self._forgotten.lines[line]
-        self._forgotten.erased -= done
+            del self._forgotten.lines[line]  # `erased` keeps it: a copy of a journal may bring the line again
 
     def unfinished(self) -> list[Change]:
         """Return the lines that request an erasure which is not complete, oldest first."""

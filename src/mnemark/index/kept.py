@@ -34,6 +34,17 @@ class WrittenPassages:
 
     def __init__(self) -> None:
         self._heads: OrderedDict[int, dict[int, bytes]] = OrderedDict()
+        self._generation = 0
+        """That of the index when the last sync ended."""
+
+    def begin(self, generation: int) -> None:
+        """Begin a sync; forget all if the index changed since the last ended: ids are given again."""
+        if generation != self._generation:
+            self._heads.clear()
+
+    def end(self, generation: int) -> None:
+        """End a sync that wrote all that is remembered."""
+        self._generation = generation
 
     def split(self, document: int, units: Sequence[Unit], rows: Sequence[tuple[object, ...]]) -> Split:
         """Tell which units are stored: `rows` are those of `STORED` for the document."""

@@ -157,6 +157,7 @@ def _sync_files(
     inner = tuple(f"{folder}/" for folder in found.inner)
     if any(step.action == "remove" and step.path.startswith(inner) for step in steps):
         schema.ask_for_scrub(index.connection)
+    index.written.begin(index.generation())
     with workers_for(_new_bytes(steps, known), least=_LARGE) as workers:
         run = _SyncRun(index, known, limit, hidden, reindex, workers=workers)
         for number, step in enumerate(steps):
@@ -168,6 +169,7 @@ def _sync_files(
     marks = {entry.path: mark for entry in entries if (mark := hidden.mark(entry.path))}
     _store_marks(index, marks | withheld)
     index.filled()
+    index.written.end(index.generation())
     problems = [*found.problems, *copy_problems(found.entries), *stored_problems(index), *run.problems]
     return SyncReport(
         files=len(files),

@@ -9,7 +9,7 @@ from mnemark.files import layout, platform
 def place_of(root: Path, session: str, ending: str) -> Path:
     """Return the path of a note of a session (the path of its log), whose file name has that ending."""
     name = hashlib.blake2b(session.encode(), digest_size=10).hexdigest()
-    return root / layout.PRIVATE / "hooks" / f"{name}{ending}"
+    return root / layout.HOOKS / f"{name}{ending}"
 
 
 def write(root: Path, session: str, ending: str, data: bytes) -> None:

@@ -1,7 +1,7 @@
 """Remember what a model has in its context, so that it does not get it twice. Imports stay light.
 
 What a session was shown is kept as hashes of lines, of the words of sentences, and of the refs of facts,
-until a compaction; of its own turns, the number of lines that have left the context.
+until a compaction or an erasure; of its own turns, the number of lines that have left the context.
 """
 
 import hashlib
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 
 _MOST: Final = 5_000
 """Marks kept of a session; a file longer than that starts anew."""
-_SHOWN: Final = ".shown"
 _WINDOW: Final = ""
-"""Endings of the notes with the marks, and with the number of lines that have left the model's context."""
+"""Ending of the note with the number of lines that have left the model's context."""
 _LETTERS: Final = str.maketrans("0123456789", "ghijklmnop")
 _CLAUDE: Final = f"{layout.MOUNT}claude-code"
 
@@ -135,7 +134,7 @@ def _is_shown(hit: "Hit", marks: frozenset[str], said: Said) -> bool:
 def load(root: Path, session: str) -> frozenset[str]:
     """Return the marks of what a session (the path of its file) was shown; none where they cannot be read."""
     try:
-        return frozenset(platform.content(notes.place_of(root, session, _SHOWN)).decode().split())
+        return frozenset(platform.content(notes.place_of(root, session, layout.SHOWN)).decode().split())
     except (OSError, UnicodeDecodeError):
         return frozenset()
 
@@ -147,9 +146,9 @@ def save(root: Path, session: str, marks: frozenset[str]) -> None:
     """
     with suppress(OSError, MnemarkError):
         if marks:
-            notes.write(root, session, _SHOWN, "\n".join(sorted(marks)[:_MOST]).encode())
+            notes.write(root, session, layout.SHOWN, "\n".join(sorted(marks)[:_MOST]).encode())
         else:
-            platform.FS.unlink(notes.place_of(root, session, _SHOWN))
+            platform.FS.unlink(notes.place_of(root, session, layout.SHOWN))
 
 
 def note_compaction(root: Path, session: str) -> None:

@@ -147,6 +147,7 @@ def _carry_out(
     if not done.waiting:
         names.rename(ws, renames, done)
     waiting = list(done.waiting)
+    _drop_hashes(ws.root, waiting)
     places = [*done.places, *_rewrite_index(ws, waiting)]
     left = [Wait(path, "still holds it") for path in _files_left(ws, targets, done)]
     erasures.keep(ws.root, note.id, waiting or left)
@@ -182,6 +183,15 @@ def _merge_places(places: list[Place]) -> tuple[Place, ...]:
             place = msgspec.structs.replace(place, lines=lines, bytes=old.bytes + place.bytes)  # noqa: PLW2901
         found[place.path, place.what] = place
     return tuple(found.values())
+
+
+def _drop_hashes(root: Path, waiting: list[Wait]) -> None:
+    """Delete hashes of what models were shown: with a list of words, they can be read."""
+    try:
+        for path in (root / layout.HOOKS).glob(f"*{layout.SHOWN}"):
+            platform.FS.unlink(path)
+    except OSError as error:
+        waiting.append(Wait(layout.HOOKS, str(error)))
 
 
 def _rewrite_index(ws: OpenWorkspace, waiting: list[Wait]) -> list[Place]:

@@ -169,6 +169,8 @@ def _can_wait(log: FactJournal, one: Decided) -> bool:
     """Tell whether what was decided would wait again: a proposal that is not forgotten, or a hand edit."""
     if one.kind == "reject" and one.made:
         return True
+    if one.kind == "accept" and one.made in log.hidden and one.made not in log.withdrawn:
+        return False  # it was forgotten since, and would be shown again
     edits: Mapping[str, object] = log.edits if one.kind == "accept" else {}
     return any(waits in edits or (waits in log.proposals and waits not in log.hidden) for waits in one.ids)
 

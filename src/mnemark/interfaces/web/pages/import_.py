@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemark.agent.connect import homes
+from mnemark.errors import BusyError
 from mnemark.interfaces.render import from_home
 from mnemark.interfaces.web.at import At, Go, Shown
 from mnemark.interfaces.web.background import Work
@@ -52,12 +53,16 @@ def bring_in(at: At) -> Go:
 
     Raises:
         UsageError: the daemon may only open some folders.
+        BusyError: another import is going on.
     """
     check_free(at, "import")
     about = {"format": at.sent("format"), "path": at.sent("path").strip(), "do": at.sent("do")}
     if at.imports is not None:
         work = _work(about["format"], Path(about["path"]), look=about["do"] != "import")
-        at.imports.start(at.root, work, about).wait(_WAIT)
+        run = at.imports.start(at.root, work, about)
+        if run.about != about:
+            raise BusyError("another import is going on; begin this one when it has ended")
+        run.wait(_WAIT)
     return Go(at.link("import") + "#result")
 
 
