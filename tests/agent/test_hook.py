@@ -274,6 +274,27 @@ def test_what_was_said_once_is_told_once(root: Path, handle: Any, said: str, ask
     assert told.count("under the blue tub") + told.count("蓝色木桶") == 1
 
 
+@pytest.mark.parametrize(
+    ("value", "label", "asked"),
+    [("kiwi", "allergies", "allergies: is it kiwi?"), ("花生", "过敏", "我对花生过敏吗？")],
+)
+def test_a_page_of_facts_that_the_briefing_told_is_not_recalled(
+    root: Path, handle: Any, value: str, label: str, asked: str
+) -> None:
+    """The page has the language of the facts when it was written, the briefing that of today's."""
+    with Memory.open(root, config={"embedder": "none"}) as memory:
+        memory.remember("allergies", value)
+        memory.consolidate()
+        assert f"{label}" in (root / "USER.md").read_text("utf-8")
+        for key, more in {"city": "Leeds", "employer": "Northwind", "job": "nurse"}.items():
+            memory.remember(key, more)
+        memory.sync()
+    assert value in text_of(handle("claude-code", "prompt", session_id="other", prompt=asked))
+    told = text_of(handle("claude-code", "session-start", session_id="one", source="startup"))
+    assert told.count(f"allergies: {value}") == 1
+    assert handle("claude-code", "prompt", session_id="one", prompt=asked) == {}
+
+
 def test_what_a_comment_says_of_a_line_makes_it_no_other_line(root: Path, handle: Any) -> None:
     with Memory.open(root, config={"embedder": "none"}) as memory:
         noted = "- Bash: turn the walrus crane <!-- observed: 01M82X728SR44GJ546NGWR1T7Z -->"

@@ -138,7 +138,10 @@ def _of_agents(current: Path, *, below: Path | None = None) -> Place | None:
     top = top_of(os.path.realpath(current))
     if not top and current != Path.home():
         return None
-    if below is not None and Path(os.path.realpath(below)) not in Path(top or os.path.realpath(current)).parents:
+    if (
+        below is not None
+        and Path(os.path.realpath(below)) not in Path(top or os.path.realpath(current)).parents
+    ):
         return None
     from mnemark.agent.connect.connections import memories
     from mnemark.agent.hook.project import project_of
