@@ -20,6 +20,7 @@ from mnemark.text.markdown.comments import drop_comments
 from mnemark.text.words.restated import Said, Sentence, sentences
 
 if TYPE_CHECKING:
+    from mnemark.memory.prompt.briefing import Briefing
     from mnemark.types import Hit, Recall
 
 _MOST: Final = 5_000
@@ -41,6 +42,12 @@ def marks_of(lines: Iterable[str], refs: Iterable[str] = ()) -> frozenset[str]:
     bare = [text for line in lines if (text := line.strip(" \t-*#"))]
     said = map(_sentence_mark, sentences("\n".join(bare)))
     return frozenset((*map(_mark, (*bare, *refs)), *said))
+
+
+def marks_of_briefing(found: "Briefing") -> frozenset[str]:
+    """Return the marks of a briefing; its facts also as a page may state them, in the other language."""
+    others = (fact.other for fact in found.facts)
+    return marks_of((*found.text.splitlines(), *others), (fact.ref for fact in found.facts))
 
 
 def _sentence_mark(sentence: Sentence) -> str:
