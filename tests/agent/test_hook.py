@@ -126,6 +126,16 @@ def test_what_is_erased_leaves_no_hashes_of_its_words(root: Path, handle: Any) -
     assert not list((root / ".mnemark/hooks").glob("*.shown"))
 
 
+def test_an_episode_of_a_title_alone_takes_no_place_in_a_briefing(root: Path, handle: Any) -> None:
+    head = "2026-04-01 20:02–20:05 · claude-code · [4 turns](../../sessions/s.jsonl#L2-L5)"
+    for name in ("one", "two", "three"):
+        text = f"# Ghent, {name}\n\n{head}\n"
+        (root / f"memory/episodes/2026-04-01-{name}.md").write_text(text, "utf-8")
+    told = text_of(handle("claude-code", "session-start", session_id="one", source="startup"))
+    assert "memory/episodes/2026-03-0" in told
+    assert "Ghent" not in told
+
+
 def test_a_hostile_turn_empties_no_hook(root: Path, handle: Any) -> None:
     with Memory.open(root, config={"embedder": "none"}) as memory:
         talk = memory.session("web")
