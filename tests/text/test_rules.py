@@ -231,7 +231,7 @@ def test_what_people_do_among_themselves_is_no_instruction(said: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "We moved away from Heroku: we run on our own server now.",
+        "We moved away from Fly.io: we deploy on Hetzner now.",
         "We moved away from Fly.io.",
         "We moved out of Render.com last week.",
     ],
