@@ -134,6 +134,14 @@ def test_an_episode_of_a_title_alone_takes_no_place_in_a_briefing(root: Path, ha
     told = text_of(handle("claude-code", "session-start", session_id="one", source="startup"))
     assert "memory/episodes/2026-03-0" in told
     assert "Ghent" not in told
+    with Memory.open(root, config={"embedder": "none"}) as memory:
+        memory.session("old").add("user", "The Ghent ferry leaves at nine, one hour after the bus.")
+        memory.sync()
+    recalled = text_of(
+        handle("claude-code", "prompt", session_id="one", prompt="When does the Ghent ferry leave?")
+    )
+    assert "at nine" in recalled
+    assert "4 turns" not in recalled
 
 
 def test_a_hostile_turn_empties_no_hook(root: Path, handle: Any) -> None:

@@ -131,16 +131,21 @@ def _is_shown(hit: "Hit", marks: frozenset[str], said: Said) -> bool:
 
     text = drop_comments(hit.text, blanks=" \t")  # no model is shown them
     bare = (line.strip(" \t-*#") for line in text.splitlines() if not line.startswith("#"))
-    lines = frozenset(_mark(line) for line in bare if line and not _is_link(line))
+    whole = [line for line in bare if line]
+    lines = frozenset(_mark(line) for line in whole if not _is_pointer(line))
+    if whole and not lines:
+        return True
     if _mark(hit.ref) in marks or (bool(lines) and lines <= marks):
         return True
     told = Told(hit)
     return told.may_go and said.repeats(_marked(_sentence_mark(one)) for one in told.sentences)
 
 
-def _is_link(line: str) -> bool:
-    """Return whether a line is only a link, such as the one under the facts of a page: it says nothing."""
-    return line.startswith("[") and line.endswith(")") and line.count("](") == 1
+def _is_pointer(line: str) -> bool:
+    """Return whether a line only points from a generated page to its facts, or to the turns of an episode."""
+    words, _, target = line.rpartition("](")
+    facts = line.startswith("[") and "memory/facts" in target
+    return target.endswith(")") and (facts or (" · [" in words and "/sessions/" in target))
 
 
 def load(root: Path, session: str) -> frozenset[str]:
