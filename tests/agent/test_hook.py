@@ -126,6 +126,24 @@ def test_what_is_erased_leaves_no_hashes_of_its_words(root: Path, handle: Any) -
     assert not list((root / ".mnemark/hooks").glob("*.shown"))
 
 
+def test_an_episode_of_a_title_alone_takes_no_place_in_a_briefing(root: Path, handle: Any) -> None:
+    head = "2026-04-01 20:02–20:05 · claude-code · [4 turns](../../sessions/s.jsonl#L2-L5)"
+    for name in ("one", "two", "three"):
+        text = f"# Ghent, {name}\n\n{head}\n"
+        (root / f"memory/episodes/2026-04-01-{name}.md").write_text(text, "utf-8")
+    told = text_of(handle("claude-code", "session-start", session_id="one", source="startup"))
+    assert "memory/episodes/2026-03-0" in told
+    assert "Ghent" not in told
+    with Memory.open(root, config={"embedder": "none"}) as memory:
+        memory.session("old").add("user", "The Ghent ferry leaves at nine, one hour after the bus.")
+        memory.sync()
+    recalled = text_of(
+        handle("claude-code", "prompt", session_id="one", prompt="When does the Ghent ferry leave?")
+    )
+    assert "at nine" in recalled
+    assert "4 turns" not in recalled
+
+
 def test_a_hostile_turn_empties_no_hook(root: Path, handle: Any) -> None:
     with Memory.open(root, config={"embedder": "none"}) as memory:
         talk = memory.session("web")
@@ -272,6 +290,27 @@ def test_what_was_said_once_is_told_once(root: Path, handle: Any, said: str, ask
     told = text_of(handle("claude-code", "session-start", session_id="new", source="startup"))
     told += text_of(handle("claude-code", "prompt", session_id="new", prompt=asked))
     assert told.count("under the blue tub") + told.count("蓝色木桶") == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "label", "asked"),
+    [("kiwi", "allergies", "allergies: is it kiwi?"), ("花生", "过敏", "我对花生过敏吗？")],
+)
+def test_a_page_of_facts_that_the_briefing_told_is_not_recalled(
+    root: Path, handle: Any, value: str, label: str, asked: str
+) -> None:
+    """The page has the language of the facts when it was written, the briefing that of today's."""
+    with Memory.open(root, config={"embedder": "none"}) as memory:
+        memory.remember("allergies", value)
+        memory.consolidate()
+        assert f"{label}" in (root / "USER.md").read_text("utf-8")
+        for key, more in {"city": "Leeds", "employer": "Northwind", "job": "nurse"}.items():
+            memory.remember(key, more)
+        memory.sync()
+    assert value in text_of(handle("claude-code", "prompt", session_id="other", prompt=asked))
+    told = text_of(handle("claude-code", "session-start", session_id="one", source="startup"))
+    assert told.count(f"allergies: {value}") == 1
+    assert handle("claude-code", "prompt", session_id="one", prompt=asked) == {}
 
 
 def test_what_a_comment_says_of_a_line_makes_it_no_other_line(root: Path, handle: Any) -> None:

@@ -100,6 +100,19 @@ def test_what_is_remembered_goes_where_an_agent_would_put_it(shell: Shell, home:
     assert sorted(path.name for path in shop.iterdir()) == [".git", "README.md"]
 
 
+@pytest.mark.parametrize("above", [".", "code"])
+def test_an_index_that_a_search_left_above_a_repository_hides_no_memory(
+    shell: Shell, home: Path, shop: Path, monkeypatch: pytest.MonkeyPatch, above: str
+) -> None:
+    monkeypatch.chdir(home / above)
+    assert "Sells" in shell("search", "coffee", "-w", ".").out
+    assert (home / above / layout.PRIVATE).exists()
+    monkeypatch.chdir(shop)
+    assert "Turin" in shell("search", "coffee").out
+    layout.init(home / above)  # a workspace stays one
+    assert "Sells" in shell("search", "coffee").out
+
+
 def test_a_named_folder_and_a_workspace_stay_what_they_are(shell: Shell, home: Path, shop: Path) -> None:
     note(home / "mnemark", shop, "The coffee API runs on port 8080.")
     only_shared = shell("search", "coffee", "-w", str(home / "mnemark"))

@@ -114,6 +114,17 @@ def test_in_chinese_in_a_user_s_own_folder(memory: Memory) -> None:
     assert not (memory.root / "SCRATCHPAD.md").exists()
 
 
+def test_a_chinese_talk_about_names_has_a_chinese_scratchpad(memory: Memory) -> None:
+    session = memory.session("one")
+    said = [("user", "退款要几个人审核？"), ("assistant", "两个人。"),
+                   ("user", "我们决定改用 PostgreSQL，不再用 MySQL。下周三我要去 Utrecht 出差。"),
+                   ("assistant", "好的，PostgreSQL 已记下。"), ("user", "上次 MySQL 的问题怎么修的？"),
+                   ("assistant", "加了幂等键。")]  # fmt: skip
+    talk(session, said)
+    assert session.end().episodes
+    assert "## 近一周" in text(memory, "SCRATCHPAD.md")
+
+
 def test_pages_in_the_words_of_before_and_of_others_are_read(memory: Memory) -> None:
     session = memory.session("s")
     talk(

@@ -226,3 +226,18 @@ def test_instructions_for_questions_or_work_of_a_kind_are_learned(said: str) -> 
 def test_what_people_do_among_themselves_is_no_instruction(said: str) -> None:
     rules = [found for found in extract(said, time=NOW) if found.type == "rule"]
     assert not any(is_addressed(found.quote) for found in rules)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We moved away from Fly.io: we deploy on Hetzner now.",
+        "We moved away from Fly.io.",
+        "We moved out of Render.com last week.",
+    ],
+)
+def test_a_project_that_leaves_a_service_is_no_home(text: str) -> None:
+    assert [one for one in extract(text, time=NOW) if one.topic == "home" or one.predicate == "city"] == []
+    assert [one.topic for one in extract("We moved away from Leeds last year.", time=NOW) if one.topic] == [
+        "home"
+    ]

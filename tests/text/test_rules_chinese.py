@@ -193,6 +193,8 @@ def test_what_changes_has_its_new_value() -> None:
     assert facts("我从重庆搬到珠海了。") == [("user", "city", "珠海")]
     assert facts("我们从 yarn 换成 pnpm 了。") == [("project", "package manager", "pnpm")]
     assert ended("我们从 yarn 换成 pnpm 了。") == [("package manager", "yarn")]
+    assert facts("我们改用 pnpm 了，不再用 yarn。") == [("project", "package manager", "pnpm")]
+    assert facts("这个项目已经换用 PostgreSQL 了。") == [("project", "database", "PostgreSQL")]
     assert facts("我换工作了，现在是导游。") == [("user", "job", "导游")]
 
 

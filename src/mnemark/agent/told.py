@@ -25,10 +25,10 @@ def told(
         brief: tokens of the briefing; 0 for none.
         least: the minimum of `Recall.believable`; by default that of hooks.
     """
-    brief_text, refs = briefing(ws, ws.now(), scope=scope, budget=brief) if brief else Briefing()
+    before = briefing(ws, ws.now(), scope=scope, budget=brief) if brief else Briefing()
     if found is None:
-        return brief_text
-    marks = shown.marks_of(brief_text.splitlines(), refs)
+        return before.text
+    marks = shown.marks_of_briefing(before)
     tokens = ws.config.recall_budget if budget is None else budget
     block, _ = shown.new_block(found, ws.config.recall_hits, marks, tokens, least=least)
-    return "\n".join(filter(None, (brief_text, block)))
+    return "\n".join(filter(None, (before.text, block)))

@@ -109,13 +109,26 @@ def _around(current: Path | None, *, any_folder: bool) -> Place:
         raise NotFoundError(
             f"{current} is not in a workspace; {choose} or create one here with `mnemark init`"
         ) from None
+    if _is_index_only(root) and (found := _of_agents(current, below=root)):
+        return found
     if root != current and is_terminal(stderr()):
         say(f"Workspace: {safe(str(root))}")
     return Place(root)
 
 
-def _of_agents(current: Path) -> Place | None:
+def _is_index_only(root: Path) -> bool:
+    """Return whether no more was made of a folder than an index, as a search does in any."""
+    from mnemark.files.layout import CONFIG
+
+    return not any(os.path.lexists(root / name) for name in (CONFIG, "MEMORY.md", "journal"))
+
+
+def _of_agents(current: Path, *, below: Path | None = None) -> Place | None:
     """Return the memory that agents use in a repository, or in the home folder; None where there is none.
+
+    Args:
+        current: the current folder.
+        below: a folder around it; the repository, or the home folder, has to lie deeper.
 
     Raises:
         NotFoundError: they use several.
@@ -124,6 +137,11 @@ def _of_agents(current: Path) -> Place | None:
 
     top = top_of(os.path.realpath(current))
     if not top and current != Path.home():
+        return None
+    if (
+        below is not None
+        and Path(os.path.realpath(below)) not in Path(top or os.path.realpath(current)).parents
+    ):
         return None
     from mnemark.agent.connect.connections import memories
     from mnemark.agent.hook.project import project_of

@@ -17,7 +17,7 @@ def brief(ws: PlainWorkspace, call: HookCall, scope: str) -> str:
     inside = isinstance(cwd, str) and cwd and Path(cwd).resolve().is_relative_to(ws.root.resolve())
     found = briefing(ws, ws.now(), scope=scope, known=(call.agent.reads,) if inside else ())
     if call.session:
-        marks = shown.marks_of(found.text.splitlines(), found.refs)
+        marks = shown.marks_of_briefing(found)
         shown.save(ws.root, SessionLog(ws.root, call.session).name, marks)
     news = take_news(ws.root) if not ws.readonly else ""
     return "\n".join(filter(None, (found.text, news and fenced(news, label="upkeep"))))

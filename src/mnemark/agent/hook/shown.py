@@ -20,6 +20,7 @@ from mnemark.text.markdown.comments import drop_comments
 from mnemark.text.words.restated import Said, Sentence, sentences
 
 if TYPE_CHECKING:
+    from mnemark.memory.prompt.briefing import Briefing
     from mnemark.types import Hit, Recall
 
 _MOST: Final = 5_000
@@ -41,6 +42,12 @@ def marks_of(lines: Iterable[str], refs: Iterable[str] = ()) -> frozenset[str]:
     bare = [text for line in lines if (text := line.strip(" \t-*#"))]
     said = map(_sentence_mark, sentences("\n".join(bare)))
     return frozenset((*map(_mark, (*bare, *refs)), *said))
+
+
+def marks_of_briefing(found: "Briefing") -> frozenset[str]:
+    """Return the marks of a briefing; its facts also as a page may state them, in the other language."""
+    others = (fact.other for fact in found.facts)
+    return marks_of((*found.text.splitlines(), *others), (fact.ref for fact in found.facts))
 
 
 def _sentence_mark(sentence: Sentence) -> str:
@@ -124,11 +131,21 @@ def _is_shown(hit: "Hit", marks: frozenset[str], said: Said) -> bool:
 
     text = drop_comments(hit.text, blanks=" \t")  # no model is shown them
     bare = (line.strip(" \t-*#") for line in text.splitlines() if not line.startswith("#"))
-    lines = frozenset(_mark(line) for line in bare if line)
+    whole = [line for line in bare if line]
+    lines = frozenset(_mark(line) for line in whole if not _is_pointer(line))
+    if whole and not lines:
+        return True
     if _mark(hit.ref) in marks or (bool(lines) and lines <= marks):
         return True
     told = Told(hit)
     return told.may_go and said.repeats(_marked(_sentence_mark(one)) for one in told.sentences)
+
+
+def _is_pointer(line: str) -> bool:
+    """Return whether a line only points from a generated page to its facts, or to the turns of an episode."""
+    words, _, target = line.rpartition("](")
+    facts = line.startswith("[") and "memory/facts" in target
+    return target.endswith(")") and (facts or (" · [" in words and "/sessions/" in target))
 
 
 def load(root: Path, session: str) -> frozenset[str]:

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from mnemark.facts.store import PlainWorkspace
 from mnemark.memory.prompt.builder import Prompt, PromptBuilder
 from mnemark.memory.prompt.episodes import newest_episodes
+from mnemark.memory.prompt.facts import FactLine
 from mnemark.memory.prompt.leading_facts import leading_facts
 from mnemark.memory.prompt.parts import JOIN
 from mnemark.memory.prompt.quoted import PromptRequest
@@ -36,8 +37,8 @@ class Briefing(NamedTuple):
     """A briefing: one block of the owner's words and one of quoted text, or either, or neither."""
 
     text: str = ""
-    refs: frozenset[str] = frozenset()
-    """Of the facts in it."""
+    facts: tuple[FactLine, ...] = ()
+    """Those in the owner's block."""
 
 
 def briefing(

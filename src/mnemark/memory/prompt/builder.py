@@ -124,15 +124,16 @@ class PromptBuilder:
             if part.left_out and most and spare > 0:
                 parts[name] = self._part(name, min(most, max(part.budget, part.tokens + spare)))
                 spare -= parts[name].tokens - part.tokens
-        if self._quoted.leave_out(self.shown_facts(parts.values()), self._lines(parts.values())):
+        refs = frozenset(one.ref for one in self.shown_facts(parts.values()))
+        if self._quoted.leave_out(refs, self._lines(parts.values())):
             parts["dynamic"] = self._part("dynamic", parts["dynamic"].budget)
         return self._fitted(parts, budget)
 
-    def shown_facts(self, parts: Iterable[Part]) -> frozenset[str]:
-        """Return the refs of the facts that stand in the system's text."""
+    def shown_facts(self, parts: Iterable[Part]) -> tuple[FactLine, ...]:
+        """Return the facts that stand in the system's text."""
         lines, facts = self._lines(parts), self._facts
         every = (*facts.rules, *facts.profile, *facts.core, *facts.skills)
-        return frozenset(one.ref for one in every if one.line in lines)
+        return tuple(one for one in every if one.line in lines)
 
     @staticmethod
     def _lines(parts: Iterable[Part]) -> frozenset[str]:

@@ -32,8 +32,14 @@ def newest_episodes(ws: PlainWorkspace, folders: Sequence[str], count: int) -> l
         text = text_of(ws, path)
         said = without_own_comments(text[front_matter(text).end :])
         pieces = pieces_of(cut_to_tokens(inert(said.strip()), _TOKENS))
-        if pieces:
+        if pieces and _says_something(said):
             found.append(
                 Layer(name="episode", heading=f"[{path}]", pieces=pieces, sources=(path,), joint=JOIN)
             )
     return found
+
+
+def _says_something(text: str) -> bool:
+    """Return whether an episode has more than a title and a link to its turns."""
+    lines = (line for line in text.splitlines() if line.strip() and not line.startswith("#"))
+    return any("/sessions/" not in line for line in lines)

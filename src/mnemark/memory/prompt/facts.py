@@ -27,10 +27,11 @@ from mnemark.types import Problem
 
 
 class FactLine(NamedTuple):
-    """A fact as a line, and its ref."""
+    """A fact as a line, its ref, and the line in the other language."""
 
     line: str
     ref: str
+    other: str
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,11 +97,12 @@ def _ranked(fact: Fact, zone: tzinfo) -> _Ranked:
         layer = "profile" if subject_key(fact.subject) == "user" and fact.type != "error" else "core"
     by_hand = fact.origin == "file" and not fact.review and fact.priority != "transient"
     attack = by_hand and looks_like_instructions(f"{fact.predicate}: {fact.value}")
-    _, *shown = (FactLine(f"- {visible(entry[2:])}", fact.ref or fact.id) for entry in entries)
+    _, english, native = (f"- {visible(entry[2:])}" for entry in entries)
+    ref = fact.ref or fact.id
     return _Ranked(
         rank(look, fact),
         frozenset(map(mark, entries)),
-        (shown[0], shown[1]),
+        (FactLine(english, ref, native), FactLine(native, ref, english)),
         ("zh" if in_chinese([fact.value]) else "en") if any(map(str.isalpha, fact.value)) else "",
         layer,
         bool(earned(look, fact)) or (by_hand and not attack),

@@ -19,7 +19,7 @@ from mnemark.files.layout import in_scope
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.prompt.facts import Facts, facts_for
 
-VERSION: Final = 2
+VERSION: Final = 3
 MOST: Final = 60
 """Facts kept of a layer: more lines than a briefing has room for."""
 _NAME: Final = "facts"

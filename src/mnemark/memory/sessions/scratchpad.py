@@ -91,7 +91,8 @@ def _dated(step: str, said: str) -> str:
 
 def in_chinese(found: Sequence[EpisodeFile]) -> bool:
     """Return whether most of these episodes are of Chinese conversations."""
-    return sum(_is_chinese(one.title) for one in found) * 2 > len(found)
+    said = (one.items[0][0] if one.items else one.title for one in found)  # a title may be names alone
+    return sum(map(_is_chinese, said)) * 2 > len(found)
 
 
 _is_chinese = lru_cache(maxsize=4096)(is_chinese)

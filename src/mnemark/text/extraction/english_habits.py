@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from mnemark.text.extraction.candidate import is_service
 from mnemark.text.extraction.english_clauses import BEINGS, NOUN_ENDS
 from mnemark.text.extraction.english_objects import is_general
 from mnemark.text.extraction.english_parse import Said
@@ -253,6 +254,8 @@ def home_topic(said: Said) -> str:  # noqa: PLR0911 - one question a wording
     if verb == "grow" and low[:1] == ("up",) and said.tense in {"past", "perfect"} and len(low) > 1:
         return "self"
     if verb == "move" and said.tense in {"past", "perfect"}:
+        if any(map(is_service, said.rest)):
+            return ""
         return (
             "home"
             if (

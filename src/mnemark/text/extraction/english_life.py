@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final
 
-from mnemark.text.extraction.candidate import Found, is_program, moved
+from mnemark.text.extraction.candidate import Found, is_program, is_service, moved
 from mnemark.text.extraction.english_belongings import (
     read_do,
     read_drive,
@@ -249,7 +249,7 @@ def _move(said: Said, who: str) -> list[Found]:
     if said.tense not in {"past", "perfect"} or said.negative or said.ended:
         return []
     if said.low[:2] in {("out", "of"), ("away", "from")} and (left := place(_before_time(said.rest[2:]))):
-        return [Found(who, *left, over=True)]
+        return [] if is_service(left[1]) else [Found(who, *left, over=True)]
     if "to" not in said.low[:6]:
         return []
     at = said.low.index("to")
