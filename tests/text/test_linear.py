@@ -219,6 +219,7 @@ ARRANGED: Final[dict[str, Call]] = {
         summary_tools.outcome_of(text),
         summary_tools.outcome_of("", text),
     ),
+    "summary.tool_titles.significant_tools": lambda text: summary_tools.significant_tools([text, text]),
     "summary.tool_titles.text_of": lambda text: summary_tools.text_of({"a": [text], text: text}),
     "summary.tool_titles.title_of": lambda text: (
         summary_tools.title_of(text, {"url": text}, summary_tools.Outcome(failed=True, reason=text)),

@@ -5,9 +5,10 @@ no hashes (`rules_without_salt`), and line numbers are kept.
 """
 
 import hashlib
-from collections import defaultdict, deque
+import threading
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Iterable
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -42,7 +43,9 @@ class Visible:
         self.hidden = TombstoneLog(self.journal)
         config = config or Config()
         self._patterns, self._emails = config.redact, config.redact_emails
-        self._remembered = lru_cache(maxsize=_LAST)(self._redacted)
+        self._lock = threading.Lock()
+        self._last: OrderedDict[bytes, str] = OrderedDict()
+        """The last texts that were redacted, without their secrets, by the hash of what they were."""
 
     @cached_property
     def rules(self) -> Rules:
@@ -61,11 +64,24 @@ class Visible:
 
     def redacted(self, text: str) -> str:
         """Return a text with secrets and private passages redacted; line numbers are kept."""
+        if not _SHORT < len(text) < _LONG:
+            return redact(text, self.rules, keep_lines=True).text
         # A changed file is read by the index and by the facts, each for itself.
-        return (self._remembered if _SHORT < len(text) < _LONG else self._redacted)(text)
+        mark = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        with self._lock:
+            found = self._last.get(mark)
+        if found is None:
+            found = redact(text, self.rules, keep_lines=True).text
+            with self._lock:
+                self._last[mark] = found
+                if len(self._last) > _LAST:
+                    self._last.popitem(last=False)
+        return found
 
-    def _redacted(self, text: str) -> str:
-        return redact(text, self.rules, keep_lines=True).text
+    def forget_texts(self) -> None:
+        """Forget the texts that are remembered, after an erasure."""
+        with self._lock:
+            self._last.clear()
 
     def hidden_lines(self, text: str) -> frozenset[int]:
         """Return the numbers (from 0) of the lines, split at line feeds, that redaction changes."""

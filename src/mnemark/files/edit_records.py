@@ -286,7 +286,7 @@ class EditRecords:
                 platform.FS.unlink(file)
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=1_024)
 def _read(file: str, state: platform.Identity) -> Edit:  # noqa: ARG001 - a record of another state is read anew
     """Read a record; remembered, since each edit of a file looks at those of the minute before it.
 

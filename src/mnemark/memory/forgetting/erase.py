@@ -148,6 +148,7 @@ def _carry_out(
         names.rename(ws, renames, done)
     waiting = list(done.waiting)
     _drop_hashes(ws.root, waiting)
+    ws.visible.forget_texts()
     places = [*done.places, *_rewrite_index(ws, waiting)]
     left = [Wait(path, "still holds it") for path in _files_left(ws, targets, done)]
     erasures.keep(ws.root, note.id, waiting or left)
