@@ -158,6 +158,9 @@ def _carry_out(
         facts = ws.fact_store
         with facts.lock:
             facts.log.append(Change(kind="erased", payload={"ids": [note.id]}, origin="owner"))
+        if places:  # what was left of the files is hidden from searches until they are indexed after that
+            with suppress(MnemarkError, OSError):  # busy: the next search does it
+                ws.searcher.sync()
     ws.searcher.fact_index.keep()
     return Receipt(
         id=note.id, action="erased", items=forgotten(items), places=_merge_places(places),
