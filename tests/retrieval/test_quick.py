@@ -4,10 +4,12 @@ import random
 import struct
 from pathlib import Path
 
+import apsw
 import pytest
 
 from mnemark import Memory
 from mnemark.errors import NotFoundError
+from mnemark.index import schema
 from mnemark.index.read_only import LENGTH_AT, LINE_SHIFT, ROW, Place, QuickIndex, Row
 from mnemark.index.rows import ROW as COLUMNS
 from mnemark.index.rows import first_ordinal
@@ -168,3 +170,23 @@ def test_long_and_dead_passages_are_read_as_they_are(tmp_path: Path) -> None:
         _, mean = index.counts()
     assert mean > 100
     assert {hit.path for hit in quick_search(tmp_path, "walrus").hits} == {"long.md", "short.md"}
+
+
+def test_a_sync_between_two_reads_is_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(12):
+        (tmp_path / f"{number}.md").write_text(f"# Note {number}\n\nthe walrus sleeps {number}\n", "utf-8")
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        memory.sync()
+        read_meta = schema.read_meta
+
+        def behind(connection: apsw.Connection) -> dict[str, str | int]:
+            monkeypatch.setattr(schema, "read_meta", read_meta)
+            (tmp_path / "7.md").write_text("# Note 7\n\nthe harbour\n", "utf-8")
+            memory.sync()
+            return read_meta(connection)
+
+        with QuickIndex(tmp_path) as index:
+            monkeypatch.setattr(schema, "read_meta", behind)
+            assert index.count() == 12
+            assert index.counts()[0] == 12
+        assert read_meta is schema.read_meta  # it was called

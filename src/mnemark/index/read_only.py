@@ -134,6 +134,8 @@ class QuickIndex:
         self._path = path
         try:
             with self._reading():
+                # All is read from one state: checksums of one and columns of the next would look like damage.
+                self._db.execute("BEGIN")
                 self._marks = self._checked_meta().get("hidden")
         except BaseException:
             self._db.close()
