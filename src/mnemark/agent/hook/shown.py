@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from mnemark.memory.prompt.briefing import Briefing
     from mnemark.types import Hit, Recall
 
-_MOST: Final = 5_000
-"""Marks kept of a session; a file longer than that starts anew."""
+_MOST: Final = 3_000
+"""Maximum number of marks kept of a session: those of some 50 recalls. Each prompt compares all of them."""
 _WINDOW: Final = ""
 """Ending of the note with the number of lines that have left the model's context."""
 _LETTERS: Final = str.maketrans("0123456789", "ghijklmnop")
