@@ -98,7 +98,7 @@ def test_what_one_session_hears_the_next_one_recalls(home: Home, language: str) 
 
     given = second.last(0)
     assert given.startswith(asked)
-    assert given.count("<mnemark-recall ") == 1, "the briefing of a first message; a recall has no more to say"
+    assert given.count("<mnemark-recall ") == 1, "the briefing; a recall has no more to say"
     assert answer in given[given.index("<mnemark-recall ") :]
     assert answer not in second.said(0, "system"), "the recall is the user's role, and nothing else told it"
     assert f"It is {answer}." in ran.stdout
