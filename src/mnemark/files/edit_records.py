@@ -85,20 +85,17 @@ class EditRecords:
 
     def of(self, path: str) -> list[Edit]:
         """Load the records of one file, oldest first; interrupted edits are settled on the way."""
-        return list(self._load(self._records(self._folder(path))))
+        return list(self._load(self._records(self.folder / _key(path))))
 
     def last(self, path: str) -> Edit | None:
         """Load the newest record of one file, of which there may be hundreds."""
-        return next(self._load(reversed(self._records(self._folder(path)))), None)
+        return next(self._load(reversed(self._records(self.folder / _key(path)))), None)
 
     def all(self) -> list[Edit]:
         """Load all records, oldest first."""
         self._adopt()
         files = [file for folder in self.folder.glob("*") for file in self._records(folder)]
         return list(self._load(sorted(files, key=os.path.basename)))
-
-    def _folder(self, path: str) -> Path:
-        return self.folder / _key(path)
 
     def _records(self, folder: Path) -> list[str]:
         """Return the paths of the records in a folder, oldest first."""
@@ -147,7 +144,10 @@ class EditRecords:
         return self._file(edit, "old")
 
     def _file(self, edit: Edit, extension: str) -> Path:
-        return self.folder / _key(edit.path) / f"{edit.id}.{extension}"
+        return Path(self._name(edit, extension))
+
+    def _name(self, edit: Edit, extension: str) -> str:
+        return f"{self.folder}{os.sep}{_key(edit.path)}{os.sep}{edit.id}.{extension}"
 
     def store(self, edit: Edit) -> None:
         """Move the displaced file out of the workspace folder."""
@@ -241,7 +241,7 @@ class EditRecords:
 
     def _late(self, edit: Edit, quiet: float) -> tuple[platform.Identity, bytes] | None:
         """Return state and content of a displaced file that was saved since, and is not being saved now."""
-        state = platform.identity(f"{self.folder}{os.sep}{_key(edit.path)}{os.sep}{edit.id}.old")
+        state = platform.identity(self._name(edit, "old"))
         if state is None or state == edit.old_state or 0 <= time.time() - state.mtime_ns / 1e9 < quiet:
             return None
         try:

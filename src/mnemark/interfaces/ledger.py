@@ -4,6 +4,7 @@ import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from datetime import UTC, date, datetime, time, tzinfo
+from functools import cached_property
 from typing import Final, Literal
 
 import msgspec
@@ -69,16 +70,14 @@ class Ledger:
         newest = heapq.nlargest(count, recent, key=lambda entry: (self._zoned(entry.time), entry.ref))
         return newest[::-1]
 
-    def elsewhere(self, since: datetime | None) -> list[str]:
-        """Return the other scopes that have entries, in order."""
-        if self.scopes is None:
-            return []
-        scopes = (*listing.scopes(self.root), "")
-        others = [name for name in scopes if name not in self.scopes]
-        return [name for name in others if self._asking(name).latest(1, since=since)]
+    def elsewhere(self, since: datetime | None) -> Iterator[str]:
+        """Yield the other scopes that have entries, in order."""
+        for name in (*listing.scopes(self.root), ""):
+            if not self._seen(name) and self._asking(name).latest(1, since=since):
+                yield name
 
     def _asking(self, scope: str) -> "Ledger":
-        other = copy(self)
+        other = copy(self)  # with the journal, if it is read
         other.scopes = frozenset({scope})
         return other
 
@@ -140,10 +139,13 @@ class Ledger:
             number = next((n for n, line in enumerate(lines, 1) if line.strip(" #\t-")), 1)
             yield entry(number, time(), lines[number - 1].strip(" #\t-") if lines else "")
 
+    @cached_property
+    def _journal(self) -> list[JournalEntry]:
+        return [entry for entry in Journal(self.root).read() if entry.change.kind not in _BOOKKEEPING]
+
     def _changes(self, count: int) -> Iterator[Entry]:
-        journal = [entry for entry in Journal(self.root).read() if entry.change.kind not in _BOOKKEEPING]
-        seen = [entry for entry in journal if self._seen(entry.change.scope)]
-        known = {entry.change.id: entry.change for entry in journal}
+        seen = [entry for entry in self._journal if self._seen(entry.change.scope)]
+        known = {entry.change.id: entry.change for entry in self._journal}
         for entry, *more in _grouped(seen, known)[-count:]:
             change = entry.change
             undone = [key for one in (entry, *more) for key in _ids(one.change) if key in known]

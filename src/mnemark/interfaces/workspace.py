@@ -54,6 +54,18 @@ class Place(NamedTuple):
             check_known(listing.scopes(self.root), given)
         return given or ([self.project.scope] if self.project and self.project.scope else None)
 
+    def scope_of(self, *said: str, dry_run: bool = False) -> str:
+        """Return the scope to write a `Statement` to that names none, as the tools of models do.
+
+        A project that has no memory yet gets one, unless `dry_run`.
+        """
+        from mnemark.agent.hook.project import scope_of_statement
+        from mnemark.files.projects import Project
+        from mnemark.memory.learning.placement import Statement
+
+        project = Project(self.project.scope) if self.project and dry_run else self.project
+        return scope_of_statement(self.root, project, Statement(*said))
+
 
 def locate(workspace: Path | None, *, any_folder: bool = False, current: Path | None = None) -> Path:
     """Return the workspace folder of a command; see `place`."""

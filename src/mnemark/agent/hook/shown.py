@@ -8,6 +8,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -92,8 +93,8 @@ def new_block(
     from mnemark.retrieval.block import block
 
     known = _read_by(agent, folder)
-    said = Said(_marked(mark) for mark in marks if "." in mark)
-    left = tuple(hit for hit in found.hits if not (known(hit) or (marks and _is_shown(hit, marks, said))))
+    context = _Context(marks)
+    left = tuple(hit for hit in found.hits if not (known(hit) or (marks and context.has(hit))))
     best = found.hits[0].score if found.hits else 0.0
     share = min(left[0].score / best, 1.0) if left and best > 0 and left[0] != found.hits[0] else 1.0
     if not left or found.believable * share < (floor(found, most) if least is None else least):
@@ -126,19 +127,31 @@ def _read_by(agent: str, folder: str) -> "Callable[[Hit], bool]":
     return is_known
 
 
-def _is_shown(hit: "Hit", marks: frozenset[str], said: Said) -> bool:
-    from mnemark.retrieval.repeats import Told
+class _Context:
+    """What a model has in its context, as marks."""
 
-    text = drop_comments(hit.text, blanks=" \t")  # no model is shown them
-    bare = (line.strip(" \t-*#") for line in text.splitlines() if not line.startswith("#"))
-    whole = [line for line in bare if line]
-    lines = frozenset(_mark(line) for line in whole if not _is_pointer(line))
-    if whole and not lines:
-        return True
-    if _mark(hit.ref) in marks or (bool(lines) and lines <= marks):
-        return True
-    told = Told(hit)
-    return told.may_go and said.repeats(_marked(_sentence_mark(one)) for one in told.sentences)
+    def __init__(self, marks: frozenset[str]) -> None:
+        self._marks = marks
+
+    @cached_property
+    def _said(self) -> Said:
+        """The sentences; thousands in a long session, and compared only where lines and refs do not tell."""
+        return Said(_marked(mark) for mark in self._marks if "." in mark)
+
+    def has(self, hit: "Hit") -> bool:
+        """Return whether a hit says nothing that the model does not have."""
+        from mnemark.retrieval.repeats import Told
+
+        text = drop_comments(hit.text, blanks=" \t")  # no model is shown them
+        bare = (line.strip(" \t-*#") for line in text.splitlines() if not line.startswith("#"))
+        whole = [line for line in bare if line]
+        lines = frozenset(_mark(line) for line in whole if not _is_pointer(line))
+        if whole and not lines:
+            return True
+        if _mark(hit.ref) in self._marks or (bool(lines) and lines <= self._marks):
+            return True
+        told = Told(hit)
+        return told.may_go and self._said.repeats(_marked(_sentence_mark(one)) for one in told.sentences)
 
 
 def _is_pointer(line: str) -> bool:

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mnemark.files.projects import Project
 from mnemark.interfaces import options, output, render, workspace
 
 if TYPE_CHECKING:
@@ -70,22 +69,12 @@ def remember(
     }  # fmt: skip
     at = workspace.place(workspace_)
     with workspace.opened(at.root, readonly=dry_run) as memory:
-        fields["scope"] = scope or _scope_here(at, fields, dry_run=dry_run)
+        fields["scope"] = scope or at.scope_of(subject, predicate, value, type_, dry_run=dry_run)
         fact = memory.remember_many([fields], dry_run=dry_run)[0]
         versions = memory.facts(subject=fact.subject, history=True, scope=fact.scope)
         before = next((one for one in versions if one.id == fact.supersedes), None)
     done = {"dry_run": dry_run, "fact": row(fact), "replaces": row(before)}
     output.out_result(done, _outcome(fact, before, dry_run=dry_run), json=json)
-
-
-def _scope_here(at: workspace.Place, fields: dict[str, Any], *, dry_run: bool) -> str:
-    """Return the scope of a fact that names none, as for the tool of models; a trial makes no project."""
-    from mnemark.agent.hook.project import scope_of_statement
-    from mnemark.memory.learning.placement import Statement
-
-    said = Statement(*(fields[name] for name in ("subject", "predicate", "value", "type")))
-    project = Project(at.project.scope) if at.project and dry_run else at.project
-    return scope_of_statement(at.root, project, said)
 
 
 def _outcome(fact: "Fact", before: "Fact | None", *, dry_run: bool) -> str:

@@ -1,5 +1,6 @@
 """Implement `add` and `log`: write a note or turn, and list the latest entries."""
 
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -57,21 +58,13 @@ def add(
     words = read_text(text).strip()
     at = workspace.place(workspace_)
     if session is None:
-        written = _bullet(at.root, words, scope or _scope_here(at, words))
+        written = _bullet(at.root, words, scope or at.scope_of("note", words, ""))
     else:
         written = _turn(at.root, words, session, role or "user", scope)
     if json:
         output.out_json(written)
     else:
         output.out(output.safe_line(written["ref"]))
-
-
-def _scope_here(at: workspace.Place, words: str) -> str:
-    """Return the scope of a note that names none: of the project it is about, as the tool of models does."""
-    from mnemark.agent.hook.project import scope_of_statement
-    from mnemark.memory.learning.placement import Statement
-
-    return scope_of_statement(at.root, at.project, Statement("note", words, ""))
 
 
 def _turn(root: Path, words: str, session: str, role: str, scope: str | None) -> dict[str, str]:
@@ -173,7 +166,7 @@ def log(
 def _say_nothing(ledger: "Ledger", since: "datetime | None") -> None:
     """Say that there are no entries, and which scopes that were not asked have some."""
     then = " yet" if since is None else " since then"
-    if others := ledger.elsewhere(since):
+    if others := list(islice(ledger.elsewhere(since), _SHOWN + 1)):
         names = ", ".join(map(output.safe, others[:_SHOWN])) + (", …" if len(others) > _SHOWN else "")
         output.say(f"Nothing has been written here{then}, but in {names}: see it with --scope {others[0]}, "
                    "or --scope '*'.")  # fmt: skip
