@@ -51,7 +51,9 @@ def test_no_word_is_listed_twice() -> None:
 
 
 @settings(max_examples=400, deadline=None)
-@given(st.sampled_from(ORDERS).flatmap(lambda one: st.from_regex(one.pattern, alphabet=[*WORDS, "."])))
+@given(
+    st.sampled_from(ORDERS).flatmap(lambda one: st.from_regex(one.pattern, alphabet="".join([*WORDS, "."])))
+)
 def test_what_is_in_an_order_is_marked(letters: str) -> None:
     """The look at the words, which rules most text out, misses none."""
     text = " ".join(WORDS.get(letter, "garden") for letter in letters)
