@@ -199,6 +199,41 @@ def test_paraphrases_hold_and_other_things_do_not(said: str, kept: str, dropped:
     assert [one.text for one in notes.observations] == ([kept] if kept else [])
 
 
+@pytest.mark.parametrize(
+    ("said", "kept", "dropped"),
+    [
+        (["I'm off to Graz for a course.", "What kind of course?", "Pottery. I love bowls and glazes."],
+         "The owner goes to Graz for a pottery course about glazes.",
+         "The owner goes to Graz for a cooking course about bread."),
+        (["I opened an online shop for shoes - pretty cool, huh?"],
+         "The owner opened an online shop for shoes.", "The owner opened a bakery in Graz."),
+        (["If I opened a shop - would you help?"], "", "The owner opened a shop."),
+    ],
+)  # fmt: skip
+def test_turns_after_a_source_go_on_with_it(said: list[str], kept: str, dropped: str) -> None:
+    given = [note(one, 1) for one in (kept, dropped) if one]
+    answer = msgspec.convert({"observations": given}, SittingAnswer)
+    notes, _ = checked(answer, excerpts([("user", one) for one in said]), DEFAULT)
+    assert [one.text for one in notes.observations] == ([kept] if kept else [])
+
+
+def test_a_page_beside_a_turn_lends_it_no_words() -> None:
+    said = [("user", "We deploy on Friday, see the page."), ("tool", "Deploy to Frankfurt.")]
+    given = [note("The owner will deploy to Frankfurt.", 1)]
+    answer = msgspec.convert({"observations": given}, SittingAnswer)
+    assert checked(answer, excerpts(said), DEFAULT)[0].observations == ()
+    spoken = [said[0], ("user", said[1][1])]
+    assert checked(answer, excerpts(spoken), DEFAULT)[0].observations != ()
+
+
+def test_the_name_of_a_speaker_is_one_of_others_too() -> None:
+    (said,) = excerpts([("user", "This made my writing easier.")])
+    named = msgspec.structs.replace(said.turn, meta={"name": "Nate"})
+    said = msgspec.structs.replace(said, turn=named)
+    answer = msgspec.convert({"observations": [note("It was about Nate's writing.", 1)]}, SittingAnswer)
+    assert checked(answer, [said], DEFAULT)[0].observations != ()
+
+
 def test_a_date_that_no_turn_names_is_left_out() -> None:
     given = [
         note("Order the cake.", 5, date="2026-11-25"),

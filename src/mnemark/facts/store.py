@@ -51,13 +51,17 @@ class FactStore:
         self.lock = threading.RLock()
         self._kept: dict[str, FactCache] = {}
         self._derived: dict[Any, dict[str, tuple[Fact, Any]]] = {}
+        self._epoch = self.log.epoch
         self.blocked: dict[str, str] = {}
         """Files with pending facts that cannot be written, with the reason."""
         self.changed: Callable[[], None] = _no_callback
         """A callback for facts written by this process."""
 
     def derive(self, make: Callable[[Fact, tzinfo], T], fact: Fact) -> T:
-        """Return `make(fact, zone)`, cached until the fact changes."""
+        """Return `make(fact, zone)`, cached until the fact changes or some fact is forgotten."""
+        if self._epoch != self.log.epoch:  # or what was erased stays in memory
+            self._derived.clear()
+            self._epoch = self.log.epoch
         made = self._derived.setdefault(make, {})
         known = made.get(fact.id)
         if known is None or known[0] is not fact:

@@ -31,17 +31,19 @@ from mnemark.types import Json
 PARTS: Final = ("decided", "done", "open", "next", "observations")
 _LAST: Final = frozenset({"open", "next"})
 """Parts of which only the last reading counts: what was open may be done by now."""
+_SPOKEN: Final = frozenset({"owner", "agent", "import"})
 _TITLE: Final = 80
 _LENGTH: Final = 300
 _SHARE: Final = 0.5
-"""Share of a note's words, by their first letters, that must stand in its turns or just before them."""
+"""Share of a note's words, by their first letters, that must stand in its turns or just around them."""
 _SHORT: Final = 4
 _SHORT_SHARE: Final = 0.6
 """The share for a note of at most `_SHORT` words: one that is wrong turns it into its opposite."""
 _OWN_SHARE: Final = 0.25
 """Share of them that must stand in its turns."""
-_BEFORE: Final = 2
-"""Turns before those that a note names, to which words such as "it", "there" and "yes" point."""
+_BESIDE: Final = 2
+"""Turns before those that a note names, to which words such as "it", "there" and "yes" point, and after them,
+which go on with what was said."""
 _WORD: Final = lazy_pattern(r"[a-z][a-z'-]{2,}", re.IGNORECASE)
 _HAN: Final = lazy_pattern(r"[\u4e00-\u9fff]+")
 _NUMBER: Final = lazy_pattern(r"\d+(?:[.,:]\d+)*")
@@ -54,8 +56,14 @@ _COMMON: Final = frozenset({
     "mentioned", "mentions", "expressed", "expresses", "expressing", "feels", "felt", "finds", "found",
     "considers", "considering", "believes", "thinks", "thought", "enjoys", "enjoyed", "appreciates",
     "values", "shared", "shares", "recently", "currently", "both", "while", "during", "through", "such",
+    "acknowledges", "acknowledged", "admires", "admired", "agrees", "agreed", "asks", "assures", "assured",
+    "curious", "discussed", "discusses", "emphasized", "emphasizes", "encouraged", "encourages",
+    "enthusiastic", "grateful", "gratitude", "interested", "offered", "offers", "plans", "planning",
+    "recommended", "recommends", "suggested", "suggests", "towards", "willing", "willingness", "wishes",
 })  # fmt: skip
-_ENDING: Final = lazy_pattern(r"(?<=[a-z]{2})(?:'s|ies|es|s|ed|ing|e|y)$")
+_ENDING: Final = lazy_pattern(r"(?<=[a-z]{2})(?:ies|es|s|ed|ing|e|y)?(?:'s?)?$")
+_ASIDE: Final = lazy_pattern(r"\s+[-–—]+\s+|,?\s+huh\b")
+"""What parts a statement from a question behind it: "I opened a shop - cool, huh?"."""
 _NEGATION: Final = lazy_pattern(
     r"\b(?:no|not|never|none|nothing|nobody|without|cannot|hardly|any ?more|used to|stop\w*|quit|gave up)\b"
     r"|n['’]t\b|[不没无未别非停戒]",
@@ -117,7 +125,7 @@ def _sourced(note: Note, said: Sequence[TurnExcerpt], rules: Rules, part: str) -
     text = _clean(note.text, rules)
     places = [number - 1 for number in dict.fromkeys(note.turns) if 1 <= number <= len(said)]
     named = [said[place] for place in places]
-    spoken = [one for one in named if one.turn.origin in {"owner", "agent", "import"}]
+    spoken = [one for one in named if one.turn.origin in _SPOKEN]
     owned = any(one.turn.origin != "agent" for one in spoken)
     needs_owner = part in {"decided", "observations"}  # of the owner's life an agent knows nothing by itself
     if not text or len(text) > _LENGTH or not spoken or (needs_owner and not owned):
@@ -137,7 +145,7 @@ def _words(said: Iterable[TurnExcerpt]) -> str:
 
 
 class _Around(NamedTuple):
-    """What may explain a turn: the words of the turns before it, and the names of all who speak."""
+    """What may explain a turn: the words of the turns beside it, and the names of all who speak."""
 
     words: str = ""
     speakers: str = ""
@@ -147,13 +155,14 @@ _NOTHING: Final = _Around()
 
 
 def _around(places: Iterable[int], said: Sequence[TurnExcerpt]) -> _Around:
-    before = sorted({at for place in places for at in range(max(place - _BEFORE, 0), place)})
+    near = {at for place in places for at in range(place - _BESIDE, place + _BESIDE + 1)}
     speakers = dict.fromkeys(str(one.turn.meta.get("name") or "") for one in said)
-    return _Around(_words(said[at] for at in before), " ".join(speakers))
+    beside = (one for at, one in enumerate(said) if at in near and one.turn.origin in _SPOKEN)
+    return _Around(_words(beside), " ".join(speakers))
 
 
 def _holds(text: str, source: str, around: _Around = _NOTHING, days: Iterable[str] = ()) -> bool:
-    """Tell whether the words, numbers and names of a note stand in its source, or partly just before it.
+    """Tell whether the words, numbers and names of a note stand in its source, or partly just beside it.
 
     Dates of `days` may be in the note.
     """
@@ -183,7 +192,7 @@ def _stems(text: str) -> set[str]:
 def _is_not_meant(text: str, source: str, part: str) -> bool:
     """Tell whether a note is only asked, supposed or denied by its source, or denies what that does not."""
     wanted = _stems(text)
-    parts = sentences_of(source)
+    parts = [part for sentence in sentences_of(source) for part in _ASIDE.split(sentence)]
     nearest = max(parts, key=lambda one: len(wanted & _stems(one)), default="")
     if part not in {"open", "next"} and is_unsaid(nearest):
         return True
