@@ -265,6 +265,18 @@ def test_closing_while_others_ask(root: Path) -> None:
             memory.search("alpha")
 
 
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="Linux tells which files are open")
+def test_a_closed_memory_holds_no_file_open(root: Path) -> None:
+    with opened(root) as memory:
+        memory.session("cli:main").add("user", "The heron stands in the river.")
+        memory.remember("bird", "heron")
+        memory.sync()
+        memory.recall("heron", deadline=2.0)
+        memory.consolidate(force=True)
+    links = [path.readlink() for path in Path("/proc/self/fd").iterdir() if path.is_symlink()]
+    assert [link for link in links if link.is_relative_to(root)] == []
+
+
 def test_many_recalls_leave_no_threads_or_connections(root: Path) -> None:
     others = threading.active_count()  # late work of other tests
     with opened(root) as memory:

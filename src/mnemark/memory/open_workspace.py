@@ -38,6 +38,8 @@ class OpenWorkspace(PlainWorkspace):
         super().__init__(root, config, readonly=readonly)
         self.failed: tuple[str, ...] = ()
         """Failures of the last sync."""
+        self.state = State(self.root, readonly=self.readonly)
+        """The bookkeeping in `state.db`."""
         self._model_lock = threading.Lock()
         self._model: LLM | None = None
         self.host: LLM | Callable[[Sequence[Message]], str] | None = None
@@ -76,11 +78,6 @@ class OpenWorkspace(PlainWorkspace):
         from mnemark.files.episodes import Episodes
 
         return Episodes(self.root)
-
-    @cached_property
-    def state(self) -> State:
-        """The bookkeeping in `state.db`."""
-        return State(self.root, readonly=self.readonly)
 
     def unfinished(self, most: int = 1) -> list[str]:
         """Return the operations that are not finished, with reasons, such as an erase that met a locked file.
@@ -159,3 +156,4 @@ class OpenWorkspace(PlainWorkspace):
         if self.reading.acquire(timeout=_CLOSE_SECONDS):  # what it found is stored first
             self.reading.release()
         self.searcher.close()
+        self.state.close()
