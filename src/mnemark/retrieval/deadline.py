@@ -18,7 +18,7 @@ Value = TypeVar("Value")
 
 _MAX_WORKERS: Final = 4
 """Maximum number of threads, so that stuck ones (on a locked disk, say) cannot pile up."""
-_WORDS_SHARE: Final = 0.5
+_WORDS_SHARE: Final = 0.4
 """Share of a deadline after which an answer by words alone is prepared, in case that the full one is late."""
 _COLD_SHARE: Final = 0.9
 """Share of a deadline until which the first full answer is waited for, where words found something."""

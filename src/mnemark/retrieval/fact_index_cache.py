@@ -82,7 +82,7 @@ class FactIndexCache:
     def of(self, scopes: "Iterable[str] | None", deadline: float | None = None) -> Facts:
         """Return the facts of these scopes (None: all) as read by a monotonic `deadline`."""
         root = self._facts.root
-        wanted = tuple(sorted(self._facts.workspace.scopes() if scopes is None else {*scopes, ""}))
+        wanted = self._wanted(scopes)
         with self._lock:
             kept = self._kept.get(wanted)
             resting = time.monotonic() < self._check_at.get(wanted, 0.0)
@@ -101,6 +101,16 @@ class FactIndexCache:
             or "facts: still being read, so some may be missing; the next answer has all of them"
         )
         return Facts(kept.book if kept is not None else None, self._states(kept), problem)
+
+    def _wanted(self, scopes: "Iterable[str] | None") -> tuple[str, ...]:
+        return tuple(sorted(self._facts.workspace.scopes() if scopes is None else {*scopes, ""}))
+
+    def known(self, scopes: "Iterable[str] | None") -> FactStates:
+        """Return which facts of these scopes (None: all) are known to hold, without reading all of them."""
+        wanted = self._wanted(scopes)
+        with self._lock:
+            kept = self._kept.get(wanted)
+        return self._states(kept)
 
     def _states(self, kept: _Kept | None) -> FactStates:
         """Return the fact states of the last read, by this process or as stored by another."""

@@ -70,6 +70,7 @@ def quick_search(
     scopes: frozenset[str] | None = frozenset({""}),
     home: Path | None = None,
     hidden: TombstoneLog | None = None,
+    known: states.FactStates | None = None,
     outside: QuickIndex | None = None,
     reason: str = "dense: without the daemon, hooks search by words only; start it with `mnemark serve`",
 ) -> Recall:
@@ -83,6 +84,7 @@ def quick_search(
         scopes: the scopes to search; None for all.
         home: the folder that the index lies in, where that is not the workspace.
         hidden: the tombstones, if they are read already.
+        known: which facts hold, if they are read already.
         outside: an index for whose passages words are counted, too: in few ones, every word would be rare.
         reason: why it was searched by words only, for `degraded`.
 
@@ -96,7 +98,8 @@ def quick_search(
         names = {number: name for number, name in index.scopes().items() if scopes is None or name in scopes}
         order = _best(index, scored, left_out, names)
         found = _fetched(index, order, scored, k, names)
-    shown = _filtered(root, home or root, found, scored.idf)
+    known = known or states.kept(root, home or root, lambda raw: _redacted(root, raw))
+    shown = _filtered(known, found, scored.idf)
     gone = {place for place, _ in found} - {place for place, _ in shown}
     order = [one for one in order if one[1] not in gone]
     hits = [hit for _, hit in shown[:k]]
@@ -130,10 +133,9 @@ def _fetched(
 
 
 def _filtered(
-    root: Path, home: Path, found: Sequence[tuple[Place, Hit]], idf: Mapping[str, float]
+    known: states.FactStates, found: Sequence[tuple[Place, Hit]], idf: Mapping[str, float]
 ) -> list[tuple[Place, Hit]]:
     """Remove facts that are not known to hold, and entries of past facts in core memory."""
-    known = states.kept(root, home, lambda raw: _redacted(root, raw))
     now = datetime.now(UTC)
 
     def is_past(scope: str, line: str) -> bool:

@@ -435,7 +435,8 @@ class Searcher:
         try:
             found = quick_search(
                 self.workspace.root, request.text, k=request.k, exclude=request.exclude,
-                scopes=request.where.scopes, home=self.index.home, hidden=self.index.hidden, reason=reason,
+                scopes=request.where.scopes, home=self.index.home, hidden=self.index.hidden,
+                known=self.fact_index.known(request.where.scopes), reason=reason,
             )  # fmt: skip
             if self.mounts:
                 found = with_mounts(

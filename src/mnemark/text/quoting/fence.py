@@ -53,11 +53,16 @@ _EMOJI = (
     "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u27bf\u2934-\u2b55\u3030\u303d\u3297\u3299"
     "\U0001f000-\U0001faff"
 )
+_UNSEEN = (
+    rf"[\x00-\x08\x0b-\x1f\x7f-\x9f{INVISIBLE}\u0600-\u0605\u06dd\u070f\u2028\u2029\u2800"
+    rf"\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef\ufffe\uffff\U000f0000-\U0010ffff]"
+)
+_MAY_BE_HIDDEN = lazy_pattern(_UNSEEN)
+"""Every match of `_HIDDEN` is one of these; to look for one set of characters is twenty times as quick."""
 # Joiner and variation selector are kept in emoji (👩‍🚀, ❤️) only; anywhere else they can hide text.
 _HIDDEN = lazy_pattern(
     rf"(?P<keep>(?<=[{_EMOJI}0-9#*])\ufe0f|(?:(?<=[{_EMOJI}])|(?<=[{_EMOJI}]\ufe0f))\u200d(?=[{_EMOJI}]))|"
-    rf"[\x00-\x08\x0b-\x1f\x7f-\x9f{INVISIBLE}\u0600-\u0605\u06dd\u070f\u2028\u2029\u2800"
-    rf"\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef\ufffe\uffff\U000f0000-\U0010ffff]"
+    rf"{_UNSEEN}"
 )
 _LINE_BREAKS = lazy_pattern(r"[\n\t]")
 
@@ -127,7 +132,7 @@ def _intro(nonce: str, label: str) -> str:
 def inert(text: str) -> str:
     """Escape hidden characters, fence marks, role markers and special tokens."""
     text = text.replace("\r\n", "\n")
-    text = _HIDDEN.sub(_escape, text)
+    text = _unhidden(text)
     if "<" in text:
         text = _TOKEN.sub(r"‹\g<inside>›", text)
     if "]" in text or "[" in text or "［" in text:
@@ -152,7 +157,11 @@ def _quoted_role(match: re.Match[str]) -> str:
 
 def revealed(text: str) -> str:
     """Return a text for people, with hidden characters made visible and nothing else changed."""
-    return _HIDDEN.sub(_escape, text.replace("\r\n", "\n"))
+    return _unhidden(text.replace("\r\n", "\n"))
+
+
+def _unhidden(text: str) -> str:
+    return _HIDDEN.sub(_escape, text) if _MAY_BE_HIDDEN.search(text) else text
 
 
 def inert_together(passages: Sequence[str], joint: str = "\n") -> list[str]:
