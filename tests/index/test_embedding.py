@@ -67,6 +67,47 @@ def test_each_text_is_embedded_once(index: Index) -> None:
     vectors.close()
 
 
+def test_passages_are_looked_at_until_all_of_their_segment_have_a_vector(
+    index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder = Embedder(fail_at=1)
+    vectors = store(index, embedder)
+    with pytest.raises(EmbedderUnavailable):
+        embed_missing(index, embedder, vectors)
+    embedder.fail_at = -1
+    assert embed_missing(index, embedder, vectors) == 6
+    looked: list[int] = []
+    lookup = VectorStore.lookup
+
+    def look(self: VectorStore, keys: Sequence[bytes]) -> NDArray[np.int64]:
+        looked.append(len(keys))
+        return lookup(self, keys)
+
+    monkeypatch.setattr(VectorStore, "lookup", look)
+    (index.root / "new.md").write_text("gamma")
+    sync(index)
+    assert embed_missing(index, embedder, vectors) == 1
+    assert max(looked) == 1
+    vectors.close()
+
+
+def test_vectors_that_are_gone_and_an_index_made_anew_are_looked_at(index: Index) -> None:
+    embedder = Embedder()
+    vectors = store(index, embedder)
+    embed_missing(index, embedder, vectors)
+    vectors.path.write_bytes(b"")  # damaged behind its back
+    vectors.close()
+    vectors = store(index, embedder)
+    assert embed_missing(index, embedder, vectors) == 10
+    for number in range(20):  # other texts in segments of the same numbers
+        (index.root / f"n{number}.md").write_text(f"# N\n\nbeta {number}\n")
+    index.discard_unless_replaced("test")
+    sync(index)
+    assert embed_missing(index, embedder, vectors) == 20
+    assert coverage(index, vectors) == (0, 20)
+    vectors.close()
+
+
 def test_what_was_embedded_before_a_failure_stays(index: Index) -> None:
     embedder = Embedder(fail_at=1)
     vectors = store(index, embedder)

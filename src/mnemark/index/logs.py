@@ -35,6 +35,8 @@ class LogReader:
         self._problems: list[Problem] = []
         self._passed = 0, 0
         """End and number of the last line read of a journal, most of whose lines are no observations."""
+        self._hashed = 0, hashlib.blake2b(digest_size=16)
+        """How many bytes of a log were hashed last, and their hash."""
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -94,13 +96,17 @@ class LogReader:
 
         Of a journal, which is long and replaced as a whole, only of the last ones and the file's number.
         """
-        hashed = hashlib.blake2b(digest_size=16)
+        start, hashed = self._hashed[0], self._hashed[1].copy()
+        if self._journal or stop < start:
+            start, hashed = 0, hashlib.blake2b(digest_size=16)
         with platform.opened(self._path) as file:
             if self._journal:
                 hashed.update(str(os.fstat(file.fileno()).st_ino).encode())
-                file.seek(start := max(stop - _TAIL, 0))
-                stop -= start
-            while stop > 0 and (block := file.read(min(_BLOCK, stop))):
+                start = max(stop - _TAIL, 0)
+            file.seek(start)
+            while start < stop and (block := file.read(min(_BLOCK, stop - start))):
                 hashed.update(block)
-                stop -= len(block)
+                start += len(block)
+        if not self._journal:
+            self._hashed = start, hashed
         return hashed.hexdigest()

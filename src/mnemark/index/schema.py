@@ -48,7 +48,7 @@ NO_JOURNAL: Final = "path NOT LIKE 'journal/%.jsonl'"
 COUNT_FILES: Final = f"SELECT count(*) FROM documents WHERE {NO_JOURNAL}"  # noqa: S608 - both are constants
 
 DAMAGED_COLUMNS: Final = "index.db has damaged columns; run `mnemark sync`"
-_SUM: Final = "sum:"
+SUM: Final = "sum:"
 """Prefix of keys in `meta` with the checksums of a segment.
 
 SQLite has none, and a flipped bit in a scope would show a person another's memory. An index of an earlier
@@ -371,18 +371,18 @@ class Sums:
     def store(self, connection: apsw.Connection, segment: int) -> None:
         """Store them for a segment, inside the caller's transaction."""
         value = f"{self.rows} {self.dead} {self.postings}"
-        connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"{_SUM}{segment}", value))
+        connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"{SUM}{segment}", value))
 
 
 def drop_sums(connection: apsw.Connection, segments: Iterable[int]) -> None:
     """Delete the checksums of segments that are deleted."""
-    keys = [(f"{_SUM}{segment}",) for segment in segments]
+    keys = [(f"{SUM}{segment}",) for segment in segments]
     connection.executemany("DELETE FROM meta WHERE key = ?", keys)
 
 
 def stored_sums(meta: Mapping[str, str | int], segment: int) -> tuple[int, int, int] | None:
     """Return the checksums of columns, dead bits and posting lists; None in an index without them."""
-    value = meta.get(f"{_SUM}{segment}")
+    value = meta.get(f"{SUM}{segment}")
     if value is None:
         return None
     try:

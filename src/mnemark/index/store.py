@@ -317,6 +317,11 @@ class Index:
         """Return the generation, a number that increases with every change."""
         return int(self.scalar("SELECT value FROM meta WHERE key = 'generation'") or 0)
 
+    def sums(self) -> dict[int, str]:
+        """Return the checksums of each segment, as stored; empty for one without them."""
+        sql = "SELECT id, ifnull(value, '') FROM segments LEFT JOIN meta ON key = ? || id"
+        return dict(self.rows(sql, (schema.SUM,)))
+
     def _posting(self, segment: int, size: int, term: str) -> Posting | None:
         """Read a term's posting list in one segment on the calling thread's connection."""
         sql = "SELECT data FROM postings WHERE segment = ? AND term = ?"

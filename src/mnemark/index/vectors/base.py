@@ -3,7 +3,7 @@
 import errno
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Final, Self
 
@@ -40,6 +40,7 @@ class VectorStore(ABC):
         self.readonly = readonly
         self.set_aside: Path | None = None
         """Path to which `open` moved an unusable file or folder; None if there was none."""
+        self._covered: tuple[int, int, Mapping[int, str]] = 0, 0, {}
         self._lock = threading.RLock()
 
     @classmethod
@@ -78,6 +79,16 @@ class VectorStore(ABC):
     @abstractmethod
     def generation(self) -> int:
         """A number that changes when row numbers become invalid; 0 if nothing is stored on disk."""
+
+    @property
+    def covered(self) -> Mapping[int, str]:
+        """The checksums of the index's segments whose passages all have a vector in this generation."""
+        generation, count, known = self._covered
+        return known if generation and generation == self.generation and count <= self.count else {}
+
+    @covered.setter
+    def covered(self, segments: Mapping[int, str]) -> None:
+        self._covered = self.generation, self.count, segments
 
     def refresh(self) -> bool:
         """Load changes of other processes; return whether rows were added or the generation changed.

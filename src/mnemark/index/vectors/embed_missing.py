@@ -2,7 +2,7 @@
 
 import secrets
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 import msgspec
@@ -34,15 +34,27 @@ def keys_of(index: Index) -> set[bytes]:
     return set(Packed(_rows(index)["key"]))
 
 
-def _rows(index: Index) -> Rows:
-    stored = index.rows("SELECT size, rows, dead FROM segments")
-    parts = [np.frombuffer(blob, ROW)[~dead_bits(dead, size)] for size, blob, dead in stored]
+def _rows(index: Index, segments: Collection[int] | None = None) -> Rows:
+    """Return the rows of the passages in these segments; of all if there are none given."""
+    sql, bindings = "SELECT size, rows, dead FROM segments", tuple[str, ...]()
+    if segments is not None:
+        sql += " WHERE id IN (SELECT value FROM json_each(?))"
+        bindings = (msgspec.json.encode(list(segments)).decode(),)
+    parts = [
+        np.frombuffer(blob, ROW)[~dead_bits(dead, size)] for size, blob, dead in index.rows(sql, bindings)
+    ]
     return np.concatenate(parts) if parts else np.zeros(0, ROW)
 
 
-def missing(index: Index, store: VectorStore) -> dict[bytes, int]:
-    """Return the content keys without a vector, each with the id of a passage with that content."""
-    rows = _rows(index)
+def missing(index: Index, store: VectorStore, segments: Collection[int] | None = None) -> dict[bytes, int]:
+    """Return the content keys without a vector, each with the id of a passage with that content.
+
+    Args:
+        index: the passages.
+        store: the vectors.
+        segments: the segments to look at; None for all.
+    """
+    rows = _rows(index, segments)
     absent = rows[store.lookup(Packed(rows["key"])) < 0]
     found: dict[bytes, int] = {}
     for key, passage in zip(Packed(absent["key"]), absent["passage"].tolist(), strict=True):
@@ -68,7 +80,9 @@ def embed_missing(
         BusyError: another process held the lock for longer than `wait` seconds.
     """
     store.refresh()
-    wanted = missing(index, store)
+    sums = index.sums()
+    known = store.covered
+    wanted = missing(index, store, [one for one, content in sums.items() if known.get(one, "") != content])
     keys = list(wanted)
     offset = secrets.randbelow(len(keys)) if keys else 0
     keys = keys[offset:] + keys[:offset]
@@ -103,6 +117,7 @@ def embed_missing(
             embedded += len(texts)
             if progress is not None:
                 progress(min(start + BATCH, len(keys)), len(keys))
+    store.covered = sums
     return embedded
 
 
