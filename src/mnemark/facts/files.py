@@ -6,7 +6,7 @@ Files are changed by `edit` only; applying a change twice is the same as applyin
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import lru_cache
 from pathlib import Path
@@ -326,7 +326,8 @@ def _with_batch(
     if len(new) < _MIN_BATCH:
         return text, frozenset()
     end = write.line_end(text)
-    chinese = _is_chinese(text, *new)
+    there = parse(text)
+    chinese = _is_chinese(there, *new)
     if not text.strip(_BLANK):
         text += _heading(path, chinese=chinese)
     elif not text.endswith(("\n", "\r")):
@@ -336,7 +337,7 @@ def _with_batch(
     )
     found = {one.id: (one.predicate, one.value) for one in parse(candidate)}
     wanted = {fact.id: (write.predicate_words(fact.predicate), fact.value) for fact in new}
-    before = [(one.predicate, one.value, one.struck) for one in parse(text)]
+    before = [(one.predicate, one.value, one.struck) for one in there]
     others = [(one.predicate, one.value, one.struck) for one in parse(candidate) if one.id not in wanted]
     if others != before or any(found.get(one) != words for one, words in wanted.items()):
         return text, frozenset()
@@ -351,9 +352,9 @@ def _heading(path: str, *, chinese: bool) -> str:
     return f"# {(chinese and _CHINESE_TITLES.get(subject_key(subject))) or subject.capitalize()}\n\n"
 
 
-def _is_chinese(text: str, *new: Fact) -> bool:
+def _is_chinese(there: Iterable[ParsedFact], *new: Fact) -> bool:
     """Return whether the values of a file are in Chinese, so that its predicates are shown in it."""
-    return in_chinese([*(parsed.value for parsed in parse(text)), *(fact.value for fact in new)])
+    return in_chinese([*(parsed.value for parsed in there), *(fact.value for fact in new)])
 
 
 def _bullet(fact: Fact, end: datetime | None, now: datetime, *, chinese: bool) -> str:
@@ -420,11 +421,11 @@ def _insert(
     text: str, fact: Fact, below: int | None, end: datetime | None, now: datetime
 ) -> tuple[str, bool]:
     """Insert a fact's bullet where it parses back unchanged and alters no other bullet."""
-    chinese = _is_chinese(text, fact)
+    parsed = parse(text)
+    chinese = _is_chinese(parsed, fact)
     line = _bullet(fact, end, now, chinese=chinese)
     if not text.strip(_BLANK):
         return f"{text}{_heading(fact.path, chinese=chinese)}{line}\n", True
-    parsed = parse(text)
     places = [write.add_bullet(text, line, after=parsed[below])] if below is not None else []
     start = front_matter(text).end or (1 if text.startswith("\ufeff") else 0)
     stop = write.line_end(text)

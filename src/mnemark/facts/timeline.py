@@ -7,6 +7,7 @@ A fact is valid for `since <= t < until`. A subject and predicate have one valid
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, tzinfo
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import msgspec
@@ -34,13 +35,16 @@ def when(text: str, zone: tzinfo) -> datetime | None:
     >>> str(when("2026-02-20", UTC))
     '2026-02-20 00:00:00+00:00'
     """
-    if not text:
-        return None
+    found = _moment(text) if text else None
+    return found if found is None or found.tzinfo else found.replace(tzinfo=zone)
+
+
+@lru_cache(maxsize=16_384)
+def _moment(text: str) -> datetime | None:
     try:
-        found = datetime.fromisoformat(text.strip())
+        return datetime.fromisoformat(text.strip())
     except ValueError:
         return None
-    return found if found.tzinfo else found.replace(tzinfo=zone)
 
 
 def timeline(facts: Iterable[Fact], zone: tzinfo) -> list[FactVersion]:

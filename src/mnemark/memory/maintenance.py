@@ -5,9 +5,11 @@ neither the other steps nor the sync.
 """
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
 from mnemark.errors import BusyError, MnemarkError
 from mnemark.facts import remember
@@ -15,13 +17,18 @@ from mnemark.files import layout, platform
 from mnemark.memory import file_edits
 from mnemark.memory.open_workspace import OpenWorkspace
 
+_SWEEP_SECONDS: Final = 60.0
+"""Seconds between looks for temporary files of processes that were killed."""
+
 
 def before_sync(ws: OpenWorkspace) -> list[str]:
     """Complete pending work before files are indexed; return the failures."""
     failed: list[str] = []
-    inside = [Path(folder) for folder, _, _ in os.walk(ws.root / layout.PRIVATE)]
-    for folder in (*inside, ws.root.parent):  # where backups are made
-        platform.sweep_folder(folder)
+    if time.monotonic() - ws.swept_at > _SWEEP_SECONDS:
+        ws.swept_at = time.monotonic()
+        inside = [Path(folder) for folder, _, _ in os.walk(ws.root / layout.PRIVATE)]
+        for folder in (*inside, ws.root.parent):  # where backups are made
+            platform.sweep_folder(folder)
     if (ws.root / "journal").is_dir():
         steps: tuple[tuple[str, Callable[[OpenWorkspace], object]], ...] = (
             ("facts that wait for their file", lambda ws: remember.catch_up(ws.fact_store)),

@@ -40,6 +40,8 @@ class OpenWorkspace(PlainWorkspace):
         """Failures of the last sync."""
         self.state = State(self.root, readonly=self.readonly)
         """The bookkeeping in `state.db`."""
+        self.swept_at = float("-inf")
+        """Monotonic time of the last look for temporary files that killed processes left."""
         self._model_lock = threading.Lock()
         self._model: LLM | None = None
         self.host: LLM | Callable[[Sequence[Message]], str] | None = None
