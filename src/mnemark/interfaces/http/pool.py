@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
-from mnemark.files import links, user_config
+from mnemark.files import layout, links, user_config
 from mnemark.files.layout import CONFIG
 from mnemark.files.platform import Identity, identity
 from mnemark.files.watching import watch
@@ -27,6 +27,8 @@ _REST: Final = 9.0
 use a whole processor."""
 _LONGEST_REST: Final = 1.0
 """Maximum pause in seconds, as long as the index counts as fresh after a sync."""
+_LOGS_REST: Final = 2.0
+"""Pause in seconds where only logs changed: searches find what was appended before a sync, too."""
 
 _log = logging.getLogger("mnemark.serve")
 Stamp = tuple[int, int, Identity | None, Identity | None]
@@ -80,10 +82,12 @@ class PooledWorkspace:
             if not self._stop.is_set():
                 _log.warning("%s is not watched any more: %s", self.root, error)
 
-    def _changed(self, _: set[str]) -> None:
+    def _changed(self, paths: set[str]) -> None:
         if self._stop.is_set():
             return
-        self.memory.changed()
+        only_logs = bool(paths) and all(map(_is_log, paths))
+        if not only_logs:
+            self.memory.changed()
         started = time.monotonic()
         try:
             self.memory.sync(wait=0.0)
@@ -93,7 +97,13 @@ class PooledWorkspace:
             _log.warning("%s: %s", self.root, error)
         finally:
             self.memory.index.rest()
-        self._stop.wait(min(_REST * (time.monotonic() - started), _LONGEST_REST))
+        rest = _LOGS_REST if only_logs else min(_REST * (time.monotonic() - started), _LONGEST_REST)
+        self._stop.wait(rest)
+
+
+def _is_log(path: str) -> bool:
+    place = layout.place(path)
+    return place is not None and place.role in {"session", "journal"}
 
 
 class Workspaces:
