@@ -7,8 +7,8 @@ stays as large as it was and what the process takes can be held against its own 
 files and threads every 15 seconds. At the end the folder is opened anew: what was acknowledged must be there
 once, what was erased nowhere, not even in the index. Memory is flat where the median of the last quarter is
 at most `GROWN` times that of the second quarter (what is loaded once is loaded by then); open files and
-threads where it is at most `FEW` more. Exits with 1 where something failed. Linux only: `/proc` tells what a
-process takes.
+threads where it is at most `FEW` more. glibc is told to return what is freed, as in the daemon, which is the
+process that lives long. Exits with 1 where something failed. Linux only: `/proc` tells what a process takes.
 """
 
 import argparse
@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mnemark.facts.model import Fact
+from mnemark.files import platform
 from mnemark.memory.memory import Memory
 
 KEPT = 30
@@ -168,6 +169,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
     options = parser.parse_args()
     print(f"seed {options.seed}")
+    platform.give_back_memory()
     with tempfile.TemporaryDirectory(prefix="mnemark-soak-") as folder:
         wrong = run(Path(folder), options.minutes, options.seed)
     for one in wrong[:20]:
