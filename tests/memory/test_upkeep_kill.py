@@ -14,8 +14,9 @@ from mnemark.files import platform
 from mnemark.files.journal import Journal
 from mnemark.memory import file_edits
 
-_MADE_NOW = re.compile(r"(id|recorded): \S+ ")
-"""What differs from run to run in facts that are learned in it."""
+_MADE_NOW = re.compile(r"(id|recorded): \S+ (?:\| )?")
+"""What differs from run to run in facts that are learned in it; `recorded` stands where it is not the second
+of the id."""
 NOW = datetime.now().astimezone() + timedelta(hours=30)
 
 
