@@ -62,7 +62,7 @@ _COMMON: Final = frozenset({
     "recommended", "recommends", "suggested", "suggests", "towards", "willing", "willingness", "wishes",
 })  # fmt: skip
 _ENDING: Final = lazy_pattern(r"(?<=[a-z]{2})(?:ies|es|s|ed|ing|e|y)?(?:'s?)?$")
-_ASIDE: Final = lazy_pattern(r"\s+[-–—]+\s+|,?\s+huh\b")
+_ASIDE: Final = lazy_pattern(r"\s[-–—]{1,3}\s|,?\shuh\b")
 """What parts a statement from a question behind it: "I opened a shop - cool, huh?"."""
 _NEGATION: Final = lazy_pattern(
     r"\b(?:no|not|never|none|nothing|nobody|without|cannot|hardly|any ?more|used to|stop\w*|quit|gave up)\b"
