@@ -241,3 +241,66 @@ def test_a_project_that_leaves_a_service_is_no_home(text: str) -> None:
     assert [one.topic for one in extract("We moved away from Leeds last year.", time=NOW) if one.topic] == [
         "home"
     ]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "We moved away from Redux.",
+        "We moved away from Redux last year.",
+        "We moved away from Webpack to Vite.",
+        "We moved from Redux to Zustand.",
+        "We moved to Bazel.",
+        "We've moved to Trunk-based development.",
+        "We moved from Heroku to Trellis.",  # nobody knows Trellis; it took the place of Heroku
+        "We moved to Trellis for the frontend.",
+        "We moved out of the monolith.",
+        "I moved off WhatsApp.",
+        "I moved to Signal.",
+        "I moved to Sales.",
+        "I moved to the platform team.",
+        "I moved to Friday.",
+        "I moved to GitHub Actions.",
+        "I live in Emacs.",
+        "I live in Slack all day.",
+        "I grew up in Pascal.",
+        "I come from Java.",
+        "我们不再用 Redux 了。",
+        "我们搬离了 Heroku。",
+        "我们从 Heroku 搬走了。",
+        "我们从 Heroku 搬到了 Fly。",
+        "我们搬到 Zustand 了。",
+        "我们从钉钉搬到了飞书。",
+        "我们搬到新办公室了。",
+        "我搬离了微信。",
+        "我离开了微信。",
+        "我从微信搬到了 Telegram。",
+        "我搬到后端组了。",
+        "我来自前端组。",
+    ],
+)
+def test_what_one_moves_to_or_leaves_is_no_home_unless_it_is_a_place(said: str) -> None:
+    homes = {"city", "region", "country", "address", "hometown"}
+    found = extract(said, time=NOW)
+    assert [one for one in found if one.predicate in homes or one.topic == "home"] == []
+    assert not [one for one in found if one.over and not one.predicate], "nor did the person stop"
+
+
+@pytest.mark.parametrize(
+    ("said", "places"),
+    [
+        ("We moved from Bonn to Leeds.", ["Leeds"]),
+        ("I moved to New York in May.", ["New York"]),
+        ("I live in Swift Current.", ["Swift Current"]),
+        ("We moved to Fremont last year.", ["Fremont"]),
+        ("我从北京搬到了上海。", ["上海"]),
+        ("我搬到紫云了。", ["紫云"]),
+    ],
+)
+def test_places_with_names_like_those_of_things_stay_places(said: str, places: list[str]) -> None:
+    assert [value for _, key, value in read(said) if key == "city"] == places
+
+
+def test_what_a_project_moved_to_is_its_tool() -> None:
+    assert read("We moved away from Webpack to Vite.") == [("project", "tools", "Vite")]
+    assert read("我们从 Heroku 搬到了 Fly。") == [("project", "decisions", "从 Heroku 换成 Fly")]

@@ -47,6 +47,7 @@ from mnemark.text.extraction.chinese_words import (
     VEHICLES,
     WORKPLACES,
 )
+from mnemark.text.extraction.no_places import is_no_place
 from mnemark.text.extraction.validity import date_of
 from mnemark.text.lazy_pattern import lazy_pattern
 
@@ -93,7 +94,7 @@ def _value(predicate: str, *, longest: int = 24, many: bool = False, prefix: str
 def _place(predicate: str) -> Read:
     def read(match: re.Match[str], _: Clause) -> list[Found]:
         value = re.sub("(?:了|的|这边|那边|市区|这里|呢)$", "", bare(match["v"]))
-        good = usable(value, 14) and not _NO_PLACE.search(value) and not is_program(value)
+        good = usable(value, 14) and not _NO_PLACE.search(value) and not is_no_place(value)
         return [Found("user", home_level(value) if predicate == "city" else predicate, value)] if good else []
 
     return read
@@ -101,7 +102,8 @@ def _place(predicate: str) -> Read:
 
 def _moved(match: re.Match[str], clause: Clause) -> list[Found]:
     """Read where the owner has moved to; where they lived before, as exact or not, is over."""
-    return moved(_place("city")(match, clause))
+    nowhere = is_no_place(match["old"] or "")
+    return [] if nowhere else moved(_place("city")(match, clause))
 
 
 def _job(match: re.Match[str], _: Clause) -> list[Found]:
@@ -253,7 +255,7 @@ ANYONE: Final[tuple[Rule, ...]] = (
     _rule(rf"(?:[和跟与][^，,。]{{1,10}}?)?(?:一起)?(?:(?:住|定居|常住|居住)在|定居)(?P<v>(?!不是|是){HAN}{{2,8}}|[A-Z]\w+(?: [A-Z]\w+)?)", _place("city"), importance=0.8, dated=True),
     _rule(rf"住(?P<v>{HAN}{{1,4}}[区市县])", _place("city"), importance=0.8),
     _rule(rf"在(?P<v>{HAN}{{2,6}}?|[A-Z]\w+)(?:生活|定居|常住|居住)", _place("city"), importance=0.8),
-    _rule(rf"(?:前几天|上个?周末?|上个?月|去年|今年|昨天|{HAN}{{1,2}}月)?(?:刚|才|已经|又|都|终于)*(?:从[^，,。]{{1,8}}?)?(?:搬|迁)(?:到|来|回|去|家到|家去)了?(?P<v>{HAN}{{2,8}}?|[A-Z]\w+)了?", _moved, importance=0.8, dated=True),
+    _rule(rf"(?:前几天|上个?周末?|上个?月|去年|今年|昨天|{HAN}{{1,2}}月)?(?:刚|才|已经|又|都|终于)*(?:从(?P<old>[^，,。]{{1,8}}?))?(?:搬|迁)(?:到|来|回|去|家到|家去)了?(?P<v>{HAN}{{2,8}}?|[A-Z]\w+)了?", _moved, importance=0.8, dated=True),
     _rule(rf"(?:的?(?:老家|家乡|籍贯|祖籍))(?:在|是)(?P<v>{HAN}{{2,8}})(?:人|的)?", _place("hometown")),
     _rule(rf"是(?P<v>{COUNTRIES})人", _value("nationality")),
     _rule(rf"(?:是|来自)(?:地道的|土生土长的|正宗的?|一?个)?(?P<v>(?:{PLACES})(?:{HAN}{{1,3}}[省市县州区])?|{HAN}{{2,3}}[省市县州])人?", _place("hometown")),
