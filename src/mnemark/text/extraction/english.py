@@ -21,7 +21,11 @@ from mnemark.text.extraction.candidate import (
     usable,
 )
 from mnemark.text.extraction.english_objects import place
+from mnemark.text.extraction.english_people import NAMED_FIRST, THEIRS, person_of
 from mnemark.text.extraction.english_words import is_job
+from mnemark.text.extraction.hosting import OURS as DEPLOYED
+from mnemark.text.extraction.hosting import THERE as HOSTED
+from mnemark.text.extraction.hosting import host
 from mnemark.text.extraction.no_places import is_no_place, is_software
 from mnemark.text.extraction.work_words import names_code
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -347,6 +351,8 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(rf"(?i:I(?:'ve| have)? left) {_NAME} (?i:and (?:have )?(?:joined|moved to|work (?:at|for)|started at)|to join|for) (?P<v>{_NAME})", _employer, importance=0.8, dated=True),
     _rule(rf"(?i:I(?:'ve| have)? {_OFTEN}joined) (?P<v>{_NAME})(?: (?i:as) .*)?", _joined, importance=0.8, dated=True),
     _rule(rf"(?i:my (?:new |current |direct |line )?(?:manager|boss|supervisor)){_CALLED} (?P<v>{_NAME})", slot("user", "manager"), importance=0.7, dated=True),
+    _rule(THEIRS, person_of, importance=0.7, dated=True),
+    _rule(NAMED_FIRST, person_of, importance=0.7, dated=True),
     _rule(rf"(?i:my (?:wife|husband|partner|spouse)){_CALLED} (?P<v>{_NAME})", slot("user", "spouse"), importance=0.7),
     _rule(rf"(?i:my (?:new )?team{_CALLED}|(?:I'm|I am)(?: now)? (?:on|in|part of)) (?:(?i:the) )?(?P<v>{_NAME})(?: (?P<team>(?i:team)))?", lambda m, _: slot("user", "team")(m, _) if m["team"] or "team" in m[0].lower() else [], importance=0.6, dated=True),
     _rule(rf"(?i:my (?:phone|mobile|cell)(?: phone)?(?: number)?{_IS}) (?P<v>[+\d][\d ()-]{{5,20}}\d)", slot("user", "phone"), importance=0.6),
@@ -371,6 +377,8 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(rf"(?P<who>(?i:I'm|I am|I|we're|we are|we|(?:the|this|our) [\w-]+(?: [\w-]+)?)) {_OFTEN}(?:(?i:needs|is|are) )?{_MEANS}(?: (?i:on))? (?P<t>(?i:{VERSIONED})) (?P<v>{VERSION})", _version, dated=True),
     _rule(rf"(?P<who>(?i:I|we|I've|we've|we have|the (?:project|team|backend|frontend))) (?i:{_OFTEN}(?:moved|upgraded|migrated|switched|updated|bumped))(?: (?i:from))? ?(?P<t>(?i:{VERSIONED}))?(?: (?i:from))? ?(?:{VERSION})? ?(?i:to) (?P<t2>(?i:{VERSIONED}))? ?(?P<v>{VERSION})", _version, dated=True),
     _rule(rf"(?i:(?:we|our team|the team|(?:this|the|our) (?:project|repo|repository|codebase))(?: all)? {_OFTEN}uses?) (?P<v>(?i:{NAMED}))(?i: here| (?:in|for) (?:this|the|our) (?:project|repo|repository|codebase))?", _used, dated=True),
+    _rule(DEPLOYED, host, dated=True),
+    _rule(HOSTED, host, dated=True),
     _rule(rf"(?i:(?:we|the project|this project) {_OFTEN}uses?) (?P<v>[^,]{{2,30}}) (?i:as (?:our|the|its|an?)) (?:main |default )?(?P<p>{_OURS})", _ours),
     _rule(rf"(?i:(?:our|the project's) (?:main )?(?P<p>{_OURS}) is(?: now)?) (?P<v>[^,]{{2,40}})", _ours),
     _rule(r"(?i:(?:after|in|at) (?:the|our|a) \w+ we|we)(?i:(?:'ve| have)?(?: all| finally| already| just| now)* (?:decided|agreed|settled|opted)(?: that| to| on| for)?) (?P<v>[^,;]{3,160})", _decision, agent=True, importance=0.7),

@@ -28,7 +28,7 @@ _COMMON: Final = word_set("rest swift fish arch edge go oracle brave spark windo
 """Names of programs that begin names of places, too: "Swift Current"."""
 _THINGS: Final = word_set(
     "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october "
-    "november december spring summer autumn winter "
+    "november december spring summer autumn winter christmas easter thanksgiving halloween "
     "management engineering backend frontend sales marketing finance legal operations support design product research security "
     "infrastructure platform premium enterprise production staging team department dept role position plan tier development "
     "framework stack version codebase app application tool editor library database cloud actions api sdk subscription shift schedule monolith"
@@ -64,6 +64,12 @@ def is_no_place(name: str) -> bool:
         or _SHAPE.match(words[0]) is not None
         or _CHINESE.fullmatch("".join(words)) is not None
     )
+
+
+def is_thing(name: str) -> bool:
+    """Return whether a name is that of a day, a month, a team, a stage or a plan."""
+    last = name.rsplit(" ", 1)[-1].casefold()
+    return not {last, last.removesuffix("s")}.isdisjoint(_THINGS)
 
 
 def is_software(name: str) -> bool:
