@@ -13,6 +13,7 @@ from mnemark.text.extraction.chinese_words import (
     PERSON,
     PROVINCES,
     REGIONS,
+    SURNAMES,
 )
 from mnemark.text.lazy_pattern import lazy_pattern
 
@@ -36,7 +37,9 @@ _FIRST: Final = rf"(?:(?:{_ADVERB})[，, ]?)*+(?:我们家|我家|咱们?家|我
 _HELPER_NAME: Final = (
     rf"{PERSON}(?:医生|大夫|律师|老师|教授|主任|博士|教练|先生|女士|小姐|太太|阿姨|叔叔|师傅|哥|姐)?"
 )
-_NO_HELPER: Final = lazy_pattern(f"(?:{REGIONS})|.*(?:人|的|者|家|客|党|手|痴|材|牌|男|女|员|业|子)$")
+_NO_HELPER: Final = lazy_pattern(
+    f"(?:{REGIONS})|谢谢|[老小阿](?![{SURNAMES}]$)|.*(?:[你我他她]|人|的|者|家|客|党|手|痴|材|牌|男|女|员|业|子)$"
+)
 """What the name of somebody whose calling is told does not look like: 武汉人, 高手."""
 _WORDS: Final = {word: kin for kin, words in KIN.items() for word in words.split("|")}
 _ANY_KIN: Final = "|".join(sorted(_WORDS, key=len, reverse=True))
@@ -133,6 +136,8 @@ def helper(part: str) -> tuple[str, str] | None:
     >>> helper("我的牙医是王医生"), helper("李强是我的律师"), helper("我的教练是武汉人")
     (('牙医', '王医生'), ('律师', '李强'), None)
     """
+    if len(part) > LONGEST or BLOT in part:
+        return None
     text = _BLANK.sub("", part.strip(" 　~～"))
     match = _HELPER.fullmatch(text) or _HELPER_FIRST.fullmatch(text)
     if match is None or _NO_HELPER.match(match["name"]):

@@ -40,6 +40,9 @@ def person_of(match: re.Match[str], _: Clause) -> list[Found]:
     words = value.casefold().replace(".", "").split(" ")
     plain = words[0] in _NO_NAME | TRAITS | LANGUAGES | ROLES or is_job(words[0]) or class_of(words[0]) != ""
     titled = len(words) > 1 and words[0] in _TITLES
+    plain = plain or (
+        match.start("v") < match.start("p" if match["p"] else "p2") and len(words) < 2
+    )  # "Life is"
     if value.endswith("'s") or (plain and not titled) or is_no_place(value) or not usable(value, 40):
         return []
     return [Found("user", role, value)]
