@@ -32,6 +32,13 @@ def test_a_newer_value_says_what_it_replaced(facts: Shell) -> None:
     assert [fact["value"] for fact in then] == ["3.10"]
 
 
+def test_where_a_fact_is_kept_is_said_unless_it_is_the_person_s_own_memory(facts: Shell) -> None:
+    assert "(in projects/shop)" in facts("remember", "database", "SQLite", "--scope", "projects/shop").out
+    assert "(in " not in facts("remember", "editor", "Helix").out
+    held = facts("remember", "cache", "Redis", "--scope", "projects/shop", "--origin", "web")
+    assert "(in projects/shop)" in held.out
+
+
 def test_the_table_is_aligned_with_chinese_in_it(facts: Shell) -> None:
     lines = facts("facts", "--history").out.splitlines()
     assert len(lines) == 4

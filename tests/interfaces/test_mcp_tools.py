@@ -211,6 +211,24 @@ def test_what_a_model_remembers_is_the_agents_word(memory: Memory) -> None:
     assert "法兰克福" in json.dumps(_ok(memory, "memory_search", query="city"), ensure_ascii=False)
 
 
+def test_an_empty_key_is_refused_with_what_to_give(memory: Memory) -> None:
+    for empty in ("", "  "):
+        assert "such as" in _refused(memory, "memory_remember", key=empty, value="x")
+    assert not list(memory.facts())
+    _ok(memory, "memory_remember", value="My sister is left-handed")
+    assert [fact.value for fact in memory.facts()] == ["My sister is left-handed"]
+
+
+def test_what_tools_did_is_text_around_a_row(memory: Memory) -> None:
+    session = memory.session("s")
+    calls = [{"name": "Bash", "arguments": {"command": "make test", "timeout": 60}}]
+    session.add("assistant", "I test it", tool_calls=calls)
+    session.add("tool", "", origin="tool", tool_results=[{"content": "12 passed"}])
+    rows = _ok(memory, "memory_timeline", around=f"{session.path}#L2")["entries"]
+    assert [row["text"] for row in rows] == ["I test it\nBash: make test, 60", "12 passed"]
+    assert [row["text"] for row in _ok(memory, "memory_timeline")["entries"]][1] == "12 passed"
+
+
 def test_the_time_line_is_in_order_and_around_a_row(memory: Memory) -> None:
     session = memory.session("s")
     for number in range(12):

@@ -48,7 +48,7 @@ def test_what_earned_it_is_core_memory_and_the_rest_is_not(memory: Memory) -> No
     assert "SQLite" not in core + user  # said once, by the agent alone
     memory.remember("database", "SQLite", subject="atlas", origin="agent", source=said(memory, "b", "y"))
     memory.consolidate(now=NOW)
-    assert "- atlas database: SQLite" in (memory.root / "MEMORY.md").read_text()
+    assert "- atlas 的数据库：SQLite" in (memory.root / "MEMORY.md").read_text()
 
 
 def test_by_hand_stays_and_taken_out_stays_out(memory: Memory) -> None:
@@ -240,3 +240,27 @@ def test_what_was_taken_back_is_not_done_again_the_next_night(memory: Memory) ->
     memory.remember("editor", "Zed")  # what is new is another matter
     memory.consolidate(now=NOW + timedelta(days=2))
     assert "- editor: Zed" in (memory.root / "USER.md").read_text()
+
+
+def test_the_language_of_core_memory_stays_until_the_owner_clearly_changes(memory: Memory) -> None:
+    likes = iter(["喝咖啡", "散步", "下雨天", "爬山", "看展览", "听爵士乐", "做菜", "养花", "钓鱼", "书法"])
+
+    def tastes(more: int = 0) -> str:
+        for _ in range(more):
+            memory.remember("likes", next(likes))
+        memory.consolidate(now=NOW)
+        (heading,) = {"## Tastes", "## 喜好"} & set((memory.root / "USER.md").read_text().splitlines())
+        return heading
+
+    for predicate, value in (("city", "Graz"), ("editor", "Helix"), ("job", "a nurse"), ("diet", "vegan")):
+        memory.remember(predicate, value)
+    assert tastes(2) == "## Tastes"
+    assert tastes(1) == "## Tastes", "three of seven are Chinese"
+    assert tastes(7) == "## 喜好"
+    for number in range(20):
+        memory.remember("likes", f"band {number}")
+        if number in {0, 10, 19}:
+            assert tastes() == "## 喜好", "it does not change back at once"
+    for number in range(20, 40):
+        memory.remember("likes", f"band {number}")
+    assert tastes() == "## Tastes"

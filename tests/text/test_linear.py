@@ -277,6 +277,8 @@ NO_TEXT: Final[dict[str, str]] = {
     "extraction.candidate.many": "names of ours; it makes a reader",
     "extraction.candidate.slot": "names of ours; it makes a reader",
     "extraction.candidate.tool": "words that one of our patterns matched",
+    "extraction.english_people.person_of": "words that one of our patterns matched",
+    "extraction.hosting.host": "words that one of our patterns matched",
     "dates.grammar.hours": "a key of ours",
     "dates.calendar.festival_name": "words that one of our patterns matched",
     "dates.grammar.chinese_amount": "words that one of our patterns matched",

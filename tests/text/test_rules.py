@@ -241,3 +241,189 @@ def test_a_project_that_leaves_a_service_is_no_home(text: str) -> None:
     assert [one.topic for one in extract("We moved away from Leeds last year.", time=NOW) if one.topic] == [
         "home"
     ]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "We moved away from Redux.",
+        "We moved away from Redux last year.",
+        "We moved away from Webpack to Vite.",
+        "We moved from Redux to Zustand.",
+        "We moved to Bazel.",
+        "We've moved to Trunk-based development.",
+        "We moved from Heroku to Trellis.",  # nobody knows Trellis; it took the place of Heroku
+        "We moved to Trellis for the frontend.",
+        "We moved out of the monolith.",
+        "I moved off WhatsApp.",
+        "I moved to Signal.",
+        "I moved to Sales.",
+        "I moved to the platform team.",
+        "I moved to Friday.",
+        "I moved to GitHub Actions.",
+        "I live in Emacs.",
+        "I live in Slack all day.",
+        "I grew up in Pascal.",
+        "I come from Java.",
+        "我们不再用 Redux 了。",
+        "我们搬离了 Heroku。",
+        "我们从 Heroku 搬走了。",
+        "我们从 Heroku 搬到了 Fly。",
+        "我们搬到 Zustand 了。",
+        "我们从钉钉搬到了飞书。",
+        "我们搬到新办公室了。",
+        "我搬离了微信。",
+        "我离开了微信。",
+        "我从微信搬到了 Telegram。",
+        "我搬到后端组了。",
+        "我来自前端组。",
+    ],
+)
+def test_what_one_moves_to_or_leaves_is_no_home_unless_it_is_a_place(said: str) -> None:
+    homes = {"city", "region", "country", "address", "hometown"}
+    found = extract(said, time=NOW)
+    assert [one for one in found if one.predicate in homes or one.topic == "home"] == []
+    assert not [one for one in found if one.over and not one.predicate], "nor did the person stop"
+
+
+@pytest.mark.parametrize(
+    ("said", "places"),
+    [
+        ("We moved from Bonn to Leeds.", ["Leeds"]),
+        ("I moved to New York in May.", ["New York"]),
+        ("I live in Swift Current.", ["Swift Current"]),
+        ("We moved to Fremont last year.", ["Fremont"]),
+        ("我从北京搬到了上海。", ["上海"]),
+        ("我搬到紫云了。", ["紫云"]),
+    ],
+)
+def test_places_with_names_like_those_of_things_stay_places(said: str, places: list[str]) -> None:
+    assert [value for _, key, value in read(said) if key == "city"] == places
+
+
+def test_what_a_project_moved_to_is_its_tool() -> None:
+    assert read("We moved away from Webpack to Vite.") == [("project", "tools", "Vite")]
+    assert read("我们从 Heroku 搬到了 Fly。") == [("project", "decisions", "从 Heroku 换成 Fly")]
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("My dentist is Dr. Okafor.", [("dentist", "Dr. Okafor")]),
+        ("My dentist is dr. Okafor now. I live in Graz.", [("dentist", "dr. Okafor"), ("city", "Graz")]),
+        ("My new accountant's name is Maria Lopez.", [("accountant", "Maria Lopez")]),
+        ("My lawyer is called Tom Berg and my vet is Dr. Kim.", [("lawyer", "Tom Berg"), ("vet", "Dr. Kim")]),
+        ("My thesis advisor is Prof. Lee.", [("thesis advisor", "Prof. Lee")]),
+        ("Dr. Okafor is my dentist.", [("dentist", "Dr. Okafor")]),
+        ("Our landlord is Ann Bell.", [("landlord", "Ann Bell")]),
+        ("我的牙医是王医生。", [("牙医", "王医生")]),
+        ("我的房东是张阿姨，我的律师叫李强。", [("房东", "张阿姨"), ("律师", "李强")]),
+        ("王医生是我的牙医。", [("牙医", "王医生")]),
+        ("我的牙医换成李医生了。", [("牙医", "李医生")]),
+    ],
+)
+def test_who_the_people_are_that_one_has(said: str, found: list[tuple[str, str]]) -> None:
+    assert read(said) == [("user", *one) for one in found]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Is my dentist Dr. Okafor?",
+        "If my dentist is Dr. Okafor, call him.",
+        "I think my dentist is Dr. Okafor.",
+        "I hope my dentist is Dr. Okafor.",
+        "My dentist is not Dr. Okafor.",
+        "My dentist was Dr. Okafor.",
+        "My dentist is Italian.",
+        "My dentist is Bob's wife.",
+        "My dentist is in Graz.",
+        "My sister's dentist is Dr. Okafor.",
+        "Our lawyer is Ann Bell.",  # of a company, as likely as not
+        "Bob: My dentist is Dr. Okafor.",
+        "Tom said, my dentist is Dr. Okafor.",
+        "My dentist is Dr. Okafor, said Tom.",
+        'The note says "My dentist is Dr. Okafor."',
+        "我的牙医是王医生吗？",
+        "如果我的牙医是王医生就好了。",
+        "我的牙医可能是王医生。",
+        "我的牙医不是王医生。",
+        "我的牙医以前是王医生。",
+        "我的牙医是上海人。",
+        "我的教练是高手。",
+        "我的律师是金牌。",
+        "我朋友的牙医是王医生。",
+        "他说我的牙医是王医生。",
+        "小王说，我的牙医是王医生。",
+        "“我的牙医是王医生”怎么翻译？",
+        "我们的律师是张伟。",
+    ],
+)
+def test_who_somebody_has_is_learned_only_where_it_is_asserted(said: str) -> None:
+    assert extract(said, time=NOW) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("We deploy on Hetzner now.", [("hosting", "Hetzner")]),
+        ("We deploy everything to Fly.io.", [("hosting", "Fly.io")]),
+        ("Our app is hosted on Vercel.", [("hosting", "Vercel")]),
+        ("Our frontend is deployed on Vercel.", [("frontend hosting", "Vercel")]),
+        ("The app runs on Kubernetes.", [("hosting", "Kubernetes")]),
+        ("我们现在部署在 Hetzner。", [("hosting", "Hetzner")]),
+        ("我们的后端部署在阿里云上。", [("backend hosting", "阿里云")]),
+    ],
+)
+def test_where_a_project_runs_is_the_project_s(said: str, found: list[tuple[str, str]]) -> None:
+    assert read(said) == [("project", *one) for one in found]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "We deploy on Fridays.",
+        "We deploy on Christmas.",
+        "We deploy to production.",
+        "We deploy with Ansible.",
+        "We run on Sundays.",
+        "We don't deploy on Hetzner.",
+        "We no longer deploy on Hetzner.",
+        "We want to deploy on Hetzner.",
+        "Should we deploy on Hetzner",
+        "If we deploy on Hetzner it is cheap.",
+        "He wrote that we deploy on Hetzner.",
+        "I wish we deployed on Hetzner.",
+        "我们不部署在 Hetzner。",
+        "我们打算部署在阿里云。",
+        "要不要部署在阿里云？",
+        "客户说我们部署在阿里云。",
+        "部署到阿里云。",
+    ],
+)
+def test_where_a_project_runs_is_learned_only_where_it_is_asserted(said: str) -> None:
+    assert not [key for _, key, _ in read(said) if "hosting" in key]
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("I'm vegetarian and I don't drink coffee.", ["vegetarian", "I don't drink coffee"]),
+        ("My name is Ann, and I'm a runner.", ["Ann", "I'm a runner"]),
+        ("I live in Graz, but I grew up on a farm.", ["Graz", "I grew up on a farm"]),
+        ("I live in Graz and my sister Ida works at Siemens.", ["Graz", "sister", "Siemens"]),
+        ("I'm 22 years old and I like tea.", ["22", "tea"]),  # once, not as a sentence, too
+        ("I live in Bonn and I am tired.", ["Bonn"]),
+        ("I live in Bonn and I have a meeting tomorrow.", ["Bonn"]),
+        ("I love tea and I hope it rains.", ["tea"]),
+        ("Do you think I'm vegetarian and I don't drink coffee?", []),
+        ("我住在杭州，我每天早上五点起床。", ["杭州", "我每天早上五点起床"]),
+        ("我吃素而且不喝咖啡。", ["吃素", "喝咖啡"]),
+        ("我吃素，不喝咖啡。", ["吃素", "喝咖啡"]),
+        ("我住在杭州而且我妹妹在阿里巴巴工作。", ["杭州", "阿里巴巴"]),
+        ("我喜欢安静而且便宜的餐厅。", ["安静而且便宜的餐厅"]),
+        ("我叫李雷，我今天很累。", ["李雷"]),
+    ],
+)
+def test_each_of_two_joined_statements_is_learned(said: str, found: list[str]) -> None:
+    assert [value for _, _, value in read(said)] == found

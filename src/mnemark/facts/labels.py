@@ -41,6 +41,19 @@ job work 职业
 employer work 公司
 team work 团队
 manager work 上司
+dentist people 牙医
+doctor people 医生
+lawyer people 律师
+accountant people 会计
+landlord people 房东
+therapist people 心理医生
+mentor people 导师
+vet people 兽医
+coach people 教练
+tutor people 家教
+nanny people 保姆
+hairdresser people 理发师
+realtor people 中介
 school study 学校
 degree study 学历
 major study 专业
@@ -77,6 +90,7 @@ os tools 操作系统
 browser tools 浏览器
 database tools 数据库
 package manager tools 包管理器
+hosting project 部署平台
 repository project 仓库
 branch project 分支
 license project 许可证
@@ -110,15 +124,17 @@ def is_chinese(text: str) -> bool:
     return HAN.search(text) is not None
 
 
-def in_chinese(*values: Iterable[str]) -> bool:
+def in_chinese(*values: Iterable[str], before: bool | None = None) -> bool:
     """Return whether values are those of a person who writes Chinese: more than a third; names may not be.
 
-    The first of several collections decides that has words: numbers and the like tell nothing.
+    The first of several collections decides that has words: numbers and the like tell nothing. What was
+    written in one language `before` (whether it is Chinese) stays in it, unless the values clearly changed.
     """
+    least = {None: 1 / 3, True: 1 / 5, False: 9 / 20}[before]
     for group in values:
         if found := [is_chinese(value) for value in group if any(map(str.isalpha, value))]:
-            return sum(found) * 3 > len(found)
-    return False
+            return sum(found) > len(found) * least
+    return before or False
 
 
 @lru_cache(maxsize=4_096)

@@ -18,7 +18,8 @@ from mnemark.files.scan import scan
 from mnemark.files.sessions import SessionLog, session_id
 from mnemark.memory.journal.describe import describe_payload
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.types import Origin, Problem
+from mnemark.text.summary.tool_titles import execution_of, text_of
+from mnemark.types import Json, Origin, Problem, Turn
 
 _BULLET: Final = lazy_pattern(r"[-*+] (?P<hour>[0-2]\d):(?P<minute>[0-5]\d)(?P<text> .*)")
 
@@ -104,7 +105,7 @@ class Ledger:
             for turn in map(self._visible.turn, log.last(count)):
                 yield Entry(
                     time=turn.time, kind="turn", ref=entry.path, origin=turn.origin, who=turn.role,
-                    session=log.id, text=turn.content,
+                    session=log.id, text=turn.content if turn.content.strip() else words_of(turn),
                 )  # fmt: skip
 
     def _is_of(self, path: str, session: str) -> bool:
@@ -202,3 +203,18 @@ def _as_text(payload: object) -> str:
     if isinstance(payload, str):
         return payload
     return "" if payload is None else msgspec.json.encode(payload).decode()
+
+
+def words_of(turn: Turn) -> str:
+    """Return the text of a turn, its tool calls as "Bash: make test", and their results."""
+    calls = (_call_words(call) for call in turn.tool_calls)
+    return "\n".join(filter(None, (turn.content, *calls, *map(text_of, turn.tool_results))))
+
+
+def _call_words(call: Json) -> str:
+    made = execution_of(call)
+    if made is None:
+        return text_of(call)
+    given = made.arguments
+    values = given.values() if isinstance(given, Mapping) else (given,)
+    return f"{made.tool}: {', '.join(filter(None, map(text_of, values)))}"

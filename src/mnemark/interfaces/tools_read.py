@@ -13,13 +13,13 @@ from mnemark.files.reading import read
 from mnemark.files.scopes import scopes_of
 from mnemark.files.sessions import SessionLog
 from mnemark.files.turns import decode_turn
-from mnemark.interfaces.ledger import Ledger
+from mnemark.interfaces.ledger import Ledger, words_of
 from mnemark.memory.curation.files import past_lines
 from mnemark.text.dates.clock import local_now
 from mnemark.text.dates.moment import moment
 from mnemark.text.quoting.fence import inert, visible
 from mnemark.text.words.tokens import cut_to_tokens
-from mnemark.types import WHOLE, Problem, Turn
+from mnemark.types import WHOLE, Problem
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
@@ -112,15 +112,7 @@ def _turn_text(visible: Visible, line: str) -> str:
     if turn.id in visible.hidden.current().turns:
         return ""
     turn = visible.turn(turn)
-    return f"{turn.time:%Y-%m-%d %H:%M} {turn.role}: {_words(turn)}"
-
-
-def _words(turn: Turn) -> str:
-    """Return the text of a turn, its tool calls and their results."""
-    calls = (
-        json.dumps(list(part), ensure_ascii=False) for part in (turn.tool_calls, turn.tool_results) if part
-    )
-    return " ".join(filter(None, (turn.content, *calls)))
+    return f"{turn.time:%Y-%m-%d %H:%M} {turn.role}: {words_of(turn)}"
 
 
 def latest(memory: "Memory", given: Row) -> list[Row]:
@@ -182,7 +174,7 @@ def around(memory: "Memory", ref: str, *, before: int, after: int) -> list[Row]:
         {"ref": f"{named}#L{entry.line}", "time": entry.turn.time.isoformat(timespec="seconds"),
          "kind": "turn", "origin": entry.turn.origin, "who": visible(entry.turn.role),
          "session": visible(log.id),
-         "text": inert(cut_to_tokens(_words(where.turn(entry.turn)), _ROW_TOKENS))}
+         "text": inert(cut_to_tokens(words_of(where.turn(entry.turn)), _ROW_TOKENS))}
         for entry in seen[max(first - before, 0) : beyond + after]
         if entry.turn.id not in hidden
     ]  # fmt: skip

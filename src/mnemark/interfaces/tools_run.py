@@ -166,6 +166,11 @@ def _write(memory: "Memory", given: dict[str, Any]) -> Result:
 def _remember(memory: "Memory", given: dict[str, Any]) -> Result:
     from mnemark.text.quoting.fence import inert
 
+    if not given.get("predicate", "whole").strip():
+        raise UsageError(
+            'memory_remember: the predicate (key) is empty. Name the property, such as "birthday"; '
+            "leave it out only where the value is a whole sentence."
+        )
     fact = memory.remember(**{"predicate": "", **given}, origin="agent")
     data: Result = {"remembered": inert(str(fact)), "id": fact.id, "path": fact.path}
     data |= {name: value for name in ("ref", "supersedes") if (value := getattr(fact, name))}

@@ -78,6 +78,7 @@ def remember(
 
 
 def _outcome(fact: "Fact", before: "Fact | None", *, dry_run: bool) -> str:
+    kept_in = f" (in {fact.scope})" if fact.scope else ""
     if fact.review:
         reasons = {
             "untrusted": "it comes from a tool or the web",
@@ -86,10 +87,11 @@ def _outcome(fact: "Fact", before: "Fact | None", *, dry_run: bool) -> str:
         }
         would = "would wait" if dry_run else "waiting"
         held = f" (current value: {before.value})" if before is not None else ""
-        return f"{fact}{held}\n{would} for your review, because {reasons[fact.review]}; see `mnemark review`"
+        why = f"{would} for your review, because {reasons[fact.review]}; see `mnemark review`"
+        return f"{fact}{held}{kept_in}\n{why}"
     would = "would be remembered: " if dry_run else ""
     replaced = f" (replaces: {before.value})" if before is not None else ""
-    return f"{would}{fact}{replaced}"
+    return f"{would}{fact}{replaced}{kept_in}"
 
 
 def facts(

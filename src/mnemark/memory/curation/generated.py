@@ -23,9 +23,9 @@ from mnemark.memory import file_edits
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.curation.personas import CUSTOM, FOLDER
 from mnemark.memory.curation.plan import Edit, Proposal, ScopeView
-from mnemark.memory.curation.topics import HEADING_CHARACTERS, arranged, topic_of
+from mnemark.memory.curation.topics import HEADING_CHARACTERS, arranged, topic_of, written_in_chinese
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.markdown.generated import find, mark, outside, put
+from mnemark.text.markdown.generated import Part, find, mark, outside, put
 from mnemark.text.markdown.link import link
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.words.similarity import key_of
@@ -159,8 +159,17 @@ def propose(view: ScopeView) -> Proposal:
         (_Page(_user_file(view), PROFILE, _USER_KINDS, MOST_ABOUT_USER, _USER_TITLE, user), about_user),
         (_Page(_traits_file(view), TRAITS, _TRAIT_KINDS, MOST, _TRAITS_TITLE, ""), traits),
     )
-    chinese = in_chinese((fact.value for fact, _ in facts), (fact.value for fact in view.current()))
+    before = (written_in_chinese(part.lines) for page, _ in pages if (part := _part_of(view, page)))
+    chinese = in_chinese(
+        (fact.value for fact, _ in facts),
+        (fact.value for fact in view.current()),
+        before=next((known for known in before if known is not None), None),
+    )
     return Proposal(STEP, tuple(_edit(view, page, found, chinese=chinese) for page, found in pages))
+
+
+def _part_of(view: ScopeView, page: _Page) -> Part | None:
+    return find(view.text(page.path), page.part)
 
 
 def _within_months(view: ScopeView, facts: list[tuple[Fact, str]]) -> list[tuple[Fact, str]]:
@@ -312,7 +321,7 @@ def _user_file(view: ScopeView) -> str:
 
 def _edit(view: ScopeView, page: _Page, facts: list[tuple[Fact, str]], *, chinese: bool) -> Edit:
     text = view.text(page.path)
-    part = find(text, page.part)
+    part = _part_of(view, page)
     by_people = {key_of(line.strip(" -*#\t")) for line in outside(text).splitlines()}
     left_out = {line for where, line in view.undone.entries if where == page.path}
     removed = part.removed if part else frozenset()

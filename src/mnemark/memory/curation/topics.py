@@ -83,5 +83,13 @@ def arranged(facts: Iterable[Fact], zone: tzinfo, *, chinese: bool) -> list[str]
     return lines
 
 
+def written_in_chinese(lines: Iterable[str]) -> bool | None:
+    """Return whether the headings among generated lines are in Chinese; None where there are none."""
+    found = {line.removeprefix("## ") for line in lines if line.startswith("## ")}
+    if not found:
+        return None
+    return not found.isdisjoint(name.chinese for name in _HEADINGS.values())
+
+
 def _start(fact: Fact, zone: tzinfo) -> datetime:
     return order(fact, zone)[0]

@@ -183,17 +183,6 @@ def kind_of(name: str) -> str:
     return _KIND_OF.get(_VERSION_TAIL.sub("", name.strip()).casefold(), "")
 
 
-def is_service(word: str) -> bool:
-    """Return whether a word of a sentence names a program, or a service by its domain, as no home does.
-
-    >>> is_service("Fly.io:"), is_service("Heroku"), is_service("Leeds"), is_service("go")
-    (True, True, False, False)
-    """
-    bare = word.strip(".,:;!?()\"'")
-    name, _, end = bare.rpartition(".")
-    return bare[:1].isupper() and (is_program(bare) or (len(name) > 2 and end.isalpha() and end.islower()))
-
-
 def is_program(name: str) -> bool:
     """Return whether a name is a known program, programming language or service."""
     words = _VERSION_TAIL.sub("", name.strip()).casefold()

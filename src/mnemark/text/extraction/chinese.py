@@ -13,13 +13,15 @@ from mnemark.text.extraction.candidate import (
     Read,
     Rule,
     bare,
-    is_program,
     kind_of,
     slot,
     tool,
     usable,
 )
 from mnemark.text.extraction.chinese_words import HAN, LANGUAGES, ORGANISATIONS, PERSON, REGIONS
+from mnemark.text.extraction.hosting import CHINESE as DEPLOYED
+from mnemark.text.extraction.hosting import host
+from mnemark.text.extraction.no_places import is_software
 from mnemark.text.lazy_pattern import lazy_pattern
 
 _ANSWER: Final = (
@@ -107,7 +109,9 @@ def _switched(match: re.Match[str], _: Clause) -> list[Found]:
     if kind := kind_of(new) or kind_of(old):
         return [Found("project", kind, old, over=True), Found("project", kind, new)]
     return (
-        [Found("project", "decisions", f"从 {old} 换成 {new}")] if is_program(old) or is_program(new) else []
+        [Found("project", "decisions", f"从 {old} 换成 {new}")]
+        if is_software(old) or is_software(new)
+        else []
     )
 
 
@@ -165,8 +169,9 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(rf"我的?(?:主力|默认)?(?:编辑器|终端|系统|操作系统|电脑|shell|浏览器|笔记本)(?:是|用的是|装的是)\s*(?P<v>(?i:{NAMED})(?: \d[\w.]*)?)", tool),
     _rule(r"我(?:已经|刚|现在)*(?:把)?(?:我?的)?(?P<p>编辑器|终端|操作系统|系统|浏览器|shell|数据库)(?:已经|刚|现在)*(?:换成|改成|改用|换到|换为)了?\s*(?P<v>[A-Za-z][\w.+ -]{1,28}?)\s*了?", lambda m, _: [Found("user", m["p"], bare(m["v"]))] if usable(bare(m["v"]), 30) else [], dated=True),
     _rule(rf"我(?:已经|刚|现在|最近)*(?:从\s*[^，,。]{{2,20}}?)?(?:换|切换|迁移|转|改用|换成)(?:到|成)?了?\s*(?P<v>(?i:{NAMED}))\s*了?", tool, dated=True),
-    _rule(r"(?:我们|咱们|团队|项目)(?:已经|刚|现在|最近)*从\s*(?P<o>[A-Za-z][A-Za-z0-9.+#-]*(?: [A-Za-z0-9.+#-]+)?)\s*(?:全面|统一)?(?:换|切换|迁移|转|迁)(?:成|到|为)了?\s*(?P<v>[A-Za-z][A-Za-z0-9.+#-]*(?: [A-Za-z0-9.+#-]+)?)\s*了?", _switched, dated=True),
+    _rule(r"(?:我们|咱们|团队|项目)(?:已经|刚|现在|最近)*从\s*(?P<o>[A-Za-z][A-Za-z0-9.+#-]*(?: [A-Za-z0-9.+#-]+)?)\s*(?:全面|统一)?(?:换|切换|迁移|转|迁|搬)(?:成|到|为)了?\s*(?P<v>[A-Za-z][A-Za-z0-9.+#-]*(?: [A-Za-z0-9.+#-]+)?)\s*了?", _switched, dated=True),
     _rule(rf"(?:我们|咱们|我们项目|团队|项目|这个项目|本项目|这个仓库|本仓库)(?:里|这边|这里)?{_NOW}统?一?(?:改|换)?(?:用|使用|采用)的?是?\s*(?P<v>(?i:{NAMED}))\s*了?", _used, dated=True),
+    _rule(DEPLOYED, host, dated=True),
     _rule(rf"(?P<who>我们项目|我们|我|项目|这个项目|本项目|这个仓库|本仓库|团队)的?{_NOW}(?:是|用|使用|在用|跑在|跑的是)(?:的是)?\s*(?P<t>(?i:{VERSIONED}))\s*(?P<v>{VERSION})(?:了)?", _version, dated=True),
     _rule(rf"(?:(?P<who>我们|我|项目)(?:已经|刚)?)?(?:把)?\s*(?P<t>(?i:{VERSIONED}))\s*(?:版本)?(?:已经|刚)?从\s*{VERSION}\s*(?:升级|升|换|迁移|更新|切换?)(?:到|成|为)了?\s*(?P<v>{VERSION})\s*了?", _version, dated=True),
     _rule(rf"(?P<who>我们|我|项目)(?:已经|刚)*从\s*(?P<t>(?i:{VERSIONED}))\s*{VERSION}\s*(?:升级|升|换|迁移|更新|切换?)(?:到|成|为)了?\s*(?:(?i:{VERSIONED})\s*)?(?P<v>{VERSION})\s*了?", _version, dated=True),

@@ -8,16 +8,20 @@ from mnemark.text.extraction.chinese_words import (
     ACQUAINTANCES,
     COUNTRIES,
     HAN,
+    HELPERS,
     KIN,
     PERSON,
     PROVINCES,
     REGIONS,
+    SURNAMES,
 )
 from mnemark.text.lazy_pattern import lazy_pattern
 
 LONGEST: Final = 60
 """Maximum characters of a clause that is read; a longer one tells a story."""
-_SPLIT: Final = lazy_pattern(r"[，,；;。！!]\s*+")
+_SPLIT: Final = lazy_pattern(
+    r"[，,；;。！!]\s*+|(?<=[\u4e00-\u9fffA-Za-z0-9])(?=(?:而且|并且)(?:我|咱|也|还)?(?:住在|在[^，,。的]{1,12}(?:工作|上班)$|对[^，,。]{1,12}过敏|不[吃喝抽][^，,。的]{1,6}$)|(?:而且|并且)我)"
+)
 _LEADS: Final = lazy_pattern(
     r"(?:(?:对了|嗯++|好的?(?=[，,、 ]|$)|哦|那(?![只个条边里家种些么])|嘿|嗨|哈喽|你好|您好|大家好|早上好|晚上好|另外|还有|顺便说一下|顺便|其实|说实话|注意|所以|然后|最后|补充(?:一下)?|更新|更正|"
     r"背景|备注|关于我|自我介绍|但是?|不过|而且|并且|因为|由于|毕竟|虽然|尤其是?|再加上|加上|主要是?|说起来|不瞒你说|没错|是的|是啊)"
@@ -30,6 +34,13 @@ _ADVERB: Final = (
 )
 _ADVERBS: Final = lazy_pattern(rf"(?:{_ADVERB})*+")
 _FIRST: Final = rf"(?:(?:{_ADVERB})[，, ]?)*+(?:我们家|我家|咱们?家|我们|我自己|我本人|本人|我|咱们?|俺)"
+_HELPER_NAME: Final = (
+    rf"{PERSON}(?:医生|大夫|律师|老师|教授|主任|博士|教练|先生|女士|小姐|太太|阿姨|叔叔|师傅|哥|姐)?"
+)
+_NO_HELPER: Final = lazy_pattern(
+    f"(?:{REGIONS})|谢谢|[老小阿](?![{SURNAMES}]$)|.*(?:[你我他她]|人|的|者|家|客|党|手|痴|材|牌|男|女|员|业|子)$"
+)
+"""What the name of somebody whose calling is told does not look like: 武汉人, 高手."""
 _WORDS: Final = {word: kin for kin, words in KIN.items() for word in words.split("|")}
 _ANY_KIN: Final = "|".join(sorted(_WORDS, key=len, reverse=True))
 _OWN: Final = lazy_pattern(rf"{_FIRST}(?:里面?|这边)?(?P<rest>.*)")
@@ -39,6 +50,10 @@ _RELATIVE: Final = lazy_pattern(
 _KNOWN: Final = lazy_pattern(
     rf"{_FIRST}的?(?P<kin>{ACQUAINTANCES})(?:的名字)?(?:叫|是|名叫)(?P<name>{PERSON})(?P<rest>)"
 )
+_HELPER: Final = lazy_pattern(
+    rf"{_FIRST}的?(?:新|现在的)?(?P<kin>{HELPERS})(?:的名字)?(?:现在)?(?:叫做?|是|名叫|换成了?|改成了?)(?P<name>{_HELPER_NAME})了?"
+)
+_HELPER_FIRST: Final = lazy_pattern(rf"(?P<name>{_HELPER_NAME})(?:现在)?是我们?家?的?(?P<kin>{HELPERS})")
 _NAMED_FIRST: Final = lazy_pattern(
     rf"(?P<name>{PERSON})是我们?家?的?(?P<kin>{_ANY_KIN}|{ACQUAINTANCES})(?P<rest>)"
 )
@@ -113,6 +128,27 @@ def read(part: str) -> Iterator[Said]:
         return
     if match := _OWN.fullmatch(text):
         yield Said("user", "", plain(match["rest"]), part)
+
+
+def helper(part: str) -> tuple[str, str] | None:
+    """Return the calling and the name of somebody the owner has: 我的牙医是王医生; None if a clause tells none.
+
+    >>> helper("我的牙医是王医生"), helper("李强是我的律师"), helper("我的教练是武汉人")
+    (('牙医', '王医生'), ('律师', '李强'), None)
+    """
+    if len(part) > LONGEST or BLOT in part:
+        return None
+    text = _BLANK.sub("", part.strip(" 　~～"))
+    match = _HELPER.fullmatch(text) or _HELPER_FIRST.fullmatch(text)
+    if match is None or _NO_HELPER.match(match["name"]):
+        return None
+    of_team = _OF_TEAM.search(text) and not _AT_HOME.search(match["kin"])
+    return None if of_team else (match["kin"], match["name"])
+
+
+_OF_TEAM: Final = lazy_pattern("(?:我们|咱们?)(?!家)")
+_AT_HOME: Final = lazy_pattern("房东|中介|兽医|保姆|月嫂|钟点工|保洁|班主任|家庭医生")
+"""Whom a family has, who says 我们; other people of whom one says so may be a company's."""
 
 
 def plain(text: str) -> str:

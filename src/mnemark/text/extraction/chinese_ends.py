@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from mnemark.text.extraction.candidate import HOME, Found, bare, kind_of, usable
 from mnemark.text.extraction.chinese_clauses import Said, home_level
 from mnemark.text.extraction.chinese_words import ANIMALS, CLASSIFIER, HAN, VEHICLES
+from mnemark.text.extraction.no_places import is_no_place
 from mnemark.text.lazy_pattern import lazy_pattern
 
 _SPOT: Final = lazy_pattern("[家屋店]里?了?$|身边|现场|状态|线|办公室|外面|路上")
@@ -26,7 +27,8 @@ def _value(predicate: str) -> Callable[[re.Match[str]], list[Found]]:
     def read(match: re.Match[str]) -> list[Found]:
         value = bare(match["v"])
         key = home_level(value) if predicate == "city" else predicate
-        return [_over(key, value)] if usable(value, 16) and not _VAGUE.search(value) else []
+        nowhere = predicate == "city" and is_no_place(value)
+        return [_over(key, value)] if usable(value, 16) and not (_VAGUE.search(value) or nowhere) else []
 
     return read
 
@@ -45,7 +47,8 @@ def _left_or_moved(match: re.Match[str]) -> list[Found]:
     """Read 不在腾讯了, 离开了上海: it ends what is known by that name, an employer or a city."""
     place = bare(match["v"])
     good = usable(place, 16) and not _VAGUE.search(place) and not _SPOT.search(place)
-    return [_over(key, place) for key in ("employer", home_level(place), "school")] if good else []
+    keys = ("employer",) if is_no_place(place) else ("employer", home_level(place), "school")
+    return [_over(key, place) for key in keys] if good else []
 
 
 def _given_away(match: re.Match[str]) -> list[Found]:
@@ -113,12 +116,16 @@ _FOR_NOW: Final = lazy_pattern(
 )
 
 
+_OF_TEAM: Final = lazy_pattern(r"(?:我们|咱们?)(?!家).{0,8}不再?(?:使?用|部署|采用|依赖|支持|写|维护)")
+"""Says what a project does no more, which its owner may well do."""
+
+
 def done_with(said: Said) -> str:
     """Return what a clause of the owner says they do no more, without the negation: 不再写Java, 不做护士了.
 
     What is read from it as if they did is what ends. Empty where nothing ends for good.
     """
-    match = _DONE_WITH.fullmatch(said.text) if said.who == "user" else None
+    match = _DONE_WITH.fullmatch(said.text) if said.who == "user" and not _OF_TEAM.match(said.part) else None
     if match is None or (match["no"] == "不" and not match["end"]) or _FOR_NOW.search(said.part):
         return ""
     return match["v"]

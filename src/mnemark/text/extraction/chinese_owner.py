@@ -22,7 +22,7 @@ from mnemark.text.extraction.candidate import (
     moved,
     usable,
 )
-from mnemark.text.extraction.chinese_clauses import NO_NAME, Said, home_level, kin_of, parts, read
+from mnemark.text.extraction.chinese_clauses import NO_NAME, Said, helper, home_level, kin_of, parts, read
 from mnemark.text.extraction.chinese_words import (
     ACQUAINTANCES,
     ANIMALS,
@@ -32,6 +32,7 @@ from mnemark.text.extraction.chinese_words import (
     CLASSIFIER,
     COUNTRIES,
     DEVICES,
+    FIRMS,
     HAN,
     ILLNESSES,
     INSTRUMENTS,
@@ -47,6 +48,7 @@ from mnemark.text.extraction.chinese_words import (
     VEHICLES,
     WORKPLACES,
 )
+from mnemark.text.extraction.no_places import is_no_place
 from mnemark.text.extraction.validity import date_of
 from mnemark.text.lazy_pattern import lazy_pattern
 
@@ -93,7 +95,7 @@ def _value(predicate: str, *, longest: int = 24, many: bool = False, prefix: str
 def _place(predicate: str) -> Read:
     def read(match: re.Match[str], _: Clause) -> list[Found]:
         value = re.sub("(?:了|的|这边|那边|市区|这里|呢)$", "", bare(match["v"]))
-        good = usable(value, 14) and not _NO_PLACE.search(value) and not is_program(value)
+        good = usable(value, 14) and not _NO_PLACE.search(value) and not is_no_place(value)
         return [Found("user", home_level(value) if predicate == "city" else predicate, value)] if good else []
 
     return read
@@ -101,7 +103,8 @@ def _place(predicate: str) -> Read:
 
 def _moved(match: re.Match[str], clause: Clause) -> list[Found]:
     """Read where the owner has moved to; where they lived before, as exact or not, is over."""
-    return moved(_place("city")(match, clause))
+    nowhere = is_no_place(match["old"] or "")
+    return [] if nowhere else moved(_place("city")(match, clause))
 
 
 def _job(match: re.Match[str], _: Clause) -> list[Found]:
@@ -247,13 +250,13 @@ ANYONE: Final[tuple[Rule, ...]] = (
     _rule(rf"以(?P<v>{HAN}{{2,6}})为生", _value("job"), importance=0.8),
     _rule(rf"的?(?:职业|职位|岗位|职务|工作)(?:一直)?是{_A}(?P<v>(?![在为给把要])[^，,。的]{{2,12}})", _value("job"), importance=0.8),
     _rule(rf"在(?P<v>[^，,。在]{{2,12}}?)(?:里|中)?(?:从事|做|当|担任)了?{_A}(?P<j>{_OF}(?:{JOBS}))", _work, importance=0.8, dated=True),
-    _rule(rf"(?:晚上|周末|全职|兼职)?在(?P<v>(?!一家|这|那)?[^，,。在]{{0,10}}?(?:{WORKPLACES}))(?:里|中)?(?:全职|兼职)?(?:工作|上班|任职|就职|打工|兼职|教书)", _work, importance=0.8, dated=True),
+    _rule(rf"(?:晚上|周末|全职|兼职)?在(?P<v>(?!一家|这|那)?[^，,。在]{{0,10}}?(?:{WORKPLACES}|{FIRMS}))(?:里|中)?(?:全职|兼职)?(?:工作|上班|任职|就职|打工|兼职|教书)", _work, importance=0.8, dated=True),
     _rule(r"在(?P<v>[A-Z]\w+)(?:工作|上班|任职|就职)", _work, importance=0.8, dated=True),
     _rule(rf"(?:住在?|定居在?|常住在?|居住在|长住)(?P<v>(?:[^，,。]{{0,8}}?)?(?:{PLACES})(?:{HAN}{{0,4}}?[省市州区县])?(?:的?{HAN}{{2,3}}[区县市])?)", _place("city"), importance=0.8, dated=True),
     _rule(rf"(?:[和跟与][^，,。]{{1,10}}?)?(?:一起)?(?:(?:住|定居|常住|居住)在|定居)(?P<v>(?!不是|是){HAN}{{2,8}}|[A-Z]\w+(?: [A-Z]\w+)?)", _place("city"), importance=0.8, dated=True),
     _rule(rf"住(?P<v>{HAN}{{1,4}}[区市县])", _place("city"), importance=0.8),
     _rule(rf"在(?P<v>{HAN}{{2,6}}?|[A-Z]\w+)(?:生活|定居|常住|居住)", _place("city"), importance=0.8),
-    _rule(rf"(?:前几天|上个?周末?|上个?月|去年|今年|昨天|{HAN}{{1,2}}月)?(?:刚|才|已经|又|都|终于)*(?:从[^，,。]{{1,8}}?)?(?:搬|迁)(?:到|来|回|去|家到|家去)了?(?P<v>{HAN}{{2,8}}?|[A-Z]\w+)了?", _moved, importance=0.8, dated=True),
+    _rule(rf"(?:前几天|上个?周末?|上个?月|去年|今年|昨天|{HAN}{{1,2}}月)?(?:刚|才|已经|又|都|终于)*(?:从(?P<old>[^，,。]{{1,8}}?))?(?:搬|迁)(?:到|来|回|去|家到|家去)了?(?P<v>{HAN}{{2,8}}?|[A-Z]\w+)了?", _moved, importance=0.8, dated=True),
     _rule(rf"(?:的?(?:老家|家乡|籍贯|祖籍))(?:在|是)(?P<v>{HAN}{{2,8}})(?:人|的)?", _place("hometown")),
     _rule(rf"是(?P<v>{COUNTRIES})人", _value("nationality")),
     _rule(rf"(?:是|来自)(?:地道的|土生土长的|正宗的?|一?个)?(?P<v>(?:{PLACES})(?:{HAN}{{1,3}}[省市县州区])?|{HAN}{{2,3}}[省市县州])人?", _place("hometown")),
@@ -343,7 +346,7 @@ _NEGATED: Final = lazy_pattern("^(?:并?不(?:是|住|在|会)|没|还没|从没
 _GOES_ON: Final = lazy_pattern(
     rf"^(?P<of>(?:其|[他她]的?))?(?:(?:今年|现在|目前|已经|也|还|都|刚|一直|平时|就)*+(?:是|在.{{1,14}}(?:工作|上班|任职|就职|教书|读|上学|做|当)|住在?|来自|叫|名叫|属|毕业|"
     rf"(?:不|很|最|更|特别|非常)?(?:喜欢|爱|讨厌)|会说|对.{{1,12}}过敏|有{_COUNT}|有.{{1,8}}(?:病|症|史)|养|身高|老家|\d{{1,3}}岁|[一二三四五六七八九十]+岁|"
-    rf"1\d\d ?cm|生日|年龄|教育背景|学历|家乡|职业|从事|患|已婚|未婚|单身|爱好|职业|工作是|刚满|搬|擅长))"
+    rf"1\d\d ?cm|不[吃喝抽][^，,。]{{1,6}}$|生日|年龄|教育背景|学历|家乡|职业|从事|患|已婚|未婚|单身|爱好|职业|工作是|刚满|搬|擅长))"
 )
 _CURED: Final = lazy_pattern("(?:得了|得过|患过).{2,20}(?:好了|痊愈|康复)")
 _ATTRIBUTE: Final = lazy_pattern(
@@ -360,7 +363,7 @@ _BEINGS: Final = frozenset({"children", "pets", "siblings", "spouse", "possessio
 """After these a clause without a subject may be about them."""
 
 
-def about_people(whole: Clause) -> Iterator[tuple[Rule, Found]]:
+def about_people(whole: Clause) -> Iterator[tuple[Rule, Found]]:  # noqa: C901 - one question a wording
     """Yield what a sentence says of the owner and of relatives, with the rules that read it."""
     if _REPORTED.search(whole.text):
         return
@@ -378,6 +381,10 @@ def about_people(whole: Clause) -> Iterator[tuple[Rule, Found]]:
         last = next((said for said in ways if not said.text or _NEW_LIFE.match(part)), None)
         if _UNSURE.search(part) or _PAST.search(part):
             last = ways[0] if ways else None
+            continue
+        if known := helper(part):
+            yield _OVER, Found("user", *known)
+            last = None
             continue
         if ways and ways[0].who == "user" and not _OTHERS.search(part):
             before = ways[0]

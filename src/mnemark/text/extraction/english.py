@@ -21,7 +21,13 @@ from mnemark.text.extraction.candidate import (
     usable,
 )
 from mnemark.text.extraction.english_objects import place
+from mnemark.text.extraction.english_people import NAMED_FIRST, THEIRS, person_of
 from mnemark.text.extraction.english_words import is_job
+from mnemark.text.extraction.hosting import OURS as DEPLOYED
+from mnemark.text.extraction.hosting import THERE as HOSTED
+from mnemark.text.extraction.hosting import host
+from mnemark.text.extraction.no_places import is_no_place, is_software
+from mnemark.text.extraction.work_words import names_code
 from mnemark.text.lazy_pattern import lazy_pattern
 
 _NAME: Final = r"[A-Z][\w'-]*(?: [A-Z][\w'-]*){0,2}"
@@ -81,12 +87,24 @@ def _likes(predicate: str) -> Read:
     return read
 
 
-def _place(match: re.Match[str], _: Clause) -> list[Found]:
+def _place(match: re.Match[str], clause: Clause) -> list[Found]:
+    """Read where somebody lives or moved to: not what a team moved to, nor what takes the place of no place."""
+    old = match.groupdict().get("old")
+    if (old and is_no_place(old)) or (_OF_TEAM.search(match[0]) and names_code(clause.sentence)):
+        return []
     value = bare(match["v"])
-    if is_program(value) or not usable(value):
+    if is_no_place(value) or not usable(value):
         return []
     named = place(value.split(" "))
     return [Found("user", named[0] if named else "city", value)]
+
+
+_OF_TEAM: Final = lazy_pattern(r"(?i)\bwe\b")
+
+
+def _hometown(match: re.Match[str], clause: Clause) -> list[Found]:
+    """Read where somebody comes from."""
+    return [] if is_no_place(match["v"]) else slot("user", "hometown")(match, clause)
 
 
 def _name(match: re.Match[str], clause: Clause) -> list[Found]:
@@ -175,7 +193,7 @@ def _replaced(match: re.Match[str], _: Clause) -> list[Found]:
     """Read which program of a project replaced which: "switched from Jenkins to CircleCI"."""
     old, new = bare(match["old"]), bare(match["v"])
     if (
-        not (is_program(old) or is_program(new))
+        not (is_software(old) or is_software(new))
         or not (usable(old, 30) and usable(new, 30))
         or new[:1].isdecimal()
     ):
@@ -323,7 +341,7 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(rf"(?i:I'm|I am|this is) (?P<v>{_NAME})", _name, importance=0.9),
     _rule(rf"(?i:(?:please |you can |just )*call me) (?P<v>{_NAME})(?: please)?", slot("user", "nickname"), importance=0.8),
     _rule(rf"(?i:I (?:now |currently )?live|I'm (?:now |currently )?(?:living|based)|I am (?:now |currently )?(?:living|based)|I reside) (?:now )?in (?P<v>{_PLACE})", _place, importance=0.8, dated=True),
-    _rule(rf"(?i:(?:I|we)(?:'ve| have)? {_OFTEN}(?:moved|relocated)(?: back)?(?: from {_PLACE})? to) (?P<v>{_PLACE})", _place, importance=0.8, dated=True),
+    _rule(rf"(?i:(?:I|we)(?:'ve| have)? {_OFTEN}(?:moved|relocated)(?: back)?(?: from (?P<old>{_PLACE}))? to) (?P<v>{_PLACE})", _place, importance=0.8, dated=True),
     _rule(rf"(?i:I {_OFTEN}work (?:at|for)) (?P<e>{_NAME}) as (?:an? |the )?(?P<v>[\w /&-]{{3,40}})", _position, importance=0.8),
     _rule(rf"(?i:I {_OFTEN}work as) (?:an? |the )?(?P<v>[\w /&-]{{3,40}}?)(?:(?: (?i:at|for|with) (?P<e>{_NAME}))| (?i:at|in|for|by) .*)?", _position, importance=0.8),
     _rule(rf"(?i:(?:I work as|I became) (?:now )?(?:an?|the) )(?P<v>(?:[\w/-]+ ){{0,3}}(?:{_JOBS}))(?:(?: (?i:at|for|with) (?P<e>{_NAME}))| (?i:at|in|for|by|with|from|here|now)\b.*)?", _position, importance=0.8, dated=True),
@@ -333,11 +351,13 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(rf"(?i:I(?:'ve| have)? left) {_NAME} (?i:and (?:have )?(?:joined|moved to|work (?:at|for)|started at)|to join|for) (?P<v>{_NAME})", _employer, importance=0.8, dated=True),
     _rule(rf"(?i:I(?:'ve| have)? {_OFTEN}joined) (?P<v>{_NAME})(?: (?i:as) .*)?", _joined, importance=0.8, dated=True),
     _rule(rf"(?i:my (?:new |current |direct |line )?(?:manager|boss|supervisor)){_CALLED} (?P<v>{_NAME})", slot("user", "manager"), importance=0.7, dated=True),
+    _rule(THEIRS, person_of, importance=0.7, dated=True),
+    _rule(NAMED_FIRST, person_of, importance=0.7, dated=True),
     _rule(rf"(?i:my (?:wife|husband|partner|spouse)){_CALLED} (?P<v>{_NAME})", slot("user", "spouse"), importance=0.7),
     _rule(rf"(?i:my (?:new )?team{_CALLED}|(?:I'm|I am)(?: now)? (?:on|in|part of)) (?:(?i:the) )?(?P<v>{_NAME})(?: (?P<team>(?i:team)))?", lambda m, _: slot("user", "team")(m, _) if m["team"] or "team" in m[0].lower() else [], importance=0.6, dated=True),
     _rule(rf"(?i:my (?:phone|mobile|cell)(?: phone)?(?: number)?{_IS}) (?P<v>[+\d][\d ()-]{{5,20}}\d)", slot("user", "phone"), importance=0.6),
     _rule(rf"(?i:the )?(?:(?P<s>[\w-]+) (?i:project)|(?i:project) (?P<s2>[\w-]+)) (?i:is|was|has been|got) (?:(?i:now|officially|finally) )?(?P<v>(?i:{_OVER}))", _status, importance=0.6, dated=True),
-    _rule(rf"(?i:I grew up in|I'm originally from|I am originally from|I come from|my home ?town is) (?P<v>{_PLACE})", slot("user", "hometown")),
+    _rule(rf"(?i:I grew up in|I'm originally from|I am originally from|I come from|my home ?town is) (?P<v>{_PLACE})", _hometown),
     _rule(r"(?i:my birthday is|my birthday's|I was born)(?: (?:on|in))? (?P<v>(?i:\d|the \d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d)[\w ,./-]*)", slot("user", "birthday", longest=30), importance=0.7),
     _rule(r"(?i:I'm|I am) (?P<v>lactose intolerant|gluten[- ]free)", slot("user", "diet"), importance=0.8),
     _rule(r"(?i:I'm|I am) (?:severely |very )allergic to (?P<v>[\w, -]{3,60})", many("user", "allergies"), importance=0.9),
@@ -353,10 +373,12 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(r"(?i:my) (?P<p>[\w.+-]+) (?P<kind>(?i:user ?name|handle|login|account name|user id)) is (?P<v>[\w.@/+-]{2,40})", _account, importance=0.6),
     _rule(rf"(?i:the|our) (?P<p>(?i:{_SERVERS})) (?i:is|runs|lives)(?: now)?(?: (?i:at|on|called|named))? (?P<v>[\w-]+(?:[.:/][\w.:/-]+|-\w+|\d+)[\w/]*)", _server, dated=True),
     _rule(rf"(?i:our|the project's) (?P<p>(?i:{_ROLES})){_CALLED} (?P<v>{_NAME})", _role, dated=True),
-    _rule(rf"(?i:we|our team|the team|the project)(?i:(?:'ve| have| has)? {_OFTEN}(?:switched|moved|migrated|changed)(?: over)?) (?i:from) (?P<old>[^,]{{2,30}}?) (?i:to) (?P<v>[^,]{{2,30}})", _replaced, dated=True),
+    _rule(rf"(?i:we|our team|the team|the project)(?i:(?:'ve| have| has)? {_OFTEN}(?:switched|moved|migrated|changed)(?: over| away)?) (?i:from) (?P<old>[^,]{{2,30}}?) (?i:to) (?P<v>[^,]{{2,30}})", _replaced, dated=True),
     _rule(rf"(?P<who>(?i:I'm|I am|I|we're|we are|we|(?:the|this|our) [\w-]+(?: [\w-]+)?)) {_OFTEN}(?:(?i:needs|is|are) )?{_MEANS}(?: (?i:on))? (?P<t>(?i:{VERSIONED})) (?P<v>{VERSION})", _version, dated=True),
     _rule(rf"(?P<who>(?i:I|we|I've|we've|we have|the (?:project|team|backend|frontend))) (?i:{_OFTEN}(?:moved|upgraded|migrated|switched|updated|bumped))(?: (?i:from))? ?(?P<t>(?i:{VERSIONED}))?(?: (?i:from))? ?(?:{VERSION})? ?(?i:to) (?P<t2>(?i:{VERSIONED}))? ?(?P<v>{VERSION})", _version, dated=True),
     _rule(rf"(?i:(?:we|our team|the team|(?:this|the|our) (?:project|repo|repository|codebase))(?: all)? {_OFTEN}uses?) (?P<v>(?i:{NAMED}))(?i: here| (?:in|for) (?:this|the|our) (?:project|repo|repository|codebase))?", _used, dated=True),
+    _rule(DEPLOYED, host, dated=True),
+    _rule(HOSTED, host, dated=True),
     _rule(rf"(?i:(?:we|the project|this project) {_OFTEN}uses?) (?P<v>[^,]{{2,30}}) (?i:as (?:our|the|its|an?)) (?:main |default )?(?P<p>{_OURS})", _ours),
     _rule(rf"(?i:(?:our|the project's) (?:main )?(?P<p>{_OURS}) is(?: now)?) (?P<v>[^,]{{2,40}})", _ours),
     _rule(r"(?i:(?:after|in|at) (?:the|our|a) \w+ we|we)(?i:(?:'ve| have)?(?: all| finally| already| just| now)* (?:decided|agreed|settled|opted)(?: that| to| on| for)?) (?P<v>[^,;]{3,160})", _decision, agent=True, importance=0.7),

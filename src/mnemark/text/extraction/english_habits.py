@@ -3,11 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from mnemark.text.extraction.candidate import is_service
 from mnemark.text.extraction.english_clauses import BEINGS, NOUN_ENDS
 from mnemark.text.extraction.english_objects import is_general
 from mnemark.text.extraction.english_parse import Said
 from mnemark.text.extraction.english_words import HABITS, SPORTS, class_of, is_job, singular, word_set
+from mnemark.text.extraction.no_places import is_no_place
+from mnemark.text.extraction.work_words import names_code
 
 
 def verb_topic(said: Said) -> str:  # noqa: PLR0911 - one question a wording
@@ -217,12 +218,29 @@ def is_work(said: Said) -> bool:
     return is_general(said.rest, longest=10, lenient=True)
 
 
+def _where(said: Said) -> str:
+    """Return the words behind the first preposition, up to the next: "platform team" in "to the platform team"."""
+    low = said.low
+    start = 2 if low[0] in {"away", "out", "back", "over"} else low[0] in _TO_PLACES
+    start += start < len(low) and low[start] in {"the", "a", "an", "our", "my"}
+    ends = _TO_PLACES | {"for", "with", "all"}
+    end = next((at for at in range(start, len(low)) if low[at] in ends), len(low))
+    return " ".join(said.rest[start:end])
+
+
+_TO_PLACES: Final = frozenset({"in", "on", "to", "from", "off", "of", "at"})
+
+
 def home_topic(said: Said) -> str:  # noqa: PLR0911 - one question a wording
     """Return the topic of where one lives, lived or moved to."""
     low, verb = said.low, said.verb
     if said.negative:
         return ""
     if not is_general([word for word in said.rest if word.casefold() not in {"the", "my"}], longest=10):
+        return ""
+    if verb in {"live", "reside", "move"} and (
+        is_no_place(_where(said)) or (said.subject == "we" and names_code(" ".join(said.rest)))
+    ):
         return ""
     if verb in {"live", "reside"} and said.tense in {"present", "progressive", "perfect"}:
         return (
@@ -254,8 +272,6 @@ def home_topic(said: Said) -> str:  # noqa: PLR0911 - one question a wording
     if verb == "grow" and low[:1] == ("up",) and said.tense in {"past", "perfect"} and len(low) > 1:
         return "self"
     if verb == "move" and said.tense in {"past", "perfect"}:
-        if any(map(is_service, said.rest)):
-            return ""
         return (
             "home"
             if (

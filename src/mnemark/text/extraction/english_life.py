@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final
 
-from mnemark.text.extraction.candidate import Found, is_program, is_service, moved
+from mnemark.text.extraction.candidate import Found, is_program, moved
 from mnemark.text.extraction.english_belongings import (
     read_do,
     read_drive,
@@ -36,6 +36,8 @@ from mnemark.text.extraction.english_parse import Said
 from mnemark.text.extraction.english_phrases import noun_phrase, plain, without_article
 from mnemark.text.extraction.english_plans import read_plans, read_want
 from mnemark.text.extraction.english_words import DIETS, KIN, MARITAL, is_job, singular, word_set
+from mnemark.text.extraction.no_places import is_no_place
+from mnemark.text.extraction.work_words import names_code
 from mnemark.text.lazy_pattern import lazy_pattern
 
 _LIKE: Final = frozenset({"like", "love", "enjoy", "adore", "prefer"})
@@ -245,18 +247,22 @@ def _before_with(words: Sequence[str]) -> Sequence[str]:
     return words
 
 
-def _move(said: Said, who: str) -> list[Found]:
+def _move(said: Said, who: str) -> list[Found]:  # noqa: PLR0911 - one question a wording
     if said.tense not in {"past", "perfect"} or said.negative or said.ended:
         return []
+    if said.subject == "we" and names_code(joined(said.rest)):
+        return []
     if said.low[:2] in {("out", "of"), ("away", "from")} and (left := place(_before_time(said.rest[2:]))):
-        return [] if is_service(left[1]) else [Found(who, *left, over=True)]
+        return [Found(who, *left, over=True)]
     if "to" not in said.low[:6]:
         return []
     at = said.low.index("to")
     if said.low[:at] and said.low[0] not in {"from", "back", "here", "away", "out", "over"}:
         return []
+    if "from" in said.low[:at] and is_no_place(joined(said.rest[said.low.index("from") + 1 : at])):
+        return []
     named = place(_before_with(_before_time(said.rest[at + 1 :])))
-    return moved([Found(who, *named)]) if named and not is_program(named[1]) else []
+    return moved([Found(who, *named)]) if named else []
 
 
 def _before_time(words: Sequence[str]) -> Sequence[str]:

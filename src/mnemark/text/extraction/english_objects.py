@@ -12,6 +12,7 @@ from mnemark.text.extraction.english_words import (
     gerund,
     word_set,
 )
+from mnemark.text.extraction.no_places import is_no_place
 from mnemark.text.lazy_pattern import lazy_pattern
 
 POINTING: Final = word_set(
@@ -206,10 +207,12 @@ def values(words: Sequence[str]) -> list[str]:
 def place(words: Sequence[str]) -> tuple[str, str] | None:
     """Return the predicate ("city", "region", "country") and the name of a place; None if it names none.
 
-    >>> place(("celebration", "florida")), place(("Oslo",)), place(("a", "cabin"))
-    (('city', 'Celebration Florida'), ('city', 'Oslo'), None)
+    >>> place(("celebration", "florida")), place(("Oslo",)), place(("a", "cabin")), place(("Redux",))
+    (('city', 'Celebration Florida'), ('city', 'Oslo'), None, None)
     """
     low = [word.casefold() for word in words]
+    if is_no_place(" ".join(words)):
+        return None
     if (
         low
         and low[0] == "the"

@@ -8,12 +8,15 @@ recalled blocks, words of others, and one-off requests are ignored. `mnemark ben
 import re
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import pairwise
 from typing import Final
+
+import msgspec
 
 from mnemark.text.dates.ranges import spans
 from mnemark.text.dates.written import dated as written_out
 from mnemark.text.extraction.before_question import before_question
-from mnemark.text.extraction.candidate import Candidate, Clause, Found, Rule
+from mnemark.text.extraction.candidate import BLOT, Candidate, Clause, Found, Rule
 from mnemark.text.extraction.chinese import RULES as CHINESE
 from mnemark.text.extraction.chinese_owner import about_people
 from mnemark.text.extraction.english import RULES as ENGLISH
@@ -111,13 +114,43 @@ def extract(
             if not _has_better(fact, [other for _, other in read]):
                 candidate = _candidate(rule, fact, sentence, time, origin)
                 found.setdefault((fact.subject, fact.predicate, fact.value), candidate)
-        kept = None
-        if own and told is None and all(fact.over for _, fact in read):
-            alone = sentence.text.strip() == turn.strip()
-            kept = _statement(sentence, time, origin, language, wanted=wanted is not None, alone=alone)
-        if kept is not None:
-            found.setdefault(("user", "", kept.value), kept)
+        if not own or told is not None:
+            continue
+        alone = sentence.text.strip() == turn.strip()
+        parts = [sentence] if all(fact.over for _, fact in read) else _untold(sentence, read)
+        for part in parts:
+            kept = _statement(part, time, origin, language, wanted=wanted is not None, alone=alone)
+            if kept is not None:
+                kept = msgspec.structs.replace(kept, quote=sentence.text)
+                found.setdefault(("user", "", kept.value), kept)
     return list(found.values())
+
+
+def _untold(sentence: Sentence, read: list[tuple[Rule | None, Found]]) -> list[Sentence]:
+    """Return the clauses beside those that facts were read from: "I'm vegan and I don't smoke" tells two things."""
+    text = sentence.blotted
+    parts = [part for part in _JOINED.split(text) if part]
+    if not 2 <= len(parts) <= 3 or BLOT in text or not _is_assertion(text):
+        return []
+    if _DOUBT.search(text) or any(rule is None for rule, _ in read):
+        return []
+    told = {stem for _, fact in read for stem in _stems(fact.value)}
+    left = [part for part in parts if _OWN.match(part) and not told & _stems(part)]
+    return [Sentence(part, part) for part in left]
+
+
+def _stems(text: str) -> set[str]:
+    """Return the beginnings of the Latin words of a text and its pairs of Chinese characters."""
+    low = text.casefold()
+    pairs = {one + two for one, two in pairwise(low) if one >= "\u4e00" and two >= "\u4e00"}
+    return pairs | {word[:3] for word in _WORD.findall(low)}
+
+
+_JOINED: Final = lazy_pattern(
+    r"(?i)(?:,\s*+|(?<!\s)\s++)(?:and|but)\s+(?:also\s+)?(?=(?:i|i'm|i've|my|we)\s)|[，,](?:而且|并且|不过|但是?)?(?=我(?!们))"
+)
+_OWN: Final = lazy_pattern(r"(?i)(?:i|i'm|i've|my)\s+\S+\s+\S|我(?!们)")
+_WORD: Final = lazy_pattern(r"\d+|[a-z]{3,}")
 
 
 def _statement(

@@ -41,7 +41,9 @@ _LONGEST_BLOCK: Final = 20_000
 _LONGEST_QUOTE: Final = 4_000
 """Maximum characters of a multi-line quotation in triple (`_LONGEST_BLOCK`) and in other quotation marks."""
 _END: Final = lazy_pattern(r"(?:(?<![.!?…])[.!?…]++[\"')\]”’]*+(?=\s|$)|[。！？]+[”’」』）]*|\n+)")
-_ABBREVIATION: Final = lazy_pattern(r"(?:\b(?:e\.g|i\.e|etc|vs|Mr|Mrs|Ms|Dr|St|No|approx|[A-Z])\.)$")
+_ABBREVIATION: Final = lazy_pattern(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|[Mm]rs?|Ms|Mx|[Dd]r|[Pp]rof|Rev|St|No|approx|[A-Z])\.)$"
+)
 _LONGEST_ABBREVIATION: Final = 8
 _TASK: Final = lazy_pattern(
     r"(?i)\b(?:translate|proofread|rephrase|paraphrase|rewrite|summari[sz]e|complete the|continue the|correct (?:the|this)|"

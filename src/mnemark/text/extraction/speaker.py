@@ -13,6 +13,12 @@ _LABELLED_EN: Final = lazy_pattern(
     rf"^{_STAMP}(?P<label>[A-Z][\w.'-]*(?: [A-Z(][\w.'-]*\)?){{0,3}}|(?i:fwd|fw|re|from)\b[^:]{{0,40}})(?: ?[\[(][^)\]]{{1,20}}[)\]])?: "
     r"(?:(?i:hi|hello|hey|yes|yeah|no|well|ok|okay|sure)\b[^:]{0,30}[,.!] ?)?(?:I|I'm|I've|I'd|My|my|We|we|We're|We've|Our|our|Call me|[Tt]his is)\b"
 )
+_SPOKEN: Final = lazy_pattern(
+    r"^(?!I\b|(?:[Ll]ike|[Aa]s) I\b)(?:[\w'-]+ ){1,4}(?:said|says|wrote|writes|replied|answered), |, (?:said|says) [A-Z][\w'-]+\.?$|, [A-Z][\w'-]+ (?:said|says)\.?$|"
+    rf"^(?!老[实样])(?:{PERSON}|我的?(?:老[公婆妈爸板]|[妈爸哥姐弟妹]+|妻子|丈夫|太太|[儿女]+[子儿]?|男友|女友|[男女]?朋友|同事|领导|邻居|室友|闺蜜|医生|律师))(?:说|写道|回复我?)[，,]"
+)
+"""Tells whose words the others of the sentence are: "Tom said, ..."."""
+_SPEAKS: Final = ("said", "says", "wrote", "writes", "replied", "answered", "说", "写道", "回复")
 _NOT_A_SPEAKER: Final = lazy_pattern(
     r"(?i)(?:quick |small |important |side )?(?:update|note|notes|ps|p\.s\.|fyi|correction|context|background|reminder|info|work|job|home|"
     r"hobbies|preferences?|location|family|languages?|tools?|editor|setup|profile|bio|intro|introduction|summary|edit|"
@@ -42,11 +48,13 @@ _SIGNED: Final = lazy_pattern(
 
 
 def of_another(sentence: str) -> bool:
-    """Return whether a sentence starts with a speaker's name and a colon, as in a pasted chat.
+    """Return whether a sentence starts with a speaker's name and a colon, as in a pasted chat, or says who spoke.
 
     >>> of_another("Bob: I live in Paris"), of_another("Update: I live in Paris")
     (True, False)
     """
+    if any(word in sentence for word in _SPEAKS) and _SPOKEN.search(sentence):
+        return True
     if ":" not in sentence and "：" not in sentence:
         return False
     match = _LABELLED_EN.match(sentence)
