@@ -179,6 +179,12 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     (root / "sub").symlink_to(outside)
     assert "link" in problem(root).reason
     assert "link out" in problem(root, "sub/secret.md").reason
+    for folder in (outside / "in", root / "real"):
+        folder.mkdir()
+        write(folder, b"note", "note.md")
+    assert "link out" in problem(root, "sub/in/note.md").reason
+    (root / "other").symlink_to(root / "real")
+    assert document(root, "other/note.md").text == "note"
 
 
 def test_a_folder_or_a_missing_file_is_a_problem(tmp_path: Path) -> None:

@@ -112,6 +112,10 @@ def test_never_raises_and_ends_at_a_line(lines: list[str]) -> None:
     [
         ("---\ntitle: From  matter\n---\n# Heading", "a.md", "From matter"),
         ("---\ntags: [x]\n---\nintro\n\n## Two\n\n# The *One*\n", "a.md", "The One"),
+        ("Below\n===\ntext", "a.md", "Below"),
+        ("old\r   # Line ends\rtext", "a.md", "Line ends"),
+        ("text\r\n\r\n#\tA tab\r\n", "a.md", "A tab"),
+        ("a\n\n    # code\n", "a.md", "a"),
         ("```\n# no\n```\ntext", "notes/vector-search_notes.md", "vector search notes"),
         ("", "memory/2026-02-13-trip-to-rome.md", "2026-02-13 trip to rome"),
         ("", "memory/2026-02-13.md", "2026-02-13"),

@@ -173,6 +173,15 @@ def test_a_persons_patterns_are_used() -> None:
         redact("EMP-123456 and xxx", rules).text
         == "[redacted:custom:00000000] and [redacted:custom:00000000]"
     )
+    assert redact("xxx", rules).text == "[redacted:custom:00000000]"
+
+
+@given(
+    st.text(alphabet=string.ascii_letters, max_size=7) | st.sampled_from(["token", "pin", "private", "eyJ"])
+)
+def test_a_short_word_is_no_secret(word: str) -> None:
+    assert redact(word).text == word
+    assert redact(f" {word} ").text == f" {word} "
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
+from mnemark.text.words.tokens import MOST_OF_CHARACTER, cut_to_tokens, estimate_tokens
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,12 @@ def test_a_cut_is_a_beginning_within_the_budget(text: str, budget: int) -> None:
     cut = cut_to_tokens(text, budget)
     assert text.startswith(cut)
     assert estimate_tokens(cut) <= max(budget, 0)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=100) | st.text(alphabet="a1A. \n好。😀\ue000\u2014", max_size=100))
+def test_no_character_costs_more_than_the_bound(text: str) -> None:
+    assert estimate_tokens(text) <= MOST_OF_CHARACTER * len(text) + 0.5
 
 
 @settings(max_examples=200, deadline=None)

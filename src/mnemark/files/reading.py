@@ -3,6 +3,7 @@
 import codecs
 import hashlib
 import os
+import sys
 from pathlib import Path
 
 import msgspec
@@ -77,10 +78,22 @@ def read(root: Path, path: str, entry: Entry | None = None) -> Document | Proble
 
 def _why_outside(root: Path, path: str, *, scanned: bool) -> str:
     """Return why a file is outside this workspace; empty if inside. O_NOFOLLOW covers the last name only."""
-    if not (root / path).parent.resolve().is_relative_to(root.resolve()):
+    if _behind_link(root, path) and not (root / path).parent.resolve().is_relative_to(root.resolve()):
         return "is behind a link out of the workspace, which is not followed"
     inner = "" if scanned else layout.border(root, path)  # a scan ends at borders, and a sync reads thousands
     return f"belongs to the separate workspace {layout.shown(inner)}" if inner else ""
+
+
+def _behind_link(root: Path, path: str) -> bool:
+    """Return whether a folder between the workspace and a file may be a link: resolving them takes longer."""
+    if sys.platform == "win32":  # junctions are recognised from Python 3.12 on
+        return True
+    folder = str(root)
+    for name in path.split("/")[:-1]:
+        folder = f"{folder}/{name}"
+        if platform.is_link(folder):
+            return True
+    return False
 
 
 def digest(data: bytes) -> str:

@@ -8,9 +8,10 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mnemark.text.quoting.injection import looks_like_instructions
+from mnemark.text.quoting.injection import instructs
 from mnemark.text.quoting.memory_poisoning import speaks_for_owner
-from mnemark.text.words.segment import heading_terms, index_terms
+from mnemark.text.words.normalize import fold, normalize_folded
+from mnemark.text.words.segment import folded_terms, heading_terms
 from mnemark.text.words.stopwords import STOP
 
 TEXT_MAX: Final = 63
@@ -58,12 +59,13 @@ def analysed(passages: Sequence[PassageText], numbers: TermNumbers) -> Analysis:
     Terms of all passages are counted at once by sorting: counting each by itself takes twice the time.
     """
     texts, heads, _ = zip(*passages, strict=True)
-    words, parts = zip(*map(index_terms, texts), strict=True)
+    folded = list(map(fold, texts))
+    words, parts = zip(*map(folded_terms, folded), strict=True)
     in_text = _numbered(words, numbers)
     in_parts, in_heads = _numbered(parts, numbers), _numbered(list(map(_head_terms, heads)), numbers)
     suspects = [
-        speaks_for_owner(text) if untrusted else looks_like_instructions(text)
-        for text, _, untrusted in passages
+        speaks_for_owner(passage.text) if passage.untrusted else instructs(normalize_folded(text))
+        for passage, text in zip(passages, folded, strict=True)
     ]
     return Analysis(
         _counts(np.concatenate((in_text << 1, in_parts << 1, in_heads << 1 | 1))),

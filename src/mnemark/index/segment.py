@@ -136,7 +136,8 @@ class SegmentBuilder:
         keys = np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
         ids, counts = (keys >> 8).astype("<u2").tobytes(), keys.astype(np.uint8).tobytes()
         ends = np.cumsum(np.bincount(keys >> 24, minlength=len(self._numbers))).tolist()
-        for term, number in sorted(self._numbers.items()):
+        for term in sorted(self._numbers):
+            number = self._numbers[term]
             start, end = ends[number - 1] if number else 0, ends[number]
             if start < end:
                 yield term, ids[2 * start : 2 * end] + counts[start:end]

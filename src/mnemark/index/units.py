@@ -66,7 +66,7 @@ _CHUNK_MASK: Final = (1 << LINE_SHIFT) - 1
 """Mask of the chunk in an ordinal."""
 
 
-class Unit(msgspec.Struct, frozen=True, kw_only=True):
+class Unit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A passage to index: part of a note, a fact, or a turn (or part of one) of a session."""
 
     ordinal: int

@@ -205,6 +205,8 @@ def _inline_list(value: str, number: int) -> tuple[Scalar, ...]:
     raise _BrokenError(f"front matter: the list at line {number} is not closed")
 
 
+_LARGE_HEADING: Final = lazy_pattern(r"(?:^|\r) {0,3}(?:#(?:[ \t\r]|$)|=)", re.MULTILINE)
+"""What every heading of level 1 has; most lines like it are one."""
 _DATED_NAME: Final = lazy_pattern(r"(?<!\d)(?P<y>\d{4})([-_.]?)(?P<m>\d{2})\2(?P<d>\d{2})(?!\d)")
 _DATED_FOLDER: Final = lazy_pattern(
     r"(?:^|/)(?P<y>\d{4})/(?:\d{4}-)?(?P<m>\d{2})/(?:\d{4}-\d{2}-)?(?P<d>\d{2})(?=[/._\- ]|$)"
@@ -218,8 +220,8 @@ def document_title(text: str, fm: FrontMatter, path: str) -> str:
     named = fm.fields.get("title")
     if named is not None and not isinstance(named, tuple) and str(named).strip():
         return " ".join(str(named).split())
-    lines, _ = line_starts(text[fm.end : fm.end + LARGEST])
-    for block in scan(lines):
+    head = text[fm.end : fm.end + LARGEST]
+    for block in scan(line_starts(head)[0]) if _LARGE_HEADING.search(head) else ():
         if block.kind == "heading" and block.level == 1 and block.title:
             return heading_text(block.title)
     stem = PurePosixPath(path.replace("\\", "/")).stem

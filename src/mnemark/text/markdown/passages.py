@@ -7,7 +7,7 @@ are joined with the next one below the same parent, and a heading stays with its
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from typing import Final, NamedTuple
 
@@ -15,14 +15,8 @@ from mnemark.errors import UsageError
 from mnemark.text.markdown.blocks import Block, BlockKind, heading_text, line_starts, scan
 from mnemark.text.markdown.cut import cut
 from mnemark.text.markdown.frontmatter import front_matter
-from mnemark.text.words.tokens import estimate_tokens
+from mnemark.text.words.tokens import MOST_OF_CHARACTER, estimate_tokens
 from mnemark.types import Passage
-
-Estimate = Callable[[str], int]
-"""Function that estimates tokens. Except for rounding, a text has at most the sum of its parts."""
-
-Cost = Callable[[str], float]
-"""Function that returns an additive upper bound of tokens."""
 
 CHARACTERS_PER_TOKEN: Final = 16
 """Maximum characters of a passage per token of the limit, as white space has few tokens."""
@@ -51,7 +45,7 @@ class _Piece(NamedTuple):
     whole: bool  # whether it is all of one or more sections
 
 
-def passages(text: str, *, limit: int = 256, estimate: Estimate = estimate_tokens) -> list[Passage]:
+def passages(text: str, *, limit: int = 256) -> list[Passage]:
     """Split a Markdown text into passages of at most `limit` tokens.
 
     Their concatenation is the text, character for character. Only a passage of a single character may exceed
@@ -64,10 +58,10 @@ def passages(text: str, *, limit: int = 256, estimate: Estimate = estimate_token
     first = front_matter(text).end_line
     blocks = [Block("front", 0, first)] if first else []
     blocks += scan(lines, first)
-    return _passages(text, blocks, starts, limit, estimate)
+    return _passages(text, blocks, starts, limit)
 
 
-def text_passages(text: str, *, limit: int = 256, estimate: Estimate = estimate_tokens) -> list[Passage]:
+def text_passages(text: str, *, limit: int = 256) -> list[Passage]:
     """Split plain text, where blocks end at blank lines, as `passages` does."""
     lines, starts = line_starts(text)
     blocks: list[Block] = []
@@ -80,21 +74,17 @@ def text_passages(text: str, *, limit: int = 256, estimate: Estimate = estimate_
             end += 1
         blocks.append(Block("paragraph", at, end))
         at = end
-    return _passages(text, blocks, starts, limit, estimate)
+    return _passages(text, blocks, starts, limit)
 
 
-def _passages(
-    text: str, blocks: list[Block], starts: list[int], limit: int, estimate: Estimate
-) -> list[Passage]:
+def _passages(text: str, blocks: list[Block], starts: list[int], limit: int) -> list[Passage]:
     if limit < 1:
         raise UsageError(f"limit is {limit}; it must be at least 1 token")
-
-    def cost(part: str) -> float:
-        # Half a token more, so that a sum of rounded estimates is never below the estimate of the whole.
-        return max(estimate(part) + 0.5, len(part) / CHARACTERS_PER_TOKEN)
-
-    units = _units(text, blocks, starts)
-    pieces = _join_short(_pieces(text, _sections(units), limit, cost), limit)
+    sections = list(_sections(_units(text, blocks, starts)))
+    if len(sections) == 1 and len(text) * MOST_OF_CHARACTER + 1 <= limit:
+        pieces = [_piece(sections[0], 0, whole=True)]  # most turns: they need not be measured
+    else:
+        pieces = _join_short(_pieces(text, sections, limit), limit)
     return [
         Passage(
             ordinal=ordinal,
@@ -107,6 +97,12 @@ def _passages(
         )
         for ordinal, piece in enumerate(pieces)
     ]
+
+
+def _cost(part: str) -> float:
+    """Return an additive upper bound of tokens."""
+    # Half a token more, so that a sum of rounded estimates is never below the estimate of the whole.
+    return max(estimate_tokens(part) + 0.5, len(part) / CHARACTERS_PER_TOKEN)
 
 
 def _units(text: str, blocks: Iterable[Block], starts: list[int]) -> Iterator[_Unit]:
@@ -144,14 +140,18 @@ def _sections(units: Iterable[_Unit]) -> Iterator[list[_Unit]]:
         yield section
 
 
-def _pieces(text: str, sections: Iterable[list[_Unit]], limit: int, cost: Cost) -> Iterator[list[_Piece]]:
+def _pieces(text: str, sections: Iterable[list[_Unit]], limit: int) -> Iterator[list[_Piece]]:
     for section in sections:
-        tokens = cost(text[section[0].start : section[-1].end])
+        tokens = _cost(text[section[0].start : section[-1].end])
         if tokens <= limit:
             yield [_piece(section, tokens, whole=True)]
         else:
-            costed = [unit._replace(tokens=cost(text[unit.start : unit.end])) for unit in section]
-            yield _packed(text, costed, limit, cost)
+            alone = len(section) == 1
+            costed = [
+                unit._replace(tokens=tokens if alone else _cost(text[unit.start : unit.end]))
+                for unit in section
+            ]
+            yield _packed(text, costed, limit)
 
 
 def _piece(units: list[_Unit], tokens: float, *, whole: bool = False) -> _Piece:
@@ -172,7 +172,7 @@ def _tokens(units: list[_Unit]) -> float:
     return sum(unit.tokens for unit in units)
 
 
-def _packed(text: str, section: list[_Unit], limit: int, cost: Cost) -> list[_Piece]:
+def _packed(text: str, section: list[_Unit], limit: int) -> list[_Piece]:
     """Split a section larger than the limit into pieces, each filled with as many blocks as fit."""
     groups: list[list[_Unit]] = []
     current: list[_Unit] = []
@@ -193,7 +193,7 @@ def _packed(text: str, section: list[_Unit], limit: int, cost: Cost) -> list[_Pi
                 close(keep=1)
             elif not opening or whole or used > limit // 2:
                 close()
-        for part in _parts(text, unit, limit - used, limit, cost):
+        for part in _parts(text, unit, limit - used, limit):
             if current and used + part.tokens > limit:
                 close()
             current.append(part)
@@ -208,12 +208,12 @@ def _introduces(text: str, intro: _Unit, unit: _Unit, limit: int) -> bool:
     return text[max(intro.start, intro.end - 200) : intro.end].rstrip().endswith((":", "："))
 
 
-def _parts(text: str, unit: _Unit, room: float, limit: int, cost: Cost) -> Iterator[_Unit]:
+def _parts(text: str, unit: _Unit, room: float, limit: int) -> Iterator[_Unit]:
     """Yield the unit if it fits in `room`, else its parts: the first fits in `room`, the rest in `limit`."""
     if unit.tokens <= room:
         yield unit
         return
-    for start, end, tokens in cut(text, (unit.start, unit.end), unit.kind, (room, limit), cost):
+    for start, end, tokens in cut(text, (unit.start, unit.end), unit.kind, (room, limit), _cost):
         yield unit._replace(start=start, end=end, tokens=tokens)
 
 

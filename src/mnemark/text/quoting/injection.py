@@ -109,7 +109,11 @@ def looks_like_instructions(text: str) -> bool:
 
     Width, case, traditional and invisible characters are normalised first.
     """
-    plain = normalize(text)
+    return instructs(normalize(text))
+
+
+def instructs(plain: str) -> bool:
+    """Return whether a normalised text does (see `looks_like_instructions`)."""
     if ("<" in plain or "inst]" in plain) and _MARKERS.search(plain):
         return True
     known = table()

@@ -95,6 +95,8 @@ def redact(text: str, rules: Rules = DEFAULT, *, keep_lines: bool = False) -> Re
 
     With `keep_lines`, line breaks inside a secret are kept after its mark, so that line numbers are kept.
     """
+    if len(text) < _MIN_VALUE and text.isascii() and text.isalpha() and not rules.patterns:
+        return Redacted(text)  # a name or a short word: keys of JSON, roles
     pieces = [_Piece(text, 0, len(text), None)]
     current = text
     for _ in range(_MAX_ROUNDS):

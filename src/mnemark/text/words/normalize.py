@@ -106,9 +106,13 @@ def _drop_excess_marks(match: re.Match[str]) -> str:
 
 def normalize(text: str) -> str:
     """Fold `text` (see `fold`) and casefold it, for matching. Idempotent; the length may change."""
+    return normalize_folded(fold(text))
+
+
+def normalize_folded(text: str) -> str:
+    """Casefold a text that `fold` returned."""
     if text.isascii():
         return text.lower()
-    text = fold(text)
     for _ in range(_MAX_ROUNDS):
         # Case folding can undo composition and the reverse: repeat until the text is stable.
         caseless = text.casefold()

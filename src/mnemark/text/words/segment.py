@@ -67,6 +67,8 @@ _LONGEST_CUT = 6
 _UNKNOWN = 0.5
 """Frequency of a character that is in no passage."""
 _cache = WordCache()
+_words_of_one = {_PLACEHOLDER, " "}
+"""Characters that were met and are dictionary words, as most are; and separators."""
 
 
 @cache
@@ -79,14 +81,19 @@ def _jieba() -> Any:
 
 def index_terms(text: str) -> Terms:
     """Return the terms to index `text` by; omit Chinese parts that are also words of it."""
-    return _terms(_split(text))
+    return folded_terms(fold(text))
+
+
+def folded_terms(folded: str) -> Terms:
+    """Return `index_terms` of a text that `fold` returned."""
+    return _terms(_split(folded))
 
 
 def heading_terms(text: str) -> Terms:
     """Return `index_terms` of a title, path or date; a cache holds its pieces, which recur in other texts."""
     whole = _Pieces([], [], [])
     for piece in text.split():  # a token holds no white space
-        found = _cached_split(piece) if len(piece) <= MAX_TERM else _split(piece)
+        found = _cached_split(piece) if len(piece) <= MAX_TERM else _split(fold(piece))
         for terms, more in zip(whole, found, strict=True):
             terms.extend(more)
     return _terms(whole)
@@ -108,10 +115,10 @@ def _terms(pieces: _Pieces) -> Terms:
     return Terms(words, parts)
 
 
-def _split(text: str) -> _Pieces:
+def _split(folded: str) -> _Pieces:
     found = _Pieces([], [], [])
     words, parts, inside = found
-    line, others = _separate_chinese(text)
+    line, others = _separate_chinese(folded)
     if not line:
         _index_others(others, words, parts)
         return found
@@ -123,22 +130,32 @@ def _split(text: str) -> _Pieces:
             _index_others((next(place),), words, parts)
     inside += _jieba().cut_all(line)
     # A character that is not a dictionary word (the first of 蓇葖) must be a term as well.
-    if alone := set(line).difference(words, inside):
+    alone = {character for character in set(line).difference(_words_of_one) if not _is_word(character)}
+    if alone:
         inside += [character for character in line if character in alone]
     return found
 
 
-_cached_split = lru_cache(maxsize=4096)(_split)
+def _is_word(character: str) -> bool:
+    """Return whether a character is a dictionary word."""
+    if character in _jieba().cut_all(character):
+        _words_of_one.add(character)
+    return character in _words_of_one
+
+
+@lru_cache(maxsize=4096)
+def _cached_split(piece: str) -> _Pieces:
+    return _split(fold(piece))
 
 
 def _separate_chinese(text: str) -> tuple[str, list[str]]:
-    """Return the Chinese of `text` on one line, with `_PLACEHOLDER` for each other token, and those tokens.
+    """Return the Chinese of a folded text on one line, and its other tokens, each a `_PLACEHOLDER` there.
 
     On one line, so that one call of jieba segments it all. The line is empty without Chinese.
     """
     if text.isascii():
         return "", _ASCII_TOKENS.findall(text)
-    tokens = _TOKENS.findall(fold(text))
+    tokens = _TOKENS.findall(text)
     runs: list[str] = []
     others: list[str] = []
     for token in tokens:
@@ -182,7 +199,7 @@ def query_terms(text: str, cut: Callable[[str], Iterable[str]] | None = None) ->
     `cut` segments Chinese instead of the dictionary (see `cut_by_frequency`).
     """
     found: list[str] = []
-    line, others = _separate_chinese(text)
+    line, others = _separate_chinese(fold(text))
     place = iter(others)
     words = (cut or _cut_by_dictionary)(line) if line else [_PLACEHOLDER] * len(others)
     for word in words:

@@ -10,6 +10,7 @@ import re
 import threading
 import unicodedata
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 import Stemmer
@@ -91,16 +92,13 @@ def _compound(token: str) -> str | Compound:
     atoms, joints, humps = _atoms(token)
     if len(atoms) < 2:
         return stem(atoms[0] if atoms else token.casefold())
-    whole = _join(atoms, joints, 0, len(atoms))
+    whole = _join(atoms, joints)
     stems = [stem(atom) for atom in atoms]
-    parts = list(dict.fromkeys(stems))
-    for width in range(2, min(_MAX_WINDOW, len(atoms)) + 1):
-        parts += [_join(atoms, joints, i, i + width) for i in range(len(atoms) - width + 1)]
+    windows = _windows(atoms, joints)
     literal = token.casefold()[:MAX_TERM]
     # A whole that is longer than the widest window is still found as it is written.
-    parts = [part for part in dict.fromkeys([*parts, literal]) if part != whole]
-    widest = min(_MAX_WINDOW, len(atoms))
-    query = [_join(atoms, joints, i, i + widest) for i in range(len(atoms) - widest + 1)]
+    parts = [part for part in dict.fromkeys([*stems, *chain(*windows), literal]) if part != whole]
+    query = windows[-1]
     if not humps or _is_identifier(token, atoms):
         query += [s for s, atom in zip(stems, atoms, strict=True) if len(atom) > 1 and not atom.isdigit()]
     return Compound(whole, tuple(parts), tuple(query))
@@ -136,19 +134,35 @@ def _split(piece: str) -> list[str]:
     return [atom.lower() for atom in _ATOMS.findall(piece)]
 
 
-def _join(atoms: list[str], joints: list[str], start: int, end: int) -> str:
-    """Join the atoms `start` to `end` to a term: keep a hyphen only between digits."""
-    text = atoms[start]
-    for i in range(start + 1, end):
-        joint = joints[i]
-        if joint != "-":
-            text += joint
-        elif text[-1].isdigit() and atoms[i][0].isdigit():
-            text += "-"
-        text += atoms[i]
+def _windows(atoms: list[str], joints: list[str]) -> list[list[str]]:
+    """Return the terms of all windows of two atoms, of three and so on, up to `_MAX_WINDOW` atoms."""
+    widest = min(_MAX_WINDOW, len(atoms))
+    windows: list[list[str]] = [[] for _ in range(widest - 1)]
+    for first in range(len(atoms) - 1):
+        text = atoms[first]
+        for last, window in zip(range(first + 1, len(atoms)), windows, strict=False):
+            text = _longer(text, joints[last], atoms[last])
+            window.append(stem(text))
+    return windows
+
+
+def _join(atoms: list[str], joints: list[str]) -> str:
+    """Return the term of all atoms."""
+    text = atoms[0]
+    for joint, atom in zip(joints[1:], atoms[1:], strict=True):
+        text = _longer(text, joint, atom)
         if len(text) >= MAX_TERM:
             break
     return stem(text)
+
+
+def _longer(text: str, joint: str, atom: str) -> str:
+    """Append an atom to a term that is not full; keep a hyphen only between digits."""
+    if len(text) >= MAX_TERM:
+        return text
+    if joint == "-" and not (text[-1].isdigit() and atom[0].isdigit()):
+        joint = ""
+    return text + joint + atom
 
 
 class WordCache(dict[str, str | Compound]):

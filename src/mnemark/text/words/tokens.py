@@ -37,6 +37,9 @@ _KINDS = bytes(_KIND_OF.get(byte, 0) for byte in range(256))
 _WORD = 0.71  # each run of letters, beside its letters
 _RUN = 0.83  # each run of signs, beside its signs
 
+MOST_OF_CHARACTER = 1.3
+"""Tokens that an estimate counts for a character at most, but for rounding."""
+
 _PARAGRAPH = lazy_pattern(r"\n[ \t]*\n")
 _SENTENCE = lazy_pattern(r"[.!?][\"')\]]*(?=\s)|[。！？；…][”’」』）]*|\n")
 _BOUND = lazy_pattern(r"\s+|(?<=[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uffef])")
