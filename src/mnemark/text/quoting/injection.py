@@ -126,7 +126,8 @@ def instructs(plain: str) -> bool:
     if not rare:
         return False
     plain = plain.replace("_", " ")
-    phrases = [phrase for word in rare for phrase in known.phrases.get(word, ())]
+    listed = (phrase for word in rare for phrase in known.phrases.get(word, ()))
+    phrases = sorted(listed, key=lambda phrase: (-len(phrase), phrase))  # the longest of phrases in others
     places = sorted(
         at
         for word in rare
