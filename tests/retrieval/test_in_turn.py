@@ -8,7 +8,7 @@ import pytest
 
 from mnemark import Memory
 from mnemark.retrieval import deadline as module
-from mnemark.retrieval.deadline import in_turn
+from mnemark.retrieval.deadline import OutOfTimeError, in_turn
 
 
 @pytest.fixture(autouse=True)
@@ -36,11 +36,15 @@ def test_two_at_once_and_the_others_after_them() -> None:
     assert (now, most) == ([0], [2])
 
 
-def test_who_may_not_wait_longer_goes_on_and_takes_no_ones_place() -> None:
+def test_who_may_not_wait_longer_gives_up_and_takes_no_ones_place() -> None:
     with in_turn(None), in_turn(None):
         started = time.monotonic()
-        with in_turn(started + 0.05), in_turn(started - 1):
-            assert 0.04 < time.monotonic() - started < 0.9
+        for deadline in (started + 0.05, started - 1):
+            with pytest.raises(OutOfTimeError), in_turn(deadline):
+                pass
+        assert 0.04 < time.monotonic() - started < 0.9
+        with in_turn(None):  # a search without a deadline goes on
+            pass
     for _ in range(4):  # the two places are free again, and there are no more of them
         with in_turn(None):
             pass
@@ -66,6 +70,20 @@ def test_who_has_a_deadline_goes_first() -> None:
         thread.join()
     assert "recall" in order[:2]
     assert len(order) == 4
+
+
+def test_a_recall_without_a_place_answers_by_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        memory.session("a").add("user", "the walrus sleeps")
+        memory.sync()
+        memory.recall("walrus", deadline=5.0)
+        monkeypatch.setattr("mnemark.retrieval.routes.lexical.score", None)  # the full answer would fail
+        with in_turn(None), in_turn(None):
+            started = time.monotonic()
+            found = memory.recall("walrus", deadline=1.0)
+            assert time.monotonic() - started < 1.0
+        assert [hit.text for hit in found.hits] == ["the walrus sleeps"]
+        assert any("words alone" in reason for reason in found.degraded)
 
 
 def test_a_search_that_fails_leaves_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

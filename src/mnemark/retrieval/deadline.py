@@ -31,6 +31,10 @@ class TimedOut:
 LATE: Final = TimedOut()
 
 
+class OutOfTimeError(Exception):
+    """A search with a deadline got no processor in time; what it would find comes too late."""
+
+
 class DeadlineRunner(Generic[Value]):
     """Run work on a few threads. Work whose result comes too late continues in the background.
 
@@ -179,7 +183,7 @@ class RecallInTime:
         if isinstance(found, TimedOut):
             by_words = self._words_runner.start(words)
             found = by_deadline(whole, left())
-            return by_deadline(by_words, 0) if isinstance(found, TimedOut) else found
+            return by_deadline(by_words, left()) if isinstance(found, TimedOut) else found
         return found
 
     def _start_full(
@@ -242,10 +246,16 @@ _processors = Slots(max(os.cpu_count() or 2, 2))
 def in_turn(deadline: float | None) -> Iterator[None]:
     """Hold one of as many slots as there are processors; wait for it until `deadline` (monotonic) at most.
 
-    The search runs even without a slot. Eight searches of 15 ms started together on two processors all end
-    after 60 ms; in turn, half of them end after 30. Hold a slot to compute, never to wait for a model.
+    A search without a deadline runs even without a slot. Eight searches of 15 ms started together on two
+    processors all end after 60 ms; in turn, half of them end after 30. Hold a slot to compute, never to wait
+    for a model.
+
+    Raises:
+        OutOfTimeError: there was none until the deadline.
     """
     taken = _processors.take(deadline)
+    if not taken and deadline is not None:
+        raise OutOfTimeError
     try:
         yield
     finally:

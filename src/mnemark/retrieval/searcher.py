@@ -38,7 +38,7 @@ from mnemark.index.store import Index
 from mnemark.index.sync import Progress, SyncReport
 from mnemark.retrieval import cross_language
 from mnemark.retrieval.arguments import among, budget_of, count_of, seconds_of, text_of
-from mnemark.retrieval.deadline import LATE, RecallInTime, TimedOut
+from mnemark.retrieval.deadline import LATE, OutOfTimeError, RecallInTime, TimedOut
 from mnemark.retrieval.embeddings import Embeddings
 from mnemark.retrieval.fact_index_cache import FactIndexCache
 from mnemark.retrieval.filters import Filter
@@ -532,7 +532,10 @@ class Searcher:
         from mnemark.retrieval.block import block  # a search shows none
 
         fresh = self.refresher.wait(patience)
-        found = self.find(request)
+        try:
+            found = self.find(request)
+        except OutOfTimeError:
+            return LATE
         found = found._replace(complete=found.complete and fresh)
         if self.mounts:
             self.mounts.freshen(patience)
