@@ -443,3 +443,10 @@ def test_what_never_was_ours_is_not_removed(home: Path, own: dict[str, object]) 
     before = everything(home)
     assert not put_in("claude-code", home / "memory", remove=True)
     assert everything(home) == before
+
+
+def test_a_number_longer_than_python_reads_is_a_number_of_settings() -> None:
+    digits = "1" * 5_000
+    assert json_edit.parse(f'{{"a": {digits}, "b": -{digits}, "c": 12}}').value == {
+        "a": float("inf"), "b": float("-inf"), "c": 12,
+    }  # fmt: skip

@@ -22,6 +22,8 @@ _REST_OF_LINE: Final = lazy_pattern(
 """A comment behind a part, up to the end of its line."""
 _LINE_ENDS: Final = lazy_pattern(r"[ \t]*(?:[\n\r\u2028\u2029]|\Z)")
 _NAME: Final = lazy_pattern(r"(?!\d)[\w$]+")
+_LONGEST_INTEGER: Final = 4_000
+"""Digits; Python reads no integer of more than 4,300."""
 _WORDS: Final = {"true": True, "false": False, "null": None}
 _NUMBER: Final = lazy_pattern(
     r"[+-]?(?:Infinity|NaN|0[xX][0-9a-fA-F]+|(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)(?![\w$.])",
@@ -101,7 +103,9 @@ def _number(text: str) -> int | float:
     bare = text.lstrip("+-")
     if bare[:2].lower() == "0x":
         return int(bare, 16) * (-1 if text[0] == "-" else 1)
-    return int(text) if bare.isdigit() else float(text.replace("Infinity", "inf").replace("NaN", "nan"))
+    if bare.isdigit() and len(bare) < _LONGEST_INTEGER:
+        return int(text)
+    return float(text.replace("Infinity", "inf").replace("NaN", "nan"))
 
 
 def _string(text: str, at: int) -> tuple[int, str]:
