@@ -65,8 +65,9 @@ _ENDING: Final = lazy_pattern(r"(?<=[a-z]{2})(?:ies|es|s|ed|ing|e|y)?(?:'s?)?$")
 _ASIDE: Final = lazy_pattern(r"\s[-–—]{1,3}\s|,?\shuh\b")
 """What parts a statement from a question behind it: "I opened a shop - cool, huh?"."""
 _ASKS: Final = lazy_pattern(
-    r"(?i)(?:(?:and|but|so|well|ok(?:ay)?),? )*(?:if|unless|suppose|assume|imagine|pretend|let's say|what|who|when|where|why|how|which|"
-    r"do|does|did|is|are|am|was|were|have|has|had|can|could|would|will|should|may|might)\b"
+    r"(?i)(?:(?:and|but|so|well|ok(?:ay)?),? )*(?:if|unless|suppose|assume|imagine|pretend|let's say|"
+    r"what|who|when|where|why|how|which|do|does|did|is|are|am|was|were|have|has|had|"
+    r"can|could|would|will|should|may|might)\b"
 )
 """Begins a question or a case that is only thought of: what is behind an aside belongs to it."""
 _NEGATION: Final = lazy_pattern(
