@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import apsw
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -105,6 +106,38 @@ def test_vectors_that_are_gone_and_an_index_made_anew_are_looked_at(index: Index
     sync(index)
     assert embed_missing(index, embedder, vectors) == 20
     assert coverage(index, vectors) == (0, 20)
+    vectors.close()
+
+
+def test_an_index_without_checksums_is_embedded(index: Index) -> None:
+    with apsw.Connection(str(index.path)) as connection:  # as an earlier version left it
+        connection.execute("DELETE FROM meta WHERE key LIKE 'sum:%'")
+    connection.close()
+    embedder = Embedder()
+    vectors = store(index, embedder)
+    assert embed_missing(index, embedder, vectors) == 10
+    vectors.close()
+
+
+def test_a_text_deleted_meanwhile_is_embedded_for_the_passage_that_shares_it(
+    index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts_of = embedding._texts
+
+    def texts_after_deleting(index: Index, passages: list[int]) -> dict[int, str]:
+        for number in (0, 1):
+            (index.root / f"n{number}.md").unlink(missing_ok=True)
+        sync(index)
+        return texts_of(index, passages)
+
+    (index.root / "n20.md").write_text("# N\n\nalpha 0\n")  # in a segment of its own
+    sync(index)
+    monkeypatch.setattr(embedding, "_texts", texts_after_deleting)
+    embedder = Embedder()
+    vectors = store(index, embedder)
+    assert embed_missing(index, embedder, vectors) == 9
+    assert embed_missing(index, embedder, vectors) == 1
+    assert coverage(index, vectors) == (0, 10)
     vectors.close()
 
 

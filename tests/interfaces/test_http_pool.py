@@ -4,11 +4,13 @@ import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 pytest.importorskip("starlette")
 
+from mnemark.errors import BusyError
 from mnemark.index.connections import SPARE
 from mnemark.interfaces.http.pool import Workspaces
 
@@ -89,4 +91,24 @@ def test_a_page_that_looks_by_itself_is_no_use(tmp_path: Path) -> None:
     with pool.lease(str(tmp_path)) as opened:
         pass
     assert opened.used > before
+    pool.close()
+
+
+def test_a_log_edited_while_another_process_syncs_is_read_again_by_the_next_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mnemark.interfaces.http.pool._LOGS_REST", 0.0)
+    pool = Workspaces(watching=False)
+    with pool.lease(str(tmp_path)) as opened:
+        path = opened.memory.session("s").path
+        opened.memory.session("s").add("user", "the cache lives in Frankfurt")
+        assert opened.memory.search("Frankfurt").hits
+        log = tmp_path / path
+        log.write_text(log.read_text("utf-8").replace("Frankfurt", "Stockholm"), "utf-8")
+        busy = BusyError("another process syncs")
+        with monkeypatch.context() as patch:
+            patch.setattr(opened.memory, "sync", Mock(side_effect=busy))
+            opened._changed({path})
+        (hit,) = opened.memory.search("cache").hits
+        assert "Stockholm" in hit.text
     pool.close()

@@ -208,6 +208,8 @@ def test_paraphrases_hold_and_other_things_do_not(said: str, kept: str, dropped:
         (["I opened an online shop for shoes - pretty cool, huh?"],
          "The owner opened an online shop for shoes.", "The owner opened a bakery in Graz."),
         (["If I opened a shop - would you help?"], "", "The owner opened a shop."),
+        (["Did I say that I opened a shop - the one in Graz?"], "", "The owner opened a shop."),
+        (["Imagine this - I opened a shop in Graz."], "", "The owner opened a shop in Graz."),
     ],
 )  # fmt: skip
 def test_turns_after_a_source_go_on_with_it(said: list[str], kept: str, dropped: str) -> None:

@@ -295,6 +295,10 @@ def test_what_one_moves_to_or_leaves_is_no_home_unless_it_is_a_place(said: str) 
         ("We moved to Fremont last year.", ["Fremont"]),
         ("我从北京搬到了上海。", ["上海"]),
         ("我搬到紫云了。", ["紫云"]),
+        ("我搬到了龙岗。", ["龙岗"]),
+        ("I live in SoHo.", ["SoHo"]),
+        ("I moved to Signal Hill.", ["Signal Hill"]),
+        ("I live in Claude, Texas.", ["Claude, Texas"]),
     ],
 )
 def test_places_with_names_like_those_of_things_stay_places(said: str, places: list[str]) -> None:
@@ -304,6 +308,35 @@ def test_places_with_names_like_those_of_things_stay_places(said: str, places: l
 def test_what_a_project_moved_to_is_its_tool() -> None:
     assert read("We moved away from Webpack to Vite.") == [("project", "tools", "Vite")]
     assert read("我们从 Heroku 搬到了 Fly。") == [("project", "decisions", "从 Heroku 换成 Fly")]
+
+
+@pytest.mark.parametrize(
+    ("said", "hosting"),
+    [
+        ("我们部署在AWS上。", ["AWS"]),
+        ("我们的网站托管在GitHub Pages上了。", ["GitHub Pages"]),
+        ("我们部署在Kubernetes集群上。", ["Kubernetes"]),
+        ("We're hosted on Hetzner.", ["Hetzner"]),
+        ("We hosted at Airbnb last summer.", []),
+        ("We deploy to Germany next year.", []),
+    ],
+)
+def test_a_project_is_deployed_on_a_platform(said: str, hosting: list[str]) -> None:
+    assert [value for _, key, value in read(said) if key.endswith("hosting")] == hosting
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["That said, I live in Bonn.", "With that being said, I live in Bonn.", "Like we said, I live in Bonn.",
+     "严格来说，我住在Bonn。"],
+)  # fmt: skip
+def test_who_says_something_in_other_words_speaks_for_themselves(said: str) -> None:
+    assert read(said) == [("user", "city", "Bonn")]
+
+
+def test_the_school_of_somebody_one_knows_is_not_ones_own() -> None:
+    assert read("我的律师是北京大学毕业的。") == read("我邻居是清华大学毕业的。") == []
+    assert read("我是清华大学毕业的。") == [("user", "school", "清华大学")]
 
 
 @pytest.mark.parametrize(

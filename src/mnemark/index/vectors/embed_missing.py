@@ -80,9 +80,11 @@ def embed_missing(
         BusyError: another process held the lock for longer than `wait` seconds.
     """
     store.refresh()
+    generation = store.generation
     sums = index.sums()
     known = store.covered
-    wanted = missing(index, store, [one for one, content in sums.items() if known.get(one, "") != content])
+    changed = [one for one, content in sums.items() if not content or known.get(one) != content]
+    wanted = missing(index, store, changed)
     keys = list(wanted)
     offset = secrets.randbelow(len(keys)) if keys else 0
     keys = keys[offset:] + keys[:offset]
@@ -117,7 +119,8 @@ def embed_missing(
             embedded += len(texts)
             if progress is not None:
                 progress(min(start + BATCH, len(keys)), len(keys))
-    store.covered = sums
+    if store.generation == generation and not store.missing(keys):
+        store.covered = sums  # else a text deleted meanwhile may be that of another passage, too
     return embedded
 
 

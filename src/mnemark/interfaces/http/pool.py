@@ -91,10 +91,10 @@ class PooledWorkspace:
         started = time.monotonic()
         try:
             self.memory.sync(wait=0.0)
-        except BusyError:
-            pass  # another process is syncing
         except MnemarkError as error:
-            _log.warning("%s: %s", self.root, error)
+            self.memory.changed()  # a line of a log may be another, which only a sync finds
+            if not isinstance(error, BusyError):  # another process is syncing
+                _log.warning("%s: %s", self.root, error)
         finally:
             self.memory.index.rest()
         rest = _LOGS_REST if only_logs else min(_REST * (time.monotonic() - started), _LONGEST_REST)

@@ -64,6 +64,12 @@ _COMMON: Final = frozenset({
 _ENDING: Final = lazy_pattern(r"(?<=[a-z]{2})(?:ies|es|s|ed|ing|e|y)?(?:'s?)?$")
 _ASIDE: Final = lazy_pattern(r"\s[-–—]{1,3}\s|,?\shuh\b")
 """What parts a statement from a question behind it: "I opened a shop - cool, huh?"."""
+_ASKS: Final = lazy_pattern(
+    r"(?i)(?:(?:and|but|so|well|ok(?:ay)?),? )*(?:if|unless|suppose|assume|imagine|pretend|let's say|"
+    r"what|who|when|where|why|how|which|do|does|did|is|are|am|was|were|have|has|had|"
+    r"can|could|would|will|should|may|might)\b"
+)
+"""Begins a question or a case that is only thought of: what is behind an aside belongs to it."""
 _NEGATION: Final = lazy_pattern(
     r"\b(?:no|not|never|none|nothing|nobody|without|cannot|hardly|any ?more|used to|stop\w*|quit|gave up)\b"
     r"|n['’]t\b|[不没无未别非停戒]",
@@ -192,13 +198,18 @@ def _stems(text: str) -> set[str]:
 def _is_not_meant(text: str, source: str, part: str) -> bool:
     """Tell whether a note is only asked, supposed or denied by its source, or denies what that does not."""
     wanted = _stems(text)
-    parts = [part for sentence in sentences_of(source) for part in _ASIDE.split(sentence)]
+    parts = [one for sentence in sentences_of(source) for one in _without_aside(sentence)]
     nearest = max(parts, key=lambda one: len(wanted & _stems(one)), default="")
     if part not in {"open", "next"} and is_unsaid(nearest):
         return True
     if _NEGATION.search(text) is not None:
         return _NEGATION.search(source) is None
     return is_denied(value_words(text), [nearest])
+
+
+def _without_aside(sentence: str) -> list[str]:
+    """Split a statement from the question behind it; leave what asks from its beginning whole."""
+    return [sentence] if _ASKS.match(sentence) else _ASIDE.split(sentence)
 
 
 def _days(said: Iterable[TurnExcerpt]) -> set[str]:

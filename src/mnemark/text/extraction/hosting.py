@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from mnemark.text.extraction.candidate import Clause, Found, bare, kind_of, usable
-from mnemark.text.extraction.english_words import word_set
+from mnemark.text.extraction.english_words import COUNTRIES, REGIONS, word_set
 from mnemark.text.extraction.no_places import is_thing
 
 _OFTEN: Final = r"(?:(?:now|currently|mostly|usually|mainly|always|still|also|just|all) )*"
@@ -15,7 +15,7 @@ _WHOLE: Final = r"(?:app|application|project|service|services|product|stack|serv
 _WHAT: Final = rf"(?:(?:our|the|this) (?:[\w-]+ )?(?:{_PART}|{_WHOLE})|everything|it all)"
 _ON: Final = r"(?P<v>[A-Za-z][\w.-]*(?: [A-Z][\w.-]*){0,2})"
 OURS: Final = (
-    rf"(?i:(?:we|our team|the team)(?:'re| are|'ve| have)? {_OFTEN}(?:deploy|deploying|host|hosting|hosted|run)(?: (?:it all|everything|(?:our|the) (?:{_PART}|{_WHOLE})))? "
+    rf"(?i:(?:we|our team|the team)(?:(?:'re| are) {_OFTEN}hosted|(?:'re| are|'ve| have)? {_OFTEN}(?:deploy|deploying|host|hosting|run))(?: (?:it all|everything|(?:our|the) (?:{_PART}|{_WHOLE})))? "
     rf"(?:on|to|with|at)) {_ON}"
 )
 """Pattern of "we deploy on Hetzner": the platform is in `v`, what of the project is there in `part`."""
@@ -25,7 +25,7 @@ CHINESE: Final = (
     r"(?=[我咱项本这团公前后网官接文博数服应系产业代])(?:我们的?|咱们的?|项目的?|本项目的?|这个项目的?|团队的?|公司的?)?"
     r"(?:(?P<part>前端|后端|网站|官网|接口|文档|博客|数据库)|项目|服务|应用|系统|产品|业务|代码)?"
     r"(?:现在|目前|已经|都|全部|全都|统一|是|一直)*(?:部署|托管|跑|运行|搬|迁移|迁)(?:在|到|于)了?\s*"
-    r"(?P<v>[A-Z][\w.-]*(?: [A-Z][\w.-]*){0,2}|[a-z][\w-]*\.[a-z]{2,3}|[\u4e00-\u9fff]{2,3}云)\s*(?:上面?|里|平台|服务器)?(?:上面?|里)?(?:的|了)?"
+    r"(?P<v>[A-Z][A-Za-z0-9.-]*(?: [A-Z][A-Za-z0-9.-]*){0,2}|[a-z][a-z0-9-]*\.[a-z]{2,3}|[\u4e00-\u9fff]{2,3}云)\s*(?:上面?|里|平台|服务器|集群)?(?:上面?|里)?(?:的|了)?"
 )
 """Pattern of 我们部署在阿里云."""
 _HOSTS: Final = word_set(
@@ -52,6 +52,7 @@ def host(match: re.Match[str], _: Clause) -> list[Found]:
         value[:1].isupper()
         and not is_thing(value)
         and low.split(" ")[0] not in _STAGES
+        and low not in COUNTRIES | REGIONS
         and not kind_of(value)
     )
     if not (known or (spoken and named)) or not usable(value, 40):

@@ -3,7 +3,7 @@
 from typing import Final
 
 from mnemark.text.extraction.candidate import is_program, kind_of
-from mnemark.text.extraction.english_words import word_set
+from mnemark.text.extraction.english_words import COUNTRIES, REGIONS, word_set
 from mnemark.text.lazy_pattern import lazy_pattern
 
 _SOFTWARE: Final = word_set(
@@ -26,6 +26,14 @@ _SOFTWARE: Final = word_set(
 """Programs, services and ways to work beside those of `candidate`; none has the name of a well-known place."""
 _COMMON: Final = word_set("rest swift fish arch edge go oracle brave spark windows rust chrome helm")
 """Names of programs that begin names of places, too: "Swift Current"."""
+_PLACE_ENDS: Final = (
+    COUNTRIES
+    | REGIONS
+    | word_set(
+        "street road avenue lane hill hills town city village county junction park beach springs falls heights valley island creek grove"
+    )
+)
+"""What a name ends with that is one of a place, whatever it begins with: "Signal Hill", "Claude, Texas"."""
 _THINGS: Final = word_set(
     "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october "
     "november december spring summer autumn winter christmas easter thanksgiving halloween "
@@ -35,12 +43,12 @@ _THINGS: Final = word_set(
 )
 """Days, months, teams and plans, and what a name of such ends with."""
 _SHAPE: Final = lazy_pattern(
-    r"(?!(?:Ma?c|De|La|Le|Du|Van|Fitz|San|Di)[A-Z])\w*[a-z][A-Z]|[\w-]+\.(?:js|io|ai|dev|net|app|com|org|py|rs)\b|Team\b|[A-Za-z].*\d"
+    r"(?!(?:Ma?c|De|La|Le|Du|Van|Fitz|San|Di|Kwa)[A-Z]|(?:[A-Z][a-z]){2}\b|TriBeCa\b)\w*[a-z][A-Z]|[\w-]+\.(?:js|io|ai|dev|net|app|com|org|py|rs)\b|Team\b|[A-Za-z].*\d"
 )
-"""Spelled as brands are: "GitHub", "Fly.io"; names such as "McAllen" and "LaGrange" are not."""
+"""Spelled as brands are: "GitHub", "Fly.io"; names such as "McAllen", "LaGrange" and "SoHo" are not."""
 _CHINESE: Final = lazy_pattern(
     "(?:企业)?微信|钉钉|飞书|微博|抖音|快手|小红书|淘宝|天猫|拼多多|支付宝|知乎|豆瓣|哔哩哔哩|[Bb]站|语雀|石墨文档|印象笔记|有道云笔记|滴答清单|"
-    "苹果|安卓|鸿蒙|微服务|单体|(?:阿里|腾讯|华为|百度|网易|天翼|金山|七牛|私有|公有|混合)云|.*(?:组|团队|部门|办公室|工位|平台|系统|框架|软件|版本|模式|方案|数据库|岗位?|(?<![东西南北中])部)"
+    "苹果|安卓|鸿蒙|微服务|单体|(?:阿里|腾讯|华为|百度|网易|天翼|金山|七牛|私有|公有|混合)云|.*(?:组|团队|部门|办公室|工位|平台|系统|框架|软件|版本|模式|方案|数据库|岗位|(?<![东西南北中])部)"
 )
 
 
@@ -49,11 +57,11 @@ def is_no_place(name: str) -> bool:
 
     >>> [is_no_place(name) for name in ("Redux", "GitHub Actions", "Fly.io", "Sales", "飞书", "后端组")]
     [True, True, True, True, True, True]
-    >>> [is_no_place(name) for name in ("Bonn", "McAllen", "New York", "Swift Current", "杭州", "岳麓区")]
+    >>> [is_no_place(name) for name in ("Bonn", "McAllen", "SoHo", "Signal Hill", "Swift Current", "龙岗")]
     [False, False, False, False, False, False]
     """
     words = name.strip(".,:;!?()\"' ").split()
-    if not words:
+    if not words or (len(words) > 1 and words[-1].casefold() in _PLACE_ENDS):
         return False
     first, last = words[0].casefold(), words[-1].casefold()
     return (

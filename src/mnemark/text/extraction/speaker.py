@@ -14,8 +14,8 @@ _LABELLED_EN: Final = lazy_pattern(
     r"(?:(?i:hi|hello|hey|yes|yeah|no|well|ok|okay|sure)\b[^:]{0,30}[,.!] ?)?(?:I|I'm|I've|I'd|My|my|We|we|We're|We've|Our|our|Call me|[Tt]his is)\b"
 )
 _SPOKEN: Final = lazy_pattern(
-    r"^(?!I\b|(?:[Ll]ike|[Aa]s) I\b)(?:[\w'-]+ ){1,4}(?:said|says|wrote|writes|replied|answered), |, (?:said|says) [A-Z][\w'-]+\.?$|, [A-Z][\w'-]+ (?:said|says)\.?$|"
-    rf"^(?!老[实样])(?:{PERSON}|我的?(?:老[公婆妈爸板]|[妈爸哥姐弟妹]+|妻子|丈夫|太太|[儿女]+[子儿]?|男友|女友|[男女]?朋友|同事|领导|邻居|室友|闺蜜|医生|律师))(?:说|写道|回复我?)[，,]"
+    r"^(?!I\b|(?:[Ll]ike|[Aa]s) (?:I|we)\b|(?:\w+ )?(?:[Tt]hat|[Tt]his|[Aa]ll)(?: being| is)? said, )(?:[\w'-]+ ){1,4}(?:said|says|wrote|writes|replied|answered), |, (?:said|says) [A-Z][\w'-]+\.?$|, [A-Z][\w'-]+ (?:said|says)\.?$|"
+    rf"^(?!老[实样]|严[格肃])(?:{PERSON}|我的?(?:老[公婆妈爸板]|[妈爸哥姐弟妹]+|妻子|丈夫|太太|[儿女]+[子儿]?|男友|女友|[男女]?朋友|同事|领导|邻居|室友|闺蜜|医生|律师))(?:说|写道|回复我?)[，,]"
 )
 """Tells whose words the others of the sentence are: "Tom said, ..."."""
 _SPEAKS: Final = ("said", "says", "wrote", "writes", "replied", "answered", "说", "写道", "回复")
