@@ -57,3 +57,10 @@ def test_a_note_that_would_be_too_long_to_be_read(shell: Shell) -> None:
     ran = shell("add", "x" * 1_000)
     assert (ran.code, "save the text as a file of its own" in ran.err) == (2, True)
     assert (shell.folder / note).read_bytes() == before
+
+
+def test_a_sentence_to_remember_is_sent_to_the_note(shell: Shell) -> None:
+    shell("init")
+    ran = shell("remember", "my dentist is Dr. Okafor")
+    assert (ran.code, 'mnemark add "…"' in ran.err) == (2, True)
+    assert "dentist" not in shell("facts").out

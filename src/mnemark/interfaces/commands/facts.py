@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mnemark.errors import UsageError
 from mnemark.interfaces import options, output, render, workspace
 
 if TYPE_CHECKING:
@@ -15,7 +16,9 @@ def remember(
         str,
         typer.Argument(metavar="PREDICATE", help='The property, such as "python version", city or 编辑器.'),
     ],
-    value: Annotated[str, typer.Argument(metavar="VALUE", help="Its value.")],
+    value: Annotated[
+        str | None, typer.Argument(metavar="VALUE", help="Its value.", show_default=False)
+    ] = None,
     *,
     workspace_: options.Workspace = None,
     subject: Annotated[
@@ -62,6 +65,11 @@ def remember(
 
     A new value for the same subject and predicate replaces the old one; `mnemark facts --history` shows both.
     """
+    if value is None:
+        raise UsageError(
+            'a fact needs a property and a value: mnemark remember "favorite tea" oolong; '
+            'to note a sentence: mnemark add "…"'
+        )
     fields: dict[str, Any] = {
         "predicate": predicate, "value": value, "subject": subject, "type": type_, "since": since,
         "origin": origin, "importance": importance, "confidence": confidence, "priority": priority,
