@@ -315,7 +315,7 @@ def test_tools_work_in_the_project_of_their_folder(root: Path, tmp_path: Path) -
         root, shop,
         ("memory_remember", {"predicate": "package manager", "value": "pnpm", "subject": "project"}),
         ("memory_remember", {"predicate": "city", "value": "Leeds"}),
-        ("memory_remember", {"predicate": "", "value": "The deploy runs on Fridays", "scope": ""}),
+        ("memory_remember", {"value": "The deploy runs on Fridays", "scope": ""}),
         ("memory_write", {"text": "I moved the parser to src/parse.py; all tests pass."}),
         ("memory_write", {"text": "Ann has her birthday on 5 May."}),
     )  # fmt: skip
