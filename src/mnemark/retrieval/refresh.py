@@ -22,6 +22,7 @@ _QUICK_SECONDS: Final = 0.05
 """Maximum seconds of a sync that a search waits for; a longer one runs in the background."""
 _SCRUB_RETRY_SECONDS: Final = 5.0
 """Seconds between attempts to scrub an index that is in use."""
+_END_SECONDS: Final = 1.0
 _MAX_STALE_SECONDS: Final = 60.0
 """Seconds since the last sync after which a search waits for one, however long it takes."""
 
@@ -179,6 +180,11 @@ class IndexRefresher:
         if not self.fresh:
             self._sync_done.wait(max(until - time.monotonic(), 0.0))
         return self.fresh
+
+    def end(self) -> None:
+        """Wait up to `_END_SECONDS` for a background sync, which ends when the index is closed."""
+        if self._background_lock.acquire(timeout=_END_SECONDS):
+            self._background_lock.release()
 
     def _freshen_and_release(self) -> None:
         try:

@@ -254,6 +254,7 @@ class Searcher:
         self.mounts.close()
         self.embeddings.close()
         self.index.close()
+        self.refresher.end()
         if self._temporary is not None:
             self._temporary.cleanup()
 
