@@ -9,6 +9,7 @@ import pytest
 
 from mnemark import Memory
 from mnemark.files.mounts import accept
+from mnemark.retrieval import deadline
 from mnemark.retrieval.refresh import IndexRefresher
 
 WORD = "Pelikan"
@@ -62,3 +63,20 @@ def test_a_mount_that_takes_long_does_not_delay_a_recall(own: Path, monkeypatch:
     assert took < 1.0
     assert found.hits[0].path == "MEMORY.md"
     assert not found.complete
+
+
+def test_a_mount_that_gets_no_processor_in_time_is_left_out(
+    own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class ForOneSearch(deadline.Slots):
+        def take(self, deadline: float | None) -> bool:
+            return next(first, False) and super().take(deadline)
+
+    with Memory.open(own) as memory:
+        memory.sync()
+        memory.recall("bakery", deadline=5)  # loads what a recall needs
+        first = iter([True])
+        monkeypatch.setattr(deadline, "_processors", ForOneSearch(2))
+        found = memory.recall("when does the bakery open?", deadline=2)
+    assert found.hits[0].path == "MEMORY.md"
+    assert any("mount claude-code: no time was left" in reason for reason in found.degraded)

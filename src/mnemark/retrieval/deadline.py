@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
+from mnemark.errors import MnemarkError
 from mnemark.net import settle
 from mnemark.types import Recall
 
@@ -31,8 +32,11 @@ class TimedOut:
 LATE: Final = TimedOut()
 
 
-class OutOfTimeError(Exception):
-    """A search with a deadline got no processor in time; what it would find comes too late."""
+class OutOfTimeError(MnemarkError):
+    """A search got no processor, or no turn, before its deadline; what it would find comes too late."""
+
+    def __init__(self) -> None:
+        super().__init__("no time was left to search it; allow more (deadline, recall_deadline_ms)")
 
 
 class DeadlineRunner(Generic[Value]):

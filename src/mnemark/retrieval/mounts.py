@@ -20,6 +20,7 @@ from mnemark.files.config import Config, RoutesConfig
 from mnemark.files.mounts import Mounted, home_of
 from mnemark.files.user_config import LLMConfig
 from mnemark.files.workspace import Workspace
+from mnemark.retrieval.deadline import OutOfTimeError
 from mnemark.retrieval.merge import merged
 from mnemark.retrieval.refresh import IndexRefresher
 from mnemark.retrieval.search import Found, Request
@@ -124,7 +125,7 @@ class Mounts:
 
 def _check_time(request: Request) -> None:
     if request.deadline is not None and time.monotonic() > request.deadline:
-        raise MnemarkError("no time was left to search it; allow more (deadline, recall_deadline_ms)")
+        raise OutOfTimeError
 
 
 def _asked(request: Request, mounted: Mounted) -> Request | None:

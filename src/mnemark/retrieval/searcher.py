@@ -489,7 +489,7 @@ class Searcher:
             ask = partial(ask, fact_index=facts.book, states=facts.states)
         try:
             return ask(self.reader, route=route, degraded=degraded, reranker=self.reranker, asked=asked)
-        except (BusyError, NewerFormatError):
+        except (BusyError, NewerFormatError, OutOfTimeError):
             raise
         except schema.UNREADABLE as error:
             if self._closed:
