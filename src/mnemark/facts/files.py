@@ -335,10 +335,11 @@ def _with_batch(
     candidate = text + end.join(
         [*(_bullet(fact, timeline([fact], zone)[0].end, now, chinese=chinese) for fact in new), ""]
     )
-    found = {one.id: (one.predicate, one.value) for one in parse(candidate)}
+    after = parse(candidate)
+    found = {one.id: (one.predicate, one.value) for one in after}
     wanted = {fact.id: (write.predicate_words(fact.predicate), fact.value) for fact in new}
     before = [(one.predicate, one.value, one.struck) for one in there]
-    others = [(one.predicate, one.value, one.struck) for one in parse(candidate) if one.id not in wanted]
+    others = [(one.predicate, one.value, one.struck) for one in after if one.id not in wanted]
     if others != before or any(found.get(one) != words for one, words in wanted.items()):
         return text, frozenset()
     return candidate, frozenset(wanted)

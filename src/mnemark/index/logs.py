@@ -97,12 +97,12 @@ class LogReader:
         Of a journal, which is long and replaced as a whole, only of the last ones and the file's number.
         """
         start, hashed = self._hashed[0], self._hashed[1].copy()
-        if self._journal or stop < start:
-            start, hashed = 0, hashlib.blake2b(digest_size=16)
         with platform.opened(self._path) as file:
             if self._journal:
-                hashed.update(str(os.fstat(file.fileno()).st_ino).encode())
-                start = max(stop - _TAIL, 0)
+                number = str(os.fstat(file.fileno()).st_ino).encode()
+                start, hashed = max(stop - _TAIL, 0), hashlib.blake2b(number, digest_size=16)
+            elif stop < start:
+                start, hashed = 0, hashlib.blake2b(digest_size=16)
             file.seek(start)
             while start < stop and (block := file.read(min(_BLOCK, stop - start))):
                 hashed.update(block)

@@ -166,7 +166,7 @@ def _write(memory: "Memory", given: dict[str, Any]) -> Result:
 def _remember(memory: "Memory", given: dict[str, Any]) -> Result:
     from mnemark.text.quoting.fence import inert
 
-    if not given.get("predicate", "whole").strip():
+    if "predicate" in given and not given["predicate"].strip():
         raise UsageError(
             'memory_remember: the predicate (key) is empty. Name the property, such as "birthday"; '
             "leave it out only where the value is a whole sentence."

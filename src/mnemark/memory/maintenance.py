@@ -5,7 +5,6 @@ neither the other steps nor the sync.
 """
 
 import os
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -24,8 +23,8 @@ _SWEEP_SECONDS: Final = 60.0
 def before_sync(ws: OpenWorkspace) -> list[str]:
     """Complete pending work before files are indexed; return the failures."""
     failed: list[str] = []
-    if time.monotonic() - ws.swept_at > _SWEEP_SECONDS:
-        ws.swept_at = time.monotonic()
+    if ws.last_sweep.passed() > _SWEEP_SECONDS:
+        ws.last_sweep.mark()
         inside = [Path(folder) for folder, _, _ in os.walk(ws.root / layout.PRIVATE)]
         for folder in (*inside, ws.root.parent):  # where backups are made
             platform.sweep_folder(folder)

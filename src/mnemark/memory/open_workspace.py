@@ -17,6 +17,7 @@ from mnemark.memory.journal.edits import EditJournal
 from mnemark.memory.journal.erasures import still_waiting
 from mnemark.memory.journal.sessions import SessionJournal
 from mnemark.retrieval.searcher import Searcher
+from mnemark.text.dates.moment import Clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,8 +41,8 @@ class OpenWorkspace(PlainWorkspace):
         """Failures of the last sync."""
         self.state = State(self.root, readonly=self.readonly)
         """The bookkeeping in `state.db`."""
-        self.swept_at = float("-inf")
-        """Monotonic time of the last look for temporary files that killed processes left."""
+        self.last_sweep = Clock()
+        """The last look for temporary files that killed processes left."""
         self._model_lock = threading.Lock()
         self._model: LLM | None = None
         self.host: LLM | Callable[[Sequence[Message]], str] | None = None

@@ -23,6 +23,7 @@ _QUICK_SECONDS: Final = 0.05
 _SCRUB_RETRY_SECONDS: Final = 5.0
 """Seconds between attempts to scrub an index that is in use."""
 _END_SECONDS: Final = 1.0
+"""Maximum seconds that closing waits for a sync in the background."""
 _MAX_STALE_SECONDS: Final = 60.0
 """Seconds since the last sync after which a search waits for one, however long it takes."""
 
@@ -182,7 +183,7 @@ class IndexRefresher:
         return self.fresh
 
     def end(self) -> None:
-        """Wait up to `_END_SECONDS` for a background sync, which ends when the index is closed."""
+        """Wait for a background sync, which ends soon after the index is closed."""
         if self._background_lock.acquire(timeout=_END_SECONDS):
             self._background_lock.release()
 

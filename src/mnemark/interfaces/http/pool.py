@@ -93,7 +93,7 @@ class PooledWorkspace:
             self.memory.sync(wait=0.0)
         except MnemarkError as error:
             self.memory.changed()  # a line of a log may be another, which only a sync finds
-            if not isinstance(error, BusyError):  # another process is syncing
+            if not isinstance(error, BusyError):  # else another process is syncing
                 _log.warning("%s: %s", self.root, error)
         finally:
             self.memory.index.rest()

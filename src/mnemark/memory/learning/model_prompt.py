@@ -26,9 +26,11 @@ _GROUNDED: Final = 0.8
 """Share of a value's words that must stand in the quoted sentence; numbers must all."""
 
 _SENTENCE: Final = lazy_pattern(r"[^.!?。！？\n]+(?:[.!?](?!\s|$)[^.!?。！？\n]*)*[.!?。！？]*")
+SUPPOSED: Final = "if|suppose|assume|imagine|pretend|let's say"
+"""Words that begin a case which is only thought of, as part of a pattern."""
 _UNSAID: Final = lazy_pattern(
     r"(?i)[?？]|(?:吗|呢)[。.!！]?$|"
-    r"^(?:if|suppose|assume|imagine|pretend|what if|let's say)\b|^(?:如果|假如|假设|要是|倘若|万一|想象)"
+    rf"^(?:{SUPPOSED}|what if)\b|^(?:如果|假如|假设|要是|倘若|万一|想象)"
 )
 """A question, or a case that is only thought of."""
 _NEGATED: Final = lazy_pattern(

@@ -13,6 +13,7 @@ import msgspec
 
 from mnemark.facts.keys import value_words
 from mnemark.memory.learning.model_prompt import (
+    SUPPOSED,
     Note,
     SittingAnswer,
     TurnExcerpt,
@@ -65,7 +66,7 @@ _ENDING: Final = lazy_pattern(r"(?<=[a-z]{2})(?:ies|es|s|ed|ing|e|y)?(?:'s?)?$")
 _ASIDE: Final = lazy_pattern(r"\s[-–—]{1,3}\s|,?\shuh\b")
 """What parts a statement from a question behind it: "I opened a shop - cool, huh?"."""
 _ASKS: Final = lazy_pattern(
-    r"(?i)(?:(?:and|but|so|well|ok(?:ay)?),? )*(?:if|unless|suppose|assume|imagine|pretend|let's say|"
+    rf"(?i)(?:(?:and|but|so|well|ok(?:ay)?),? )*(?:{SUPPOSED}|unless|"
     r"what|who|when|where|why|how|which|do|does|did|is|are|am|was|were|have|has|had|"
     r"can|could|would|will|should|may|might)\b"
 )

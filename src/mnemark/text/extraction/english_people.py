@@ -6,6 +6,7 @@ from typing import Final
 from mnemark.text.extraction.candidate import Clause, Found, bare, usable
 from mnemark.text.extraction.english_words import LANGUAGES, ROLES, TRAITS, class_of, is_job, word_set
 from mnemark.text.extraction.no_places import is_no_place
+from mnemark.text.lazy_pattern import lazy_pattern
 
 _AT_HOME: Final = (
     "(?:family |house )?doctor|landlord|landlady|vet|veterinarian|pediatrician|paediatrician|nanny|babysitter|au pair|housekeeper|"
@@ -20,6 +21,7 @@ _HELPERS: Final = (
     r"(?:[a-z]+ )?instructor|barber|hairdresser|hair ?stylist|mechanic|insurance agent|travel agent|pastor|priest|rabbi|imam"
 )
 _TITLE: Final = r"(?:(?i:dr|prof|mr|mrs|ms|mx|rev)\.? |(?i:professor|doctor|father|rabbi|pastor|coach) )"
+_TITLED: Final = lazy_pattern(_TITLE)
 _NAMED: Final = (
     rf"(?P<v>{_TITLE}{{1,2}}[A-Za-z][\w'-]*(?: [A-Z][\w'-]*){{0,2}}|[A-Z][\w'-]*(?: [A-Z][\w'.-]*){{0,2}})"
 )
@@ -38,14 +40,14 @@ def person_of(match: re.Match[str], _: Clause) -> list[Found]:
     """Read who somebody's dentist, lawyer or landlord is, unlike "my dentist is Italian"."""
     value, role = bare(match["v"]), (match["p"] or match["p2"]).casefold()
     words = value.casefold().replace(".", "").split(" ")
-    plain = words[0] in _NO_NAME | TRAITS | LANGUAGES | ROLES or is_job(words[0]) or class_of(words[0]) != ""
-    titled = len(words) > 1 and words[0] in _TITLES
-    plain = plain or (
-        match.start("v") < match.start("p" if match["p"] else "p2") and len(words) < 2
-    )  # "Life is"
+    one_word_first = len(words) < 2 and match.start("v") < match.start("p" if match["p"] else "p2")
+    plain = (
+        one_word_first  # "Life is my teacher"
+        or words[0] in _NO_NAME | TRAITS | LANGUAGES | ROLES
+        or is_job(words[0])
+        or class_of(words[0]) != ""
+    )
+    titled = _TITLED.match(value) is not None
     if value.endswith("'s") or (plain and not titled) or is_no_place(value) or not usable(value, 40):
         return []
     return [Found("user", role, value)]
-
-
-_TITLES: Final = word_set("dr prof mr mrs ms mx rev professor doctor father rabbi pastor coach")
