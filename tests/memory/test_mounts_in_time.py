@@ -1,5 +1,6 @@
 """Mounts that are damaged, or slow, delay no recall."""
 
+import itertools
 import shutil
 import threading
 import time
@@ -9,7 +10,7 @@ import pytest
 
 from mnemark import Memory
 from mnemark.files.mounts import accept
-from mnemark.retrieval import deadline
+from mnemark.retrieval import turns
 from mnemark.retrieval.refresh import IndexRefresher
 
 WORD = "Pelikan"
@@ -68,15 +69,15 @@ def test_a_mount_that_takes_long_does_not_delay_a_recall(own: Path, monkeypatch:
 def test_a_mount_that_gets_no_processor_in_time_is_left_out(
     own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class ForOneSearch(deadline.Slots):
-        def take(self, deadline: float | None) -> bool:
-            return next(first, False) and super().take(deadline)
+    class NotTheSecond(turns.Turns):
+        def take(self, until: float, *, first: bool = False) -> turns.Turn | None:
+            return super().take(until, first=first) if next(asked) != 1 else None
 
     with Memory.open(own) as memory:
         memory.sync()
         memory.recall("bakery", deadline=5)  # loads what a recall needs
-        first = iter([True])
-        monkeypatch.setattr(deadline, "_processors", ForOneSearch(2))
+        asked = itertools.count()  # the own search, that of the mount, the block
+        monkeypatch.setattr(turns, "_turns", NotTheSecond())
         found = memory.recall("when does the bakery open?", deadline=2)
     assert found.hits[0].path == "MEMORY.md"
     assert any("mount claude-code: no time was left" in reason for reason in found.degraded)

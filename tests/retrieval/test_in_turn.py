@@ -1,92 +1,176 @@
-"""Searches wait for a free processor, not longer than they may, and hold up nobody for ever."""
+"""One thread computes at a time; none waits for ever, and words alone are not kept waiting."""
 
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from mnemark import Memory
-from mnemark.retrieval import deadline as module
-from mnemark.retrieval.deadline import OutOfTimeError, in_turn
+from mnemark.retrieval import turns
+from mnemark.retrieval.turns import OutOfTimeError, Turns, in_turn
+
+LONG = 30.0
 
 
 @pytest.fixture(autouse=True)
-def two(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_processors", module.Slots(2))
+def lent_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "_turns", Turns(LONG))
 
 
-def test_two_at_once_and_the_others_after_them() -> None:
-    guard, now, most = threading.Lock(), [0], [0]
-
-    def work() -> None:
-        with in_turn(time.monotonic() + 30):
-            with guard:
-                now[0] += 1
-                most[0] = max(most[0], now[0])
-            time.sleep(0.02)
-            with guard:
-                now[0] -= 1
-
-    threads = [threading.Thread(target=work) for _ in range(8)]
+def started(*jobs: Callable[[], None]) -> list[threading.Thread]:
+    """Start each on a thread of its own, in this order."""
+    threads = [threading.Thread(target=job) for job in jobs]
     for thread in threads:
         thread.start()
+        time.sleep(0.03)
+    return threads
+
+
+def joined(threads: list[threading.Thread]) -> None:
     for thread in threads:
-        thread.join()
-    assert (now, most) == ([0], [2])
+        thread.join(LONG)
+        assert not thread.is_alive()
 
 
-def test_who_may_not_wait_longer_gives_up_and_takes_no_ones_place() -> None:
-    with in_turn(None), in_turn(None):
-        started = time.monotonic()
-        for deadline in (started + 0.05, started - 1):
-            with pytest.raises(OutOfTimeError), in_turn(deadline):
-                pass
-        assert 0.04 < time.monotonic() - started < 0.9
-        with in_turn(None):  # a search without a deadline goes on
-            pass
-    for _ in range(4):  # the two places are free again, and there are no more of them
-        with in_turn(None):
-            pass
+def elsewhere(job: Callable[[], None]) -> None:
+    joined(started(job))
 
 
-def test_who_has_a_deadline_goes_first() -> None:
+def test_one_at_a_time() -> None:
+    now, most = [0], [0]
+
+    def work() -> None:
+        for _ in range(5):
+            with in_turn(time.monotonic() + LONG):
+                now[0] += 1
+                most[0] = max(most[0], now[0])
+                time.sleep(0.002)
+                now[0] -= 1
+
+    joined(started(*[work] * 8))
+    assert (now, most) == ([0], [1])
+
+
+def test_who_is_first_goes_before_those_who_came_earlier() -> None:
     order: list[str] = []
 
-    def work(name: str, deadline: float | None) -> None:
-        with in_turn(deadline):
-            order.append(name)
-            time.sleep(0.02)
+    def asks(name: str, *, first: bool = False) -> Callable[[], None]:
+        def work() -> None:
+            with in_turn(first=first):
+                order.append(name)
 
-    with in_turn(None), in_turn(None):
-        waiting = [threading.Thread(target=work, args=(f"search {n}", None)) for n in range(3)]
-        for thread in waiting:
-            thread.start()
-        time.sleep(0.05)
-        recall = threading.Thread(target=work, args=("recall", time.monotonic() + 10))
-        recall.start()
-        time.sleep(0.05)
-    for thread in (*waiting, recall):
-        thread.join()
-    assert "recall" in order[:2]
-    assert len(order) == 4
+        return work
+
+    with in_turn():
+        waiting = started(asks("search"), asks("recall"), asks("words", first=True), asks("late"))
+    joined(waiting)
+    assert order == ["words", "search", "recall", "late"]
 
 
-def test_a_recall_without_a_place_answers_by_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_may_not_wait_longer_gives_up_and_takes_no_ones_turn() -> None:
+    def gives_up() -> None:
+        begun = time.monotonic()
+        for deadline in (begun + 0.05, begun - 1):
+            with pytest.raises(OutOfTimeError), in_turn(deadline):
+                pytest.fail("another one has the turn")
+        assert 0.04 < time.monotonic() - begun < 0.9
+
+    with in_turn():
+        elsewhere(gives_up)
+    assert not turns._turns.is_wanted()
+    assert turns._turns._current is None
+
+
+def test_a_search_without_a_deadline_computes_beside_work_that_does_not_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(turns, "_MAX_WAIT", 0.05)
+    done = []
+
+    def search() -> None:
+        with in_turn():
+            done.append("search")
+
+    with in_turn():
+        elsewhere(search)
+    assert done == ["search"]
+
+
+def test_long_work_loses_its_turn_and_gives_nobody_elses_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "_turns", Turns(0.05))
+    order: list[str] = []
+    came, over = threading.Event(), threading.Event()
+
+    def second() -> None:
+        with in_turn(time.monotonic() + LONG):
+            order.append("second begins beside it")
+            came.set()
+            over.wait(LONG)
+            order.append("second ends")
+
+    def third() -> None:
+        with in_turn(time.monotonic() + LONG):
+            order.append("third")
+
+    with in_turn():
+        begun = time.monotonic()
+        waiting = started(second)
+        assert came.wait(LONG)
+        assert time.monotonic() - begun < 1
+        monkeypatch.setattr(turns._turns, "_lent", LONG)
+        assert turns._turns._current is not None
+        turns._turns._current.ends += LONG
+    waiting += started(third)
+    assert order == ["second begins beside it"]  # the end of the first began no third
+    over.set()
+    joined(waiting)
+    assert order[1:] == ["second ends", "third"]
+
+
+def test_long_work_lets_others_go_between_its_parts() -> None:
+    order: list[str] = []
+
+    def recall() -> None:
+        with in_turn(time.monotonic() + LONG):
+            order.append("recall")
+
+    with in_turn() as pass_on:
+        pass_on()  # nobody waits
+        waiting = started(recall)
+        order.append("first part")
+        pass_on()
+        order.append("second part")
+        assert turns._turns._current is not None
+    joined(waiting)
+    assert order == ["first part", "recall", "second part"]
+    assert turns._turns._current is None
+
+
+def test_inside_of_a_turn_there_is_no_other_to_wait_for() -> None:
+    with in_turn(), in_turn(time.monotonic() - 1) as pass_on:
+        pass_on()
+        assert turns._turns._current is not None
+    assert turns._turns._current is None
+
+
+def test_a_recall_without_a_turn_answers_by_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "_MAX_WAIT", 0.1)
     with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
         memory.session("a").add("user", "the walrus sleeps")
         memory.sync()
         memory.recall("walrus", deadline=5.0)
         monkeypatch.setattr("mnemark.retrieval.routes.lexical.score", None)  # the full answer would fail
-        with in_turn(None), in_turn(None):
-            started = time.monotonic()
+        with in_turn():
+            begun = time.monotonic()
             found = memory.recall("walrus", deadline=1.0)
-            assert time.monotonic() - started < 1.0
+            assert time.monotonic() - begun < 1.0
         assert [hit.text for hit in found.hits] == ["the walrus sleeps"]
         assert any("words alone" in reason for reason in found.degraded)
 
 
-def test_a_search_that_fails_leaves_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_that_fails_gives_its_turn_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
         memory.session("a").add("user", "the walrus sleeps")
         with monkeypatch.context() as broken:
@@ -94,6 +178,5 @@ def test_a_search_that_fails_leaves_its_place(tmp_path: Path, monkeypatch: pytes
             for _ in range(3):
                 with pytest.raises(TypeError):
                     memory.search("walrus")
-        started = time.monotonic()
+        assert turns._turns._current is None
         assert memory.search("walrus").hits
-        assert time.monotonic() - started < 0.9

@@ -1,14 +1,11 @@
-"""Run work on another thread until a deadline; limit how many searches compute at once."""
+"""Run work on another thread until a deadline."""
 
-import os
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
-from mnemark.errors import MnemarkError
 from mnemark.net import settle
 from mnemark.types import Recall
 
@@ -30,13 +27,6 @@ class TimedOut:
 
 
 LATE: Final = TimedOut()
-
-
-class OutOfTimeError(MnemarkError):
-    """A search got no processor, or no turn, before its deadline; what it would find comes too late."""
-
-    def __init__(self) -> None:
-        super().__init__("no time was left to search it; allow more (deadline, recall_deadline_ms)")
 
 
 class DeadlineRunner(Generic[Value]):
@@ -205,63 +195,3 @@ class RecallInTime:
                 self.loaded.set()
 
         return self._full_runner.start(answer)
-
-
-_MAX_WAIT: Final = 1.0
-"""Seconds that a search without a deadline waits for a processor."""
-
-
-class Slots:
-    """Slots for work that computes; who has a deadline goes before those who have none. Thread-safe."""
-
-    def __init__(self, count: int) -> None:
-        self._free = count
-        self._urgent = 0
-        """How many wait who have a deadline."""
-        self._changed = threading.Condition()
-
-    def take(self, deadline: float | None) -> bool:
-        """Take a slot; wait until `deadline` (monotonic) or for `_MAX_WAIT`; return whether it was free."""
-        urgent = deadline is not None
-        left = _MAX_WAIT if deadline is None else deadline - time.monotonic()
-        with self._changed:
-            self._urgent += urgent
-            try:
-                taken = self._changed.wait_for(
-                    lambda: self._free > 0 and (urgent or not self._urgent), max(left, 0.0)
-                )
-                self._free -= taken
-            finally:
-                self._urgent -= urgent
-                self._changed.notify_all()  # others waited for this one to go first
-            return taken
-
-    def give_back(self) -> None:
-        """Return a slot that was taken."""
-        with self._changed:
-            self._free += 1
-            self._changed.notify_all()
-
-
-_processors = Slots(max(os.cpu_count() or 2, 2))
-
-
-@contextmanager
-def in_turn(deadline: float | None) -> Iterator[None]:
-    """Hold one of as many slots as there are processors; wait for it until `deadline` (monotonic) at most.
-
-    A search without a deadline runs even without a slot. Eight searches of 15 ms started together on two
-    processors all end after 60 ms; in turn, half of them end after 30. Hold a slot to compute, never to wait
-    for a model.
-
-    Raises:
-        OutOfTimeError: there was none until the deadline.
-    """
-    taken = _processors.take(deadline)
-    if not taken and deadline is not None:
-        raise OutOfTimeError
-    try:
-        yield
-    finally:
-        if taken:
-            _processors.give_back()

@@ -15,6 +15,7 @@ from mnemark.facts.store import FactStore
 from mnemark.files.journal import FOLDER as JOURNAL
 from mnemark.index.store import Index
 from mnemark.retrieval.fact_index import FactIndex
+from mnemark.retrieval.turns import in_turn
 
 _CHECK_FACTOR: Final = 20.0
 """Seconds between checks of the fact files, for each second that a check takes; own writes end the pause."""
@@ -152,10 +153,10 @@ class FactIndexCache:
 
     def _build(self, wanted: tuple[str, ...], stamp: Stamp) -> _Kept:
         facts = self._facts
-        with facts.lock:
+        with in_turn(), facts.lock:
             facts.log.refresh()
             groups = [one for scope in wanted for one in facts.groups(scope)]
-        kept = _Kept(stamp, FactIndex(groups, facts.zone))
+            kept = _Kept(stamp, FactIndex(groups, facts.zone))
         with self._lock:
             self._kept[wanted] = kept
         self._unsaved = True
@@ -178,10 +179,11 @@ class FactIndexCache:
                 stamp = states.stamp_of(facts.root, [scope])
                 if not stamp or self._is_saved(scope, stamp):
                     continue
-                with facts.lock:
-                    facts.log.refresh()
-                    groups = facts.groups(scope)
-                states.save(home, scope, _section(stamp, scope, groups))
+                with in_turn():
+                    with facts.lock:
+                        facts.log.refresh()
+                        groups = facts.groups(scope)
+                    states.save(home, scope, _section(stamp, scope, groups))
 
     def keep_unkept(self) -> None:
         """Store the states if facts were read or written since the last time; retry after a failure."""

@@ -20,10 +20,10 @@ from mnemark.files.config import Config, RoutesConfig
 from mnemark.files.mounts import Mounted, home_of
 from mnemark.files.user_config import LLMConfig
 from mnemark.files.workspace import Workspace
-from mnemark.retrieval.deadline import OutOfTimeError
 from mnemark.retrieval.merge import merged
 from mnemark.retrieval.refresh import IndexRefresher
 from mnemark.retrieval.search import Found, Request
+from mnemark.retrieval.turns import OutOfTimeError
 from mnemark.types import Origin
 
 

@@ -12,6 +12,7 @@ from mnemark.index import schema
 from mnemark.index.store import Index
 from mnemark.index.sync import Progress, SyncReport, sync
 from mnemark.retrieval.embeddings import Embeddings
+from mnemark.retrieval.turns import in_turn
 from mnemark.text.dates.moment import Clock
 
 FRESH_SECONDS: Final = 1.0
@@ -108,7 +109,14 @@ class IndexRefresher:
         with self._syncing:
             count = self._stale_count
             facts = self._fact_changes
-            report = sync(self._index, ignore=ignore, limit=limit, wait=wait, progress=progress)
+            with in_turn() as pass_on:
+
+                def stepped(done: int, total: int, passages: int) -> None:
+                    if progress is not None:
+                        progress(done, total, passages)
+                    pass_on()
+
+                report = sync(self._index, ignore=ignore, limit=limit, wait=wait, progress=stepped)
             if self._stale_count == count:  # else a file written meanwhile may have been missed
                 self._last_sync.mark()
             self._facts_synced = facts

@@ -18,7 +18,6 @@ from mnemark.index.store import Record
 from mnemark.index.units import embedded_text
 from mnemark.retrieval import derived, filters, past_facts
 from mnemark.retrieval.cross_language import bridge
-from mnemark.retrieval.deadline import in_turn
 from mnemark.retrieval.fact_index import FactIndex
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.hits import HitMaker, sorted_candidates
@@ -27,6 +26,7 @@ from mnemark.retrieval.query import Query, reread_times, understand
 from mnemark.retrieval.ranking import confidence, features, fusion, people, rank, rescore, ties
 from mnemark.retrieval.routes import dense, lexical, qmd
 from mnemark.retrieval.routes.dense import QueryVector, VectorRows, WeightedQuery
+from mnemark.retrieval.turns import in_turn
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.segment import query_terms
 from mnemark.types import DateRange, Hit

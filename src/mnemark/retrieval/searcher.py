@@ -38,7 +38,7 @@ from mnemark.index.store import Index
 from mnemark.index.sync import Progress, SyncReport
 from mnemark.retrieval import cross_language
 from mnemark.retrieval.arguments import among, budget_of, count_of, seconds_of, text_of
-from mnemark.retrieval.deadline import LATE, OutOfTimeError, RecallInTime, TimedOut
+from mnemark.retrieval.deadline import LATE, RecallInTime, TimedOut
 from mnemark.retrieval.embeddings import Embeddings
 from mnemark.retrieval.fact_index_cache import FactIndexCache
 from mnemark.retrieval.filters import Filter
@@ -48,6 +48,7 @@ from mnemark.retrieval.query import understand
 from mnemark.retrieval.refresh import ExternalEdits, IndexRefresher
 from mnemark.retrieval.routes import qmd
 from mnemark.retrieval.search import Found, Request, search
+from mnemark.retrieval.turns import OutOfTimeError, in_turn
 from mnemark.retrieval.usage import UsageCounter
 from mnemark.text.choices import text_given
 from mnemark.text.dates.moment import moment
@@ -424,7 +425,11 @@ class Searcher:
         return found
 
     def _by_words(self, request: Request, tokens: int, seconds: float) -> Recall | TimedOut:
-        """Return what words alone find in the index as it is."""
+        """Return what words alone find in the index as it is; it goes before all that computes."""
+        with in_turn(first=True):
+            return self._found_by_words(request, tokens, seconds)
+
+    def _found_by_words(self, request: Request, tokens: int, seconds: float) -> Recall | TimedOut:
         from mnemark.retrieval.block import block
         from mnemark.retrieval.quick_mounts import with_mounts
         from mnemark.retrieval.quick_search import quick_search
@@ -541,7 +546,9 @@ class Searcher:
         if self.mounts:
             self.mounts.freshen(patience)
             found = self._with_mounts(found, request)
-        if time.monotonic() > until:  # nobody waits for it any more
+        try:
+            with in_turn(until):  # later nobody waits for it any more
+                packed = block(found.hits, budget=budget, brief_tokens=self.workspace.config.brief_tokens)
+        except OutOfTimeError:
             return LATE
-        packed = block(found.hits, budget=budget, brief_tokens=self.workspace.config.brief_tokens)
         return Recall(text=packed.text, **found._asdict())

@@ -14,6 +14,7 @@ from mnemark.files.projects import FOLDER, Project
 from mnemark.files.sessions import SessionLog
 from mnemark.memory.memory import Memory
 from mnemark.memory.sessions.session import Session
+from mnemark.retrieval.turns import in_turn
 from mnemark.text.summary.tool_titles import is_significant, significant_tools
 from mnemark.types import Turn
 
@@ -102,7 +103,8 @@ def _run(opened: WarmWorkspace, call: HookCall) -> str:
     if call.event == "tool":
         _observe(memory, recording, call)
     elif call.event != "prompt" or not call.agent.transcript:
-        capture(memory.root, recording, call.agent, call.data, call.event)
+        with in_turn():
+            capture(memory.root, recording, call.agent, call.data, call.event)
         make_up(memory.root)
     match call.event:
         case "session-start":
@@ -132,11 +134,12 @@ def _recall(memory: Memory, session: Session, call: HookCall) -> str:
     window = ((session.path, shown.first_visible_line(memory.root, session.path)),)
     context = [turn.content for turn in session.last(4)]
     found = memory.recall(said, context=context, scope=session.scope, exclude=window)
-    marks = shown.load(memory.root, session.log.name)
     most, budget = memory.config.recall_hits, memory.config.recall_budget
-    text, new = shown.new_block(
-        found, most, marks, budget, agent=call.agent.name, folder=folder_of(call.data)
-    )
+    with in_turn(first=True):  # the recall has used up its time
+        marks = shown.load(memory.root, session.log.name)
+        text, new = shown.new_block(
+            found, most, marks, budget, agent=call.agent.name, folder=folder_of(call.data)
+        )
     if text:
         shown.save(memory.root, session.log.name, marks | new)
     return text

@@ -24,6 +24,7 @@ from mnemark.memory.curation.files import curated_files
 from mnemark.memory.curation.personas import CUSTOM, FOLDER
 from mnemark.memory.curation.plan import Edit, Proposal, ScopeView
 from mnemark.memory.curation.topics import HEADING_CHARACTERS, arranged, topic_of, written_in_chinese
+from mnemark.retrieval.turns import in_turn
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.generated import Part, find, mark, outside, put
 from mnemark.text.markdown.link import link
@@ -230,7 +231,8 @@ def remember_many(
     ws: "OpenWorkspace", said: Iterable[Mapping[str, Any] | NewFact], *, dry_run: bool = False
 ) -> list[Fact]:
     """Store facts, and withdraw the entries of those that they supersede; see `facts.remember`."""
-    kept = remember.remember_many(ws.fact_store, said, dry_run=dry_run)
+    with in_turn():
+        kept = remember.remember_many(ws.fact_store, said, dry_run=dry_run)
     if not dry_run and any(fact.supersedes for fact in kept):
         withdraw_replaced(ws, kept)
     return kept
