@@ -547,7 +547,7 @@ class Searcher:
             self.mounts.freshen(patience)
             found = self._with_mounts(found, request)
         try:
-            with in_turn(until):  # later nobody waits for it any more
+            with in_turn(until, first=True):  # little is left to do; later nobody waits for it
                 packed = block(found.hits, budget=budget, brief_tokens=self.workspace.config.brief_tokens)
         except OutOfTimeError:
             return LATE
