@@ -3,10 +3,10 @@ from collections.abc import Iterator
 import pytest
 
 from llm import scripted_chat as server
-from llm.samples import PLENTY, QUICK, SECRET
+from llm.samples import PATIENT, PLENTY, SECRET
 from mnemark import net
 from mnemark.llm import Breaker, Entry, Ledger, Meter, spent_on
-from mnemark.llm.chat import ChatClient
+from mnemark.llm.chat import ChatClient, Limits
 
 
 @pytest.fixture
@@ -21,8 +21,13 @@ def entries() -> list[Entry]:
 
 
 @pytest.fixture
+def limits() -> Limits:
+    return PATIENT
+
+
+@pytest.fixture
 def client(
-    script: server.Script, entries: list[Entry], monkeypatch: pytest.MonkeyPatch
+    script: server.Script, entries: list[Entry], limits: Limits, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[ChatClient]:
     monkeypatch.setattr(net, "_MIN_PAUSE", 0.01)
     monkeypatch.setenv("MADE_UP_KEY", SECRET)
@@ -31,7 +36,7 @@ def client(
         "some/model",
         url=script.url,
         key_env="MADE_UP_KEY",
-        limits=QUICK,
+        limits=limits,
         meter=Meter(PLENTY, ledger),
         breaker=Breaker(failures=100),
     )

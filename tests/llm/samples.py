@@ -8,6 +8,8 @@ from mnemark.llm.chat import Limits
 SECRET = "sk-made-up-0123456789"
 QUESTION = [Message("system", "You take notes."), Message("user", "我喜欢喝茶。")]
 PLENTY = Budget(calls_per_day=100, tokens_per_day=1_000_000)
+PATIENT = Limits(attempts=3, silence=30, answer=500, most_bytes=1_000_000)
+"""A server of a test is a thread, which gets no processor for a while where much else runs."""
 QUICK = Limits(attempts=3, silence=0.4, answer=500, most_bytes=1_000_000)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from llm import scripted_chat as server
-from llm.samples import PLENTY, QUESTION, TEA, Facts
+from llm.samples import PLENTY, QUESTION, QUICK, TEA, Facts
 from mnemark import net
 from mnemark.llm import Breaker, Budget, Entry, Ledger, LLMUnavailable, Meter, Spent, spent_on
 from mnemark.llm.chat import ChatClient, Limits
@@ -26,7 +26,6 @@ def spent(entries: list[Entry]) -> Spent:
         server.status(500),
         server.status(503),
         server.drop,
-        server.slow(0.6),
         server.raw(b'{"choices": [{"mess'),
         server.raw(b"<html>starting up</html>"),
         server.raw(b"\xff\xfe"),
@@ -42,6 +41,18 @@ def test_a_passing_fault_is_tried_again(
     script.steps = [fault, server.good]
     assert client.complete(QUESTION, schema=Facts, timeout=5).value == TEA
     assert len(script.requests) == 2
+
+
+@pytest.mark.parametrize("limits", [QUICK])
+def test_a_server_that_says_nothing_is_asked_again(script: server.Script, client: ChatClient) -> None:
+    script.steps = [server.slow(0.6), server.good]
+    assert client.complete(QUESTION, schema=Facts, timeout=5).value == TEA
+    assert len(script.requests) >= 2
+
+
+def test_a_slow_answer_is_waited_for(script: server.Script, client: ChatClient) -> None:
+    script.steps = [server.slow(0.6)]
+    assert client.complete(QUESTION, schema=Facts).requests == 1
 
 
 def test_retry_after_is_waited_for(script: server.Script, client: ChatClient) -> None:
