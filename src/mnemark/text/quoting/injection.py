@@ -1,14 +1,16 @@
 """Detect text that looks like instructions to a model; it is labelled and ranked lower, never deleted.
 
 It is no defence: other words always get through. It helps a person to see what a page wants. A sentence is
-written with a letter for what each word has to do with models and instructions ("ignore" and 忽略 are O), and
-some orders of letters are marked: text addressed *to* a model *about* its instructions, roles or secrets. A
-diary that says "you are now a father" or asks to ignore a previous e-mail does not match. Words and orders
-are in `data/instructions.txt`. Most text has no word that an order needs, and costs a look at its words.
+written with a letter for what each word has to do with models and instructions ("ignore", 忽略 and "ignora"
+are O), and some orders of letters are marked: text addressed *to* a model *about* its instructions, roles or
+secrets. A diary that says "you are now a father" or asks to ignore a previous e-mail does not match. Words
+and orders are in `data/instructions.txt`: all forms of a word, but how Russian and Korean words begin.
+Most text lacks a word that an order needs, and costs a look at its words.
 """
 
 import re
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from itertools import repeat
 from pathlib import Path
@@ -17,85 +19,133 @@ from typing import Final, NamedTuple
 
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction.spans import positions
-from mnemark.text.words.normalize import HAN, HAN_RANGES, normalize
+from mnemark.text.words.normalize import HAN_RANGES, normalize
 
 TABLE: Final = Path(__file__).resolve().parents[2] / "data" / "instructions.txt"
 """The words of each letter and the orders; its first lines say how it is written."""
 
+_WORDS: Final = lazy_pattern(r"""[a-z0-9_]+(?:'[a-z0-9_]+)*|[,:"'#\u201c\u201d\[<{\]>}]""")
+"""A word in Latin letters, or a sign that orders name."""
+
+_INFLECTED: Final = "\u0400-\u04ff\uac00-\ud7a3"
+_KANA: Final = "\u3041-\u30ff"
+_OTHER: Final = lazy_pattern(f"[{HAN_RANGES}{_INFLECTED}{_KANA}]")
+"""A letter of the languages of the table that are not written in Latin letters."""
+
+_NOT_CHINESE: Final = lazy_pattern(f"[{_INFLECTED}{_KANA}]")
+_STEM: Final = lazy_pattern(f"[{_INFLECTED}]")
+_WORDS_OF: Final = lazy_pattern(r"^([^\s#]) (?:\([^)]*\) )?(.*(?:\n  .*)*)", re.MULTILINE)
+_ELEMENT: Final = lazy_pattern(r"(\[[^\[\]]*\]|\S)(\??)")
+_PARTS: Final = lazy_pattern("[_']")
+_SIGNS: Final = dict(zip(",:\"'#\u201c\u201d[<{]>}", ',:"""""<<<>>>', strict=True))
+_QUOTES: Final = dict(zip("\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb", '\'\'"""""', strict=True))
+_MARKS: Final = '.,:"<>'
+_OPENING: Final = '["<>:,]{0,3}'
+_MEANINGS: Final = {"@": "[Isp]", "-": r"\.", "$": "$", "!": f"^{_OPENING}", "^": f"(?:^|[,:]){_OPENING}"}
+_GROUP: Final = 16  # first characters of words that are looked at together
+_Needs = tuple[tuple[int, tuple[tuple[int, ...], ...]], ...]
 _MARKERS: Final = lazy_pattern(
     r"<\|(?:im_start|im_end|system|user|assistant|endoftext|begin_of_text|start_header_id|eot_id)\|>|<<sys>>|"
     r"</?(?:system|system-reminder|system_prompt|developer)>|<start_of_turn>|\[/?inst\]"
 )
-_WORDS_OF: Final = lazy_pattern(r"^(\S) \([^)]*\) (.*(?:\n  .*)*)", re.MULTILINE)
-_ELEMENT: Final = lazy_pattern(r"(\[[^\[\]]*\]|\S)(\??)")
-_WORDS: Final = lazy_pattern(r"""[a-z0-9'_]+|[,:"#\u201c\u201d\[<{\]>}]""")
 _SENTENCE_END: Final = lazy_pattern(r"[.!?;\u3002\n]+(?=[^a-z0-9]|$)|\n")
-_SEPARATORS: Final = bytes(code if chr(code).isalnum() or chr(code) == "'" else 32 for code in range(256))
+_SEPARATORS: Final = bytes(code if chr(code).isalnum() else 32 for code in range(256))
 _LATIN: Final = frozenset(ascii_lowercase)
-_SIGNS: Final = dict(zip(',:"#\u201c\u201d[<{]>}', ',:""""<<<>>>', strict=True))
-_OPENING: Final = '["<>:,]{0,3}'
-_MEANINGS: Final = {"@": "[Isp]", "-": r"\.", "$": "$", "!": f"^{_OPENING}", "^": f"(?:^|[,:]){_OPENING}"}
+
+
+class Finders(NamedTuple):
+    """Patterns of words in other than Latin letters, quicker where a text has Chinese alone."""
+
+    chinese: re.Pattern[str]
+    others: re.Pattern[str]
+
+    def words_in(self, text: str) -> list[str]:
+        """Return the words of a text, in order."""
+        return (self.others if _NOT_CHINESE.search(text) else self.chinese).findall(text)
 
 
 class Table(NamedTuple):
     """All words and orders."""
 
-    letters: dict[str, str]  # of words and signs; "_" joins words
+    letters: dict[str, str]  # of words and signs; "_" joins words in Latin letters
+    bits: dict[str, int]  # of letters
     orders: dict[str, tuple[re.Pattern[str], ...]]  # by the letters that ordinary text has least
-    phrases: dict[str, list[str]]  # several words, by the longest
-    rare: frozenset[str]  # English words of a letter in `orders`; of a phrase, the longest
-    rare_chinese: re.Pattern[str]
-    chinese: re.Pattern[str]  # finds words, Chinese characters and signs
+    needs: dict[str, _Needs]  # the other letters of these orders, of which a text must have one each
+    phrases: dict[str, list[str]]  # several words, by the one that ordinary text has least
+    words: frozenset[str]  # in Latin letters; of a phrase, that one
+    rare: Finders  # of words in other letters that have a letter in `orders`
+    other: Finders  # of all words, characters and signs of a text with other letters
+    unaccented: bytes  # the characters of Windows-1252 in ASCII
 
 
 @cache
 def table() -> Table:
     """Read the words and orders."""
-    words, orders = TABLE.read_text("utf-8").split("\n\n", 2)[1:]
-    listed = {found[1]: found[2].split() for found in _WORDS_OF.finditer(words)}
-    letters = {word: letter.replace("*", "") for letter in listed for word in listed[letter]}
-    by_rarest: dict[str, list[str]] = {}
-    for line in orders.splitlines():
-        for order in () if line.startswith("#") else line.split():
-            by_rarest.setdefault(_rarest(order, [*listed]), []).append(_pattern(order))
-    by_letter: dict[str, tuple[re.Pattern[str], ...]] = {}
-    for of, patterns in by_rarest.items():
-        pattern = lazy_pattern("|".join(patterns))
-        for letter in of:
-            by_letter[letter] = (*by_letter.get(letter, ()), pattern)
-    phrases: dict[str, list[str]] = {}
-    for word in sorted(letters, key=len, reverse=True):
-        if "_" in word:
-            phrases.setdefault(max(reversed(word.split("_")), key=len), []).append(word.replace("_", " "))
-    rare = {word for word in letters if letters[word] in by_letter}
-    chinese = sorted((word for word in letters if not word.isascii()), key=len, reverse=True)
+    _, *words, orders = TABLE.read_text("utf-8").split("\n\n")
+    listed = [(found[1], found[2].split()) for part in words for found in _WORDS_OF.finditer(part)]
+    letters = {_key(word): letter.replace("*", "") for letter, several in listed for word in several}
+    kinds = list(dict.fromkeys(letter for letter, _ in listed))
+    bits = dict.fromkeys((*_MARKS, ""), 0) | {letter: 1 << number for number, letter in enumerate(kinds)}
+    lines = (line.split() for line in orders.splitlines() if not line.startswith("#"))
+    needed = {order: _needed(order, kinds) for line in lines for order in line}
+    leads = {letter for lead, *_ in needed.values() for letter in lead}
+    phrases = _phrases(letters)
+    single = {word for word in letters if word.isascii() and letters[word] and not _PARTS.search(word)}
+    other = sorted((word for word in letters if not word.isascii()), key=len, reverse=True)
     return Table(
         letters=letters | _SIGNS,
-        orders=by_letter,
+        bits=bits,
+        orders={lead: _orders(lead, needed) for lead in leads},
+        needs={lead: _needs(lead, needed, bits) for lead in leads},
         phrases=phrases,
-        rare=frozenset(word for word in rare if word.isalpha()) | phrases.keys(),
-        rare_chinese=lazy_pattern(_any_of([word for word in chinese if word in rare])),
-        chinese=lazy_pattern(f"{_WORDS.pattern}|{_any_of(chinese)}|[{HAN_RANGES}]"),
+        words=frozenset(single | phrases.keys()),
+        rare=_finders([word for word in other if letters[word] in leads], ""),
+        other=_finders(
+            [word for word in other if len(word) > 1 or _STEM.match(word)],
+            f"|[{HAN_RANGES}]|[\u30a1-\u30ff]+|{_WORDS.pattern}",
+        ),
+        unaccented=bytes(map(_unaccented, range(256))),
     )
 
 
-def _any_of(words: list[str]) -> str:
-    """Return a pattern of Chinese words; their first two characters are looked at first, which saves time."""
-    one = [word for word in words if len(word) == 1]
-    several = [word for word in words if len(word) > 1]
-    starts = "".join(f"[{''.join({word[place] for word in several})}]" for place in (0, 1))
-    return "|".join((f"(?={starts})(?:{'|'.join(several)})", *one))
+def _joined(phrase: str) -> str:
+    """Return a phrase in Latin letters as one word."""
+    return phrase.replace(" ", "_")
 
 
-def _rarest(order: str, letters: list[str]) -> str:
-    """Return the letters one of which is in `order`, and that ordinary text has least."""
+def _key(word: str) -> str:
+    """Return a word of the table as it is looked for."""
+    return word if word.isascii() else word.replace("_", " ")
+
+
+def _needed(order: str, kinds: list[str]) -> list[str]:
+    """Return the letters of which an order has one each, first those that ordinary text has least."""
     needs: list[str] = [
         one.strip("[]").replace("@", "Isp") for one, optional in _ELEMENT.findall(order) if not optional
     ]
-    return min(filter(str.isalpha, needs), key=lambda need: max(map(letters.index, need)))
+    return sorted(filter(str.isalpha, needs), key=lambda need: max(map(kinds.index, need)))
 
 
-def _pattern(order: str) -> str:
+def _orders(lead: str, needed: dict[str, list[str]]) -> tuple[re.Pattern[str], ...]:
+    """Return the orders that need `lead` most; those that need one of the same letters are one pattern."""
+    of_lead: dict[str, list[str]] = {}
+    for order, (first, *_) in needed.items():
+        if lead in first:
+            of_lead.setdefault(first, []).append(pattern_of(order))
+    return tuple(lazy_pattern("|".join(patterns)) for patterns in of_lead.values())
+
+
+def _needs(lead: str, needed: dict[str, list[str]], bits: dict[str, int]) -> _Needs:
+    """Return what the same orders need beside it as bits, by the letters that text has least."""
+    of_lead: dict[int, list[tuple[int, ...]]] = {}
+    for first, *others in needed.values():
+        if lead in first:
+            second, *rest = (sum(map(bits.__getitem__, need)) for need in (*others, lead))
+            of_lead.setdefault(second, []).append(tuple(rest))
+    return tuple((second, tuple(dict.fromkeys(rests))) for second, rests in of_lead.items())
+
+
+def pattern_of(order: str) -> str:
     """Return an order as a regular expression over letters."""
     pattern = ""
     for one, optional in _ELEMENT.findall(order):
@@ -104,10 +154,62 @@ def _pattern(order: str) -> str:
     return pattern
 
 
-def looks_like_instructions(text: str) -> bool:
-    """Return whether `text` addresses a model about its instructions, role or secrets (English or Chinese).
+def _phrases(letters: dict[str, str]) -> dict[str, list[str]]:
+    """Return several words by the longest of them, which ordinary text has least."""
+    phrases: dict[str, list[str]] = {}
+    for word in sorted(letters, key=len, reverse=True):
+        if word.isascii() and _PARTS.search(word):
+            key = max(_PARTS.split(word), key=lambda part: (len(part), part not in letters))
+            phrases.setdefault(key, []).append(word.replace("_", " "))
+    return phrases
 
-    Width, case, traditional and invisible characters are normalised first.
+
+def _finders(words: list[str], unknown: str) -> Finders:
+    """Return what finds `words` and, between them, `unknown`."""
+    chinese = [word for word in words if not _NOT_CHINESE.search(word)]
+    japanese = [word for word in words if not _STEM.match(word)]
+    stems = "|".join(_stem(word) for word in words if _STEM.match(word))
+    ending = f"|[{_INFLECTED}]+" if unknown else ""
+    return Finders(
+        lazy_pattern(f"{_any_of(chinese)}{unknown}"),
+        lazy_pattern(f"(?<![{_INFLECTED}])(?:{stems}{ending})|{_any_of(japanese)}{unknown}"),
+    )
+
+
+def _stem(word: str) -> str:
+    """Return a pattern of a word with any ending; Russian of up to three letters has none."""
+    return f"{word}(?![{_INFLECTED}])" if len(word) <= 3 and word < "\uac00" else word
+
+
+def _any_of(words: list[str]) -> str:
+    """Return a pattern of words; their first two characters are looked at first, which saves time."""
+    one = [word for word in words if len(word) == 1]
+    several = [word for word in words if len(word) > 1]
+    starts = "".join(f"[{''.join(sorted({word[place] for word in several}))}]" for place in (0, 1))
+    by_first: dict[str, list[str]] = {}
+    for word in several:
+        by_first.setdefault(word[0], []).append(word[1:])
+    begins = [f"{first}(?:{'|'.join(rests)})" for first, rests in by_first.items()]
+    firsts = "".join(by_first)
+    grouped = "|".join(
+        f"(?=[{firsts[at : at + _GROUP]}])(?:{'|'.join(begins[at : at + _GROUP])})"
+        for at in range(0, len(begins), _GROUP)
+    )
+    return "|".join((f"(?={starts})(?:{grouped})", *one))
+
+
+def _unaccented(code: int) -> int:
+    """Return the ASCII code for one of Windows-1252: of a letter or a quotation mark, otherwise a space."""
+    character = bytes([code]).decode("cp1252", "replace")
+    base = unicodedata.normalize("NFD", _QUOTES.get(character, character))[0]
+    return ord(base) if base.isascii() else ord(" ")
+
+
+def looks_like_instructions(text: str) -> bool:
+    """Return whether `text` addresses a model about its instructions, role or secrets.
+
+    It knows English and Chinese, and the plainest orders in Spanish, Portuguese, Italian, French, German,
+    Russian, Japanese and Korean. Width, case, accents, traditional and invisible characters are alike.
     """
     return instructs(normalize(text))
 
@@ -117,24 +219,64 @@ def instructs(plain: str) -> bool:
     if ("<" in plain or "inst]" in plain) and _MARKERS.search(plain):
         return True
     known = table()
-    if not plain.isascii():
-        plain = plain.replace("\u2019", "'")
-    words = plain.encode("ascii", "replace").translate(_SEPARATORS).decode("latin-1").split()
-    rare = known.rare.intersection(words)
-    if HAN.search(plain):
-        rare = rare.union(known.rare_chinese.findall(plain))
-    if not rare:
+    plain = _in_known_letters(plain.replace("_", " "))
+    other = [] if plain.isascii() else known.rare.words_in(plain)
+    words = plain.encode("ascii", "replace").translate(_SEPARATORS).decode("ascii").split()
+    letters = _letters(known.words.intersection(words), plain) | {word: known.letters[word] for word in other}
+    leads: Collection[str] = known.orders.keys() & letters.values()
+    if plain.isascii():  # with other letters, it takes longer to find all words
+        leads = _possible(leads, letters.values())
+    if not leads:
         return False
-    plain = plain.replace("_", " ")
-    listed = (phrase for word in rare for phrase in known.phrases.get(word, ()))
-    phrases = sorted(listed, key=lambda phrase: (-len(phrase), phrase))  # the longest of phrases in others
     places = sorted(
         at
-        for word in rare
+        for word, letter in letters.items()
+        if letter in leads
         for at in positions(plain, word)
         if not word.isascii() or _stands_alone(word, at, plain)
     )
-    return any(_is_marked(sentence, phrases) for sentence in _sentences_at(places, plain))
+    phrases = [word for word in letters if word.isascii() and not word.isalnum()]
+    phrases.sort(key=lambda phrase: (-len(phrase), phrase))  # the longest of phrases in others
+    return any(_is_marked(sentence, phrases, leads) for sentence in _sentences_at(places, plain))
+
+
+def _in_known_letters(plain: str) -> str:
+    """Return a text in Latin letters in ASCII, without accents; any other as it is."""
+    if plain.isascii():
+        return plain
+    if _OTHER.search(plain):
+        return plain.replace("\u2019", "'")
+    western = plain.encode("cp1252", "backslashreplace")
+    return western.translate(table().unaccented).decode("ascii")
+
+
+def _letters(words: Iterable[str], plain: str) -> dict[str, str]:
+    """Return the letters of words of a text, and of the phrases in it that have one of them."""
+    known = table()
+    letters: dict[str, str] = {}
+    for word in words:
+        if letter := known.letters.get(word):
+            letters[word] = letter
+        for phrase in known.phrases.get(word, ()):
+            if phrase in plain:
+                letters[phrase] = known.letters[_joined(phrase)]
+    return letters
+
+
+def _possible(leads: Collection[str], letters: Iterable[str]) -> Collection[str]:
+    """Return those of `leads` that have an order for which all letters are there."""
+    if not leads:
+        return leads
+    known = table()
+    has = sum(map(known.bits.__getitem__, {*letters}))
+    return [
+        lead
+        for lead in leads
+        if any(
+            has & second and any(all(map(has.__and__, rest)) for rest in rests)
+            for second, rests in known.needs[lead]
+        )
+    ]
 
 
 def _stands_alone(word: str, at: int, plain: str) -> bool:
@@ -157,10 +299,11 @@ def _sentences_at(places: list[int], plain: str) -> Iterator[str]:
             yield plain[begin:end]
 
 
-def _is_marked(sentence: str, phrases: list[str]) -> bool:
+def _is_marked(sentence: str, phrases: list[str], leads: Collection[str]) -> bool:
     orders = table().orders
     letters = letters_of(sentence, phrases)
-    return any(order.search(letters) for letter in orders.keys() & letters for order in orders[letter])
+    possible = _possible([lead for lead in leads if lead in letters], letters)
+    return any(order.search(letters) for lead in possible for order in orders[lead])
 
 
 def letters_of(sentence: str, phrases: list[str]) -> str:
@@ -168,6 +311,16 @@ def letters_of(sentence: str, phrases: list[str]) -> str:
     known = table()
     for phrase in phrases:
         if phrase in sentence:
-            sentence = sentence.replace(phrase, phrase.replace(" ", "_"))
-    words = (known.chinese if HAN.search(sentence) else _WORDS).findall(sentence)
+            sentence = _with_joined(phrase, sentence)
+    words = known.other.words_in(sentence) if _OTHER.search(sentence) else _WORDS.findall(sentence)
     return "".join(map(known.letters.get, words, repeat(".")))
+
+
+def _with_joined(phrase: str, sentence: str) -> str:
+    """Return a sentence with a phrase joined where it stands alone: "god mode", not "god model"."""
+    first, *others = sentence.split(phrase)
+    parts = [first]
+    for before, after in zip((first, *others), others, strict=False):
+        alone = before[-1:] not in _LATIN and after[:1] not in _LATIN
+        parts += (_joined(phrase) if alone else phrase, after)
+    return "".join(parts)
