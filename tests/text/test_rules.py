@@ -369,6 +369,8 @@ def test_who_the_people_are_that_one_has(said: str, found: list[tuple[str, str]]
         "My dentist is not Dr. Okafor.",
         "My dentist was Dr. Okafor.",
         "My dentist is Italian.",
+        "My doctor is Dead.",
+        "My trainer is Sick today.",
         "My dentist is Bob's wife.",
         "My dentist is in Graz.",
         "My sister's dentist is Dr. Okafor.",

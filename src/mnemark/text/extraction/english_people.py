@@ -32,7 +32,8 @@ NAMED_FIRST: Final = rf"{_NAMED}(?i:'s| is)(?i: now)? (?i:(?:my(?: new| current)
 """Pattern of "Dr. Okafor is my dentist"."""
 _NO_NAME: Final = word_set(
     "he she it they this that there here who which what one not also so very always never now the a an in on at from of out off "
-    "no yes great good best bad nice kind okay ok fine amazing awesome back late i we you my our your his her their and but"
+    "no yes great good best bad nice kind okay ok fine amazing awesome back late i we you my our your his her their and but "
+    "dead alive ill sick unwell well busy tired angry upset sad happy gone away missing absent available ready free sure right wrong"
 )
 
 
