@@ -10,10 +10,10 @@ import msgspec
 from mnemark.facts.files import Confirmation
 from mnemark.facts.keys import content_key, predicate_key, subject_key
 from mnemark.facts.model import TYPES, Fact
-from mnemark.facts.parse import clean
 from mnemark.files.ids import derived_id
 from mnemark.files.journal import Change, Journal, JournalEntry
 from mnemark.files.tombstones import Forgotten, strings
+from mnemark.text.lines import clean
 from mnemark.types import Json
 
 Words = tuple[str, str, str]

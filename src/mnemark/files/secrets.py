@@ -18,7 +18,6 @@ from mnemark.errors import IntegrityError, ReadOnlyError
 from mnemark.files import jsonl, layout, platform
 from mnemark.files.disk_errors import translate_os_errors
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.redaction.json import redact_json
 from mnemark.text.redaction.names import strength
 from mnemark.text.redaction.redact import DEFAULT, Rules, redact
 from mnemark.text.redaction.values import is_path, looks_chosen, stands_in_said
@@ -61,6 +60,8 @@ def rules_without_salt(
 
 def redacted_turn(turn: Turn, rules: Rules) -> Turn:
     """Redact secrets and private passages in all of a turn. Raises UsageError for what is no JSON."""
+    from mnemark.text.redaction.json import redact_json
+
     return msgspec.structs.replace(
         turn,
         content=redact(turn.content, rules).text,

@@ -13,11 +13,11 @@ from mnemark.files.scan import chosen, ignorer
 from mnemark.files.tombstones import Tombstones
 from mnemark.index import unindexed
 from mnemark.index.derived import Edges, derived_passages, edges
+from mnemark.index.passage import content_key
 from mnemark.index.rows import first_ordinal
 from mnemark.index.snapshot import Positions, Snapshot
 from mnemark.index.store import Index, Record
 from mnemark.index.unindexed import NOTHING, LogSizes, Pending
-from mnemark.index.units import content_key
 
 
 class View:

@@ -17,12 +17,10 @@ from mnemark.files import layout, listing, platform
 from mnemark.files.layout import Place
 from mnemark.files.scan import Ignore
 from mnemark.files.tombstones import Tombstones
-from mnemark.index.batch import passage_row, passage_text
-from mnemark.index.logs import LogReader
+from mnemark.index.passage import Unit, scope_of
 from mnemark.index.segment import SegmentBuilder
 from mnemark.index.snapshot import SegmentView
 from mnemark.index.store import Index, Record
-from mnemark.index.units import Unit, scope_of, turn_units
 
 MAX_BYTES: Final = 1 << 20
 """Maximum unsynced bytes to read; beyond it the result is marked incomplete."""
@@ -254,6 +252,10 @@ class _Loading:
         before = self.read.get(path)
         if before is not None and state is not None and state.size == before.tail:
             return
+        from mnemark.index.batch import passage_row, passage_text
+        from mnemark.index.logs import LogReader
+        from mnemark.index.units import turn_units
+
         reader = LogReader(self.index.root, path)
         start = self._start(path, known, size)
         lines = known.lines if known and start else 0

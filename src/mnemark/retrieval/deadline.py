@@ -6,7 +6,7 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
-from mnemark.net import settle
+from mnemark.threads import settle
 from mnemark.types import Recall
 
 if TYPE_CHECKING:

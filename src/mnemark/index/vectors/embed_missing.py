@@ -11,10 +11,10 @@ import numpy as np
 from mnemark.embed.base import Embedder
 from mnemark.embed.bundled import BundledEmbedder
 from mnemark.files.locks import sync_lock
+from mnemark.index.passage import embedded_text
 from mnemark.index.rows import ROW, Rows
 from mnemark.index.segment import dead_bits
 from mnemark.index.store import Index
-from mnemark.index.units import embedded_text
 from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.keys import Packed
 from mnemark.index.workers import Answer, workers_for

@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
+from mnemark.index.passage import MONTHS, WEEKDAYS
 from mnemark.index.snapshot import Mask, Positions, TermHits
-from mnemark.index.units import MONTHS, WEEKDAYS
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import HAN
 from mnemark.text.words.segment import query_terms

@@ -12,8 +12,8 @@ from mnemark.errors import MnemarkError
 from mnemark.index.snapshot import Floats, Mask, Snapshot
 from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.keys import Packed
-from mnemark.net import background
 from mnemark.retrieval.deadline import TimedOut, by_deadline
+from mnemark.threads import background
 
 _SCORE_ALL_SHARE: Final = 0.7
 """Share of masked passages above which it is faster to score all than to gather those in the mask."""

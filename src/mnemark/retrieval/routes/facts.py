@@ -13,11 +13,10 @@ from msgspec.structs import replace
 
 from mnemark.facts.keys import subject_key
 from mnemark.facts.known import FACT
-from mnemark.facts.model import Fact
+from mnemark.facts.model import Fact, fact_text
 from mnemark.facts.timeline import FactVersion, when
 from mnemark.files import layout
 from mnemark.index.rows import NO_TIME, seconds
-from mnemark.index.units import fact_text
 from mnemark.retrieval.fact_index import FactIndex, State, describe, hit_of, meta_of, without_stop_words
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import SUSPECT_FACTOR
