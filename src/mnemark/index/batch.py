@@ -27,7 +27,8 @@ from mnemark.index.rows import (
     USER,
     seconds_of,
 )
-from mnemark.index.segment import MAX_SIZE, SegmentBuilder, dead_bits
+from mnemark.index.segment import MAX_SIZE, dead_bits
+from mnemark.index.segment_builder import SegmentBuilder
 from mnemark.index.workers import Workers
 from mnemark.types import Problem
 

@@ -29,7 +29,7 @@ from mnemark.index.derived import Edges
 from mnemark.index.logs import LogReader
 from mnemark.index.passage import Unit, scope_of
 from mnemark.index.reader import Reader, View
-from mnemark.index.segment import SegmentBuilder
+from mnemark.index.segment_builder import SegmentBuilder
 from mnemark.index.snapshot import Positions, SegmentView, Snapshot
 from mnemark.index.store import Record
 from mnemark.index.unindexed import NOTHING, record_of

@@ -14,9 +14,8 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mnemark.index.analysis import HEAD_SHIFT, TEXT_MAX
 from mnemark.index.rows import ROW, Rows
-from mnemark.index.segment import Counts, Posting
+from mnemark.index.segment import HEAD_SHIFT, TEXT_MAX, Counts, Posting
 
 Positions = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float32]

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -18,9 +18,11 @@ from mnemark.files.layout import Place
 from mnemark.files.scan import Ignore
 from mnemark.files.tombstones import Tombstones
 from mnemark.index.passage import Unit, scope_of
-from mnemark.index.segment import SegmentBuilder
 from mnemark.index.snapshot import SegmentView
 from mnemark.index.store import Index, Record
+
+if TYPE_CHECKING:
+    from mnemark.index.segment_builder import SegmentBuilder
 
 MAX_BYTES: Final = 1 << 20
 """Maximum unsynced bytes to read; beyond it the result is marked incomplete."""
@@ -58,7 +60,7 @@ class Pending(NamedTuple):
     """Logs that are not in the index, in path order: id, and the number of indexed paths before it."""
     replaced: tuple[int, ...] = ()
     """Documents whose indexed passages are outdated and ignored."""
-    builder: SegmentBuilder | None = None
+    builder: "SegmentBuilder | None" = None
     """The builder of the segment."""
     read: Mapping[str, _ReadLog] = {}
     """The part read of each log, by path."""
@@ -187,6 +189,8 @@ class _Loading:
         self.known = _known(index)
         self.stale = stale
         self.scopes = index.scopes()
+        from mnemark.index.segment_builder import SegmentBuilder
+
         self.builder = SegmentBuilder()
         self.records: dict[int, Record] = {}
         self.documents: dict[str, int] = {}

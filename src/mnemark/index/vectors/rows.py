@@ -19,10 +19,10 @@ import mmap
 import os
 import struct
 import zlib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Self
 
+import msgspec
 import numkong
 import numpy as np
 from numpy.typing import NDArray
@@ -88,8 +88,7 @@ class Header(NamedTuple):
         return header, COMMITTED.unpack_from(head, COMMITTED_AT)[0]
 
 
-@dataclass(frozen=True)
-class View:
+class View(msgspec.Struct, frozen=True):
     """A consistent, mapped prefix of a file. Readers may keep it after a newer one replaces it."""
 
     file_id: tuple[int, int] | None

@@ -5,12 +5,14 @@ The state is updated incrementally from what was appended; each `OpenWorkspace` 
 
 import threading
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mnemark.files.journal import Change
-from mnemark.files.sessions import Placed
 from mnemark.files.workspace import Workspace
 from mnemark.types import Json
+
+if TYPE_CHECKING:
+    from mnemark.files.sessions import Placed
 
 NOTES: Final = "sitting"
 """Kind of the entry with a model's notes on the turns of a sitting, whose ids it holds."""
@@ -38,7 +40,7 @@ class Unpaged(NamedTuple):
     """Of the session."""
     given: frozenset[str]
     """Ids of turns whose attachments the caller passed in."""
-    placed: Placed
+    placed: "Placed"
 
 
 class SessionJournal:
