@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import repeat
 from pathlib import Path
-from string import ascii_lowercase
 from typing import Final, NamedTuple
 
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -31,7 +30,7 @@ _ELEMENT: Final = lazy_pattern(r"(\[[^\[\]]*\]|\S)(\??)")
 _WORDS: Final = lazy_pattern(r"""[a-z0-9'_]+|[,:"#\u201c\u201d\[<{\]>}]""")
 _SENTENCE_END: Final = lazy_pattern(r"[.!?;\u3002\n]+(?=[^a-z0-9]|$)|\n")
 _SEPARATORS: Final = bytes(code if chr(code).isalnum() or chr(code) == "'" else 32 for code in range(256))
-_LATIN: Final = frozenset(ascii_lowercase)
+_LATIN: Final = frozenset("abcdefghijklmnopqrstuvwxyz")
 _SIGNS: Final = dict(zip(',:"#\u201c\u201d[<{]>}', ',:""""<<<>>>', strict=True))
 _OPENING: Final = '["<>:,]{0,3}'
 _MEANINGS: Final = {"@": "[Isp]", "-": r"\.", "$": "$", "!": f"^{_OPENING}", "^": f"(?:^|[,:]){_OPENING}"}
