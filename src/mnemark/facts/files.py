@@ -10,7 +10,7 @@ from datetime import UTC, datetime, tzinfo
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -34,7 +34,7 @@ _MAX_BYTES: Final = 1 << 16
 """Size from which on a file takes no further facts of new keys: a change reads and writes its whole file."""
 
 
-class Confirmation(NamedTuple):
+class Confirmation(msgspec.Struct, frozen=True):
     """A confirmation of a fact; `fields` are new values of its comment."""
 
     id: str
@@ -42,14 +42,14 @@ class Confirmation(NamedTuple):
     fields: Mapping[str, str]
 
 
-class _ReadFile(NamedTuple):
+class _ReadFile(msgspec.Struct, frozen=True):
     state: platform.Identity
     saved: str
     facts: tuple[Fact, ...]
     bullets: Mapping[str, "_Bullet"]
 
 
-class _Bullet(NamedTuple):
+class _Bullet(msgspec.Struct, frozen=True):
     """A hash of a bullet's content, without its position, and its fact."""
 
     mark: int

@@ -11,8 +11,9 @@ new segment. Small segments are merged (`merge`).
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import Final
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -25,7 +26,7 @@ Ids = npt.NDArray[np.uint16]
 Counts = npt.NDArray[np.uint8]
 
 
-class Posting(NamedTuple):
+class Posting(msgspec.Struct, frozen=True):
     """The posting list of one term: passage numbers and packed counts, both of shape (n,)."""
 
     ids: Ids

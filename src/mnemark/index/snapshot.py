@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -33,7 +34,7 @@ class SegmentView(NamedTuple):
     posting: Callable[[str], Posting | None]
 
 
-class TermHits(NamedTuple):
+class TermHits(msgspec.Struct, frozen=True):
     """The hits of a term: rising positions, counts in text and in head (float32)."""
 
     pos: Positions

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import msgspec
 import numpy as np
 
 from mnemark.errors import UsageError
@@ -34,7 +35,7 @@ Growth = tuple[tuple[str, int], ...]
 """Paths and sizes of logs that differ from their indexed state."""
 
 
-class _ReadLog(NamedTuple):
+class _ReadLog(msgspec.Struct, frozen=True):
     """The part of a log that was read."""
 
     inode: int
@@ -69,7 +70,7 @@ class Pending(NamedTuple):
 NOTHING: Final = Pending(None, {}, {}, {}, complete=True)
 
 
-class _IndexedLog(NamedTuple):
+class _IndexedLog(msgspec.Struct, frozen=True):
     """The indexed state of a log."""
 
     document: int

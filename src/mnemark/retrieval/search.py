@@ -74,7 +74,7 @@ class Found(NamedTuple):
     believable: float
 
 
-class DenseRoute(NamedTuple):
+class DenseRoute(msgspec.Struct, frozen=True):
     """Inputs of the dense route: the pending query vector, and the vector row of each passage."""
 
     vector: QueryVector | WeightedQuery

@@ -20,7 +20,7 @@ import os
 import struct
 import zlib
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, Self
+from typing import BinaryIO, Self
 
 import msgspec
 import numkong
@@ -51,7 +51,7 @@ _GATHER_SHARE = 8
 at 1 in 4 with 100,000 rows and at 1 in 7 with 1,000,000, which exceed the processor's cache."""
 
 
-class Header(NamedTuple):
+class Header(msgspec.Struct, frozen=True):
     """The identity of a file. `generation` is a new random number whenever row numbers change."""
 
     model: str

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 import msgspec
 
@@ -46,7 +46,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     state: EditState = "open"
 
 
-class Run(NamedTuple):
+class Run(msgspec.Struct, frozen=True):
     """A consolidation: the group id of its edits, its time, and the journal file of its machine."""
 
     group: str

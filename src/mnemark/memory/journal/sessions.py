@@ -5,7 +5,9 @@ The state is updated incrementally from what was appended; each `OpenWorkspace` 
 
 import threading
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from mnemark.files.journal import Change
 from mnemark.files.workspace import Workspace
@@ -18,7 +20,7 @@ NOTES: Final = "sitting"
 """Kind of the entry with a model's notes on the turns of a sitting, whose ids it holds."""
 
 
-class Observed(NamedTuple):
+class Observed(msgspec.Struct, frozen=True):
     """An observation in the journal."""
 
     change: Change
@@ -32,7 +34,7 @@ class Observed(NamedTuple):
         return str(self.payload.get("session") or "")
 
 
-class Unpaged(NamedTuple):
+class Unpaged(msgspec.Struct, frozen=True):
     """A turn of this process whose attachments have no page yet."""
 
     scope: str

@@ -1,8 +1,9 @@
 """Compute the confidence features from the arrays of a search."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
+import msgspec
 import numpy as np
 
 from mnemark.index.rows import ASKS
@@ -23,7 +24,7 @@ _SMOOTHING: Final = 20
 """Number of passages added to smooth idf and the mean of cosines in a small memory."""
 
 
-class Inputs(NamedTuple):
+class Inputs(msgspec.Struct, frozen=True):
     """Inputs of the confidence of a search; arrays of shape (n,)."""
 
     snapshot: Snapshot

@@ -7,8 +7,9 @@ and each is labelled.
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+import msgspec
 from msgspec.structs import replace
 
 from mnemark.facts.keys import subject_key
@@ -39,7 +40,7 @@ _NEW_SHARE: Final = 0.5
 _OWN: Final = frozenset({"user", "agent", "project"})
 
 
-class Joined(NamedTuple):
+class Joined(msgspec.Struct, frozen=True):
     """Hits with the facts merged in, and the best match's score: the confidence that a fact is the answer."""
 
     hits: tuple[Hit, ...]

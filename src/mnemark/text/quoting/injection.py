@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import repeat
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction.spans import positions
@@ -36,7 +38,7 @@ _OPENING: Final = '["<>:,]{0,3}'
 _MEANINGS: Final = {"@": "[Isp]", "-": r"\.", "$": "$", "!": f"^{_OPENING}", "^": f"(?:^|[,:]){_OPENING}"}
 
 
-class Table(NamedTuple):
+class Table(msgspec.Struct, frozen=True):
     """All words and orders."""
 
     letters: dict[str, str]  # of words and signs; "_" joins words
