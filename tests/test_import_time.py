@@ -75,7 +75,7 @@ _PROMPT = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "
     [
         (["--version"], 5, 70, 0),
         (["hook", "prompt", "--agent", "claude-code", "--alone"], 68, 200, 47),
-        (["search", "when does the backup run"], 165, 400, 60),
+        (["search", "when does the backup run"], 166, 400, 60),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else None,
 )
