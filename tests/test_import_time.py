@@ -73,9 +73,9 @@ _PROMPT = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "
 @pytest.mark.parametrize(
     ("command", "own", "modules", "patterns"),
     [
-        (["--version"], 6, 70, 0),
-        (["hook", "prompt", "--agent", "claude-code", "--alone"], 83, 235, 52),
-        (["search", "when does the backup run"], 190, 445, 75),
+        (["--version"], 5, 70, 0),
+        (["hook", "prompt", "--agent", "claude-code", "--alone"], 68, 200, 47),
+        (["search", "when does the backup run"], 166, 400, 60),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else None,
 )

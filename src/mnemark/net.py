@@ -21,10 +21,9 @@ from urllib.parse import urlsplit
 from mnemark.errors import ConfigError
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction.redact import redact
+from mnemark.threads import within
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     import httpx
 
 _T = TypeVar("_T")
@@ -263,35 +262,6 @@ class Channel:
                 self._client = httpx.Client(follow_redirects=False)
                 weakref.finalize(self, self._client.close)
             return self._client
-
-
-def within(seconds: float, work: Callable[[], _T]) -> _T:
-    """Run `work` with a time limit and return its result.
-
-    It runs in its own thread, which is abandoned at the time limit: name lookups, several addresses and
-    slow headers are not covered by socket timeouts.
-
-    Raises:
-        TimeoutError: `work` did not end in time.
-    """
-    return background(work, "mnemark-net").result(seconds)
-
-
-def background(work: Callable[[], _T], name: str) -> "Future[_T]":
-    """Run `work` in a daemon thread called `name` and return its future."""
-    from concurrent.futures import Future  # it loads `logging`
-
-    future: Future[_T] = Future()
-    threading.Thread(target=settle, args=(future, work), name=name, daemon=True).start()
-    return future
-
-
-def settle(future: "Future[_T]", work: Callable[[], _T]) -> None:
-    """Run `work` and set its result or exception on `future`."""
-    try:
-        future.set_result(work())
-    except BaseException as error:  # noqa: BLE001 - nothing is swallowed: `future.result()` raises it
-        future.set_exception(error)
 
 
 def persist(attempt: Callable[[], _T], attempts: int, deadline: float) -> _T:

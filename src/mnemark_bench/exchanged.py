@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from mnemark.index.units import MONTHS
+from mnemark.index.passage import MONTHS
 from mnemark.text.words.normalize import HAN
 from mnemark.text.words.segment import query_terms, tagged
 from mnemark.text.words.stopwords import is_stop

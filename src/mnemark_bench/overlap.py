@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemark.embed import Embedder
-from mnemark.index.units import embedded_text
+from mnemark.index.passage import embedded_text
 from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.keys import Packed
 from mnemark.memory.memory import Memory

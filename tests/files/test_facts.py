@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemark.facts.files import Confirmation, FactFiles, applied, facts_in, project, review_bullet
+from mnemark.facts.file_changes import applied, project, review_bullet
+from mnemark.facts.files import Confirmation, FactFiles, facts_in
 from mnemark.facts.model import Fact
-from mnemark.facts.parse import decode, encode, parse
+from mnemark.facts.parse import parse
+from mnemark.text.lines import decode, encode
 
 PATH = "memory/facts/user.md"
 _LINES = st.sampled_from(

@@ -11,16 +11,18 @@ from hypothesis import strategies as st
 
 from faults.logical import content
 from mnemark.index import schema
-from mnemark.index.analysis import HEAD_MAX, TEXT_MAX, PassageText
+from mnemark.index.analysis import PassageText
 from mnemark.index.merge import compact, merge, merge_due
 from mnemark.index.segment import (
+    HEAD_MAX,
     MAX_SIZE,
-    SegmentBuilder,
+    TEXT_MAX,
     decode,
     due_for_merge,
     encode,
     merged_posting,
 )
+from mnemark.index.segment_builder import SegmentBuilder
 from mnemark.index.snapshot import SegmentView, Snapshot
 from mnemark.index.store import Index
 from mnemark.index.sync import sync

@@ -14,8 +14,7 @@ import pytest
 
 from faults.logical import anew, content
 from faults.statements import BrokenError, at_statement, die, fail, in_child, temporary_files
-from mnemark.index import batch, merge, schema
-from mnemark.index import sync as syncing
+from mnemark.index import batch, merge, schema, sync_run
 from mnemark.index.store import Index
 from mnemark.index.sync import sync
 
@@ -51,7 +50,7 @@ def change(root: Path) -> None:
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch, "FLUSH_AT", 4)
     monkeypatch.setattr(batch, "MAX_SIZE", 3)
-    monkeypatch.setattr(syncing, "_LOG_CHUNK", 2)
+    monkeypatch.setattr(sync_run, "_LOG_CHUNK", 2)
 
 
 @pytest.fixture

@@ -14,8 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from faults.logical import LEXICAL, anew, answers, content
 from mnemark.errors import MnemarkError
-from mnemark.index import batch
-from mnemark.index import sync as syncing
+from mnemark.index import batch, sync_run
 from mnemark.index.store import Index
 from mnemark.index.sync import sync
 from mnemark.memory.memory import Memory
@@ -78,7 +77,7 @@ class Folder(RuleBasedStateMachine):
         if small:  # batches and segments of a few passages
             self.patch.setattr(batch, "FLUSH_AT", 3)
             self.patch.setattr(batch, "MAX_SIZE", 2)
-            self.patch.setattr(syncing, "_LOG_CHUNK", 1)
+            self.patch.setattr(sync_run, "_LOG_CHUNK", 1)
         for name in NAMES[:4]:
             self.write(name, note([*said, name]))
 

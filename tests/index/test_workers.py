@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from mnemark.embed.bundled import BundledEmbedder
-from mnemark.index import segment, sync, workers
+from mnemark.index import segment_builder, sync, workers
 from mnemark.index.store import Index
 from mnemark.index.vectors import embed_missing
 from mnemark.index.vectors.mapped_file import VectorFile
@@ -35,7 +35,7 @@ def large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sync, "_LARGE", 0)
     monkeypatch.setattr(embed_missing, "_LARGE", 0)
     monkeypatch.setattr(embed_missing, "BATCH", 16)
-    monkeypatch.setattr(segment, "_BLOCK", 16)
+    monkeypatch.setattr(segment_builder, "_BLOCK", 16)
     monkeypatch.setattr(workers, "_count", lambda: 2)
     begin = Workers.__init__
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from mnemark.errors import ReadOnlyError, UsageError
-from mnemark.facts.remember import catch_up, facts, follow, remember
+from mnemark.facts.pending import catch_up
+from mnemark.facts.remember import facts, follow, remember
 from mnemark.files import edit
 from mnemark.files.journal import Change, Journal
 from mnemark.memory.memory import Memory

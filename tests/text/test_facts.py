@@ -3,14 +3,13 @@ from hypothesis import strategies as st
 
 from mnemark.facts.parse import (
     ParsedFact,
-    decode,
     decode_field,
-    encode,
     encode_field,
     parse,
     split_words,
 )
 from mnemark.facts.write import add_bullet, bullet_of, change_comment, strike, words_of
+from mnemark.text.lines import decode, encode
 
 _PIECES = st.sampled_from(
     ["- ", "* ", "  + ", "\n", "\r\n", "\r", "**city**: Berlin",

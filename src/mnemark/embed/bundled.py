@@ -9,8 +9,9 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,7 +27,7 @@ _PAIRS = (np.arange(256) % 16 - 8 + (np.arange(256) // 16 - 8) * 1j).astype(np.c
 """(256,): the two numbers that each byte encodes, low nibble first; as one element, looked up faster."""
 
 
-class _Table(NamedTuple):
+class _Table(msgspec.Struct, frozen=True):
     rows: WordRows
     codes: NDArray[np.uint8]
     """(n, dimension / 2): two numbers per byte, each plus 8; memory-mapped."""

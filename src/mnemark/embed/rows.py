@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import chain, repeat
-from typing import NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,7 +31,7 @@ _FIRST_HAN = "\u3400"
 _ASCII_LETTERS = str.maketrans({chr(c): chr(c).lower() if chr(c).isalnum() else " " for c in range(128)})
 
 
-class Bags(NamedTuple):
+class Bags(msgspec.Struct, frozen=True):
     """The rows of texts, one text after the other, each in the order of its words."""
 
     rows: NDArray[np.int64]

@@ -19,10 +19,10 @@ from mnemark.facts.known import (
     states_in,
 )
 from mnemark.facts.model import Fact
-from mnemark.facts.parse import clean
 from mnemark.facts.timeline import FactVersion
 from mnemark.facts.write import core_entries
 from mnemark.files import jsonl, platform
+from mnemark.text.lines import clean
 from mnemark.types import Json
 
 MOST_BYTES: Final = 1 << 18

@@ -6,7 +6,6 @@ from datetime import datetime, tzinfo
 from functools import cached_property
 from math import inf
 
-from mnemark.facts.doubts import known_of
 from mnemark.facts.keys import predicate_key, subject_key
 from mnemark.facts.known import Known
 from mnemark.facts.timeline import FactVersion, when
@@ -52,6 +51,8 @@ class FactGroups:
     @cached_property
     def known(self) -> Sequence[Known]:
         """The states of all versions, to save."""
+        from mnemark.facts.doubts import known_of
+
         return tuple(map(known_of, self.versions))
 
     @cached_property

@@ -3,17 +3,17 @@
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 import msgspec
 
 from mnemark.facts.files import Confirmation
 from mnemark.facts.keys import content_key, predicate_key, subject_key
 from mnemark.facts.model import TYPES, Fact
-from mnemark.facts.parse import clean
 from mnemark.files.ids import derived_id
 from mnemark.files.journal import Change, Journal, JournalEntry
 from mnemark.files.tombstones import Forgotten, strings
+from mnemark.text.lines import clean
 from mnemark.types import Json
 
 Words = tuple[str, str, str]
@@ -46,7 +46,7 @@ def versions_in(identifier: str, payload: Mapping[str, Json]) -> set[str]:
     return found
 
 
-class Known(NamedTuple):
+class Known(msgspec.Struct, frozen=True):
     """A fact as last seen in a file; `own`: seen by this machine."""
 
     fact: Fact
@@ -103,7 +103,7 @@ def past_id(fact: Fact) -> str:
     return derived_id("\0".join((fact.id, *words_of(fact))).encode("utf-8", "replace"))
 
 
-class Ended(NamedTuple):
+class Ended(msgspec.Struct, frozen=True):
     """The end of a fact without a successor: the owner said that it no longer holds, or the opposite."""
 
     fact: str
@@ -113,7 +113,7 @@ class Ended(NamedTuple):
     """Id of the fact that says the opposite; empty if there is none."""
 
 
-class Decided(NamedTuple):
+class Decided(msgspec.Struct, frozen=True):
     """What a person accepted or rejected, from a journal line."""
 
     kind: Literal["accept", "reject"]
@@ -126,7 +126,7 @@ class Decided(NamedTuple):
     """The journal that has the line."""
 
 
-class Edited(NamedTuple):
+class Edited(msgspec.Struct, frozen=True):
     """A hand edit of a fact, from a journal line."""
 
     line: str

@@ -5,7 +5,7 @@ only compared: files keep the words as written.
 """
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Final
 
@@ -207,18 +207,16 @@ def singular(word: str) -> str:
     return word[:-2] if _ES.search(word) else word[:-1]
 
 
-_PREDICATES: Final = _table(_SYNONYMS)
-_SUBJECT_KEYS: Final = _table(_SUBJECTS)
-
-
+@cache
 def predicate_names() -> Mapping[str, str]:
     """Return the keys of predicates by all their names, in both languages."""
-    return MappingProxyType(_PREDICATES)
+    return MappingProxyType(_table(_SYNONYMS))
 
 
+@cache
 def subject_names() -> Mapping[str, str]:
     """Return the keys of common subjects by all their names."""
-    return MappingProxyType(_SUBJECT_KEYS)
+    return MappingProxyType(_table(_SUBJECTS))
 
 
 @lru_cache(maxsize=32_768)
@@ -230,11 +228,11 @@ def predicate_key(predicate: str) -> str:
     >>> predicate_key("version of Python") == predicate_key("Python 版本") == predicate_key("pythonVersion")
     True
     """
-    key = plain_words(predicate)
+    key, known = plain_words(predicate), predicate_names()
     for _ in range(_MAX_ROUNDS):  # "the boxes' sizes" settles in a few; the bound is for safety only
         words, forms = key, _forms(key)
         unknown = words if _natural_plural(words) else forms[-1]
-        key = next((_PREDICATES[form] for form in forms if form in _PREDICATES), unknown)
+        key = next((known[form] for form in forms if form in known), unknown)
         if key == words:
             break
     return key
@@ -267,7 +265,8 @@ def subject_key(subject: str) -> str:
     """
     words = plain_words(subject)
     bare = _LEADING.sub("", words)
-    return _SUBJECT_KEYS.get(words) or _SUBJECT_KEYS.get(bare) or bare or normalize(subject).strip()
+    known = subject_names()
+    return known.get(words) or known.get(bare) or bare or normalize(subject).strip()
 
 
 @lru_cache(maxsize=32_768)

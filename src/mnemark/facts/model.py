@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from mnemark.facts.keys import content_key, holds_many, predicate_key, subject_key
+from mnemark.text.lines import clean
 from mnemark.types import Origin
 
 TRUST: Final[dict[Origin, int]] = {"owner": 4, "agent": 3, "file": 3, "import": 2, "tool": 1, "web": 1}
@@ -95,3 +96,8 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def ref(self) -> str:
         """The ref of its bullet, `path#L3`; empty if it is in no file."""
         return f"{self.path}#L{self.line}" if self.line else ""
+
+
+def fact_text(fact: Fact) -> str:
+    """Return the text of a fact that is indexed and embedded."""
+    return clean(f"{fact.predicate}: {fact.value}" if fact.predicate else fact.value)

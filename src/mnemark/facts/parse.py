@@ -15,7 +15,7 @@ import msgspec
 from mnemark.facts.keys import predicate_key, value_words
 from mnemark.facts.labels import labels
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.lines import lines
+from mnemark.text.lines import clean, lines
 from mnemark.text.markdown.frontmatter import front_matter
 
 _RESERVED: Final = lazy_pattern(r"%(?=25|7C|3E|0A|0D)|[|>\r\n]")
@@ -126,27 +126,6 @@ _SHORT_TEXT: Final = 1 << 14  # characters
 _INTERN_MAX: Final = 12
 _ESCAPED: Final = lazy_pattern(r"(?<!\\)\\(\\*(?:~~|[:：]))|(?<=<)\\(\\*!--)")
 _UNESCAPE_START: Final = lazy_pattern(r"^\\(?=\\*[-+*#>|`_])")
-
-
-def decode(data: bytes) -> str:
-    """Decode a fact file; bytes that are not UTF-8 become lone surrogates, which `encode` restores."""
-    return data.decode("utf-8", "surrogateescape")
-
-
-def encode(text: str) -> bytes:
-    """Encode a text from `decode`."""
-    return text.encode("utf-8", "surrogateescape")
-
-
-def clean(text: str) -> str:
-    """Return a text on one line, with replacement characters for what is not UTF-8."""
-    if text.isascii():
-        return " ".join(text.split())
-    try:
-        data = encode(text)
-    except UnicodeEncodeError:  # lone surrogates from JSON escapes
-        data = text.encode("utf-8", "replace")
-    return " ".join(data.decode("utf-8", "replace").split())
 
 
 class _Line(NamedTuple):

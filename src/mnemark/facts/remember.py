@@ -15,8 +15,8 @@ from mnemark.facts.ends import Retraction
 from mnemark.facts.hand_edits import edits
 from mnemark.facts.keys import predicate_key, subject_key, value_words
 from mnemark.facts.model import PRIORITIES, TYPES, Fact, NewFact
-from mnemark.facts.parse import clean
-from mnemark.facts.store import AT_ONCE, FactStore, bring_in, drop_proposals
+from mnemark.facts.pending import AT_ONCE, bring_in, catch_up, drop_proposals
+from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import FactVersion
 from mnemark.facts.write import predicate_words
 from mnemark.files import jsonl, layout, names
@@ -30,6 +30,7 @@ from mnemark.text.choices import number_given, one_of, text_given
 from mnemark.text.dates.clock import local
 from mnemark.text.dates.moment import moment
 from mnemark.text.dates.written import undated
+from mnemark.text.lines import clean
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.redaction.redact import Rules, redact
 from mnemark.types import ORIGINS, Turn
@@ -226,18 +227,6 @@ def _turn_of(store: FactStore, source: str) -> Turn | None:
         if found.number >= line:
             return decode_turn(record, found) if found.number == line else None
     return None
-
-
-def catch_up(store: FactStore, *, most: int = AT_ONCE) -> int:
-    """Write up to `most` pending changes to the files; return how many are still pending.
-
-    Busy files are skipped. Reads include pending changes.
-    """
-    with store.lock:
-        store.log.refresh()
-        if not store.workspace.readonly and store.log.pending():
-            bring_in(store, most=most)
-        return len(store.log.pending())
 
 
 def follow(store: FactStore, scope: str = "") -> int:

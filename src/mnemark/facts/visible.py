@@ -15,7 +15,6 @@ from typing import Final
 import msgspec
 
 from mnemark.facts.files import facts_in
-from mnemark.facts.parse import parse
 from mnemark.files import layout
 from mnemark.files.config import Config
 from mnemark.files.journal import Journal
@@ -114,6 +113,8 @@ def forgotten_lines(hidden: Tombstones, path: str, text: str) -> set[int]:
     gone = hidden.lines_gone(path, text)
     place = layout.place(path)
     if hidden.facts and place is not None and place.kind == "fact":
+        from mnemark.facts.parse import parse
+
         for parsed, fact in zip(parse(text), facts_in(text, path, ""), strict=True):
             if fact.id in hidden.facts:
                 gone.update(range(parsed.bullet.line, parsed.bullet.end_line + 1))

@@ -10,8 +10,9 @@ from typing import Final
 from mnemark.facts.keys import predicate_key, subject_key
 from mnemark.facts.labels import label, subject_label
 from mnemark.facts.model import Fact
-from mnemark.facts.parse import ParsedFact, clean, encode_field, parse, split_words
+from mnemark.facts.parse import ParsedFact, encode_field, parse, split_words
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.lines import clean
 
 ORDER: Final = (
     "id", "key", "type", "subject", "priority", "since", "until", "ended", "recorded", "origin",

@@ -7,7 +7,7 @@ import bisect
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import msgspec
 
@@ -83,7 +83,7 @@ def has_merge_markers(text: str) -> bool:
     return False
 
 
-class Lacking(NamedTuple):
+class Lacking(msgspec.Struct, frozen=True):
     """Lines of one copy of an append-only log that the other lacks."""
 
     lines: list[bytes]

@@ -5,7 +5,7 @@ Both are 26 characters of Crockford's base 32: 48 bits of milliseconds since 197
 """
 
 import hashlib
-import secrets
+import os
 import threading
 import time
 from bisect import bisect_left
@@ -31,13 +31,17 @@ _lock = threading.Lock()
 _last = 0
 
 
+def _random_bits(count: int) -> int:
+    return int.from_bytes(os.urandom(count // 8))
+
+
 def new_id() -> str:
     """Return a new ULID, greater than every one made before by this process."""
     global _last  # noqa: PLW0603 - growing ids need the last one; guarded by the lock
-    value = time.time_ns() // 1_000_000 << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS)
+    value = time.time_ns() // 1_000_000 << _RANDOM_BITS | _random_bits(_RANDOM_BITS)
     with _lock:
         if value >> _RANDOM_BITS <= _last >> _RANDOM_BITS:
-            value = _last + 1 + secrets.randbits(_STEP_BITS)
+            value = _last + 1 + _random_bits(_STEP_BITS)
         _last = value
     return _encode(value)
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -41,7 +41,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     """Keys of the line unknown to this version."""
 
 
-class JournalEntry(NamedTuple):
+class JournalEntry(msgspec.Struct, frozen=True):
     """A change and its position; continue later from `end` of the same `file`."""
 
     file: str

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+import msgspec
+
 from mnemark.files import layout, platform
 from mnemark.files.disk_errors import unread
 from mnemark.types import Problem
@@ -18,7 +20,7 @@ Kind = Literal["file", "folder", "link"]
 _KINDS: dict[int, Kind] = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "link"}
 
 
-class Listed(NamedTuple):
+class Listed(msgspec.Struct, frozen=True):
     """The readable files of one folder, by name, and the problems with others."""
 
     files: list[Path]
@@ -129,7 +131,7 @@ def descend(
             closed(folder, error)
 
 
-class Walked(NamedTuple):
+class Walked(msgspec.Struct, frozen=True):
     """All files of a workspace, by path, and what a walk skipped."""
 
     files: list[str]
@@ -205,7 +207,7 @@ class InventoryItem(NamedTuple):
     size: int
 
 
-class Inventory(NamedTuple):
+class Inventory(msgspec.Struct, frozen=True):
     """The content of a folder, by path: folders before their content."""
 
     items: list[InventoryItem]

@@ -13,7 +13,9 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from mnemark.errors import ConfigError
 from mnemark.files import layout, platform, user_config
@@ -24,7 +26,7 @@ from mnemark.files.user_config import NAMES, MountConfig, of_workspace
 from mnemark.text import toml
 
 
-class Mounted(NamedTuple):
+class Mounted(msgspec.Struct, frozen=True):
     """A folder that is searched with a workspace."""
 
     folder: Path

@@ -451,12 +451,17 @@ def _is_at(fd: int, path: Path) -> bool:
 def machine_name() -> str:
     """Return a name for this machine, safe in a file name: its host name and a hash of six characters."""
     import hashlib  # with sockets and uuid this is half of what a light client would spend on its start
-    import socket
 
-    host = socket.gethostname().split(".")[0]
+    if sys.platform == "win32":
+        import socket
+
+        name = socket.gethostname()
+    else:
+        name = os.uname().nodename  # what `gethostname` returns
+    host = name.split(".")[0]
     readable = "".join(c if c.isascii() and c.isalnum() else "-" for c in host).strip("-").lower()
     try:
-        machine = Path("/etc/machine-id").read_text(encoding="ascii").strip()
+        machine = Path("/etc/machine-id").read_text(encoding="utf-8").strip()
     except OSError:  # only systemd writes it; elsewhere the network card's number must do
         import uuid
 

@@ -7,7 +7,6 @@ workspace's notes cannot test guessed passwords against their marks. Each machin
 import contextlib
 import json
 import os
-import secrets
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from urllib.parse import quote
@@ -18,10 +17,8 @@ from mnemark.errors import IntegrityError, ReadOnlyError
 from mnemark.files import jsonl, layout, platform
 from mnemark.files.disk_errors import translate_os_errors
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.redaction.json import redact_json
 from mnemark.text.redaction.names import strength
 from mnemark.text.redaction.redact import DEFAULT, Rules, redact
-from mnemark.text.redaction.values import is_path, looks_chosen, stands_in_said
 from mnemark.types import Turn
 
 ENV_FILE = ".env"
@@ -61,6 +58,8 @@ def rules_without_salt(
 
 def redacted_turn(turn: Turn, rules: Rules) -> Turn:
     """Redact secrets and private passages in all of a turn. Raises UsageError for what is no JSON."""
+    from mnemark.text.redaction.json import redact_json
+
     return msgspec.structs.replace(
         turn,
         content=redact(turn.content, rules).text,
@@ -79,7 +78,7 @@ def secret_values(env: Mapping[str, str]) -> set[str]:
     """
     found: set[str] = set()
     for name, whole in env.items():
-        login = _LOGIN.match(whole)
+        login = _LOGIN.match(whole) if "://" in whole else None
         value = login["password"] if login else whole
         named = name not in _FOLDERS and strength(name) is not None
         if (named or login) and _is_distinctive(value):
@@ -120,11 +119,11 @@ def salt(root: Path) -> bytes:
     try:
         path = layout.private_folder(root) / SALT_FILE
     except ReadOnlyError:
-        return secrets.token_bytes(_SALT_BYTES)
+        return os.urandom(_SALT_BYTES)
     if not path.exists():
         made = platform.temporary_beside(path)
         with translate_os_errors(path):
-            jsonl.write_new(made, secrets.token_bytes(_SALT_BYTES))
+            jsonl.write_new(made, os.urandom(_SALT_BYTES))
             # Whoever was first has made it; the name is taken with the content already in place.
             with contextlib.suppress(FileExistsError):
                 platform.FS.rename_new(made, path)
@@ -139,6 +138,8 @@ def salt(root: Path) -> bytes:
 
 def _is_distinctive(value: str) -> bool:
     """Whether a value cannot be mistaken for a word, a number, a path or an address."""
+    from mnemark.text.redaction.values import is_path, looks_chosen, stands_in_said
+
     if len(value) < _SHORTEST or value != value.strip() or stands_in_said(value) or is_path(value):
         return False
     if value.isdigit():

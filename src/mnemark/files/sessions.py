@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
@@ -24,7 +23,7 @@ _SUFFIX = ".jsonl"
 _COPY = lazy_pattern(r"\.(sync-)?conflict-", re.IGNORECASE)
 
 
-class Placed(NamedTuple):
+class Placed(msgspec.Struct, frozen=True):
     """A turn and its position: byte offset, line (from 1), and end offset."""
 
     offset: int
@@ -33,7 +32,7 @@ class Placed(NamedTuple):
     end: int
 
 
-class SessionInfo(NamedTuple):
+class SessionInfo(msgspec.Struct, frozen=True):
     """A session on disk; `created` is as written, or None."""
 
     id: str
@@ -201,7 +200,7 @@ def _head(path: Path) -> dict[str, object] | None:
     return first if first is not None and header_id(first) is not None else None
 
 
-class LogFile(NamedTuple):
+class LogFile(msgspec.Struct, frozen=True):
     """A log that was not opened: its path, bytes and age."""
 
     path: Path

@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 from mnemark.files import layout
 from mnemark.files.ids import PackedIds
 from mnemark.files.journal import Change, Journal
-from mnemark.text.diff import runs_in
 from mnemark.text.lines import lines as lines_of
+from mnemark.text.lines import runs_in
 from mnemark.types import Json, Turn
 
 Run = tuple[str, ...]

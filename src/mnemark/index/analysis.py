@@ -8,15 +8,13 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from mnemark.index.segment import HEAD_MAX, HEAD_SHIFT, TEXT_MAX
 from mnemark.text.quoting.injection import instructs
 from mnemark.text.quoting.memory_poisoning import speaks_for_owner
 from mnemark.text.words.normalize import fold, normalize_folded
 from mnemark.text.words.segment import folded_terms, heading_terms
 from mnemark.text.words.stopwords import STOP
 
-TEXT_MAX: Final = 63
-HEAD_MAX: Final = 3
-HEAD_SHIFT: Final = 6
 _PASSAGE: Final = 0xFFFF
 _REST: Final = 0xFFFFFF
 

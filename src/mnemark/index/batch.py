@@ -14,6 +14,7 @@ from mnemark.files.layout import Place
 from mnemark.files.scan import Entry
 from mnemark.index import schema
 from mnemark.index.analysis import PassageText
+from mnemark.index.passage import Unit, passage_columns
 from mnemark.index.rows import (
     ARCHIVED,
     ASKS,
@@ -26,8 +27,8 @@ from mnemark.index.rows import (
     USER,
     seconds_of,
 )
-from mnemark.index.segment import MAX_SIZE, SegmentBuilder, dead_bits
-from mnemark.index.units import Unit, passage_columns
+from mnemark.index.segment import MAX_SIZE, dead_bits
+from mnemark.index.segment_builder import SegmentBuilder
 from mnemark.index.workers import Workers
 from mnemark.types import Problem
 

@@ -16,12 +16,12 @@ from mnemark.files import layout
 from mnemark.files.locks import sync_lock
 from mnemark.files.scan import Entry
 from mnemark.index import schema
+from mnemark.index.passage import content_key
 from mnemark.index.plan import plan
 from mnemark.index.rows import ROW, Rows
 from mnemark.index.segment import dead_bits, decode
 from mnemark.index.store import NAME, NEW, Index
 from mnemark.index.sync import searchable, sync
-from mnemark.index.units import content_key
 from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.embed_missing import keys_of, missing
 from mnemark.index.vectors.keys import Packed

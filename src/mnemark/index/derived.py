@@ -51,7 +51,7 @@ def linked(text: str, path: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(posixpath.normpath(posixpath.join(folder, target)) for target in targets))
 
 
-class Edges(NamedTuple):
+class Edges(msgspec.Struct, frozen=True):
     """Sources of derived passages in one snapshot. Positions are sorted."""
 
     apart: Mask
@@ -64,7 +64,7 @@ class Edges(NamedTuple):
     """Derived passages that may be found themselves: facts, and those with more sources."""
 
 
-class Ranges(NamedTuple):
+class Ranges(msgspec.Struct, frozen=True):
     """Sources as parts of documents: one element for each derived passage and source."""
 
     passages: npt.NDArray[np.int64]

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from mnemark.index.units import Unit, passage_columns
+from mnemark.index.passage import Unit, passage_columns
 
 _NOTES: Final = 64
 """Notes whose heads are remembered, those written last."""

@@ -27,12 +27,13 @@ from mnemark.files.tombstones import Tombstones
 from mnemark.index.batch import passage_row, passage_text
 from mnemark.index.derived import Edges
 from mnemark.index.logs import LogReader
+from mnemark.index.passage import Unit, scope_of
 from mnemark.index.reader import Reader, View
-from mnemark.index.segment import SegmentBuilder
+from mnemark.index.segment_builder import SegmentBuilder
 from mnemark.index.snapshot import Positions, SegmentView, Snapshot
 from mnemark.index.store import Record
 from mnemark.index.unindexed import NOTHING, record_of
-from mnemark.index.units import Unit, note_units, scope_of, turn_units
+from mnemark.index.units import note_units, turn_units
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.stopwords import content_terms
 from mnemark.types import Problem

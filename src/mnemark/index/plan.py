@@ -1,7 +1,7 @@
 """Plan the steps of a sync from file stats, without I/O."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 import msgspec
 
@@ -27,7 +27,7 @@ class Known(msgspec.Struct, frozen=True):
     tail: int
 
 
-class Step(NamedTuple):
+class Step(msgspec.Struct, frozen=True):
     """An action on one file. `old` is its previous path, for a move."""
 
     action: Action

@@ -3,8 +3,8 @@
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -13,11 +13,11 @@ from mnemark.files.scan import chosen, ignorer
 from mnemark.files.tombstones import Tombstones
 from mnemark.index import unindexed
 from mnemark.index.derived import Edges, derived_passages, edges
+from mnemark.index.passage import content_key
 from mnemark.index.rows import first_ordinal
 from mnemark.index.snapshot import Positions, Snapshot
 from mnemark.index.store import Index, Record
 from mnemark.index.unindexed import NOTHING, LogSizes, Pending
-from mnemark.index.units import content_key
 
 
 class View:
@@ -69,7 +69,7 @@ class View:
         return np.flatnonzero((rows["document"] == document) & (rows["ordinal"] >= first_ordinal(line)))
 
 
-class _LogState(NamedTuple):
+class _LogState(msgspec.Struct, frozen=True):
     """The sizes of the logs, and the tombstones."""
 
     logs: int
@@ -78,7 +78,7 @@ class _LogState(NamedTuple):
     hidden: Tombstones
 
 
-class _Cached(NamedTuple):
+class _Cached(msgspec.Struct, frozen=True):
     """A cached stored snapshot joined with pending turns, and the versions it was read at."""
 
     stored: Snapshot

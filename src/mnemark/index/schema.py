@@ -10,7 +10,6 @@ postings an order of magnitude faster than FTS5 ranks an OR of terms (`mnemark b
 
 import functools
 import os
-import random
 import stat
 import struct
 import time
@@ -198,7 +197,9 @@ def write_ahead(connection: apsw.Connection) -> None:
                 raise
         else:
             return
-        time.sleep(random.uniform(0.002, 0.02))  # noqa: S311 - jitter
+        from random import uniform  # few wait
+
+        time.sleep(uniform(0.002, 0.02))  # noqa: S311 - jitter
 
 
 def _connect_readonly(path: Path) -> apsw.Connection:

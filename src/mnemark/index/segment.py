@@ -1,4 +1,4 @@
-"""Build, encode, decode and merge posting lists: which passages contain a term, and how often.
+"""Encode, decode and merge posting lists: which passages contain a term, and how often.
 
 A segment covers up to 65,536 passages, numbered from 0 in it. Its posting list of one term is a blob of n
 little-endian `uint16` passage numbers in rising order, then n bytes: the low six bits count the term in the
@@ -9,145 +9,28 @@ Segments are immutable except for their `dead` bits; a changed document is marke
 new segment. Small segments are merged (`merge`).
 """
 
-import secrets
-from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import Final
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from mnemark.index.analysis import Analysis, PassageText, Receiver, Sent, TermNumbers, analysed
-from mnemark.index.rows import ROW, SUSPECT, Rows
-from mnemark.index.workers import Answer, Workers
-
 MAX_SIZE: Final = 65_536
-_BLOCK: Final = 512
-"""Passages that are analysed together."""
-_LONGEST: Final = np.iinfo(np.uint16).max
+TEXT_MAX: Final = 63
+HEAD_MAX: Final = 3
+HEAD_SHIFT: Final = 6
 
 Ids = npt.NDArray[np.uint16]
 Counts = npt.NDArray[np.uint8]
 
 
-class Posting(NamedTuple):
+class Posting(msgspec.Struct, frozen=True):
     """The posting list of one term: passage numbers and packed counts, both of shape (n,)."""
 
     ids: Ids
     counts: Counts
-
-
-class _Block(NamedTuple):
-    """Passages of a segment that are analysed together; `first` is the number of the first."""
-
-    first: int
-    passages: list[PassageText]
-
-
-class SegmentBuilder:
-    """Builder of a segment of up to `MAX_SIZE` passages.
-
-    Args:
-        workers: analyse passages where one is free.
-    """
-
-    def __init__(self, workers: Workers | None = None) -> None:
-        self._workers = workers
-        self._name = secrets.token_hex(8)
-        """Tells workers this segment from others."""
-        self._receivers: defaultdict[int, Receiver] = defaultdict(Receiver)
-        """By the number of the worker."""
-        self._numbers = TermNumbers()
-        self._rows: list[tuple[object, ...]] = []
-        self._block = _Block(0, [])
-        """The last passages, which are not analysed."""
-        self._awaited: deque[tuple[_Block, Answer]] = deque()
-        """Passages that a worker analyses."""
-        self._analyses: dict[int, Analysis] = {}
-        """Those of all others, by the number of their first passage."""
-        self._built: dict[str, bytes] = {}
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def copy(self) -> "SegmentBuilder":
-        """Return an independent copy."""
-        self.analyse()
-        other = SegmentBuilder()
-        other._numbers.update(self._numbers)
-        other._rows, other._analyses = self._rows[:], self._analyses.copy()
-        other._block = _Block(len(self), [])
-        return other
-
-    def add(self, row: tuple[object, ...], passage: PassageText) -> None:
-        """Add a passage; `row` has the fields of `ROW` in order, `rows` adds what follows from the text."""
-        self._rows.append(row)
-        self._block.passages.append(passage)
-        self._built = {}
-        if len(self._block.passages) >= _BLOCK:
-            self._pass_on()
-
-    def analyse(self) -> None:
-        """Analyse all passages."""
-        self._analyse_here(self._block)
-        self._block = _Block(len(self), [])
-        while self._awaited:
-            self._take_answer()
-
-    def _pass_on(self) -> None:
-        """Let a worker analyse the block, or do it here, and start the next block."""
-        block, self._block = self._block, _Block(len(self), [])
-        answer = self._workers.submit("analyse", self._name, block.passages) if self._workers else None
-        if answer is None:
-            self._analyse_here(block)
-        else:
-            self._awaited.append((block, answer))
-        while self._awaited and self._awaited[0][1].ready:
-            self._take_answer()
-
-    def _analyse_here(self, block: _Block) -> None:
-        if block.passages:
-            self._analyses[block.first] = analysed(block.passages, self._numbers)
-
-    def _take_answer(self) -> None:
-        block, answer = self._awaited.popleft()
-        found = answer.result()
-        if found is None:  # the worker is lost
-            self._analyse_here(block)
-        else:
-            receiver = self._receivers[answer.worker]
-            self._analyses[block.first] = receiver.received(Sent(*found), self._numbers)
-
-    def rows(self) -> Rows:
-        """Return the ranking columns, shape (size,)."""
-        self.analyse()
-        rows = np.array(self._rows, dtype=ROW)
-        for first, found in self._analyses.items():
-            block = rows[first : first + len(found.lengths)]
-            block["length"] = np.minimum(found.lengths, _LONGEST)
-            block["flags"] |= np.where(found.suspects, SUSPECT, 0).astype(np.uint8)
-        return rows
-
-    def postings(self) -> Iterator[tuple[str, bytes]]:
-        """Yield every term with its encoded posting list, sorted by term."""
-        self.analyse()
-        found = [analysis.keys + (first << 8) for first, analysis in self._analyses.items()]
-        keys = np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
-        ids, counts = (keys >> 8).astype("<u2").tobytes(), keys.astype(np.uint8).tobytes()
-        ends = np.cumsum(np.bincount(keys >> 24, minlength=len(self._numbers))).tolist()
-        for term in sorted(self._numbers):
-            number = self._numbers[term]
-            start, end = ends[number - 1] if number else 0, ends[number]
-            if start < end:
-                yield term, ids[2 * start : 2 * end] + counts[start:end]
-
-    def posting(self, term: str) -> Posting | None:
-        """Return the decoded posting list of one term, or None."""
-        if not self._built:
-            self._built = dict(self.postings())
-        data = self._built.get(term)
-        return None if data is None else decode(data)
 
 
 def dead_bits(data: bytes, size: int) -> npt.NDArray[np.bool_]:

@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from mnemark.index.analysis import HEAD_SHIFT, TEXT_MAX
 from mnemark.index.rows import ROW, Rows
-from mnemark.index.segment import Counts, Posting
+from mnemark.index.segment import HEAD_SHIFT, TEXT_MAX, Counts, Posting
 
 Positions = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float32]
@@ -34,7 +34,7 @@ class SegmentView(NamedTuple):
     posting: Callable[[str], Posting | None]
 
 
-class TermHits(NamedTuple):
+class TermHits(msgspec.Struct, frozen=True):
     """The hits of a term: rising positions, counts in text and in head (float32)."""
 
     pos: Positions

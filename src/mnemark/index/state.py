@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Self, TypeVar
 
 import apsw
+import msgspec
 
 from mnemark.errors import IntegrityError, NewerFormatError, ReadOnlyError
 from mnemark.files.layout import PRIVATE, private_folder
@@ -97,14 +98,14 @@ _BATCH: Final = 500
 T = TypeVar("T")
 
 
-class Use(NamedTuple):
+class Use(msgspec.Struct, frozen=True):
     """The number of uses of a ref, and the time of the last."""
 
     times: int
     last: datetime
 
 
-class Item(NamedTuple):
+class Item(msgspec.Struct, frozen=True):
     """A queue item: turns on lines `first` to `last` of a session's file, 1-based and inclusive."""
 
     id: int

@@ -26,11 +26,11 @@ from mnemark.index import schema
 from mnemark.index.connections import Connections
 from mnemark.index.derived import Ranges, ranges
 from mnemark.index.kept import WrittenPassages
+from mnemark.index.passage import COLUMNS
 from mnemark.index.plan import Known
 from mnemark.index.rows import ROW
 from mnemark.index.segment import Posting, dead_bits, decode
 from mnemark.index.snapshot import Positions, SegmentView, Snapshot
-from mnemark.index.units import COLUMNS
 from mnemark.text.words.segment import fingerprint
 from mnemark.types import WHOLE, Kind, Origin, ref_to
 

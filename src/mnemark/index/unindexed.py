@@ -8,8 +8,9 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+import msgspec
 import numpy as np
 
 from mnemark.errors import UsageError
@@ -17,12 +18,12 @@ from mnemark.files import layout, listing, platform
 from mnemark.files.layout import Place
 from mnemark.files.scan import Ignore
 from mnemark.files.tombstones import Tombstones
-from mnemark.index.batch import passage_row, passage_text
-from mnemark.index.logs import LogReader
-from mnemark.index.segment import SegmentBuilder
+from mnemark.index.passage import Unit, scope_of
 from mnemark.index.snapshot import SegmentView
 from mnemark.index.store import Index, Record
-from mnemark.index.units import Unit, scope_of, turn_units
+
+if TYPE_CHECKING:
+    from mnemark.index.segment_builder import SegmentBuilder
 
 MAX_BYTES: Final = 1 << 20
 """Maximum unsynced bytes to read; beyond it the result is marked incomplete."""
@@ -34,7 +35,7 @@ Growth = tuple[tuple[str, int], ...]
 """Paths and sizes of logs that differ from their indexed state."""
 
 
-class _ReadLog(NamedTuple):
+class _ReadLog(msgspec.Struct, frozen=True):
     """The part of a log that was read."""
 
     inode: int
@@ -60,7 +61,7 @@ class Pending(NamedTuple):
     """Logs that are not in the index, in path order: id, and the number of indexed paths before it."""
     replaced: tuple[int, ...] = ()
     """Documents whose indexed passages are outdated and ignored."""
-    builder: SegmentBuilder | None = None
+    builder: "SegmentBuilder | None" = None
     """The builder of the segment."""
     read: Mapping[str, _ReadLog] = {}
     """The part read of each log, by path."""
@@ -69,7 +70,7 @@ class Pending(NamedTuple):
 NOTHING: Final = Pending(None, {}, {}, {}, complete=True)
 
 
-class _IndexedLog(NamedTuple):
+class _IndexedLog(msgspec.Struct, frozen=True):
     """The indexed state of a log."""
 
     document: int
@@ -189,6 +190,8 @@ class _Loading:
         self.known = _known(index)
         self.stale = stale
         self.scopes = index.scopes()
+        from mnemark.index.segment_builder import SegmentBuilder
+
         self.builder = SegmentBuilder()
         self.records: dict[int, Record] = {}
         self.documents: dict[str, int] = {}
@@ -254,6 +257,10 @@ class _Loading:
         before = self.read.get(path)
         if before is not None and state is not None and state.size == before.tail:
             return
+        from mnemark.index.batch import passage_row, passage_text
+        from mnemark.index.logs import LogReader
+        from mnemark.index.units import turn_units
+
         reader = LogReader(self.index.root, path)
         start = self._start(path, known, size)
         lines = known.lines if known and start else 0

@@ -4,10 +4,8 @@ The `head` of a unit is title, file name, speaker and date, indexed with the tex
 Neighbouring passages are not copied into a unit: their scores are added at query time.
 """
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any, Final
 
@@ -15,21 +13,16 @@ import msgspec
 from msgspec.structs import replace
 
 from mnemark.facts.known import FACT
-from mnemark.facts.model import Fact, refs_in
-from mnemark.facts.parse import ParsedFact, clean
+from mnemark.facts.model import Fact, fact_text, refs_in
+from mnemark.facts.parse import ParsedFact
 from mnemark.files.layout import EPISODES, FACTS, Place, in_scope
-from mnemark.files.names import SOURCES
 from mnemark.index.derived import linked, sourced_lines
+from mnemark.index.passage import COLUMNS, Unit, date_words
 from mnemark.index.rows import LINE_SHIFT, first_ordinal
 from mnemark.text.markdown.frontmatter import document_title, front_matter
 from mnemark.text.markdown.generated import split
 from mnemark.text.markdown.passages import passages, text_passages
 from mnemark.types import Kind, Origin, Passage, Turn
-
-
-def fact_text(fact: Fact) -> str:
-    """Return the text of a fact that is indexed and embedded."""
-    return clean(f"{fact.predicate}: {fact.value}" if fact.predicate else fact.value)
 
 
 def _blank_bullets(text: str, found: Sequence[tuple[ParsedFact, Fact]]) -> str:
@@ -46,11 +39,6 @@ def _has_body(text: str) -> bool:
     return any(line.strip() and not line.lstrip().startswith("#") for line in text.splitlines())
 
 
-MONTHS: Final = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
-WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _OBSERVATIONS: Final = "## Observations"
 """Heading of the section of a daily note with tool observations."""
 _DERIVED_ROLES: Final = frozenset(
@@ -59,67 +47,9 @@ _DERIVED_ROLES: Final = frozenset(
 """Files whose generated text repeats turns or facts."""
 _REPEATED: Final = {"scratchpad": EPISODES, "longterm": FACTS, "identity": FACTS, "persona": FACTS}
 """Folders whose files the generated lines of a page repeat, where they name none."""
-COLUMNS: Final = "columns"
-"""Key of the `types.Columns` of a passage in its `meta`, where it is a part of a line."""
 _NOTHING: Final[Mapping[str, Any]] = {}
 _CHUNK_MASK: Final = (1 << LINE_SHIFT) - 1
 """Mask of the chunk in an ordinal."""
-
-
-class Unit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A passage to index: part of a note, a fact, or a turn (or part of one) of a session."""
-
-    ordinal: int
-    start_line: int
-    end_line: int
-    kind: Kind
-    origin: Origin
-    role: str = ""
-    title: str
-    date: str | None
-    text: str
-    head: str
-    meta: Mapping[str, Any] = {}
-    sources: Sequence[str] = ()
-    """Refs of what a derived passage comes from; see `derived`."""
-
-    def key(self) -> bytes:
-        """Return the content key, a 16-byte hash of the embedded text: equal texts share a vector."""
-        return content_key(self.title, self.text)
-
-
-def passage_columns(unit: Unit) -> tuple[object, ...]:
-    """Return what is stored of a unit, in the order of the table's columns."""
-    *columns, _head, meta, sources = msgspec.structs.astuple(unit)
-    meta = {**meta, SOURCES: sources} if sources else meta
-    return (*columns, msgspec.json.encode(meta).decode() if meta else "{}")
-
-
-def content_key(title: str, text: str) -> bytes:
-    """Return the content key of a passage with this title and text."""
-    return hashlib.blake2b(embedded_text(title, text).encode(), digest_size=16).digest()
-
-
-def embedded_text(title: str, text: str) -> str:
-    """Return the text of a passage that is embedded."""
-    return f"{title}\n{text}" if title else text
-
-
-@lru_cache(maxsize=1024)
-def _day_words(day: str) -> str:
-    moment = datetime.fromisoformat(day)
-    month, weekday = MONTHS[moment.month - 1], WEEKDAYS[moment.weekday()]
-    return f"{day} {month} {moment.day} {weekday} {moment.year}年{moment.month}月{moment.day}日"
-
-
-def date_words(date: str | None) -> str:
-    """Return the search terms of a date: "2025-01-18 January 18 Saturday 2025年1月18日"."""
-    if not date:
-        return ""
-    try:
-        return _day_words(date[:10])
-    except ValueError:
-        return date
 
 
 def note_units(
@@ -256,12 +186,6 @@ def _attachment_names(turn: Turn) -> str:
     """Return the names of a turn's attachments, which are indexed in its head."""
     names = (file.get("name") or file.get("path") for file in turn.attachments if isinstance(file, Mapping))
     return " ".join(PurePosixPath(name).name for name in names if isinstance(name, str))[:200]
-
-
-def scope_of(unit: Unit, place: Place) -> str:
-    """Return the scope of a unit: its file's, or the one named by a journal line."""
-    scope = unit.meta.get("scope") if place.role == "journal" else None
-    return scope if isinstance(scope, str) else place.scope
 
 
 def _turn_texts(turn: Turn, limit: int) -> Iterator[tuple[Kind, Origin, str]]:

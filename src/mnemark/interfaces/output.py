@@ -123,6 +123,8 @@ def error(text: str) -> None:
 
 def safe(text: str) -> str:
     """Return `text` with characters that could control a terminal escaped."""
+    if text.replace("\n", "").replace("\t", "").isprintable():
+        return text
     return _UNSAFE.sub(lambda match: f"‹U+{ord(match[0]):04X}›", text)
 
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from mnemark.interfaces.process import debugging
+from mnemark.interfaces.process import SEARCH, debugging, load
 
 _WAIT: Final = 2.0
 """Seconds to wait for the daemon."""
@@ -140,22 +140,12 @@ def environment() -> dict[str, str]:
 
 
 def _run_here(line: Line, given: str | None) -> None:
-    import gc
-
-    gc.disable()  # what is loaded stays: looking through it again and again takes a tenth of a start
+    load(*(() if line.command == "read" else SEARCH), "mnemark.interfaces.queries")
     from pathlib import Path
 
     from mnemark.interfaces.queries import QUERIES, read_text
     from mnemark.interfaces.workspace import place
 
-    if line.command != "read":
-        # First, and not from the depth of our own imports: where its thousands of small calls cross a piece
-        # of Python's stack, it takes 15 ms longer.
-        import numpy  # noqa: F401, ICN001
-
-        import mnemark.memory.memory  # noqa: F401
-    gc.freeze()
-    gc.enable()
     text = line.text if line.command == "read" else read_text(line.text)
     found = place(Path(given) if given else None, any_folder=True)
     QUERIES[line.command](found, text, **line.options)

@@ -60,11 +60,12 @@ def call(memory: "Memory", name: str, given: Mapping[str, Any], *, folder: str =
 def _scope_at(memory: "Memory", tool: Tool, given: Mapping[str, Any], folder: str) -> Result:
     """Return the scope of a call from a folder: of its project, unless it writes what is about the person."""
     from mnemark.agent.hook.project import project_of, scope_of_statement
-    from mnemark.memory.learning.placement import Statement
 
     project = project_of(memory.root, "", folder, kept=memory.config.projects)
     scope = project.scope
     if not tool.reads:
+        from mnemark.memory.learning.placement import Statement
+
         memory.check_writable("write")
         subject, predicate = given.get("subject", "user"), given.get("predicate", "")
         said = Statement(subject, predicate, given.get("value", ""), given.get("type", "fact"))

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from mnemark.errors import (
     BusyError,
     MnemarkError,
@@ -32,7 +34,7 @@ WAIT_SECONDS = 2.0
 """Seconds that a search waits for another process to sync before it uses the index as it is."""
 
 
-class Place(NamedTuple):
+class Place(msgspec.Struct, frozen=True):
     """What a command is about."""
 
     root: Path

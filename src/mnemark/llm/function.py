@@ -8,8 +8,8 @@ from mnemark.llm.base import LLMUnavailable, Message
 from mnemark.llm.breaker import Breaker
 from mnemark.llm.budget import Meter
 from mnemark.llm.dialogue import Dialogue, Reply, shown, tokens_of
-from mnemark.net import within
 from mnemark.text.words.tokens import estimate_tokens
+from mnemark.threads import within
 
 _EXPECTED_TOKENS = 1024
 """Answer tokens reserved in the budget per call, as a function has no `max_tokens`."""

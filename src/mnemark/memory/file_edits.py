@@ -6,16 +6,15 @@ An edit is first appended to the journal as a change of kind "write" with its hu
 """
 
 from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from mnemark.errors import MnemarkError, NotFoundError, ReadOnlyError, UsageError
+from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
 from mnemark.files import edit as editing
 from mnemark.files import layout, platform
 from mnemark.files.edit import PATIENCE, EditResult, edit
 from mnemark.files.ids import new_id
 from mnemark.files.journal import Change
-from mnemark.memory.journal.edits import EditJournal, Entry
+from mnemark.memory.journal.edits import EditJournal, Entry, all_ended
 from mnemark.text.markdown.hunks import Hunk, apply, diff, hunks, take_back, without_context
 from mnemark.types import Json, Origin, Problem
 
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 
 Status = Literal["written", "unchanged", "deferred"]
 _RECOVERY_TIMEOUT: Final = 0.5
-_SETTLED: Final = "edits"
-"""Name of the position in `state.db` up to which all edits of this machine's journal have ended."""
 
 
 class Written(NamedTuple):
@@ -208,16 +205,7 @@ def finish_new(ws: "OpenWorkspace") -> list[Problem]:
 
     The journal grows for years, and this is asked at each end of a session and each sync.
     """
-    if ws.readonly:
-        return []
-    with suppress(MnemarkError), ws.edits.lock:  # the bookkeeping cannot be read: the journal can
-        before = ws.state.position(_SETTLED)
-        after = ws.edits.settled(before)
-        if after is not None:
-            if after != before:
-                ws.state.note({_SETTLED: after})
-            return []
-    return finish(ws)
+    return [] if ws.readonly or all_ended(ws.edits, ws.state) else finish(ws)
 
 
 def _redo(ws: "OpenWorkspace", entry: Entry) -> Literal["written", "deferred", "lost"]:

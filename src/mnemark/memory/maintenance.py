@@ -11,9 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from mnemark.errors import BusyError, MnemarkError
-from mnemark.facts import remember
 from mnemark.files import layout, platform
-from mnemark.memory import file_edits
 from mnemark.memory.open_workspace import OpenWorkspace
 
 _SWEEP_SECONDS: Final = 60.0
@@ -30,8 +28,8 @@ def before_sync(ws: OpenWorkspace) -> list[str]:
             platform.sweep_folder(folder)
     if (ws.root / "journal").is_dir():
         steps: tuple[tuple[str, Callable[[OpenWorkspace], object]], ...] = (
-            ("facts that wait for their file", lambda ws: remember.catch_up(ws.fact_store)),
-            ("edits that were cut off", file_edits.finish_new),
+            ("facts that wait for their file", _write_facts),
+            ("edits that were cut off", _finish_edits),
             ("forgetting", finish_forgetting),
         )
         for name, step in steps:
@@ -44,6 +42,22 @@ def before_sync(ws: OpenWorkspace) -> list[str]:
     with _collect_failure("observations and attachments", failed):
         write_pending(ws)
     return failed
+
+
+def _write_facts(ws: OpenWorkspace) -> None:
+    if not ws.readonly and ws.fact_store.pending():
+        from mnemark.facts.pending import catch_up
+
+        catch_up(ws.fact_store)
+
+
+def _finish_edits(ws: OpenWorkspace) -> None:
+    from mnemark.memory.journal.edits import all_ended
+
+    if not ws.readonly and not all_ended(ws.edits, ws.state):
+        from mnemark.memory.file_edits import finish
+
+        finish(ws)
 
 
 def finish_forgetting(ws: OpenWorkspace) -> None:
@@ -62,10 +76,12 @@ def after_sync(ws: OpenWorkspace, *, touched: bool) -> list[str]:
     """Record in the journal what people changed in fact files, if the sync saw any; return the failures."""
     failed: list[str] = []
     if touched and ws.searcher.fact_index.changed():
+        from mnemark.facts.remember import follow
+
         for scope in ws.searcher.fact_index.scopes():
             # Where another program is saving the file, leave it to the next sync.
             with _collect_failure("changes in fact files", failed), suppress(BusyError):
-                remember.follow(ws.fact_store, scope)
+                follow(ws.fact_store, scope)
     return failed
 
 

@@ -18,9 +18,7 @@ from mnemark.files.disk_errors import tells_os_errors
 from mnemark.files.platform import make_folder
 from mnemark.files.scopes import scope_name
 from mnemark.index.sync import Progress, SyncReport
-from mnemark.memory.arguments import changed
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.memory.sessions.session import Session
 from mnemark.types import Kind, Origin, Recall, Turn
 
 if TYPE_CHECKING:
@@ -39,6 +37,7 @@ if TYPE_CHECKING:
     from mnemark.memory.review.explain import Why
     from mnemark.memory.review.review import Waiting
     from mnemark.memory.sessions.history import SpokenTurn
+    from mnemark.memory.sessions.session import Session
     from mnemark.memory.transfer.importer import Summary
     from mnemark.memory.transfer.transfer import ImportFormat
     from mnemark.memory.undo.revert import Reverted
@@ -90,6 +89,8 @@ class Memory(OpenWorkspace):
                 raise ReadOnlyError(f"cannot create {root}: {error.strerror}") from error
         settings = config if isinstance(config, Config) else load(root)
         if isinstance(config, Mapping):
+            from mnemark.memory.arguments import changed
+
             settings = changed(settings, config)
         memory = cls(root, settings, readonly=readonly, embedder=embedder)
         memory.host = model
@@ -112,7 +113,7 @@ class Memory(OpenWorkspace):
         user: str | None = None,
         agent: str | None = None,
         project: str | None = None,
-    ) -> Session:
+    ) -> "Session":
         """Return the session with that id; its file is created with its first turn.
 
         Start loading dictionaries, index and vectors in the background, so that a first `recall` is in time.
@@ -120,6 +121,8 @@ class Memory(OpenWorkspace):
         """
         links.check_again(self.root)
         self.searcher.load_behind()
+        from mnemark.memory.sessions.session import Session
+
         return Session(self, id, scope=scope_name(user=user, agent=agent, project=project))
 
     @cached_property

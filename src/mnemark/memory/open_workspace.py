@@ -13,8 +13,6 @@ from mnemark.files.config import Config
 from mnemark.files.disk_errors import tells_os_errors
 from mnemark.index.state import State
 from mnemark.index.store import Index
-from mnemark.memory.journal.edits import EditJournal
-from mnemark.memory.journal.erasures import still_waiting
 from mnemark.memory.journal.sessions import SessionJournal
 from mnemark.retrieval.searcher import Searcher
 from mnemark.text.dates.moment import Clock
@@ -24,6 +22,7 @@ if TYPE_CHECKING:
 
     from mnemark.files.episodes import Episodes
     from mnemark.llm import LLM, Message, Meter
+    from mnemark.memory.journal.edits import EditJournal
     from mnemark.memory.journal.pins import PinJournal
 
 
@@ -59,8 +58,10 @@ class OpenWorkspace(PlainWorkspace):
         return self.searcher.index
 
     @cached_property
-    def edits(self) -> EditJournal:
+    def edits(self) -> "EditJournal":
         """The automatic edits in the journal."""
+        from mnemark.memory.journal.edits import EditJournal
+
         return EditJournal(self.journal)
 
     @cached_property
@@ -89,7 +90,11 @@ class OpenWorkspace(PlainWorkspace):
         """
         hidden = self.visible.hidden
         unfinished = hidden.unfinished()
-        waits = still_waiting(self.root, unfinished) if unfinished else []
+        waits: list[str] = []
+        if unfinished:
+            from mnemark.memory.journal.erasures import still_waiting
+
+            waits = still_waiting(self.root, unfinished)
         found = [f"an erase is not finished: {one}" for one in waits[:most]]
         if len(waits) > most:
             found.append(f"an erase waits for {len(waits) - most:,} more files; `mnemark doctor` lists them")

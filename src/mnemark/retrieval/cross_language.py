@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from mnemark.embed.dictionary import expand
 from mnemark.index.snapshot import Mask, Snapshot
 from mnemark.retrieval.routes.lexical import QueryTerm
 
@@ -31,6 +30,8 @@ def bridge(terms: Sequence[QueryTerm], snapshot: Snapshot, mask: Mask | None) ->
     for unknown, to in directions:
         missing = [term for term in unknown if not _passage_count(snapshot, term, mask)]
         if missing and _is_used(snapshot, to, mask):
+            from mnemark.embed.dictionary import expand
+
             for term, weight in expand(missing, to)[:MAX_TRANSLATIONS]:  # the dictionary loads on first use
                 extra[term] = max(extra.get(term, 0.0), weight * WEIGHT)
     known = {term for term, _ in terms}
@@ -39,6 +40,8 @@ def bridge(terms: Sequence[QueryTerm], snapshot: Snapshot, mask: Mask | None) ->
 
 def load(terms: Sequence[QueryTerm]) -> None:
     """Load the dictionary ahead of the first query that needs it."""
+    from mnemark.embed.dictionary import expand
+
     expand([term for term, _ in terms], "en")
 
 

@@ -3,14 +3,16 @@
 import threading
 import time
 from collections.abc import Callable
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
-from mnemark.net import settle
+from mnemark.threads import settle
 from mnemark.types import Recall
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+    from queue import SimpleQueue
+
+    _Tasks = SimpleQueue[Callable[[], None] | None]
 
 Value = TypeVar("Value")
 
@@ -82,15 +84,14 @@ class DeadlineRunner(Generic[Value]):
             if self._workers >= _MAX_WORKERS:
                 return None
             self._workers += 1
+        from queue import SimpleQueue
+
         tasks: _Tasks = SimpleQueue()
         threading.Thread(target=_loop, args=(tasks,), name="mnemark-recall", daemon=True).start()
         return tasks
 
 
-_Tasks = SimpleQueue[Callable[[], None] | None]
-
-
-def _loop(tasks: _Tasks) -> None:
+def _loop(tasks: "_Tasks") -> None:
     while (task := tasks.get()) is not None:
         task()
         del task  # release its result before waiting for the next task

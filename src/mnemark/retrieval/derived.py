@@ -6,8 +6,9 @@ it says more of the question than any passage does.
 """
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
+import msgspec
 import numpy as np
 
 from mnemark.index.derived import Edges, positions_from
@@ -23,7 +24,7 @@ DENSE: Final = 0.8
 """Weight of a derived line's cosine in its sources."""
 
 
-class Added(NamedTuple):
+class Added(msgspec.Struct, frozen=True):
     """Frequencies of a term that derived lines add to their sources; a source may be there twice."""
 
     pos: Positions

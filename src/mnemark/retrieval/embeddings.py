@@ -15,7 +15,6 @@ from mnemark.index.store import Index
 from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.embed_missing import Progress, embed_missing
 from mnemark.index.vectors.open import discard_other_models, open_store
-from mnemark.net import OPENAI, check_host
 from mnemark.retrieval.routes.dense import QueryVector, RarityAware, VectorRows, WeightedQuery
 from mnemark.retrieval.search import DenseRoute
 
@@ -63,6 +62,8 @@ class Embeddings:
             if self._embedder is None:
                 config = self._config
                 if config.embedder.startswith("api:"):
+                    from mnemark.net import OPENAI, check_host
+
                     try:
                         check_host(config.embedder_url or OPENAI, "the embedder", user_config.hosts())
                     except ConfigError as error:  # the lexical route still works

@@ -4,7 +4,9 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from mnemark.errors import MnemarkError
 from mnemark.facts import known, states
@@ -27,12 +29,12 @@ _SAVE_SECONDS: Final = 30.0
 """Minimum seconds between background writes of the stored states, which are written as a whole."""
 
 
-class _Kept(NamedTuple):
+class _Kept(msgspec.Struct, frozen=True):
     stamp: Stamp
     book: "FactIndex"
 
 
-class Facts(NamedTuple):
+class Facts(msgspec.Struct, frozen=True):
     """The fact index to answer with, and whether it is up to date."""
 
     book: "FactIndex | None" = None

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
+from mnemark.index.passage import COLUMNS
 from mnemark.index.reader import View
 from mnemark.index.rows import SUSPECT
 from mnemark.index.snapshot import Floats, Positions
 from mnemark.index.store import Record
-from mnemark.index.units import COLUMNS
 from mnemark.retrieval import past_facts
 from mnemark.retrieval.ranking import features, rank
 from mnemark.retrieval.render import NOTED, named, snippet

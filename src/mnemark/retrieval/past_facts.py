@@ -7,7 +7,9 @@ bullet of a fact file is shown if its fact is known to hold, or labelled as past
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from mnemark.facts.known import FACT
 from mnemark.facts.states import FactStates
@@ -21,7 +23,7 @@ IsPast = Callable[[str, str], bool]
 """Takes a scope and a line; returns whether the line restates a fact that no longer holds."""
 
 
-class Kept(NamedTuple):
+class Kept(msgspec.Struct, frozen=True):
     """The hits that may be shown, and the ratio of the best score among them to the best before."""
 
     hits: tuple[Hit, ...]

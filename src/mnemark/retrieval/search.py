@@ -11,11 +11,11 @@ import numpy as np
 from msgspec.structs import replace
 
 from mnemark.facts.states import FactStates
+from mnemark.index.passage import embedded_text
 from mnemark.index.reader import Reader, View
 from mnemark.index.rows import NO_TIME, seconds, wall_time
 from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot
 from mnemark.index.store import Record
-from mnemark.index.units import embedded_text
 from mnemark.retrieval import derived, filters, past_facts
 from mnemark.retrieval.cross_language import bridge
 from mnemark.retrieval.fact_index import FactIndex
@@ -24,7 +24,7 @@ from mnemark.retrieval.hits import HitMaker, sorted_candidates
 from mnemark.retrieval.presets import DEFAULT, SUSPECT_FACTOR, Preset
 from mnemark.retrieval.query import Query, reread_times, understand
 from mnemark.retrieval.ranking import confidence, features, fusion, people, rank, rescore, ties
-from mnemark.retrieval.routes import dense, lexical, qmd
+from mnemark.retrieval.routes import dense, lexical
 from mnemark.retrieval.routes.dense import QueryVector, VectorRows, WeightedQuery
 from mnemark.retrieval.turns import in_turn
 from mnemark.text.words.normalize import normalize
@@ -33,6 +33,7 @@ from mnemark.types import DateRange, Hit
 
 if TYPE_CHECKING:
     from mnemark.retrieval.ranking.rerank import BackgroundReranker
+    from mnemark.retrieval.routes.qmd import PendingQuery
 
 _CANDIDATES: Final = 32
 _MIN_EVENT_SHARE: Final = 0.6
@@ -73,7 +74,7 @@ class Found(NamedTuple):
     believable: float
 
 
-class DenseRoute(NamedTuple):
+class DenseRoute(msgspec.Struct, frozen=True):
     """Inputs of the dense route: the pending query vector, and the vector row of each passage."""
 
     vector: QueryVector | WeightedQuery
@@ -89,7 +90,7 @@ def search(
     *,
     fact_index: FactIndex | None = None,
     states: FactStates | None = None,
-    asked: qmd.PendingQuery | None = None,
+    asked: "PendingQuery | None" = None,
 ) -> Found:
     """Search one snapshot of the index.
 
@@ -121,7 +122,7 @@ class _Search:
         self.route = route
         self.degraded = degraded
         self.reranker: BackgroundReranker | None = None
-        self.pending: qmd.PendingQuery | None = None
+        self.pending: PendingQuery | None = None
         self.is_past: past_facts.IsPast = lambda _scope, _line: False
         self.qmd_scores: Floats | None = None
         """QMD's scores by position; None without an answer."""
@@ -371,6 +372,8 @@ class _Search:
         if problem:
             self.degraded.append(f"qmd: {problem}")
             return fused
+        from mnemark.retrieval.routes import qmd
+
         self.qmd_scores = qmd.scores(self.view, places)
         return fused + fusion.beside(self.qmd_scores, self.request.preset, qmd.WEIGHT)
 

@@ -24,7 +24,7 @@ from mnemark.facts.model import Fact
 from mnemark.facts.store import FactStore
 from mnemark.facts.visible import Visible
 from mnemark.files import layout, links, platform
-from mnemark.files.config import Config
+from mnemark.files.config import Config, RoutesConfig
 from mnemark.files.locks import LOCK_SECONDS
 from mnemark.files.mounts import Mounted, mounts_of
 from mnemark.files.platform import make_folder
@@ -46,7 +46,6 @@ from mnemark.retrieval.mounts import Mounts
 from mnemark.retrieval.presets import preset as named_preset
 from mnemark.retrieval.query import understand
 from mnemark.retrieval.refresh import ExternalEdits, IndexRefresher
-from mnemark.retrieval.routes import qmd
 from mnemark.retrieval.search import Found, Request, search
 from mnemark.retrieval.turns import OutOfTimeError, in_turn
 from mnemark.retrieval.usage import UsageCounter
@@ -58,6 +57,7 @@ if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
     from mnemark.retrieval.ranking.rerank import BackgroundReranker
+    from mnemark.retrieval.routes.qmd import QmdClient
 
 _SYNC_SHARE: Final = 0.3
 """Share of a deadline that a recall waits for a sync."""
@@ -81,6 +81,12 @@ def _reranker(root: Path, folder: str) -> "BackgroundReranker":
 
     model = root / Path(folder).expanduser()
     return BackgroundReranker(lambda: OnnxReranker(model))
+
+
+def _qmd(config: RoutesConfig) -> "QmdClient":
+    from mnemark.retrieval.routes.qmd import QmdClient
+
+    return QmdClient(config)
 
 
 class Searcher:
@@ -110,7 +116,7 @@ class Searcher:
         self.embedder = embedder
         self._unfinished = unfinished
         config = workspace.config
-        self.qmd = qmd.QmdClient(config.routes) if config.routes.qmd else None
+        self.qmd = _qmd(config.routes) if config.routes.qmd else None
         self.reranker = _reranker(workspace.root, config.reranker) if config.reranker else None
         self._temporary: TemporaryDirectory[str] | None = None
         self._unwritable = ""

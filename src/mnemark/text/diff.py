@@ -9,7 +9,6 @@ changed: a correct diff, if not the shortest.
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
-from difflib import SequenceMatcher
 from typing import Final, NamedTuple
 
 _MOST_WORK: Final = 1_000_000  # steps of the matcher in one call, at worst: some tenths of a second
@@ -64,31 +63,6 @@ def changes(one: Sequence[Hashable], other: Sequence[Hashable]) -> list[Gap]:
     return found
 
 
-def runs_in(items: Sequence[Hashable], wanted: Sequence[Hashable]) -> Iterator[int]:
-    """Yield the positions of `wanted` as a contiguous run, overlaps included; linear (Knuth, Morris, Pratt).
-
-    >>> list(runs_in("aaab", "aa"))
-    [0, 1]
-    """
-    if not wanted:
-        return
-    back = [0] * len(wanted)
-    same = 0
-    for place in range(1, len(wanted)):
-        while same and wanted[place] != wanted[same]:
-            same = back[same - 1]
-        same += wanted[place] == wanted[same]
-        back[place] = same
-    same = 0
-    for place, item in enumerate(items):
-        while same and item != wanted[same]:
-            same = back[same - 1]
-        same += item == wanted[same]
-        if same == len(wanted):
-            yield place - same + 1
-            same = back[same - 1]
-
-
 class _Matcher:
     """Compares two sequences within `_MOST_WORK` steps of `difflib`."""
 
@@ -129,6 +103,8 @@ class _Matcher:
         mine, theirs = Counter(self._one[a:b]), Counter(self._other[c:d])
         work = sum(count * theirs[item] for item, count in mine.items()) * min(b - a, d - c)
         if work <= self._left:
+            from difflib import SequenceMatcher  # a start needs none
+
             self._left -= work
             matcher = SequenceMatcher(None, self._one[a:b], self._other[c:d], autojunk=False)
             return [Run(a + x, c + y, size) for x, y, size in matcher.get_matching_blocks() if size]

@@ -13,7 +13,6 @@ from mnemark.agent.hook import notes
 from mnemark.errors import MnemarkError
 from mnemark.files import layout, platform
 from mnemark.files.projects import FOLDER, PERSON, Project, folders, project_at, scope_of, scope_of_session
-from mnemark.files.sessions import SessionLog
 
 if TYPE_CHECKING:
     from mnemark.memory.learning.placement import Statement
@@ -39,6 +38,8 @@ def project_of(
         return PERSON
     if not session:
         return project_at(root, folder)
+    from mnemark.files.sessions import SessionLog
+
     name = SessionLog(root, session).name
     if (scope := scope_of_session(root, name)) is not None:
         return Project(scope)
@@ -104,5 +105,7 @@ def _note(root: Path, name: str, project: Project) -> None:
 
 def forget_note(root: Path, session: str) -> None:
     """Remove the note of a session that has ended."""
+    from mnemark.files.sessions import SessionLog
+
     with suppress(OSError):
         platform.FS.unlink(notes.place_of(root, SessionLog(root, session).name, _NOTE))

@@ -1,6 +1,6 @@
 """Embed passages that have no vector yet, in batches."""
 
-import secrets
+import os
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from typing import Final
@@ -11,10 +11,10 @@ import numpy as np
 from mnemark.embed.base import Embedder
 from mnemark.embed.bundled import BundledEmbedder
 from mnemark.files.locks import sync_lock
+from mnemark.index.passage import embedded_text
 from mnemark.index.rows import ROW, Rows
 from mnemark.index.segment import dead_bits
 from mnemark.index.store import Index
-from mnemark.index.units import embedded_text
 from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.keys import Packed
 from mnemark.index.workers import Answer, workers_for
@@ -86,7 +86,7 @@ def embed_missing(
     changed = [one for one, content in sums.items() if not content or known.get(one) != content]
     wanted = missing(index, store, changed)
     keys = list(wanted)
-    offset = secrets.randbelow(len(keys)) if keys else 0
+    offset = int.from_bytes(os.urandom(4)) % len(keys) if keys else 0
     keys = keys[offset:] + keys[:offset]
     embedded = 0
 

@@ -7,7 +7,6 @@ The layout is in `rows`.
 """
 
 import os
-import secrets
 import threading
 import time
 from contextlib import suppress
@@ -158,7 +157,7 @@ class VectorFile(VectorStore):
         new = self.path.with_name(f"{self.path.stem}.{os.getpid()}-{threading.get_ident()}.vec.new")
         raw = self._view.raw
         # Never 0, which stands for "no file".
-        header = Header(self.model, self.dimension, generation=secrets.randbits(63) + 1)
+        header = Header(self.model, self.dimension, generation=(int.from_bytes(os.urandom(8)) >> 1) + 1)
         with open_new(new) as file:
             file.write(header.pack(len(rows)))
             for start in range(0, len(rows), _COPY_ROWS):

@@ -19,10 +19,10 @@ import mmap
 import os
 import struct
 import zlib
-from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, Self
+from typing import BinaryIO, Self
 
+import msgspec
 import numkong
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +51,7 @@ _GATHER_SHARE = 8
 at 1 in 4 with 100,000 rows and at 1 in 7 with 1,000,000, which exceed the processor's cache."""
 
 
-class Header(NamedTuple):
+class Header(msgspec.Struct, frozen=True):
     """The identity of a file. `generation` is a new random number whenever row numbers change."""
 
     model: str
@@ -88,8 +88,7 @@ class Header(NamedTuple):
         return header, COMMITTED.unpack_from(head, COMMITTED_AT)[0]
 
 
-@dataclass(frozen=True)
-class View:
+class View(msgspec.Struct, frozen=True):
     """A consistent, mapped prefix of a file. Readers may keep it after a newer one replaces it."""
 
     file_id: tuple[int, int] | None

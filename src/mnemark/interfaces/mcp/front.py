@@ -17,6 +17,7 @@ from mnemark.agent import daemon
 from mnemark.errors import MnemarkError
 from mnemark.files.disk_errors import shortage
 from mnemark.interfaces.mcp import protocol
+from mnemark.interfaces.process import SEARCH, load
 from mnemark.interfaces.tools import BY_NAME
 
 if TYPE_CHECKING:
@@ -182,12 +183,14 @@ class Front:
         return found
 
     def _run_here(self, root: Path, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        from mnemark.interfaces.tools_run import call
-        from mnemark.memory.memory import Memory
-
         with self._opening:
             if self._memory is None:
+                load(*SEARCH)
+                from mnemark.memory.memory import Memory
+
                 self._memory = Memory.open(root)
+        from mnemark.interfaces.tools_run import call
+
         return call(self._memory, name, arguments, folder=self._folder)
 
     def _workspace(self) -> Path:

@@ -11,7 +11,7 @@ import msgspec
 
 from mnemark.errors import BusyError, ReadOnlyError, UsageError
 from mnemark.facts.model import Fact
-from mnemark.facts.remember import catch_up
+from mnemark.facts.pending import catch_up
 from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import FactVersion, when
 from mnemark.files.scopes import scopes_among

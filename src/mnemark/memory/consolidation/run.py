@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from mnemark.errors import ConfigError
-from mnemark.facts.files import applied
+from mnemark.facts.file_changes import applied
 from mnemark.facts.model import Fact
-from mnemark.facts.remember import catch_up, follow, remember_many
+from mnemark.facts.pending import catch_up
+from mnemark.facts.remember import follow, remember_many
 from mnemark.files.ids import new_id
 from mnemark.files.journal import Change
 from mnemark.files.scan import scan

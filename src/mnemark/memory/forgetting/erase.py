@@ -19,7 +19,7 @@ from mnemark.errors import IntegrityError, MnemarkError, UsageError
 from mnemark.facts import states
 from mnemark.facts.journal import said_mark
 from mnemark.facts.journal import words_of as words_of_fact
-from mnemark.facts.remember import catch_up
+from mnemark.facts.pending import catch_up
 from mnemark.facts.store import FactStore
 from mnemark.files import edit as editing
 from mnemark.files import layout, observations, platform

@@ -7,13 +7,14 @@ erasing "yes, please" from one turn does not change other turns.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from mnemark.facts.parse import clean, split_words
+from mnemark.facts.parse import split_words
 from mnemark.files.needles import BytePatterns, forms
 from mnemark.files.tombstones import line_mark
 from mnemark.memory.forgetting.select import PART, Item
 from mnemark.memory.forgetting.titles import Left
 from mnemark.text.dates.written import dated
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.lines import clean
 from mnemark.text.markdown.comments import drop_comments
 from mnemark.text.summary.sentences import entities, request
 from mnemark.types import Json

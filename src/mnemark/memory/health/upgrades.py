@@ -8,7 +8,7 @@ import numpy as np
 
 from mnemark.embed.base import Embedder
 from mnemark.errors import MnemarkError
-from mnemark.index.units import embedded_text
+from mnemark.index.passage import embedded_text
 from mnemark.index.vectors.embed_missing import keys_of
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.retrieval.presets import preset

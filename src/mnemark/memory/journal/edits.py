@@ -2,19 +2,24 @@
 
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 import msgspec
 
+from mnemark.errors import MnemarkError
 from mnemark.files.journal import FOLDER, Change, Journal, JournalEntry, decode_change
 from mnemark.files.jsonl import records
+from mnemark.index.state import State
 from mnemark.text.markdown.hunks import Hunk
 from mnemark.types import Json, Origin
 
-State = Literal["open", "done", "dropped", "undone"]
-_ENDS: Final[Mapping[str, State]] = {"done": "done", "drop": "dropped", "undo": "undone"}
+EditState = Literal["open", "done", "dropped", "undone"]
+_ENDS: Final[Mapping[str, EditState]] = {"done": "done", "drop": "dropped", "undo": "undone"}
 """States of edits after the kinds of lines that end them."""
+_SETTLED: Final = "edits"
+"""Name of the position in `state.db` up to which all edits of this machine's journal have ended."""
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,10 +43,10 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     machine: str = ""
     offset: int = 0
     """Byte offset of its line in that machine's journal."""
-    state: State = "open"
+    state: EditState = "open"
 
 
-class Run(NamedTuple):
+class Run(msgspec.Struct, frozen=True):
     """A consolidation: the group id of its edits, its time, and the journal file of its machine."""
 
     group: str
@@ -61,7 +66,7 @@ class EditJournal:
     def _clear(self) -> None:
         self.entries: dict[str, Entry] = {}
         self._open: set[str] = set()
-        self._ends: dict[str, State] = {}
+        self._ends: dict[str, EditState] = {}
         self.runs: list[Run] = []
         """Consolidations, oldest first."""
 
@@ -89,7 +94,7 @@ class EditJournal:
             case "consolidate":
                 self.runs.append(Run(str(payload.get("group", "")), change.time, entry.file))
 
-    def _end(self, payload: Mapping[str, Json], state: State) -> None:
+    def _end(self, payload: Mapping[str, Json], state: EditState) -> None:
         for identifier in _ids(payload):
             self._ends[identifier] = state
             self._open.discard(identifier)
@@ -133,12 +138,23 @@ class EditJournal:
         return [one for one in found if one.machine == own]
 
 
+def all_ended(edits: EditJournal, state: State) -> bool:
+    """Return whether all edits of this machine have ended, by the lines since this was last asked and so."""
+    with suppress(MnemarkError), edits.lock:  # the bookkeeping cannot be read: the journal can
+        before = state.position(_SETTLED)
+        after = edits.settled(before)
+        if after is not None and after != before:
+            state.note({_SETTLED: after})
+        return after is not None
+    return False
+
+
 def _ids(payload: Mapping[str, Json]) -> list[str]:
     ids = payload.get("ids")
     return [one for one in ids if isinstance(one, str)] if isinstance(ids, list) else []
 
 
-def _ended(entry: Entry, state: State) -> Entry:
+def _ended(entry: Entry, state: EditState) -> Entry:
     return msgspec.structs.replace(entry, state=state, hunks=())
 
 

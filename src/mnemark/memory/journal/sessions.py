@@ -5,18 +5,22 @@ The state is updated incrementally from what was appended; each `OpenWorkspace` 
 
 import threading
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from mnemark.files.journal import Change
-from mnemark.files.sessions import Placed
 from mnemark.files.workspace import Workspace
 from mnemark.types import Json
+
+if TYPE_CHECKING:
+    from mnemark.files.sessions import Placed
 
 NOTES: Final = "sitting"
 """Kind of the entry with a model's notes on the turns of a sitting, whose ids it holds."""
 
 
-class Observed(NamedTuple):
+class Observed(msgspec.Struct, frozen=True):
     """An observation in the journal."""
 
     change: Change
@@ -30,7 +34,7 @@ class Observed(NamedTuple):
         return str(self.payload.get("session") or "")
 
 
-class Unpaged(NamedTuple):
+class Unpaged(msgspec.Struct, frozen=True):
     """A turn of this process whose attachments have no page yet."""
 
     scope: str
@@ -38,7 +42,7 @@ class Unpaged(NamedTuple):
     """Of the session."""
     given: frozenset[str]
     """Ids of turns whose attachments the caller passed in."""
-    placed: Placed
+    placed: "Placed"
 
 
 class SessionJournal:

@@ -6,7 +6,6 @@ from typing import Final
 
 from mnemark.errors import UsageError
 from mnemark.facts.model import Fact
-from mnemark.facts.parse import clean
 from mnemark.files import layout
 from mnemark.files.names import split_ref
 from mnemark.memory import file_edits
@@ -14,6 +13,7 @@ from mnemark.memory.file_edits import Written
 from mnemark.memory.learning.by_hand import contradiction, line_of, statements_of
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.lines import clean
 from mnemark.text.words.normalize import HAN
 
 _NEXT: Final = lazy_pattern(r"\s*(?:[-*+#>|]|\d{1,3}[.)、]|$)")

@@ -8,7 +8,8 @@ import msgspec
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.facts.journal import Edited
 from mnemark.facts.model import Fact
-from mnemark.facts.store import FactStore, drop_proposals
+from mnemark.facts.pending import drop_proposals
+from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import when
 from mnemark.files.journal import Change
 from mnemark.memory.curation.generated import remember_one

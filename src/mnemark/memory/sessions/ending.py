@@ -15,7 +15,7 @@ from typing import Final, Literal
 import msgspec
 
 from mnemark.errors import BusyError
-from mnemark.facts import remember
+from mnemark.facts import pending
 from mnemark.files.episodes import (
     Episode,
     EpisodeFile,
@@ -105,7 +105,7 @@ class _Ending:
         ws, session = self.ws, self.session
         for problem in file_edits.finish_new(ws):
             self.problems.append(f"{problem.path}: {problem.reason}")
-        remember.catch_up(ws.fact_store)  # facts that an interrupted end had acknowledged
+        pending.catch_up(ws.fact_store)  # facts that an interrupted end had acknowledged
         before = _last_end(ws, session)
         turns = self._unended_turns(before)
         noted = observations.note_down(ws, session.id, timeout=1.5)

@@ -9,7 +9,8 @@ import msgspec
 
 from mnemark.errors import MnemarkError, NotFoundError, UsageError
 from mnemark.facts.journal import Decided, FactJournal
-from mnemark.facts.store import FactStore, bring_in
+from mnemark.facts.pending import bring_in
+from mnemark.facts.store import FactStore
 from mnemark.facts.write import without_end, without_fact
 from mnemark.files.journal import FOLDER, Change, changes_of
 from mnemark.files.layout import scope_of

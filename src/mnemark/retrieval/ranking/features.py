@@ -1,8 +1,9 @@
 """Compute the confidence features from the arrays of a search."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
+import msgspec
 import numpy as np
 
 from mnemark.index.rows import ASKS
@@ -11,7 +12,7 @@ from mnemark.index.store import Record
 from mnemark.retrieval.ranking import confidence
 from mnemark.retrieval.ranking.fusion import best_positions
 from mnemark.retrieval.routes import lexical
-from mnemark.text.words.normalize import HAN, normalize
+from mnemark.text.words.normalize import normalize
 
 _TOP: Final = 3
 """Number of top passages searched for terms close together."""
@@ -23,7 +24,7 @@ _SMOOTHING: Final = 20
 """Number of passages added to smooth idf and the mean of cosines in a small memory."""
 
 
-class Inputs(NamedTuple):
+class Inputs(msgspec.Struct, frozen=True):
     """Inputs of the confidence of a search; arrays of shape (n,)."""
 
     snapshot: Snapshot
@@ -79,11 +80,15 @@ def _together(inputs: Inputs, idf: Mapping[str, float], pos: int) -> float:
 def _crossed(asked: Sequence[str], text: str) -> bool:
     """Return whether a text is in another language than the terms: one of both in Chinese, the other not."""
     sample = text[:_SAMPLE]
-    chinese = len(HAN.findall(sample))
-    asked_in_chinese = {HAN.match(term) is not None for term in asked}
+    chinese = sum(map(_is_chinese, sample))
+    asked_in_chinese = {_is_chinese(term[0]) for term in asked}
     if chinese * 3 > len(sample):
         return asked_in_chinese == {False}
     return not chinese and asked_in_chinese == {True}
+
+
+def _is_chinese(character: str) -> bool:
+    return "\u3400" <= character <= "\u9fff"
 
 
 def _terms_around(inputs: Inputs, pos: int) -> frozenset[str]:

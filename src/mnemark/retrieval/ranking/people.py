@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
+from mnemark.index.passage import MONTHS, WEEKDAYS
 from mnemark.index.snapshot import Mask, Positions, TermHits
-from mnemark.index.units import MONTHS, WEEKDAYS
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import HAN
 from mnemark.text.words.segment import query_terms
@@ -107,6 +107,8 @@ _ASKED: Final = lazy_pattern(
     r"|我[和跟与](?P<zh_with>[\u4e00-\u9fffA-Za-z·]{2,12}?)是?什么关系"
     r"|(?P<zh_to>[\u4e00-\u9fffA-Za-z·]{2,12}?)[和跟与]我是?什么关系",
 )
+_ASKED_WITH: Final = ("who", "know", "relat", "谁", "什么人", "哪位", "什么关系")
+"""Each match has one of these: without them, the pattern, which takes 4 ms to compile, is not needed."""
 _NOBODY: Final = frozenset(
     {
         "a",
@@ -133,7 +135,9 @@ _LONGEST: Final = 500
 
 def asked_about(question: str) -> str:
     """Return the name of the person whom a question asks who they are; empty for other questions."""
-    match = _ASKED.search(question[:_LONGEST])
+    question = question[:_LONGEST]
+    folded = question.casefold()
+    match = _ASKED.search(question) if any(word in folded for word in _ASKED_WITH) else None
     if match is None:
         return ""
     name = re.sub(r"['’]s$", "", next(value for value in match.groups() if value)).strip(" .'’")

@@ -1,8 +1,9 @@
 """Rank candidates: apply small factors, keep each route's best, drop duplicates. Pure."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
+import msgspec
 import numpy as np
 
 from mnemark.index.rows import CORE, NO_TIME, SUSPECT, Rows
@@ -12,7 +13,7 @@ from mnemark.retrieval.presets import SUSPECT_FACTOR, Preset
 _DAY: Final = 86_400.0
 
 
-class Ranked(NamedTuple):
+class Ranked(msgspec.Struct, frozen=True):
     """A ranked candidate."""
 
     pos: int

@@ -13,8 +13,8 @@ import numpy as np
 from mnemark.embed.reranker import BATCH, Reranker
 from mnemark.errors import MnemarkError
 from mnemark.index.snapshot import Floats
-from mnemark.net import background
 from mnemark.retrieval.deadline import TimedOut, by_deadline
+from mnemark.threads import background
 
 DEPTH: Final = 20
 """Number of candidates that are reranked."""

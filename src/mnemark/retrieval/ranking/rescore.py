@@ -11,8 +11,9 @@ sign for all kinds of memory, and were chosen on several of them at once; questi
 were among them, so a name is a soft boost. Notes and other documents are left alone.
 """
 
-from typing import Final, NamedTuple
+from typing import Final
 
+import msgspec
 import numpy as np
 
 from mnemark.index.rows import ASKS, KIND_CODE, LINE_SHIFT, USER
@@ -27,7 +28,7 @@ _SIGMAS: Final = 4.0
 """Standard deviations of the candidates' cosines that count as 1."""
 
 
-class Clues(NamedTuple):
+class Clues(msgspec.Struct, frozen=True):
     """What a search knows of its candidates."""
 
     snapshot: Snapshot

@@ -12,8 +12,9 @@ Each rule compares candidates that say the same of a question, so none has a wei
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
+import msgspec
 import numpy as np
 
 from mnemark.index.rows import CORE, NO_TIME, ORIGIN_CODE, UNTRUSTED, Rows
@@ -45,7 +46,7 @@ _MAX_NAMING: Final = 400
 """Maximum number of passages that name a person and are all looked at for who that is."""
 
 
-class Candidates(NamedTuple):
+class Candidates(msgspec.Struct, frozen=True):
     """The best candidates of a search, and what it knows of the question."""
 
     positions: Positions

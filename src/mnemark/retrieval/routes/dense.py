@@ -2,8 +2,9 @@
 
 import threading
 from collections.abc import Callable
-from typing import Final, NamedTuple, Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,14 +13,14 @@ from mnemark.errors import MnemarkError
 from mnemark.index.snapshot import Floats, Mask, Snapshot
 from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.keys import Packed
-from mnemark.net import background
 from mnemark.retrieval.deadline import TimedOut, by_deadline
+from mnemark.threads import background
 
 _SCORE_ALL_SHARE: Final = 0.7
 """Share of masked passages above which it is faster to score all than to gather those in the mask."""
 
 
-class Dense(NamedTuple):
+class Dense(msgspec.Struct, frozen=True):
     """Cosines, shape (n,), and the share of passages that have a vector."""
 
     scores: Floats
@@ -124,7 +125,7 @@ class RarityAware(Protocol):
         ...
 
 
-class Ready(NamedTuple):
+class Ready(msgspec.Struct, frozen=True):
     """A query vector and the store to compare it with; or the reason why there is none."""
 
     vector: NDArray[np.float32] | None

@@ -3,7 +3,9 @@
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from mnemark.facts.keys import subject_key, subject_names
 from mnemark.facts.model import Fact
@@ -33,7 +35,7 @@ _MAX_MATCHES: Final = 50
 """Maximum number of matches."""
 
 
-class Match(NamedTuple):
+class Match(msgspec.Struct, frozen=True):
     """A fact with the score of its match, 0 to 1, and the words of the query that matched."""
 
     version: FactVersion

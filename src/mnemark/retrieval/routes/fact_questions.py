@@ -9,7 +9,9 @@ patterns here. Pure: strings in, values out.
 import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from mnemark.facts.keys import plain_words, predicate_names, singular, subject_names
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -80,7 +82,7 @@ _SECOND: Final = lazy_pattern(r"\b(?:you|your|yours|yourself|assistant)\b|[你�
 _SECOND_ASKED: Final = lazy_pattern(r"\byour\b|[你您](?:的|叫|是|会|用)")
 
 
-class FactQuestion(NamedTuple):
+class FactQuestion(msgspec.Struct, frozen=True):
     """A parsed question."""
 
     subjects: frozenset[str]

@@ -3,7 +3,9 @@
 import re
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta, tzinfo
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from mnemark.facts.keys import holds_many
 from mnemark.facts.timeline import FactVersion
@@ -31,7 +33,7 @@ _DATED_BY_VALUE: Final = frozenset({"birthday", "deadline", "release date"})
 """Predicates whose value is a time: a time in the question is not that of which it holds."""
 
 
-class AskedTime(NamedTuple):
+class AskedTime(msgspec.Struct, frozen=True):
     """What a question says of the time of which a fact should hold."""
 
     spans: tuple[tuple[datetime, datetime], ...] = ()

@@ -7,17 +7,17 @@ and each is labelled.
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+import msgspec
 from msgspec.structs import replace
 
 from mnemark.facts.keys import subject_key
 from mnemark.facts.known import FACT
-from mnemark.facts.model import Fact
+from mnemark.facts.model import Fact, fact_text
 from mnemark.facts.timeline import FactVersion, when
 from mnemark.files import layout
 from mnemark.index.rows import NO_TIME, seconds
-from mnemark.index.units import fact_text
 from mnemark.retrieval.fact_index import FactIndex, State, describe, hit_of, meta_of, without_stop_words
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import SUSPECT_FACTOR
@@ -40,7 +40,7 @@ _NEW_SHARE: Final = 0.5
 _OWN: Final = frozenset({"user", "agent", "project"})
 
 
-class Joined(NamedTuple):
+class Joined(msgspec.Struct, frozen=True):
     """Hits with the facts merged in, and the best match's score: the confidence that a fact is the answer."""
 
     hits: tuple[Hit, ...]

@@ -16,6 +16,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+import msgspec
 import numpy as np
 
 from mnemark.index.derived import Edges
@@ -36,7 +37,7 @@ class QueryTerm(NamedTuple):
     weight: float = 1.0
 
 
-class Lexical(NamedTuple):
+class Lexical(msgspec.Struct, frozen=True):
     """Scores of all passages, float32 of shape (n,), with idf and postings of the terms."""
 
     scores: Floats
@@ -48,7 +49,7 @@ class Lexical(NamedTuple):
     hits: dict[str, TermHits]
 
 
-class Lengths(NamedTuple):
+class Lengths(msgspec.Struct, frozen=True):
     """Length normalisation of passages and documents, over the visible passages."""
 
     norm: Floats

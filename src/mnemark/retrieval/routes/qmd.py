@@ -18,8 +18,9 @@ from mnemark.files import user_config
 from mnemark.files.config import RoutesConfig
 from mnemark.index.reader import View
 from mnemark.index.snapshot import Floats
-from mnemark.net import Channel, RefusedError, TransientError, background, base_url, check_host, json_bytes
+from mnemark.net import Channel, RefusedError, TransientError, base_url, check_host, json_bytes
 from mnemark.retrieval.deadline import TimedOut, by_deadline
+from mnemark.threads import background
 
 _PATIENCE: Final = 2.0
 """Seconds that a search without a deadline waits."""

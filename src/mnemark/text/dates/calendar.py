@@ -9,7 +9,9 @@ term was computed from the ephemeris with `sxtwl` 2.0 and, but for 2100, agreed 
 import re
 from collections.abc import Callable, Mapping
 from datetime import date, timedelta
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 FIRST_YEAR: Final = 1990
 LAST_YEAR: Final = 2100
@@ -104,7 +106,7 @@ def _easter(shift: int, days: int = 1) -> Callable[[int], Days]:
     return lambda year: _span(easter_sunday(year) + timedelta(days=shift), days)
 
 
-class Festival(NamedTuple):
+class Festival(msgspec.Struct, frozen=True):
     """A festival: the function from a Gregorian year to its days, and patterns of its names."""
 
     days: Callable[[int], Days]

@@ -106,7 +106,7 @@ def spans(text: str, now: datetime) -> list[tuple[int, int, DateRange]]:
     here = now.replace(tzinfo=None)
     readings = [
         *(en.words(head, here) if en.QUICK.search(head) else ()),
-        *(zh.words(head, here) if zh.QUICK.search(head) else ()),
+        *(zh.words(head, here) if not head.isascii() and zh.QUICK.search(head) else ()),
     ]
     found = _without_overlaps([_with_modifiers(head, word) for word in _without_overlaps(readings)])
     if _HABIT.search(head):
@@ -285,22 +285,32 @@ _ZH_DOES: Final = (
 )
 _ZH_ASKS: Final = r"[^。？！\n]{0,30}?(?:什么|哪|谁|啥|多少|几|怎么|是否|吗)"
 Order = Literal["before", "after", "latest", "first"]
-_ORDER_READINGS: Final[tuple[tuple[Order, str], ...]] = (
-    ("before",
+_ORDER_READINGS: Final[tuple[tuple[Order, tuple[str, ...], str], ...]] = (
+    ("before", ("before", "之前", "以前"),
      rf"\b{_ASKS}\b[^.!?]{{0,60}}?\b{_DOES}\b[^.!?]{{0,40}}?\bbefore\s+\w|(?:之前|以前){_ZH_DOES}"),
-    ("after",
+    ("after", ("after", "之后", "以后", "接着", "然后"),
      rf"\b{_ASKS}\b[^.!?]{{0,60}}?\b{_DOES}\b[^.!?]{{0,40}}?\bafter\s+\w|(?:之后|以后|接着|然后){_ZH_DOES}"),
-    ("latest",
+    ("latest", ("",),
      (r"\b(?:latest|newest|most\s+recent(?:ly)?|currently|right\s+now|at\s+the\s+moment|nowadays|as\s+of\s+now|"
       r"up[\s-]to[\s-]date|last\s+time|(?:my|our|the|your|his|her|their)\s+current)\b|"
       rf"最近的?一次|上一次|最后一次|最新|(?:上次|现在|(?<!到)目前|当前|如今|眼下)(?!为止){_ZH_ASKS}")),
-    ("first",
+    ("first", ("first", "earliest", "第一次", "首次", "最早", "最初", "最先", "一开始", "起初", "头一次"),
      (r"\b(?:first\s+time|earliest|very\s+first|(?:when|where|how)\s++did\s++[^.!?]{1,40}?\s++first)\b|"
       r"第一次|首次|最早|最初|最先|一开始|起初|头一次")),
 )  # fmt: skip
-_ORDER: Final = [(hint, lazy_pattern(pattern, re.IGNORECASE)) for hint, pattern in _ORDER_READINGS]
+"""Order, words of which each match has one, and pattern."""
+_ORDER: Final = [(hint, words, lazy_pattern(found, re.IGNORECASE)) for hint, words, found in _ORDER_READINGS]
 
 
 def order_hint(text: str) -> Order | None:
     """Return whether a question asks for what was before or after something, the latest or the first."""
-    return next((hint for hint, pattern in _ORDER if pattern.search(text[:2000])), None)
+    text = text[:2000]
+    folded = text.casefold()
+    return next(
+        (
+            hint
+            for hint, words, pattern in _ORDER
+            if any(word in folded for word in words) and pattern.search(text)
+        ),
+        None,
+    )

@@ -13,8 +13,8 @@ matches across either. New patterns must keep this property; the tests try all s
 """
 
 import hashlib
+import os
 import re
-import secrets
 from collections.abc import Sequence
 
 from mnemark.errors import UsageError
@@ -117,7 +117,7 @@ def fence(body: str, *, nonce: str | None = None, label: str = "memory") -> str:
     Raises:
         UsageError: the nonce or label has an invalid format.
     """
-    number = secrets.token_hex(8) if nonce is None else nonce
+    number = os.urandom(8).hex() if nonce is None else nonce
     if not _NONCE.fullmatch(number):
         raise UsageError(f"nonce {number!r}: give 8 to 64 digits of 0-9a-f, or leave it out")
     if not _LABEL.fullmatch(label):

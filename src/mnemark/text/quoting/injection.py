@@ -14,8 +14,9 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from itertools import repeat
 from pathlib import Path
-from string import ascii_lowercase
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction.spans import positions
@@ -50,10 +51,10 @@ _MARKERS: Final = lazy_pattern(
 )
 _SENTENCE_END: Final = lazy_pattern(r"[.!?;\u3002\n]+(?=[^a-z0-9]|$)|\n")
 _SEPARATORS: Final = bytes(code if chr(code).isalnum() else 32 for code in range(256))
-_LATIN: Final = frozenset(ascii_lowercase)
+_LATIN: Final = frozenset("abcdefghijklmnopqrstuvwxyz")
 
 
-class Finders(NamedTuple):
+class Finders(msgspec.Struct, frozen=True):
     """Patterns of words in other than Latin letters, quicker where a text has Chinese alone."""
 
     chinese: re.Pattern[str]
@@ -64,7 +65,7 @@ class Finders(NamedTuple):
         return (self.others if _NOT_CHINESE.search(text) else self.chinese).findall(text)
 
 
-class Table(NamedTuple):
+class Table(msgspec.Struct, frozen=True):
     """All words and orders."""
 
     letters: dict[str, str]  # of words and signs; "_" joins words in Latin letters

@@ -18,11 +18,8 @@ import msgspec
 
 from mnemark.errors import UsageError
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.redaction.key_formats import emails, key_blocks, key_shapes
-from mnemark.text.redaction.pairs import pairs
 from mnemark.text.redaction.private import PLACEHOLDER, private_spans
 from mnemark.text.redaction.spans import MARK, Span, positions
-from mnemark.text.redaction.urls import commands, urls
 
 _MAX_ROUNDS = 8
 _WINDOW = 4_000  # characters that a custom pattern is applied to at a time
@@ -116,6 +113,10 @@ def redact(text: str, rules: Rules = DEFAULT, *, keep_lines: bool = False) -> Re
 
 def _found(text: str, rules: Rules) -> Iterator[Span]:
     """Yield all findings; if two overlap, the earlier one determines the kind."""
+    from mnemark.text.redaction.key_formats import emails, key_blocks, key_shapes
+    from mnemark.text.redaction.pairs import pairs
+    from mnemark.text.redaction.urls import commands, urls
+
     yield from (("private", start, end) for start, end in private_spans(text))
     yield from key_blocks(text)
     for value in rules.values:

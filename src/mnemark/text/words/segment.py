@@ -56,7 +56,7 @@ _TOKENS = lazy_pattern(
     + _word(rf"(?:[^\W_{HAN_RANGES}{_BIGRAM_SCRIPTS}{_INDIC}{_EMOJI}]|[{_MARKS}{_INDIC}])")
 )
 
-_is_bigram_script = lazy_pattern(f"[{_BIGRAM_SCRIPTS}]").match
+_BIGRAM_SCRIPT = lazy_pattern(f"[{_BIGRAM_SCRIPTS}]")
 
 _SURROGATE = lazy_pattern(r"[\ud800-\udfff]")
 _FIRST_HAN = "\u3005"
@@ -169,7 +169,7 @@ def _separate_chinese(text: str) -> tuple[str, list[str]]:
 
 def _index_others(tokens: Iterable[str], words: list[str], parts: list[str]) -> None:
     for token in tokens:
-        if token >= _FIRST_BIGRAM and _is_bigram_script(token):
+        if token >= _FIRST_BIGRAM and _BIGRAM_SCRIPT.match(token):
             words += _bigrams(token)
             if len(token) > 1:
                 parts += token
@@ -250,7 +250,7 @@ def cut_by_frequency(line: str, frequencies: Callable[[Iterable[str]], Mapping[s
 
 
 def _query_other(token: str) -> Iterable[str]:
-    if token >= _FIRST_BIGRAM and _is_bigram_script(token):
+    if token >= _FIRST_BIGRAM and _BIGRAM_SCRIPT.match(token):
         return _bigrams(token)
     terms = _cache[token]
     return (terms,) if isinstance(terms, str) else terms.query

@@ -11,8 +11,8 @@ import threading
 import unicodedata
 from functools import lru_cache
 from itertools import chain
-from typing import NamedTuple
 
+import msgspec
 import Stemmer
 
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -24,7 +24,7 @@ MAX_TERM = 64
 _MAX_WINDOW = 4  # atoms in the widest window; a query for a longer compound uses its windows of this width
 
 
-class Compound(NamedTuple):
+class Compound(msgspec.Struct, frozen=True):
     """The terms of a compound in the index (`word`, `parts`) and in a query (`query`)."""
 
     word: str

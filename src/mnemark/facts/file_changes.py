@@ -1,0 +1,210 @@
+"""Apply changes of facts to the text of a fact file. Applying a change twice is the same as applying it once.
+
+Files are changed by `edit` only.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import Final
+
+from mnemark.facts import write
+from mnemark.facts.files import Confirmation, fact_of, facts_in, subject_of, time_in_id
+from mnemark.facts.keys import predicate_key, subject_key
+from mnemark.facts.labels import in_chinese, is_chinese
+from mnemark.facts.model import Fact, refs_in
+from mnemark.facts.parse import ParsedFact, parse
+from mnemark.facts.timeline import timeline, when
+from mnemark.files.edit import EditResult, edit
+from mnemark.text.lines import clean, decode, encode
+from mnemark.text.markdown.frontmatter import front_matter
+
+_BLANK: Final = "\ufeff \t\r\n"
+_MIN_BATCH: Final = 3  # from so many on, new facts are added to a file in one step
+_WAIT: Final = 0.3  # seconds a change waits for the workspace's lock before it is left for the next time
+
+
+def project(
+    root: Path, path: str, changes: Sequence[Fact | Confirmation], zone: tzinfo, *, timeout: float = _WAIT
+) -> tuple[EditResult, list[str]]:
+    """Apply acknowledged changes to a file; return the result and the ids of those now in it.
+
+    A busy file is left alone (status "deferred"). Errors as for `edit`.
+    """
+    done: list[str] = []
+
+    def change(data: bytes) -> bytes:
+        text, batch = _with_batch(decode(data), path, changes, zone)
+        done[:] = batch
+        for item in changes:
+            if item.id not in batch:
+                text, is_in = applied(text, path, item, zone)
+                done.extend([item.id] if is_in else [])
+        return encode(text)
+
+    result = edit(root, path, change, timeout=timeout)
+    return result, [] if result.status == "deferred" else done
+
+
+def _with_batch(
+    text: str, path: str, changes: Sequence[Fact | Confirmation], zone: tzinfo
+) -> tuple[str, frozenset[str]]:
+    """Append all facts with new keys at once; return the text and their ids.
+
+    If any fact would not parse back unchanged, none is appended; the caller then adds them one by one.
+    """
+    facts = [change for change in changes if isinstance(change, Fact)]
+    if len(facts) < _MIN_BATCH:
+        return text, frozenset()
+    now = datetime.now(UTC)
+    standing = {fact.key[:2] for fact in facts_in(text, path, now.isoformat())}
+    counts = Counter(fact.key for fact in facts)
+    groups: defaultdict[tuple[str, str], list[Fact]] = defaultdict(list)
+    for fact in facts:
+        if fact.key[:2] not in standing and counts[fact.key] == 1:
+            groups[fact.key[:2]].append(fact)
+    new = [fact for group in groups.values() for fact in group]
+    if len(new) < _MIN_BATCH:
+        return text, frozenset()
+    end = write.line_end(text)
+    there = parse(text)
+    chinese = _is_chinese(there, *new)
+    if not text.strip(_BLANK):
+        text += _heading(path, chinese=chinese)
+    elif not text.endswith(("\n", "\r")):
+        text += end
+    candidate = text + end.join(
+        [*(_bullet(fact, timeline([fact], zone)[0].end, now, chinese=chinese) for fact in new), ""]
+    )
+    after = parse(candidate)
+    found = {one.id: (one.predicate, one.value) for one in after}
+    wanted = {fact.id: (write.predicate_words(fact.predicate), fact.value) for fact in new}
+    before = [(one.predicate, one.value, one.struck) for one in there]
+    others = [(one.predicate, one.value, one.struck) for one in after if one.id not in wanted]
+    if others != before or any(found.get(one) != words for one, words in wanted.items()):
+        return text, frozenset()
+    return candidate, frozenset(wanted)
+
+
+_CHINESE_TITLES: Final = {"user": "用户", "agent": "助手", "project": "项目"}
+
+
+def _heading(path: str, *, chinese: bool) -> str:
+    subject = clean(subject_of(path))
+    return f"# {(chinese and _CHINESE_TITLES.get(subject_key(subject))) or subject.capitalize()}\n\n"
+
+
+def _is_chinese(there: Iterable[ParsedFact], *new: Fact) -> bool:
+    """Return whether the values of a file are in Chinese, so that its predicates are shown in it."""
+    return in_chinese([*(parsed.value for parsed in there), *(fact.value for fact in new)])
+
+
+def _bullet(fact: Fact, end: datetime | None, now: datetime, *, chinese: bool) -> str:
+    struck = end is not None and end <= now
+    return write.bullet_of(fact.predicate, fact.value, _comment(fact), struck=struck, chinese=chinese)
+
+
+def applied(text: str, path: str, change: Fact | Confirmation, zone: tzinfo) -> tuple[str, bool]:
+    """Apply one change to a file's text; return the text and whether the change is in it."""
+    if isinstance(change, Confirmation):
+        return _confirm(text, path, change), True
+    now = datetime.now(UTC)
+    found = parse(text)
+    if any(parsed.id == change.id for parsed in found):
+        return text, True
+    key = predicate_key(change.predicate)
+    standing = [(parsed, fact_of(parsed, path, now.isoformat())) for parsed in found if parsed.key == key]
+    same = [(parsed, fact) for parsed, fact in standing if fact.key == change.key]
+    held = {one.fact.id: one for one in timeline([*(fact for _, fact in same), change], zone)}
+    mine = held[change.id].fact
+    for parsed, fact in reversed(same):
+        one = held[fact.id]
+        if one.fact.until != fact.until and one.end == held[change.id].begin and one.end is not None:
+            fields = {} if parsed.id else _comment(fact)
+            change_line = write.strike if one.end <= now else write.change_comment
+            text = change_line(text, parsed, fields | {"until": mine.since})
+    order = {parsed.bullet.start: at for at, parsed in enumerate(found)}
+    beside = [(order[parsed.bullet.start], fact) for parsed, fact in standing if fact.key[:2] == mine.key[:2]]
+    near = [at for at, fact in beside if fact.id == mine.supersedes] or [at for at, _ in beside]
+    return _insert(text, mine, near[-1] if near else None, held[change.id].end, now)
+
+
+def _comment(fact: Fact) -> dict[str, str]:
+    """Return the fields of a fact's comment, without those that say what is assumed without them."""
+    derived = {fact.since, _to_second(time_in_id(fact.id))}
+    same = subject_key(subject_of(fact.path)) == subject_key(fact.subject)
+    return {
+        "id": fact.id,
+        "type": "" if fact.type == "fact" else fact.type,
+        "subject": "" if same else fact.subject,
+        "priority": fact.priority,
+        "since": fact.since,
+        "until": fact.until,
+        "ended": fact.ended,
+        "recorded": "" if {fact.recorded, _to_second(fact.recorded)} & derived else fact.recorded,
+        "origin": fact.origin,
+        "importance": "" if fact.importance is None else f"{fact.importance:g}",
+        "confidence": "" if fact.confidence is None else f"{fact.confidence:g}",
+        "tags": ", ".join(fact.tags),
+        "source": fact.source,
+        "supersedes": fact.supersedes,
+    }
+
+
+def _to_second(time: str) -> str:
+    """Return a time in ISO format in UTC and seconds; as it is if it is none."""
+    try:
+        return datetime.fromisoformat(time).astimezone(UTC).isoformat(timespec="seconds")
+    except ValueError:
+        return time
+
+
+def _insert(
+    text: str, fact: Fact, below: int | None, end: datetime | None, now: datetime
+) -> tuple[str, bool]:
+    """Insert a fact's bullet where it parses back unchanged and alters no other bullet."""
+    parsed = parse(text)
+    chinese = _is_chinese(parsed, fact)
+    line = _bullet(fact, end, now, chinese=chinese)
+    if not text.strip(_BLANK):
+        return f"{text}{_heading(fact.path, chinese=chinese)}{line}\n", True
+    places = [write.add_bullet(text, line, after=parsed[below])] if below is not None else []
+    start = front_matter(text).end or (1 if text.startswith("\ufeff") else 0)
+    stop = write.line_end(text)
+    places += [write.add_bullet(text, line), f"{text[:start]}{line}{stop}{text[start:]}"]
+    before = sorted((one.predicate, one.value, one.struck) for one in parsed)
+    for candidate in places:
+        found = parse(candidate)
+        mine = [one for one in found if one.id == fact.id]
+        others = sorted((one.predicate, one.value, one.struck) for one in found if one.id != fact.id)
+        wanted = write.predicate_words(fact.predicate)
+        reads = [(one.predicate, one.value) for one in mine] == [(wanted, fact.value)]
+        if reads and others == before:
+            return candidate, True
+    return text, False
+
+
+def _confirm(text: str, path: str, change: Confirmation) -> str:
+    """Write a confirmation or an end to the comment of its fact, if the fact is still in the file."""
+    for parsed in parse(text):
+        fact = fact_of(parsed, path, "")
+        if fact.id == change.fact:
+            fields = ({} if parsed.id else _comment(fact)) | dict(change.fields)
+            if source := change.fields.get("source"):
+                sources = [*refs_in(fact.source), source]
+                fields["source"] = ", ".join(dict.fromkeys(sources))
+            over = when(fields.get("until", ""), UTC) if "until" in change.fields else None
+            ended = over is not None and over <= datetime.now(UTC)
+            return (write.strike if ended else write.change_comment)(text, parsed, fields)
+    return text
+
+
+def review_bullet(data: bytes, fact: Fact) -> bytes:
+    """Add a proposal to the review file, unless it is there."""
+    text = decode(data)
+    if any(parsed.id == fact.id for parsed in parse(text)):
+        return data
+    fields = _comment(fact) | {"subject": fact.subject, "review": fact.review, "against": fact.against}
+    line = write.bullet_of(fact.predicate, fact.value, fields, chinese=is_chinese(fact.value))
+    return encode(write.add_bullet(text or "# To review\n\n", line))

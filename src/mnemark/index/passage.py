@@ -1,0 +1,83 @@
+"""Define `Unit`, a passage to index, with its columns, its content key and the search terms of its date."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, Final
+
+import msgspec
+
+from mnemark.files.layout import Place
+from mnemark.files.names import SOURCES
+from mnemark.types import Kind, Origin
+
+MONTHS: Final = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+COLUMNS: Final = "columns"
+"""Key of the `types.Columns` of a passage in its `meta`, where it is a part of a line."""
+
+
+class Unit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A passage to index: part of a note, a fact, or a turn (or part of one) of a session."""
+
+    ordinal: int
+    start_line: int
+    end_line: int
+    kind: Kind
+    origin: Origin
+    role: str = ""
+    title: str
+    date: str | None
+    text: str
+    head: str
+    meta: Mapping[str, Any] = {}
+    sources: Sequence[str] = ()
+    """Refs of what a derived passage comes from; see `derived`."""
+
+    def key(self) -> bytes:
+        """Return the content key, a 16-byte hash of the embedded text: equal texts share a vector."""
+        return content_key(self.title, self.text)
+
+
+def passage_columns(unit: Unit) -> tuple[object, ...]:
+    """Return what is stored of a unit, in the order of the table's columns."""
+    *columns, _head, meta, sources = msgspec.structs.astuple(unit)
+    meta = {**meta, SOURCES: sources} if sources else meta
+    return (*columns, msgspec.json.encode(meta).decode() if meta else "{}")
+
+
+def content_key(title: str, text: str) -> bytes:
+    """Return the content key of a passage with this title and text."""
+    return hashlib.blake2b(embedded_text(title, text).encode(), digest_size=16).digest()
+
+
+def embedded_text(title: str, text: str) -> str:
+    """Return the text of a passage that is embedded."""
+    return f"{title}\n{text}" if title else text
+
+
+def scope_of(unit: Unit, place: Place) -> str:
+    """Return the scope of a unit: its file's, or the one named by a journal line."""
+    scope = unit.meta.get("scope") if place.role == "journal" else None
+    return scope if isinstance(scope, str) else place.scope
+
+
+@lru_cache(maxsize=1024)
+def _day_words(day: str) -> str:
+    moment = datetime.fromisoformat(day)
+    month, weekday = MONTHS[moment.month - 1], WEEKDAYS[moment.weekday()]
+    return f"{day} {month} {moment.day} {weekday} {moment.year}年{moment.month}月{moment.day}日"
+
+
+def date_words(date: str | None) -> str:
+    """Return the search terms of a date: "2025-01-18 January 18 Saturday 2025年1月18日"."""
+    if not date:
+        return ""
+    try:
+        return _day_words(date[:10])
+    except ValueError:
+        return date
