@@ -20,6 +20,7 @@ import tempfile
 import threading
 import time
 from collections import deque
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,7 +53,8 @@ class Soak:
         self.chance = random.Random(seed)
         self.sessions: deque[tuple[str, list[str]]] = deque()
         self.facts: dict[str, Fact] = {}
-        self.erased: set[str] = set()
+        self.erased = bytearray()
+        """The words, one a line: as strings they would be most of what grows here."""
         self.count = 0
 
     def mark(self) -> str:
@@ -81,7 +83,7 @@ class Soak:
         self.facts[subject] = memory.remember("state", word, subject=subject)
         if before is not None:
             self.forget(before.id, id=before.id)
-            self.erased.add(before.value)
+            self.has_erased([before.value])
         newest = self.chance.choice(said)
         if not any(newest in hit.text for hit in memory.search(newest).hits):
             raise SystemExit(f"round {number}: {newest} was acknowledged and is not found")
@@ -96,7 +98,11 @@ class Soak:
         """Erase the oldest session with all that came of it."""
         name, words = self.sessions.popleft()
         self.forget(name, session=name)
-        self.erased.update(words)
+        self.has_erased(words)
+
+    def has_erased(self, words: Iterable[str]) -> None:
+        """Remember words that were erased."""
+        self.erased += "".join(f"{word}\n" for word in words).encode()
 
     def forget(self, name: str, *, session: str | None = None, id: str | None = None) -> None:  # noqa: A002
         """Erase a session or a fact."""
@@ -116,7 +122,7 @@ class Soak:
             found += [f"{fact.subject} is not {fact.value}" for fact in wrong]
         everywhere = b"".join(path.read_bytes() for path in root.rglob("*") if path.is_file())
         return found + [
-            f"{word} was erased and is there" for word in self.erased if word.encode() in everywhere
+            f"{word.decode()} was erased and is there" for word in self.erased.split() if word in everywhere
         ]
 
 
@@ -157,8 +163,8 @@ def run(root: Path, minutes: float, seed: int) -> list[str]:
                 seen.append(one := used(started))
                 columns = f"{one.seconds:7.0f} {one.memory:4.0f} {one.files:4} {one.threads:4}"
                 print(f"{columns} {number:6}", flush=True)
-    words = sum(len(words) for _, words in soak.sessions)
-    print(f"{number} rounds; {words} turns and {len(soak.facts)} facts kept, {len(soak.erased)} turns erased")
+    words, erased = sum(len(words) for _, words in soak.sessions), len(soak.erased.split())
+    print(f"{number} rounds; {words} turns and {len(soak.facts)} facts kept, {erased} turns erased")
     return grown(seen) + soak.missing(root)
 
 

@@ -142,3 +142,17 @@ def test_a_word_has_the_same_row_before_and_after_all_words_are_read() -> None:
     assert len(asked) > _SCANS
     places = {word: place for place, word in enumerate(words)} | {"the": -1}
     assert [rows._row(word) for word in asked] == [places.get(word) for word in asked]
+
+
+def test_numbers_and_codes_are_not_kept() -> None:
+    rows = WordRows(b"cache\nindex", ["the"], 1.0)
+    texts = [f"cache {n:08x}a1 index" for n in range(5_000)]
+    rows.bags(texts[:100])
+    tracemalloc.start()
+    try:
+        found = rows.bags(texts)
+        assert set(found.sizes.tolist()) == {2}
+        del found
+        assert tracemalloc.get_traced_memory()[0] < 100_000
+    finally:
+        tracemalloc.stop()

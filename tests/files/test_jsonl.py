@@ -2,6 +2,7 @@
 
 import os
 import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -175,3 +176,15 @@ def test_rewriting_keeps_line_numbers_and_what_was_not_changed(log: Path) -> Non
     assert log.stat().st_mode & 0o777 == 0o600 or os.name == "nt"
     assert jsonl.rewrite(log, lambda line: None) == 0
     assert [path.name for path in log.parent.iterdir()] == ["log.jsonl"]
+
+
+def test_rewriting_a_long_log_makes_no_object_of_each_line(log: Path) -> None:
+    log.parent.mkdir(parents=True)
+    log.write_bytes(b'{"a":1}\n' * 200_000 + b'{"secret":2}\n')
+    tracemalloc.start()
+    try:
+        assert jsonl.rewrite(log, lambda line: b"{}" if b"secret" in line.data else None) == 1
+        assert tracemalloc.get_traced_memory()[1] < 4 * log.stat().st_size
+    finally:
+        tracemalloc.stop()
+    assert log.read_bytes() == b'{"a":1}\n' * 200_000 + b"{}\n"

@@ -2,11 +2,13 @@
 
 import tracemalloc
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from mnemark.facts.journal import FactJournal
+from mnemark.facts.sources import Sources
 from mnemark.files.ids import new_id
 from mnemark.files.journal import Change, Journal
 from mnemark.files.needles import BytePatterns
@@ -29,15 +31,28 @@ def erase_sessions(journal: Journal, count: int) -> list[str]:
     return erased
 
 
-def kept_by(work: Callable[[], object]) -> int:
-    """Return the bytes that are still in use after some work."""
+def kept_by(work: Callable[[], object]) -> tuple[int, int]:
+    """Return the bytes that are still in use after some work, and those that were more during it."""
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
         work()
-        return tracemalloc.get_traced_memory()[0] - before
+        now, most = tracemalloc.get_traced_memory()
+        return now - before, most - now
     finally:
         tracemalloc.stop()
+
+
+def erase_facts(journal: Journal, count: int) -> None:
+    """Append what an erasure of each of some facts says."""
+    lines: list[Change] = []
+    for _ in range(count):
+        fact, line = new_id(), new_id()
+        payload = {"ids": [fact], "erase": True, "said": [line[6:]]}
+        lines.append(Change(kind="project", payload={"path": "memory/facts/user.md", "ids": [fact]}))
+        lines.append(Change(kind="forget", id=line, payload=payload, origin="owner"))
+        lines.append(Change(kind="erased", payload={"ids": [line]}, origin="owner"))
+    journal.append_many(lines)
 
 
 @pytest.mark.parametrize("reader", ["tombstones", "facts"])
@@ -47,7 +62,31 @@ def test_a_turn_that_was_erased_takes_some_bytes_of_memory(tmp_path: Path, reade
     erase_sessions(journal, 20)
     read()
     erase_sessions(journal, 500)
-    assert kept_by(read) / (500 * TURNS) < 120
+    assert kept_by(read)[0] / (500 * TURNS) < 60
+
+
+def test_the_lines_of_a_fact_that_was_erased_are_not_kept(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, "m1")
+    facts = FactJournal(journal)
+    erase_facts(journal, 20)
+    facts.refresh()
+    erase_facts(journal, 2_000)
+    assert kept_by(facts.refresh)[0] / 2_000 < 800
+    assert (len(facts.hidden), len(facts.was_erased())) == (2_020, 2_020)
+
+
+def test_a_journal_read_anew_is_not_held_as_lines(tmp_path: Path) -> None:
+    """What is kept of many lines would lie between them, and their memory would stay with the process."""
+    journal = Journal(tmp_path, "m1")
+    log = TombstoneLog(journal)
+    erase_sessions(journal, 1_000)
+    log.current()
+    path = tmp_path / "journal/m1.jsonl"
+    path.rename(path.with_suffix(".old"))
+    path.write_bytes(path.with_suffix(".old").read_bytes())
+    _, more = kept_by(log.current)
+    assert more < 4 * path.stat().st_size
+    assert all(one in log.current().turns for one in erase_sessions(journal, 1))
 
 
 def test_erased_turns_stay_hidden_whatever_comes_after(tmp_path: Path) -> None:
@@ -107,6 +146,23 @@ def test_turns_that_are_erased_change_no_facts(tmp_path: Path) -> None:
     journal.append(Change(kind="forget", payload={"ids": ["f1"], "ends": {"f0": "2026-01-01"}}))
     facts.refresh()
     assert (facts.epoch > before, facts.hidden, facts.ends) == (True, {"f1"}, {"f0": "2026-01-01"})
+
+
+def test_what_was_touched_is_not_listed_for_ever_and_sources_stay_known(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, "m1")
+    log = FactJournal(journal)
+    sources = Sources(log)
+    payload = {"subject": "user", "predicate": "city", "value": "Bonn", "source": "sessions/a.jsonl#L2"}
+    fact = journal.append(Change(kind="remember", payload=payload))
+    sources.refresh()
+    before, now = log.epoch, datetime.now(UTC)
+    assert sources.knows(log.records[fact.id], now)
+    lines = [Change(kind="confirm", payload={"fact": fact.id, "fields": {}}) for _ in range(5_000)]
+    journal.append_many(lines)
+    sources.refresh()
+    assert len(log.touched) < 5_000
+    assert log.epoch > before, "what was derived from it is made anew"
+    assert sources.knows(log.records[fact.id], now)
 
 
 def test_a_large_file_is_searched_without_copies_of_it() -> None:

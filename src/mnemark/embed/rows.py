@@ -127,6 +127,8 @@ class WordRows:
             found = ((row,), (1.0,)) if row >= 0 else found
         elif plain.isalpha() and len(plain) <= LONGEST_WORD:
             found = self._pieces(plain)
+        else:  # a number or a code: there is no end of them, and nothing to look up
+            return found
         if len(self._cache) >= _CACHE_LIMIT:
             self._cache.clear()
         self._cache[token] = found

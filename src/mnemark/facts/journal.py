@@ -31,6 +31,7 @@ _TEXTS: Final = (
     "against",
 )
 _SHARES: Final = ("importance", "confidence")
+_MOST_TOUCHED: Final = 4_096
 _OF_FACTS: Final = ("ids", "passing", "ends", "said", "erase")
 """What a line that forgets says of facts."""
 
@@ -157,7 +158,7 @@ class FactJournal:
     def _reset(self) -> None:
         self.epoch += 1
         self.touched: list[str] = []
-        """Ids named by the lines read since the last reset, in order."""
+        """Ids named by the lines read since the last reset, in order; another list after it."""
         self.records: dict[str, Fact] = {}
         """Remembered facts by id."""
         self.confirmations: dict[str, Confirmation] = {}
@@ -187,6 +188,12 @@ class FactJournal:
         self.withdrawn: set[str] = set()
         """Ids of withdrawn facts."""
         self.forgotten = Forgotten()
+        """Without the lines of completed erasures."""
+        self._gone: set[str] = set()
+        """Ids of facts that these erased."""
+        self._gone_ends: dict[str, str] = {}
+        self._said: dict[str, str] = {}
+        """Ids of these lines, by the marks of the facts they erased."""
         self._hidden_pending: dict[str, frozenset[str]] = {}
         """Ids that were pending when a line hid them, by the id of the line."""
         self.proposals: dict[str, Fact] = {}
@@ -206,6 +213,9 @@ class FactJournal:
             self._reset()
         for entry in entries:
             self._read(entry)
+            if len(self.touched) > _MOST_TOUCHED:  # readers look at all there is instead
+                self.touched = []
+                self.epoch += 1
 
     def append(self, *changes: Change) -> list[Change]:
         """Append changes to the journal and apply them."""
@@ -236,9 +246,11 @@ class FactJournal:
             case "forget":
                 self._forget(change, payload)
             case "erased":
+                passing = any(self.forgotten.passing(line) for line in _ids(payload))
                 self.forgotten.take(change)
-                if any(self.forgotten.passing(line) for line in _ids(payload)):
+                if passing:
                     self._update_hidden()
+                self._drop_completed()
             case "undo":
                 self.forgotten.take(change)
                 for identifier in _ids(payload):
@@ -366,13 +378,26 @@ class FactJournal:
     def _forget(self, change: Change, payload: Mapping[str, Json]) -> None:
         """Hide the facts of a line, which is kept without what it says of turns and notes."""
         own = {key: payload[key] for key in _OF_FACTS if key in payload}
-        self.forgotten.take(Change(kind="forget", id=change.id, payload=own))
-        self._hide_pending(change.id, payload)
-        if change.id in self.forgotten.undone:  # by a machine whose lines were read before
+        if own.keys() == {"erase"}:  # turns or notes, of which nothing is to be undone
             return
-        self.hidden |= self.forgotten.hidden_facts(change.id)
-        self.ends |= _ends_in(own)
-        self.epoch += own.keys() != {"erase"}
+        if not self.forgotten.take(Change(kind="forget", id=change.id, payload=own)):
+            return
+        self._hide_pending(change.id, payload)
+        if change.id not in self.forgotten.undone:  # by a machine whose lines were read before
+            self.hidden |= self.forgotten.hidden_facts(change.id)
+            self.ends |= _ends_in(own)
+            self.epoch += 1
+        self._drop_completed()
+
+    def _drop_completed(self) -> None:
+        """Keep of completed erasures what they say of facts, and not their lines."""
+        for identifier in self.forgotten.completed:
+            payload = self.forgotten.lines[identifier].payload
+            if identifier not in self.forgotten.undone and isinstance(payload, Mapping):
+                self._gone |= self.forgotten.hidden_facts(identifier)
+                self._gone_ends |= _ends_in(payload)
+                self._said |= dict.fromkeys(strings(payload.get("said")), identifier)
+        self.forgotten.drop_completed()
 
     def _hide_pending(self, line: str, payload: Mapping[str, Json]) -> None:
         """Remove forgotten facts from the pending lines."""
@@ -407,16 +432,20 @@ class FactJournal:
     def _update_hidden(self) -> None:
         self.epoch += 1
         standing = dict(self.forgotten.standing())
-        self.hidden = self.withdrawn.union(*(self.forgotten.hidden_facts(line) for line in standing))
-        self.ends = {fact: end for payload in standing.values() for fact, end in _ends_in(payload).items()}
+        hidden = (self.forgotten.hidden_facts(line) for line in standing)
+        self.hidden = self.withdrawn.union(self._gone, *hidden)
+        self.ends = dict(self._gone_ends)
+        for payload in standing.values():
+            self.ends |= _ends_in(payload)
 
     def was_erased(self) -> dict[str, str]:
         """Return the id of the line that last erased a fact, by `said_mark` of its words.
 
         The fact is not learned again from older sources.
         """
-        return {
-            mark: line for line, payload in self.forgotten.standing() for mark in strings(payload.get("said"))
+        standing = self.forgotten.standing()
+        return self._said | {
+            mark: line for line, payload in standing for mark in strings(payload.get("said"))
         }
 
     def fact(self, identifier: str) -> Fact | None:

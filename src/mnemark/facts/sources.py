@@ -1,7 +1,9 @@
 """Track which facts were learned from which turn or note, including facts changed or removed since."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 from datetime import datetime
+from itertools import chain
 
 from mnemark.facts.journal import FactJournal, Words, said_mark, words_of
 from mnemark.facts.model import Fact, refs_in
@@ -23,10 +25,12 @@ class Sources:
         """Read new lines of the journal."""
         log = self._journal
         log.refresh()
-        if log.touched is not self._touched:  # the journal was read from the start
-            self._touched, self._seen = log.touched, 0
+        touched: Iterable[str] = log.touched[self._seen :]
+        if log.touched is not self._touched:  # the journal was read from the start, or much of it
+            self._touched = log.touched
             self._known.clear()
-        for identifier in log.touched[self._seen :]:
+            touched = chain(log.records, log.proposals, log.confirmations)
+        for identifier in touched:
             self._add(identifier)
         self._seen = len(log.touched)
         if log.epoch != self._epoch:

@@ -20,8 +20,6 @@ _BASE_32 = str.maketrans(_ALPHABET, "0123456789abcdefghijklmnopqrstuv")
 _TIME_LENGTH = 10
 _COMMON = 6
 """Characters that the ULIDs of a quarter of an hour have in common."""
-_MANY = 24
-"""Ids that are not worth to be placed one by one."""
 _PAIRS = [one + other for one in _ALPHABET for other in _ALPHABET]
 _SHIFTS = range(120, -1, -10)
 _RANDOM_BITS = 80
@@ -105,16 +103,17 @@ class PackedIds:
         return PackedIds(self._tails | merged, frozenset(others))
 
 
-def _merged(held: bytes, more: set[bytes]) -> bytes:
-    """Return sorted tails with further ones among them."""
+def _merged(held: bytes, more: Iterable[bytes]) -> bytes:
+    """Return sorted tails with further ones among them; those held are copied as they lie."""
     size = LENGTH - _COMMON
-    if len(more) > _MANY:
-        return b"".join(sorted(more.union(held[at : at + size] for at in range(0, len(held), size))))
-    for tail in more:
+    parts: list[bytes | memoryview] = []
+    view, start = memoryview(held), 0
+    for tail in sorted(more):
         at = _place(held, tail) * size
         if held[at : at + size] != tail:
-            held = held[:at] + tail + held[at:]
-    return held
+            parts += [view[start:at], tail] if at > start else [tail]
+            start = at
+    return b"".join([*parts, view[start:]])
 
 
 def _place(tails: bytes, tail: bytes) -> int:

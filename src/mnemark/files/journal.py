@@ -5,24 +5,28 @@ A machine appends only to its own file, so that syncing a folder between machine
 
 import re
 import threading
+from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from mnemark.errors import UsageError
 from mnemark.files import jsonl, layout, listing, names, platform
 from mnemark.files.disk_errors import is_no_file, unread
-from mnemark.files.ids import new_id, time_of
+from mnemark.files.ids import LENGTH, new_id, time_of
 from mnemark.types import ORIGINS, Json, Origin, Problem
 
 FOLDER = "journal"
 _AROUND = b"\xef\xbb\xbf \t\r\n"
 """Characters stripped around a line: some editors write a byte order mark."""
+_BEGIN = b'{"id":"'
+_ID = slice(len(_BEGIN), len(_BEGIN) + LENGTH)
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,6 +54,14 @@ class JournalEntry(msgspec.Struct, frozen=True):
     """Number of the line in its file, from 1; 0 if not counted."""
     change: Change
     end: int
+
+
+class _Part(NamedTuple):
+    """Complete lines of a journal, and the offset of the first."""
+
+    file: str
+    start: int
+    data: bytes
 
 
 _KNOWN = frozenset(Change.__struct_fields__) - {"extra"}
@@ -157,56 +169,58 @@ class Journal:
         found = _id_of(data[last:])
         return entries, f"{start + last} {found}" if found else mark
 
-    def hand_on(self, feed: "Feed") -> tuple[bool, list[JournalEntry]]:
-        """Read new lines for all feeds, and return those queued for this one; see `Feed.take`."""
+    def hand_on(self, feed: "Feed") -> tuple[bool, Iterable[JournalEntry]]:
+        """Read new lines for all feeds, and return those for this one; see `Feed.take`."""
         with self._lock:
-            if feed.past and not self._read and feed not in self._feeds:
-                self._feeds.append(feed)  # nothing was read yet: it gets all that is read now
-            self._read_on()
+            parts = self._read_on()
             rewritten, feed.rewritten = feed.rewritten, False
             if feed not in self._feeds:
-                known = {name: (0, end) for name, (_, end) in self._read.items()} if feed.past else {}
-                before = self.problems
-                feed.waiting = self._lines(known, feed.kinds)
-                if self.problems == before:
-                    self._feeds.append(feed)
-                else:  # a file that was read before is closed now: all is given again once it is not
-                    feed.rewritten = True
-            entries, feed.waiting = feed.waiting, []
-            return rewritten, entries
+                self._feeds.append(feed)
+                feed.behind = feed.past
+            if not feed.behind:
+                entries, feed.waiting = feed.waiting, []
+                return rewritten, entries
+            before = self.problems
+            parts = [part for part in parts if not part.start]
+            known = self._read.keys() - {part.file for part in parts}
+            parts += self._parts({name: (0, self._read[name][1]) for name in known})
+            feed.behind = False
+            if self.problems != before:  # a file that was read before is closed now: all is given again later
+                self._feeds.remove(feed)
+                feed.rewritten = True
+            return rewritten, _in_order(parts, feed.kinds) if parts else []
 
-    def _read_on(self) -> None:
+    def _read_on(self) -> list[_Part]:
+        """Read what was appended, queue it for the feeds that are not behind, and return it."""
         try:
             there = states(self.root)
         except OSError as error:
             self.problems = (f"{FOLDER}/ {unread(error)}",)
-            return
+            return []
         if any(_is_rewritten(there.get(name), *read) for name, read in self._read.items()):
             self._read = {}
             for feed in self._feeds:
-                feed.waiting, feed.rewritten = [], True
+                feed.waiting, feed.rewritten, feed.behind = [], True, feed.past
         self.problems = ()
         grown = {name: self._read.get(name, (0, 0))[1] for name in there}
         spans = {name: (start, -1) for name, start in grown.items() if there[name].size != start}
         if not spans:
-            return
-        kinds = frozenset[str]().union(*(feed.kinds for feed in self._feeds))
-        for entry in self._lines(spans, kinds, there):
-            for feed in self._feeds:
+            return []
+        parts = self._parts(spans, there)
+        feeds = [feed for feed in self._feeds if not (feed.behind or feed.rewritten)]
+        for entry in _in_order(parts, frozenset[str]().union(*(feed.kinds for feed in feeds))):
+            for feed in feeds:
                 if entry.change.kind in feed.kinds:
                     feed.waiting.append(entry)
+        return parts
 
-    def _lines(
+    def _parts(
         self,
         spans: Mapping[str, tuple[int, int]],
-        kinds: Collection[str],
         there: Mapping[str, platform.Identity] = MappingProxyType({}),
-    ) -> list[JournalEntry]:
-        """The lines of these kinds within spans of bytes of the files, ordered by id, each change once.
-
-        What is read of the files in `there` is known as read.
-        """
-        found: dict[str, JournalEntry] = {}
+    ) -> list[_Part]:
+        """Read spans of bytes of the files; what is read of the files in `there` is known as read."""
+        parts: list[_Part] = []
         for name, (start, end) in spans.items():
             try:
                 with platform.opened(self.root / FOLDER / name) as file:
@@ -216,12 +230,10 @@ class Journal:
                 if not is_no_file(error):
                     self.problems += (f"{FOLDER}/{layout.shown(name)} {unread(error)}",)
                 continue
-            data = _whole_lines(data)
+            parts.append(_Part(name, start, _whole_lines(data)))
             if name in there:
-                self._read[name] = there[name].inode, start + len(data)
-            for entry in _entries(name, start, data, kinds):
-                found.setdefault(entry.change.id, entry)
-        return [found[identifier] for identifier in sorted(found)]
+                self._read[name] = there[name].inode, start + len(parts[-1].data)
+        return parts
 
 
 class Feed:
@@ -232,10 +244,16 @@ class Feed:
         self.past = past
         self.kinds = frozenset(kinds)
         self.waiting: list[JournalEntry] = []
+        """What was appended since it took the last, as long as it is not behind."""
         self.rewritten = False
+        self.behind = False
+        """Whether it takes all lines anew: none of them is kept until then."""
 
-    def take(self) -> tuple[bool, list[JournalEntry]]:
-        """Return whether a file was rewritten, and the new entries: all of them if it was."""
+    def take(self) -> tuple[bool, Iterable[JournalEntry]]:
+        """Return whether a file was rewritten, and the new entries: all of them if it was.
+
+        Many are decoded one at a time: go through them once.
+        """
         return self.journal.hand_on(self)
 
 
@@ -251,25 +269,60 @@ def _whole_lines(data: bytes) -> bytes:
 
 
 def _id_of(line: bytes) -> str:
+    if line.startswith(_BEGIN) and line[_ID.stop : _ID.stop + 1] == b'"' and line[_ID].isalnum():
+        return line[_ID].decode("ascii")  # as we write it: many lines are read for their ids alone
     record = jsonl.decode(line.strip(_AROUND))
     return str((record or {}).get("id") or "")
 
 
+def _in_order(parts: Sequence[_Part], kinds: Collection[str]) -> Iterator[JournalEntry]:
+    """Yield the changes of these kinds, ordered by id, each once.
+
+    They are ordered by their places and decoded one at a time: what a reader keeps of a long journal would
+    else lie between thousands of lines that are thrown away, whose memory is not given back then.
+    """
+    ids: dict[str, tuple[int, int]] = {}
+    for number, (_, _, data) in enumerate(parts):
+        for first, end in _places(data, kinds):
+            ids.setdefault(_id_of(data[first:end]), (number, first))
+    order = array("Q", chain.from_iterable(ids[identifier] for identifier in sorted(ids)))
+    ids.clear()
+    for number, first in zip(order[::2], order[1::2], strict=True):
+        file, start, data = parts[number]
+        end = _end_of_line(data, first)
+        change = _change_in(data[first:end])
+        if change is not None and change.kind in kinds:
+            yield JournalEntry(file, start + first, 0, change, start + end)
+
+
 def _entries(file: str, start: int, data: bytes, kinds: Collection[str]) -> Iterator[JournalEntry]:
-    """Return the changes of these kinds in complete lines that begin at byte `start` of the file."""
+    """Yield the changes of these kinds in complete lines that begin at byte `start` of the file."""
+    for first, end in _places(data, kinds):
+        change = _change_in(data[first:end])
+        if change is not None and change.kind in kinds:
+            yield JournalEntry(file, start + first, 0, change, start + end)
+
+
+def _places(data: bytes, kinds: Collection[str]) -> Iterator[tuple[int, int]]:
+    """Yield where the lines begin and end that may be of these kinds."""
     if not kinds:
         return
     end = 0
     words = "|".join(sorted(kinds)).encode()
     for match in re.finditer(rb'"kind"\s*:\s*"(?:' + words + rb')"', data):
-        if match.start() < end:  # the same words again, in the payload
-            continue
-        first = data.rfind(b"\n", 0, match.start()) + 1
-        end = data.find(b"\n", match.end()) + 1 or len(data)
-        record = jsonl.decode(data[first:end].strip(_AROUND))
-        change = decode_change(record) if record is not None else None
-        if change is not None and change.kind in kinds:
-            yield JournalEntry(file, start + first, 0, change, start + end)
+        if match.start() >= end:  # else the same words again, in the payload
+            first = data.rfind(b"\n", 0, match.start()) + 1
+            end = _end_of_line(data, match.end())
+            yield first, end
+
+
+def _end_of_line(data: bytes, at: int) -> int:
+    return data.find(b"\n", at) + 1 or len(data)
+
+
+def _change_in(line: bytes) -> Change | None:
+    record = jsonl.decode(line.strip(_AROUND))
+    return None if record is None else decode_change(record)
 
 
 def _naming(file: str, data: bytes, wanted: bytes) -> Iterator[JournalEntry]:
@@ -278,9 +331,8 @@ def _naming(file: str, data: bytes, wanted: bytes) -> Iterator[JournalEntry]:
     while (place := data.find(wanted, end)) >= 0:
         first = data.rfind(b"\n", 0, place) + 1
         number += data.count(b"\n", end, first)
-        before, end = end, data.find(b"\n", place) + 1 or len(data)
-        record = jsonl.decode(data[first:end].strip(_AROUND))
-        change = decode_change(record) if record is not None else None
+        before, end = end, _end_of_line(data, place)
+        change = _change_in(data[first:end])
         if change is not None:
             yield JournalEntry(file, first, number, change, end)
         number += data.count(b"\n", max(first, before), end)

@@ -226,16 +226,20 @@ def rewrite(path: Path, change: Callable[[Line], bytes | None], *, timeout: floa
     """
     with translate_os_errors(path), platform.locked(path, os.O_RDWR | os.O_APPEND, timeout=timeout):
         data, status = platform.read_file(path)
-        lines = data.split(b"\n")
-        changed, offset = 0, 0
-        for index, old in enumerate(lines):
-            new = change(Line(offset, index + 1, old, offset + len(old) + 1)) if old else None
-            offset += len(old) + 1
-            if new is not None and new != old:
-                lines[index] = new
-                changed += 1
+        parts, kept, number, offset = list[bytes | memoryview](), 0, 0, 0
+        view = memoryview(data)
+        while offset < len(data):
+            end = data.find(b"\n", offset)
+            stop = len(data) if end < 0 else end
+            number += 1
+            new = change(Line(offset, number, data[offset:stop], stop + 1)) if stop > offset else None
+            if new is not None and new != view[offset:stop]:
+                parts += [view[kept:offset], new]
+                kept = stop
+            offset = stop + 1
+        changed = len(parts) // 2
         if changed:
-            replace_file(path, b"\n".join(lines), status)
+            replace_file(path, b"".join([*parts, view[kept:]]), status)
             platform.FS.sync_folder(path.parent)
     return changed
 

@@ -7,7 +7,9 @@ reverts it. Other lines of the journal are skipped without parsing, so that long
 import hashlib
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from operator import xor
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -20,8 +22,11 @@ from mnemark.types import Json, Turn
 
 Run = tuple[str, ...]
 """Hashes of consecutive lines, without blank ones."""
-Place = tuple[str, str]
-"""Scope and file name, so that tombstones follow a file moved within its scope, as into the archive."""
+Place = int
+"""Hash of scope and file name: tombstones follow a file moved within its scope, as into the archive."""
+_BITS: Final = 64
+_AT_ONCE: Final = 64
+"""Completed erasures that are summed up together while a journal is read."""
 
 
 class Tombstones(NamedTuple):
@@ -30,12 +35,13 @@ class Tombstones(NamedTuple):
     version: int = 0
     turns: PackedIds = PackedIds()
     """Ids of turns."""
-    facts: frozenset[str] = frozenset()
+    facts: PackedIds = PackedIds()
     """Ids of facts."""
     lines: Mapping[Place, frozenset[Run]] = MappingProxyType({})
     """Lines of notes."""
-    logs: Mapping[Place, str] = MappingProxyType({})
-    """Ids of the hidden turns of a log, sorted, one a line."""
+    logs: Mapping[Place, int] = MappingProxyType({})
+    """The number of hidden turns of a log, and in the lower `_BITS` the hash of the lines that hide them."""
+    facts_hash: int = 0
 
     def __bool__(self) -> bool:
         return bool(self.turns or self.facts or self.lines)
@@ -45,15 +51,16 @@ class Tombstones(NamedTuple):
         if not self:
             return ""
         key = _key(path)
-        found = [*(" ".join(run) for run in self.lines.get(key, ())), *self.logs.get(key, "").splitlines()]
+        found = sorted(" ".join(run) for run in self.lines.get(key, ()))
+        found += [str(self.logs[key])] if key in self.logs else []
         place = layout.place(path)
-        if place is not None and place.kind == "fact":
-            found += self.facts
-        return hashlib.blake2b("\n".join(sorted(found)).encode(), digest_size=8).hexdigest() if found else ""
+        if place is not None and place.kind == "fact" and self.facts:
+            found.append(str(self.facts_hash))
+        return hashlib.blake2b("\n".join(found).encode(), digest_size=8).hexdigest() if found else ""
 
     def count(self, path: str) -> int:
         """Return how many turns of a log are hidden."""
-        return len(self.logs.get(_key(path), "").splitlines())
+        return self.logs.get(_key(path), 0) >> _BITS
 
     def turns_left(self, turns: Iterable[tuple[int, Turn]]) -> list[tuple[int, Turn]]:
         """Return turns with their lines, without the hidden ones."""
@@ -120,7 +127,18 @@ def _spans(starts: Iterable[int], size: int) -> list[tuple[int, int]]:
 
 
 def _key(path: str) -> Place:
-    return layout.scope_of(path), path.rpartition("/")[2]
+    return _hash(f"{layout.scope_of(path)}/{path.rpartition('/')[2]}")
+
+
+def _hash(text: str) -> int:
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=_BITS // 8).digest()
+    return int.from_bytes(digest, "big")
+
+
+def _joined(one: int, other: int) -> int:
+    """Add the counts of two values of `Tombstones.logs` and combine their hashes, in any order."""
+    count, mask = (one >> _BITS) + (other >> _BITS), (1 << _BITS) - 1
+    return count << _BITS | (one ^ other) & mask
 
 
 class Forgotten:
@@ -130,22 +148,41 @@ class Forgotten:
 
     def __init__(self) -> None:
         self.lines: dict[str, Change] = {}
-        """Payloads of `forget` lines by line id, including undone ones."""
+        """The `forget` lines by id, including undone ones."""
         self.undone: set[str] = set()
         """Ids of undone lines and facts."""
-        self.erased: set[str] = set()
-        """Ids of lines whose text is erased from the files."""
+        self.completed: list[str] = []
+        """Ids of the lines above whose text is erased from the files."""
+        self._early: set[str] = set()
+        """Ids of such lines that were not read yet, as they are in another machine's journal."""
+        self._dropped = PackedIds()
 
     def take(self, change: Change) -> bool:
         """Apply a line of one of `KINDS`; return whether it had an effect."""
-        if not isinstance(change.payload, Mapping):
-            return False
+        if not isinstance(change.payload, Mapping) or change.id in self._dropped:
+            return False  # an old copy of a journal may bring a line again
+        ids = strings(change.payload.get("ids"))
         if change.kind == "forget":
             self.lines[change.id] = change
+            self.completed += [change.id] if change.id in self._early else []
+        elif change.kind == "undo":
+            self.undone.update(ids)
         else:
-            into = self.undone if change.kind == "undo" else self.erased
-            into.update(strings(change.payload.get("ids")))
+            self._early.update(one for one in ids if one not in self._dropped)
+            self.completed += [one for one in ids if one in self.lines]
         return True
+
+    def is_erased(self, identifier: str) -> bool:
+        """Whether the text that a line hides is erased from the files."""
+        return identifier in self._early or identifier in self._dropped
+
+    def drop_completed(self) -> None:
+        """Drop the lines of completed erasures, to be called once what they say is summed up."""
+        for identifier in self.completed:
+            self.lines.pop(identifier, None)
+        self._dropped = self._dropped.union(self.completed)
+        self._early.difference_update(self.completed)
+        self.completed = []
 
     def standing(self) -> Iterator[tuple[str, Mapping[str, Json]]]:
         """Yield ids and payloads of the lines that were not undone."""
@@ -158,7 +195,7 @@ class Forgotten:
         payload = self.lines[identifier].payload
         if not isinstance(payload, Mapping):
             return frozenset()
-        passing = () if identifier in self.erased else self.passing(identifier)
+        passing = () if self.is_erased(identifier) else self.passing(identifier)
         return frozenset((*strings(payload.get("ids")), *passing))
 
     def passing(self, identifier: str) -> Sequence[str]:
@@ -171,7 +208,7 @@ class Forgotten:
         return [
             change
             for identifier, change in sorted(self.lines.items())
-            if identifier not in self.erased
+            if not self.is_erased(identifier)
             and isinstance(change.payload, Mapping)
             and change.payload.get("erase")
         ]
@@ -203,18 +240,21 @@ class TombstoneLog:
             rewritten, entries = self._feed.take()
             if rewritten:
                 self._clear()
-            changed = [self._forgotten.take(entry.change) for entry in entries]
-            if rewritten or any(changed):
+            changed = rewritten
+            for entry in entries:
+                changed = self._forgotten.take(entry.change) or changed
+                if len(self._forgotten.completed) >= _AT_ONCE:
+                    self._drop_completed()
+            if changed:
                 self._drop_completed()
                 now = _fold(self._erased, self._forgotten, self._forgotten.lines)
                 self._hidden = now._replace(version=self._hidden.version + 1)
             return self._hidden
 
     def _drop_completed(self) -> None:
-        done = self._forgotten.erased & self._forgotten.lines.keys()
-        self._erased = _fold(self._erased, self._forgotten, done) if done else self._erased
-        for line in done:
-            del self._forgotten.lines[line]  # `erased` keeps it: a copy of a journal may bring the line again
+        if self._forgotten.completed:
+            self._erased = _fold(self._erased, self._forgotten, self._forgotten.completed)
+            self._forgotten.drop_completed()
 
     def unfinished(self) -> list[Change]:
         """Return the lines that request an erasure which is not complete, oldest first."""
@@ -223,29 +263,30 @@ class TombstoneLog:
             return self._forgotten.unfinished()
 
 
-def _fold(before: Tombstones, forgotten: Forgotten, which: Container[str]) -> Tombstones:
+def _fold(before: Tombstones, forgotten: Forgotten, which: Collection[str]) -> Tombstones:
     """Return tombstones with what some standing lines hide, and the facts that were taken back."""
     turns: set[str] = set()
-    facts = {*before.facts, *forgotten.undone}  # while a file still holds them
+    facts = set(forgotten.undone)  # while a file still holds them
     lines: defaultdict[Place, set[Run]] = defaultdict(set)
-    logs: defaultdict[Place, set[str]] = defaultdict(set)
+    logs = dict(before.logs)
+    wanted = frozenset(which)
     for identifier, payload in forgotten.standing():
-        if identifier not in which:
+        if identifier not in wanted:
             continue
         facts |= forgotten.hidden_facts(identifier)
         for path, ids in by_path(payload.get("turns")):
             turns.update(ids)
-            logs[_key(path)].update(ids)
-        if identifier not in forgotten.erased:  # else the same words may be written again
+            key = _key(path)
+            logs[key] = _joined(logs.get(key, 0), len(ids) << _BITS | _hash(identifier))
+        if not forgotten.is_erased(identifier):  # else the same words may be written again
             for path, runs in runs_by_path(payload.get("lines")):
                 lines[_key(path)].update(runs)
-    for key, held in logs.items():
-        held.update(before.logs.get(key, "").splitlines())
     return Tombstones(
         turns=before.turns.union(turns),
-        facts=frozenset(facts),
+        facts=before.facts.union(facts),
         lines={key: frozenset(runs) for key, runs in lines.items()},
-        logs={**before.logs, **{key: "\n".join(sorted(held)) for key, held in logs.items()}},
+        logs=logs,
+        facts_hash=reduce(xor, (_hash(one) for one in facts if one not in before.facts), before.facts_hash),
     )
 
 

@@ -1,7 +1,7 @@
 """List what changed, the latest first, with diffs and with what can be undone."""
 
 from bisect import bisect_left
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -150,7 +150,7 @@ def _words(ws: OpenWorkspace, noted: Noted, payload: Mapping[str, Json]) -> str:
     return ws.visible.redacted(describe_payload(msgspec.json.encode(payload).decode()))
 
 
-def _decided(ws: OpenWorkspace, payload: Mapping[str, Json], forgotten: Collection[str]) -> str:
+def _decided(ws: OpenWorkspace, payload: Mapping[str, Json], forgotten: Container[str]) -> str:
     """Return what was accepted or rejected, without forgotten facts; empty if the journal lacks it."""
     log = ws.fact_store.log
     ids = payload.get("ids")

@@ -40,6 +40,7 @@ from mnemark.memory.forgetting.titles import left_of
 from mnemark.memory.journal import erasures
 from mnemark.memory.journal.erasures import Wait
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.text.words.segment import forget_words
 
 
 def erase(ws: OpenWorkspace, items: list[Item], *, query: str, dry_run: bool, git: bool) -> Receipt:
@@ -149,6 +150,7 @@ def _carry_out(
     waiting = list(done.waiting)
     _drop_hashes(ws.root, waiting)
     ws.visible.forget_texts()
+    forget_words()
     places = [*done.places, *_rewrite_index(ws, waiting)]
     left = [Wait(path, "still holds it") for path in _files_left(ws, targets, done)]
     erasures.keep(ws.root, note.id, waiting or left)

@@ -5,7 +5,7 @@ The state is updated incrementally from what was appended; each `OpenWorkspace` 
 
 import threading
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -16,6 +16,7 @@ from mnemark.types import Json
 if TYPE_CHECKING:
     from mnemark.files.sessions import Placed
 
+_decode: Final = msgspec.json.Decoder(dict[str, Any]).decode
 NOTES: Final = "sitting"
 """Kind of the entry with a model's notes on the turns of a sitting, whose ids it holds."""
 
@@ -63,8 +64,8 @@ class SessionJournal:
         """Scope, session and key of each execution."""
         self.noted: set[str] = set()
         """Ids of observations in daily notes, and of descriptions in attachment pages."""
-        self.ends: dict[tuple[str, str], list[Mapping[str, Json]]] = {}
-        """Payloads of "end" entries by scope and session, oldest first."""
+        self._ends: dict[tuple[str, str], bytes] = {}
+        """Payloads of the last "end" entries by scope and session, as JSON: there is one for each session."""
         self.sittings: dict[tuple[str, str], dict[tuple[str, str], Mapping[str, Json]]] = {}
         """A model's notes: payloads by scope and session, then by first and last turn."""
         self.described: dict[tuple[str, str], list[Change]] = {}
@@ -93,7 +94,7 @@ class SessionJournal:
                 for identifier in _ids(payload):
                     self.observed.pop(identifier, None)
             case "end":
-                self.ends.setdefault((change.scope, str(payload.get("session"))), []).append(payload)
+                self._ends[change.scope, str(payload.get("session"))] = msgspec.json.encode(payload)
             case "sitting":
                 kept = self.sittings.setdefault((change.scope, str(payload.get("session"))), {})
                 kept[str(payload.get("first")), str(payload.get("last"))] = payload
@@ -102,6 +103,16 @@ class SessionJournal:
                 self.described.setdefault(key, []).append(change)
             case "attach":
                 self.attached.update((change.scope, one) for one in _ids(payload))
+
+    def last_end(self, scope: str, session: str) -> Mapping[str, Json]:
+        """Return the payload of the last "end" entry of a session; empty if it never ended."""
+        found = self._ends.get((scope, session))
+        return {} if found is None else _decode(found)
+
+    def sizes_at_end(self) -> list[tuple[str, str, int]]:
+        """Return the size in bytes of the log of each session at its end, where recorded."""
+        sizes = ((*key, _decode(end).get("size")) for key, end in self._ends.items())
+        return [(scope, session, size) for scope, session, size in sizes if isinstance(size, int)]
 
     def append(self, change: Change) -> Change:
         """Append a change to the journal, and update the state."""

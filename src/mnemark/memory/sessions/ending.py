@@ -376,19 +376,17 @@ def _sizes_at_end(ws: OpenWorkspace) -> dict[Path, int]:
     state = ws.session_journal
     with state.lock:
         state.refresh()
-        last = [(key, ends[-1]) for key, ends in state.ends.items() if ends]
-    sizes = (
-        (ws.root / scope / SessionLog(ws.root / scope, session).name, end.get("size"))
-        for (scope, session), end in last
-    )
-    return {path: size for path, size in sizes if isinstance(size, int)}
+        sizes = state.sizes_at_end()
+    return {
+        ws.root / scope / SessionLog(ws.root / scope, session).name: size for scope, session, size in sizes
+    }
 
 
 def _last_end(ws: OpenWorkspace, session: Recorder) -> Mapping[str, Json]:
     state = ws.session_journal
     with state.lock:
         state.refresh()
-        return next(reversed(state.ends.get((session.scope, session.id), [])), {})
+        return state.last_end(session.scope, session.id)
 
 
 def _is_ended(ws: OpenWorkspace, session: Recorder) -> bool:

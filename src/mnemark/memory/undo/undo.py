@@ -86,9 +86,15 @@ def _undo_changes(ws: OpenWorkspace, identifier: str | None) -> list[Undone]:
     group += [one.id for one in file_edits.entries(ws) if one.group == identifier]
     if group := [one for one in group if one in known]:
         return [_undo(ws, one, known) for one in reversed(group)]
-    if dict(ws.fact_store.log.forgotten.standing()).get(identifier, {}).get("erase"):
+    if _is_erasure(ws, identifier):
         raise UsageError("erased text cannot be restored")
     raise NotFoundError(f"there is no change {identifier!r} that can be undone; `mnemark log` shows the ids")
+
+
+def _is_erasure(ws: OpenWorkspace, identifier: str) -> bool:
+    named = (entry.change for entry in ws.journal.naming(identifier))
+    lines = (one.payload for one in named if one.id == identifier and one.kind == "forget")
+    return any(isinstance(payload, Mapping) and payload.get("erase") for payload in lines)
 
 
 def _decision_of(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> str:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import HAN, HAN_RANGES, VARIANTS, fold
-from mnemark.text.words.terms import MAX_TERM, WordCache
+from mnemark.text.words.terms import MAX_TERM, WordCache, cached_stem
 
 VERSION = 1
 """Version of the tokenizer; raise it whenever a change here, in `terms` or in `normalize` changes terms."""
@@ -134,6 +134,13 @@ def _split(folded: str) -> _Pieces:
     if alone:
         inside += [character for character in line if character in alone]
     return found
+
+
+def forget_words() -> None:
+    """Forget the words that were met, after an erasure."""
+    for cached in (_cached_split, cached_stem):
+        cached.cache_clear()
+    _cache.clear()
 
 
 def _is_word(character: str) -> bool:

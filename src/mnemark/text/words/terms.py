@@ -50,11 +50,12 @@ _stemmer_lock = threading.Lock()  # a Stemmer object is not safe to share betwee
 def stem(word: str) -> str:
     """Return the English stem of a lower-case word; words with other than ASCII letters are not stemmed."""
     word = word[:MAX_TERM]
-    return _english(word) if len(word) > 2 and word.isascii() and word.isalpha() else word
+    return cached_stem(word) if len(word) > 2 and word.isascii() and word.isalpha() else word
 
 
 @lru_cache(maxsize=1 << 13)
-def _english(word: str) -> str:
+def cached_stem(word: str) -> str:
+    """Return the English stem of a lower-case word of ASCII letters."""
     with _stemmer_lock:
         return str(_stemmer.stemWord(word))
 
