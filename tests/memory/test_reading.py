@@ -210,6 +210,10 @@ def test_paraphrases_hold_and_other_things_do_not(said: str, kept: str, dropped:
         (["If I opened a shop - would you help?"], "", "The owner opened a shop."),
         (["Did I say that I opened a shop - the one in Graz?"], "", "The owner opened a shop."),
         (["Imagine this - I opened a shop in Graz."], "", "The owner opened a shop in Graz."),
+        (["Have you seen the film about memory? It is so good."],
+         "The owner recommended a film about memory.", "The owner has seen the film about memory."),
+        (["If I moved to Oslo, would you visit?"], "", "The owner is interested in Oslo and moved there."),
+        (["要不要一起去杭州看房？"], "主人邀请助手一起去杭州看房。", "主人去杭州看房了。"),
     ],
 )  # fmt: skip
 def test_turns_after_a_source_go_on_with_it(said: list[str], kept: str, dropped: str) -> None:
@@ -217,6 +221,16 @@ def test_turns_after_a_source_go_on_with_it(said: list[str], kept: str, dropped:
     answer = msgspec.convert({"observations": given}, SittingAnswer)
     notes, _ = checked(answer, excerpts([("user", one) for one in said]), DEFAULT)
     assert [one.text for one in notes.observations] == ([kept] if kept else [])
+
+
+def test_the_words_of_the_whole_sitting_make_no_turn_the_source() -> None:
+    about = ["come by train", "like cake", "stay in Graz", "get a programme", "bring rain"]
+    said = [f"The wedding guests {what}." for what in about]
+    said.insert(3, "A photographer takes pictures of the wedding guests.")
+    text = "A photographer takes pictures of the wedding guests."
+    answer = msgspec.convert({"observations": [note(text, 2), note(text, 4)]}, SittingAnswer)
+    notes, dropped = checked(answer, excerpts([("user", one) for one in said]), DEFAULT)
+    assert ([one.turns for one in notes.observations], dropped) == ([("t4",)], 1)
 
 
 def test_a_page_beside_a_turn_lends_it_no_words() -> None:

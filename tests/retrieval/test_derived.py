@@ -1,15 +1,22 @@
 """Text that mnemark derived from turns ranks the turns, and takes no place of its own."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mnemark import Memory
+from mnemark.index.derived import Edges
+from mnemark.index.snapshot import TermHits
 from mnemark.llm.base import Message
 from mnemark.llm.budget import Budget, Ledger, Meter
 from mnemark.llm.function import FunctionLLM
+from mnemark.retrieval.derived import joined
 from mnemark.types import Recall
 
 SAID = [
@@ -65,6 +72,41 @@ def test_a_turn_is_found_by_what_was_noted_of_it(tmp_path: Path) -> None:
     with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
         assert f"[noted: {NOTE}]" in memory.recall("Who bought a holiday cottage?", deadline=30).text
     assert "episode" not in {hit.kind for hit in hits}
+
+
+def test_what_was_noted_of_a_turn_counts_for_the_turns_around_it(tmp_path: Path) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        memory.session("health").add("user", "The braces come in March, and then the dentist is done.")
+    _, _, keys, *_ = ended(tmp_path, note=NOTE)
+    assert ask(tmp_path, "When in March is the holiday cottage ours?").hits[1].ref == keys
+
+
+@given(
+    st.dictionaries(st.integers(0, 30), st.integers(1, 3)),
+    st.lists(st.tuples(st.integers(0, 30), st.integers(31, 40)), max_size=12),
+    st.sets(st.integers(0, 30)),
+    st.sets(st.integers(31, 40)),
+)
+def test_a_turn_holds_a_term_as_often_as_it_and_its_lines_say_it(
+    said: dict[int, int], edges: list[tuple[int, int]], seen: set[int], noting_it: set[int]
+) -> None:
+    every = {**said, **dict.fromkeys(noting_it, 2)}
+    mask = np.isin(np.arange(41), list(seen))
+    lines = sorted((line, turn) for turn, line in edges)
+    of, turns = np.array(lines, np.int64).reshape(-1, 2).T
+    known = Edges(~mask, of, turns, np.zeros(0, np.int64))
+    found = joined(hits_of({at: n for at, n in said.items() if at in seen}), hits_of(every), known, mask)
+    wanted = Counter({at: n for at, n in said.items() if at in seen})
+    for line, turn in lines:
+        if line in noting_it and turn in seen:
+            wanted[turn] += 2
+    assert list(zip(found.pos.tolist(), found.text.tolist(), strict=True)) == sorted(wanted.items())
+    assert len(found.head) == len(found.pos)
+
+
+def hits_of(counts: dict[int, int]) -> TermHits:
+    pos, text = np.array(sorted(counts.items()), np.int64).reshape(-1, 2).T
+    return TermHits(pos, text.astype(np.float32), np.zeros(len(pos), np.float32))
 
 
 def test_without_the_note_its_words_find_nothing(tmp_path: Path) -> None:

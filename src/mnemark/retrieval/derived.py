@@ -1,14 +1,14 @@
 """Rank turns by what was derived from them, and find derived passages by what they say. Pure.
 
-A derived line counts as part of the turns that it names: its terms are added to theirs, and its cosine raises
-theirs. It takes no place of its own. A derived passage that names a whole session (an episode) is found where
-it says more of the question than any passage does.
+A derived line is a part of the turns that it names, as if it stood in them: its terms and its length are
+theirs, so that it counts for their neighbours and sessions, too, and its cosine raises theirs. It takes no
+place of its own. A derived passage that names a whole session (an episode) is found where it says more of the
+question than any passage does.
 """
 
 from collections.abc import Mapping
 from typing import Final
 
-import msgspec
 import numpy as np
 
 from mnemark.index.derived import Edges, positions_from
@@ -18,39 +18,47 @@ from mnemark.types import Kind
 
 KINDS: Final[frozenset[Kind]] = frozenset({"episode", "note", "fact"})
 """Kinds of derived passages; a search for one of them by name finds them like any other."""
-WEIGHT: Final = 0.7
-"""Frequency of a derived line's term in its sources."""
 DENSE: Final = 0.8
 """Weight of a derived line's cosine in its sources."""
 
 
-class Added(msgspec.Struct, frozen=True):
-    """Frequencies of a term that derived lines add to their sources; a source may be there twice."""
-
-    pos: Positions
-    frequency: Floats
-
-
-def added(hits: TermHits, edges: Edges | None, mask: Mask | None) -> Added | None:
-    """Return the frequencies that a term's hits in derived lines add to their sources; None without any.
+def joined(hits: TermHits, every: TermHits, edges: Edges | None, mask: Mask | None) -> TermHits:
+    """Return a term's hits, the turns holding what their derived lines hold.
 
     Args:
-        hits: of the term in all passages.
+        hits: of the term in the passages that are searched.
+        every: of the term in all passages.
         edges: sources of derived passages.
         mask: of the passages that are searched; None for all.
     """
-    if edges is None or not len(edges.lines) or not len(hits.pos):
-        return None
-    first = np.searchsorted(edges.lines, hits.pos)
-    count = np.searchsorted(edges.lines, hits.pos, side="right") - first
-    if not count.any():
-        return None
-    which = np.repeat(np.arange(len(hits.pos)), count)
+    if edges is None or not len(edges.lines) or not len(every.pos):
+        return hits
+    first = np.searchsorted(edges.lines, every.pos)
+    count = np.searchsorted(edges.lines, every.pos, side="right") - first
     sources = edges.sources[positions_from(first, count)]
+    counts = np.repeat(every.text, count)
     if mask is not None:
         seen = mask[sources]
-        sources, which = sources[seen], which[seen]
-    return Added(sources, np.float32(WEIGHT) * hits.text[which])
+        sources, counts = sources[seen], counts[seen]
+    if not len(sources):
+        return hits
+    turns, which = np.unique(sources, return_inverse=True)
+    more = np.bincount(which, counts).astype(np.float32)
+    place = np.searchsorted(hits.pos, turns)
+    new = ~hits.among(turns)
+    text = hits.text.astype(np.float32)  # a copy
+    text[place[~new]] += more[~new]
+    at = place[new]
+    return TermHits(
+        np.insert(hits.pos, at, turns[new]), np.insert(text, at, more[new]), np.insert(hits.head, at, 0)
+    )
+
+
+def joined_lengths(lengths: Floats, edges: Edges | None) -> Floats:
+    """Return the passages' lengths, those of turns with their derived lines."""
+    if edges is None or not len(edges.lines):
+        return lengths
+    return lengths + np.bincount(edges.sources, lengths[edges.lines], len(lengths)).astype(np.float32)
 
 
 def line_cosines(cosines: Floats, edges: Edges | None) -> Floats | None:

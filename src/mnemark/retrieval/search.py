@@ -437,7 +437,7 @@ class _Search:
         key = ("lengths", self.edges is None, *self.request.where.base, *shape)
         known = self.snapshot.memo.get(key)
         if not isinstance(known, lexical.Lengths):
-            known = self.snapshot.memo[key] = lexical.lengths(self.snapshot, mask, preset)
+            known = self.snapshot.memo[key] = lexical.lengths(self.snapshot, mask, preset, self.edges)
         return known
 
     def _reranked(self, positions: Positions, scores: Floats, records: Sequence[Record]) -> Floats:

@@ -4,7 +4,9 @@ A note names the turns that it comes from. Its numbers and names, and most of it
 what they only ask, suppose or deny is no note. Texts of tools and pages are no source.
 """
 
+import math
 import re
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final, NamedTuple
@@ -41,7 +43,10 @@ _SHORT: Final = 4
 _SHORT_SHARE: Final = 0.6
 """The share for a note of at most `_SHORT` words: one that is wrong turns it into its opposite."""
 _OWN_SHARE: Final = 0.25
-"""Share of them that must stand in its turns."""
+"""Share of them that must stand in its turns, rare words of the sitting counting for more: what the whole
+sitting is about stands in many a turn that says something else."""
+_COMMONEST: Final = math.log(2)
+"""Rarity of a word in every turn, and of the model's own words."""
 _BESIDE: Final = 2
 """Turns before those that a note names, to which words such as "it", "there" and "yes" point, and after them,
 which go on with what was said."""
@@ -71,6 +76,11 @@ _ASKS: Final = lazy_pattern(
     r"can|could|would|will|should|may|might)\b"
 )
 """Begins a question or a case that is only thought of: what is behind an aside belongs to it."""
+_REPORTS: Final = lazy_pattern(
+    r"(?i)\b(?:ask(?:s|ed|ing)?|wonder\w*|curious|interest(?:ed)?|suggest\w*|invit\w*|offer\w*|recommend\w*|"
+    r"propos\w*|seek\w*|willing\w*)\b|[问邀]|想知道|好奇|感兴趣|建议|提议|推荐|愿意"
+)
+"""Tells of a question, or of what is mostly put as one."""
 _NEGATION: Final = lazy_pattern(
     r"\b(?:no|not|never|none|nothing|nobody|without|cannot|hardly|any ?more|used to|stop\w*|quit|gave up)\b"
     r"|n['’]t\b|[不没无未别非停戒]",
@@ -111,10 +121,10 @@ class SittingNotes(msgspec.Struct, frozen=True, kw_only=True):
 def checked(answer: SittingAnswer, said: Sequence[TurnExcerpt], rules: Rules) -> tuple[SittingNotes, int]:
     """Return the notes that the turns support, redacted, and how many were dropped."""
     found: dict[str, tuple[SourcedNote, ...]] = {}
-    dropped = 0
+    dropped, rarity = 0, _rarity(said)
     for part in PARTS:
         given: list[Note] = getattr(answer, part)
-        kept = [one for note in given if (one := _sourced(note, said, rules, part)) is not None]
+        kept = [one for note in given if (one := _sourced(note, said, rules, part, rarity)) is not None]
         found[part] = tuple({one.text: one for one in kept}.values())
         dropped += len(given) - len(kept)
     title = _clean(answer.title, rules).rstrip(".。")
@@ -128,7 +138,9 @@ def _is_wrong_title(title: str, said: Sequence[TurnExcerpt]) -> bool:
     return len(title) > _TITLE or looks_like_instructions(title) or not _holds(title, text)
 
 
-def _sourced(note: Note, said: Sequence[TurnExcerpt], rules: Rules, part: str) -> SourcedNote | None:
+def _sourced(
+    note: Note, said: Sequence[TurnExcerpt], rules: Rules, part: str, rarity: Mapping[str, float]
+) -> SourcedNote | None:
     text = _clean(note.text, rules)
     places = [number - 1 for number in dict.fromkeys(note.turns) if 1 <= number <= len(said)]
     named = [said[place] for place in places]
@@ -140,7 +152,7 @@ def _sourced(note: Note, said: Sequence[TurnExcerpt], rules: Rules, part: str) -
     if "[redacted:" in text or looks_like_instructions(text):
         return None
     words, days = _words(spoken), _days(spoken)
-    around = _around(places, said)
+    around = _around(places, said)._replace(rarity=rarity)
     if not _holds(text, words, around, days) or _is_not_meant(text, words, part):
         return None
     day = note.date if note.date in days else ""
@@ -152,10 +164,12 @@ def _words(said: Iterable[TurnExcerpt]) -> str:
 
 
 class _Around(NamedTuple):
-    """What may explain a turn: the words of the turns beside it, and the names of all who speak."""
+    """What may explain a turn: the words of the turns beside it, the names of all who speak, rarities."""
 
     words: str = ""
     speakers: str = ""
+    rarity: Mapping[str, float] = {}
+    """Of the stems in the sitting."""
 
 
 _NOTHING: Final = _Around()
@@ -175,18 +189,27 @@ def _holds(text: str, source: str, around: _Around = _NOTHING, days: Iterable[st
     """
     for day in days:
         text = text.replace(day, "")
-    known = "\n".join((source, *around))
+    known = f"{source}\n{around.words}\n{around.speakers}"
     if unfounded(text, known) or not set(_NUMBER.findall(text)) <= set(_NUMBER.findall(known)):
         return False
     stems = _stems(text) - _stems(around.speakers)
     own, near = _stems(source), _stems(known)
     pairs = {stem for stem in stems if _HAN.match(stem)}
-    return bool(stems) and all(_stands(wanted, own, near) for wanted in (pairs, stems - pairs))
+    return bool(stems) and all(_stands(wanted, own, near, around.rarity) for wanted in (pairs, stems - pairs))
 
 
-def _stands(wanted: set[str], own: set[str], near: set[str]) -> bool:
+def _stands(wanted: set[str], own: set[str], near: set[str], rarity: Mapping[str, float]) -> bool:
+    weights = {stem: rarity.get(stem, _COMMONEST) for stem in wanted}
+    said = sum(weights[stem] for stem in wanted & own)
     share = _SHORT_SHARE if len(wanted) <= _SHORT else _SHARE
-    return len(wanted & own) >= _OWN_SHARE * len(wanted) and len(wanted & near) >= share * len(wanted)
+    return said >= _OWN_SHARE * sum(weights.values()) and len(wanted & near) >= share * len(wanted)
+
+
+def _rarity(said: Iterable[TurnExcerpt]) -> dict[str, float]:
+    """Return the inverse frequency of each stem among the turns that were spoken."""
+    spoken = [_stems(_words([one])) for one in said if one.turn.origin in _SPOKEN]
+    counts = Counter(stem for stems in spoken for stem in stems)
+    return {stem: math.log1p((len(spoken) + 0.5) / (count + 0.5)) for stem, count in counts.items()}
 
 
 def _stems(text: str) -> set[str]:
@@ -201,7 +224,9 @@ def _is_not_meant(text: str, source: str, part: str) -> bool:
     wanted = _stems(text)
     parts = [one for sentence in sentences_of(source) for one in _without_aside(sentence)]
     nearest = max(parts, key=lambda one: len(wanted & _stems(one)), default="")
-    if part not in {"open", "next"} and is_unsaid(nearest):
+    asked = nearest.rstrip("?？吗呢 ")
+    unsaid = is_unsaid(asked if _REPORTS.search(text) else nearest)
+    if part not in {"open", "next"} and unsaid:
         return True
     if _NEGATION.search(text) is not None:
         return _NEGATION.search(source) is None

@@ -22,7 +22,7 @@ import numpy as np
 from mnemark.index.derived import Edges
 from mnemark.index.rows import KIND_CODE
 from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot, TermHits
-from mnemark.retrieval.derived import added
+from mnemark.retrieval.derived import joined, joined_lengths
 from mnemark.retrieval.presets import Preset
 
 _COMMON: Final = 2_000
@@ -64,10 +64,14 @@ class Lengths(msgspec.Struct, frozen=True):
     """Weight of each passage in its document and its neighbours; None where all are 1."""
 
 
-def lengths(snapshot: Snapshot, mask: Mask | None, preset: Preset) -> Lengths:
-    """Compute the length normalisation over the passages in `mask` (None for all)."""
+def lengths(snapshot: Snapshot, mask: Mask | None, preset: Preset, edges: Edges | None = None) -> Lengths:
+    """Compute the length normalisation over the passages in `mask` (None for all).
+
+    `edges`: sources, whose length includes what was derived from them, but for being short.
+    """
     own = snapshot.rows["length"].astype(np.float32)
     substance = 1 - np.exp(-(own + 0.5) / preset.short) if preset.short else np.ones(len(own))
+    own = joined_lengths(own, edges)
     if mask is not None:
         own = np.where(mask, own, np.float32(0))
     words = _weights(snapshot, preset)
@@ -124,7 +128,7 @@ def score(  # noqa: PLR0917 - what BM25 needs
     """Score every passage for the terms; passages outside `mask` score 0.
 
     `rarity`: the terms' inverse document frequencies from another search, to score on its scale.
-    `edges`: sources that are scored by what was derived from them, too.
+    `edges`: sources, which hold what was derived from them.
     `outside`: further passages for which words are counted: in few ones, every word would be a rare one.
     """
     n = len(snapshot)
@@ -136,20 +140,16 @@ def score(  # noqa: PLR0917 - what BM25 needs
     found: dict[str, TermHits] = {}
     for term, weight in terms:
         every = snapshot.term(term)
-        hits, more = _masked(every, mask), added(every, edges, mask)
-        found[term] = hits
+        hits = found[term] = joined(_masked(every, mask), every, edges, mask)
         beside, holding = (0, 0) if outside is None else (len(outside), len(outside.term(term).pos))
         own_idf = idf(size.total + beside, len(hits.pos) + holding)
         weights[term] = own_idf if rarity is None else rarity[term]
         attainable += weight * weights[term] * (preset.k1 + 1)
         frequency: Floats = hits.text + np.float32(preset.head) * (hits.head > 0).astype(np.float32)
-        if len(hits.pos) or more is not None:
+        if len(hits.pos):
             wide = preset.neighbour if len(hits.pos) < max(_COMMON, size.total // 16) else 0.0
             given = frequency if size.words is None else frequency * size.words[hits.pos]
             touched = _spread(snapshot, hits.pos, frequency, given, scratch, wide)
-            if more is not None:
-                np.add.at(scratch, more.pos, more.frequency)
-                touched = np.concatenate((touched, more.pos))
             values = scratch[touched]
             # A position is in `touched` up to five times with the same value; += on an index array adds it
             # once.
