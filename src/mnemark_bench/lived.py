@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from mnemark.embed import Embedder
+from mnemark.errors import UsageError
 from mnemark.files.sessions import FOLDER, SessionLog, log_files
 from mnemark.llm.base import Message
 from mnemark.llm.budget import Budget, Ledger, Meter
@@ -84,7 +85,7 @@ def run(
     """Compare the states of the memories of every set below `folder` that holds turns.
 
     Raises:
-        UsageError: the folder holds no set, or `derived` is not of the form.
+        UsageError: the folder holds no set with turns and questions, or `derived` is not of the form.
     """
     model = embedder_for(embedder)
     notes = [] if derived is None else [note for note in read_lines(derived, Noted) if note.kind != "summary"]
@@ -95,8 +96,13 @@ def run(
             if data is None:
                 tell(f"{found.name}: no turns, left out")
                 continue
+            if not data.questions:
+                tell(f"{data.name}: no questions with evidence, left out")
+                continue
             tell(f"{data.name}: {len(data.questions):,} questions")
             results.append(_set(data, workspaces / data.name, model, notes, tell))
+    if not results:
+        raise UsageError(f"no set of {folder} has turns, and questions whose evidence is known")
     return results
 
 

@@ -8,9 +8,10 @@ from typer.testing import CliRunner
 
 from bench import tiny
 from mnemark.embed.bundled import BundledEmbedder
+from mnemark.errors import UsageError
 from mnemark.retrieval.presets import DEFAULT
 from mnemark.text.words.segment import query_terms
-from mnemark_bench import duplicates, record
+from mnemark_bench import duplicates, lived, record
 from mnemark_bench.ablate import terms_of
 from mnemark_bench.cli import app
 from mnemark_bench.control import RandomWords, shuffled
@@ -49,6 +50,16 @@ def test_a_lived_in_memory_is_measured_beside_bare_turns(tmp_path: Path) -> None
     table = run("lived", folder, "--embedder", "none", "--derived", notes, "--keep", keep)
     assert "lived, with notes" in table
     assert "block derived" in table
+
+
+def test_sets_without_questions_or_turns_are_left_out_of_lived(tmp_path: Path) -> None:
+    told: list[str] = []
+    (tiny.write(tmp_path / "sets" / "tiny") / "queries.jsonl").write_text("")
+    tiny.write(tmp_path / "sets" / "notes", kind="note")
+    with pytest.raises(UsageError, match=r"no set of .* has turns, and questions"):
+        lived.run(tmp_path / "sets", derived=None, embedder="none", keep=None, limit=None, tell=told.append)
+    assert any("no questions with evidence, left out" in line for line in told)
+    assert any("no turns, left out" in line for line in told)
 
 
 def test_every_term_that_is_on_is_ablated(tmp_path: Path) -> None:
