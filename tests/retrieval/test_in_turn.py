@@ -180,3 +180,72 @@ def test_a_search_that_fails_gives_its_turn_back(tmp_path: Path, monkeypatch: py
                     memory.search("walrus")
         assert turns._turns._current is None
         assert memory.search("walrus").hits
+
+
+class Slow:
+    """A lock on which a thread stands still after it waited in vain."""
+
+    def __init__(self, meanwhile: Callable[[], None]) -> None:
+        self._lock = threading.Lock()
+        self._meanwhile = meanwhile
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:  # noqa: FBT001, FBT002 - as a lock's
+        came = self._lock.acquire(blocking, timeout)
+        if blocking and timeout >= 0:
+            assert not came
+            self._meanwhile()
+        return came
+
+    def release(self) -> None:
+        self._lock.release()
+
+
+def let_wait(monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[], None]) -> None:
+    """Let the next turn that is made wait on a `Slow` lock."""
+
+    class Late(turns.Turn):
+        __slots__ = ()
+
+        def __init__(self, number: int, *, first: bool) -> None:
+            super().__init__(number, first=first)
+            self.came = Slow(meanwhile)  # type: ignore[assignment]
+            self.came.acquire()
+            monkeypatch.setattr(turns, "Turn", turns.Turn.__mro__[1])
+
+    monkeypatch.setattr(turns, "Turn", Late)
+
+
+def test_a_thread_that_stands_still_may_find_its_turn_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    queue = Turns(0.01)
+    held = queue.take(time.monotonic() + LONG)
+    assert held is not None
+
+    def its_turn_comes_and_passes() -> None:
+        queue.give_back(held)
+        time.sleep(0.02)
+        other = queue.take(time.monotonic() + LONG)
+        assert other is not None
+        queue.give_back(other)
+
+    let_wait(monkeypatch, its_turn_comes_and_passes)
+    assert queue.take(time.monotonic()) is not None
+    assert not queue.is_wanted()
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_who_is_interrupted_stands_in_nobodys_way(monkeypatch: pytest.MonkeyPatch, *, given: bool) -> None:
+    queue = Turns(LONG)
+    held = queue.take(time.monotonic() + LONG)
+    assert held is not None
+
+    def interrupted() -> None:
+        if given:
+            queue.give_back(held)
+        raise KeyboardInterrupt
+
+    let_wait(monkeypatch, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        queue.take(time.monotonic())
+    assert not queue.is_wanted()
+    queue.give_back(held)
+    assert queue.take(time.monotonic()) is not None

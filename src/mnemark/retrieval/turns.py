@@ -69,19 +69,36 @@ class Turns:
             heapq.heappush(self._waiting, turn)
             if self._begin(turn):
                 return turn
+        try:
+            return turn if self._wait(turn, until) else None
+        except BaseException:  # a signal: nobody waits for a turn that nobody takes
+            self._give_up(turn)
+            raise
+
+    def _wait(self, turn: Turn, until: float) -> bool:
         while True:
             now = time.monotonic()
             current = self._current
             ends = now if current is None else current.ends
             if turn.came.acquire(timeout=max(min(until, ends) - now, _SHORTEST)):
-                return turn
+                return True
             with self._guard:
-                if self._current is turn or self._begin(turn):
-                    return turn
+                # It may have come since, and be over: this thread may have stood still.
+                if turn.came.acquire(blocking=False) or self._begin(turn):
+                    return True
                 if time.monotonic() >= until:
-                    self._waiting.remove(turn)
-                    heapq.heapify(self._waiting)
-                    return None
+                    self._leave(turn)
+                    return False
+
+    def _give_up(self, turn: Turn) -> None:
+        with self._guard:
+            if turn in self._waiting:
+                self._leave(turn)
+        self.give_back(turn)
+
+    def _leave(self, turn: Turn) -> None:
+        self._waiting.remove(turn)
+        heapq.heapify(self._waiting)
 
     def give_back(self, turn: Turn) -> None:
         """End a turn; the next begins, unless it has begun already."""
