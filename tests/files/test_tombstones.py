@@ -135,6 +135,33 @@ def test_an_old_copy_of_a_journal_does_not_begin_an_erasure_again(tmp_path: Path
     assert not log.unfinished()
 
 
+def test_a_fact_is_erased_as_of_the_last_erasure_whichever_was_completed_last(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, "m1")
+    payload = {"ids": ["f1"], "erase": True, "said": ["mark"]}
+    first, last = journal.append_many([Change(kind="forget", payload=payload) for _ in range(2)])
+    facts = FactJournal(journal)
+    for completed in (last, first):
+        facts.refresh()
+        assert facts.was_erased() == {"mark": last.id}
+        journal.append(Change(kind="erased", payload={"ids": [completed.id]}))
+    facts.refresh()
+    assert facts.was_erased() == {"mark": last.id}
+
+
+def test_an_erasure_is_read_from_a_copy_where_its_line_is_broken(tmp_path: Path) -> None:
+    payload = {"ids": ["f1"], "turns": {"sessions/a.jsonl": ["one"]}}
+    journal = Journal(tmp_path, "m1")
+    journal.append(Change(kind="forget", payload=payload))
+    path = tmp_path / "journal/m1.jsonl"
+    whole = path.read_bytes()
+    path.with_name("m1.sync-conflict-20261101-093000-ABCDEFG.jsonl").write_bytes(whole)
+    path.write_bytes(whole.replace(b'{"ids"', b'{"ids'))
+    assert "one" in TombstoneLog(Journal(tmp_path, "m1")).current().turns
+    facts = FactJournal(journal)
+    facts.refresh()
+    assert facts.hidden == {"f1"}
+
+
 def test_turns_that_are_erased_change_no_facts(tmp_path: Path) -> None:
     journal = Journal(tmp_path, "m1")
     facts = FactJournal(journal)

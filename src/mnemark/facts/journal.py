@@ -193,7 +193,7 @@ class FactJournal:
         """Ids of facts that these erased."""
         self._gone_ends: dict[str, str] = {}
         self._said: dict[str, str] = {}
-        """Ids of these lines, by the marks of the facts they erased."""
+        """Ids of these lines, the last for each mark of a fact they erased."""
         self._hidden_pending: dict[str, frozenset[str]] = {}
         """Ids that were pending when a line hid them, by the id of the line."""
         self.proposals: dict[str, Fact] = {}
@@ -396,7 +396,7 @@ class FactJournal:
             if identifier not in self.forgotten.undone and isinstance(payload, Mapping):
                 self._gone |= self.forgotten.hidden_facts(identifier)
                 self._gone_ends |= _ends_in(payload)
-                self._said |= dict.fromkeys(strings(payload.get("said")), identifier)
+                _note_last(self._said, payload, identifier)
         self.forgotten.drop_completed()
 
     def _hide_pending(self, line: str, payload: Mapping[str, Json]) -> None:
@@ -443,10 +443,10 @@ class FactJournal:
 
         The fact is not learned again from older sources.
         """
-        standing = self.forgotten.standing()
-        return self._said | {
-            mark: line for line, payload in standing for mark in strings(payload.get("said"))
-        }
+        found = dict(self._said)
+        for line, payload in self.forgotten.standing():
+            _note_last(found, payload, line)
+        return found
 
     def fact(self, identifier: str) -> Fact | None:
         """Return the remembered or proposed fact of an id, or None."""
@@ -463,6 +463,12 @@ class FactJournal:
 
 def _ids(payload: Mapping[str, Json]) -> Sequence[str]:
     return strings([*strings(payload.get("ids")), payload.get("fact", payload.get("id"))])
+
+
+def _note_last(said: dict[str, str], payload: Mapping[str, Json], line: str) -> None:
+    """Note a line for the marks of facts that no later line erased; an earlier one may be completed later."""
+    for mark in strings(payload.get("said")):
+        said[mark] = max(said.get(mark, ""), line)
 
 
 def _ends_in(payload: Mapping[str, Json]) -> dict[str, str]:

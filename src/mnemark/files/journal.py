@@ -281,17 +281,21 @@ def _in_order(parts: Sequence[_Part], kinds: Collection[str]) -> Iterator[Journa
     They are ordered by their places and decoded one at a time: what a reader keeps of a long journal would
     else lie between thousands of lines that are thrown away, whose memory is not given back then.
     """
-    ids: dict[str, tuple[int, int]] = {}
-    for number, (_, _, data) in enumerate(parts):
-        for first, end in _places(data, kinds):
-            ids.setdefault(_id_of(data[first:end]), (number, first))
-    order = array("Q", chain.from_iterable(ids[identifier] for identifier in sorted(ids)))
-    ids.clear()
+    found = [
+        (_id_of(data[first:end]), number, first)
+        for number, (_, _, data) in enumerate(parts)
+        for first, end in _places(data, kinds)
+    ]
+    found.sort()
+    order = array("Q", chain.from_iterable(place for _, *place in found))
+    found.clear()
+    last = ""
     for number, first in zip(order[::2], order[1::2], strict=True):
         file, start, data = parts[number]
         end = _end_of_line(data, first)
         change = _change_in(data[first:end])
-        if change is not None and change.kind in kinds:
+        if change is not None and change.kind in kinds and change.id != last:  # a copy may have it whole
+            last = change.id
             yield JournalEntry(file, start + first, 0, change, start + end)
 
 
