@@ -65,6 +65,15 @@ def test_a_turn_that_was_erased_takes_some_bytes_of_memory(tmp_path: Path, reade
     assert kept_by(read)[0] / (500 * TURNS) < 60
 
 
+def test_of_an_erasure_of_turns_facts_keep_its_packed_id(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, "m1")
+    facts = FactJournal(journal)
+    erase_sessions(journal, 20)
+    facts.refresh()
+    erase_sessions(journal, 8_000)
+    assert kept_by(facts.refresh)[0] / 8_000 < 100
+
+
 def test_the_lines_of_a_fact_that_was_erased_are_not_kept(tmp_path: Path) -> None:
     journal = Journal(tmp_path, "m1")
     facts = FactJournal(journal)

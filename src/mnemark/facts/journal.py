@@ -12,7 +12,7 @@ from mnemark.facts.keys import content_key, predicate_key, subject_key
 from mnemark.facts.model import TYPES, Fact
 from mnemark.files.ids import derived_id
 from mnemark.files.journal import Change, Journal, JournalEntry
-from mnemark.files.tombstones import Forgotten, strings
+from mnemark.files.tombstones import AT_ONCE, Forgotten, strings
 from mnemark.text.lines import clean
 from mnemark.types import Json
 
@@ -216,6 +216,9 @@ class FactJournal:
             if len(self.touched) > _MOST_TOUCHED:  # readers look at all there is instead
                 self.touched = []
                 self.epoch += 1
+            if len(self.forgotten.completed) >= AT_ONCE:
+                self._drop_completed()
+        self._drop_completed()
 
     def append(self, *changes: Change) -> list[Change]:
         """Append changes to the journal and apply them."""
@@ -250,7 +253,6 @@ class FactJournal:
                 self.forgotten.take(change)
                 if passing:
                     self._update_hidden()
-                self._drop_completed()
             case "undo":
                 self.forgotten.take(change)
                 for identifier in _ids(payload):
@@ -378,19 +380,20 @@ class FactJournal:
     def _forget(self, change: Change, payload: Mapping[str, Json]) -> None:
         """Hide the facts of a line, which is kept without what it says of turns and notes."""
         own = {key: payload[key] for key in _OF_FACTS if key in payload}
-        if own.keys() == {"erase"}:  # turns or notes, of which nothing is to be undone
-            return
         if not self.forgotten.take(Change(kind="forget", id=change.id, payload=own)):
+            return
+        if own.keys() == {"erase"}:  # turns or notes: of facts nothing changes
             return
         self._hide_pending(change.id, payload)
         if change.id not in self.forgotten.undone:  # by a machine whose lines were read before
             self.hidden |= self.forgotten.hidden_facts(change.id)
             self.ends |= _ends_in(own)
             self.epoch += 1
-        self._drop_completed()
 
     def _drop_completed(self) -> None:
         """Keep of completed erasures what they say of facts, and not their lines."""
+        if not self.forgotten.completed:
+            return
         for identifier in self.forgotten.completed:
             payload = self.forgotten.lines[identifier].payload
             if identifier not in self.forgotten.undone and isinstance(payload, Mapping):

@@ -25,7 +25,7 @@ Run = tuple[str, ...]
 Place = int
 """Hash of scope and file name: tombstones follow a file moved within its scope, as into the archive."""
 _BITS: Final = 64
-_AT_ONCE: Final = 64
+AT_ONCE: Final = 64
 """Completed erasures that are summed up together while a journal is read."""
 
 
@@ -154,7 +154,7 @@ class Forgotten:
         self.completed: list[str] = []
         """Ids of the lines above whose text is erased from the files."""
         self._early: set[str] = set()
-        """Ids of such lines that were not read yet, as they are in another machine's journal."""
+        """Ids of such lines that were not dropped, some not read yet: they are in another machine's journal."""
         self._dropped = PackedIds()
 
     def take(self, change: Change) -> bool:
@@ -243,7 +243,7 @@ class TombstoneLog:
             changed = rewritten
             for entry in entries:
                 changed = self._forgotten.take(entry.change) or changed
-                if len(self._forgotten.completed) >= _AT_ONCE:
+                if len(self._forgotten.completed) >= AT_ONCE:
                     self._drop_completed()
             if changed:
                 self._drop_completed()
