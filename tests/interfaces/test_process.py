@@ -1,5 +1,6 @@
 """The command as a process: streams, signals, start-up."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -8,6 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
+
+from mnemark.interfaces.process import load
 
 MNEMARK = [sys.executable, "-m", "mnemark"]
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes of POSIX")
@@ -174,3 +177,9 @@ def test_completion_knows_the_commands(tmp_path: Path) -> None:
         "COMP_CWORD": "1",
     }
     assert "search" in run(cwd=tmp_path, environment=environment).stdout
+
+
+def test_memory_is_still_collected_after_a_module_that_cannot_be_loaded() -> None:
+    with pytest.raises(ModuleNotFoundError):
+        load("mnemark.no_such_module")
+    assert gc.isenabled()

@@ -154,7 +154,7 @@ class Forgotten:
         self.completed: list[str] = []
         """Ids of the lines above whose text is erased from the files."""
         self._early: set[str] = set()
-        """Ids of such lines that were not dropped, some not read yet: they are in another machine's journal."""
+        """Ids of such lines that are not dropped; some were not read yet, from another machine's journal."""
         self._dropped = PackedIds()
 
     def take(self, change: Change) -> bool:

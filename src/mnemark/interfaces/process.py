@@ -1,4 +1,4 @@
-"""Define exit codes of the process, and handle a closed stdout."""
+"""Define exit codes of the process, load modules at its start, and handle a closed stdout."""
 
 import gc
 import os
@@ -35,7 +35,9 @@ def abandon_stdout() -> int:
 def load(*modules: str) -> None:
     """Import modules that stay, without letting the collector look through them again and again."""
     gc.disable()
-    for name in modules:
-        import_module(name)
-    gc.freeze()
-    gc.enable()
+    try:
+        for name in modules:
+            import_module(name)
+        gc.freeze()
+    finally:
+        gc.enable()  # a server answers with the error, and goes on
