@@ -51,6 +51,7 @@ def test_files_that_cannot_be_used_are_named_on_stderr(shell: Shell) -> None:
 
 
 def test_status_shows_the_state_and_changes_nothing(shell: Shell) -> None:
+    assert "index      not created yet: there is nothing to index\n" in shell("status").out
     shell.write("a.md", "# One\n")
     before = shell.state()
     fresh = shell("status")
@@ -60,9 +61,23 @@ def test_status_shows_the_state_and_changes_nothing(shell: Shell) -> None:
     shell.write("b.md", "# Two\n")
     known = shell("status", "--json").data
     assert (known["files"], known["passages"], known["kinds"]) == (1, 1, {"note": 1})
-    assert "files changed since the last sync" in shell("status").out
-    assert (shell.folder / "b.md").exists()
+    assert " 1 file changed since the last sync" in shell("status").out
     assert shell("search", "two", "--json").data["hits"][0]["path"] == "b.md"
+
+
+def test_status_and_doctor_agree_on_what_has_changed(shell: Shell) -> None:
+    """A file written just before a sync is read again by the next, but has not changed."""
+    path = shell.write("a.md", "# One\n")
+    shell("sync")
+    current = "index is up to date with all files"
+    assert shell("status").out.splitlines()[3].endswith(", up to date")
+    assert current in shell("doctor").out
+    path.write_text("# Two\n", encoding="utf-8")
+    assert " 1 file changed since the last sync" in shell("status").out
+    for command in ("doctor", "verify"):
+        shown = shell(command).out
+        assert "a.md has changed since it was indexed" in shown
+        assert current not in shown
 
 
 def test_the_demo_answers_its_questions(shell: Shell) -> None:

@@ -32,6 +32,10 @@ NOT_ON_PAGES = {
         "the last change was a revert, which cannot be undone as a whole: remember its facts again; to undo "
         "an earlier change, give its id from `mnemark log`"
     ),  # of an undo without an id
+    (
+        "the last change was an erasure, which cannot be undone; to undo an earlier change, give its id from "
+        "`mnemark log`"
+    ),
     "{}: {}",
 }
 

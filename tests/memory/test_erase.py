@@ -14,6 +14,7 @@ import pytest
 
 from memory.erasing import KINDS, Planted, holding, line_of, old, phrase, write
 from mnemark import Memory
+from mnemark.errors import UsageError
 from mnemark.files.journal import Change, Journal
 from mnemark.files.sessions import SessionLog
 from mnemark.memory.sessions.observations import age_out, note_down, observe
@@ -447,3 +448,17 @@ def test_what_ends_of_sessions_wrote_of_a_turn_goes_with_it(
             )
             assert (tmp_path / name).exists()
             assert not episode.exists()
+
+
+def test_an_undo_right_after_an_erasure_takes_back_nothing_else(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        kept = memory.remember("city", "Leeds")
+        memory.remember("employer", "Acme")
+        memory.forget(query="Acme", erase=True)
+        with pytest.raises(UsageError, match="the last change was an erasure"):
+            memory.undo()
+        assert [fact.value for fact in memory.facts()] == ["Leeds"]
+        assert [one.id for one in memory.undo(kept.id)] == [kept.id]
+        memory.remember("city", "Oslo")
+        memory.undo()  # what came after the erasure
+        assert list(memory.facts()) == []

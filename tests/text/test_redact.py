@@ -113,6 +113,8 @@ def test_the_rest_of_the_text_stays() -> None:
         ".sk-estimator-doc-link-with-a-long-name",
         "the pass rate: 1200 of 1300",
         "spin: 4821",
+        "## 10:25 [Router password hint](episodes/2026-11-23-router-password-hint.md)",
+        "[api key rotation](docs/2026/api-key-rotation.md) and [token budget](https://example.net/2026/budget1)",
     ],
 )
 def test_code_placeholders_hashes_and_talk_are_left_alone(text: str) -> None:
@@ -149,6 +151,19 @@ def test_hashes_follow_the_salt() -> None:
     assert redact(text, SALTED) == redact(text, SALTED)
     other = DEFAULT.with_salt(b"another salt for tests")
     assert MARK.findall(redact(text, other).text)[0] != one
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[the password correct-Horse9](notes.md)",
+        "the password hunter](Xy9!kTz is",
+        "[a\nb password hunter](Xy9!kTz",
+        "[token reset](https://example.net/?token=q8Zt4LwP0xVb7KmR)",
+    ],
+)
+def test_a_password_in_or_behind_a_link_is_found(text: str) -> None:
+    assert redact(text).text != text
 
 
 def test_without_a_salt_a_mark_tells_nothing() -> None:

@@ -17,7 +17,7 @@ from mnemark.files.locks import sync_lock
 from mnemark.files.scan import Entry
 from mnemark.index import schema
 from mnemark.index.passage import content_key
-from mnemark.index.plan import plan
+from mnemark.index.plan import differing
 from mnemark.index.rows import ROW, Rows
 from mnemark.index.segment import dead_bits, decode
 from mnemark.index.store import NAME, NEW, Index
@@ -117,11 +117,12 @@ def _postings(connection: apsw.Connection, segment: int, size: int, *, deep: boo
 
 def differences(index: Index, entries: Sequence[Entry]) -> list[str]:
     """Describe the changes a sync would make now, one line each."""
-    steps = plan([entry for entry in entries if searchable(entry)], index.known())
+    steps = differing([entry for entry in entries if searchable(entry)], index.known())
     words = {
         "add": "is not in the index",
         "remove": "was deleted, but is still in the index",
         "move": "was renamed",
+        "read": "has changed since it was indexed",
     }
     known = "SELECT size FROM documents WHERE path = ?"
     return [f"{step.path} {words[step.action]}" for step in steps if step.action in words] + [

@@ -75,6 +75,20 @@ def unchanged(entry: Entry, old: Known) -> bool:
     return same and max(entry.mtime_ns, entry.ctime_ns) + RACY_NS <= old.checked_ns
 
 
+def differing(files: Sequence[Entry], known: Mapping[str, Known]) -> list[Step]:
+    """Return the steps of `plan` for files that differ by size or time, for people.
+
+    Those that were indexed too soon after their last change are read again, but not told.
+    """
+    return [
+        step
+        for step in plan(files, known)
+        if step.entry is None
+        or (old := known.get(step.path)) is None
+        or (step.entry.size, step.entry.mtime_ns) != (old.size, old.mtime_ns)
+    ]
+
+
 def only_grew(before: Identity | None, after: Identity | None) -> bool:
     """Whether a log is the same file and, if it changed, has grown."""
     if before is None or after is None:

@@ -268,6 +268,8 @@ def inner(folders: Sequence[str]) -> str:
 
 
 def _freshness(found: Status) -> str:
+    if not (found.bytes or found.outdated):
+        return "not created yet: there is nothing to index"
     if not found.bytes:
         return f"not created yet; run `mnemark sync` to index {counted(found.outdated, 'file')}"
     if found.stale:

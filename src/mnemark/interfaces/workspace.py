@@ -312,7 +312,7 @@ def pending(memory: "Memory") -> Pending:
     from mnemark.files import layout
     from mnemark.files.scan import scan
     from mnemark.index import schema
-    from mnemark.index.plan import plan
+    from mnemark.index.plan import differing
 
     index = memory.index
     found = scan(memory.root, ignore=memory.config.ignore)
@@ -320,7 +320,7 @@ def pending(memory: "Memory") -> Pending:
     outdated = len(entries)
     if index.exists() and not index.is_damaged():
         with schema.translated(index.path):
-            outdated = len(plan(entries, index.known()))
+            outdated = len(differing(entries, index.known()))
     return Pending(outdated, tuple(found.problems), tuple(found.inner))
 
 

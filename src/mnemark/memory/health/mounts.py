@@ -8,7 +8,7 @@ import msgspec
 from mnemark.errors import MnemarkError
 from mnemark.files.layout import PRIVATE
 from mnemark.files.mounts import Mounted, home_of
-from mnemark.index.plan import plan
+from mnemark.index.plan import differing
 from mnemark.index.store import NAME, Index
 from mnemark.memory.open_workspace import OpenWorkspace
 
@@ -52,7 +52,6 @@ def _counted(ws: OpenWorkspace, name: str, mounted: Mounted, known: MountState) 
     if (home / PRIVATE / NAME).is_file():
         with closing(Index(mounted.folder, home=home, readonly=True)) as index:
             known_files = {} if index.stale_reason() else index.known()
-            outdated = len(
-                plan(found, {path: one for path, one in known_files.items() if mounted.holds(path)})
-            )
+            held = {path: one for path, one in known_files.items() if mounted.holds(path)}
+            outdated = len(differing(found, held))
     return msgspec.structs.replace(known, files=len(found), outdated=outdated)

@@ -73,6 +73,11 @@ def _undo_changes(ws: OpenWorkspace, identifier: str | None) -> list[Undone]:
     if identifier is None:
         if not known:
             raise NotFoundError("there is no change to undo; `mnemark log` lists the changes")
+        if _last_erasure(ws) > max(known):
+            raise UsageError(
+                "the last change was an erasure, which cannot be undone; to undo an earlier change, give its "
+                "id from `mnemark log`"
+            )
         if _last_revert(ws) > max(known) and known[max(known)] != "forget":  # its turns can be shown
             raise UsageError(
                 "the last change was a revert, which cannot be undone as a whole: remember its facts again; "
@@ -128,6 +133,14 @@ def _last_revert(ws: OpenWorkspace) -> str:
     """Return the id of the last revert that removed facts; empty if there was none."""
     undone = changes_of(ws.root, ("undo",))
     found = (one.id for one in undone if isinstance(one.payload, Mapping) and one.payload.get("revert"))
+    return max(found, default="")
+
+
+def _last_erasure(ws: OpenWorkspace) -> str:
+    """Return the id of this machine's last erasure; empty if there was none."""
+    forgotten, _ = ws.journal.own_since("", "forget") or ([], "")
+    changes = (entry.change for entry in forgotten)
+    found = (one.id for one in changes if isinstance(one.payload, Mapping) and one.payload.get("erase"))
     return max(found, default="")
 
 

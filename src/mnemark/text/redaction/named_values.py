@@ -47,6 +47,8 @@ _PHRASE = lazy_pattern(r"[a-z]{2,16}(?: [a-z]{2,16}){2,11}(?=[ \t]*(?:#.*)?(?:\r
 _DIGITS = lazy_pattern(r"(?<![\w.-])\d{4,8}(?![\w-])(?!\.\d)")
 _GOES_ON = lazy_pattern(r"[!-~]?(?=[!-~]{0,16}?(?:[A-Za-z][0-9]|[0-9][A-Za-z]))")
 _WORD_OF_NAME = lazy_pattern(r"[a-z]*[0-9]*[a-z]*")  # "sha256", "k8s"
+_LINK_TEXT = lazy_pattern(r"[A-Za-z'’-]{1,40}\]\(")
+_LONGEST_LINK = 200  # characters of a link's text before the name of a secret
 _FIRST_CELL = lazy_pattern(r"[ \t>]*(?P<edge>\|)?[^|]*\Z")
 _ALGORITHM = lazy_pattern(
     r"(?:[a-z]+[_-]?)?(?:sha|md|base|aes|utf|oauth|varchar|char|int|v)[-_]?[0-9]{1,4}(?:[.-][0-9]+)*",
@@ -179,7 +181,7 @@ def beside(key: Key) -> Extent | None:
         told = told or (key.strength == "plain" and key.name.isupper())
         return between if told and fits_quoted(key.strength, value) else None
     found = bare_entry(key.text, at)
-    if found is None or found.wrapped or found.value[0] in _REMARKS:
+    if found is None or found.wrapped or found.value[0] in _REMARKS or _ends_link(key, found):
         return None
     if key.strength == "plain":
         value = found.core
@@ -194,6 +196,14 @@ def beside(key: Key) -> Extent | None:
     if not fits or is_path(found.value) or _stands_in(_closed(found, key), code=code, alone=option):
         return None
     return (found.start, found.start + len(found.core)) if key.strength == "plain" else found.extent
+
+
+def _ends_link(key: Key, found: Bare) -> bool:
+    """Return whether a value is the last word of a Markdown link's text and its target."""
+    if _LINK_TEXT.match(found.value) is None:
+        return False
+    opened = key.text.rfind("[", max(0, key.start - _LONGEST_LINK), key.start)
+    return opened >= 0 and "\n" not in key.text[opened : key.start]
 
 
 def used_as(key: Key) -> Extent | None:
