@@ -33,6 +33,22 @@ def test_a_note_by_another_process_is_found_at_once(tmp_path: Path) -> None:
             assert any(words in hit.text for hit in memory.search(words).hits)
 
 
+def test_a_note_that_is_added_or_replaced_elsewhere_is_found_at_once(tmp_path: Path) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        memory.search("anything")  # makes the index
+        for number, words in enumerate(("a magpie on the roof", "屋顶上有一只喜鹊")):
+            memory.searcher.refresher._last_sync.mark()
+            command = [sys.executable, "-m", "mnemark", "add", words, "-w", str(tmp_path)]
+            subprocess.run(command, check=True, capture_output=True)
+            memory.searcher.refresher._last_sync.mark()
+            assert any(words in hit.text for hit in memory.search(words).hits)
+            edited = tmp_path / "memory" / ".tmp"
+            edited.write_text(f"The heron number{number} stands in the pond.\n", "utf-8")
+            edited.replace(tmp_path / "memory" / "birds.md")
+            memory.searcher.refresher._last_sync.mark()
+            assert any(f"number{number}" in hit.text for hit in memory.search(f"heron number{number}").hits)
+
+
 def test_what_is_written_while_the_files_are_looked_at_is_found_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ from typing import Final, Literal
 from mnemark.errors import BusyError, MnemarkError, NewerFormatError, ReadOnlyError
 from mnemark.files.config import Config
 from mnemark.files.journal import Journal
+from mnemark.files.platform import identity
 from mnemark.index import schema
 from mnemark.index.store import Index
 from mnemark.index.sync import Progress, SyncReport, sync
@@ -30,17 +31,23 @@ _MAX_STALE_SECONDS: Final = 60.0
 
 
 class ExternalEdits:
-    """Detect edits by other processes from the journal."""
+    """Detect edits by other processes: from the journal, and from the folders of notes.
+
+    A file that is replaced, as `mnemark add` and many editors do, changes its folder.
+    """
 
     def __init__(self, journal: Journal) -> None:
         self._feed = journal.feed("done", "project", past=False)
+        self._folders = [journal.root, journal.root / "memory"]
+        self._changed = [identity(folder) for folder in self._folders]
 
     def came(self) -> Literal["", "facts", "files"]:
         """Return what was edited since the last call: files, only facts, or nothing (also at first)."""
+        before, self._changed = self._changed, [identity(folder) for folder in self._folders]
         rewritten, entries = self._feed.take()
-        if not (rewritten or entries):
-            return ""
-        return "files" if rewritten or any(one.change.kind == "done" for one in entries) else "facts"
+        if rewritten or before != self._changed or any(one.change.kind == "done" for one in entries):
+            return "files"
+        return "facts" if entries else ""
 
 
 class IndexRefresher:
