@@ -68,27 +68,31 @@ except SystemExit:
     print("rjieba" in sys.modules, file=sys.stderr)
 """
 _PROMPT = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "When does the backup run?"}
+_START = {"session_id": "s", "hook_event_name": "SessionStart", "source": "startup"}
 
 
 @pytest.mark.parametrize(
     ("command", "own", "modules", "patterns"),
     [
         (["--version"], 5, 70, 0),
-        (["hook", "prompt", "--agent", "claude-code", "--alone"], 68, 200, 47),
+        (["hook", "prompt", "--agent", "claude-code", "--alone"], 68, 197, 45),
+        (["hook", "start", "--agent", "claude-code", "--alone"], 112, 252, 62),
         (["search", "when does the backup run"], 166, 400, 60),
     ],
-    ids=lambda value: value[0] if isinstance(value, list) else None,
+    ids=lambda value: " ".join(value[:2]) if isinstance(value, list) else None,
 )
 def test_a_start_loads_and_compiles_what_it_needs(
     tmp_path: Path, command: list[str], own: int, modules: int, patterns: int
 ) -> None:
     (tmp_path / "note.md").write_text("The backup runs at 03:00.\n备份在三点。\n", encoding="utf-8")
+    if command[1:2] == ["start"]:
+        (tmp_path / "MEMORY.md").write_text("The backup runs at 03:00.\n", encoding="utf-8")
     subprocess.run([sys.executable, "-m", "mnemark", "sync", "-w", str(tmp_path)], check=True, timeout=60)
     where = [] if command == ["--version"] else ["-w", str(tmp_path)]
     ran = subprocess.run(
         [sys.executable, "-c", _COUNTING, *command, *where],
-        input=json.dumps(_PROMPT | {"cwd": str(tmp_path)}), capture_output=True, text=True, check=True,
-        timeout=60,
+        input=json.dumps((_START if command[1:2] == ["start"] else _PROMPT) | {"cwd": str(tmp_path)}),
+        capture_output=True, text=True, check=True, timeout=60,
     )  # fmt: skip
     code, *counts = map(int, ran.stderr.split()[-4:])
     assert code == 0

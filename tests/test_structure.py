@@ -24,6 +24,8 @@ LATE: Final[dict[str, str]] = {
     "memory/health/doctor.py": "httpx, where an embedding API is configured",
     "memory/health/upgrades.py": "httpx, where an embedding API is configured",
     "memory/curation/files.py": "a hook reads no facts, unless a fact file changed",
+    "memory/curation/identity.py": "a hook asks no model, and most sections are kept compiled",
+    "memory/prompt/leading_facts.py": "as `files.py`",
     "facts/files.py": "who finds the files unchanged parses none",
     "facts/visible.py": "as `files.py`",
     "facts/groups.py": "only states that are saved are judged",

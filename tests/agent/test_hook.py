@@ -791,8 +791,12 @@ def test_a_duration_without_end_is_no_duration() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["hi, how are you", "Good morning! How was your day?", "谢谢，再见！", "哈哈哈，太好了吧？"]
-)
+    "said",
+    [
+        "hi, how are you", "Good morning! How was your day?", "谢谢，再见！", "哈哈哈，太好了吧？",
+        "YoYo", "OK. Cool!", "hihi", "Whats up", "i'm fine, and you", "see you later", "Hey 你好",
+    ],
+)  # fmt: skip
 def test_small_talk_asks_memory_for_nothing(said: str) -> None:
     assert not is_question(said)
 

@@ -38,6 +38,8 @@ _SMALL_TALK: Final = lazy_pattern(
     re.IGNORECASE,
 )
 """Greetings, thanks and the like, with nothing else in the message."""
+_SHORT_GREETINGS: Final = ("hi", "yo", "ok")
+"""Those of two letters, which any text may follow."""
 _MAX_SMALL_TALK: Final = 60
 """Maximum number of characters of small talk."""
 _MAX_DURATION: Final = 1e12
@@ -115,7 +117,14 @@ def is_own_tool(name: str) -> bool:
 def is_small_talk(said: str) -> bool:
     """Tell whether a message is nothing but greetings, thanks and the like: it asks memory for nothing."""
     text = said.strip()
-    return len(text) <= _MAX_SMALL_TALK and _SMALL_TALK.fullmatch(text) is not None
+    if len(text) > _MAX_SMALL_TALK or not _may_greet(text.casefold()):
+        return False
+    return _SMALL_TALK.fullmatch(text) is not None
+
+
+def _may_greet(text: str) -> bool:
+    """Tell whether a text begins as a part of the pattern does, which takes a millisecond to compile."""
+    return not text.isascii() or text.startswith(_SHORT_GREETINGS) or text[:3] in _SMALL_TALK.pattern
 
 
 def is_question(said: str) -> bool:

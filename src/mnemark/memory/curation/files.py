@@ -151,10 +151,11 @@ def curated_files(root: Path, folder: str) -> list[str]:
 
 def day_files(root: Path, folder: str, day: date) -> list[str]:
     """Return the paths of the notes of a day, the plain one first."""
-    inside = f"{folder}memory"
+    inside, month = f"{folder}memory", day.isoformat()[:7]
     found = []
-    for path in (f"{inside}/{name}" for name in listing.names(root, inside)):
-        place = layout.place(path)
+    # The names of its notes begin with the day, or with the month alone.
+    for name in (one for one in listing.names(root, inside) if one.startswith(month)):
+        place = layout.place(path := f"{inside}/{name}")
         if place is not None and place.role == "daily" and place.dated == day.isoformat():
             found.append(path)
     return sorted(found, key=lambda path: (len(path), path))

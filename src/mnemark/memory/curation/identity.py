@@ -9,23 +9,23 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import msgspec
 
 from mnemark.facts.store import PlainWorkspace
 from mnemark.files import compiled_cache as kept
 from mnemark.files import layout, listing
-from mnemark.llm.base import LLM, LLMUnavailable, Message
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.curation.personas import chosen
 from mnemark.text.markdown.generated import outside
-from mnemark.text.markdown.outline import outline
 from mnemark.text.quoting.fence import strip_fences
-from mnemark.text.summary.outline_compile import Compiled, complaints, principle
-from mnemark.text.summary.outline_compile import compiled as by_rule
 from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Problem
+
+if TYPE_CHECKING:
+    from mnemark.llm.base import LLM
+    from mnemark.text.summary.outline_compile import Compiled
 
 BUDGETS: Final[Mapping[str, int]] = {"identity": 350, "persona": 200, "profile": 120, "core": 400}
 """Default budget in tokens of each section."""
@@ -105,7 +105,7 @@ def compiled(
     scope: str = "",
     persona: str | None = None,
     budgets: Mapping[str, int] | None = None,
-    llm: LLM | None = None,
+    llm: "LLM | None" = None,
     timeout: float = TIMEOUT,
 ) -> Identity:
     """Return the compiled identity: sections `identity`, `persona`, `profile` and `core`.
@@ -181,7 +181,7 @@ class _Section:
         self._key = _digest([VERSION, budget, found])
         self._llm_key = _digest([VERSION, "llm", found])
 
-    def compile(self, llm: LLM | None, timeout: float, notes: list[str]) -> Part:
+    def compile(self, llm: "LLM | None", timeout: float, notes: list[str]) -> Part:
         if not self._sources:
             return Part(name=self._name, budget=self._budget)
         part = self._load(self._key)
@@ -196,6 +196,8 @@ class _Section:
             return msgspec.structs.replace(known, budget=self._budget) if serves else part
         if llm is None:
             return part
+        from mnemark.llm.base import LLMUnavailable
+
         try:
             made = self._by_model(llm, part, timeout, notes)
         except LLMUnavailable as error:
@@ -221,8 +223,12 @@ class _Section:
             by="llm" if by_llm else "rules",
         )  # fmt: skip
 
-    def _by_model(self, llm: LLM, part: Part, timeout: float, notes: list[str]) -> Part:
+    def _by_model(self, llm: "LLM", part: Part, timeout: float, notes: list[str]) -> Part:
         """Return the model's answer if it passes the checks; else `part`, and add a note."""
+        from mnemark.llm.base import Message
+        from mnemark.text.markdown.outline import outline
+        from mnemark.text.summary.outline_compile import principle
+
         source = "\n\n".join(one.text for one in self._sources)
         limit = int(self._budget * MODEL_SHARE)
         asked = [
@@ -257,14 +263,18 @@ def flaw(text: str, source: str, limit: int, *, must: Sequence[str] = ()) -> str
     """Return why a model's version of a source is rejected; empty if it is not."""
     if not text:
         return "the answer is empty"
+    from mnemark.text.summary.outline_compile import complaints
+
     if wrong := complaints(text.splitlines(), source, must=must):
         return wrong[0]
     tokens = estimate_tokens(text)
     return f"{tokens} tokens are more than {limit}" if tokens > limit else ""
 
 
-def _compile_texts(texts: Sequence[str], budget: int) -> list[Compiled]:
+def _compile_texts(texts: Sequence[str], budget: int) -> "list[Compiled]":
     """Compile each text to an equal share of the budget; unused tokens of one go to the others."""
+    from mnemark.text.summary.outline_compile import compiled as by_rule
+
     done = [by_rule(text, budget // len(texts)) for text in texts]
     for at, text in enumerate(texts):
         if done[at].left_out:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from mnemark.facts.store import PlainWorkspace
 from mnemark.memory.prompt.builder import Prompt, PromptBuilder
 from mnemark.memory.prompt.episodes import newest_episodes
-from mnemark.memory.prompt.facts import FactLine
+from mnemark.memory.prompt.fact_lines import FactLine
 from mnemark.memory.prompt.leading_facts import leading_facts
 from mnemark.memory.prompt.parts import JOIN
 from mnemark.memory.prompt.quoted import PromptRequest

@@ -15,7 +15,7 @@ import msgspec
 from mnemark.facts.store import PlainWorkspace
 from mnemark.memory.curation import identity
 from mnemark.memory.curation.identity import Part
-from mnemark.memory.prompt.facts import FactLine, Facts
+from mnemark.memory.prompt.fact_lines import FactLine, Facts
 from mnemark.memory.prompt.parts import JOIN, Layer, cut, fact_layer, is_chinese, pieces_of
 from mnemark.memory.prompt.quoted import PromptRequest, Quoted, scratchpads
 from mnemark.text.markdown.generated import outside

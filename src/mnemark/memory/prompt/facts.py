@@ -6,8 +6,6 @@ from datetime import datetime, tzinfo
 from types import MappingProxyType
 from typing import NamedTuple
 
-import msgspec
-
 from mnemark.facts.keys import subject_key
 from mnemark.facts.labels import in_chinese
 from mnemark.facts.model import Fact
@@ -20,30 +18,11 @@ from mnemark.files.reading import read
 from mnemark.index.state import Use
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.curation.generated import CORE, PROFILE, earned, rank
+from mnemark.memory.prompt.fact_lines import FactLine, Facts
 from mnemark.text.markdown.generated import find, mark
 from mnemark.text.quoting.fence import visible
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.types import Problem
-
-
-class FactLine(NamedTuple):
-    """A fact as a line, its ref, and the line in the other language."""
-
-    line: str
-    ref: str
-    other: str
-
-
-class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """Current facts by layer of a prompt."""
-
-    rules: tuple[FactLine, ...] = ()
-    profile: tuple[FactLine, ...] = ()  # about the user
-    core: tuple[FactLine, ...] = ()  # about everything else
-    skills: tuple[FactLine, ...] = ()
-    other: tuple[FactLine, ...] = ()  # not vouched for: only quoted
-    subjects: Mapping[str, int]
-    """Number of facts by subject."""
 
 
 class _WithoutUses(NamedTuple):

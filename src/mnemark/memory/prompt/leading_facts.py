@@ -17,7 +17,7 @@ from mnemark.facts.store import PlainWorkspace
 from mnemark.files import compiled_cache, listing, platform
 from mnemark.files.layout import in_scope
 from mnemark.memory.curation.files import curated_files
-from mnemark.memory.prompt.facts import Facts, facts_for
+from mnemark.memory.prompt.fact_lines import Facts
 
 VERSION: Final = 3
 MOST: Final = 60
@@ -34,16 +34,18 @@ class _Kept(msgspec.Struct):
 def leading_facts(ws: PlainWorkspace, now: datetime, *, scope: str = "") -> Facts:
     """Return the first facts of each layer that hold at `now`, of the root and of a scope beside it."""
     scopes = tuple(dict.fromkeys(("", scope)))
+    if not states.stamp_of(ws.root, scopes):  # there is neither a fact file nor a journal
+        return Facts(subjects={})
     known = states.kept(ws.root, ws.root, ws.visible.redacted)
     if not all(map(known.settled, scopes)):
-        return _first(facts_for(ws, now, scope=scope))
+        return _chosen(ws, now, scope)
     sections = [states.load(ws.root, one) for one in scopes]
     key = _key(ws, scopes, sections)
     with suppress(msgspec.DecodeError):
         kept = msgspec.json.decode(compiled_cache.load(ws.root, _NAME, key) or "", type=_Kept)
         if kept.until is None or now.timestamp() < kept.until:
             return kept.facts
-    facts = _first(facts_for(ws, now, scope=scope))
+    facts = _chosen(ws, now, scope)
     every = (fact for section in sections if section for fact in section.facts)
     times = (time for fact in every for time in (fact.begin, fact.end))
     until = min((time for time in times if time is not None and time > now.timestamp()), default=None)
@@ -52,7 +54,10 @@ def leading_facts(ws: PlainWorkspace, now: datetime, *, scope: str = "") -> Fact
     return facts
 
 
-def _first(facts: Facts) -> Facts:
+def _chosen(ws: PlainWorkspace, now: datetime, scope: str) -> Facts:
+    from mnemark.memory.prompt.facts import facts_for
+
+    facts = facts_for(ws, now, scope=scope)
     few = {name: getattr(facts, name)[:MOST] for name in ("rules", "profile", "core", "skills", "other")}
     return Facts(**few, subjects={})
 

@@ -7,7 +7,7 @@ import msgspec
 
 from mnemark.memory.curation.files import paragraphs
 from mnemark.memory.curation.identity import Part
-from mnemark.memory.prompt.facts import FactLine
+from mnemark.memory.prompt.fact_lines import FactLine
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import HAN
 from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
@@ -86,4 +86,4 @@ def pieces_of(text: str) -> tuple[str, ...]:
 def is_chinese(texts: Iterable[str]) -> bool:
     """Return whether texts are mostly Chinese: a character counts as much as a word."""
     together = "\n".join(texts)
-    return len(HAN.findall(together)) > len(_LATIN.findall(together))
+    return not together.isascii() and len(HAN.findall(together)) > len(_LATIN.findall(together))

@@ -12,7 +12,7 @@ from mnemark.files import layout, listing
 from mnemark.memory.curation.files import day_files, without_own_comments
 from mnemark.memory.curation.identity import Part
 from mnemark.memory.curation.personas import chosen, weighted
-from mnemark.memory.prompt.facts import FactLine
+from mnemark.memory.prompt.fact_lines import FactLine
 from mnemark.memory.prompt.parts import JOIN, Layer, cut, fact_layer, first_words, pieces_of
 from mnemark.retrieval.block import NOTHING, Block, block
 from mnemark.retrieval.repeats import Told
