@@ -211,7 +211,7 @@ def test_an_end_that_waits_for_its_file_holds_at_once(
     learned(memory, 0, "likes", "coffee")
     with monkeypatch.context() as patch:
         patch.setattr("mnemark.facts.remember.bring_in", lambda *_, **__: None)
-        patch.setattr("mnemark.facts.store._write", lambda *_: [])
+        patch.setattr("mnemark.facts.pending._write", lambda *_: [])
         learned(memory, 5, "likes", "coffee", over=True)
         assert "~~" not in page(memory)
         assert now(memory) == []

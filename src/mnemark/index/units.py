@@ -92,7 +92,7 @@ def note_units(
         )
 
     for passage in cut(by_people, limit=limit):
-        bare = facts or place.role in _DERIVED_ROLES
+        bare = facts or place.role == "fact" or place.role in _DERIVED_ROLES
         if not passage.text.strip() or (bare and not _has_body(passage.text)):
             continue
         first, about = about, ""  # front matter is searched with the first passage, and no part of it
