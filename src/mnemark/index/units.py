@@ -91,8 +91,8 @@ def note_units(
             sources=sources,
         )
 
+    bare = place.kind == "fact" or place.role in _DERIVED_ROLES  # where headings alone say nothing
     for passage in cut(by_people, limit=limit):
-        bare = facts or place.role == "fact" or place.role in _DERIVED_ROLES
         if not passage.text.strip() or (bare and not _has_body(passage.text)):
             continue
         first, about = about, ""  # front matter is searched with the first passage, and no part of it

@@ -8,7 +8,7 @@ from typing import Final, Literal
 from mnemark.errors import BusyError, MnemarkError, NewerFormatError, ReadOnlyError
 from mnemark.files.config import Config
 from mnemark.files.journal import Journal
-from mnemark.files.platform import identity
+from mnemark.files.platform import Identity, identity
 from mnemark.index import schema
 from mnemark.index.store import Index
 from mnemark.index.sync import Progress, SyncReport, sync
@@ -39,15 +39,18 @@ class ExternalEdits:
     def __init__(self, journal: Journal) -> None:
         self._feed = journal.feed("done", "project", past=False)
         self._folders = [journal.root, journal.root / "memory"]
-        self._changed = [identity(folder) for folder in self._folders]
+        self._states = self._states_now()
 
     def came(self) -> Literal["", "facts", "files"]:
         """Return what was edited since the last call: files, only facts, or nothing (also at first)."""
-        before, self._changed = self._changed, [identity(folder) for folder in self._folders]
+        before, self._states = self._states, self._states_now()
         rewritten, entries = self._feed.take()
-        if rewritten or before != self._changed or any(one.change.kind == "done" for one in entries):
+        if rewritten or before != self._states or any(one.change.kind == "done" for one in entries):
             return "files"
         return "facts" if entries else ""
+
+    def _states_now(self) -> list[Identity | None]:
+        return [identity(folder) for folder in self._folders]
 
 
 class IndexRefresher:

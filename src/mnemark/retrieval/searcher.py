@@ -546,13 +546,10 @@ class Searcher:
         fresh = self.refresher.wait(patience)
         try:
             found = self.find(request)
-        except OutOfTimeError:
-            return LATE
-        found = found._replace(complete=found.complete and fresh)
-        if self.mounts:
-            self.mounts.freshen(patience)
-            found = self._with_mounts(found, request)
-        try:
+            found = found._replace(complete=found.complete and fresh)
+            if self.mounts:
+                self.mounts.freshen(patience)
+                found = self._with_mounts(found, request)
             with in_turn(until, first=True):  # little is left to do; later nobody waits for it
                 packed = block(found.hits, budget=budget, brief_tokens=self.workspace.config.brief_tokens)
         except OutOfTimeError:

@@ -118,8 +118,6 @@ class Sweep:
         """Folders of `.mnemark` with the indexes of mounts, whose files are not changed either."""
         self.private = private
         """Whether only `.mnemark/` is swept."""
-        self._quoted = True
-        """Whether the journal in hand may hold quotations: a search of it whole saves one of each line."""
         self._runs = BytePatterns(text for text in targets.words.notes.texts if "\n" in text)
         """Patterns of several lines."""
 
@@ -248,16 +246,13 @@ class Sweep:
 
     def _may_concern(self, path: str, data: bytes, *, journal: bool) -> bool:
         """Return whether a log may hold anything to erase: a fast test before it is rewritten."""
-        self._quoted = self.targets.words.notes.found_in(data)
-        return (
-            journal or self._quoted or path in self.targets.turn_lines or _holds_id(data, self.targets.turns)
-        )
+        quotes = journal or self.targets.words.notes.found_in(data)
+        return quotes or path in self.targets.turn_lines or _holds_id(data, self.targets.turns)
 
     def _journal_line(self, line: jsonl.Line) -> bytes | None:
         record = jsonl.decode(line.data)
         if record is None:
-            held = self._quoted and self.targets.words.notes.found_in(line.data)
-            return b"{}" if self.step == "copies" and held else None
+            return b"{}" if self.step == "copies" and self.targets.words.notes.found_in(line.data) else None
         kind, payload = record.get("kind"), record.get("payload")
         named = isinstance(payload, dict) and payload.get("fact") in self.targets.facts
         if kind in _VALUES and isinstance(payload, dict) and self.targets.facts:
@@ -269,7 +264,7 @@ class Sweep:
             return None
         if not own and not self._holds_lines(payload):
             words = self.targets.words.notes
-            if not (self._quoted and words.found_in(line.data) and words.said_in(record, 2)):
+            if not (words.found_in(line.data) and words.said_in(record, 2)):
                 return None
         kept = {key: record[key] for key in ("id", "time", "origin", "scope") if key in record}
         return jsonl.encode(kept | {"kind": "blank", "erased": self.targets.time})

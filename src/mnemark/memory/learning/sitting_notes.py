@@ -152,7 +152,7 @@ def _sourced(
     if "[redacted:" in text or looks_like_instructions(text):
         return None
     words, days = _words(spoken), _days(spoken)
-    around = _around(places, said)._replace(rarity=rarity)
+    around = _around(places, said, rarity)
     if not _holds(text, words, around, days) or _is_not_meant(text, words, part):
         return None
     day = note.date if note.date in days else ""
@@ -175,11 +175,11 @@ class _Around(NamedTuple):
 _NOTHING: Final = _Around()
 
 
-def _around(places: Iterable[int], said: Sequence[TurnExcerpt]) -> _Around:
+def _around(places: Iterable[int], said: Sequence[TurnExcerpt], rarity: Mapping[str, float]) -> _Around:
     near = {at for place in places for at in range(place - _BESIDE, place + _BESIDE + 1)}
     speakers = dict.fromkeys(str(one.turn.meta.get("name") or "") for one in said)
     beside = (one for at, one in enumerate(said) if at in near and one.turn.origin in _SPOKEN)
-    return _Around(_words(beside), " ".join(speakers))
+    return _Around(_words(beside), " ".join(speakers), rarity)
 
 
 def _holds(text: str, source: str, around: _Around = _NOTHING, days: Iterable[str] = ()) -> bool:

@@ -98,8 +98,7 @@ def _undo_changes(ws: OpenWorkspace, identifier: str | None) -> list[Undone]:
 
 def _is_erasure(ws: OpenWorkspace, identifier: str) -> bool:
     named = (entry.change for entry in ws.journal.naming(identifier))
-    lines = (one.payload for one in named if one.id == identifier and one.kind == "forget")
-    return any(isinstance(payload, Mapping) and payload.get("erase") for payload in lines)
+    return any(one.id == identifier and one.kind == "forget" and _says(one, "erase") for one in named)
 
 
 def _decision_of(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> str:
@@ -131,17 +130,17 @@ def _facts_of_run(ws: OpenWorkspace, group: str) -> list[str]:
 
 def _last_revert(ws: OpenWorkspace) -> str:
     """Return the id of the last revert that removed facts; empty if there was none."""
-    undone = changes_of(ws.root, ("undo",))
-    found = (one.id for one in undone if isinstance(one.payload, Mapping) and one.payload.get("revert"))
-    return max(found, default="")
+    return max((one.id for one in changes_of(ws.root, ("undo",)) if _says(one, "revert")), default="")
 
 
 def _last_erasure(ws: OpenWorkspace) -> str:
     """Return the id of this machine's last erasure; empty if there was none."""
     forgotten, _ = ws.journal.own_since("", "forget") or ([], "")
-    changes = (entry.change for entry in forgotten)
-    found = (one.id for one in changes if isinstance(one.payload, Mapping) and one.payload.get("erase"))
-    return max(found, default="")
+    return max((one.change.id for one in forgotten if _says(one.change, "erase")), default="")
+
+
+def _says(change: Change, key: str) -> bool:
+    return isinstance(change.payload, Mapping) and bool(change.payload.get(key))
 
 
 def undoable(ws: OpenWorkspace, *, own: bool, among: Collection[str] | None = None) -> dict[str, What]:

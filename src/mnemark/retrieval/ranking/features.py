@@ -12,7 +12,7 @@ from mnemark.index.store import Record
 from mnemark.retrieval.ranking import confidence
 from mnemark.retrieval.ranking.fusion import best_positions
 from mnemark.retrieval.routes import lexical
-from mnemark.text.words.normalize import normalize
+from mnemark.text.words.normalize import HAN, normalize
 
 _TOP: Final = 3
 """Number of top passages searched for terms close together."""
@@ -80,15 +80,11 @@ def _together(inputs: Inputs, idf: Mapping[str, float], pos: int) -> float:
 def _crossed(asked: Sequence[str], text: str) -> bool:
     """Return whether a text is in another language than the terms: one of both in Chinese, the other not."""
     sample = text[:_SAMPLE]
-    chinese = sum(map(_is_chinese, sample))
-    asked_in_chinese = {_is_chinese(term[0]) for term in asked}
+    chinese = 0 if sample.isascii() else len(HAN.findall(sample))
+    asked_in_chinese = {not term.isascii() and HAN.match(term) is not None for term in asked}
     if chinese * 3 > len(sample):
         return asked_in_chinese == {False}
     return not chinese and asked_in_chinese == {True}
-
-
-def _is_chinese(character: str) -> bool:
-    return "\u3400" <= character <= "\u9fff"
 
 
 def _terms_around(inputs: Inputs, pos: int) -> frozenset[str]:

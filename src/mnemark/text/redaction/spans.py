@@ -3,7 +3,7 @@
 from mnemark.text.lazy_pattern import lazy_pattern
 
 VERSION = 5
-"""Version of all rules; raise it when they find more, so that data derived from files is rebuilt."""
+"""Version of all rules; raise it when they find other things, so that data derived from files is rebuilt."""
 
 Span = tuple[str, int, int]
 """A finding (kind, start, end): half-open, in characters."""
