@@ -63,17 +63,17 @@ def test_vectors_rewritten_during_a_search_are_no_damage_of_the_index(
 ) -> None:
     (tmp_path / "memory").mkdir()
     (tmp_path / "memory/tea.md").write_text("# Tea\n\nThe cat had tea.\n", "utf-8")
-    scores = VectorFile.scores
+    begin = VectorFile.begin_scores
 
     def after_an_erasure(store: VectorFile, *arguments: Any) -> Any:
-        monkeypatch.setattr(VectorFile, "scores", scores)
+        monkeypatch.setattr(VectorFile, "begin_scores", begin)
         store.compact([])
-        return scores(store, *arguments)
+        return begin(store, *arguments)
 
     with Memory.open(tmp_path) as memory:
         memory.sync()
         index = (tmp_path / ".mnemark/index.db").stat().st_ino
-        monkeypatch.setattr(VectorFile, "scores", after_an_erasure)
+        monkeypatch.setattr(VectorFile, "begin_scores", after_an_erasure)
         found = memory.search("tea for the cat")
         assert found.hits[0].path == "memory/tea.md"
         assert found.degraded == ("dense: the vectors were rewritten meanwhile; search again",)

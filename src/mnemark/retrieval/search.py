@@ -1,11 +1,11 @@
 """Search one snapshot of the index: run the routes, fuse, rank, and estimate confidence."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from itertools import compress
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from mnemark.retrieval.ranking.rerank import BackgroundReranker
     from mnemark.retrieval.routes.qmd import PendingQuery
 
+_T = TypeVar("_T")
 _CANDIDATES: Final = 32
 _MIN_EVENT_SHARE: Final = 0.6
 """Minimum share of an event's idf in a passage that counts as describing the event."""
@@ -76,6 +77,13 @@ class Found(NamedTuple):
     degraded: tuple[str, ...]
     complete: bool
     believable: float
+
+
+class _Begun(NamedTuple):
+    """Cosines that are being computed, and whether they are used as they are."""
+
+    scores: Callable[[], dense.Dense]
+    plain: bool
 
 
 class DenseRoute(msgspec.Struct, frozen=True):
@@ -143,6 +151,7 @@ class _Search:
     def run(self) -> Found:
         preset = self.request.preset
         mask = self._visible_mask()
+        cosines_of_all = self._begin_cosines()
         sizes = self._lengths(mask)
         if preset.bridge and self.rarity is None:
             self.terms += bridge(self.terms, self.snapshot, mask)
@@ -150,7 +159,7 @@ class _Search:
             self.snapshot, self.terms, mask, sizes, preset, self.rarity, self.edges, self.request.outside
         )
         self.rarity = words.idf
-        cosines, closest, meaning = self._meaning(sizes)
+        cosines, closest, meaning = self._meaning(cosines_of_all(), sizes)
         in_time = self._time_mask(mask)
         fused = self._add_qmd(fusion.fuse(words.scores, meaning, in_time, preset))
         plain = self._restrict(fused, mask)
@@ -201,9 +210,10 @@ class _Search:
             believable=confidence.believable(evidence),
         )
 
-    def _meaning(self, sizes: lexical.Lengths) -> tuple[Floats | None, Floats | None, Floats | None]:
+    def _meaning(
+        self, cosines: Floats | None, sizes: lexical.Lengths
+    ) -> tuple[Floats | None, Floats | None, Floats | None]:
         """Return the cosines, the same or those of derived lines where these are closer, and the scores."""
-        cosines = self._cosines(self._counted_mask())
         if cosines is None:
             return None, None, None
         of_lines = derived.line_cosines(cosines, self.edges)
@@ -370,30 +380,49 @@ class _Search:
             return ()
         return reread_times(self.query, wall_time(int(times.max())))
 
-    def _cosines(self, mask: Mask | None) -> Floats | None:
-        """Return cosines, or None with the reason in `degraded`."""
-        if self.route is None or not self.request.preset.dense or not len(self.snapshot):
-            return None
+    def _begin_cosines(self) -> Callable[[], Floats | None]:
+        """Begin to compare the query with all passages; return the function that waits for the cosines.
+
+        It returns None, with the reason in `degraded`, where there are none.
+        """
+        route = self.route
+        if route is None or not self.request.preset.dense or not len(self.snapshot):
+            return lambda: None
+        if isinstance(route.vector, QueryVector):  # of a model, which takes longer than the words
+            return lambda: self._cosines(self._begin_dense(route))
+        begun = self._begin_dense(route)
+        return lambda: self._cosines(begun)
+
+    def _begin_dense(self, route: DenseRoute) -> _Begun | None:
         left = None if self.request.deadline is None else max(self.request.deadline - time.monotonic(), 0.0)
-        ready = self.route.vector.get(left, lambda word: self._rarity(word, self._visible_mask()))
-        if ready.vector is None or ready.store is None:
+        ready = route.vector.get(left, lambda word: self._rarity(word, self._visible_mask()))
+        vector, store, mask = ready.vector, ready.store, self._counted_mask()
+        if vector is None or store is None:
             self.degraded.append(f"dense: {ready.problem}")
             return None
-        try:
-            found = dense.score(self.snapshot, ready.vector, ready.store, self.route.mapping, mask)
-        except IntegrityError as error:  # of the vectors: the index itself is sound
-            self.degraded.append(f"dense: {error}")
-            return None
-        except IndexError:  # an erasure, or another thread, replaced them since their rows were looked up
-            self.degraded.append("dense: the vectors were rewritten meanwhile; search again")
-            return None
-        if found.covered < 1:
-            self.degraded.append(
-                f"dense: only {int(found.covered * 100)}% of the passages are embedded; run `mnemark sync`"
-            )
+        scores = self._unless_lost(lambda: dense.begin(self.snapshot, vector, store, route.mapping, mask))
         # "weighted" is another program's formula, of plain cosines.
         plain = ready.scaled or self.request.preset.fusion == "weighted"
-        return found.scores if plain else dense.standardised(found.scores)
+        return None if scores is None else _Begun(scores, plain)
+
+    def _cosines(self, begun: _Begun | None) -> Floats | None:
+        found = None if begun is None else self._unless_lost(begun.scores)
+        if begun is None or found is None:
+            return None
+        if found.covered < 1:
+            share = int(found.covered * 100)
+            self.degraded.append(f"dense: only {share}% of the passages are embedded; run `mnemark sync`")
+        return found.scores if begun.plain else dense.standardised(found.scores)
+
+    def _unless_lost(self, step: Callable[[], _T]) -> _T | None:
+        """Do a step with the vectors; None, with the reason in `degraded`, where they are lost."""
+        try:
+            return step()
+        except IntegrityError as error:  # of the vectors: the index itself is sound
+            self.degraded.append(f"dense: {error}")
+        except IndexError:  # an erasure, or another thread, replaced them since their rows were looked up
+            self.degraded.append("dense: the vectors were rewritten meanwhile; search again")
+        return None
 
     def _add_qmd(self, fused: Floats) -> Floats:
         """Add QMD's scores; on failure return the scores unchanged, with the reason in `degraded`."""

@@ -3,7 +3,7 @@
 import errno
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Final, Self
 
@@ -163,9 +163,21 @@ class VectorStore(ABC):
             IndexError: a row number outside -1 … count-1.
             ValueError: the query has another dimension or is not finite.
         """
+        return self._scores(self._valid(query), rows)
+
+    def begin_scores(
+        self, query: NDArray[np.float32], rows: NDArray[np.int64] | None = None
+    ) -> Callable[[], NDArray[np.float32]]:
+        """Begin to compute `scores`; return the function that waits for them, to be called once.
+
+        A store that can computes them beside the calling thread.
+        """
+        return self._begin_scores(self._valid(query), rows)
+
+    def _valid(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
         if query.shape != (self.dimension,) or not np.isfinite(query).all():
             raise ValueError(f"expected {self.dimension} finite values, got shape {query.shape}")
-        return self._scores(np.asarray(query, dtype=np.float32), rows)
+        return np.asarray(query, dtype=np.float32)
 
     def compact(self, keep: Iterable[bytes]) -> int:
         """Erase every vector whose key is not in `keep` from disk, and any store moved away by `open`.
@@ -237,6 +249,11 @@ class VectorStore(ABC):
     @abstractmethod
     def _scores(self, query: NDArray[np.float32], rows: NDArray[np.int64] | None) -> NDArray[np.float32]:
         """Implement `scores` for a validated query."""
+
+    def _begin_scores(
+        self, query: NDArray[np.float32], rows: NDArray[np.int64] | None
+    ) -> Callable[[], NDArray[np.float32]]:
+        return lambda: self._scores(query, rows)
 
     @abstractmethod
     def _compact(self, keep: Packed) -> int:

@@ -9,6 +9,7 @@ The layout is in `rows`.
 import os
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -25,7 +26,7 @@ from mnemark.index.vectors.rows import (
     COMMITTED_AT,
     HEADER_BYTES,
     Header,
-    cosines,
+    begin_cosines,
     empty_view,
     map_view,
     pack_rows,
@@ -88,9 +89,14 @@ class VectorFile(VectorStore):
         return self._index.find(keys.words)
 
     def _scores(self, query: NDArray[np.float32], rows: NDArray[np.int64] | None) -> NDArray[np.float32]:
+        return self._begin_scores(query, rows)()
+
+    def _begin_scores(
+        self, query: NDArray[np.float32], rows: NDArray[np.int64] | None
+    ) -> Callable[[], NDArray[np.float32]]:
         view = self._view
         self._check_rows(rows, view.count)
-        return cosines(view, query, rows)
+        return begin_cosines(view, query, rows)
 
     def _compact(self, keep: Packed) -> int:
         rows = self._find(keep)

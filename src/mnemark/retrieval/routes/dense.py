@@ -90,25 +90,34 @@ def standardised(cosines: Floats) -> Floats:
     return scaled
 
 
-def score(
+def begin(
     snapshot: Snapshot,
     query: NDArray[np.float32],
     store: VectorStore,
     mapping: VectorRows,
     mask: Mask | None = None,
-) -> Dense:
-    """Compute the cosines of the query with the passages in `mask`; 0 elsewhere and without a vector."""
+) -> Callable[[], Dense]:
+    """Begin to compute the cosines of the query with the passages in `mask`; 0 elsewhere and without vectors.
+
+    Returns:
+        The function that waits for them, to be called once.
+    """
     rows, covered = mapping.rows(snapshot, store)
     if mask is None:
-        return Dense(store.scores(query, rows), covered)
+        scores_of_all = store.begin_scores(query, rows)
+        return lambda: Dense(scores_of_all(), covered)
     if np.count_nonzero(mask) > _SCORE_ALL_SHARE * len(mask):
-        scores = store.scores(query, rows)
-        scores *= mask
-        return Dense(scores, covered)
+        scores_of_all = store.begin_scores(query, rows)
+        return lambda: Dense(scores_of_all() * mask, covered)
     chosen = np.flatnonzero(mask)
-    scores = np.zeros(len(rows), np.float32)
-    scores[chosen] = store.scores(query, rows[chosen])
-    return Dense(scores, covered)
+    scores_of_chosen = store.begin_scores(query, rows[chosen])
+
+    def spread() -> Dense:
+        scores = np.zeros(len(rows), np.float32)
+        scores[chosen] = scores_of_chosen()
+        return Dense(scores, covered)
+
+    return spread
 
 
 Rarity = Callable[[str], float]
