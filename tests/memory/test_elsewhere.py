@@ -11,6 +11,7 @@ from mnemark import Memory
 from mnemark.files.journal import Change, Journal
 from mnemark.index.sync import sync
 from mnemark.memory.file_edits import write
+from mnemark.retrieval import refresh
 from mnemark.retrieval.refresh import ExternalEdits
 
 WRITE = """
@@ -83,3 +84,19 @@ def test_only_edits_count_and_each_once(tmp_path: Path) -> None:
     for path in (tmp_path / "journal").iterdir():
         path.write_bytes(b"")
     assert edits.came(), "it was replaced"
+
+
+def test_files_of_another_program_are_seen_by_a_sync_that_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The search after it has nothing to wait for, also where syncs are slow."""
+    monkeypatch.setattr(refresh, "_QUICK_SECONDS", -1.0)
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory/tea.md").write_text("# Tea\n\nThe cat had tea.\n", "utf-8")
+    with Memory.open(tmp_path) as memory:
+        memory.sync()
+        assert memory.search("tea").complete
+        (tmp_path / "memory/boat.md").write_text("# Boat\n\nThe boat is moored.\n", "utf-8")
+        memory.sync()
+        found = memory.search("boat")
+        assert (found.hits[0].path, found.complete) == ("memory/boat.md", True)

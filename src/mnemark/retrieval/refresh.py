@@ -78,16 +78,19 @@ class IndexRefresher:
         """Whether the index was synced recently, relative to how long a sync takes."""
         if self._index.readonly:
             return True
-        came = self._edits.came()
-        if came == "files":
-            self.mark_stale()
-        elif came:
-            self.facts_changed()
+        self._note_edits()
         passed = self._last_sync.passed()
         facts_due = self._fact_changes != self._facts_synced
         if facts_due and (self._sync_seconds <= _QUICK_SECONDS or passed > _MAX_STALE_SECONDS):
             return False
         return passed < max(FRESH_SECONDS, _FRESH_FACTOR * self._sync_seconds)
+
+    def _note_edits(self) -> None:
+        came = self._edits.came()
+        if came == "files":
+            self.mark_stale()
+        elif came:
+            self.facts_changed()
 
     @property
     def seen(self) -> SyncReport | None:
@@ -117,6 +120,7 @@ class IndexRefresher:
             raise ReadOnlyError("this memory is open for reading only; open it for writing to sync")
         limit, ignore = self._config.passage_tokens, self._config.ignore
         with self._syncing:
+            self._note_edits()  # what was edited before this sync is no reason for another
             count = self._stale_count
             facts = self._fact_changes
             with in_turn() as pass_on:
