@@ -361,12 +361,17 @@ def _whole(function: Callable[..., object]) -> Call:
     return call
 
 
+@cache
+def _caches() -> list[Callable[[], None]]:
+    """What empties the caches that hold results by text; to look for them takes longer than most calls."""
+    values = [value for module in modules().values() for value in vars(module).values() if callable(value)]
+    held = {id(value): value for value in values if hasattr(value, "cache_parameters")}
+    return [value.cache_clear for value in held.values() if value.cache_parameters()["maxsize"]]
+
+
 def _forget() -> None:
-    """Empty the caches that hold results by text."""
-    for module in modules().values():
-        for value in vars(module).values():
-            if hasattr(value, "cache_parameters") and value.cache_parameters()["maxsize"]:
-                value.cache_clear()
+    for clear in _caches():
+        clear()
 
 
 def _assert_linear(name: str, shapes: list[Shape]) -> None:
