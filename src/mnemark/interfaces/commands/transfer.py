@@ -144,7 +144,7 @@ def import_(
 
     chosen: ImportFormat = format_  # type: ignore[assignment] # checked by the import, with a message
     root = workspace.locate(workspace_)
-    with workspace.opened(root) as memory:
+    with workspace.opened(root, readonly=dry_run) as memory:
         summary = import_from(memory, chosen, source, dry_run=dry_run)
     if json:
         output.out_json(summary)
