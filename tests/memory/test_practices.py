@@ -68,3 +68,23 @@ def test_orders_stay_in_the_project_and_habits_go_with_the_person(tmp_path: Path
     text = (tmp_path / "projects/shop/memory/facts/user.md").read_text("utf-8")
     assert "- **rules**: Never force-push to main <!--" in text
     assert "type: rule" in text
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        (["We use npm in this repo.", "We no longer use npm."], []),
+        (["We use Jest for tests.", "We don't use Jest anymore."], []),
+        (["我们用 npm。", "我们不再用 npm 了。"], []),
+        (["We use npm in this repo.", "我们已经不用 npm 了。"], []),
+        (["We use npm in this repo.", "We no longer use yarn."], ["package manager: npm"]),
+        (["We no longer use npm.", "We use npm in this repo."], ["package manager: npm"]),
+        (["We use npm in this repo.", "We don't use npm."], ["package manager: npm"]),
+        (["We use npm in this repo.", "If we no longer use npm, tell me."], ["package manager: npm"]),
+        (["We use npm in this repo.", "Do we no longer use npm?"], ["package manager: npm"]),
+    ],
+)
+def test_a_program_that_is_used_no_more_ends(tmp_path: Path, said: Sequence[str], left: list[str]) -> None:
+    mark = "projects/shop: project "
+    told = [line.removeprefix(mark) for line in facts_after(tmp_path, said) if line.startswith(mark)]
+    assert [line for line in told if not line.startswith("decisions: ")] == left
