@@ -87,7 +87,8 @@ def test_what_only_reads_makes_nothing_in_an_empty_folder(shell: Shell, argument
 
 
 @pytest.mark.parametrize(
-    "arguments", ["facts", "review", "learn --dry-run", "consolidate --dry-run", "remember city Oslo --dry-run"]
+    "arguments",
+    ["facts", "review", "learn --dry-run", "consolidate --dry-run", "remember city Oslo --dry-run"],
 )
 def test_what_only_reads_makes_no_index_of_a_folder_with_notes(shell: Shell, arguments: str) -> None:
     shell.write("notes.md", "We water the tomatoes on Sunday.\n")

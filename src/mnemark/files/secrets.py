@@ -121,7 +121,7 @@ def read_env_file(path: Path) -> dict[str, str]:
 def salt(root: Path, *, readonly: bool = False) -> bytes:
     """Return the workspace's salt, 32 random bytes, made when first needed.
 
-    Where the folder cannot be written, or with `readonly`, a missing salt is not kept: each call returns another.
+    A missing one is not kept where nothing can be written, or with `readonly`: each call returns another.
 
     Raises:
         IntegrityError: the file is damaged.
