@@ -46,6 +46,16 @@ def facts_after(folder: Path, said: Sequence[str]) -> list[str]:
             "We deploy from the release branch.",
             "project deploy branch: release",
         ),
+        (
+            "We deploy from the main branch.",
+            "We deploy from release, not from main.",
+            "project deploy branch: release",
+        ),
+        (
+            "We release from main.",
+            "Releases are cut from `stable`, never from main.",
+            "project release branch: stable",
+        ),
         ("We use flake8 for linting.", "我们用 ruff 做代码检查。", "project linter: ruff"),
         ("Our default branch is main.", "默认分支是 develop。", "project 默认分支: develop"),
         ("我们的 CI 跑在 GitLab 上。", "CI runs on GitHub Actions.", "project ci: GitHub Actions"),
