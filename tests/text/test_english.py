@@ -176,6 +176,9 @@ def test_of_a_long_sentence_only_the_lasting_clause_is_kept() -> None:
 
 def test_accounts_servers_and_people_of_a_project() -> None:
     assert facts("My gitlab username is odile7.") == [("user", "gitlab username", "odile7")]
+    assert facts("The server is called heron-2 and runs on Hetzner.") == [("project", "server", "heron-2")]
+    assert facts("Our server is now named heron-3.") == [("project", "server", "heron-3")]
+    assert facts("The server is called twice a day.") == facts("Our database is called orders.") == []
     assert facts("The staging server is at stage.example.org.") == [
         ("project", "staging server", "stage.example.org")
     ]
