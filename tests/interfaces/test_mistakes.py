@@ -94,3 +94,11 @@ def test_what_only_reads_makes_no_index_of_a_folder_with_notes(shell: Shell, arg
     shell.write("notes.md", "We water the tomatoes on Sunday.\n")
     assert shell(*arguments.split(), "-w", ".").code == 0
     assert [path.name for path in shell.folder.iterdir()] == ["notes.md"]
+
+
+@pytest.mark.parametrize("command", ["export", "backup"])
+def test_an_archive_is_no_file_of_the_name_of_stdout(shell: Shell, command: str) -> None:
+    shell("init")
+    ran = shell(command, "-")
+    assert (ran.code, "give its name" in ran.err) == (2, True)
+    assert not (shell.folder / "-").exists()
