@@ -72,10 +72,10 @@ _NOT_ZH: Final = lazy_pattern(
 )
 _DROPPED: Final = lazy_pattern(
     r"^(?:(?i:by the way|btw|fyi|also|update|note)[,:]? )*(?i:we(?:'ve)?|our team|the (?:project|team)) (?P<no>(?i:no longer|don't|do not|stopped|quit)) (?i:use|using) "
-    r"(?P<v>[A-Za-z][\w.+#-]*(?: [A-Z\d][\w.+#-]*){0,2})(?P<end> (?i:any ?more|any longer|now|at all))?(?=[.!]*$|,? (?:because|since|as|so)\b)"
+    r"(?P<v>[A-Za-z][\w.+#-]*(?: [A-Z\d][\w.+#-]*){0,2})(?P<end> (?i:any ?more|any longer|now|at all))?(?=[.!]*$|,? (?:because|since|as|so)\b|, (?i:(?:it|everything|that)(?:'s| is)|we|now|and|but|only|all|just)\b)"
 )
 _DROPPED_ZH: Final = lazy_pattern(
-    r"^(?:对了|另外|更新)?[，,：:]?(?:我们|项目|团队)(?:已经|现在)*不(?P<no>再)?(?:使用|用)\s*(?P<v>[A-Za-z][\w.+#-]*(?: [A-Z\d][\w.+#-]*){0,2})\s*(?P<end>了)?(?=[。！!.]*$|[，,](?:因为|太|由于))"
+    r"^(?:对了|另外|更新)?[，,：:]?(?:我们|项目|团队)(?:已经|现在)*不(?P<no>再)?(?:使用|用)\s*(?P<v>[A-Za-z][\w.+#-]*(?: [A-Z\d][\w.+#-]*){0,2})\s*(?P<end>了)?(?=[。！!.]*$|[，,；;])"
 )
 _LUNAR: Final = lazy_pattern("春节|过年|除夕|元宵|端午|七夕|中秋|重阳|腊八|农历|腊月|正月")
 """Days that fall on another date each year."""
