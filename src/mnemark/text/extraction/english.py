@@ -385,6 +385,7 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(rf"(?i:(?:I|I'm|I am) {_OFTEN}{_MEANS}) (?P<v>(?i:{NAMED})(?: \d[\w.]*)?)", tool),
     _rule(r"(?i:my) (?P<p>[\w.+-]+) (?P<kind>(?i:user ?name|handle|login|account name|user id)) is (?P<v>[\w.@/+-]{2,40})", _account, importance=0.6),
     _rule(rf"(?i:the|our) (?P<p>(?i:{_SERVERS}|server(?= is(?: now)? (?:called|named) ))) (?i:is|runs|lives)(?: now)?(?: (?i:at|on|called|named))? (?P<v>[\w-]+(?:[.:/][\w.:/-]+|-\w+|\d+)[\w/]*)(?: and (?i:is|runs|has|lives) [^,]{{2,60}})?", _server, dated=True),
+    _rule(rf"(?i:the |our )?(?P<p>(?i:{_SERVERS}|server))(?i:(?:'s name)?(?: was| is|'s| has)?(?: now| just)? (?:renamed|changed)(?:(?: by the way)?[:,] it(?: is|'s)(?: now)?| to)) (?P<v>[\w-]+(?:-\w+|\d+)[\w/]*)(?: now)?", _server, dated=True),
     _rule(rf"(?i:our|the project's) (?P<p>(?i:{_ROLES})){_CALLED} (?P<v>{_NAME})", _role, dated=True),
     _rule(rf"(?i:we|our team|the team|the project)(?i:(?:'ve| have| has)? {_OFTEN}(?:switched|moved|migrated|changed)(?: over| away)?) (?i:from) (?P<old>[^,]{{2,30}}?) (?i:to) (?P<v>[^,]{{2,30}})", _replaced, dated=True),
     _rule(rf"(?P<who>(?i:I'm|I am|I|we're|we are|we|(?:the|this|our) (?!{_OTHERS})[\w-]+(?: [\w-]+)?)) {_OFTEN}(?:(?i:needs|is|are) )?{_MEANS}(?: (?i:on))? (?P<t>(?i:{VERSIONED})) (?P<v>{VERSION})", _version, dated=True),
