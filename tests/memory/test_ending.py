@@ -435,23 +435,23 @@ def test_a_scratchpad_with_nothing_left_is_empty(memory: Memory) -> None:
 
 def test_a_talk_of_questions_alone_has_one_of_them_as_its_title(memory: Memory) -> None:
     session = memory.session("claude-code:aaaa1111-0000-4000-8000-000000000005")
-    for text in ("morning! which of both do we use?", "and how do I run it?", "ok, who decides that?"):
-        session.add("user", text)
+    for words in ("morning! which server do we deploy to?", "and how do I run it?", "ok, who decides that?"):
+        session.add("user", words)
         session.add("assistant", "The other one.")
     ended = session.end()
-    page = (memory.root / ended.episode).read_text("utf-8")
-    assert "# Which of both do we use?" in page
+    page = text(memory, ended.episodes[0])
+    assert "# Which server do we deploy to?" in page
     assert "aaaa1111" not in page.split("\n# ")[1].splitlines()[0]
 
 
 def test_what_one_asks_to_be_reminded_of_is_a_next_step(memory: Memory) -> None:
     session = memory.session("a")
-    for text in (
+    for words in (
         "We decided to use SQLite for the shop.",
         "Can you remind me to rotate the staging key?",
         "Thanks, good night.",
     ):
-        session.add("user", text)
+        session.add("user", words)
         session.add("assistant", "Sure.")
     session.end()
-    assert "- Remind me to rotate the staging key" in (memory.root / "SCRATCHPAD.md").read_text("utf-8")
+    assert "- Remind me to rotate the staging key" in text(memory, "SCRATCHPAD.md")
