@@ -167,6 +167,8 @@ def test_a_title_names_things_and_not_what_they_do() -> None:
     assert "endpoint" in words
     for verb in ("fails", "rejects", "runs", "needs"):
         assert verb not in words
+    weak = _digest("How do I treat that weakness?", "Does that weakness pass?", "It is that weakness again.")
+    assert "weakness" in weak.title.casefold()
 
 
 @pytest.mark.parametrize(
