@@ -287,3 +287,13 @@ def test_a_move_ends_the_home_before_as_exact_or_not(text: str) -> None:
 )
 def test_what_a_server_is_called(text: str, found: list[tuple[str, str, str]]) -> None:
     assert facts(text) == found
+
+
+def test_what_a_team_no_longer_uses_ends_nothing_of_its_owner() -> None:
+    def ends(text: str) -> list[tuple[str, str, str]]:
+        found = extract(text, time=datetime(2026, 3, 2, tzinfo=UTC))
+        return [(one.subject, one.predicate, one.value) for one in found if one.over]
+
+    assert ends("我们不再用 SQLite 了。") == [("project", "database", "SQLite")]
+    assert ends("我们不再用 SQLite 了，评论功能换成 PostgreSQL。") == [("project", "database", "SQLite")]
+    assert ends("我不再用 SQLite 了。") == [("user", "database", "SQLite")]
