@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -262,3 +263,20 @@ def test_the_state_is_told(memory: Memory) -> None:
         inert(str(memory.root)),
         __import__("mnemark").__version__,
     )
+
+
+def test_a_model_is_not_told_to_run_commands(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = _refused(memory, "memory_forget", ref="没有.md")
+    assert "`mnemark " not in said
+    assert "memory_search" in said
+    (memory.root / "notes.md").write_text("The tapir swims.\n", encoding="utf-8")
+    found = memory.search("tapir")
+    reason = "dense: only 40% of the passages are embedded; run `mnemark sync`"
+    monkeypatch.setattr(memory, "search", lambda *_, **__: msgspec.structs.replace(found, degraded=(reason,)))
+    assert "ask the user to run it" in _ok(memory, "memory_search", query="tapir")["action"]
+
+    def newer(*_: Any, **__: Any) -> None:
+        raise IntegrityError("the index is damaged; run `mnemark doctor --fix`")
+
+    monkeypatch.setattr(memory, "remember", newer)
+    assert "ask the user to run it" in _refused(memory, "memory_remember", value="tea")

@@ -64,3 +64,41 @@ def test_a_sentence_to_remember_is_sent_to_the_note(shell: Shell) -> None:
     ran = shell("remember", "my dentist is Dr. Okafor")
     assert (ran.code, 'mnemark add "…"' in ran.err) == (2, True)
     assert "dentist" not in shell("facts").out
+
+
+def test_an_unknown_part_of_a_consolidation(shell: Shell) -> None:
+    shell("init")
+    ran = shell("consolidate", "--only", "foo")
+    assert (ran.code, ran.out) == (2, "")
+    assert "refresh:USER.md" in ran.err
+    assert "learn, deduplicate, decay" in ran.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["status", "facts", "facts --history", "review", "review show", "log", "sessions", "doctor", "verify",
+     "why notes.md#L1", "prompt hello", "mount", "learn --dry-run", "learn --failed", "consolidate --dry-run",
+     "remember city Oslo --dry-run", "forget --query ab --dry-run", "revert --session a --dry-run",
+     "import markdown . --dry-run"],
+)  # fmt: skip
+def test_what_only_reads_makes_nothing_in_an_empty_folder(shell: Shell, arguments: str) -> None:
+    shell(*arguments.split(), "-w", ".")
+    assert list(shell.folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["facts", "review", "learn --dry-run", "consolidate --dry-run", "remember city Oslo --dry-run"],
+)
+def test_what_only_reads_makes_no_index_of_a_folder_with_notes(shell: Shell, arguments: str) -> None:
+    shell.write("notes.md", "We water the tomatoes on Sunday.\n")
+    assert shell(*arguments.split(), "-w", ".").code == 0
+    assert [path.name for path in shell.folder.iterdir()] == ["notes.md"]
+
+
+@pytest.mark.parametrize("command", ["export", "backup"])
+def test_an_archive_is_no_file_of_the_name_of_stdout(shell: Shell, command: str) -> None:
+    shell("init")
+    ran = shell(command, "-")
+    assert (ran.code, "give its name" in ran.err) == (2, True)
+    assert not (shell.folder / "-").exists()

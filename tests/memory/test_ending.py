@@ -431,3 +431,27 @@ def test_a_scratchpad_with_nothing_left_is_empty(memory: Memory) -> None:
     pad.write_text("# Scratchpad\n", encoding="utf-8")
     memory.consolidate(now=datetime(2027, 3, 9, tzinfo=START.tzinfo), force=True, commit=False)
     assert pad.read_text(encoding="utf-8") == "# Scratchpad\n"
+
+
+def test_a_talk_of_questions_alone_has_one_of_them_as_its_title(memory: Memory) -> None:
+    session = memory.session("claude-code:aaaa1111-0000-4000-8000-000000000005")
+    for words in ("morning! which server do we deploy to?", "and how do I run it?", "ok, who decides that?"):
+        session.add("user", words)
+        session.add("assistant", "The other one.")
+    ended = session.end()
+    page = text(memory, ended.episodes[0])
+    assert "# Which server do we deploy to?" in page
+    assert "aaaa1111" not in page.split("\n# ")[1].splitlines()[0]
+
+
+def test_what_one_asks_to_be_reminded_of_is_a_next_step(memory: Memory) -> None:
+    session = memory.session("a")
+    for words in (
+        "We decided to use SQLite for the shop.",
+        "Can you remind me to rotate the staging key?",
+        "Thanks, good night.",
+    ):
+        session.add("user", words)
+        session.add("assistant", "Sure.")
+    session.end()
+    assert "- Remind me to rotate the staging key" in text(memory, "SCRATCHPAD.md")

@@ -462,3 +462,15 @@ def test_an_undo_right_after_an_erasure_takes_back_nothing_else(tmp_path: Path) 
         memory.remember("city", "Oslo")
         memory.undo()  # what came after the erasure
         assert list(memory.facts()) == []
+
+
+def test_a_note_that_goes_with_its_fact_is_no_copy_that_remains(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        write(memory, "notes.md", "- I am allergic to penicillin\n- a line that does not say it\n")
+        memory.remember("allergies", "pollen", source="notes.md#L2")
+        memory.remember("allergies", "penicillin", source="notes.md#L1")
+        pollen, penicillin = (memory.forget(query=word, erase=True) for word in ("pollen", "penicillin"))
+    assert [one for one in pollen.still if "learned from" in one] == [
+        "notes.md#L2: a fact was learned from it; forget that too if you want"
+    ]
+    assert not [one for one in penicillin.still if "learned from" in one]

@@ -355,3 +355,52 @@ def test_a_session_that_replaces_a_fact_takes_the_old_one_out_of_the_core_memory
         assert "Bonn" not in (tmp_path / "USER.md").read_text()
         memory.consolidate()
         assert "杭州" in (tmp_path / "USER.md").read_text()
+
+
+def test_other_forms_of_the_words_are_named_and_stay(memory: Memory) -> None:
+    write(
+        memory,
+        "notes.md",
+        "# Notes\n\n- no peanuts for Ann\n- Peanuts allergy of Bo\n- a peanut bar\n- pea soup\n",
+    )
+    memory.session("a").add("user", "Peanut butter is off the list")
+    memory.remember("allergy", "Peanuts")
+    receipt = memory.forget(query="peanuts", dry_run=True)
+    assert [one.ref for one in receipt.items] == ["notes.md#L3"]
+    shown = memory.forget(query="peanuts", erase=True)
+    assert [one.kind for one in shown.related] == ["fact", "note", "note", "turn"]
+    assert "Also found, not erased" in shown.text
+    assert "Peanuts allergy of Bo" in shown.text
+    assert "pea soup" not in shown.text
+    text = (memory.root / "notes.md").read_text("utf-8")
+    assert "no peanuts for Ann" not in text
+    assert "Peanuts allergy of Bo" in text
+
+
+def test_what_is_forgotten_is_not_named_as_another_form(memory: Memory) -> None:
+    write(memory, "notes.md", "- Kayaks by the lake\n- a kayak\n- kayaks and oars\n")
+    memory.forget("notes.md#L2")
+    receipt = memory.forget(query="kayaks")
+    assert [one.ref for one in receipt.related] == ["notes.md#L1"]
+    assert "Also found, not hidden" in receipt.text
+
+
+@pytest.mark.parametrize(
+    ("line", "query"),
+    [
+        ("他对花生過敏", "花生过敏"),
+        ("The ALLERGY test", "allergies"),
+        ("NPM 与 yarn", "npm"),
+        ("Bo's café", "CAFÉ"),
+    ],
+)
+def test_other_spellings_are_named_where_nothing_is_found(memory: Memory, line: str, query: str) -> None:
+    write(memory, "notes.md", f"{line}\n")
+    receipt = memory.forget(query=query)
+    assert (receipt.action, [one.ref for one in receipt.related]) == ("nothing", ["notes.md#L1"])
+    assert line in receipt.text
+
+
+def test_a_name_with_a_form_of_another_is_not_named(memory: Memory) -> None:
+    write(memory, "notes.md", "- the annual fee\n- Anna\n")
+    assert memory.forget(query="Ann").related == ()

@@ -46,6 +46,16 @@ def facts_after(folder: Path, said: Sequence[str]) -> list[str]:
             "We deploy from the release branch.",
             "project deploy branch: release",
         ),
+        (
+            "We deploy from the main branch.",
+            "We deploy from release, not from main.",
+            "project deploy branch: release",
+        ),
+        (
+            "We release from main.",
+            "Releases are cut from `stable`, never from main.",
+            "project release branch: stable",
+        ),
         ("We use flake8 for linting.", "我们用 ruff 做代码检查。", "project linter: ruff"),
         ("Our default branch is main.", "默认分支是 develop。", "project 默认分支: develop"),
         ("我们的 CI 跑在 GitLab 上。", "CI runs on GitHub Actions.", "project ci: GitHub Actions"),
@@ -68,3 +78,25 @@ def test_orders_stay_in_the_project_and_habits_go_with_the_person(tmp_path: Path
     text = (tmp_path / "projects/shop/memory/facts/user.md").read_text("utf-8")
     assert "- **rules**: Never force-push to main <!--" in text
     assert "type: rule" in text
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        (["We use npm in this repo.", "We no longer use npm."], []),
+        (["We use Jest for tests.", "We don't use Jest anymore."], []),
+        (["我们用 npm。", "我们不再用 npm 了。"], []),
+        (["We use npm in this repo.", "我们已经不用 npm 了。"], []),
+        (["We use Jest for tests.", "We no longer use Jest, it's all vitest now."], []),
+        (["我们用 SQLite。", "我们不再用 SQLite 了，评论功能换成别的。"], []),
+        (["We use npm in this repo.", "We no longer use yarn."], ["package manager: npm"]),
+        (["We no longer use npm.", "We use npm in this repo."], ["package manager: npm"]),
+        (["We use npm in this repo.", "We don't use npm."], ["package manager: npm"]),
+        (["We use npm in this repo.", "If we no longer use npm, tell me."], ["package manager: npm"]),
+        (["We use npm in this repo.", "Do we no longer use npm?"], ["package manager: npm"]),
+    ],
+)
+def test_a_program_that_is_used_no_more_ends(tmp_path: Path, said: Sequence[str], left: list[str]) -> None:
+    mark = "projects/shop: project "
+    told = [line.removeprefix(mark) for line in facts_after(tmp_path, said) if line.startswith(mark)]
+    assert [line for line in told if not line.startswith("decisions: ")] == left

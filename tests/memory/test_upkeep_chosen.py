@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mnemark import Memory
+from mnemark import Memory, UsageError
 from mnemark.memory.consolidation import decay
 from mnemark.memory.consolidation.run import LEARN
 from mnemark.memory.curation.plan import Edit, Move, Proposal, ScopeView, parts_of
@@ -109,3 +109,33 @@ def test_edits_that_share_a_file_or_a_reason_are_one_part() -> None:
     )  # fmt: skip
     assert parts_of(Proposal("s", edits), "") == ["s:b", "s:b", "s:c", "s:c", "s:d", "s:c"]
     assert set(parts_of(Proposal("s", edits, whole=True), "users/ann")) == {"s:users/ann"}
+
+
+@pytest.mark.parametrize("unknown", ["foo", "foo:USER.md", ""])
+def test_an_unknown_step_is_refused_and_the_steps_are_named(memory: Memory, unknown: str) -> None:
+    fill(memory)
+    before = texts(memory.root)
+    with pytest.raises(UsageError, match=r"learn, deduplicate, decay, condense, refresh, clean up, tidy"):
+        memory.consolidate(now=LATER, force=True, only=["refresh:USER.md", unknown])
+    assert texts(memory.root) == before
+
+
+def test_a_step_stands_for_all_its_parts(memory: Memory) -> None:
+    fill(memory)
+    report = memory.consolidate(now=LATER, force=True, only=["refresh"])
+    assert [edit.path for edit in report.edits] == ["MEMORY.md", "USER.md"]
+
+
+def test_what_a_dry_run_calls_learning_learns(memory: Memory) -> None:
+    memory.session("a").add("user", "I moved to Lisbon in March.")
+    plan = memory.consolidate(dry_run=True, now=LATER, force=True)
+    named = next(edit.part for edit in plan.edits if edit.step == LEARN)
+    memory.consolidate(now=LATER, force=True, only=[named])
+    assert [fact.value for fact in memory.facts()] == ["Lisbon"]
+
+
+def test_a_part_with_nothing_to_do_is_noted(memory: Memory) -> None:
+    fill(memory)
+    report = memory.consolidate(now=LATER, force=True, only=["refresh:OTHER.md"])
+    assert not report.edits
+    assert any("refresh:OTHER.md" in note for note in report.notes)

@@ -59,6 +59,7 @@ def test_what_is_asked_or_supposed_is_not(text: str) -> None:
         ),
         ("The build is red again, by the way, I live in Porto.", [("city", "Porto")]),
         ("I live in Porto, by the way.", [("city", "Porto")]),
+        ("I'm vegetarian since January, by the way.", [("diet", "vegetarian")]),
         ("If I were vegan, btw that is not so, what would I eat?", []),
     ],
 )

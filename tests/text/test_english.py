@@ -176,6 +176,12 @@ def test_of_a_long_sentence_only_the_lasting_clause_is_kept() -> None:
 
 def test_accounts_servers_and_people_of_a_project() -> None:
     assert facts("My gitlab username is odile7.") == [("user", "gitlab username", "odile7")]
+    assert facts("The server is called heron-2 and runs on Hetzner.") == [("project", "server", "heron-2")]
+    assert facts("Our server is now named heron-3.") == [("project", "server", "heron-3")]
+    assert facts("The server is called twice a day.") == facts("Our database is called orders.") == []
+    assert facts("Server's name changed by the way: it's heron-4 now.") == [("project", "server", "heron-4")]
+    assert facts("The server was renamed to heron-5.") == [("project", "server", "heron-5")]
+    assert facts("The server changed the format to utf-8.") == []
     assert facts("The staging server is at stage.example.org.") == [
         ("project", "staging server", "stage.example.org")
     ]
@@ -186,3 +192,15 @@ def test_marriages_pets_and_homes_end() -> None:
     assert ended("My wife and I separated.") == [("spouse", "")]
     assert ended("My cat Momo died.") == [("pets", "Momo (cat)")]
     assert ended("I moved out of Ghent.") == [("city", "Ghent")]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("I'm vegetarian since January.", [("user", "diet", "vegetarian")]),
+        ("I'm allergic to nuts since last summer.", [("user", "allergies", "nuts")]),
+        ("My sister Ann is a nurse since 2019.", [("Ann", "job", "nurse")]),
+    ],
+)
+def test_since_when_is_no_part_of_what_someone_is(text: str, found: list[tuple[str, str, str]]) -> None:
+    assert [one for one in facts(text) if one[1] in {"diet", "allergies", "job"}] == found

@@ -193,6 +193,7 @@ ARRANGED: Final[dict[str, Call]] = {
     "summary.summary.digest": lambda text: summary.digest(
         [summary.Line("user", text), summary.Line("assistant", text)], known=["Falcon"]
     ),
+    "summary.summary.short_title": summary.short_title,
     "summary.summary.items": lambda text: summary.items(summary.Digest(asked=text)),
     "summary.topics.phrases": lambda text: topics.phrases([("user", text), ("assistant", text)], _LANGUAGE),
     "summary.topics.is_name": lambda text: topics.is_name([text] if text else []),

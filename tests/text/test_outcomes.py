@@ -7,7 +7,7 @@ import pytest
 from mnemark.embed.bundled import BundledEmbedder
 from mnemark.text.dates.written import dated, last_day, undated
 from mnemark.text.summary.outcomes import is_decision, is_open, is_result, is_step, step_text
-from mnemark.text.summary.summary import Digest, Line, digest
+from mnemark.text.summary.summary import Digest, Line, digest, short_title
 from mnemark.text.summary.topics import Language, phrases, titled
 
 SATURDAY = datetime(2026, 11, 21, 9, tzinfo=UTC)
@@ -50,6 +50,13 @@ def test_a_decision(sentence: str, *, found: bool) -> None:
         ("The next step is to write the tests.", True),
         ("明天要给客户发周报。", True),
         ("我打算下周三去医院复查。", True),
+        ("Can you remind me tomorrow to rotate the staging key?", True),
+        ("Remind me to call the bank.", True),
+        ("我女朋友下周三生日，提醒我订蛋糕。", True),
+        ("明天提醒我交房租。", True),
+        ("You remind me of my brother.", False),
+        ("That reminds me to ask: does it rain?", False),
+        ("谢谢提醒我了。", False),
         ("I hope we will see it tomorrow.", False),
         ("See you tomorrow!", False),
         ("Will it rain tomorrow?", False),
@@ -148,3 +155,31 @@ def test_terms_name_a_file_and_not_a_side_of_its_diff() -> None:
     ).names
     assert names.count("tool/main.go") == 1
     assert not [name for name in names if name.startswith(("a/", "b/"))]
+
+
+def test_a_title_names_things_and_not_what_they_do() -> None:
+    found = _digest(
+        "Let's set up the shop. The webhook fails with a signature mismatch.",
+        "The checkout endpoint that rejects carts is broken. Our pipeline runs on Jenkins.",
+        "The webhook needs the raw body, and the checkout endpoint a limit.",
+    )
+    words = f"{found.title} {' '.join(found.names)}"
+    assert "endpoint" in words
+    for verb in ("fails", "rejects", "runs", "needs"):
+        assert verb not in words
+    weak = _digest("How do I treat that weakness?", "Does that weakness pass?", "It is that weakness again.")
+    assert "weakness" in weak.title.casefold()
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("which server do we deploy to?", "Which server do we deploy to?"),
+        ("我们现在用什么数据库？", "我们现在用什么数据库？"),
+        ("word " * 40, "Word word word word word word word word word word word…"),
+        ("数据" * 40, "数据" * 14 + "数…"),
+        ("", ""),
+    ],
+)
+def test_a_sentence_as_a_title_is_short(text: str, title: str) -> None:
+    assert short_title(text) == title

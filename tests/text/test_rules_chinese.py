@@ -270,3 +270,30 @@ def test_a_home_is_as_exact_as_it_is_told(text: str, home: tuple[str, str]) -> N
 @pytest.mark.parametrize("text", ["我搬到美国了。", "I moved to Spain."])
 def test_a_move_ends_the_home_before_as_exact_or_not(text: str) -> None:
     assert ended(text) == [("city", ""), ("region", ""), ("address", "")]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            "服务器叫 lark，数据库是 SQLite。",
+            [("project", "server", "lark"), ("project", "数据库", "SQLite")],
+        ),
+        ("测试服务器叫 lark-2。", [("project", "test server", "lark-2")]),
+        ("线上环境的服务器改名叫 swift 了。", [("project", "production server", "swift")]),
+        ("服务器叫什么？", []),
+        ("服务器叫不醒了。", []),
+    ],
+)
+def test_what_a_server_is_called(text: str, found: list[tuple[str, str, str]]) -> None:
+    assert facts(text) == found
+
+
+def test_what_a_team_no_longer_uses_ends_nothing_of_its_owner() -> None:
+    def ends(text: str) -> list[tuple[str, str, str]]:
+        found = extract(text, time=datetime(2026, 3, 2, tzinfo=UTC))
+        return [(one.subject, one.predicate, one.value) for one in found if one.over]
+
+    assert ends("我们不再用 SQLite 了。") == [("project", "database", "SQLite")]
+    assert ends("我们不再用 SQLite 了，评论功能换成 PostgreSQL。") == [("project", "database", "SQLite")]
+    assert ends("我不再用 SQLite 了。") == [("user", "database", "SQLite")]

@@ -83,6 +83,7 @@ _SYNONYMS: Final = {
     "lint command": "检查命令",
     "format command": "格式化命令",
     "deploy command": "部署命令",
+    "server": "server name, 服务器",
     "dev server command": "开发服务器命令",
     "migrations path": "migration path, 数据库迁移路径, 迁移路径",
     "docs path": "documentation path, 文档路径",

@@ -103,6 +103,7 @@ hosting project 部署平台
 repository project 仓库
 branch project 分支
 deploy branch project 部署分支
+server project 服务器
 release branch project 发布分支
 branch names project 分支命名
 indentation project 缩进

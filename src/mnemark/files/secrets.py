@@ -37,9 +37,18 @@ _LOGIN = lazy_pattern(r"[A-Za-z][\w+.-]*://[^\s/?#@:]*:(?P<password>[^\s/?#]+|(?
 _ADDRESS = lazy_pattern(r"[A-Za-z]:[\\/]|\\\\|[./~]|[\w+.-]+://|[\w.-]+@[\w.-]+$|[\w-]+(?:\.[\w-]+)+$")
 
 
-def rules_for(root: Path, *, patterns: Iterable[str] = (), env: Mapping[str, str] | None = None) -> Rules:
-    """Return the rules for texts to be written. Raises UsageError, or IntegrityError for a damaged salt."""
-    return rules_without_salt(root, patterns=patterns, env=env).with_salt(salt(root))
+def rules_for(
+    root: Path,
+    *,
+    patterns: Iterable[str] = (),
+    env: Mapping[str, str] | None = None,
+    readonly: bool = False,
+) -> Rules:
+    """Return the rules for texts to be written, or with `readonly` for those that would be.
+
+    Raises UsageError, or IntegrityError for a damaged salt.
+    """
+    return rules_without_salt(root, patterns=patterns, env=env).with_salt(salt(root, readonly=readonly))
 
 
 def rules_without_salt(
@@ -109,13 +118,17 @@ def read_env_file(path: Path) -> dict[str, str]:
     return values
 
 
-def salt(root: Path) -> bytes:
-    """Return the workspace's salt, 32 random bytes, made when first needed; a new one where it is read-only.
+def salt(root: Path, *, readonly: bool = False) -> bytes:
+    """Return the workspace's salt, 32 random bytes, made when first needed.
+
+    A missing one is not kept where nothing can be written, or with `readonly`: each call returns another.
 
     Raises:
         IntegrityError: the file is damaged.
         MnemarkError: it cannot be written, for example because the disk is full.
     """
+    if readonly and not (root / layout.PRIVATE / SALT_FILE).exists():
+        return os.urandom(_SALT_BYTES)
     try:
         path = layout.private_folder(root) / SALT_FILE
     except ReadOnlyError:

@@ -43,7 +43,7 @@ class Workspace:
     @cached_property
     def rules(self) -> Rules:
         """The rules for redacting texts before they are written."""
-        rules = secrets.rules_for(self.root, patterns=self.config.redact)
+        rules = secrets.rules_for(self.root, patterns=self.config.redact, readonly=self.readonly)
         return msgspec.structs.replace(rules, emails=self.config.redact_emails)
 
     def redact(self, turn: Turn) -> Turn:

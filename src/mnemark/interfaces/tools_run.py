@@ -28,6 +28,16 @@ _KINDS: Final[Mapping[str, tuple[str, ...] | None]] = {
     "sessions": ("turn", "observation"),
 }
 
+_TOOLS: Final[Mapping[str, str]] = {
+    "`mnemark search`": "memory_search",
+    "`mnemark log`": "memory_timeline",
+    "`mnemark status`": "memory_status",
+    "`mnemark read`": "memory_get",
+}
+"""Commands that messages name, and the tools that do the same."""
+_COMMAND: Final = "`mnemark "
+_BY_USER: Final = "You have no tool for a command in backquotes: ask the user to run it in a terminal."
+
 Result = dict[str, Any]
 Run = Callable[["Memory", dict[str, Any]], Result]
 
@@ -79,7 +89,17 @@ def failed(message: str) -> Result:
     """Return an error result."""
     from mnemark.text.quoting.fence import inert
 
+    message = _with_tools(message)
+    if _COMMAND in message:
+        message += f". {_BY_USER}"
     return {"content": [{"type": "text", "text": inert(message)}], "isError": True}
+
+
+def _with_tools(message: str) -> str:
+    """Return a message written for the command line that names tools for the commands they stand for."""
+    for command, tool in _TOOLS.items():
+        message = message.replace(command, tool)
+    return message
 
 
 def _quoted(fields: Mapping[str, Any]) -> Result:
@@ -116,8 +136,10 @@ def _search(memory: "Memory", given: dict[str, Any]) -> Result:
     if found.mode == "none" and found.degraded:
         data["disabled"] = True
     if reasons:
-        data["warning"] = "; ".join(reasons)
+        warning = data["warning"] = _with_tools("; ".join(reasons))
         data["action"] = "Use these results; the search was not complete, so there may be more."
+        if _COMMAND in warning:
+            data["action"] += f" {_BY_USER}"
     return data
 
 

@@ -43,7 +43,10 @@ def consolidate(
     only: Annotated[
         list[str] | None,
         typer.Option(
-            "--only", metavar="PART", help="Do this part alone, as --dry-run names it; can be repeated."
+            "--only",
+            metavar="PART",
+            help="Do this part alone, as --dry-run names it, or all parts of a step, such as refresh; "
+            "can be repeated.",
         ),
     ] = None,
     json: Json = False,
@@ -54,8 +57,11 @@ def consolidate(
     Core memory is MEMORY.md and USER.md. This runs by itself once a day. Each change is listed and can be
     undone with `mnemark undo`.
     """
+    from mnemark.files.config import load
+
     root = locate(workspace)
-    with opened(root) as memory:
+    # A model is asked in a dry run, too, and what that costs is written down.
+    with opened(root, readonly=dry_run and not load(root).llm.active) as memory:
         report = memory.consolidate(
             dry_run=dry_run, force=force, commit=commit, since=since, only=only or None
         )

@@ -123,7 +123,7 @@ def facts(
     With --history, replaced values are listed below the current one.
     """
     at = workspace.place(workspace_)
-    with workspace.opened(at.root) as memory:
+    with workspace.opened(at.root, readonly=True) as memory:
         found = list(memory.facts(subject=subject, as_of=as_of, history=history, scope=at.scope(scope)))
     if json:
         output.out_json({"facts": [row(fact) for fact in found]})

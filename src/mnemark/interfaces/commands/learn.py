@@ -43,7 +43,7 @@ def learn(
     if (failed or retry) and (dry_run or again or session or (failed and retry)):
         raise UsageError("--failed and --retry cannot be combined with another option")
     root = locate(workspace)
-    with opened(root, readonly=False) as memory:
+    with opened(root, readonly=dry_run or failed) as memory:
         from msgspec import to_builtins
         from msgspec.structs import replace
 

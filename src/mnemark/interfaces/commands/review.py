@@ -55,8 +55,9 @@ def review(
     `review show` prints it; rejecting an edit in a file restores the previous value.
     """
     root = workspace.locate(workspace_)
-    with workspace.opened(root) as memory:
-        if action in {"accept", "reject"}:
+    decides = action in {"accept", "reject"}
+    with workspace.opened(root, readonly=not decides) as memory:
+        if decides:
             if id_ is None:
                 raise UsageError(f"give the id to {action}: `mnemark review` lists them")
             _decide(memory, action, id_, scope, json=json)
@@ -136,7 +137,8 @@ def why(
     Shows source, date, session, earlier values and changes.
     """
     root = workspace.locate(workspace_)
-    with workspace.followed(root) as (memory, late):
+    opener = workspace.as_it_is if workspace.is_empty(root) else workspace.followed
+    with opener(root) as (memory, late):
         found = memory.why(ref, query)
     for reason in late:
         output.say(reason)

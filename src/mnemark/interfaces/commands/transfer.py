@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mnemark.errors import IncompleteError
+from mnemark.errors import IncompleteError, UsageError
 from mnemark.interfaces import options, output, render, workspace
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def export(
     """
     from mnemark.memory.transfer.transfer import export_workspace
 
+    _check_target(target)
     chosen: ExportFormat = format_  # type: ignore[assignment] # checked by the export, with a message
     with workspace.opened(workspace.locate(workspace_), readonly=True) as memory:
         done = export_workspace(memory, target, format=chosen)
@@ -70,6 +71,7 @@ def backup(
     """
     from mnemark.memory.transfer.backup import backup as save
 
+    _check_target(target)
     done = save(workspace.locate(workspace_), target)
     size = render.size(done.bytes)
     output.out_result(done, f"{done.target}: {_tally(done)}, {size}, verified", json=json)
@@ -92,6 +94,14 @@ def restore(
     done = bring_back(source, folder)
     output.out_result(done, f"{done.workspace}: {_tally(done)}, {render.size(done.bytes)}", json=json)
     _report_missing(done.problems, "the restored folder is not complete", json=json)
+
+
+def _check_target(target: Path | None) -> None:
+    """Raise UsageError for "-", which other programs write to stdout."""
+    if target is not None and str(target) == "-":
+        raise UsageError(
+            "the archive is written to a file, not to stdout; give its name, such as ../notes.zip"
+        )
 
 
 def _tally(done: "Saved | Restored") -> str:
@@ -144,7 +154,7 @@ def import_(
 
     chosen: ImportFormat = format_  # type: ignore[assignment] # checked by the import, with a message
     root = workspace.locate(workspace_)
-    with workspace.opened(root) as memory:
+    with workspace.opened(root, readonly=dry_run) as memory:
         summary = import_from(memory, chosen, source, dry_run=dry_run)
     if json:
         output.out_json(summary)

@@ -1,13 +1,13 @@
 """Run a consolidation: plan the edits of all steps, show or apply them, and write a report."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from mnemark.errors import ConfigError
+from mnemark.errors import ConfigError, UsageError
 from mnemark.facts.file_changes import applied
 from mnemark.facts.model import Fact
 from mnemark.facts.pending import catch_up
@@ -82,14 +82,15 @@ def consolidate(
             is the root of a git repository; as configured (`commit` in `[consolidate]`) by default.
         since: the first day of the daily notes to learn from, as time, ISO text or words; by default the
             last seven days, or since the last consolidation where that is longer ago.
-        only: the parts to carry out, as `part` of the edits of a dry run names them, and `LEARN` for what
-            would be learned; all by default. Then nothing else is done: no session is ended, no conflict copy
-            merged, and the run of the day is still to come.
+        only: the parts to carry out, as `part` of the edits of a dry run names them, or the name of a step
+            for all of its parts, with `LEARN` for what would be learned; all by default. Then nothing else is
+            done: no session is ended, no conflict copy merged, and the run of the day is still to come.
 
     Raises:
         ReadOnlyError: the memory is open for reading only.
-        UsageError: `since` names no time.
+        UsageError: `since` names no time, or `only` no step.
     """
+    _check_steps(only or ())
     if not dry_run:
         ws.check_writable("consolidate")
     now = ws.local(now or ws.now())
@@ -102,7 +103,7 @@ def consolidate(
     if other and not force:
         reason = f"{other} consolidated this workspace in the last {_PAUSE.days} days; repeat it with --force"
         return Report(group="", time=now, dry_run=dry_run, edits=(), skipped=reason)
-    reads = only is None or LEARN in only
+    reads = only is None or any(map(_is_learning, only))
     learned = _learned(ws, now, llm, notes, dry_run=dry_run, reads=reads)
     start = begin(now, _last_run(edits)) if first is None else first.astimezone(now.tzinfo).date()
     scopes = scopes_in(entry.path for entry in scan(ws.root, ignore=ws.config.ignore).entries)
@@ -120,6 +121,7 @@ def consolidate(
             follow(ws.fact_store, scope)
         notes += _plan(view, clock_gap=_has_clock_gap(edits, now))
         planned += view.planned
+    notes += _not_proposed(only or (), planned)
     if dry_run:
         shown = tuple(_applied(one, "planned", one.diff) for one in planned)
         facts_shown = tuple(map(describe, learned))
@@ -132,6 +134,27 @@ def consolidate(
     if ws.config.consolidate.commit if commit is None else commit:
         commit_to_git(ws, report, before)
     return report
+
+
+def _check_steps(only: Iterable[str]) -> None:
+    steps = (LEARN, *STEPS, tidy.STEP)
+    for part in only:
+        if part.partition(":")[0] not in steps:
+            raise UsageError(
+                f"only must name parts as a dry run does, for example refresh:USER.md, or whole steps "
+                f"({', '.join(steps)}), not {part!r}"
+            )
+
+
+def _is_learning(part: str) -> bool:
+    return part.partition(":")[0] == LEARN
+
+
+def _not_proposed(only: Iterable[str], planned: Sequence[Planned]) -> list[str]:
+    """Return a note on each chosen part that has no edit:."""
+    known = {name for one in planned for name in (one.step, one.part)}
+    left = [part for part in only if part not in known and not _is_learning(part)]
+    return [f"nothing is to be done for {part}; a dry run names the parts" for part in left]
 
 
 def _model(ws: OpenWorkspace, notes: list[str]) -> "LLM | None":

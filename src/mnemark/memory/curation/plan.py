@@ -96,7 +96,7 @@ class ScopeView:
         self.scope = scope
         self.now = now
         self.only = None if only is None else frozenset(only)
-        """The parts to plan; None for all."""
+        """The parts to plan, or steps for all of theirs; None for all."""
         self._texts: dict[str, str] = {}
         self._gone: set[str] = set()
         self._back: list[FactVersion] = []
@@ -165,7 +165,7 @@ class ScopeView:
         chosen = [
             (edit, part)
             for edit, part in zip(proposal.edits, parts_of(proposal, self.scope), strict=True)
-            if self.only is None or part in self.only
+            if self.only is None or not self.only.isdisjoint((part, proposal.step))
         ]
         for edit, part in chosen:
             if isinstance(edit, Move):

@@ -9,13 +9,16 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 
+import msgspec
+
 from mnemark.errors import MnemarkError, ReadOnlyError, UsageError
 from mnemark.files.journal import Change
 from mnemark.files.locks import workspace_lock
 from mnemark.files.scopes import scopes_of
 from mnemark.memory.forgetting.derived import derived_copies
 from mnemark.memory.forgetting.erase import erase as erased
-from mnemark.memory.forgetting.receipt import Place, Receipt, forgotten
+from mnemark.memory.forgetting.receipt import Forgotten, Place, Receipt, forgotten
+from mnemark.memory.forgetting.related import related
 from mnemark.memory.forgetting.select import Criteria, Item, Selector, ends_of, payload_of
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.choices import one_of, text_given
@@ -46,7 +49,8 @@ def forget(
     Args:
         ws: the workspace.
         ref: `path#L12`, `path#L12-L14` or a whole file, as hits name them; or the id of a turn or fact.
-        query: what holds these very words, letter for letter.
+        query: what holds these very words, letter for letter; `related` of the receipt names what has other
+            forms of them, and stays.
         session: the turns of the session of that id. With `origin` and `since`, those that fit all.
         origin: turns and facts of that origin.
         since: turns and facts recorded from then on (a datetime, ISO text, or words such as "last week").
@@ -78,17 +82,22 @@ def forget(
     items = finder.find()
     unread = tuple(f"{path}: {reason}; not searched" for path, reason in finder.unread.items())
     if not items:
-        return Receipt(action="nothing", dry_run=dry_run, still=unread)
+        return Receipt(action="nothing", dry_run=dry_run, still=unread, related=_related(ws, wanted, ()))
     if erase:
-        return erased(ws, items, query=wanted.query, dry_run=dry_run, git=git)
+        receipt = erased(ws, items, query=wanted.query, dry_run=dry_run, git=git)
+        return msgspec.structs.replace(receipt, related=_related(ws, wanted, items if dry_run else ()))
     items = [*items, *derived_copies(ws.root, items)]
     start = wanted.since.isoformat() if wanted.since else ""
     asked: dict[str, Json] = {**wanted._asdict(), "query": bool(query), "since": start, "scope": ""}
     hidden = "" if dry_run else hide(ws, items, {"asked": {k: v for k, v in asked.items() if v}})
     return Receipt(
         id=hidden, action="hidden", dry_run=dry_run, items=forgotten(items, ws.visible),
-        places=_places(items), still=unread,
+        places=_places(items), still=unread, related=_related(ws, wanted, items),
     )  # fmt: skip
+
+
+def _related(ws: OpenWorkspace, wanted: Criteria, gone: Sequence[Item]) -> tuple[Forgotten, ...]:
+    return forgotten(related(ws, wanted, gone), ws.visible) if wanted.query else ()
 
 
 def _check(given: Sequence[str], query: str | None, origin: str | None, scope: str | None) -> None:

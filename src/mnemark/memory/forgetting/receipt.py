@@ -15,6 +15,7 @@ from mnemark.types import Problem
 
 _MAX_WORDS: Final = 72
 _MAX_ROWS: Final = 40
+_MAX_RELATED: Final = 10
 _UNREAD: Final = "Could not be searched:"
 _NAMES: Final[dict[str, tuple[str, str]]] = {
     "turn": ("turn", "turns"),
@@ -65,6 +66,8 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     places: tuple[Place, ...] = ()
     still: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
+    related: tuple[Forgotten, ...] = ()
+    """What holds other forms of the words of a query, as "Peanut" for "peanuts", and stays."""
 
     @property
     def text(self) -> str:
@@ -109,7 +112,7 @@ def _beginning(text: str) -> str:
 def _lines(receipt: Receipt) -> list[str]:
     if receipt.action == "nothing":
         unread = [_UNREAD, *indented(receipt.still)] if receipt.still else []
-        return ["Nothing found; nothing was changed.", *unread]
+        return ["Nothing found; nothing was changed.", *unread, *_related(receipt)]
     unfinished = receipt.waiting and not receipt.dry_run
     verb = "hidden, but not yet erased everywhere" if unfinished else receipt.action
     would = "Would be " if receipt.dry_run else ""
@@ -127,11 +130,22 @@ def _lines(receipt: Receipt) -> list[str]:
         (late, receipt.waiting),
     ):
         lines += [title, *indented(rows)] if rows else []
+    lines += _related(receipt)
     if receipt.dry_run:
         lines.append("Nothing was changed.")
     elif receipt.action == "hidden":
         lines.append(f"Undo with `mnemark undo {receipt.id}`.")
     return lines
+
+
+def _related(receipt: Receipt) -> list[str]:
+    if not receipt.related:
+        return []
+    action = {"erased": "erased", "hidden": "hidden", "nothing": "forgotten"}[receipt.action]
+    return [
+        f"Also found, not {action} (other forms of these words; forget them by their ref):",
+        *indented(map(str, receipt.related), _MAX_RELATED),
+    ]
 
 
 def counted(items: Iterable[Forgotten]) -> str:
@@ -158,7 +172,7 @@ def _ranges(lines: tuple[int, ...]) -> str:
     return ", ".join(str(one) if one == two else f"{one}-{two}" for one, two in found)
 
 
-def indented(rows: Iterable[str]) -> list[str]:
+def indented(rows: Iterable[str], most: int = _MAX_ROWS) -> list[str]:
     """Return the first rows, indented, and how many more there are."""
     lines = [f"  {row}" for row in rows]
-    return lines[:_MAX_ROWS] + ([f"  … and {len(lines) - _MAX_ROWS} more"] if len(lines) > _MAX_ROWS else [])
+    return lines[:most] + ([f"  … and {len(lines) - most} more"] if len(lines) > most else [])

@@ -229,7 +229,12 @@ def _imports(ws: OpenWorkspace, items: Sequence[Item]) -> Iterator[str]:
 
 
 def _sources(ws: OpenWorkspace, items: Sequence[Item]) -> Iterator[str]:
-    gone = {(item.path, item.start_line) for item in items if item.kind == "turn"}
+    gone = {
+        (item.path, number)
+        for item in items
+        if item.start_line
+        for number in range(item.start_line, item.end_line + 1)
+    }
     facts = ws.fact_store
     with facts.lock:
         facts.log.refresh()

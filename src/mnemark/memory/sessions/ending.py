@@ -49,7 +49,7 @@ from mnemark.memory.sessions.episodes import (
 from mnemark.memory.sessions.language import language
 from mnemark.memory.sessions.recorder import Recorder
 from mnemark.text.markdown.generated import put
-from mnemark.text.summary.summary import Action, Digest, digest, items, summary_lines
+from mnemark.text.summary.summary import Action, Digest, digest, items, short_title, summary_lines
 from mnemark.text.summary.tool_titles import execution_of, words_of
 from mnemark.types import Json
 
@@ -217,7 +217,9 @@ class _Ending:
         """Give a digest without a title one where it holds something, so that it gets a page."""
         if found.title or not (actions or (not few and (items(found) or found.observed))):
             return found
-        return msgspec.structs.replace(found, title=actions[0].title if actions else self.session.id)
+        said = found.asked or next((text for _, text in items(found)), "")
+        other = actions[0].title if actions else self.session.id
+        return msgspec.structs.replace(found, title=short_title(said) or other)
 
     def _noted(self, sitting: Sitting) -> SittingNotes:
         """Return what a model noted of a sitting, part by part as it was read."""

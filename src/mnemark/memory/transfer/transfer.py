@@ -4,7 +4,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Final, Literal, get_args
@@ -157,7 +157,7 @@ def import_from(
         raise NotFoundError(f"{path} does not exist")
     if not dry_run:
         ws.check_writable("import")
-    with workspace_lock(ws.root, timeout=10.0):
+    with nullcontext() if dry_run else workspace_lock(ws.root, timeout=10.0):
         incoming = Incoming(ws.root, ws.config, format, path, dry_run=dry_run, progress=progress)
         try:
             if format in {"openclaw", "nanobot", "openakita"}:

@@ -155,6 +155,17 @@ def _status(match: re.Match[str], _: Clause) -> list[Found]:
 _PATH: Final = r"(?P<v>(?:~|/|[A-Za-z]:\\)[\w.~/\\@+-]+)"
 _MORE: Final = r"\s*(?:来?(?:写代码|写程序|编程|开发|工作|办公|做开发|写东西))?"
 
+_SERVERS: Final = {
+    "测试": "test server", "生产": "production server", "线上": "production server", "构建": "build server",
+    "数据库": "database server", "邮件": "mail server", "备份": "backup server",
+}  # fmt: skip
+
+
+def _server(match: re.Match[str], _: Clause) -> list[Found]:
+    """Read 测试服务器叫 lark."""
+    return [Found("project", _SERVERS.get(match["p"] or "", "server"), bare(match["v"]))]
+
+
 RULES: Final[tuple[Rule, ...]] = (
     _rule(rf"(?:你?可以|请|以后|就|直接)*叫我\s*(?P<v>[老小阿]{HAN}{{1,2}}|{HAN}{{2,3}}(?=就|即|吧)|[A-Z]\w*)(?:就行|就好|就可以|即可|就行了|吧)*", slot("user", "nickname"), importance=0.8),
     _rule(rf"我(?:刚|刚刚|已经|上周|上个月|最近|今年)?(?:跳槽|入职)(?:到|去|了)?了?\s*(?P<v>(?!一家|某|新){HAN}{{1,10}}(?:{ORGANISATIONS})|[A-Z]\w+)了?", slot("user", "employer"), importance=0.8, dated=True),
@@ -192,5 +203,6 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(r"(?:请)?(?P<v>(?:每次|每个|所有|凡是|任何)[^，,。？?]{1,30}?(?:都要|都必须|必须|一定要|务必|不得|不能|不许|都得)[^，,。？?]{2,60})", _standing, type="rule", importance=0.8, priority="permanent"),
     _rule(r"(?:请)?(?:记住|牢记|记得)[，,：:]\s*(?P<v>(?=.*(?:所有|每次|每个|都要|必须|一律|不要|任何)).{4,80})", _standing, type="rule", whole=True, importance=0.8, priority="permanent"),
     _rule(rf"(?:我们的?|项目的?)?(?P<p>[\u4e00-\u9fffA-Za-z]{{2,10}}?)(?:都)?(?:在|放在|位于|是|存在|保存在)\s*{_PATH}(?:里|下|下面|目录下|中)?", _path),
+    _rule(r"(?:我们的?|项目的?)?(?P<p>测试|生产|线上|构建|数据库|邮件|备份)?(?:环境)?的?服务器(?:现在|已经)*(?:叫做?|名叫|的?名字(?:是|叫)|改名(?:叫|为|成)|改叫)了?\s*(?P<v>[A-Za-z][\w.-]{1,28})\s*(?:了|，.*)?", _server, dated=True),
     _rule(r"(?:我们的?|项目的?)?(?P<p>测试|构建|部署|启动|发布|检查|格式化|运行)命令(?:是|为|用)\s*(?P<v>`[^`]{2,80}`|[\w./-]+(?: [\w./=-]+){0,5})", lambda m, _: [Found("project", {"测试": "test command", "构建": "build command", "部署": "deploy command"}.get(m["p"], m["p"] + "命令"), m["v"].strip("` "))]),
 )  # fmt: skip

@@ -133,7 +133,7 @@ def done_with(said: Said) -> str:
 
 def ended(said: Said) -> list[Found]:
     """Return what a clause about the owner says is over (`Found.over`), and what it says is instead."""
-    if said.who != "user":
+    if said.who != "user" or _OF_TEAM.match(said.part):
         return []
     for end in _ENDS:
         if (match := end.pattern.fullmatch(said.text)) and (found := end.read(match)):

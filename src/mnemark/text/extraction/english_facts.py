@@ -20,6 +20,8 @@ _RANKED: Final = {
     **dict.fromkeys(("likes", "dislikes"), _TASTE),
     **dict.fromkeys(("name", "city", "job", "employer", "spouse", "allergies", "diet", "health"), _SELF),
 }
+_SINCE_WORDS: Final = 5
+"""Words from "since" on that say only since when."""
 _FAVORITE: Final = lazy_pattern(
     r"(?i)^(?P<v>(?:[\w'&.-]+ ){1,5})(?:is|are) (?:my|our) (?P<p>favou?rite (?:[\w-]+ )?(?:[\w-]+))$"
 )
@@ -49,6 +51,9 @@ def _facts(clause: str, time: datetime) -> list[Found]:
     said = parse(f"my {match['p']} is {match['v']}") if (match := _FAVORITE.match(clause)) else parse(clause)
     if said is None:
         return []
+    if said.verb == "be" and "since" in said.low[1:]:  # "I'm vegan since January"
+        at = said.low.index("since", 1)
+        said = said._replace(rest=said.rest[:at]) if len(said.rest) - at <= _SINCE_WORDS else said
     if not said.own and said.verb == "be" and said.low[:1] in {("called",), ("named",)} and not said.negative:
         return named(f"{said.subject} name", said.rest[1:])
     if (

@@ -89,6 +89,7 @@ _ITEMS: Final = rf"(?P<v>{_ITEM}(?:(?:, | and |, and | \+ | & |/){_ITEM}){{0,5}}
 _NOT: Final = (
     rf"(?P<not>,? (?:and )?(?:not|never|no|instead of|rather than|(?:and|but) (?:not|never)) {_ITEM})?"
 )
+_NOT_FROM: Final = r"(?:,? (?:and )?(?:not|never) (?:from )?(?:the |our )?`?[\w./-]+`?(?: branch)?)?"
 _SEPARATOR: Final = lazy_pattern(r", and | and |, | \+ | & ")
 _PATH: Final = r"(?P<v>`[^`\s]{2,80}`|(?:[\w.@~-]*/)+[\w.@*-]*|\.[\w.-]{2,30}|(?:the )?`?[\w./-]+`?(?= (?:folder|directory|dir)$))"
 _STORED: Final = lazy_pattern(
@@ -346,8 +347,8 @@ _FORMS: Final[tuple[Form, ...]] = (
     form(rf"(?:our |the )?(?P<r>ci|linting|formatting|testing|issue tracking|logging|deployment|hosting|type checking|bundling)(?: has)? (?:just |recently |finally )?(?:moved|migrated|switched)(?: over)?(?: from {_ITEM})? to (?P<v>{_ITEM})", _moved),
     form(rf"{_US} {_OFTEN}(?:track|manage|file|keep|report)(?: all)?(?: our)? (?:issues|bugs|tickets|tasks|work|stories|feature requests)(?: and (?:issues|bugs|tickets|tasks))? (?:in|on|with|via) (?P<v>{_ITEM})", _tracker),
     form(rf"(?:our |the |all )?(?:issues|bugs|tickets|tasks|stories|issue tracker) (?:are|is|live|lives|go)(?: all)?(?: tracked| managed| filed| kept)?(?: in| on| with| into)? (?P<v>{_ITEM})", _tracker),
-    form(r"(?:we|our team|the team|everything is|it all is|(?:production|staging|our app|the app|the site|our site) is) (?:(?:now|always|only|usually|automatically) )*(?P<w>deploy|deployed|release|released|ship|publish)(?: everything| the app| production)?(?: (?:to|on|at) (?P<v>[A-Za-z][\w.-]*(?: [A-Z][\w.-]*){0,2}))?,? from (?:the |our )?`?(?P<b>[\w./-]+)`?(?: branch)?", _deploy),
-    form(r"(?:our |all )?(?P<w>deploys|deployments|releases)(?: to (?P<v>[A-Za-z][\w.-]*(?: [A-Z][\w.-]*){0,2}))? (?:are|happen|go out|are (?:cut|made|tagged|done|built))(?: cut| made| tagged| done)? (?:from|off) (?:the |our )?`?(?P<b>[\w./-]+)`?(?: branch)?", _deploy),
+    form(rf"(?:we|our team|the team|everything is|it all is|(?:production|staging|our app|the app|the site|our site) is) (?:(?:now|always|only|usually|automatically) )*(?P<w>deploy|deployed|release|released|ship|publish)(?: everything| the app| production)?(?: (?:to|on|at) (?P<v>[A-Za-z][\w.-]*(?: [A-Z][\w.-]*){{0,2}}))?,? from (?:the |our )?`?(?P<b>[\w./-]+)`?(?: branch)?{_NOT_FROM}", _deploy),
+    form(rf"(?:our |all )?(?P<w>deploys|deployments|releases)(?: to (?P<v>[A-Za-z][\w.-]*(?: [A-Z][\w.-]*){{0,2}}))? (?:are|happen|go out|are (?:cut|made|tagged|done|built))(?: cut| made| tagged| done)? (?:from|off) (?:the |our )?`?(?P<b>[\w./-]+)`?(?: branch)?{_NOT_FROM}", _deploy),
     form(r"(?:we|we all|new branches|feature branches|all branches) (?:always )?(?:branch(?: off)?(?: of| from)?|start from|are cut from|come off|fork from|branch off from) (?:the |our )?`?(?P<base>[\w./-]+)`?(?: branch)?", _branch),
     form(r"(?:the|our) (?:main|default|trunk|integration) branch is(?: called| named)? `?(?P<default>[\w./-]+)`?", _branch),
     form(rf"(?:the |our |all )?{_JOB} (?:are|is)(?: now| always)? (?P<w>run|executed|started|built|launched|generated|applied|created|deployed|served|invoked|linted|formatted|tested|released) (?:with|using|via|by|through)(?: running| calling)? {_CMD}", _command),

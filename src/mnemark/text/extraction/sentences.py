@@ -42,9 +42,9 @@ _LONGEST_QUOTE: Final = 4_000
 """Maximum characters of a multi-line quotation in triple (`_LONGEST_BLOCK`) and in other quotation marks."""
 _END: Final = lazy_pattern(
     r"(?:(?<![.!?…])[.!?…]++[\"')\]”’]*+(?=\s|$)|[。！？]+[”’」』）]*|\n+|"
-    r",(?=\s{1,3}(?:[Bb][Tt][Ww]|[Bb]y the way),?\s{1,3}(?!and\b|but\b)\w))"
+    r",(?=\s{1,3}(?:[Bb][Tt][Ww]|[Bb]y the way)(?:,?\s{1,3}(?!and\b|but\b)\w|[.!]?(?:\s|$))))"
 )
-"""Ends a sentence; so does the comma before an aside: "I'm vegan, btw I need a new bike"."""
+"""Ends a sentence; so does the comma before an aside: "I'm vegan, btw I need a new bike", "I'm vegan, btw"."""
 _ABBREVIATION: Final = lazy_pattern(
     r"(?:\b(?:e\.g|i\.e|etc|vs|[Mm]rs?|Ms|Mx|[Dd]r|[Pp]rof|Rev|St|No|approx|[A-Z])\.)$"
 )

@@ -6,6 +6,7 @@ from typing import Final
 
 from mnemark.text.dates.ranges import spans
 from mnemark.text.extraction.candidate import BLOT, Found, bare
+from mnemark.text.extraction.practice_words import role_of
 from mnemark.text.extraction.sentences import Sentence
 from mnemark.text.lazy_pattern import lazy_pattern
 
@@ -71,10 +72,10 @@ _NOT_ZH: Final = lazy_pattern(
 )
 _DROPPED: Final = lazy_pattern(
     r"^(?:(?i:by the way|btw|fyi|also|update|note)[,:]? )*(?i:we(?:'ve)?|our team|the (?:project|team)) (?P<no>(?i:no longer|don't|do not|stopped|quit)) (?i:use|using) "
-    r"(?P<v>[A-Z][\w.+#-]*(?: [A-Z\d][\w.+#-]*){0,2})(?P<end> (?i:any ?more|any longer|now|at all))?(?=[.!]*$|,? (?:because|since|as|so)\b)"
+    r"(?P<v>[A-Za-z][\w.+#-]*(?: [A-Z\d][\w.+#-]*){0,2})(?P<end> (?i:any ?more|any longer|now|at all))?(?=[.!]*$|,? (?:because|since|as|so)\b|, (?i:(?:it|everything|that)(?:'s| is)|we|now|and|but|only|all|just)\b)"
 )
 _DROPPED_ZH: Final = lazy_pattern(
-    r"^(?:对了|另外|更新)?[，,：:]?(?:我们|项目|团队)(?:已经|现在)*(?:不再|不)(?:使用|用)\s*(?P<v>[A-Za-z][\w.+#-]*(?: [A-Z\d][\w.+#-]*){0,2})\s*了?(?=[。！!.]*$|[，,](?:因为|太|由于))"
+    r"^(?:对了|另外|更新)?[，,：:]?(?:我们|项目|团队)(?:已经|现在)*不(?P<no>再)?(?:使用|用)\s*(?P<v>[A-Za-z][\w.+#-]*(?: [A-Z\d][\w.+#-]*){0,2})\s*(?P<end>了)?(?=[。！!.]*$|[，,；;])"
 )
 _LUNAR: Final = lazy_pattern("春节|过年|除夕|元宵|端午|七夕|中秋|重阳|腊八|农历|腊月|正月")
 """Days that fall on another date each year."""
@@ -185,10 +186,24 @@ def mended(sentence: Sentence) -> list[Found]:
 
 
 def dropped(sentence: Sentence) -> list[Found]:
-    """Read a tool that is no longer used as a decision; in English "we don't use X" alone is not one."""
-    match = _DROPPED.match(sentence.blotted)
-    if match is not None:
+    """Read a tool that is no longer used as a decision, and as the end of the fact that it is used.
+
+    In English "we don't use X" alone is neither.
+    """
+    if (match := _DROPPED.match(sentence.blotted)) is not None:
+        name = bare(match["v"])
         clear = match["no"].lower() in {"no longer", "stopped", "quit"} or match["end"]
-        return [Found("project", "decisions", f"no longer use {bare(match['v'])}")] if clear else []
-    match = _DROPPED_ZH.match(sentence.blotted)
-    return [Found("project", "decisions", f"不再用 {bare(match['v'])}")] if match is not None else []
+        if not clear or (name.islower() and not role_of(name)):  # "we no longer use it"
+            return []
+        return [Found("project", "decisions", f"no longer use {name}"), *_unused(name)]
+    if (match := _DROPPED_ZH.match(sentence.blotted)) is not None:
+        name = bare(match["v"])
+        decision = Found("project", "decisions", f"不再用 {name}")
+        return [decision, *(_unused(name) if match["no"] or match["end"] else [])]
+    return []
+
+
+def _unused(name: str) -> list[Found]:
+    """Return the end of a project's use of a program; nothing if it is not known what it is for."""
+    role = role_of(name)
+    return [Found("project", role, name, over=True)] if role else []

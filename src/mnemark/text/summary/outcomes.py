@@ -58,6 +58,12 @@ _NO_STEP: Final = lazy_pattern(
     re.IGNORECASE,
 )
 _WHEN_ZH: Final = r"(?:明[天早晚日]|后天|今晚|今天(?:下午|晚上)|(?:这|本|下|下下)(?:个)?(?:周|星期|礼拜|月)[一二三四五六日天末]?|周[一二三四五六日末]|月底|月初|年底|(?:\d{1,2}|[一二三四五六七八九十]{1,3})月(?:\d{1,2}|[一二三四五六七八九十]{1,3})[日号]|\d{1,2}[日号]|[一两二三四五六七八九十\d]{1,3}(?:天|周|个月)后|初[一二三四五六七八九十])"
+_REMIND: Final = lazy_pattern(
+    _LEAD + rf"(?:(?:can|could|will|would) you )?(?:please )?remind me (?:{_WHEN_EN} )?(?:to|about) \w|"
+    rf"(?:^|[，,])(?:到时候?|麻烦你?|请你?|{_WHEN_ZH}){{0,3}}提醒我(?!的|了|们|一下[。！]?$)[^，。？]{{2,}}",
+    re.IGNORECASE,
+)
+"""Asks to be reminded, which is a step however politely it is asked."""
 _DO_ZH: Final = r"(?:准备|打算|计划|要(?!求|是|点|么)|得(?!到|知|出|以)|需要|还要|必须|将|会(?!议|场|员|不))"
 _STEP_ZH: Final = lazy_pattern(
     r"^(?:(?:对了|另外|还有|嗯|好的?|行|那|然后|所以)[，,\s]?){0,2}(?:"
@@ -114,7 +120,9 @@ def is_decision(sentence: str) -> bool:
 
 
 def is_step(sentence: str) -> bool:
-    """Return whether the owner says in this sentence what they do next."""
+    """Return whether the owner says in this sentence what they do next, or asks to be reminded of it."""
+    if len(sentence) <= _MOST and _REMIND.search(sentence):
+        return True
     return _plain(sentence, _NO_STEP) and bool(_STEP_EN.search(sentence) or _STEP_ZH.search(sentence))
 
 

@@ -397,6 +397,19 @@ def _shorter(text: str, limit: int) -> str:
     return (cut[:space] if space > limit * 2 // 3 else cut).rstrip(" ,，、;；") + "…"
 
 
+def short_title(text: str) -> str:
+    """Return a sentence as a title: without what is polite, of at most `MAX_TITLE` columns.
+
+    >>> short_title("Hi! Could you find out which server we deploy to?")
+    'Find out which server we deploy to'
+    """
+    words = request(_GREETING.sub("", text))
+    limit = min(len(words), MAX_TITLE)
+    while columns(words[:limit]) > MAX_TITLE:
+        limit -= 1
+    return _shorter(words, max(limit, 2)).rstrip("。.!！ ")
+
+
 def overlap(one: str, other: str) -> float:
     """Return the share of the terms of `one` that are in `other`, 0 to 1."""
     terms = set(_content(one))

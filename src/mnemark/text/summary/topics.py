@@ -77,6 +77,16 @@ _BEFORE_NOUNS: Final = frozenset(
     "a an the my our your his her their its this that these those some any no each every another own "
     "of about with for on in into at by via from".split()
 )
+_IS_VERB: Final = lazy_pattern(r"[^suia]s$")
+"""Ends a verb behind "that" or "who": "that rejects carts", not "that bus"."""
+_RELATIVE: Final = frozenset(["that", "which", "who"])
+_VERBS: Final = frozenset(
+    "accepts allows becomes begins belongs brings comes contains contacts decides depends explains exists expects fails "
+    "finds gets gives goes handles hangs happens has holds includes keeps knows lacks leads lets lives loses makes "
+    "means needs opens provides puts reads refuses rejects remains removes replaces requires returns runs says seems "
+    "sends sits speaks stands stays stops suggests takes tells tends throws uses wants works writes".split()
+)
+"""Verbs of the third person that are rarely nouns: what stands before and behind names no subject with them."""
 _NOUNS: Final = frozenset(
     ["n", "nz", "nr", "nrt", "nrfg", "ns", "nt", "vn", "eng", "j", "an", "ng", "l", "i"]
 )
@@ -94,7 +104,7 @@ _CHATTER: Final = frozenset(
         "kinda gonna wanna gotta ya yall dude buddy bro pal feel feeling feels curious interesting interested "
         # words of any request or answer
         "thing stuff lot bit kind sort way something anything everything nothing someone anyone everyone people guy "
-        "day today tomorrow yesterday tonight morning evening night week weekend month year time moment minute hour "
+        "always never often usually sometimes day today tomorrow yesterday tonight morning evening night week weekend month year time moment minute hour "
         "ago later soon recently lately currently monday tuesday wednesday thursday friday saturday sunday "
         "request error jan feb mar apr jun jul aug sep sept oct nov dec january february march april may june july august september october november december "
         "know think guess mean say said tell talk chat ask hear heard see look show try want need get got go going "
@@ -199,7 +209,11 @@ def _english_runs(prose: str) -> Iterator[Run]:
     for token in [*_TOKEN.findall(prose), "\n"]:
         word = _ENDING.sub("", token)
         base = stem(word.casefold())
-        if _WORD.fullmatch(word) and len(word) > 1 and not is_stop(base) and base not in _CHATTER:
+        verb = word.casefold() in _VERBS or (
+            last.casefold() in _RELATIVE and _IS_VERB.search(word) is not None
+        )
+        plain = _WORD.fullmatch(word) and len(word) > 1 and not verb
+        if plain and not is_stop(base) and base not in _CHATTER:
             before = before if run else last
             run.append(word)
         elif run:
