@@ -1,6 +1,5 @@
 """Run the `mnemark` command. Imports stay few, as every start pays for them."""
 
-import atexit
 import gc
 import io
 import os
@@ -25,6 +24,8 @@ def command() -> NoReturn:
         main()
     except SystemExit as end:
         if not _WAITED_FOR.isdisjoint(sys.argv[1:2]) and holds_nothing():
+            import atexit
+
             atexit._run_exitfuncs()  # noqa: SLF001 - as Python's own end does; there is no public name
             for stream in (sys.stdout, sys.stderr):
                 with suppress(AttributeError, OSError, ValueError):  # none, or closed

@@ -240,9 +240,9 @@ def _best(
     """Return the best `confidence.DEPTH` passages that may be shown, best first."""
     best = heapq.nlargest(3 * confidence.DEPTH, ((score, key) for key, score in scored.scores.items()))
     found = []
-    unchanged = 0  # scores of `found`; so many, and none that follows is better than the last of them
+    unsuspected = 0
     for score, key in best:
-        if unchanged == confidence.DEPTH:
+        if unsuspected == confidence.DEPTH:  # no passage that follows is better than the last of them
             break
         place = Place.of(key)
         row = index.row(place)
@@ -254,7 +254,7 @@ def _best(
         if first is not None and row.ordinal >> LINE_SHIFT >= first:
             continue
         suspect = bool(row.flags & _SUSPECT)
-        unchanged += not suspect
+        unsuspected += not suspect
         found.append((score * (_SUSPECT_FACTOR if suspect else 1.0), place))
     return sorted(found, key=lambda one: -one[0])[: confidence.DEPTH]
 
