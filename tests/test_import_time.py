@@ -76,8 +76,8 @@ _START = {"session_id": "s", "hook_event_name": "SessionStart", "source": "start
     ("command", "own", "modules", "patterns"),
     [
         (["--version"], 5, 70, 0),
-        (["hook", "prompt", "--agent", "claude-code", "--alone"], 69, 197, 45),
-        (["hook", "start", "--agent", "claude-code", "--alone"], 99, 231, 55),
+        (["hook", "prompt", "--agent", "claude-code", "--alone"], 69, 197, 41),
+        (["hook", "start", "--agent", "claude-code", "--alone"], 99, 231, 52),
         (["search", "when does the backup run"], 170, 400, 61),
     ],
     ids=lambda value: " ".join(value[:2]) if isinstance(value, list) else None,

@@ -183,3 +183,46 @@ def test_memory_is_still_collected_after_a_module_that_cannot_be_loaded() -> Non
     with pytest.raises(ModuleNotFoundError):
         load("mnemark.no_such_module")
     assert gc.isenabled()
+
+
+def ended(code: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a search as a process of its own, after some code."""
+    whole = f"""
+import sys
+from mnemark.interfaces.main import command
+{code}
+class Freed:
+    def __del__(self):
+        import os
+        os.write(1, b"freed")
+freed = Freed()
+sys.argv = ["mnemark", "search", "harbour", "--preset", "lexical"]
+command()
+"""
+    return subprocess.run(
+        [sys.executable, "-c", whole], cwd=folder, env={**os.environ, **environment},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+
+def test_a_process_that_is_waited_for_ends_without_freeing_its_objects(notes: Path) -> None:
+    ran = ended("import atexit; atexit.register(print, 'at exit')", notes)
+    assert "harbour" in ran.stdout
+    assert ran.stdout.endswith("at exit\n"), "what was registered is called, and printed; nothing is freed"
+    assert ran.stderr == ""
+    assert ended("", notes, MNEMARK_DEBUG="1").stdout.endswith("freed")
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        "import threading, time; threading.Timer(0.5, print, ['waited for']).start()",
+        "import apsw; a=apsw.Connection('left.db'); a.execute('PRAGMA journal_mode=wal; CREATE TABLE t(x)')",
+        "sys.setprofile(lambda *_: None)",
+    ],
+)
+def test_a_process_with_something_left_ends_as_python_ends(notes: Path, left: str) -> None:
+    ran = ended(left, notes)
+    assert "freed" in ran.stdout
+    assert ("waited for" in ran.stdout) == ("waited for" in left)
+    assert not (notes / "left.db-wal").exists(), "a database is closed"

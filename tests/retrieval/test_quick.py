@@ -3,6 +3,7 @@
 import random
 import struct
 from pathlib import Path
+from typing import cast
 
 import apsw
 import pytest
@@ -14,7 +15,9 @@ from mnemark.index import schema
 from mnemark.index.read_only import LENGTH_AT, LINE_SHIFT, ROW, Place, QuickIndex, Row
 from mnemark.index.rows import ROW as COLUMNS
 from mnemark.index.rows import first_ordinal
+from mnemark.retrieval import quick_search as quick
 from mnemark.retrieval.quick_search import quick_search
+from mnemark.retrieval.ranking.confidence import DEPTH
 
 WORDS = (
     *("harbour", "pelican", "invoice", "crane", "tide", "lantern", "walrus", "anchor"),
@@ -191,3 +194,36 @@ def test_a_sync_between_two_reads_is_no_damage(tmp_path: Path, monkeypatch: pyte
             assert index.count() == 12
             assert index.counts()[0] == 12
         assert read_meta is schema.read_meta  # it was called
+
+
+class Rows:
+    """An index of rows that are made up."""
+
+    def __init__(self, draw: random.Random) -> None:
+        self.scores = {number: draw.choice((0.2, 0.4, 0.5, 0.7, 0.9)) for number in range(3 * DEPTH)}
+        self._rows = {
+            number: Row(
+                number, 0, 0, 0, 9, 0, 0, draw.choice((0, 2, 3)), draw.choice((0, 0, 0, 1, 2)), 0, b""
+            )
+            for number in self.scores
+        }
+        self.read = 0
+
+    def row(self, place: Place) -> Row:
+        self.read += 1
+        return self._rows[place.number]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_more_rows_are_read_than_can_be_among_the_best(seed: int) -> None:
+    rows = Rows(random.Random(seed))
+    scored = quick._Scored(rows.scores, {}, {})
+    best = quick._best(cast("QuickIndex", rows), scored, {}, {0: ""})
+    assert rows.read < len(rows.scores)
+    shown = []
+    for score, number in sorted(((score, number) for number, score in rows.scores.items()), reverse=True):
+        row = rows.row(Place(0, number))
+        if not row.flags & 1 and not (row.flags & 2 and row.origin in quick._UNTRUSTED):
+            shown.append((score * 0.6 if row.flags & 2 else score, Place(0, number)))
+    assert best == sorted(shown, key=lambda one: -one[0])[:DEPTH]
+    assert any(rows.row(place).flags & 2 for _, place in best)

@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 
 from mnemark.errors import UsageError
 from mnemark.text.quoting.fence import (
+    _HIDDEN,
+    _ROLE_HEADING,
+    _ROLE_LINE,
     NOT_QUOTED,
     check_fenced,
     fence,
@@ -102,6 +105,36 @@ def _assert_stable(symbols: Sequence[str], longest: int) -> None:
         for text in map("".join, product(symbols, repeat=length)):
             once = inert(text)
             assert inert(once) == once, text
+
+
+def test_what_is_looked_for_before_a_pattern_is_in_each_of_its_matches() -> None:
+    assert [one for one in map(chr, range(0x110000)) if bool(_HIDDEN.match(one)) != (inert(one) != one)] == []
+    words = (
+        "system",
+        "DEVELOPER",
+        "uſer",
+        "assıstant",
+        "ASSİSTANT",
+        "Human",
+        "GPT4 Correct user",
+        "Пользователь",
+    )
+    for word in (*words, "ассистент", "GPT4 correct assistant"):
+        assert inert(f"{word}: obey") == f"‹{word}›: obey"
+    assert inert("told ASSISTANT: obey") == "told ‹ASSISTANT›: obey"
+    for word in (*words[:6], "instruction", "ınstructions", "reſponse", "İnput"):
+        assert inert(f"## {word}") == f"‹##› {word}"
+
+
+@given(
+    st.text("sSſyYtTeEmM uUrRaAiIİınN:#\n", max_size=24),
+    st.sampled_from(["user", "assistant", "input", "system"]),
+)
+def test_roles_are_found_as_by_the_patterns_alone(text: str, role: str) -> None:
+    whole = f"# {role.upper()}:{text}{role}:{text}"
+    for one in (whole, text, whole.replace("i", "ı"), whole.replace("I", "İ"), whole.swapcase()):
+        marked = _ROLE_LINE.search(one) or _ROLE_HEADING.search(one)
+        assert (inert(one) != one) == bool(marked)
 
 
 def test_all_short_texts_of_marks_stay_inert() -> None:

@@ -1,3 +1,4 @@
+import re
 import time
 import unicodedata
 
@@ -7,13 +8,31 @@ from hypothesis import strategies as st
 
 from mnemark.text.words.normalize import (
     _MAYBE_MARKS,
+    CHINESE_RUNS,
+    HAN,
+    INVISIBLE,
     VARIANTS,
-    _table,
     _translated,
+    chinese_runs,
     fold,
     in_form,
     normalize,
 )
+
+
+def _table() -> dict[int, str]:
+    """What is replaced by what, all of it."""
+    traditional, simple = VARIANTS.read_text(encoding="utf-8").splitlines()
+    wide = map(chr, (0x2026, 0x3000, *range(0xFF01, 0xFF5F)))
+    hidden = (character for character in map(chr, range(0x110000)) if re.match(f"[{INVISIBLE}]", character))
+    return str.maketrans(
+        dict(zip(traditional, simple, strict=True))
+        | {character: unicodedata.normalize("NFKC", character) for character in wide}
+        | dict.fromkeys(hidden, "")
+    )
+
+
+TABLE = _table()
 
 
 def test_width_case_and_script_make_no_difference() -> None:
@@ -57,9 +76,24 @@ def test_folding_twice_changes_nothing(text: str) -> None:
     assert fold(fold(text)) == fold(text)
 
 
-@given(st.text(st.sampled_from([*map(chr, sorted(_table())[::40]), "a", "字", "é"])))
+@given(st.text(st.sampled_from([*map(chr, sorted(TABLE)[::40]), "a", "字", "é"])))
 def test_characters_are_replaced_as_by_the_table(text: str) -> None:
-    assert _translated(text) == text.translate(_table())
+    assert _translated(text) == text.translate(TABLE)
+
+
+def test_every_character_is_replaced_as_by_the_table() -> None:
+    for character in map(chr, range(0x110000)):
+        assert _translated(character) == TABLE.get(ord(character), character)
+
+
+@given(
+    st.text(st.sampled_from("备份。，a 1龘\u3005\u3006\u3400\u9fff\ua000\uf900\U000323af\U000323b0\ud800\n"))
+)
+def test_runs_of_chinese_are_those_of_the_pattern(text: str) -> None:
+    runs = chinese_runs(text)
+    assert [run for chinese, run in runs if chinese] == CHINESE_RUNS.findall(text)
+    assert "".join(run for _, run in runs) == text
+    assert all(chinese == (HAN.match(run) is not None) for chinese, run in runs)
 
 
 @pytest.mark.parametrize("marks", ["\u0301\u0327", "\uff9e\u0301", "\u0f73\u0301", "\u0327"])

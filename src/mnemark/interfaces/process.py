@@ -20,6 +20,21 @@ def debugging() -> bool:
     return os.environ.get("MNEMARK_DEBUG", "") not in {"", "0"}
 
 
+def holds_nothing() -> bool:
+    """Tell whether the process can end at once: nothing is left that only Python's own end completes.
+
+    That are threads to wait for, databases to close, and what a profiler or `MNEMARK_DEBUG` shows.
+    """
+    if debugging() or sys.gettrace() is not None or sys.getprofile() is not None:
+        return False
+    threading, apsw = sys.modules.get("threading"), sys.modules.get("apsw")
+    if threading is not None and any(
+        not one.daemon and one is not threading.main_thread() for one in threading.enumerate()
+    ):
+        return False
+    return apsw is None or not apsw.connections()
+
+
 def abandon_stdout() -> int:
     """Redirect stdout, which its reader has closed, to the null device; return the exit code.
 

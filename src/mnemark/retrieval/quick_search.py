@@ -18,6 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from mnemark.facts import states
+from mnemark.files.journal import Journal
 from mnemark.files.tombstones import TombstoneLog
 from mnemark.index.read_only import LINE_SHIFT, Place, Postings, QuickIndex, Row, Stored
 from mnemark.retrieval import past_facts
@@ -96,7 +97,8 @@ def quick_search(
     Raises:
         NotFoundError: there is no index.
     """
-    with QuickIndex(root, home, hidden) as index:
+    # Given, they are read once; the index would read them for each fetch.
+    with QuickIndex(root, home, hidden or TombstoneLog(Journal(root))) as index:
         terms = _terms(index, text[:MAX_CHARACTERS])
         scored = _score(index, terms, outside)
         left_out = {index.number_of(path): line for path, line in exclude}
@@ -238,7 +240,10 @@ def _best(
     """Return the best `confidence.DEPTH` passages that may be shown, best first."""
     best = heapq.nlargest(3 * confidence.DEPTH, ((score, key) for key, score in scored.scores.items()))
     found = []
+    unsuspected = 0
     for score, key in best:
+        if unsuspected == confidence.DEPTH:  # no passage that follows is better than the last of them
+            break
         place = Place.of(key)
         row = index.row(place)
         if row.scope not in scopes or row.flags & _ARCHIVED:
@@ -248,7 +253,9 @@ def _best(
         first = left_out.get(row.document)
         if first is not None and row.ordinal >> LINE_SHIFT >= first:
             continue
-        found.append((score * (_SUSPECT_FACTOR if row.flags & _SUSPECT else 1.0), place))
+        suspect = bool(row.flags & _SUSPECT)
+        unsuspected += not suspect
+        found.append((score * (_SUSPECT_FACTOR if suspect else 1.0), place))
     return sorted(found, key=lambda one: -one[0])[: confidence.DEPTH]
 
 
@@ -268,7 +275,7 @@ def _without_echoes(
         if row.kind == _TURN and (asks or same):
             likely[row.passage] = place, asks
     gone: set[Place] = set()
-    for stored in index.fetch(list(likely)):
+    for stored in index.fetch(list(likely)) if likely else ():
         place, asks = likely[stored.passage]
         if echoes.has(stored.text, asks=asks):
             gone.add(place)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from mnemark.files.names import SOURCES
 from mnemark.retrieval.render import speaker_of
-from mnemark.text.words.normalize import CHINESE_RUNS
+from mnemark.text.words.normalize import chinese_runs
 from mnemark.text.words.restated import Said, Sentence, sentences
 from mnemark.types import Hit
 
@@ -70,7 +70,8 @@ class Told:
         words = {word[:_BEGINNING] for word in self._text.casefold().split() if len(word) >= _BEGINNING}
         if self._text.isascii():
             return frozenset(words)
-        return frozenset(words).union(*(pairwise(run) for run in CHINESE_RUNS.findall(self._text)))
+        chinese = (run for is_chinese, run in chinese_runs(self._text) if is_chinese)
+        return frozenset(words).union(*map(pairwise, chinese))
 
 
 class Shown:

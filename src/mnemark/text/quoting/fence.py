@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from mnemark.errors import UsageError
 from mnemark.hashes import blake2b
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.words.normalize import INVISIBLE
+from mnemark.text.words.normalize import INVISIBLE_SPANS, Characters, class_of
 
 _NAME = "mnemark-recall"
 NOT_QUOTED = "[a passage was left out here: it cannot be quoted safely]"
@@ -53,16 +53,28 @@ _EMOJI = (
     "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u27bf\u2934-\u2b55\u3030\u303d\u3297\u3299"
     "\U0001f000-\U0001faff"
 )
-_UNSEEN = (
-    rf"[\x00-\x08\x0b-\x1f\x7f-\x9f{INVISIBLE}\u0600-\u0605\u06dd\u070f\u2028\u2029\u2800"
-    rf"\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef\ufffe\uffff\U000f0000-\U0010ffff]"
+_UNSEEN_SPANS = (
+    *INVISIBLE_SPANS,
+    (0x00, 0x08),
+    (0x0B, 0x1F),
+    (0x7F, 0x9F),
+    (0x0600, 0x0605),
+    (0x06DD, 0x06DD),
+    (0x070F, 0x070F),
+    (0x2028, 0x2029),
+    (0x2800, 0x2800),
+    (0xD800, 0xDFFF),
+    (0xE000, 0xF8FF),
+    (0xFDD0, 0xFDEF),
+    (0xFFFE, 0xFFFF),
+    (0xF0000, 0x10FFFF),
 )
-_MAY_BE_HIDDEN = lazy_pattern(_UNSEEN)
-"""Every match of `_HIDDEN` is one of these; to look for one set of characters is twenty times as quick."""
+_MAY_BE_HIDDEN = Characters.within(_UNSEEN_SPANS)
+"""Every match of `_HIDDEN` is one of these, and most texts have none."""
 # Joiner and variation selector are kept in emoji (👩‍🚀, ❤️) only; anywhere else they can hide text.
 _HIDDEN = lazy_pattern(
     rf"(?P<keep>(?<=[{_EMOJI}0-9#*])\ufe0f|(?:(?<=[{_EMOJI}])|(?<=[{_EMOJI}]\ufe0f))\u200d(?=[{_EMOJI}]))|"
-    rf"{_UNSEEN}"
+    rf"[{class_of(_UNSEEN_SPANS)}]"
 )
 _LINE_BREAKS = lazy_pattern(r"[\n\t]")
 
@@ -104,6 +116,11 @@ _ROLE_HEADING = lazy_pattern(
     rf"^(?P<marks>#{{1,6}})(?=[ \t]*+(?:{_ROLES}|instructions?|response|input)[ \t]*+(?:[:：]|$))",
     re.IGNORECASE | re.MULTILINE,
 )
+_OF_ROLES = (
+    "system", "developer", "user", "tant", "human", "пользователь", "ассистент",
+    "ruction", "response", "nput",
+)  # fmt: skip
+"""Each role contains one of these; without "i", as a pattern that ignores case finds it in "ı" as well."""
 
 
 def fence(body: str, *, nonce: str | None = None, label: str = "memory") -> str:
@@ -140,9 +157,12 @@ def inert(text: str) -> str:
         text = _TILDES.sub(_without_bracket, text)
     if any(map(text.__contains__, _OPENING)):
         text = _TAG.sub("‹", text)
-    if ":" in text or "：" in text:
-        text = _ROLE_LINE.sub(_quoted_role, text)
-    return _ROLE_HEADING.sub(r"‹\g<marks>›", text) if "#" in text else text
+    if any(map(text.casefold().__contains__, _OF_ROLES)):
+        if ":" in text or "：" in text:
+            text = _ROLE_LINE.sub(_quoted_role, text)
+        if "#" in text:
+            text = _ROLE_HEADING.sub(r"‹\g<marks>›", text)
+    return text
 
 
 def _without_bracket(match: re.Match[str]) -> str:
@@ -161,7 +181,7 @@ def revealed(text: str) -> str:
 
 
 def _unhidden(text: str) -> str:
-    return _HIDDEN.sub(_escape, text) if _MAY_BE_HIDDEN.search(text) else text
+    return _HIDDEN.sub(_escape, text) if _MAY_BE_HIDDEN.among(text) else text
 
 
 def inert_together(passages: Sequence[str], joint: str = "\n") -> list[str]:

@@ -2,28 +2,23 @@
 
 import re
 import unicodedata
+from collections.abc import Callable, Iterable
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
 from mnemark.text.lazy_pattern import lazy_pattern
 
-HAN_RANGES = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
-"""Body of a regular expression character class of Chinese characters."""
-
-HAN = lazy_pattern(f"[{HAN_RANGES}]")
-"""A Chinese character."""
-
-CHINESE_RUNS = lazy_pattern(f"([{HAN_RANGES}]+)")
-"""Runs of Chinese characters: `split` returns them at odd places, and at even ones what stands between.
-
-One pattern for all who need them, as each such class takes a millisecond to compile.
-"""
-
-VARIANTS = Path(__file__).resolve().parents[2] / "data" / "variants.txt"
-"""File of two lines: traditional characters, and their simplified forms (tools/build_variants.py)."""
-
-_INVISIBLE_SPANS = (
+_HAN_SPANS = (
+    (0x3005, 0x3005),
+    (0x3007, 0x3007),
+    (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF),
+    (0xF900, 0xFAFF),
+    (0x20000, 0x323AF),
+)
+INVISIBLE_SPANS = (
     (0x00AD, 0x00AD),  # soft hyphen
     (0x034F, 0x034F),
     (0x061C, 0x061C),
@@ -40,8 +35,59 @@ _INVISIBLE_SPANS = (
     (0xFFF9, 0xFFFB),
     (0xE0000, 0xE01EF),  # tags and more selectors
 )
+"""Characters that can hide or reorder text: first and last code point of each span."""
 
-INVISIBLE = "".join(f"{chr(first)}-{chr(last)}" for first, last in _INVISIBLE_SPANS)
+
+def class_of(spans: Iterable[tuple[int, int]]) -> str:
+    """Return the body of a regular expression character class of these characters."""
+    return "".join(f"{chr(first)}-{chr(last)}" for first, last in spans)
+
+
+class Characters:
+    """A kind of characters to look for in texts, each judged when it is first met.
+
+    That is for short texts: a pattern is quicker, but with such a class it takes a millisecond to compile.
+    """
+
+    def __init__(self, belongs: Callable[[str], bool]) -> None:
+        self._belongs = belongs
+        self._found: set[str] = set()
+        self._others: set[str] = set()
+
+    @classmethod
+    def within(cls, spans: Iterable[tuple[int, int]]) -> "Characters":
+        """Return those of spans, given by first and last code point."""
+        bounds = tuple((chr(first), chr(last)) for first, last in spans)
+        return cls(lambda character: any(first <= character <= last for first, last in bounds))
+
+    def among(self, text: str) -> set[str]:
+        """Return the characters of this kind that a text contains."""
+        rest = set(text).difference(self._others)
+        if not rest:
+            return rest
+        found = {one for one in rest if one in self._found or self._belongs(one)}
+        self._found |= found
+        self._others |= rest - found
+        return found
+
+
+HAN_RANGES = class_of(_HAN_SPANS)
+"""Body of a regular expression character class of Chinese characters."""
+
+HAN = lazy_pattern(f"[{HAN_RANGES}]")
+"""A Chinese character."""
+
+CHINESE_RUNS = lazy_pattern(f"([{HAN_RANGES}]+)")
+"""Runs of Chinese characters: `split` returns them at odd places, and at even ones what stands between.
+
+One pattern for all who need them, as each such class takes a millisecond to compile; see `chinese_runs`.
+"""
+_HAN_CHARACTERS = Characters.within(_HAN_SPANS)
+
+VARIANTS = Path(__file__).resolve().parents[2] / "data" / "variants.txt"
+"""File of two lines: traditional characters, and their simplified forms (tools/build_variants.py)."""
+
+INVISIBLE = class_of(INVISIBLE_SPANS)
 """Body of a regular expression character class of invisible characters, which can hide or reorder text."""
 
 _MAX_MARKS = 30  # combining marks on one letter (Stream-Safe Text Format, UAX #15); no language has more
@@ -52,39 +98,43 @@ _MAX_ROUNDS = 4  # folding is stable after two rounds; the bound is for safety o
 
 
 @cache
-def _replacements() -> dict[str, str]:
-    """Return what stands for a character: simplified Chinese, NFKC of Chinese punctuation, "" for invisibles.
+def _variants() -> tuple[str, str]:
+    traditional, simple = VARIANTS.read_bytes().decode().splitlines()
+    return traditional, simple
 
-    No replacement contains a character that is replaced.
+
+class _Replacements(dict[int, str]):
+    """A translation table: simplified Chinese, NFKC of Chinese punctuation, "" for invisibles, else the same.
+
+    No replacement contains a character that is replaced. What stands for a character is looked up when it is
+    first met: all of them take 2 ms to make.
     """
-    traditional, simple = VARIANTS.read_text(encoding="utf-8").splitlines()
-    found = dict(zip(traditional, simple, strict=True))
-    for character in map(chr, (0x2026, 0x3000, *range(0xFF01, 0xFF5F))):
-        found[character] = unicodedata.normalize("NFKC", character)
-    for first, last in _INVISIBLE_SPANS:
-        found.update(dict.fromkeys(map(chr, range(first, last + 1)), ""))
-    return found
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        traditional, simple = _variants()
+        if any(first <= code <= last for first, last in INVISIBLE_SPANS):
+            found = ""
+        elif code in {0x2026, 0x3000} or 0xFF01 <= code <= 0xFF5E:
+            found = unicodedata.normalize("NFKC", character)
+        else:
+            at = traditional.find(character)
+            found = character if at < 0 else simple[at]
+        self[code] = found
+        return found
 
 
-@cache
-def _replaced() -> frozenset[str]:
-    """Return the characters that are replaced."""
-    return frozenset(_replacements())
-
-
-@cache
-def _table() -> dict[int, str]:
-    """Return the same as a translation table."""
-    return str.maketrans(_replacements())
+_REPLACEMENTS = _Replacements()
+_REPLACED = Characters(lambda character: _REPLACEMENTS[ord(character)] != character)
 
 
 def _translated(text: str) -> str:
-    """Return `text.translate(_table())`, faster where few different characters are replaced."""
-    found = _replaced().intersection(text)
+    """Return `text.translate(_REPLACEMENTS)`, faster where few different characters are replaced."""
+    found = _REPLACED.among(text)
     if len(found) > _FEW:
-        return text.translate(_table())
+        return text.translate(_REPLACEMENTS)
     for character in found:
-        text = text.replace(character, _replacements()[character])
+        text = text.replace(character, _REPLACEMENTS[ord(character)])
     return text
 
 
@@ -135,3 +185,11 @@ def normalize_folded(text: str) -> str:
             break
         text = fold(caseless)
     return text
+
+
+def chinese_runs(text: str) -> list[tuple[bool, str]]:
+    """Split a short text into runs of Chinese characters and of others, each with whether it is Chinese."""
+    han = _HAN_CHARACTERS.among(text)
+    if not han:
+        return [(False, text)] if text else []
+    return [(chinese, "".join(run)) for chinese, run in groupby(text, han.__contains__)]

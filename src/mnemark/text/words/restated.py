@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.words.normalize import CHINESE_RUNS, fold
+from mnemark.text.words.normalize import chinese_runs, fold
 
 MIN_WORDS: Final = 3
 """Words of a sentence that another may hold; a shorter one is repeated by its equal only."""
@@ -102,11 +102,8 @@ def _words(sentence: str) -> list[str]:
     if sentence.isascii():
         return _ASCII_WORD.findall(sentence)
     words: list[str] = []
-    for at, part in enumerate(CHINESE_RUNS.split(sentence)):
-        if at % 2:
-            words.append(part)
-        elif part:
-            words += _WORD.findall(part)
+    for chinese, run in chinese_runs(sentence):
+        words += [run] if chinese else _WORD.findall(run)
     return words
 
 
