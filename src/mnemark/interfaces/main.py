@@ -23,14 +23,15 @@ def command() -> NoReturn:
     try:
         main()
     except SystemExit as end:
-        if not _WAITED_FOR.isdisjoint(sys.argv[1:2]) and holds_nothing():
+        waited = not _WAITED_FOR.isdisjoint(sys.argv[1:2])
+        if waited and isinstance(end.code, int) and holds_nothing():
             import atexit
 
             atexit._run_exitfuncs()  # noqa: SLF001 - as Python's own end does; there is no public name
             for stream in (sys.stdout, sys.stderr):
                 with suppress(AttributeError, OSError, ValueError):  # none, or closed
                     stream.flush()
-            os._exit(end.code if isinstance(end.code, int) else 1)
+            os._exit(end.code)
         raise
 
 
