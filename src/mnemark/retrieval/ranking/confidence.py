@@ -10,14 +10,15 @@ BM25 score and with what happens.
 
 import math
 import re
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import normalize
-from mnemark.text.words.stopwords import estimated_terms
+from mnemark.text.words.segment import query_terms
+from mnemark.text.words.stopwords import OVERVIEW_FORM, estimated_terms
 
 
 class Evidence(NamedTuple):
@@ -29,13 +30,14 @@ class Evidence(NamedTuple):
     together: float
     """Maximum share of the question's idf that occurs close together in one of the top passages."""
     coverage: float
-    """Share of the question's idf that occurs in the best passage or its neighbours."""
+    """Share of the question's idf that occurs in the best passage or its neighbours; for an overview, in
+    those of the best `OVERVIEW_DEPTH`."""
     cosine: float | None
     """The best passage's cosine minus the mean of all; None without the dense route."""
     outside: float
     """1 where some passages are dated inside the question's time but not the best one; else 0."""
     missing: float = 0.0
-    """idf of the rarest term that the best passage and its neighbours lack, as a share of the highest idf."""
+    """idf of the rarest term that the same passages lack, as a share of the highest idf."""
     terms: int = 1
     """The question's terms: the more there are, the smaller the share that the answer repeats."""
     words: int = 0
@@ -90,6 +92,22 @@ def strengths(evidence: Evidence) -> tuple[float, ...]:
         math.log(max(evidence.terms, 1)),
         math.log1p(evidence.words),
     )
+
+
+OVERVIEW_DEPTH: Final = 10
+"""Number of the best passages that answer a question for an overview together."""
+
+
+def weighed(terms: Sequence[str], *, overview: bool) -> Sequence[str]:
+    """Return the question's terms that its answer repeats: for an overview without those of its form."""
+    if not overview:
+        return terms
+    return [term for term in terms if term not in _form()] or terms
+
+
+@cache
+def _form() -> frozenset[str]:
+    return frozenset(term for word in OVERVIEW_FORM.split() for term in query_terms(word, lambda one: [one]))
 
 
 def share(terms: Mapping[str, float], present: frozenset[str]) -> float:
