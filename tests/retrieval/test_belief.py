@@ -284,6 +284,7 @@ def test_shares_are_shares(terms: dict[str, float], text: str) -> None:
         missing=st.floats(0, 1),
         terms=st.integers(0, 400),
         words=st.integers(0, 65_535),
+        overview=st.sampled_from([0.0, 1.0]),
         crossed=st.sampled_from([0.0, 1.0]),
     ),
     st.floats(0, 1),

@@ -303,6 +303,7 @@ def _evidence(
         missing=confidence.missing(idf, held),
         terms=len(idf),
         words=lengths.get(place, 0),
+        overview=float(overview),
     )
 
 

@@ -42,6 +42,8 @@ class Evidence(NamedTuple):
     """The question's terms: the more there are, the smaller the share that the answer repeats."""
     words: int = 0
     """The best passage's words: the more there are, the more of them are the question's by chance."""
+    overview: float = 0.0
+    """1 where the question asks for an overview, as several passages have its words sooner than one; else 0."""
     crossed: float = 0.0
     """1 where the best passage is in another language than the question; else 0."""
 
@@ -61,10 +63,11 @@ class _Weights(NamedTuple):
     """Of the logarithm."""
     words: float = 0.0
     """Of the logarithm."""
+    overview: float = 0.0
 
 
-DENSE: Final = _Weights(-0.6, 1.2, 0.8, 1.7, 1.3, -1.3, -0.8, 0.5, -0.4)
-LEXICAL: Final = _Weights(-0.4, 1.2, 1.0, 2.0, 0.0, -1.3, -0.8, 0.5, -0.4)
+DENSE: Final = _Weights(-0.6, 1.2, 0.8, 1.7, 1.3, -1.3, -0.8, 0.5, -0.4, -0.2)
+LEXICAL: Final = _Weights(-0.4, 1.2, 1.0, 2.0, 0.0, -1.3, -0.8, 0.5, -0.4, -0.2)
 """Weights without the dense route."""
 CROSSED: Final = _Weights(-2.3, 1.4, 0.8, 0.8, 7.2, -0.5)
 """Weights across languages, where the cosine is nearly all there is: slope and intercept of the questions of
@@ -91,10 +94,11 @@ def strengths(evidence: Evidence) -> tuple[float, ...]:
         evidence.missing,
         math.log(max(evidence.terms, 1)),
         math.log1p(evidence.words),
+        evidence.overview,
     )
 
 
-OVERVIEW_DEPTH: Final = 10
+OVERVIEW_DEPTH: Final = 5
 """Number of the best passages that answer a question for an overview together."""
 
 

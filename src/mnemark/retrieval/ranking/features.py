@@ -79,6 +79,7 @@ def gather(inputs: Inputs) -> confidence.Evidence | None:
         missing=confidence.missing(idf, around),
         terms=len(idf),
         words=int(inputs.snapshot.rows["length"][best]),
+        overview=float(inputs.overview),
         crossed=float(crossed),
     )
 
