@@ -14,6 +14,7 @@ from mnemark.text.words.stopwords import topic, wants_overview
         ("Could you please give me a brief, clear overview of how we deploy?", "how we deploy?"),
         ("I'd like a timeline of my moves", "my moves"),
         ("Walk me through the release", "the release"),
+        ("List everything about backups", "backups"),
         ("Tell me everything you know about Anna", "Anna"),
         ("We met today. Please recap what Anna said.", "We met today.  what Anna said."),
         ("总结一下我们关于数据库的决定", "我们关于数据库的决定"),

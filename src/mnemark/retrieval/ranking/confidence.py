@@ -43,7 +43,7 @@ class Evidence(NamedTuple):
     words: int = 0
     """The best passage's words: the more there are, the more of them are the question's by chance."""
     overview: float = 0.0
-    """1 where the question asks for an overview, as several passages have its words sooner than one; else 0."""
+    """1 where the question asks for an overview: several passages have its words sooner than one; else 0."""
     crossed: float = 0.0
     """1 where the best passage is in another language than the question; else 0."""
 

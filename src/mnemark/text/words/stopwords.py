@@ -129,7 +129,7 @@ _FRAME: Final = lazy_pattern(
     rf"{_SUMMARY} (?:of|on|about|for)\b|"
     r"(?:walk|run|take|talk) (?:me|us) through\b|"
     r"(?:bring|get) (?:me|us) up to (?:speed|date)(?: on| with| about)?\b|(?:catch me up|fill me in)(?: on| about)?\b|"
-    r"(?:tell|remind|show|give) (?:me|us) (?:everything|all)(?: (?:that )?(?:you|we|i) (?:know|have|remember|said))?(?: about| of| on)?\b)|"
+    r"(?:list (?:me |us )?everything|(?:tell|remind|show|give) (?:me|us) (?:everything|all))(?: (?:that )?(?:you|we|i) (?:know|have|remember|said))?(?: about| of| on)?\b)|"
     r"(?:你|您)?(?P<asks>请|麻烦|劳烦|能不能|能否|可以|可否)?(?:你|您)?(?:再)?(?P<asked>(?:帮|给|替|为)(?:我们|我|咱们|大家))?"
     r"(?:总结|小结|概括|概述|综述|梳理|回顾|汇总|归纳|盘点|复盘)"
     r"(?:一下|一遍|一番|下(?!周|月|次|个|一|半|午|班|雨|雪|面|载)|(?=我|你|咱|大家|关于|有关|这|那|目前|迄今|至今|所有|全部|最近|之前|以前|过去|上)|(?(asks)|(?(asked)|(?!))))吧?)",
