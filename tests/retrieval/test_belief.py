@@ -200,6 +200,65 @@ def test_questions_across_languages_are_answered_and_small_talk_is_not(
         assert not [said for said in OFF_TOPIC if given(said)]
 
 
+DEPLOYMENTS = [
+    ("The release of the billing service goes out on Tuesdays.", "账单服务每周二发布。"),
+    ("Anna approved the new layout of the login page.", "安娜批准了登录页面的新布局。"),
+    ("My dog is called Biscuit and he is a beagle.", "我的狗叫豆豆。"),
+    ("Every night the database is copied to a second site.", "数据库每天晚上备份到另一个机房。"),
+]
+
+
+@pytest.mark.parametrize("language", [0, 1], ids=["english", "chinese"])
+@pytest.mark.parametrize(
+    "question",
+    ["Summarize the layout of the login page", "总结一下登录页面的布局", "请帮我回顾一下登录页面的布局"],
+)
+def test_an_overview_is_given_in_the_other_language_too(tmp_path: Path, question: str, language: int) -> None:
+    with Memory.open(tmp_path) as memory:
+        session = memory.session("cli:main")
+        for said in DEPLOYMENTS:
+            session.add("user", said[language])
+        memory.sync()
+        found = memory.recall(question, deadline=30)
+        block = new_block(found, memory.config.recall_hits, frozenset(), 800)[0]
+    assert DEPLOYMENTS[1][language] in block
+
+
+def test_an_overview_of_what_is_not_there_is_not_given(tmp_path: Path) -> None:
+    with Memory.open(tmp_path) as memory:
+        session = memory.session("cli:main")
+        for said in DEPLOYMENTS:
+            session.add("user", said[0])
+        memory.sync()
+        for question in (
+            "Summarize the football season",
+            "Give me an overview of the tax return",
+            "总结一下",
+        ):
+            found = memory.recall(question, deadline=30)
+            assert not is_question(question) or not new_block(found, 12, frozenset(), 800)[0]
+
+
+@pytest.mark.parametrize("quick", [False, True], ids=["search", "quick"])
+def test_an_overview_is_answered_by_several_passages_together(tmp_path: Path, *, quick: bool) -> None:
+    parts = [
+        "The garden got a pond in April.",
+        "A hedge was planted behind the greenhouse.",
+        "We paved the terrace.",
+    ]
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        for number, part in enumerate([*parts, *FERRIES]):
+            memory.session(f"cli:{number}").add("user", part)
+        memory.sync()
+
+        def ask(text: str) -> float:
+            found = quick_search(tmp_path, text) if quick else memory.search(text)
+            return found.believable
+
+        topic = "pond, the hedge and the terrace"
+        assert ask(f"In which order did we make the {topic}?") > ask(f"Who paid for the {topic}?") + 0.1
+
+
 texts = st.text("ab 数据", max_size=60)
 
 
@@ -225,6 +284,7 @@ def test_shares_are_shares(terms: dict[str, float], text: str) -> None:
         missing=st.floats(0, 1),
         terms=st.integers(0, 400),
         words=st.integers(0, 65_535),
+        overview=st.sampled_from([0.0, 1.0]),
         crossed=st.sampled_from([0.0, 1.0]),
     ),
     st.floats(0, 1),

@@ -14,7 +14,7 @@ from mnemark.text.dates.ranges import order_hint, spans
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.segment import index_terms
-from mnemark.text.words.stopwords import content_terms, is_stop
+from mnemark.text.words.stopwords import content_terms, is_stop, topic
 from mnemark.types import DateRange
 
 MAX_CHARACTERS: Final = 8_192
@@ -73,8 +73,9 @@ def understand(
         inner: weight of words inside longer Chinese words; 0 leaves them out.
     """
     text = text[:MAX_CHARACTERS]
-    terms = content_terms(text)
-    inner_terms = inner_words(text, terms) if inner else []
+    about = topic(text)
+    terms = content_terms(about)
+    inner_terms = inner_words(about, terms) if inner else []
     known = {*terms, *inner_terms}
     extra = [t for turn in context for t in content_terms(turn[-MAX_CHARACTERS:]) if t not in known]
     extra = list(dict.fromkeys(extra))[-MAX_TERMS:]

@@ -27,7 +27,7 @@ from mnemark.retrieval.ranking import confidence
 from mnemark.retrieval.render import named, snippet
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.segment import cut_by_frequency
-from mnemark.text.words.stopwords import content_terms
+from mnemark.text.words.stopwords import content_terms, topic, wants_overview
 from mnemark.types import KINDS, ORIGINS, WHOLE, Hit, Kind, Origin, Recall, ref_to
 
 MAX_CHARACTERS: Final = 2_048
@@ -113,7 +113,7 @@ def quick_search(
     gone = {place for place, _ in found} - {place for place, _ in shown}
     order = [one for one in order if one[1] not in gone]
     hits = [hit for _, hit in shown[:k]]
-    evidence = _evidence(order, scored, hits[:_TOP], lengths)
+    evidence = _evidence(order, scored, hits[:_TOP], lengths, overview=wants_overview(text))
     return Recall(
         hits=tuple(hits), mode="lexical", degraded=(reason,), complete=False,
         believable=confidence.believable(evidence),
@@ -121,7 +121,7 @@ def quick_search(
 
 
 def _terms(index: QuickIndex, text: str) -> list[str]:
-    return content_terms(text, lambda line: cut_by_frequency(line, index.frequencies))[:MAX_TERMS]
+    return content_terms(topic(text), lambda line: cut_by_frequency(line, index.frequencies))[:MAX_TERMS]
 
 
 def _fetched(
@@ -287,6 +287,8 @@ def _evidence(
     scored: _Scored,
     hits: Sequence[Hit],
     lengths: Mapping[Place, int],
+    *,
+    overview: bool,
 ) -> confidence.Evidence | None:
     if not order or not hits:
         return None
@@ -296,15 +298,19 @@ def _evidence(
         (normalize(f"{hit.title}\n{hit.text[:_MAX_READ]}"), scored.terms(found))
         for (_, found), hit in zip(order, hits, strict=False)
     ]
+    idf = {term: scored.idf[term] for term in confidence.weighed(list(scored.idf), overview=overview)}
+    answering = order[: confidence.OVERVIEW_DEPTH] if overview else order[:1]
+    held = frozenset[str]().union(*(scored.terms(one) for _, one in answering))
     return confidence.Evidence(
         lead=best - floor,
-        together=max(confidence.together(scored.idf, text, present) for text, present in texts),
-        coverage=confidence.share(scored.idf, scored.terms(place)),
+        together=max(confidence.together(idf, text, present) for text, present in texts),
+        coverage=confidence.share(idf, held),
         cosine=None,
         outside=0.0,
-        missing=confidence.missing(scored.idf, scored.terms(place)),
-        terms=len(scored.idf),
+        missing=confidence.missing(idf, held),
+        terms=len(idf),
         words=lengths.get(place, 0),
+        overview=float(overview),
     )
 
 

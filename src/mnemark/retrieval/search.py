@@ -31,6 +31,7 @@ from mnemark.retrieval.routes.dense import QueryVector, VectorRows, WeightedQuer
 from mnemark.retrieval.turns import in_turn
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.segment import query_terms
+from mnemark.text.words.stopwords import wants_overview
 from mnemark.types import DateRange, Hit
 
 if TYPE_CHECKING:
@@ -561,7 +562,7 @@ class _Search:
         preset = self.request.preset if self.request.preset.fusion == "absolute" else DEFAULT
         inputs = features.Inputs(
             self.snapshot, self._asked(), words, cosines, mask, fused, in_time, preset.time, records,
-            echoes=self.echoes,
+            echoes=self.echoes, overview=wants_overview(self.request.text),
         )  # fmt: skip
         return features.gather(inputs)
 

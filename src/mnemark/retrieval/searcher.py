@@ -51,6 +51,7 @@ from mnemark.retrieval.turns import OutOfTimeError, in_turn
 from mnemark.retrieval.usage import UsageCounter
 from mnemark.text.choices import text_given
 from mnemark.text.dates.moment import moment
+from mnemark.text.words.stopwords import topic
 from mnemark.types import KINDS, ORIGINS, Kind, Origin, Recall
 
 if TYPE_CHECKING:
@@ -489,7 +490,7 @@ class Searcher:
         asked = self.qmd.ask(outside, request.deadline) if self.qmd else None
         route, problem = (None, "")
         if request.preset.dense or request.preset.fusion == "rrf":
-            route, problem = self.embeddings.route(outside)
+            route, problem = self.embeddings.route(topic(outside))
         temporary = "" if self._temporary is None else _UNSAVED
         unwritable = f"index: {self._unwritable}" if self._unwritable else ""
         reasons = (problem, self.refresher.problem, temporary, unwritable, *self._unfinished())

@@ -10,14 +10,15 @@ BM25 score and with what happens.
 
 import math
 import re
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import normalize
-from mnemark.text.words.stopwords import estimated_terms
+from mnemark.text.words.segment import query_terms
+from mnemark.text.words.stopwords import OVERVIEW_FORM, estimated_terms
 
 
 class Evidence(NamedTuple):
@@ -29,17 +30,20 @@ class Evidence(NamedTuple):
     together: float
     """Maximum share of the question's idf that occurs close together in one of the top passages."""
     coverage: float
-    """Share of the question's idf that occurs in the best passage or its neighbours."""
+    """Share of the question's idf that occurs in the best passage or its neighbours; for an overview, in
+    those of the best `OVERVIEW_DEPTH`."""
     cosine: float | None
     """The best passage's cosine minus the mean of all; None without the dense route."""
     outside: float
     """1 where some passages are dated inside the question's time but not the best one; else 0."""
     missing: float = 0.0
-    """idf of the rarest term that the best passage and its neighbours lack, as a share of the highest idf."""
+    """idf of the rarest term that the same passages lack, as a share of the highest idf."""
     terms: int = 1
     """The question's terms: the more there are, the smaller the share that the answer repeats."""
     words: int = 0
     """The best passage's words: the more there are, the more of them are the question's by chance."""
+    overview: float = 0.0
+    """1 where the question asks for an overview: several passages have its words sooner than one; else 0."""
     crossed: float = 0.0
     """1 where the best passage is in another language than the question; else 0."""
 
@@ -59,10 +63,11 @@ class _Weights(NamedTuple):
     """Of the logarithm."""
     words: float = 0.0
     """Of the logarithm."""
+    overview: float = 0.0
 
 
-DENSE: Final = _Weights(-0.6, 1.2, 0.8, 1.7, 1.3, -1.3, -0.8, 0.5, -0.4)
-LEXICAL: Final = _Weights(-0.4, 1.2, 1.0, 2.0, 0.0, -1.3, -0.8, 0.5, -0.4)
+DENSE: Final = _Weights(-0.6, 1.2, 0.8, 1.7, 1.3, -1.3, -0.8, 0.5, -0.4, -0.2)
+LEXICAL: Final = _Weights(-0.4, 1.2, 1.0, 2.0, 0.0, -1.3, -0.8, 0.5, -0.4, -0.2)
 """Weights without the dense route."""
 CROSSED: Final = _Weights(-2.3, 1.4, 0.8, 0.8, 7.2, -0.5)
 """Weights across languages, where the cosine is nearly all there is: slope and intercept of the questions of
@@ -89,7 +94,24 @@ def strengths(evidence: Evidence) -> tuple[float, ...]:
         evidence.missing,
         math.log(max(evidence.terms, 1)),
         math.log1p(evidence.words),
+        evidence.overview,
     )
+
+
+OVERVIEW_DEPTH: Final = 5
+"""Number of the best passages that answer a question for an overview together."""
+
+
+def weighed(terms: Sequence[str], *, overview: bool) -> Sequence[str]:
+    """Return the question's terms that its answer repeats: for an overview without those of its form."""
+    if not overview:
+        return terms
+    return [term for term in terms if term not in _form()] or terms
+
+
+@cache
+def _form() -> frozenset[str]:
+    return frozenset(term for word in OVERVIEW_FORM.split() for term in query_terms(word, lambda one: [one]))
 
 
 def share(terms: Mapping[str, float], present: frozenset[str]) -> float:

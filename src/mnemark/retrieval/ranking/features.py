@@ -42,6 +42,8 @@ class Inputs(msgspec.Struct, frozen=True):
     """Candidates by position."""
     echoes: frozenset[int] = frozenset()
     """Positions of turns that only repeat the question: no evidence."""
+    overview: bool = False
+    """Whether many passages answer the question together."""
 
 
 def gather(inputs: Inputs) -> confidence.Evidence | None:
@@ -55,7 +57,8 @@ def gather(inputs: Inputs) -> confidence.Evidence | None:
     best = int(order[0])
     # Smoothed by `_SMOOTHING` passages: in a memory of three turns every word is rare.
     count = _SMOOTHING + (len(inputs.snapshot) if inputs.mask is None else int(np.count_nonzero(inputs.mask)))
-    idf = {term: lexical.idf(count, len(inputs.words.hits[term].pos)) for term in inputs.asked}
+    asked = confidence.weighed(inputs.asked, overview=inputs.overview)
+    idf = {term: lexical.idf(count, len(inputs.words.hits[term].pos)) for term in asked}
     cosine = None
     if inputs.cosines is not None:
         cosine = float(inputs.cosines[best]) - float(inputs.cosines.sum(dtype=np.float64)) / count
@@ -65,7 +68,8 @@ def gather(inputs: Inputs) -> confidence.Evidence | None:
     crossed = best in inputs.records and _crossed(inputs.asked, inputs.records[best].text)
     if crossed and inputs.snapshot.rows["flags"][best] & ASKS:
         crossed, cosine = False, 0.0  # what is near in meaning alone, and asks itself, answers nothing
-    around = _terms_around(inputs, best)
+    answering = order[: confidence.OVERVIEW_DEPTH].tolist() if inputs.overview else [best]
+    around = frozenset[str]().union(*(_terms_around(inputs, pos) for pos in answering))
     return confidence.Evidence(
         lead=max(float(inputs.fused[best]) - inside * inputs.time - floor, 0.0),
         together=max((_together(inputs, idf, pos) for pos in top), default=0.0),
@@ -75,6 +79,7 @@ def gather(inputs: Inputs) -> confidence.Evidence | None:
         missing=confidence.missing(idf, around),
         terms=len(idf),
         words=int(inputs.snapshot.rows["length"][best]),
+        overview=float(inputs.overview),
         crossed=float(crossed),
     )
 

@@ -1,10 +1,17 @@
 """List the stop words of English and Chinese, including question words, and find what else a text says.
 
-They are stemmed like all terms, so that a term of `segment` can be looked up directly.
+They are stemmed like all terms, so that a term of `segment` can be looked up directly. A question for an
+overview has more words that say nothing of its topic: "Give me a summary of the trip" is about the trip. It is
+answered by many passages together, one for a detail by one.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+# ruff: noqa: E501 - patterns read better whole
 
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.segment import cut_by_frequency, query_terms
 from mnemark.text.words.terms import stem
 
@@ -63,3 +70,115 @@ def estimated_terms(text: str) -> set[str]:
 
 def _pairs_and_stop_words(words: Iterable[str]) -> Mapping[str, int]:
     return {word: 1000 if is_stop(word) else 1 for word in words if is_stop(word) or len(word) == 2}
+
+
+_LONGEST: Final = 2_000
+"""Characters of a question that are read for what it asks for."""
+_HINTS: Final = (
+    *("summar", "sum up", "overview", "recap", "rundown", "synopsis", "outline", "timeline", "chronolog"),
+    *(
+        "me through",
+        "us through",
+        "up to speed",
+        "up to date",
+        "fill me in",
+        "catch me up",
+        "everything",
+        "all you",
+    ),
+    *(
+        "all we",
+        "history",
+        "order",
+        "sequence",
+        "how did",
+        "how ha",
+        "over time",
+        "总结",
+        "小结",
+        "概括",
+        "概述",
+    ),
+    *(
+        "综述",
+        "梳理",
+        "回顾",
+        "汇总",
+        "归纳",
+        "盘点",
+        "复盘",
+        "来龙去脉",
+        "始末",
+        "历程",
+        "演变",
+        "演进",
+        "发展",
+    ),
+    *("变化", "进展", "依次", "先后", "顺序", "次序", "时间线", "时间轴", "从头到尾"),
+)
+"""One of these stands in every text that the patterns match, so that they are compiled for few."""
+_POLITE: Final = (
+    r"(?:(?:please|kindly|now|ok|okay|so|and|then|can you|could you|would you|will you|"
+    r"i(?:'d| would) like(?: you)?(?: to)?|i (?:want|need)(?: you)?(?: to)?|let's|help me)[, ]+){0,4}"
+)
+_SUMMARY: Final = r"(?:summary|overview|recap|rundown|synopsis|outline|timeline|chronology|history)"
+_FRAME: Final = lazy_pattern(
+    rf"(?:^|(?<=[.!?;。！？；\n]))(?P<space>\s{{0,8}}+)(?:{_POLITE}"
+    r"(?:(?:summari[sz]e|recap|sum up)\b|"
+    r"(?:(?:give|show|provide|write|send|get|make|prepare|tell)(?: me| us)?(?: with)? )?(?:an?|the|some) (?:[a-z-]{3,20},? (?:and )?){0,3}"
+    rf"{_SUMMARY} (?:of|on|about|for)\b|"
+    r"(?:walk|run|take|talk) (?:me|us) through\b|"
+    r"(?:bring|get) (?:me|us) up to (?:speed|date)(?: on| with| about)?\b|(?:catch me up|fill me in)(?: on| about)?\b|"
+    r"(?:list (?:me |us )?everything|(?:tell|remind|show|give) (?:me|us) (?:everything|all))(?: (?:that )?(?:you|we|i) (?:know|have|remember|said))?(?: about| of| on)?\b)|"
+    r"(?:你|您)?(?P<asks>请|麻烦|劳烦|能不能|能否|可以|可否)?(?:你|您)?(?:再)?(?P<asked>(?:帮|给|替|为)(?:我们|我|咱们|大家))?"
+    r"(?:总结|小结|概括|概述|综述|梳理|回顾|汇总|归纳|盘点|复盘)"
+    r"(?:一下|一遍|一番|下(?!周|月|次|个|一|半|午|班|雨|雪|面|载)|(?=我|你|咱|大家|关于|有关|这|那|目前|迄今|至今|所有|全部|最近|之前|以前|过去|上)|(?(asks)|(?(asked)|(?!))))吧?)",
+    re.IGNORECASE,
+)
+_OVERVIEW: Final = lazy_pattern(
+    r"\b(?:summari[sz](?:e|ed|es|ing)|summary|summaries|recap|overview|rundown|synopsis|timeline|"
+    r"chronolog(?:y|ical|ically)|sum up|(?:walk|run|take|talk) (?:me|us) through|(?:bring|get) (?:me|us) up to (?:speed|date)|"
+    r"catch me up|fill me in|everything (?:that )?(?:about|we|you|i)|all (?:you|we) know|"
+    r"in (?:what|which|the) (?:order|sequence)|(?:order|sequence) in which|order of events|over time|"
+    r"how (?:has|have|had) (?:[\w'-]{1,30} ){1,8}?(?:developed|evolved|progressed|unfolded|changed|proceeded)|"
+    r"how did (?:[\w'-]{1,30} ){1,8}?(?:develop|evolve|progress|unfold|change|proceed|come about|come along))\b|"
+    r"总结|小结|概括|概述|综述|梳理|回顾|汇总|归纳|盘点|复盘|来龙去脉|始末|历程|演变|演进|怎么发展|如何发展|发展过程|"
+    r"(?:怎么|如何|怎样|哪些|什么)变化|变化过程|进展(?:如何|怎么样|怎样|情况)|依次|先后|顺序|次序|时间线|时间轴|从头到尾",
+    re.IGNORECASE,
+)
+OVERVIEW_FORM: Final = (
+    "summarize summarise summary summaries recap overview rundown synopsis outline timeline chronology chronological "
+    "order sequence event develop development evolve evolution progress unfold change time history everything "
+    "decide decision choose choice discuss discussion mention talk conversation chat session message bring topic aspect point "
+    "complete full brief short concise detailed comprehensive main key overall "
+    "总结 小结 概括 概述 综述 梳理 回顾 汇总 归纳 盘点 复盘 来龙去脉 始末 历程 演变 演进 发展 变化 过程 进展 情况 依次 先后 顺序 "
+    "次序 时间线 时间轴 从头到尾 决定 选择 讨论 提到 聊 谈 谈到 说 对话 会话 方面 话题 事情 完整 全面 简要 简单 详细 主要 总体"
+)
+"""Words of a question for an overview that say how it is to be made or that it was talked about."""
+
+
+def wants_overview(text: str) -> bool:
+    """Tell whether a question asks for many passages together: a summary, a development, an order."""
+    text = text[:_LONGEST]
+    return _hinted(text) and _OVERVIEW.search(text) is not None
+
+
+def topic(text: str) -> str:
+    """Return a question without the words that ask for a summary, or as it is where these are all of it."""
+    head = text[:_LONGEST]
+    if not _hinted(head):
+        return text
+    left = _FRAME.sub(r"\g<space>", head)
+    if len(left) == len(head):
+        return text
+    left += text[_LONGEST:]
+    return left if any(map(_has_content, estimated_terms(left))) else text
+
+
+def _has_content(term: str) -> bool:
+    return any(map(str.isalnum, term)) and not is_stop(term)
+
+
+def _hinted(text: str) -> bool:
+    folded = text.casefold()
+    return any(hint in folded for hint in _HINTS)
