@@ -135,7 +135,7 @@ ARRANGED: Final[dict[str, Call]] = {
     "quoting.finders.any_of": lambda text: finders.any_of(text.split()),
     "quoting.finders.phrases_by_word": lambda text: finders.phrases_by_word(text.split("\n"), {"a"}),
     "quoting.finders.places_of": lambda text: list(finders.places_of("aaaaaaaa", text)),
-    "quoting.signs.add_up": lambda text: signs.add_up(text, frozenset(text.split()), text.split()),
+    "quoting.signs.add_up": lambda text: signs.add_up(text, signs.telling_words()),
     "quoting.fence.inert_together": lambda text: fence.inert_together(text.split("\n")),
     "summary.filler.is_bare": lambda text: filler.is_bare(text, "memory/MEMORY.md"),
     "markdown.frontmatter.document_date": lambda text: frontmatter.document_date(

@@ -21,7 +21,7 @@ import msgspec
 
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.finders import LATIN, any_of, is_phrase, phrases_by_word, places_of
-from mnemark.text.quoting.signs import CHINESE_KEYS, add_up, telling_words
+from mnemark.text.quoting.signs import add_up, telling_words
 from mnemark.text.words.normalize import HAN_RANGES, normalize
 
 TABLE: Final = Path(__file__).resolve().parents[2] / "data" / "instructions.txt"
@@ -106,7 +106,10 @@ def table() -> Table:
     single = {word for word in letters if word.isascii() and letters[word] and not is_phrase(word)}
     other = sorted((word for word in letters if not word.isascii()), key=len, reverse=True)
     rare = sorted(
-        CHINESE_KEYS.union(word for word in other if letters[word] in leads),
+        {
+            *(word for word in telling_words() if not word.isascii()),
+            *(word for word in other if letters[word] in leads),
+        },
         key=lambda word: (-len(word), word),
     )
     return Table(
@@ -222,7 +225,7 @@ def instructs(plain: str) -> bool:
     present = known.words.intersection(words)
     if not plain.isascii() and (rare := known.rare.words_in(plain)):
         present = present.union(rare, *(known.within[word] for word in known.within.keys() & rare))
-    return _has_order(plain, present) or add_up(plain, present, words)
+    return _has_order(plain, present) or add_up(plain, present)
 
 
 def _character(encoded: re.Match[str]) -> str:
