@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemark.text.quoting import signs
+from mnemark.text.quoting import fitted, signs
 from mnemark.text.quoting.injection import TABLE, letters_of, looks_like_instructions, table
 from mnemark.text.quoting.memory_poisoning import speaks_for_owner
 from mnemark.text.words.normalize import HAN, normalize
@@ -320,19 +320,35 @@ def test_a_label_for_machines_and_a_deed_are_marked_together_only(label: str, de
     assert not looks_like_instructions(f"{label} {filler}{deed}")
 
 
-def test_no_sign_is_enough_and_none_is_listed_twice() -> None:
+def test_no_fitted_sign_is_enough_and_none_is_listed_twice() -> None:
     """One that is not in normal form is never found."""
-    known = signs.table()
+    known = fitted.table()
     listed = [
         word
-        for line in re.findall(r"^\d+ (.*(?:\n  .*)*)", signs.TABLE.read_text("utf-8"), re.MULTILINE)
+        for line in re.findall(r"^\d+ (.*(?:\n  .*)*)", fitted.TABLE.read_text("utf-8"), re.MULTILINE)
         for word in line.split()
     ]
     assert len(listed) == len(set(listed)) == len(known.weights)
     assert [word for word in known.weights if normalize(word) != word] == []
-    assert 0 < min(known.weights.values())
-    assert max(known.weights.values()) <= signs.ENOUGH / 2
+    assert min(known.weights.values()) > 0
+    assert max(known.weights.values()) <= fitted.ENOUGH / 2
     assert [word for word in known.telling if normalize(word) != word] == []
+
+
+@pytest.mark.parametrize("path", signs.TABLES, ids=lambda path: path.stem)
+def test_no_sign_is_enough_and_none_is_listed_twice(path: Path) -> None:
+    """A word of two signs would count twice; one that is not in normal form is never found."""
+    known = signs.tables()[signs.TABLES.index(path)]
+    listed = [
+        word
+        for sign in re.findall(r"^\d!?~? \([^)]*\) (.*(?:\n  .*)*)", path.read_text("utf-8"), re.MULTILINE)
+        for word in sign.split()
+    ]
+    assert [word for word in listed if listed.count(word) > 1] == []
+    assert len(listed) == len(known.signs)
+    assert [word for word in known.signs if normalize(word) != word] == []
+    assert max(known.weights) <= signs.ENOUGH / 2
+    assert [word for word in known.signs if signs.add_up(word, known.keys, known.words)] == []
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ from mnemark.text.markdown import cut as markdown_cut
 from mnemark.text.markdown import daily_note as daily
 from mnemark.text.markdown import frontmatter, generated, hunks, link, outline
 from mnemark.text.markdown.comments import comments, drop_comments, names_id
-from mnemark.text.quoting import fence, finders, injection, signs
+from mnemark.text.quoting import fence, finders, fitted, injection, signs
 from mnemark.text.redaction import json as redact_json
 from mnemark.text.redaction import redact
 from mnemark.text.redaction import spans as redact_base
@@ -135,7 +135,8 @@ ARRANGED: Final[dict[str, Call]] = {
     "quoting.finders.any_of": lambda text: finders.any_of(text.split()),
     "quoting.finders.phrases_by_word": lambda text: finders.phrases_by_word(text.split("\n"), {"a"}),
     "quoting.finders.places_of": lambda text: list(finders.places_of("aaaaaaaa", text)),
-    "quoting.signs.add_up": lambda text: signs.add_up(text, signs.telling_words()),
+    "quoting.signs.add_up": lambda text: signs.add_up(text, frozenset(text.split()), text.split()),
+    "quoting.fitted.add_up": lambda text: fitted.add_up(text, fitted.telling_words()),
     "quoting.fence.inert_together": lambda text: fence.inert_together(text.split("\n")),
     "summary.filler.is_bare": lambda text: filler.is_bare(text, "memory/MEMORY.md"),
     "markdown.frontmatter.document_date": lambda text: frontmatter.document_date(
@@ -193,6 +194,7 @@ ARRANGED: Final[dict[str, Call]] = {
     "summary.summary.digest": lambda text: summary.digest(
         [summary.Line("user", text), summary.Line("assistant", text)], known=["Falcon"]
     ),
+    "summary.summary.short_title": summary.short_title,
     "summary.summary.items": lambda text: summary.items(summary.Digest(asked=text)),
     "summary.topics.phrases": lambda text: topics.phrases([("user", text), ("assistant", text)], _LANGUAGE),
     "summary.topics.is_name": lambda text: topics.is_name([text] if text else []),
@@ -361,12 +363,17 @@ def _whole(function: Callable[..., object]) -> Call:
     return call
 
 
+@cache
+def _caches() -> list[Callable[[], None]]:
+    """What empties the caches that hold results by text; to look for them takes longer than most calls."""
+    values = [value for module in modules().values() for value in vars(module).values() if callable(value)]
+    held = {id(value): value for value in values if hasattr(value, "cache_parameters")}
+    return [value.cache_clear for value in held.values() if value.cache_parameters()["maxsize"]]
+
+
 def _forget() -> None:
-    """Empty the caches that hold results by text."""
-    for module in modules().values():
-        for value in vars(module).values():
-            if hasattr(value, "cache_parameters") and value.cache_parameters()["maxsize"]:
-                value.cache_clear()
+    for clear in _caches():
+        clear()
 
 
 def _assert_linear(name: str, shapes: list[Shape]) -> None:

@@ -1,138 +1,173 @@
 """Add up weak signs that a text gives orders to a model.
 
-Long tricks, and orders planted in pages for the agents that read them, have no sentence that gives them away,
-but many words that ordinary text seldom has together: about instructions, roles and limits ("pretend",
-"unfiltered", "policies"), or a label that addresses a machine beside a deed ("[SYSTEM NOTICE]", "call", "do
-not mention"). The signs and their weights are in a table, whose first lines say where they come from.
+Long tricks have no sentence that gives them away, but many words that ordinary text seldom has together:
+about instructions, roles and limits ("pretend", "unfiltered", "policies"), or a label that addresses a
+machine beside a deed ("[SYSTEM NOTICE]", "call", "do not mention"). The signs and their weights are in two
+tables; each adds up apart.
 """
 
 import re
-from collections import Counter, deque
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Collection, Iterable
 from functools import cache
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.quoting.finders import any_of, places_of
+from mnemark.text.quoting.finders import any_of, phrases_by_word, places_of
 from mnemark.text.words.normalize import HAN
 
-TABLE: Final = Path(__file__).resolve().parents[2] / "data" / "signs.txt"
-"""The signs by weight; its first lines say how they are written and where the weights come from."""
+_DATA: Final = Path(__file__).resolve().parents[2] / "data"
+TABLES: Final = (_DATA / "instruction_signs.txt", _DATA / "planted_signs.txt")
+"""The signs; the first lines of the first table say how they are written."""
 
-ENOUGH: Final = 24
+ENOUGH: Final = 12
 """Sum of weights at which a text is marked."""
+
+_TOPICS: Final = 8  # at most this much comes from signs with "~", which other text has, too
 
 _NEAR: Final = 300  # characters in which different signs are added up: about three sentences
 _NEAR_CHINESE: Final = 150
-_WORDS: Final = lazy_pattern("[a-z0-9]+")
-_LINE: Final = lazy_pattern(r"^(!|\d+) (.*(?:\n  .*)*)", re.MULTILINE)
+_SIGN: Final = lazy_pattern(r"^(\d)(!?)(~?) \([^)]*\) (.*(?:\n  .*)*)", re.MULTILINE)
+CHINESE_KEYS: Final = frozenset(
+    ("智能体", "助手", "模型", "机器人", "管理员", "指令", "系统", "请求", "记忆", "授权", "任务", "回答")
+)
+"""Words of which most Chinese signs have one, by which they are looked for: to look for all takes longer."""
+
+_LATIN: Final = lazy_pattern("[a-z]+")
+_BEFORE: Final = 2
+_Near = dict[int, dict[str, list[tuple[str, int]]]]
+"""Signs and where a word begins in them, by how many characters before it (at most `_BEFORE`), and which."""
 
 
 class Table(msgspec.Struct, frozen=True):
-    """All signs."""
+    """All signs of a file, by number."""
 
-    weights: dict[str, int]
-    telling: frozenset[str]  # words of which a text must have one
-    words: dict[str, list[str]]  # signs in Latin letters with one word, by that word
-    pairs: dict[str, list[str]]  # those with several, by the first two
-    chinese: re.Pattern[str]  # finds the longest sign at each place
-    starts: dict[str, list[str]]  # of these, all signs they begin with
+    weights: list[int]
+    topics: frozenset[int]  # signs with "~"
+    signs: dict[str, int]  # of words and phrases
+    telling: dict[str, _Near]  # words and phrases of signs with "!", by one word each
+    keys: frozenset[str]  # these words
+    words: frozenset[str]  # of all signs, in Latin letters; of a phrase, one
+    phrases: dict[str, list[str]]  # by that one word
+    chinese: re.Pattern[str]
 
 
 @cache
-def table() -> Table:
+def tables() -> tuple[Table, ...]:
     """Read the signs."""
-    weights: dict[str, int] = {}
-    telling: frozenset[str] = frozenset()
-    for kind, words in _LINE.findall(TABLE.read_text("utf-8")):
-        if kind == "!":
-            telling = frozenset(words.split())
-        else:
-            weights |= dict.fromkeys((word.replace("_", " ") for word in words.split()), int(kind))
-    words: dict[str, list[str]] = {}
-    pairs: dict[str, list[str]] = {}
-    for sign in filter(str.isascii, weights):
-        first, *others = _WORDS.findall(sign)
-        if others:
-            pairs.setdefault(f"{first} {others[0]}", []).append(sign)
-        else:
-            words.setdefault(first, []).append(sign)
-    chinese = sorted((word for word in weights if not word.isascii()), key=len, reverse=True)
-    return Table(
-        weights=weights,
-        telling=telling,
-        words=words,
-        pairs=pairs,
-        chinese=lazy_pattern(f"(?=({any_of(chinese)}))"),
-        starts={
-            word: [word[:end] for end in range(1, len(word) + 1) if word[:end] in weights] for word in chinese
-        },
-    )
+    return tuple(map(_table, TABLES))
 
 
+@cache
 def telling_words() -> frozenset[str]:
     """Return the words of which a text must have one, in Latin letters and Chinese."""
-    return table().telling
+    return frozenset().union(*(known.keys for known in tables()))
 
 
-def add_up(plain: str, words: frozenset[str]) -> bool:
+def _table(path: Path) -> Table:
+    found = list(_SIGN.finditer(path.read_text("utf-8")))
+    signs = {word.replace("_", " "): number for number, sign in enumerate(found) for word in sign[4].split()}
+    phrases = phrases_by_word(signs, signs)
+    keys = {phrase: key for key, several in phrases.items() for phrase in several}
+    latin = {word: keys.get(word, word) for word in signs if word.isascii()}
+    chinese = sorted((word for word in signs if not word.isascii()), key=len, reverse=True)
+    telling: dict[str, _Near] = {}
+    for word, number in signs.items():
+        if found[number][2]:
+            key = latin.get(word) or _chinese_key(word)
+            at = word.index(key)
+            before = word[max(0, at - _BEFORE) : at]
+            near = telling.setdefault(key, {}).setdefault(len(before), {})
+            near.setdefault(before, []).append((word, at))
+    return Table(
+        weights=[int(sign[1]) for sign in found],
+        topics=frozenset(number for number, sign in enumerate(found) if sign[3]),
+        signs=signs,
+        telling=telling,
+        keys=frozenset(telling),
+        words=frozenset(latin.values()),
+        phrases=phrases,
+        chinese=lazy_pattern(any_of(chinese)),
+    )
+
+
+def _chinese_key(word: str) -> str:
+    """Return the word by which a Chinese sign is looked for."""
+    return next((key for key in (*_LATIN.findall(word), *CHINESE_KEYS) if key in word), word)
+
+
+def add_up(plain: str, telling: frozenset[str], words: Collection[str]) -> bool:
     """Return whether different signs in a normalised text add up to `ENOUGH` within about three sentences.
 
-    `words` has those of the text in `telling_words`, which seldom is any; only text near them is looked at.
+    `telling` has those of the text in `telling_words`, which seldom is any, and `words` all in Latin letters.
     """
-    known = table()
-    if not (telling := known.telling & words):
+    if telling_words().isdisjoint(telling):
         return False
-    near = _NEAR_CHINESE if HAN.search(plain) else _NEAR
-    begin = min(map(plain.find, telling)) - near  # -1 of a word that was written otherwise does no harm
-    plain = plain[max(0, begin) : max(map(plain.rfind, telling)) + near]
-    latin = _latin(plain)
-    chinese = [] if plain.isascii() else list(_chinese(plain))
-    if sum(map(known.weights.__getitem__, {*latin, *(sign for _, sign in chinese)})) < ENOUGH:
-        return False
-    places = sorted([*((at, sign) for sign in latin for at in places_of(sign, plain)), *chinese])
-    return _most(places, near) >= ENOUGH
+    for known in tables():
+        for key in known.keys & telling:
+            if _is_telling(key, known.telling[key], plain):
+                if _sum(known, plain, words) >= ENOUGH:
+                    return True
+                break
+    return False
 
 
-def _latin(plain: str) -> list[str]:
-    """Return the signs in Latin letters of a text."""
-    known = table()
-    words = _WORDS.findall(plain)
-    pairs = known.pairs.keys() & set(map("{} {}".format, words, islice(words, 1, None)))
-    possible = chain(
-        *map(known.words.__getitem__, known.words.keys() & set(words)),
-        *map(known.pairs.__getitem__, pairs),
-    )
-    return [sign for sign in possible if sign in plain]
+def _sum(known: Table, plain: str, words: Collection[str]) -> int:
+    """Return the greatest sum of weights of signs of a table that stand near each other in a text."""
+    found = _found(known, known.words.intersection(words), plain)
+    if not plain.isascii():
+        found.update(known.chinese.findall(plain))
+    if sum(map(known.weights.__getitem__, {known.signs[word] for word in found})) < ENOUGH:
+        return 0
+    places = sorted((at, -len(word), known.signs[word]) for word in found for at in places_of(word, plain))
+    return _most(known, places, _NEAR_CHINESE if HAN.search(plain) else _NEAR)
 
 
-def _chinese(plain: str) -> Iterator[tuple[int, str]]:
-    """Yield the places of signs in other letters, also within others."""
-    known = table()
-    for found in known.chinese.finditer(plain):
-        for sign in known.starts[found[1]]:
-            yield found.start(), sign
+def _is_telling(key: str, signs: _Near, plain: str) -> bool:
+    """Return whether one of `signs` is where a text has `key`; to look for each takes longer."""
+    at = plain.find(key)
+    while at >= 0:
+        for length, by_before in signs.items():
+            for sign, start in by_before.get(plain[max(0, at - length) : at], ()):
+                if plain.startswith(sign, at - start):
+                    return True
+        at = plain.find(key, at + len(key))
+    return False
 
 
-def _most(places: list[tuple[int, str]], near: int) -> int:
-    """Return the greatest sum of the weights of different signs of which the places are `near` each other."""
-    weights = table().weights
-    counts: Counter[str] = Counter()
-    counted: deque[tuple[int, str]] = deque()
-    total = most = 0
-    for at, sign in places:
+def _found(known: Table, words: Iterable[str], plain: str) -> set[str]:
+    """Return the words, and the phrases of them that stand in a text."""
+    single = {word for word in words if word in known.signs}
+    phrases = chain.from_iterable(known.phrases.get(word, ()) for word in words)
+    return single | {phrase for phrase in phrases if phrase in plain}
+
+
+def _most(known: Table, places: list[tuple[int, int, int]], near: int) -> int:
+    """Return the greatest sum of the weights of different signs that stand `near` each other.
+
+    `places` says where signs begin, their negative length and number, in order. Signs in longer ones do not
+    count.
+    """
+    counts = [0] * len(known.weights)
+    totals = [0, 0]  # of other signs, of topics
+    counted: deque[tuple[int, int]] = deque()
+    most = end = 0
+    for at, length, sign in places:
+        if at - length <= end:
+            continue
+        end = at - length
         if not counts[sign]:
-            total += weights[sign]
+            totals[sign in known.topics] += known.weights[sign]
         counts[sign] += 1
         counted.append((at, sign))
         while at - counted[0][0] > near:
             _, old = counted.popleft()
             counts[old] -= 1
             if not counts[old]:
-                total -= weights[old]
-        most = max(most, total)
+                totals[old in known.topics] -= known.weights[old]
+        most = max(most, totals[0] + min(totals[1], _TOPICS))
     return most
