@@ -194,7 +194,6 @@ ARRANGED: Final[dict[str, Call]] = {
     "summary.summary.digest": lambda text: summary.digest(
         [summary.Line("user", text), summary.Line("assistant", text)], known=["Falcon"]
     ),
-    "summary.summary.short_title": summary.short_title,
     "summary.summary.items": lambda text: summary.items(summary.Digest(asked=text)),
     "summary.topics.phrases": lambda text: topics.phrases([("user", text), ("assistant", text)], _LANGUAGE),
     "summary.topics.is_name": lambda text: topics.is_name([text] if text else []),
@@ -363,17 +362,12 @@ def _whole(function: Callable[..., object]) -> Call:
     return call
 
 
-@cache
-def _caches() -> list[Callable[[], None]]:
-    """What empties the caches that hold results by text; to look for them takes longer than most calls."""
-    values = [value for module in modules().values() for value in vars(module).values() if callable(value)]
-    held = {id(value): value for value in values if hasattr(value, "cache_parameters")}
-    return [value.cache_clear for value in held.values() if value.cache_parameters()["maxsize"]]
-
-
 def _forget() -> None:
-    for clear in _caches():
-        clear()
+    """Empty the caches that hold results by text."""
+    for module in modules().values():
+        for value in vars(module).values():
+            if hasattr(value, "cache_parameters") and value.cache_parameters()["maxsize"]:
+                value.cache_clear()
 
 
 def _assert_linear(name: str, shapes: list[Shape]) -> None:
