@@ -20,6 +20,7 @@ from typing import Final
 import msgspec
 
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.quoting import fitted
 from mnemark.text.quoting.finders import LATIN, any_of, is_phrase, phrases_by_word, places_of
 from mnemark.text.quoting.signs import CHINESE_KEYS, add_up, telling_words
 from mnemark.text.words.normalize import HAN_RANGES, normalize
@@ -106,7 +107,10 @@ def table() -> Table:
     single = {word for word in letters if word.isascii() and letters[word] and not is_phrase(word)}
     other = sorted((word for word in letters if not word.isascii()), key=len, reverse=True)
     rare = sorted(
-        CHINESE_KEYS.union(word for word in other if letters[word] in leads),
+        CHINESE_KEYS.union(
+            (word for word in fitted.telling_words() if not word.isascii()),
+            (word for word in other if letters[word] in leads),
+        ),
         key=lambda word: (-len(word), word),
     )
     return Table(
@@ -116,7 +120,9 @@ def table() -> Table:
         leads=frozenset(leads),
         needs={lead: _needs(lead, needed, bits) for lead in leads},
         phrases=phrases,
-        words=frozenset(filter(str.isascii, single | phrases.keys() | telling_words())),
+        words=frozenset(
+            filter(str.isascii, single | phrases.keys() | telling_words() | fitted.telling_words())
+        ),
         rare=_finders(rare, ""),
         within={
             word: inner for word in rare if (inner := [one for one in rare if one in word and one != word])
@@ -222,7 +228,7 @@ def instructs(plain: str) -> bool:
     present = known.words.intersection(words)
     if not plain.isascii() and (rare := known.rare.words_in(plain)):
         present = present.union(rare, *(known.within[word] for word in known.within.keys() & rare))
-    return _has_order(plain, present) or add_up(plain, present, words)
+    return _has_order(plain, present) or add_up(plain, present, words) or fitted.add_up(plain, present)
 
 
 def _character(encoded: re.Match[str]) -> str:
