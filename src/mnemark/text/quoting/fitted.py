@@ -21,7 +21,7 @@ from mnemark.text.words.normalize import HAN
 TABLE: Final = Path(__file__).resolve().parents[2] / "data" / "fitted_signs.txt"
 """The signs by weight; its first lines say how they are written and where the weights come from."""
 
-ENOUGH: Final = 24
+ENOUGH: Final = 28
 """Sum of weights at which a text is marked."""
 
 _NEAR: Final = 300  # characters in which different signs are added up: about three sentences

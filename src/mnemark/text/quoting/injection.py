@@ -20,7 +20,6 @@ from typing import Final
 import msgspec
 
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.quoting import fitted
 from mnemark.text.quoting.finders import LATIN, any_of, is_phrase, phrases_by_word, places_of
 from mnemark.text.quoting.signs import CHINESE_KEYS, add_up, telling_words
 from mnemark.text.words.normalize import HAN_RANGES, normalize
@@ -95,6 +94,8 @@ class Table(msgspec.Struct, frozen=True):
 @cache
 def table() -> Table:
     """Read the words and orders."""
+    from mnemark.text.quoting import fitted
+
     _, *words, orders = TABLE.read_text("utf-8").split("\n\n")
     listed = [(found[1], found[2].split()) for part in words for found in _WORDS_OF.finditer(part)]
     letters = {_key(word): letter.replace("*", "") for letter, several in listed for word in several}
@@ -228,7 +229,11 @@ def instructs(plain: str) -> bool:
     present = known.words.intersection(words)
     if not plain.isascii() and (rare := known.rare.words_in(plain)):
         present = present.union(rare, *(known.within[word] for word in known.within.keys() & rare))
-    return _has_order(plain, present) or add_up(plain, present, words) or fitted.add_up(plain, present)
+    if _has_order(plain, present) or add_up(plain, present, words):
+        return True
+    from mnemark.text.quoting import fitted
+
+    return fitted.add_up(plain, present)
 
 
 def _character(encoded: re.Match[str]) -> str:
