@@ -51,6 +51,22 @@ class TermHits(msgspec.Struct, frozen=True):
         return self.find(positions)[1] if len(self.pos) else np.zeros(len(positions), np.bool_)
 
 
+_ARRAYS: Final = 16
+"""Arrays of four bytes a passage that a search may have at a time."""
+_MOST_KEPT: Final = 31 << 20
+"""Bytes; for larger blocks glibc does not raise its threshold."""
+
+
+def keep_freed_memory(passages: int) -> None:
+    """Let the C library keep the memory of a search's arrays for the next search.
+
+    glibc returns freed memory to the system above a threshold, which is twice the largest block that was
+    freed so far. Below it, each search among a million passages would get its arrays anew: 5,900 page faults,
+    25 ms. Elsewhere this changes nothing.
+    """
+    np.empty(min(4 * _ARRAYS * passages, _MOST_KEPT), np.uint8)  # never written to, and freed at once
+
+
 class Snapshot:
     """All live passages of one generation, and the postings on them."""
 
@@ -87,6 +103,7 @@ class Snapshot:
         self._shares: dict[tuple[int, float], Floats] = {}
         self.memo: dict[object, object] = {}
         """A cache for values that readers derive from this snapshot, by their own keys."""
+        keep_freed_memory(len(rows))
 
     def __len__(self) -> int:
         return len(self.rows)
