@@ -392,11 +392,21 @@ class _Search:
         if isinstance(route.vector, QueryVector):  # of a model, which takes longer than the words
             return lambda: self._cosines(self._begin_dense(route))
         begun = self._begin_dense(route)
-        return lambda: self._cosines(begun)
+        return lambda: self._cosines(self._in_time(begun))
+
+    def _seconds_left(self) -> float | None:
+        deadline = self.request.deadline
+        return None if deadline is None else max(deadline - time.monotonic(), 0.0)
+
+    def _in_time(self, begun: _Begun | None) -> _Begun | None:
+        """Return what was begun; None, with the reason in `degraded`, where the words took all the time."""
+        if begun is None or self._seconds_left() != 0:
+            return begun
+        self.degraded.append(f"dense: {dense.NO_TIME}")
+        return None
 
     def _begin_dense(self, route: DenseRoute) -> _Begun | None:
-        left = None if self.request.deadline is None else max(self.request.deadline - time.monotonic(), 0.0)
-        ready = route.vector.get(left, lambda word: self._rarity(word, self._visible_mask()))
+        ready = route.vector.get(self._seconds_left(), lambda word: self._rarity(word, self._visible_mask()))
         vector, store, mask = ready.vector, ready.store, self._counted_mask()
         if vector is None or store is None:
             self.degraded.append(f"dense: {ready.problem}")

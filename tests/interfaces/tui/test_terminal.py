@@ -178,13 +178,13 @@ def test_without_a_terminal_it_says_so(shell: Shell) -> None:
 
 
 _LOADED = """
-import runpy, sys
+import atexit, runpy, sys
 sys.argv = ["mnemark", *sys.argv[1:]]
-try:
-    runpy.run_module("mnemark", run_name="__main__")
-except SystemExit:
-    pass
-print(sorted(n for n in sys.modules if n.startswith(("textual", "mnemark.interfaces.tui"))), file=sys.stderr)
+def loaded():
+    found = sorted(n for n in sys.modules if n.startswith(("textual", "mnemark.interfaces.tui")))
+    print(found, file=sys.stderr)
+atexit.register(loaded)
+runpy.run_module("mnemark", run_name="__main__")
 """
 
 

@@ -16,6 +16,7 @@ from mnemark.index.vectors.keys import Packed
 from mnemark.retrieval.deadline import TimedOut, by_deadline
 from mnemark.threads import background
 
+NO_TIME: Final = "there was no time left for it; allow a longer deadline"
 _SCORE_ALL_SHARE: Final = 0.7
 """Share of masked passages above which it is faster to score all than to gather those in the mask."""
 
@@ -154,7 +155,7 @@ class WeightedQuery:
     def get(self, timeout: float | None, idf: Rarity) -> Ready:
         """Return the vector, unless no time is left; computing it is too fast to need a limit."""
         if timeout is not None and timeout <= 0:
-            return Ready(None, None, "there was no time left for it; allow a longer deadline")
+            return Ready(None, None, NO_TIME)
         return Ready(self._embedder.query_weighted(self._text, idf), self._store)
 
 
