@@ -18,7 +18,6 @@ LATE: Final[dict[str, str]] = {
     "memory/memory.py": "each method imports what it hands over to",
     "memory/sessions/session.py": "as `memory.py`",
     "text/redaction/redact.py": "a search finds no secrets",
-    "text/quoting/injection.py": "a search judges no text",
     "files/secrets.py": "as `redact.py`",
     "memory/maintenance.py": "where nothing is pending, a sync loads none of what completes it",
     "memory/open_workspace.py": "models, what they cost, pins and episodes are asked for by few",

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemark.text.quoting import fitted, signs
+from mnemark.text.quoting import signs
 from mnemark.text.quoting.injection import TABLE, letters_of, looks_like_instructions, table
 from mnemark.text.quoting.memory_poisoning import speaks_for_owner
 from mnemark.text.words.normalize import HAN, normalize
@@ -318,21 +318,6 @@ def test_a_label_for_machines_and_a_deed_are_marked_together_only(label: str, de
     assert looks_like_instructions(f"{label} {deed}")
     assert not looks_like_instructions(f"{label} {filler}")
     assert not looks_like_instructions(f"{label} {filler}{deed}")
-
-
-def test_no_fitted_sign_is_enough_and_none_is_listed_twice() -> None:
-    """One that is not in normal form is never found."""
-    known = fitted.table()
-    listed = [
-        word
-        for line in re.findall(r"^\d+ (.*(?:\n  .*)*)", fitted.TABLE.read_text("utf-8"), re.MULTILINE)
-        for word in line.split()
-    ]
-    assert len(listed) == len(set(listed)) == len(known.weights)
-    assert [word for word in known.weights if normalize(word) != word] == []
-    assert min(known.weights.values()) > 0
-    assert max(known.weights.values()) <= fitted.ENOUGH / 2
-    assert [word for word in known.telling if normalize(word) != word] == []
 
 
 @pytest.mark.parametrize("path", signs.TABLES, ids=lambda path: path.stem)

@@ -44,7 +44,7 @@ from mnemark.text.markdown import cut as markdown_cut
 from mnemark.text.markdown import daily_note as daily
 from mnemark.text.markdown import frontmatter, generated, hunks, link, outline
 from mnemark.text.markdown.comments import comments, drop_comments, names_id
-from mnemark.text.quoting import fence, finders, fitted, injection, signs
+from mnemark.text.quoting import fence, finders, injection, signs
 from mnemark.text.redaction import json as redact_json
 from mnemark.text.redaction import redact
 from mnemark.text.redaction import spans as redact_base
@@ -136,7 +136,6 @@ ARRANGED: Final[dict[str, Call]] = {
     "quoting.finders.phrases_by_word": lambda text: finders.phrases_by_word(text.split("\n"), {"a"}),
     "quoting.finders.places_of": lambda text: list(finders.places_of("aaaaaaaa", text)),
     "quoting.signs.add_up": lambda text: signs.add_up(text, frozenset(text.split()), text.split()),
-    "quoting.fitted.add_up": lambda text: fitted.add_up(text, fitted.telling_words()),
     "quoting.fence.inert_together": lambda text: fence.inert_together(text.split("\n")),
     "summary.filler.is_bare": lambda text: filler.is_bare(text, "memory/MEMORY.md"),
     "markdown.frontmatter.document_date": lambda text: frontmatter.document_date(

@@ -94,8 +94,6 @@ class Table(msgspec.Struct, frozen=True):
 @cache
 def table() -> Table:
     """Read the words and orders."""
-    from mnemark.text.quoting import fitted
-
     _, *words, orders = TABLE.read_text("utf-8").split("\n\n")
     listed = [(found[1], found[2].split()) for part in words for found in _WORDS_OF.finditer(part)]
     letters = {_key(word): letter.replace("*", "") for letter, several in listed for word in several}
@@ -108,10 +106,7 @@ def table() -> Table:
     single = {word for word in letters if word.isascii() and letters[word] and not is_phrase(word)}
     other = sorted((word for word in letters if not word.isascii()), key=len, reverse=True)
     rare = sorted(
-        CHINESE_KEYS.union(
-            (word for word in fitted.telling_words() if not word.isascii()),
-            (word for word in other if letters[word] in leads),
-        ),
+        CHINESE_KEYS.union(word for word in other if letters[word] in leads),
         key=lambda word: (-len(word), word),
     )
     return Table(
@@ -121,9 +116,7 @@ def table() -> Table:
         leads=frozenset(leads),
         needs={lead: _needs(lead, needed, bits) for lead in leads},
         phrases=phrases,
-        words=frozenset(
-            filter(str.isascii, single | phrases.keys() | telling_words() | fitted.telling_words())
-        ),
+        words=frozenset(filter(str.isascii, single | phrases.keys() | telling_words())),
         rare=_finders(rare, ""),
         within={
             word: inner for word in rare if (inner := [one for one in rare if one in word and one != word])
@@ -229,11 +222,7 @@ def instructs(plain: str) -> bool:
     present = known.words.intersection(words)
     if not plain.isascii() and (rare := known.rare.words_in(plain)):
         present = present.union(rare, *(known.within[word] for word in known.within.keys() & rare))
-    if _has_order(plain, present) or add_up(plain, present, words):
-        return True
-    from mnemark.text.quoting import fitted
-
-    return fitted.add_up(plain, present)
+    return _has_order(plain, present) or add_up(plain, present, words)
 
 
 def _character(encoded: re.Match[str]) -> str:
