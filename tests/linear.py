@@ -45,6 +45,11 @@ def seconds(call: Call, text: str) -> float:
             gc.enable()
 
 
+def within(limit: float, work: Callable[[], object]) -> bool:
+    """Whether one of three calls takes less than `limit` seconds of processor time: others only add to it."""
+    return any(seconds(lambda _: work(), "") < limit for _ in range(3))
+
+
 def slow(
     call: Call,
     make: Callable[[int], str],

@@ -54,13 +54,17 @@ class Beside:
         """Begin `work(0)` … `work(parts - 1)`; return the function that does what is left of it.
 
         That function is to be called once; after it all parts are done. It raises what a part raised.
-        A single part, or one while the thread does other work, does not begin before.
+        A single part, or one while the thread does other work or cannot be had, does not begin before.
         """
         shared = _Parts(work, parts)
         if parts < 2 or not self._idle.acquire(blocking=False):
             return shared.finish
         if self._process != os.getpid():
-            threading.Thread(target=self._serve, name=self._name, daemon=True).start()
+            try:
+                threading.Thread(target=self._serve, name=self._name, daemon=True).start()
+            except RuntimeError:  # the system gives this process no more threads
+                self._idle.release()
+                return shared.finish
             self._process = os.getpid()
         shared.runs.acquire()
         self._handed = shared

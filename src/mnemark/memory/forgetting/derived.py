@@ -31,7 +31,7 @@ _DAY: Final = lazy_pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.md")
 
 def derived_copies(root: Path, items: Sequence[Item]) -> list[Item]:
     """Return the lines that quote one of the turns, or are the entry of one of the facts."""
-    known = {(item.path, number) for item in items for number in range(item.start_line, item.end_line + 1)}
+    known = {(item.path, number) for item in items for number in item.lines}
     found = [*_of_turns(root, items), *_of_facts(root, items)]
     return [item for item in found if (item.path, item.start_line) not in known]
 

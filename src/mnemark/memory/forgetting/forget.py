@@ -123,7 +123,7 @@ def _places(items: Sequence[Item]) -> tuple[Place, ...]:
     return tuple(
         Place(
             path=path, what=kind,
-            lines=tuple(sorted({n for one in found for n in range(one.start_line, one.end_line + 1)})),
+            lines=tuple(sorted({n for one in found for n in one.lines})),
             bytes=sum(len(one.text.encode("utf-8", "replace")) for one in found),
         )
         for (path, kind), found in by_path.items()

@@ -33,13 +33,13 @@ def related(ws: OpenWorkspace, wanted: Criteria, gone: Iterable[Item]) -> list[I
     finder = _Finder(ws, wanted, forms)
     known: set[object] = set()
     for item in gone:
-        known |= {(item.path, number) for number in range(item.start_line, item.end_line + 1)}
+        known |= {(item.path, number) for number in item.lines}
         known.add(item.id or item.ref)
     return [
         item
         for item in finder.left()
         if (item.id or item.ref) not in known
-        and not any((item.path, number) in known for number in range(item.start_line, item.end_line + 1))
+        and not any((item.path, number) in known for number in item.lines)
     ]
 
 

@@ -229,12 +229,7 @@ def _imports(ws: OpenWorkspace, items: Sequence[Item]) -> Iterator[str]:
 
 
 def _sources(ws: OpenWorkspace, items: Sequence[Item]) -> Iterator[str]:
-    gone = {
-        (item.path, number)
-        for item in items
-        if item.start_line
-        for number in range(item.start_line, item.end_line + 1)
-    }
+    gone = {(item.path, number) for item in items if item.start_line for number in item.lines}
     facts = ws.fact_store
     with facts.lock:
         facts.log.refresh()

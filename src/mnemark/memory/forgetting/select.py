@@ -115,6 +115,11 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """When a turn was said."""
 
     @property
+    def lines(self) -> range:
+        """The numbers of its lines; 0 where it is in no file."""
+        return range(self.start_line, self.end_line + 1)
+
+    @property
     def ref(self) -> str:
         """`path#L12` or `path#L12-L14`; the path alone where it has no line."""
         if not self.start_line:
@@ -327,7 +332,7 @@ class Selector:
         archived = place is not None and place.kind == "observation"  # one heading for each observation
         taken = set()
         if self._holds_facts(path):
-            taken = {n for item, _ in self._bullets(path) for n in range(item.start_line, item.end_line + 1)}
+            taken = {n for item, _ in self._bullets(path) for n in item.lines}
         spans = parts(lines) if archived else blocks(lines)
         for number, line in enumerate(lines, 1):
             if number not in taken and self._has_query(line):

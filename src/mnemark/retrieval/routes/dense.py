@@ -104,21 +104,21 @@ def begin(
         The function that waits for them, to be called once.
     """
     rows, covered = mapping.rows(snapshot, store)
-    if mask is None:
-        scores_of_all = store.begin_scores(query, rows)
-        return lambda: Dense(scores_of_all(), covered)
-    if np.count_nonzero(mask) > _SCORE_ALL_SHARE * len(mask):
-        scores_of_all = store.begin_scores(query, rows)
-        return lambda: Dense(scores_of_all() * mask, covered)
-    chosen = np.flatnonzero(mask)
-    scores_of_chosen = store.begin_scores(query, rows[chosen])
+    score_all = mask is None or np.count_nonzero(mask) > _SCORE_ALL_SHARE * len(mask)
+    chosen = None if mask is None or score_all else np.flatnonzero(mask)
+    scores = store.begin_scores(query, rows if chosen is None else rows[chosen])
 
-    def spread() -> Dense:
-        scores = np.zeros(len(rows), np.float32)
-        scores[chosen] = scores_of_chosen()
-        return Dense(scores, covered)
+    def finish() -> Dense:
+        found = scores()
+        if chosen is not None:
+            spread = np.zeros(len(rows), np.float32)
+            spread[chosen] = found
+            return Dense(spread, covered)
+        if mask is not None:
+            found *= mask
+        return Dense(found, covered)
 
-    return spread
+    return finish
 
 
 Rarity = Callable[[str], float]

@@ -74,48 +74,13 @@ def _pairs_and_stop_words(words: Iterable[str]) -> Mapping[str, int]:
 
 _LONGEST: Final = 2_000
 """Characters of a question that are read for what it asks for."""
+_SUM_UP_ZH: Final = "总结|小结|概括|概述|综述|梳理|回顾|汇总|归纳|盘点|复盘"
 _HINTS: Final = (
-    *("summar", "sum up", "overview", "recap", "rundown", "synopsis", "outline", "timeline", "chronolog"),
-    *(
-        "me through",
-        "us through",
-        "up to speed",
-        "up to date",
-        "fill me in",
-        "catch me up",
-        "everything",
-        "all you",
-    ),
-    *(
-        "all we",
-        "history",
-        "order",
-        "sequence",
-        "how did",
-        "how ha",
-        "over time",
-        "总结",
-        "小结",
-        "概括",
-        "概述",
-    ),
-    *(
-        "综述",
-        "梳理",
-        "回顾",
-        "汇总",
-        "归纳",
-        "盘点",
-        "复盘",
-        "来龙去脉",
-        "始末",
-        "历程",
-        "演变",
-        "演进",
-        "发展",
-    ),
-    *("变化", "进展", "依次", "先后", "顺序", "次序", "时间线", "时间轴", "从头到尾"),
-)
+    "summar|sum up|overview|recap|rundown|synopsis|outline|timeline|chronolog|me through|us through|"
+    "up to speed|up to date|fill me in|catch me up|everything|all you|all we|history|order|sequence|"
+    f"how did|how ha|over time|{_SUM_UP_ZH}|来龙去脉|始末|历程|演变|演进|发展|变化|进展|"
+    "依次|先后|顺序|次序|时间线|时间轴|从头到尾"
+).split("|")
 """One of these stands in every text that the patterns match, so that they are compiled for few."""
 _POLITE: Final = (
     r"(?:(?:please|kindly|now|ok|okay|so|and|then|can you|could you|would you|will you|"
@@ -131,7 +96,7 @@ _FRAME: Final = lazy_pattern(
     r"(?:bring|get) (?:me|us) up to (?:speed|date)(?: on| with| about)?\b|(?:catch me up|fill me in)(?: on| about)?\b|"
     r"(?:list (?:me |us )?everything|(?:tell|remind|show|give) (?:me|us) (?:everything|all))(?: (?:that )?(?:you|we|i) (?:know|have|remember|said))?(?: about| of| on)?\b)|"
     r"(?:你|您)?(?P<asks>请|麻烦|劳烦|能不能|能否|可以|可否)?(?:你|您)?(?:再)?(?P<asked>(?:帮|给|替|为)(?:我们|我|咱们|大家))?"
-    r"(?:总结|小结|概括|概述|综述|梳理|回顾|汇总|归纳|盘点|复盘)"
+    rf"(?:{_SUM_UP_ZH})"
     r"(?:一下|一遍|一番|下(?!周|月|次|个|一|半|午|班|雨|雪|面|载)|(?=我|你|咱|大家|关于|有关|这|那|目前|迄今|至今|所有|全部|最近|之前|以前|过去|上)|(?(asks)|(?(asked)|(?!))))吧?)",
     re.IGNORECASE,
 )
@@ -142,7 +107,7 @@ _OVERVIEW: Final = lazy_pattern(
     r"in (?:what|which|the) (?:order|sequence)|(?:order|sequence) in which|order of events|over time|"
     r"how (?:has|have|had) (?:[\w'-]{1,30} ){1,8}?(?:developed|evolved|progressed|unfolded|changed|proceeded)|"
     r"how did (?:[\w'-]{1,30} ){1,8}?(?:develop|evolve|progress|unfold|change|proceed|come about|come along))\b|"
-    r"总结|小结|概括|概述|综述|梳理|回顾|汇总|归纳|盘点|复盘|来龙去脉|始末|历程|演变|演进|怎么发展|如何发展|发展过程|"
+    rf"{_SUM_UP_ZH}|来龙去脉|始末|历程|演变|演进|怎么发展|如何发展|发展过程|"
     r"(?:怎么|如何|怎样|哪些|什么)变化|变化过程|进展(?:如何|怎么样|怎样|情况)|依次|先后|顺序|次序|时间线|时间轴|从头到尾",
     re.IGNORECASE,
 )
