@@ -72,6 +72,32 @@ def test_a_row_that_is_not_there_is_an_error(tmp_path: Path, wrong: int, times: 
             store.scores(vectors(1)[0], np.full(times, wrong))
 
 
+def test_rows_that_are_checked_once_are_checked_again_when_the_store_shrinks(tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        there = store.add(keys(*range(50)), vectors(50))
+        there.setflags(write=False)
+        before = store.scores(vectors(1)[0], there)
+        np.testing.assert_array_equal(store.scores(vectors(1)[0], there), before)
+        store.compact(keys(*range(49)))
+        with pytest.raises(IndexError):
+            store.scores(vectors(1)[0], there)
+        wrong = np.array([-2])
+        wrong.setflags(write=False)
+        for _ in range(2):  # known as wrong, however many there are by then
+            with pytest.raises(IndexError):
+                store.scores(vectors(1)[0], wrong)
+            store.add(keys(*range(100, 200)), vectors(100))
+
+
+def test_rows_that_can_change_are_checked_each_time(tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        rows = store.add(keys(*range(5)), vectors(5))
+        store.scores(vectors(1)[0], rows)
+        rows[2] = 5
+        with pytest.raises(IndexError):
+            store.scores(vectors(1)[0], rows)
+
+
 def test_an_empty_store_scores_nothing_and_a_missing_vector_zero(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         assert store.scores(vectors(1)[0]).shape == (0,)

@@ -1,7 +1,9 @@
 """Define the interface of vector stores and their shared behaviour."""
 
 import errno
+import sys
 import threading
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -41,6 +43,8 @@ class VectorStore(ABC):
         self.set_aside: Path | None = None
         """Path to which `open` moved an unusable file or folder; None if there was none."""
         self._covered: tuple[int, int, Mapping[int, str]] = 0, 0, {}
+        self._checked: tuple[Callable[[], object], int] = (lambda: None), 0
+        """The read-only rows that were checked last, and the largest of them; see `_check_rows`."""
         self._lock = threading.RLock()
 
     @classmethod
@@ -227,7 +231,14 @@ class VectorStore(ABC):
             self._create()
 
     def _check_rows(self, rows: NDArray[np.int64] | None, count: int) -> None:
-        if rows is not None and len(rows) and not (rows.min() >= -1 and rows.max() < count):
+        """Raise IndexError for rows that are not there; an array that cannot change is read once."""
+        if rows is None or not len(rows):
+            return
+        checked, largest = self._checked
+        if rows.flags.writeable or checked() is not rows:
+            largest = int(rows.max()) if rows.min() >= -1 else sys.maxsize
+            self._checked = weakref.ref(rows), largest
+        if largest >= count:
             raise IndexError(f"row numbers must be -1 to {count - 1}")
 
     @abstractmethod

@@ -45,6 +45,7 @@ class VectorRows:
         with self._lock:
             if key != self._key or self._snapshot is not snapshot:
                 self._rows = store.lookup(Packed(snapshot.rows["key"]))
+                self._rows.setflags(write=False)  # the store checks it once
                 # Turns appended since the last sync (numbers below 0) have no vectors yet and do not count.
                 stored = self._rows[snapshot.rows["passage"] >= 0]
                 self._covered = float(np.count_nonzero(stored >= 0)) / max(len(stored), 1)
