@@ -68,7 +68,6 @@ _MARKS: Final = lazy_pattern(r"^[ \t]*(?:#{1,6}[ \t]+|[-*+][ \t]+|>[ \t]?|\d{1,3
 """Markers of headings, lists and quotes at the start of a line, useless once lines are joined."""
 _HEADING: Final = lazy_pattern(r"\s*#{1,6}[ \t]+(?P<name>[^\n]+)")
 _MARKUP: Final = lazy_pattern(r"[`*_]")
-_SPACE: Final = lazy_pattern(r"\s+")
 _MAX_SCANNED: Final = 20_000
 """Maximum number of characters of a passage searched; only one with an unsplittable line is longer."""
 
@@ -96,13 +95,15 @@ def snippet(text: str, idf: Mapping[str, float], *, title: str = "", length: int
     text = _without_title(text[:_MAX_SCANNED], title) if title else text[:_MAX_SCANNED]
     text = _MARKS.sub("", without_comments(text))
     if len(text) <= length:
-        return _SPACE.sub(" ", text).strip()
+        return " ".join(text.split())
     pieces = [match.group() for match in _PIECE.finditer(text) if match.group().strip()]
     if not pieces:
         return ""
     # Substrings are compared, not terms: a stem is nearly always a prefix of its word, and a snippet is
     # computed for every hit.
-    values = [sum(idf[term] for term in idf if term in folded) for folded in map(str.casefold, pieces)]
+    values = [
+        sum(weight for term, weight in idf.items() if term in folded) for folded in map(str.casefold, pieces)
+    ]
     best = values.index(max(values))
     first = last = best
     size = len(pieces[best])
@@ -115,7 +116,7 @@ def snippet(text: str, idf: Mapping[str, float], *, title: str = "", length: int
             first, size = first - 1, size + before
         else:
             break
-    shown = _SPACE.sub(" ", "".join(pieces[first : last + 1])).strip()
+    shown = " ".join("".join(pieces[first : last + 1]).split())
     if len(shown) > length:
         shown = _window(shown, idf, length)
         last = len(pieces) if not shown.endswith("…") else last

@@ -11,7 +11,7 @@ Each rule compares candidates that say the same of a question, so none has a wei
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -32,8 +32,12 @@ _STEP: Final = 1e-5
 _OPPOSITE: Final = 0.5
 """Factor on the score of a section on the opposite of what the question asks for."""
 _MAX_READ: Final = 4_000
-_OWN: Final = np.array([ORIGIN_CODE["owner"], ORIGIN_CODE["file"]], np.uint8)
-_OTHERS: Final = np.array([ORIGIN_CODE[origin] for origin in sorted(UNTRUSTED)], np.uint8)
+_IS_OWN: Final = np.zeros(256, np.bool_)
+"""Whether a passage is the owner's own words, by its origin's code; `isin` takes ten times as long."""
+_IS_OWN[[ORIGIN_CODE["owner"], ORIGIN_CODE["file"]]] = True
+_IS_OTHERS: Final = np.zeros(256, np.bool_)
+"""Whether a passage is output of tools or pages, by its origin's code."""
+_IS_OTHERS[[ORIGIN_CODE[origin] for origin in UNTRUSTED]] = True
 _SENTENCE: Final = lazy_pattern(r"[^\n.!?;。！？；]+")
 _ON: Final = lazy_pattern(
     r"\b(?:enabl(?:e[sd]?|ing)|activat\w+|(?:turn|switch)\w*\b.{0,40}?\bon)\b|启用|开启|打开|激活"
@@ -105,12 +109,15 @@ def _order_same_sentence(found: Candidates, held: Mask, shares: Floats, scores: 
     """Give the best scores of candidates with the same matching sentence to core memory and the newest."""
     if found.dated:
         return
-    times = np.where(found.rows["time"] == NO_TIME, np.iinfo(np.int64).min, found.rows["time"])
-    core = (found.rows["flags"] & CORE) > 0
+    said = np.where(_IS_OTHERS[found.rows["origin"]], 0, shares)  # printed twice means nothing
+    alike = _alike(held, said)
+    if not alike:
+        return
+    times = np.where(found.rows["time"] == NO_TIME, np.iinfo(np.int64).min, found.rows["time"]).tolist()
+    core = ((found.rows["flags"] & CORE) > 0).tolist()
     groups: dict[tuple[object, ...], list[int]] = defaultdict(list)
-    said = np.where(np.isin(found.rows["origin"], _OTHERS), 0, shares)  # printed twice means nothing
-    for group in _alike(held, said):
-        if len({(bool(core[i]), int(times[i])) for i in group}) > 1:
+    for group in alike:
+        if len({(core[i], times[i]) for i in group}) > 1:
             for i in group:
                 groups[held[i].tobytes(), _sentence(found.records[i].text, found.idf)].append(i)
     for group in groups.values():
@@ -120,12 +127,12 @@ def _order_same_sentence(found: Candidates, held: Mask, shares: Floats, scores: 
             scores[i] = values[rank] - _STEP * rank
 
 
-def _alike(held: Mask, shares: Floats) -> Iterable[list[int]]:
+def _alike(held: Mask, shares: Floats) -> list[list[int]]:
     """Return groups of candidates that hold the same terms, enough of the question."""
     groups: dict[bytes, list[int]] = defaultdict(list)
     for i in np.flatnonzero(shares >= _MIN_SHARE).tolist():
         groups[held[i].tobytes()].append(i)
-    return (group for group in groups.values() if len(group) > 1)
+    return [group for group in groups.values() if len(group) > 1]
 
 
 def _sentence(text: str, idf: Mapping[str, float]) -> str:
@@ -133,15 +140,17 @@ def _sentence(text: str, idf: Mapping[str, float]) -> str:
     pieces = [
         match.group().strip(" \t-*#>_`:：\"'") for match in _SENTENCE.finditer(normalize(text[:_MAX_READ]))
     ]
-    return max(pieces, key=lambda piece: sum(idf[term] for term in idf if term in piece), default="")
+    return max(
+        pieces, key=lambda piece: sum(weight for term, weight in idf.items() if term in piece), default=""
+    )
 
 
 def _lower_others(found: Candidates, held: Mask, shares: Floats, scores: Floats) -> None:
     """Put output of tools and pages below the owner's words that hold the same terms and more."""
-    others = np.flatnonzero(np.isin(found.rows["origin"], _OTHERS))
+    others = np.flatnonzero(_IS_OTHERS[found.rows["origin"]])
     if not len(others):
         return
-    own = np.flatnonzero(np.isin(found.rows["origin"], _OWN) & (shares >= _MIN_SHARE))
+    own = np.flatnonzero(_IS_OWN[found.rows["origin"]] & (shares >= _MIN_SHARE))
     own = own[[not found.records[i].text.rstrip().endswith(("?", "？")) for i in own.tolist()]]
     for i in others.tolist():
         above = own[(held[own] >= held[i]).all(axis=1)]
