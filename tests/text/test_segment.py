@@ -17,6 +17,7 @@ from mnemark.text.words.segment import (
     fingerprint,
     heading_terms,
     index_terms,
+    other_terms,
     query_terms,
 )
 from mnemark.text.words.stopwords import STOP, is_stop
@@ -247,6 +248,12 @@ def test_tokens_between_chinese_are_those_of_one_look_at_the_text(pieces: list[s
     others = [token for token in tokens if not HAN.match(token)]
     runs = [token if HAN.match(token) else "\n" for token in tokens]
     assert _separate_chinese(text) == (" ".join(runs) if len(others) < len(tokens) else "", others)
+
+
+@given(st.lists(st.one_of(_PIECES, st.sampled_from(_ODD), st.text(max_size=5))).map("".join))
+def test_the_terms_that_are_not_chinese_are_found_without_the_dictionary(text: str) -> None:
+    every = {*index_terms(text).words, *index_terms(text).parts, *query_terms(text)}
+    assert other_terms(text) == {term for term in every if not HAN.match(term)}
 
 
 def test_stop_words_are_terms_as_they_are_cut() -> None:

@@ -24,6 +24,8 @@ class FactGroups:
         self.scope = scope
         self.by_key = by_key
         self._zone = zone
+        self.memo: dict[str, object] = {}
+        """A cache for values that readers derive from these facts, by their own keys."""
 
     @cached_property
     def versions(self) -> tuple[FactVersion, ...]:

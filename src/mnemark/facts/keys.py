@@ -228,7 +228,7 @@ def singular(word: str) -> str:
     >>> [singular(word) for word in ("cities", "boxes", "editors", "status", "class")]
     ['city', 'box', 'editor', 'status', 'class']
     """
-    if word in _SINGULAR or not word.isascii() or _NOT_PLURAL.search(word) or not word.endswith("s"):
+    if not word.endswith("s") or word in _SINGULAR or not word.isascii() or _NOT_PLURAL.search(word):
         return word
     if word.endswith("ies"):
         return word[:-3] + "y"
@@ -269,7 +269,9 @@ def predicate_key(predicate: str) -> str:
 def _forms(words: str) -> list[str]:
     """Return the spellings to look up, the most literal first."""
     short = _LEADING_ZH.sub("", _LEADING.sub("", words))
-    found = [words, short, _singular_phrase(words), _singular_phrase(short)]
+    found = [words, short, _singular_phrase(words)]
+    if short != words:
+        found.append(_singular_phrase(short))
     if match := _VERSION_OF.match(short):
         found.append(f"{(match['of'] or match['zh']).strip()} version")
     return found

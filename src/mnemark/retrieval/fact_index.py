@@ -1,7 +1,8 @@
 """Index facts by id, key and predicate, and render a fact as text and `meta` of a hit."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property, lru_cache
 from typing import Any, Final, Literal
@@ -31,9 +32,43 @@ def without_stop_words(text: str) -> tuple[str, ...]:
     return tuple(term for term in dict.fromkeys(query_terms(text)) if not is_stop(term))
 
 
-@lru_cache(maxsize=16_384)
-def _terms(predicate: str) -> frozenset[str]:
-    return frozenset(without_stop_words(predicate))
+def predicate_terms(key: str) -> frozenset[str]:
+    """Return the terms of a predicate's key without stop words."""
+    return frozenset(without_stop_words(key))
+
+
+class _Words:
+    """Keys of predicates by the words that a question may have, for some of the facts; each read once."""
+
+    def __init__(self, by_predicate: Mapping[str, Sequence[FactVersion]]) -> None:
+        self._by_predicate = by_predicate
+
+    @cached_property
+    def of_predicates(self) -> Mapping[str, Sequence[str]]:
+        """Keys by the terms of the predicates themselves."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for key in filter(None, self._by_predicate):
+            for term in predicate_terms(key):
+                found[term].append(key)
+        return dict(found)
+
+    @cached_property
+    def of_values(self) -> Mapping[str, AbstractSet[str]]:
+        """Keys by their values, as `plain_words` has them."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for key, versions in self._by_predicate.items():
+            for one in versions if key else ():
+                if len(one.fact.value) <= _LONGEST_VALUE:
+                    found[plain_words(one.fact.value)].add(key)
+        return dict(found)
+
+
+def _words_of(part: FactGroups) -> _Words:
+    """Return the words of these facts, which most parts keep when a fact is added."""
+    known = part.memo.get("words")
+    if not isinstance(known, _Words):
+        known = part.memo["words"] = _Words(part.by_predicate)
+    return known
 
 
 class FactIndex:
@@ -58,32 +93,27 @@ class FactIndex:
         """All versions."""
         return tuple(one for part in self.parts for one in part.versions)
 
-    @cached_property
-    def by_predicate(self) -> Mapping[str, Sequence[FactVersion]]:
-        """Versions by the keys of their predicates."""
-        found: dict[str, list[FactVersion]] = defaultdict(list)
+    def of_predicate(self, key: str) -> Sequence[FactVersion]:
+        """Return the versions with this key of a predicate."""
+        return [one for part in self.parts for one in part.by_predicate.get(key, ())]
+
+    def predicates_with(self, terms: Iterable[str]) -> Mapping[str, frozenset[str]]:
+        """Return the predicates without a canonical name that have one of these terms, with all of theirs."""
+        known, wanted = set(predicate_names().values()), frozenset(terms)
+        words = [_words_of(part).of_predicates for part in self.parts]
+        found = {key: None for there in words for term in wanted & there.keys() for key in there[term]}
+        return {key: predicate_terms(key) for key in found if key not in known}
+
+    def predicates_of_values(self, values: AbstractSet[str]) -> Iterator[tuple[str, str]]:
+        """Yield the key of each predicate that has one of these values, with the value.
+
+        Args:
+            values: as `plain_words` has them.
+        """
         for part in self.parts:
-            for key, versions in part.by_predicate.items():
-                found[key] += versions
-        return dict(found)
-
-    @cached_property
-    def other_predicates(self) -> dict[str, frozenset[str]]:
-        """Predicates without a canonical name, with their terms."""
-        known = set(predicate_names().values())
-        keys = (key for key in self.by_predicate if key and key not in known)
-        pairs = ((key, _terms(key)) for key in keys)
-        return {key: terms for key, terms in pairs if terms}
-
-    @cached_property
-    def by_value(self) -> Mapping[str, frozenset[str]]:
-        """Keys of predicates by the words of a value, as `plain_words` has them."""
-        found: dict[str, set[str]] = defaultdict(set)
-        for key, versions in self.by_predicate.items():
-            for one in versions:
-                if key and len(one.fact.value) <= _LONGEST_VALUE:
-                    found[plain_words(one.fact.value)].add(key)
-        return {value: frozenset(keys) for value, keys in found.items()}
+            there = _words_of(part).of_values
+            for value in sorted(values & there.keys()):
+                yield from ((key, value) for key in there[value])
 
     @cached_property
     def other_subjects(self) -> frozenset[str]:

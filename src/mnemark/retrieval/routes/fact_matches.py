@@ -15,7 +15,8 @@ from mnemark.retrieval.routes.fact_questions import FactQuestion, parse_question
 from mnemark.retrieval.routes.fact_times import NO_TIME_ASKED, AskedTime, versions_asked
 from mnemark.retrieval.routes.lexical import QueryTerm
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.words.segment import index_terms, query_terms
+from mnemark.text.words.normalize import HAN
+from mnemark.text.words.segment import index_terms, other_terms, query_terms
 
 _MIN_SCORE: Final = 0.5
 """Minimum score of a match."""
@@ -79,7 +80,7 @@ def _of_time(
 
     Where nothing holds any more, a value that the question names is the answer: "do I still like coffee".
     """
-    versions = fact_index.by_predicate[predicate]
+    versions = fact_index.of_predicate(predicate)
     if asked:
         groups = {(one.fact.scope, one.fact.key): one.fact for one in versions}
         for fact in groups.values():
@@ -102,15 +103,14 @@ def _predicates(
 ) -> Iterable[tuple[str, float, str]]:
     """Yield the keys of matching predicates, with the score and the words of the match."""
     for key, words in wanted.predicates.items():
-        if key in fact_index.by_predicate:
+        if fact_index.of_predicate(key):
             yield key, 1.0, words
     said = {term: min(weight / 0.6, 1.0) for term, weight in terms if weight >= 0.25}
-    for key, own in fact_index.other_predicates.items():
+    for key, own in fact_index.predicates_with(said).items():
         if key in wanted.predicates:
             continue
-        there = [said[term] for term in own if term in said]
-        share = sum(there) / len(own)
-        if there and share >= _MIN_PREDICATE_SHARE:
+        share = sum(said[term] for term in own if term in said) / len(own)
+        if share >= _MIN_PREDICATE_SHARE:
             yield key, share * share, " ".join((key, *(term for term in said if term in own)))
 
 
@@ -122,10 +122,9 @@ def _by_value(
     runs = [" ".join(words[at:to]) for at in range(len(words)) for to in range(at + 1, at + 1 + _VALUE_WORDS)]
     for run in _HAN_RUN.findall(wanted.words):
         runs += [run[at:to] for at in range(len(run)) for to in range(at + 2, at + 1 + _VALUE_CHARACTERS)]
-    for value in dict.fromkeys(runs[:_MAX_RUNS]):
-        for key in fact_index.by_value.get(value, ()):
-            if key not in known:
-                yield key, 1.0, value
+    for key, value in dict.fromkeys(fact_index.predicates_of_values({*runs[:_MAX_RUNS]})):
+        if key not in known:
+            yield key, 1.0, value
 
 
 def _names_person(question: str, wanted: FactQuestion) -> bool:
@@ -147,10 +146,13 @@ def _coverage(
     if not content:
         return 1.0
     subject = subject_key(fact.subject)
-    about = _terms_of(" ".join((words, fact.predicate, fact.subject, *_names_of(subject), *sorted(subjects))))
+    terms_of = (
+        _terms_of if any(not term.isascii() and HAN.match(term) for term in content) else _other_terms_of
+    )
+    about = terms_of(" ".join((words, fact.predicate, fact.subject, *_names_of(subject), *sorted(subjects))))
     # "do I still live in Porto" is about where one lives now, too.
     others = fact_index.versions(fact)[-_MAX_VALUES:]
-    values = [_terms_of(one.value) for one in (fact, *(other.fact for other in others))]
+    values = [terms_of(one.value) for one in (fact, *(other.fact for other in others))]
     rest = [
         term
         for term in content
@@ -163,6 +165,10 @@ def _coverage(
 def _terms_of(text: str) -> frozenset[str]:
     found = index_terms(text)
     return frozenset((*found.words, *found.parts, *query_terms(text)))
+
+
+_other_terms_of: Final = lru_cache(maxsize=16_384)(other_terms)
+"""Chinese terms of a fact are none of a question without Chinese."""
 
 
 @lru_cache(maxsize=1024)

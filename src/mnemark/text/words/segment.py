@@ -14,6 +14,7 @@ import math
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 from mnemark.hashes import sha256
@@ -91,6 +92,17 @@ def index_terms(text: str) -> Terms:
 def folded_terms(folded: str) -> Terms:
     """Return `index_terms` of a text that `fold` returned."""
     return _terms(_split(folded))
+
+
+def other_terms(text: str) -> frozenset[str]:
+    """Return those terms of a text, to index it by and as a query, that are not Chinese.
+
+    The dictionary, which takes 0.1 s to load, is not needed for them.
+    """
+    words: list[str] = []
+    _, others = _separate_chinese(fold(text))
+    _index_others(others, words, words)
+    return frozenset((*words, *chain.from_iterable(map(_query_other, others))))
 
 
 def heading_terms(text: str) -> Terms:
