@@ -239,6 +239,32 @@ def test_an_overview_of_what_is_not_there_is_not_given(tmp_path: Path) -> None:
             assert not is_question(question) or not new_block(found, 12, frozenset(), 800)[0]
 
 
+@pytest.mark.parametrize(
+    ("plain", "with_its_form"),
+    [
+        (
+            "Timeline of the greenhouse",
+            "List all steps of the greenhouse in the order I brought them up, five items",
+        ),
+        ("温室的来龙去脉", "按先后顺序列出我们聊过的温室，五点，每点一句话"),
+    ],
+)
+def test_the_form_of_an_overview_is_not_looked_for(tmp_path: Path, plain: str, with_its_form: str) -> None:
+    with Memory.open(tmp_path) as memory:
+        session = memory.session("garden:1")
+        session.add("user", "The greenhouse will stand behind the shed. 温室放在棚子后面。")
+        session.add("user", "The greenhouse got its glass today. 温室今天装了玻璃。")
+        session.add("user", "My sister moved to Leeds. 我姐姐搬到利兹了。")
+        asked, listed = (memory.search(question).believable for question in (plain, with_its_form))
+        assert listed >= asked - 0.1
+        assert (
+            memory.search(
+                with_its_form.replace("greenhouse", "tax return").replace("温室", "报税")
+            ).believable
+            < UNSURE
+        )
+
+
 @pytest.mark.parametrize("quick", [False, True], ids=["search", "quick"])
 def test_an_overview_is_answered_by_several_passages_together(tmp_path: Path, *, quick: bool) -> None:
     parts = [

@@ -111,13 +111,19 @@ _OVERVIEW: Final = lazy_pattern(
     r"(?:怎么|如何|怎样|哪些|什么)变化|变化过程|进展(?:如何|怎么样|怎样|情况)|依次|先后|顺序|次序|时间线|时间轴|从头到尾",
     re.IGNORECASE,
 )
+_UNITS_ZH: Final = ("", *"个点件条项步句段字", "句话")
 OVERVIEW_FORM: Final = (
     "summarize summarise summary summaries recap overview rundown synopsis outline timeline chronology chronological "
     "order sequence event develop development evolve evolution progress unfold change time history everything "
     "decide decision choose choice discuss discussion mention talk conversation chat session message bring topic aspect point "
-    "complete full brief short concise detailed comprehensive main key overall "
+    "complete full brief short concise detailed comprehensive main key overall entire whole throughout across course "
+    "list name item step sentence word paragraph bullet table line two three four five six seven eight nine ten several "
+    "different various exactly least raise brought came cover address dialogue exchange interaction start begin first last end "
     "总结 小结 概括 概述 综述 梳理 回顾 汇总 归纳 盘点 复盘 来龙去脉 始末 历程 演变 演进 发展 变化 过程 进展 情况 依次 先后 顺序 "
-    "次序 时间线 时间轴 从头到尾 决定 选择 讨论 提到 聊 谈 谈到 说 对话 会话 方面 话题 事情 完整 全面 简要 简单 详细 主要 总体"
+    "次序 时间线 时间轴 从头到尾 决定 选择 讨论 提到 聊 谈 谈到 说 对话 会话 方面 话题 事情 完整 全面 简要 简单 详细 主要 总体 "
+    "整个 列 列出 列举 罗列 讲 讲讲 说说 用 按 分 只 事 时间 先后顺序 时间顺序 步骤 一句话 话 不同 各种 首先 最后 开始 结束 "
+    "交流 沟通 聊天 聊过 提 条 项 点 步 句 字 "
+    + " ".join(number + unit for number in "一二两三四五六七八九十" for unit in _UNITS_ZH)
 )
 """Words of a question for an overview that say how it is to be made or that it was talked about."""
 
