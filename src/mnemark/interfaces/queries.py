@@ -24,7 +24,7 @@ COLD_DEADLINE: Final = 2.0
 150 ms are for a warm one."""
 _DAEMON_WAIT: Final = 0.2
 """Seconds that a query in the daemon waits for another process to sync."""
-DOUBTFUL: Final = 0.3
+DOUBTFUL: Final = 0.32
 """`believable` below which the answer is likely not among the hits."""
 
 

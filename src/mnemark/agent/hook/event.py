@@ -13,9 +13,9 @@ from mnemark.text.quoting.fence import check_fenced, strip_fences
 if TYPE_CHECKING:
     from mnemark.types import Recall
 
-FLOOR: Final = 0.32
+FLOOR: Final = 0.34
 """`Recall.believable` below which a prompt gets no recall; docs/agents/README.md says why."""
-SMALL_FLOOR: Final = 0.3
+SMALL_FLOOR: Final = 0.32
 """The floor where memory has fewer hits than a recall asks for: `believable` needs other passages to compare
 with, and one thing said in a first session must be found in the next."""
 MIN_TERMS: Final = 3

@@ -66,10 +66,10 @@ class _Weights(NamedTuple):
     overview: float = 0.0
 
 
-DENSE: Final = _Weights(-0.6, 1.2, 0.8, 1.7, 1.3, -1.3, -0.8, 0.5, -0.4, -0.2)
-LEXICAL: Final = _Weights(-0.4, 1.2, 1.0, 2.0, 0.0, -1.3, -0.8, 0.5, -0.4, -0.2)
+DENSE: Final = _Weights(-0.8, 1.2, 1.0, 1.8, 1.4, -1.3, -0.8, 0.6, -0.4, -0.2)
+LEXICAL: Final = _Weights(-0.6, 1.2, 1.2, 2.1, 0.0, -1.3, -0.8, 0.6, -0.4, -0.2)
 """Weights without the dense route."""
-CROSSED: Final = _Weights(-2.3, 1.4, 0.8, 0.8, 7.2, -0.5)
+CROSSED: Final = _Weights(-2.2, 1.4, 0.8, 0.8, 7.2, -0.5)
 """Weights across languages, where the cosine is nearly all there is: slope and intercept of the questions of
 one language asked to a memory in the other, their own and somebody else's."""
 
