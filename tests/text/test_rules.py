@@ -461,3 +461,37 @@ def test_where_a_project_runs_is_learned_only_where_it_is_asserted(said: str) ->
 )
 def test_each_of_two_joined_statements_is_learned(said: str, found: list[str]) -> None:
     assert [value for _, _, value in read(said)] == found
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("By the way my daughter Mia has a recital, so I'm off.", [("Mia", "relation", "daughter")]),
+        ("My brother Caio is visiting from Recife next week.", [("Caio", "relation", "brother")]),
+        ("I quit Neovim, it's Zed for me now.", [("user", "editor", "Zed")]),
+        ("I stopped using Chrome and now I use Firefox.", [("user", "browser", "Firefox")]),
+    ],
+)  # fmt: skip
+def test_who_a_named_relative_is_and_what_one_changed_to(
+    said: str, found: list[tuple[str, str, str]]
+) -> None:
+    assert read(said) == found
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "My brother Sunday is visiting.",
+        "My mom Googled it.",
+        "My dad Facebook is broken.",
+        "My daughter has a recital.",
+        "If my daughter Mia has a recital, I leave early.",
+        "Does my daughter Mia have a recital?",
+        "Tom said that my daughter Mia has a recital.",
+        "I quit Neovim, it's late for me now.",
+        "I quit Chrome, it's Zed for me now.",
+        "Jonas quit Neovim, it's Zed for him now.",
+    ],
+)
+def test_no_name_and_no_change_is_made_up(said: str) -> None:
+    assert not {predicate for _, predicate, _ in read(said)} & {"relation", "editor", "browser"}
