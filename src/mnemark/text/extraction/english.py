@@ -317,6 +317,16 @@ _ADDRESSED: Final = lazy_pattern(
 """An instruction to the agent: an imperative, or what must be so."""
 
 
+def _from_now_on(match: re.Match[str], clause: Clause) -> list[Found]:
+    """Read an order that says at its end since when it holds: "answer briefly from now on"."""
+    return _standing(match, clause) if _IMPERATIVE.match(match["v"]) else []
+
+
+_IMPERATIVE: Final = lazy_pattern(
+    rf"(?i)(?:(?:please|always|never|only|do not|don't)[, ]+)*(?!make sure|have\b|order\b|show\b|test\b|report\b|start\b|end\b){_WORK.pattern.removeprefix('(?i)').removeprefix(chr(92) + 'b')}"
+)
+
+
 _I_ASK: Final = (
     r"(?i:when(?:ever)?|if|every time|each time|any ?time) (?i:I|we) (?i:ask|inquire|request)(?: you)?"
     r"(?: questions?)?(?= (?i:about|for|to|how|where|what|which|when|who|why|whether|if|on|a|an)\b)"
@@ -426,7 +436,7 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(r"(?i:please )?(?P<v>(?i:always|never) .{3,200})", _standing, type="rule", whole=True, importance=0.8, priority="permanent"),
     _rule(r"(?i:from now on|going forward|from here on|henceforth|in (?:the )?future),? (?:(?i:please|you should|you must|always) )*(?P<v>.{3,200})", _standing, type="rule", whole=True, importance=0.8, priority="permanent"),
     _rule(r"(?:(?i:please|and) )*(?P<v>(?i:don't|do not) (?:ever )?(?i:use|add|commit|push|write|put|mention|include|send|delete|create|install|edit|run|translate|format) .{3,160})", _general_ban, type="rule", whole=True, importance=0.7),
-    _rule(r"(?:(?i:please|and|also|so),? )*(?P<v>.{3,160}?),? (?i:from now on|going forward|from here on|henceforth)(?:,? (?i:please))?", _standing, type="rule", whole=True, importance=0.8, priority="permanent"),
+    _rule(r"(?:(?i:please|and|also|so),? )*(?P<v>.{3,160}?),? (?i:from now on|going forward|from here on|henceforth)(?:,? (?i:please))?", _from_now_on, type="rule", whole=True, importance=0.8, priority="permanent"),
     _rule(r"(?:(?i:please|always) )*(?i:remember to) (?P<v>(?=.*\b(?i:all|every|any|each|always)\b).{3,160})", _standing, type="rule", whole=True, importance=0.7, priority="permanent"),
     _rule(r"(?P<v>(?i:every|each|all) \w+(?: \w+)? (?i:must|should|has to|have to|needs to|need to) .{3,160})", _standing, type="rule", whole=True, importance=0.7, priority="permanent"),
     _rule(r"(?P<v>(?i:when|whenever|before|after) (?i:you|\w+ing)\b[^,]{0,80}, (?:please )?(?i:always|never) .{3,160})", _standing, type="rule", whole=True, importance=0.8, priority="permanent"),

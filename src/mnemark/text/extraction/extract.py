@@ -131,7 +131,8 @@ def extract(  # noqa: C901 - a sentence is read in three ways, one after the oth
         if not own or told is not None or of_work:
             continue
         alone = sentence.text.strip() == turn.strip()
-        parts = [sentence] if all(fact.over for _, fact in read) else _untold(sentence, read)
+        little = all(fact.over or (fact.predicate == "relation" and rule) for rule, fact in read)
+        parts = [sentence] if little else _untold(sentence, read)
         for part in parts:
             kept = _statement(part, time, origin, language, wanted=wanted is not None, alone=alone)
             if kept is not None:
