@@ -241,7 +241,7 @@ def test_the_last_words_of_an_agent_count_where_nothing_follows_them() -> None:
         return digest([Line(*one) for one in said], language=LANGUAGE)
 
     for found in (told(), told(("user", "Thanks, bye!"))):
-        assert found.done == ("Done: Vendus client, typo.",)
+        assert found.done == ("Vendus client, typo.",)
         assert found.questions == ("Translations by Sofia.",)
         assert found.steps == ("Renew the domain.",)
     for found in (

@@ -22,7 +22,7 @@ from mnemark.text.extraction.candidate import (
 )
 from mnemark.text.extraction.english_objects import place
 from mnemark.text.extraction.english_people import NAMED_FIRST, THEIRS, person_of
-from mnemark.text.extraction.english_words import is_job
+from mnemark.text.extraction.english_words import base_of_gerund, is_job
 from mnemark.text.extraction.hosting import OURS as DEPLOYED
 from mnemark.text.extraction.hosting import THERE as HOSTED
 from mnemark.text.extraction.hosting import host
@@ -317,6 +317,15 @@ _ADDRESSED: Final = lazy_pattern(
 """An instruction to the agent: an imperative, or what must be so."""
 
 
+def _no_more_rule(match: re.Match[str], _: Clause) -> list[Found]:
+    """Read which standing instruction is over: "stop answering in such short sentences"."""
+    verb = base_of_gerund(match["w"])
+    rest = " ".join(
+        re.sub(r"(?i)\b(?:such|so|those|all the time|any ?more|now|please)\b", " ", match["v"]).split()
+    )
+    return [Found("user", "rules", f"{verb} {rest}", over=True)] if verb != match["w"] and rest else []
+
+
 def _from_now_on(match: re.Match[str], clause: Clause) -> list[Found]:
     """Read an order that says at its end since when it holds: "answer briefly from now on"."""
     return _standing(match, clause) if _IMPERATIVE.match(match["v"]) else []
@@ -436,6 +445,7 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(r"(?i:please )?(?P<v>(?i:always|never) .{3,200})", _standing, type="rule", whole=True, importance=0.8, priority="permanent"),
     _rule(r"(?i:from now on|going forward|from here on|henceforth|in (?:the )?future),? (?:(?i:please|you should|you must|always) )*(?P<v>.{3,200})", _standing, type="rule", whole=True, importance=0.8, priority="permanent"),
     _rule(r"(?:(?i:please|and) )*(?P<v>(?i:don't|do not) (?:ever )?(?i:use|add|commit|push|write|put|mention|include|send|delete|create|install|edit|run|translate|format) .{3,160})", _general_ban, type="rule", whole=True, importance=0.7),
+    _rule(r"(?:(?i:please|and|also|so|now),? )*(?i:(?:you can )?stop|no need to keep|you need not keep) (?:(?i:always) )?(?P<w>[a-z]{2,12}ing) (?P<v>[^,]{3,80})", _no_more_rule, type="rule"),
     _rule(r"(?:(?i:please|and|also|so),? )*(?P<v>.{3,160}?),? (?i:from now on|going forward|from here on|henceforth)(?:,? (?i:please))?", _from_now_on, type="rule", whole=True, importance=0.8, priority="permanent"),
     _rule(r"(?:(?i:please|always) )*(?i:remember to) (?P<v>(?=.*\b(?i:all|every|any|each|always)\b).{3,160})", _standing, type="rule", whole=True, importance=0.7, priority="permanent"),
     _rule(r"(?P<v>(?i:every|each|all) \w+(?: \w+)? (?i:must|should|has to|have to|needs to|need to) .{3,160})", _standing, type="rule", whole=True, importance=0.7, priority="permanent"),

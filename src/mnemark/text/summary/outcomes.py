@@ -158,6 +158,9 @@ def left_over(sentence: str) -> tuple[str, bool]:
 
 
 _CLOSING: Final = lazy_pattern(r"^(?:all )?(?:done|finished|completed|已?完成)\s*[:：]\s*\S", re.IGNORECASE)
+_CLOSING_LABEL: Final = lazy_pattern(
+    r"^(?:all )?(?:done|finished|completed|已?完成)\s*[:：]\s*(?=\S)", re.IGNORECASE
+)
 _LEFT: Final = lazy_pattern(
     r"^(?:(?P<open>(?:still )?open|pending|unresolved|待定|待确认)|(?:still )?(?:to-?do|left(?: to do)?|remaining)|next(?: steps?)?|待办(?:事项)?|下一步|未完成|遗留|剩下)\s*[:：]\s*(?=\S)",
     re.IGNORECASE,
@@ -167,6 +170,12 @@ _NO_LEFT: Final = lazy_pattern(
     re.IGNORECASE,
 )
 """What names nothing, is a path to click through, offers or supposes."""
+
+
+def result_text(sentence: str) -> str:
+    """Return a result without a label before it: "Done: retry, typo." is "Retry, typo."."""
+    words = _CLOSING_LABEL.sub("", sentence) or sentence
+    return words[:1].upper() + words[1:]
 
 
 def is_failure(sentence: str) -> bool:

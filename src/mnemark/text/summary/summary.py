@@ -25,6 +25,7 @@ from mnemark.text.summary.outcomes import (
     is_result,
     is_step,
     left_over,
+    result_text,
     step_text,
 )
 from mnemark.text.summary.sentences import (
@@ -328,7 +329,9 @@ def _results(
         for one in replies
         if actions or _thanked(lines, one.turn) or (is_closing(one.text) and _is_last_word(lines, one.turn))
     ]
-    good = [one for one in trusted if is_result(one.text, by_owner=False)]
+    good = [
+        one._replace(text=result_text(one.text)) for one in trusted if is_result(one.text, by_owner=False)
+    ]
     final = max((one.turn for one in replies), default=-1)
     first = next((one for one in replies if one.turn == final), None)
     happy = _thanked(lines, final)
