@@ -237,8 +237,8 @@ _READINGS: Final[tuple[tuple[str, Reading], ...]] = (
      _date),
     (rf"{_OF_YEAR}?(?<![\d.个{_N}十])(?P<m>{_MONTH})月?{_TO}(?P<m2>{_MONTH})月(?![{_N}\d]){_PART}",
      _month),
-    (rf"{_OF_YEAR}?(?<![\d.个第{_N}十])(?P<m>{_MONTH})(?P<m2>(?!))? ?"
-     rf"月(?! ?[{_N}\d]* ?[日号]|饼|球|亮|光|票|嫂|子){_PART}",
+    ((rf"{_OF_YEAR}?(?<![\d.个第{_N}十])(?P<m>{_MONTH})(?P<m2>(?!))? ?"
+      rf"月(?! ?[{_N}\d]* ?[日号]|饼|球|亮|光|票|嫂|子){_PART}"),
      _month),
     (rf"(?:{_OF_YEAR})(?P<season>[春夏秋冬])[天季]?", _season),
     (r"(?<![四青])(?P<season>[春夏秋冬])(?:天|季(?!节))", _season),
