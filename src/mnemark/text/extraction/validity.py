@@ -33,6 +33,9 @@ _EVENT_ZH: Final = (
 _DATE_ZH: Final = lazy_pattern(
     rf"^(?:对了[，,]?)?(?:我们?|咱们)?\s*\x01+(?:我们?)?(?:要|得|还)?(?:有(?:个|一个|一场|一次)?|约了)?(?P<v>(?!的)[^，,。？?：:（）()、要计\x01]{{0,10}}?(?:{_EVENT_ZH})(?!开得|的事)[^，,。？?了：:（）()、再要\x01]{{0,4}})$"
 )
+_GOES_ON: Final = lazy_pattern(
+    r"(?i), (?:so |because |as |since )?(?!if\b|but\b|unless\b|maybe\b|or\b|right\b)[^,]{3,60}$"
+)
 _DUE_ZH: Final = lazy_pattern(
     r"^(?:(?P<of>[^，,。？?\x01]{2,12}?)的)?(?P<p>截止日期|截止时间|期限|发布日期|上线日期|上线时间|发布日|上线日|上线|发布)(?:时间)?(?:已经|又)?(?:定在|定于|改到|推迟到|延期到|延到|提前到|(?<!线)(?<!布)(?:是|为|在))\s*\x01+(?:[，,][^\x01？?]{0,30})?$"
 )
@@ -95,7 +98,7 @@ def dated(sentence: Sentence, time: datetime) -> list[Found]:
     tail = text[end:].strip(" .。!！")
     marked = f"{text[:start]}\x01{text[end:].rstrip(' .。!！')}"
     when = f"{day:%Y-%m-%d}{_clock(text)}"
-    if (match := _DUE.match(marked)) and len(tail) < 16:
+    if (match := _DUE.match(marked)) and (len(tail) < 16 or _GOES_ON.match(tail)):
         what = match["of"] or match["of0"] or "project"
         predicate = "deadline" if match["p"].lower() in {"deadline", "due date"} else "release date"
         return [Found(what, predicate, f"{day:%Y-%m-%d}")]

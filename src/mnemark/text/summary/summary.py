@@ -367,7 +367,8 @@ def _is_last_word(lines: Sequence[Line], turn: int) -> bool:
 
 
 _OBJECTS: Final = lazy_pattern(
-    r"(?i)\b(?:but|still|not|never|wrong)\b|n['’]t\b|但|不过|可是|还(?:在|是|有|没|不)|[没不](?!客气|错|用谢|问题|事|过)|(?<![没不])错"
+    r"(?i)\b(?:but|still|wrong)\b|\b(?:is|are|was|does|did)(?: not|n['’]t)\b|"
+    r"但|不过|可是|还(?:在|是|有|没|不)|不对|不行|没(?:修|改|用|成功|好)|错了"
 )
 """Takes back thanks: "Thanks, but it still fails"."""
 
