@@ -298,7 +298,7 @@ def _standing(match: re.Match[str], _: Clause) -> list[Found]:
 _SAYS_THAT: Final = lazy_pattern(r"(?i)(?<=\b(?:say|ell|now|ink|ure|aim) )that(?= (?!\w+$))")
 """A "that" which points to nothing: "before you say that something is done"."""
 _REASON: Final = lazy_pattern(
-    r"(?i), (?:because |since |as )?(?:it|they|that)(?:'s|'re| is| are) (?!.*\b(?:now|today|yet|currently|broken|failing|still|again)\b)[^,]{3,60}$"
+    r"(?i), (?:because |since |as )?(?:it|they|that)(?:'s|'re| is| are) (?![^,]{0,60}\b(?:now|today|yet|currently|broken|failing|still|again)\b)[^,]{3,60}$"
 )
 """Why an order holds, behind it: "…, it's frozen until January"."""
 
@@ -332,7 +332,7 @@ def _from_now_on(match: re.Match[str], clause: Clause) -> list[Found]:
 
 
 _IMPERATIVE: Final = lazy_pattern(
-    rf"(?i)(?:(?:please|always|never|only|do not|don't)[, ]+)*(?!make sure|have\b|order\b|show\b|test\b|report\b|start\b|end\b){_WORK.pattern.removeprefix('(?i)').removeprefix(chr(92) + 'b')}"
+    rf"(?i)^(?:(?:please|always|never|only|do not|don't)[, ]{1, 2}){0, 3}+(?!make sure|have\b|order\b|show\b|test\b|report\b|start\b|end\b){_WORK.pattern.removeprefix('(?i)').removeprefix(chr(92) + 'b')}"
 )
 
 
