@@ -332,7 +332,7 @@ def _from_now_on(match: re.Match[str], clause: Clause) -> list[Found]:
 
 
 _IMPERATIVE: Final = lazy_pattern(
-    rf"(?i)^(?:(?:please|always|never|only|do not|don't)[, ]{1, 2}){0, 3}+(?!make sure|have\b|order\b|show\b|test\b|report\b|start\b|end\b){_WORK.pattern.removeprefix('(?i)').removeprefix(chr(92) + 'b')}"
+    rf"(?i)^(?:(?:please|always|never|only|do not|don't)[, ]{{1,2}}){{0,3}}+(?!make sure|have\b|order\b|show\b|test\b|report\b|start\b|end\b){_WORK.pattern.removeprefix('(?i)').removeprefix(chr(92) + 'b')}"
 )
 
 
