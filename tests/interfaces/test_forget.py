@@ -3,6 +3,7 @@
 import pytest
 
 from interfaces.conftest import Shell
+from mnemark import Memory
 
 NOTE = "# Day\n\n- 10:00 the blue heron stood in the garden pond\n- 11:00 午饭吃了牛肉面\n"
 
@@ -115,3 +116,47 @@ def test_the_last_change_after_a_revert_is_the_revert_and_not_the_scratchpad_tha
     assert "parser" not in pad
     assert "no longer forgotten: turns and notes" in shell("undo").out
     assert (shell.folder / "SCRATCHPAD.md").read_text() == pad
+
+
+def test_undo_takes_back_what_the_person_did_not_what_followed_by_itself(shell: Shell) -> None:
+    shell("init")
+    shell("remember", "favorite tea", "oolong")
+    shell("add", "I live in Oslo.", "--session", "s")
+    for text in ("Can you fix the parser?", "We decided to use SQLite for the index."):
+        shell("add", text, "--session", "s")
+    shell("sessions", "end", "s")
+    assert shell("undo").out == "removed the fact: user favorite tea: oolong\n"
+    assert "Oslo" in shell("facts").out
+    assert "use SQLite" in shell("undo").out  # nothing of theirs is left: the last automatic change
+
+
+def test_undo_leaves_what_changed_by_itself_in_another_scope(shell: Shell) -> None:
+    shell("init")
+    with Memory.open(shell.folder, config={"embedder": "none"}) as memory:
+        session = memory.session("s", project="shop")
+        for text in (
+            "Can you fix the parser?",
+            "We decided to use SQLite.",
+            "I still need to write the guide.",
+        ):
+            session.add("user", text)
+        session.end()
+    before = shell.state()
+    refused = shell("undo")
+    assert (refused.code, refused.out) == (3, "")
+    assert "nothing was changed here; the last change elsewhere: `mnemark undo " in refused.err
+    assert {
+        path for path, state in shell.state().items() if before.get(path) != state and path.endswith(".md")
+    } == set()
+    shell("remember", "test command", "make test", "--scope", "projects/shop")
+    assert "make test" in shell("undo").out  # one's own change, wherever
+
+
+def test_undo_names_an_erasure_as_the_last_change_though_notes_followed(shell: Shell) -> None:
+    shell("init")
+    shell("remember", "favorite tea", "oolong")
+    shell("remember", "city", "Oslo")
+    shell("forget", "--query", "Oslo", "--erase", "--yes")
+    refused = shell("undo")
+    assert (refused.code, "erasure, which cannot be undone" in refused.err) == (2, True)
+    assert "oolong" in shell("facts").out

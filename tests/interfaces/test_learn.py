@@ -25,3 +25,24 @@ def test_agents_as_json(shell: Shell, tmp_path: Path) -> None:
     done = shell(*arguments).data
     assert [one["path"] for one in done["changes"]] == [one["path"] for one in planned["changes"]]
     assert all(Path(one["path"]).read_text(encoding="utf-8") == one["diff"] for one in done["changes"])
+
+
+def test_a_folder_of_notes_says_what_is_missing(shell: Shell) -> None:
+    shell("init")
+    shell.write("notes.md", "I live in Ghent.\n")
+    said = shell("learn").err
+    assert "found 0 facts" in said
+    assert "There are no conversations here" in said
+    assert "mnemark import" in said
+    shell("add", "Good morning!", "--session", "s")
+    for _ in range(2):  # nothing learned from what is there, then nothing new
+        assert "There are no conversations" not in shell("learn").err
+
+
+def test_a_fact_without_a_property_is_refused(shell: Shell) -> None:
+    shell("init")
+    for empty in ("", "  "):
+        refused = shell("remember", empty, "x")
+        assert (refused.code, refused.out) == (2, "")
+        assert 'mnemark remember "favorite tea" oolong' in refused.err
+    assert shell("facts", "--json").data == {"facts": []}

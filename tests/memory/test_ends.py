@@ -302,3 +302,23 @@ def test_an_end_by_kind_leaves_two_of_that_kind(memory: Memory) -> None:
     assert learned(memory, 5, "pets", "猫", over=True) == []
     assert learned(memory, 6, "pets", "一只白猫", over=True) == ["ended: 一只白猫"]
     assert learned(memory, 7, "pets", "猫", over=True) == ["ended: 一只黑猫"]
+
+
+def test_a_standing_instruction_ends_where_it_is_to_stop(tmp_path: Path) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        log = memory.session("s")
+        log.add("user", "Answer in short sentences from now on please.")
+        log.add("user", "Never push to main.")
+        memory.learn()
+        assert {one.value for one in memory.facts()} == {"Answer in short sentences", "Never push to main"}
+        for said in (
+            "Stop laughing in short sentences.",
+            "Don't stop answering in short sentences.",
+            "They stop answering in short sentences.",
+        ):
+            log.add("user", said)
+        memory.learn()
+        assert "Answer in short sentences" in {one.value for one in memory.facts()}
+        log.add("user", "Stop answering in such short sentences, I need a bit more explanation again.")
+        memory.learn()
+        assert [one.value for one in memory.facts()] == ["Never push to main"]

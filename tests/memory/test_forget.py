@@ -403,4 +403,62 @@ def test_other_spellings_are_named_where_nothing_is_found(memory: Memory, line: 
 
 def test_a_name_with_a_form_of_another_is_not_named(memory: Memory) -> None:
     write(memory, "notes.md", "- the annual fee\n- Anna\n")
-    assert memory.forget(query="Ann").related == ()
+    receipt = memory.forget(query="Ann")
+    assert (receipt.action, [one.words for one in receipt.related]) == ("nothing", ["- Anna"])
+
+
+@pytest.mark.parametrize(
+    ("line", "query", "hidden"),
+    [
+        ("we install with npm here", "npm", True),
+        ("用npm安装", "npm", True),
+        ("the npm_config file", "npm", True),
+        ("the (npm) registry", "npm", True),
+        ("we install with pnpm here", "npm", False),
+        ("npm2 is another", "npm", False),
+        ("a café_au_lait", "au lait", False),
+        ("order 4711-0815", "4711", True),
+        ("key sk-47110815", "4711", True),  # of a number or key a part counts
+        ("昨天吃了牛肉面", "牛肉", True),
+    ],
+)
+def test_words_are_hidden_whole_and_a_part_of_a_word_is_named(
+    memory: Memory, line: str, query: str, *, hidden: bool
+) -> None:
+    write(memory, "notes.md", f"{line}\n")
+    receipt = memory.forget(query=query)
+    assert receipt.action == ("hidden" if hidden else "nothing")
+    if not hidden and query in line:
+        assert [one.ref for one in receipt.related] == ["notes.md#L1"]
+
+
+def test_erasing_takes_parts_of_words_too(memory: Memory) -> None:
+    write(memory, "notes.md", "we install with pnpm here\nand more\n")
+    assert memory.forget(query="npm", erase=True).action == "erased"
+    assert (memory.root / "notes.md").read_text() == "and more\n"
+
+
+def test_of_two_facts_of_one_sentence_the_one_that_is_meant_is_hidden(memory: Memory) -> None:
+    log = memory.session("cli:a")
+    log.add("user", "I was born in Recife but I have lived in Porto for eleven years.")
+    memory.learn()
+    receipt = memory.forget(query="Recife")
+    assert [fact.value for fact in memory.facts()] == ["Porto"]
+    assert ["Porto" in one.words for one in receipt.kept] == [True]
+    assert "Learned from the same turn, not hidden" in receipt.text
+    assert not said(memory, "Recife")
+    memory.undo()
+    assert {fact.value for fact in memory.facts()} == {"Recife", "Porto"}
+    # Words that no fact has, or the turn itself: all that was learned from it goes with it.
+    assert memory.forget(query="eleven years").kept == ()
+    assert list(memory.facts()) == []
+    memory.undo()
+    memory.forget(f"{log.path}#L2")
+    assert list(memory.facts()) == []
+
+
+def test_erasing_takes_all_facts_of_a_turn(memory: Memory) -> None:
+    memory.session("cli:a").add("user", "I was born in Recife but I have lived in Porto for eleven years.")
+    memory.learn()
+    assert memory.forget(query="Recife", erase=True).kept == ()
+    assert list(memory.facts()) == []

@@ -420,3 +420,17 @@ def test_a_long_queue_slows_neither_recall_nor_learning(asking: Memory, count: i
     connection.close()
     after = min(once(f"I like other{number}.") for number in range(5))
     assert after < 3 * before + 0.05, f"{before * 1000:.0f} ms, then {after * 1000:.0f} ms"
+
+
+def test_a_name_keeps_its_capitals_in_its_file_and_in_core_memory(tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "agent", config={"embedder": "none"}) as memory:
+        memory.session("s").add("user", "My daughter Mia has a recital, so I leave early.")
+        memory.learn()
+        memory.consolidate()
+        memory.sync()
+        assert [(one.subject, one.value) for one in memory.facts(subject="mia")] == [("Mia", "daughter")]
+        assert "- Mia relation: daughter" in (memory.root / "MEMORY.md").read_text()
+        memory.remember("city", "Oslo", subject="user")
+    written = (tmp_path / "agent/memory/facts/mia.md").read_text()
+    assert "subject: Mia" in written
+    assert "subject:" not in (tmp_path / "agent/memory/facts/user.md").read_text()

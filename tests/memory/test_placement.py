@@ -191,3 +191,18 @@ def test_with_one_memory_everything_stays_where_it_was_said(tmp_path: Path) -> N
         talk.add("user", "I live in Leeds.")
         memory.learn()
         assert [fact.scope for fact in memory.facts(scope="projects/shop")] == ["projects/shop"]
+
+
+@pytest.mark.parametrize(
+    ("predicate", "value", "sentence", "project"),
+    [
+        ("name", "Dana", "I'm Dana, I run a small shop in Porto and this repo is its web shop", False),
+        ("城市", "杭州", "我在杭州，这个项目是我的博客", False),
+        ("package manager", "pnpm", "I'm Dana and this repo uses pnpm", True),
+        ("rules", "answer in English", "In this project, always answer in English", True),
+    ],
+)
+def test_who_somebody_is_goes_with_them_though_the_sentence_names_the_project(
+    predicate: str, value: str, sentence: str, *, project: bool
+) -> None:
+    assert is_of_project(Statement("user", predicate, value, sentence=sentence)) is project

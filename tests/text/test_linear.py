@@ -204,6 +204,8 @@ ARRANGED: Final[dict[str, Call]] = {
     ),
     "summary.topics.is_common": lambda text: topics.is_common(text, _LANGUAGE),
     "dates.written.dated": lambda text: written.dated(text, NOW, ahead=True),
+    "summary.outcomes.left_over": outcomes.left_over,
+    "summary.outcomes.result_text": outcomes.result_text,
     "summary.outcomes.is_result": lambda text: outcomes.is_result(text, by_owner=True),
     "summary.summary.overlap": lambda text: summary.overlap(text, text),
     "summary.summary.unfounded": lambda text: summary_check.unfounded(text[:2_000], text),

@@ -461,3 +461,72 @@ def test_where_a_project_runs_is_learned_only_where_it_is_asserted(said: str) ->
 )
 def test_each_of_two_joined_statements_is_learned(said: str, found: list[str]) -> None:
     assert [value for _, _, value in read(said)] == found
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("By the way my daughter Mia has a recital, so I'm off.", [("Mia", "relation", "daughter")]),
+        ("My brother Caio is visiting from Recife next week.", [("Caio", "relation", "brother")]),
+        ("I quit Neovim, it's Zed for me now.", [("user", "editor", "Zed")]),
+        ("I stopped using Chrome and now I use Firefox.", [("user", "browser", "Firefox")]),
+    ],
+)  # fmt: skip
+def test_who_a_named_relative_is_and_what_one_changed_to(
+    said: str, found: list[tuple[str, str, str]]
+) -> None:
+    assert read(said) == found
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "My brother Sunday is visiting.",
+        "My mom Googled it.",
+        "My dad Facebook is broken.",
+        "My daughter has a recital.",
+        "If my daughter Mia has a recital, I leave early.",
+        "Does my daughter Mia have a recital?",
+        "Tom said that my daughter Mia has a recital.",
+        "I quit Neovim, it's late for me now.",
+        "I quit Chrome, it's Zed for me now.",
+        "Jonas quit Neovim, it's Zed for him now.",
+    ],
+)
+def test_no_name_and_no_change_is_made_up(said: str) -> None:
+    assert not {predicate for _, predicate, _ in read(said)} & {"relation", "editor", "browser"}
+
+
+@pytest.mark.parametrize(
+    ("said", "day"),
+    [
+        ("Release is planned for 12 December.", "2026-12-12"),
+        ("Actually the release moved to 19 December, the translator is late.", "2026-12-19"),
+        ("The launch was postponed to 5 May.", "2026-05-05"),
+        ("上线时间定在 12 月 1 号。", "2026-12-01"),
+        ("上线推迟到 12 月 10 号，老周要出差。", "2026-12-10"),
+        ("发布日期改到12月10号。", "2026-12-10"),
+    ],
+)
+def test_a_release_and_when_it_moves(said: str, day: str) -> None:
+    ((_, predicate, value),) = read(said)
+    assert (predicate_key(predicate), value) == ("release date", day)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Release notes are planned for 12 December.",
+        "Was the release moved to 19 December?",
+        "If the release moved to 19 December, tell me.",
+        "The release was on 12 January.",
+        "Their release moved to 19 December.",
+        "The meeting room moved to 19 December Street.",
+        "上线在 12 月 1 号吗？",
+        "如果上线推迟到 12 月 10 号，告诉我。",
+        "他们上线推迟到 12 月 10 号。",
+        "上线推迟了。",
+    ],
+)
+def test_no_release_date_is_made_up(said: str) -> None:
+    assert "release date" not in {predicate_key(predicate) for _, predicate, _ in read(said)}

@@ -297,3 +297,38 @@ def test_what_a_team_no_longer_uses_ends_nothing_of_its_owner() -> None:
     assert ends("我们不再用 SQLite 了。") == [("project", "database", "SQLite")]
     assert ends("我们不再用 SQLite 了，评论功能换成 PostgreSQL。") == [("project", "database", "SQLite")]
     assert ends("我不再用 SQLite 了。") == [("user", "database", "SQLite")]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("我女朋友小雨下周三生日", [("小雨", "relation", "女朋友"), ("小雨", "birthday", "3月18日")]),
+        ("我女朋友小雨周日生日，送什么。", [("小雨", "relation", "女朋友"), ("小雨", "birthday", "3月15日")]),
+        ("我女朋友小雨的生日是11月25日", [("小雨", "relation", "女朋友"), ("小雨", "birthday", "11月25日")]),
+        ("我妈下周三生日", [("妈妈", "birthday", "3月18日")]),
+        ("搬家了，现在住在滨江，离公司近。", [("user", "city", "滨江")]),
+        ("我最近升职了，现在是产品总监。", [("user", "job", "产品总监")]),
+    ],
+)  # fmt: skip
+def test_names_end_before_a_time_and_news_name_nobody(text: str, found: list[tuple[str, str, str]]) -> None:
+    assert [(one.subject, one.predicate, one.value) for one in extract(text, time=NOW)] == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我女朋友小雨下周三过来",
+        "我女朋友下周三要去北京",
+        "我女朋友小雨下周三生日吗？",
+        "听说我女朋友小雨下周三生日",
+        "下周三公司生日会",
+        "他搬家了，现在住在滨江。",
+        "小雨给我打电话。搬家了，现在住在滨江。",
+        "公司搬家了，现在住在滨江。",
+        "搬家了吗，现在住在滨江？",
+        "老周最近升职了，现在是产品总监。",
+    ],
+)
+def test_others_news_and_other_days_leave_nothing(text: str) -> None:
+    wrong = {"birthday", "city", "job"}
+    assert not wrong & {one.predicate for one in extract(text, time=NOW)}

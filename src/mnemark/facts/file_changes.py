@@ -133,7 +133,9 @@ def applied(text: str, path: str, change: Fact | Confirmation, zone: tzinfo) -> 
 def _comment(fact: Fact) -> dict[str, str]:
     """Return the fields of a fact's comment, without those that say what is assumed without them."""
     derived = {fact.since, _to_second(time_in_id(fact.id))}
-    same = subject_key(subject_of(fact.path)) == subject_key(fact.subject)
+    key, path_subject = subject_key(fact.subject), subject_of(fact.path)
+    # A file's name is in small letters: the capitals of a name are kept beside it.
+    same = subject_key(path_subject) == key and (key in _CHINESE_TITLES or path_subject == fact.subject)
     return {
         "id": fact.id,
         "type": "" if fact.type == "fact" else fact.type,

@@ -95,6 +95,7 @@ formatter project 格式化工具
 type checker project 类型检查工具
 test framework project 测试框架
 build tool project 构建工具
+site generator project 建站工具
 backend framework project 后端框架
 frontend framework project 前端框架
 ci project 持续集成

@@ -65,7 +65,7 @@ def remember(
 
     A new value for the same subject and predicate replaces the old one; `mnemark facts --history` shows both.
     """
-    if value is None:
+    if value is None or not predicate.strip():
         raise UsageError(
             'a fact needs a property and a value: mnemark remember "favorite tea" oolong; '
             'to note a sentence: mnemark add "…"'

@@ -18,7 +18,8 @@ def forget(
     *,
     workspace_: options.Workspace = None,
     query: Annotated[
-        str | None, typer.Option(metavar="WORDS", help="Everything that contains exactly this text.")
+        str | None,
+        typer.Option(metavar="WORDS", help="Everything that contains exactly this text, words as a whole."),
     ] = None,
     session: Annotated[str | None, typer.Option(metavar="ID", help="All turns of this session.")] = None,
     origin: Annotated[

@@ -49,6 +49,7 @@ def learn(
 
         from mnemark.files import layout
         from mnemark.files.config import load_reported
+        from mnemark.memory.learning.by_rule import has_sessions
         from mnemark.memory.learning.by_rule import learn as by_rule
         from mnemark.memory.sessions.reading import learn_all
         from mnemark.text.dates.clock import local_now
@@ -68,13 +69,16 @@ def learn(
         ignored = [one.reason for one in load_reported(root).problems if one.path == layout.CONFIG]
         report = replace(report, notes=(*report.notes, *ignored))
         waiting, next_try = state.waiting(now), state.next_try(now)
+        none_there = not report.turns and not has_sessions(memory.root)
     if json:
         out_json(to_builtins(report) | ({"retried": count} if retry else {}))
     else:
-        _show(report, waiting, next_try, dry_run=dry_run)
+        _show(report, waiting, next_try, dry_run=dry_run, none_there=none_there)
 
 
-def _show(report: "Report", waiting: "Waiting", next_try: "datetime | None", *, dry_run: bool) -> None:
+def _show(
+    report: "Report", waiting: "Waiting", next_try: "datetime | None", *, dry_run: bool, none_there: bool
+) -> None:
     for fact in report.facts:
         out(f"{safe_line(fact.subject)} {safe_line(fact.predicate)}: {safe_line(fact.value)} ({fact.status})")
         out(style(f"  {fact.ref}  {safe_line(fact.quote)}", DIM))
@@ -85,6 +89,12 @@ def _show(report: "Report", waiting: "Waiting", next_try: "datetime | None", *, 
         f"Read {render.counted(report.turns, 'new turn')} in "
         f"{render.counted(report.sessions, 'session')}; found {render.counted(new, 'fact')}."
     )
+    if none_there:
+        say(
+            "There are no conversations here: facts are learned from sessions, not from notes, which are "
+            "searched as they are. Record some with `mnemark connect` or `mnemark add --session`, import "
+            "them with `mnemark import`, or state a fact with `mnemark remember`."
+        )
     if report.asked:
         say(
             f"The language model answered {render.counted(report.asked, 'request')}: "

@@ -13,7 +13,7 @@ def undo(
         typer.Argument(
             metavar="[ID]",
             help="The id of a change or group of changes (see `mnemark log`), or of what was reviewed. "
-            "Default: the last change.",
+            "Default: your own last change in this memory.",
         ),
     ] = None,
     *,
@@ -26,8 +26,11 @@ def undo(
     Undoing a fact removes it from its file and restores the value before it; forgotten text is found again,
     and what was reviewed waits again.
     """
-    with workspace.opened(workspace.locate(workspace_)) as memory:
-        done = memory.undo(id_)
+    at = workspace.place(workspace_)
+    with workspace.opened(at.root) as memory:
+        from mnemark.memory.undo.undo import undo as undo_change
+
+        done = undo_change(memory, id_, scopes=("", *(at.scopes(None) or ())))
     if json:
         output.out_json({"undone": done})
         return

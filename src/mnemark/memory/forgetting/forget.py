@@ -50,7 +50,9 @@ def forget(
         ws: the workspace.
         ref: `path#L12`, `path#L12-L14` or a whole file, as hits name them; or the id of a turn or fact.
         query: what holds these very words, letter for letter; `related` of the receipt names what has other
-            forms of them, and stays.
+            forms of them, or them inside a longer word, and stays. Of the facts of one turn only those that
+            have the words are hidden, if any has; `kept` names the others. `erase` takes parts of words and
+            all facts of a turn.
         session: the turns of the session of that id. With `origin` and `since`, those that fit all.
         origin: turns and facts of that origin.
         since: turns and facts recorded from then on (a datetime, ISO text, or words such as "last week").
@@ -78,7 +80,7 @@ def forget(
         raise UsageError("git can only be used together with erase")
     if not dry_run and ws.readonly:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to forget")
-    finder = Selector(ws, wanted)
+    finder = Selector(ws, wanted, by_words=not erase)
     items = finder.find()
     unread = tuple(f"{path}: {reason}; not searched" for path, reason in finder.unread.items())
     if not items:
@@ -92,7 +94,8 @@ def forget(
     hidden = "" if dry_run else hide(ws, items, {"asked": {k: v for k, v in asked.items() if v}})
     return Receipt(
         id=hidden, action="hidden", dry_run=dry_run, items=forgotten(items, ws.visible),
-        places=_places(items), still=unread, related=_related(ws, wanted, items),
+        places=_places(items), still=unread, kept=forgotten(finder.kept, ws.visible),
+        related=_related(ws, wanted, [*items, *finder.kept]),
     )  # fmt: skip
 
 

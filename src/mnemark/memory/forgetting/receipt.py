@@ -68,6 +68,8 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     waiting: tuple[str, ...] = ()
     related: tuple[Forgotten, ...] = ()
     """What holds other forms of the words of a query, as "Peanut" for "peanuts", and stays."""
+    kept: tuple[Forgotten, ...] = ()
+    """Facts of a hidden turn that say something else than the query, and stay."""
 
     @property
     def text(self) -> str:
@@ -130,6 +132,9 @@ def _lines(receipt: Receipt) -> list[str]:
         (late, receipt.waiting),
     ):
         lines += [title, *indented(rows)] if rows else []
+    if receipt.kept:
+        lines.append("Learned from the same turn, not hidden (forget it by its ref):")
+        lines += indented(map(str, receipt.kept), _MAX_RELATED)
     lines += _related(receipt)
     if receipt.dry_run:
         lines.append("Nothing was changed.")

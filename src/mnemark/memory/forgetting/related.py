@@ -1,4 +1,4 @@
-"""Find text that holds other forms of the words of a query, such as "Peanut" for "peanuts".
+"""Find text that holds other forms of the words of a query, such as "Peanut" for "peanuts", "pnpm" for "npm".
 
 Forgetting takes exactly the words that were given. What is close to them is only named, so that a person can
 decide about it.
@@ -48,6 +48,7 @@ class _Forms:
 
     def __init__(self, query: str) -> None:
         folded = normalize(query)
+        self._query = query.strip()
         words = list(dict.fromkeys(_LATIN.findall(folded)))
         self._others = list(dict.fromkeys(_OTHERS.findall(folded)))
         few = 0 < len(words) + len(self._others) <= _MAX_WORDS
@@ -58,6 +59,8 @@ class _Forms:
         return bool(self._words or self._others)
 
     def found_in(self, text: str) -> bool:
+        if self._query in text:  # inside a longer word
+            return True
         folded = normalize(text)
         return all(other in folded for other in self._others) and all(
             any(stem(match) == stemmed for match in pattern.findall(folded))

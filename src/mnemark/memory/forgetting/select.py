@@ -1,5 +1,6 @@
 """Select the turns, lines of notes and facts to forget."""
 
+import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -128,6 +129,23 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return f"{self.path}#L{self.start_line}{last}"
 
 
+_LATIN: Final = r"[^\W\d_\u2e80-\U0010ffff]"
+_LETTERS: Final = lazy_pattern(rf"{_LATIN}+(?: {_LATIN}+)*")
+"""Words of an alphabet; what has digits or marks may be a key or a number, of which a part counts, too."""
+
+
+def as_words(query: str) -> re.Pattern[str] | None:
+    """Return a pattern of a query as whole words: "npm" is not in "pnpm"; None if it has no words alone.
+
+    >>> [bool(as_words("npm").search(text)) for text in ("pnpm", "用npm装", "npm's", "npms")]
+    [False, True, True, False]
+    """
+    if not _LETTERS.fullmatch(query.strip()):
+        return None
+    inside = r"[^\W_\u2e80-\U0010ffff]"
+    return re.compile(rf"(?:(?<!{inside})|(?<=\\[bfnrt])){re.escape(query.strip())}(?!{inside})")
+
+
 class Criteria(NamedTuple):
     """Selection criteria; an item has to match all that are given."""
 
@@ -144,7 +162,8 @@ class Criteria(NamedTuple):
 class Selector:
     """Find the items in the files of a workspace that match the criteria."""
 
-    def __init__(self, ws: OpenWorkspace, wanted: Criteria) -> None:
+    def __init__(self, ws: OpenWorkspace, wanted: Criteria, *, by_words: bool = False) -> None:
+        """`by_words`: take the query as whole words, and of facts those that have it, where any has."""
         self.root = ws.root
         self.facts: FactStore = ws.fact_store
         self.wanted = wanted
@@ -153,6 +172,10 @@ class Selector:
         self.unread: dict[str, str] = {}
         wanted_forms = forms(wanted.query) if wanted.query else ()
         self._query = [form.decode("utf-8", "replace") for form in wanted_forms]
+        self._by_words = by_words
+        self._words = as_words(wanted.query) if by_words else None
+        self.kept: list[Item] = []
+        """Facts learned from a selected turn that say something else than the query; by words alone."""
 
     @cached_property
     def scan(self) -> Scan:
@@ -289,6 +312,8 @@ class Selector:
         return not self._query or self._has_query(turn_text(turn))
 
     def _has_query(self, text: str) -> bool:
+        if self._words is not None:
+            return self._words.search(text) is not None
         return any(form in text for form in self._query)
 
     def _facts(self) -> Iterator[Item]:
@@ -300,12 +325,16 @@ class Selector:
         if wanted.scope not in {None, fact.scope} or wanted.origin not in {"", fact.origin}:
             return False
         words = f"{drop_comments(item.text, names_id)}\n{fact.predicate}\n{fact.value}"
-        about = fact.subject.casefold()  # a file's name has it in small letters
-        if self._query and not (
-            self._has_query(words) or any(form.casefold() in about for form in self._query)
-        ):
+        if self._query and not (self._has_query(words) or self._is_about(fact)):
             return False
         return wanted.since is None or self._is_since(fact, wanted.since)
+
+    def _is_about(self, fact: Fact) -> bool:
+        about = fact.subject.casefold()  # a file's name has it in small letters
+        words = as_words(self.wanted.query.casefold()) if self._words is not None else None
+        if words is not None:
+            return words.search(about) is not None
+        return any(form.casefold() in about for form in self._query)
 
     def _is_since(self, fact: Fact, since: datetime) -> bool:
         start = _in_utc(since, self.zone)
@@ -348,7 +377,14 @@ class Selector:
         for turn in turns:
             lines[turn.path].add(turn.start_line)
         facts = self._all_facts() if lines else []
-        return [item for item, fact in facts if fact.source and only_from(fact.source, lines)]
+        derived = [(item, fact) for item, fact in facts if fact.source and only_from(fact.source, lines)]
+        if not (self._by_words and self._query):
+            return [item for item, _ in derived]
+        meant = {item.id for item, fact in derived if self._fact_matches(item, fact)}
+        named = {fact.source for item, fact in derived if item.id in meant}
+        self.kept = [item for item, fact in derived if fact.source in named and item.id not in meant]
+        kept = {item.id for item in self.kept}
+        return [item for item, _ in derived if item.id not in kept]
 
     def _notes_about(self, ids: frozenset[str]) -> Iterator[Item]:
         """Yield the lines of daily notes and the sections of the archive that name these observations."""

@@ -99,6 +99,11 @@ def _logs_of(ws: OpenWorkspace, session: str) -> list[tuple[str, SessionLog]]:
     return found or [(scope, log) for scope, log in _logs(ws.root) if log.id == session]
 
 
+def has_sessions(root: Path) -> bool:
+    """Return whether a workspace has any conversation to learn from."""
+    return next(_logs(root), None) is not None
+
+
 def _logs(root: Path) -> Iterator[tuple[str, SessionLog]]:
     """Yield the log of every session with its scope, the least recently modified first."""
     found = []

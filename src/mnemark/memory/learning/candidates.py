@@ -160,7 +160,7 @@ class CandidateWriter:
         for one in candidates:
             new = one.fact
             of_owner = one.is_of_owner or subject_key(new.subject) != "user"
-            order = new.type != "rule" or new.standing or is_addressed(new.quote or new.value)
+            order = new.type != "rule" or new.over or new.standing or is_addressed(new.quote or new.value)
             # Of a sentence that says what is no more, the end is kept, not the sentence.
             ends = bool(new.predicate) or new.over or (one.ref, new.quote) not in over
             if not (of_owner and order and ends):

@@ -24,6 +24,29 @@ _LONGEST: Final = 4_000
 """Characters of a statement that are looked at."""
 _PERSONS: Final = frozenset({"editor", "shell", "terminal", "os", "browser", "language"})
 """What a person has, in whichever project they work."""
+_OF_LIFE: Final = frozenset(
+    [
+        "name",
+        "nickname",
+        "age",
+        "birthday",
+        "gender",
+        "hometown",
+        "city",
+        "region",
+        "country",
+        "address",
+        "spouse",
+        "children",
+        "siblings",
+        "pets",
+        "health",
+        "allergies",
+        "diet",
+        "marital status",
+    ]
+)
+"""What a person is wherever they work, though the sentence names the project, too."""
 _WORK: Final = frozenset({"", "tools", "project"})
 """Topics of what projects are worked on with; also of what has no topic."""
 _VAGUE: Final = frozenset({"self", "work", "habits"})
@@ -50,11 +73,12 @@ def scope_for(said: Statement, scope: str) -> str:
 def is_of_project(said: Statement) -> bool:
     """Tell whether a statement is about the project that its owner works on, not about the owner."""
     text = (said.sentence or f"{said.predicate} {said.value}")[:_LONGEST]
-    if HERE.search(text):
-        return True
-    if EVERYWHERE.search(text):
-        return False
     subject = subject_key(said.subject)
+    of_life = subject == "user" and predicate_key(said.predicate) in _OF_LIFE
+    if HERE.search(text) and not of_life:
+        return True
+    if of_life or EVERYWHERE.search(text):
+        return False
     if subject == "project":
         return names_code(f"{said.predicate[:_LONGEST]} {text}") or not AT_HOME.search(text)
     if subject not in {"user", "agent"}:  # a person, or a thing: its name tells which, or what is said of it

@@ -40,7 +40,12 @@ class Undone(msgspec.Struct, frozen=True, kw_only=True):
     """The undone change for people; of an edit, the diff."""
 
 
-def undo(ws: OpenWorkspace, id: str | None = None) -> list[Undone]:  # noqa: A002 - the word of the file format
+def undo(
+    ws: OpenWorkspace,
+    id: str | None = None,  # noqa: A002 - the word of the file format
+    *,
+    scopes: Collection[str] | None = None,
+) -> list[Undone]:
     """Undo a change; the journal keeps the change and the undo.
 
     A fact is deleted from its file, and the one that it superseded is valid again; hidden items are shown
@@ -51,6 +56,8 @@ def undo(ws: OpenWorkspace, id: str | None = None) -> list[Undone]:  # noqa: A00
         ws: the workspace.
         id: id of the change in the journal, of a group of edits (all are undone, the last first), or of what
             was accepted or rejected. By default the last change of this machine that can be undone.
+        scopes: where the person is; "" alone is everywhere. Without an id, their own last change there goes
+            before automatic ones, and no automatic change of another scope is undone.
 
     Raises:
         NotFoundError: there is no such change, or it was undone before.
@@ -58,14 +65,16 @@ def undo(ws: OpenWorkspace, id: str | None = None) -> list[Undone]:  # noqa: A00
     """
     ws.check_writable("take changes back")
     started = datetime.now(UTC)
-    done = _undo_changes(ws, id)
+    done = _undo_changes(ws, id, scopes)
     withdraw_all(ws)
     follow(ws)
     commit_undo(ws, id or done[-1].id, [one.id for one in done], started)
     return done
 
 
-def _undo_changes(ws: OpenWorkspace, identifier: str | None) -> list[Undone]:
+def _undo_changes(
+    ws: OpenWorkspace, identifier: str | None, scopes: Collection[str] | None = None
+) -> list[Undone]:
     unread = _unread(ws, own=identifier is None)
     known = undoable(ws, own=identifier is None)
     if unread and identifier not in known:
@@ -83,7 +92,7 @@ def _undo_changes(ws: OpenWorkspace, identifier: str | None) -> list[Undone]:
                 "the last change was a revert, which cannot be undone as a whole: remember its facts again; "
                 "to undo an earlier change, give its id from `mnemark log`"
             )
-        last = max(known)
+        last = max(known) if scopes is None else _last_of_person(ws, known, scopes)
         return [_undo(ws, _decision_of(ws, _group_of(ws, last), known) or last, known)]
     if one := identifier if identifier in known else _decision_of(ws, identifier, known):
         return [_undo(ws, one, known)]
@@ -94,6 +103,43 @@ def _undo_changes(ws: OpenWorkspace, identifier: str | None) -> list[Undone]:
     if _is_erasure(ws, identifier):
         raise UsageError("erased text cannot be restored")
     raise NotFoundError(f"there is no change {identifier!r} that can be undone; `mnemark log` shows the ids")
+
+
+def _last_of_person(ws: OpenWorkspace, known: Mapping[str, What], scopes: Collection[str]) -> str:
+    """Return the last change that a person made by themselves in these scopes, else the last one there."""
+    log = ws.fact_store.log
+    edits = {edit.id: edit for edit in file_edits.entries(ws) if edit.id in known}
+    reviewed = {named for line, one in log.decisions.items() if line in known for named in one.ids}
+    own: list[str] = []
+    others: list[str] = []
+    for one, what in known.items():
+        match what:
+            case "remember":
+                fact = log.records[one]
+                scope, typed = fact.scope, fact.origin == "owner" and not fact.source
+            case "retract":
+                scope, typed = log.scopes[one], not log.retracted[one].source
+            case "accept" | "reject":
+                scope, typed = log.decisions[one].scope, True
+            case "edit":
+                scope, typed = scope_of(edits[one].path), edits[one].group in reviewed
+            case _:  # what is forgotten or pinned
+                scope, typed = "", True
+        if not scope or scope in scopes or (typed and not any(scopes)):
+            (own if typed else others).append(one)
+    if not (own or others):
+        raise NotFoundError(
+            f"nothing was changed here; the last change elsewhere: `mnemark undo {max(known)}` "
+            "(`mnemark log` lists all)"
+        )
+    for last, name in ((_last_erasure(ws), "an erasure"), (_last_revert(ws), "a revert")):
+        shown_again = name == "a revert" and own and known[max(own)] == "forget"  # its turns can be shown
+        if own and last > max(own) and not shown_again:
+            raise UsageError(
+                f"your last change was {name}, which cannot be undone; to undo an earlier change, give its "
+                "id from `mnemark log`"
+            )
+    return max(own or others)
 
 
 def _is_erasure(ws: OpenWorkspace, identifier: str) -> bool:

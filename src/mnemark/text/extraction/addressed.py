@@ -93,7 +93,7 @@ def _is_addressed_en(text: str) -> bool:
     rest = _STANDING.sub("", text, count=1)
     order = _ORDER.match(rest) or _ORDER.match(_LATER.sub("", text, count=1))
     if order is not None:
-        return order["works"] is not None or _WORK.search(text) is not None
+        return order["works"] is not None or "`" in text or _WORK.search(text) is not None
     must = _MUST.match(rest)
     return must is not None and _WORK.search(must[0]) is not None and not _OF_OTHERS.search(text)
 

@@ -35,7 +35,7 @@ _UNSURE: Final = lazy_pattern(
 def before_question(sentence: Sentence) -> Sentence | None:
     """Return the clauses about the speaker before the question of a sentence; None where there are none."""
     text = sentence.blotted
-    if not text.rstrip().endswith(("?", "？", "吗", "呢", "吗。", "呢。")):
+    if not text.rstrip().endswith(("?", "？", "吗", "呢", "么", "吗。", "呢。", "么。")):
         return None
     chinese = _HAN.search(text) is not None
     start = (_ABOUT_SELF_ZH if chinese else _ABOUT_SELF).match(text)

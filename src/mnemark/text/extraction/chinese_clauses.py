@@ -60,6 +60,8 @@ _NAMED_FIRST: Final = lazy_pattern(
 NO_NAME: Final = "周[一二三四五六日天末]|高[中考兴一二三]|白天|马上|方[便面]|万一|金融|余下|江边|于是|许多|何[时况]|老[样是说家]|小[时区学]|常[常年]|程序|严重|史上|任何|孔|汤|石"
 """Begins of words that look like a name: 周末, 高中, 老样子."""
 _NAME: Final = lazy_pattern(rf"(?!{NO_NAME})(?P<name>{PERSON})")
+_TIME_WORD: Final = lazy_pattern("[上下这本](?:周|星期|礼拜|个?月)|[今明后昨前去](?:天|晚|早|年)")
+"""A word for a time, whose beginning is no end of a name: 小雨|下周三."""
 _POSSESSED: Final = lazy_pattern("的?(?:家|那儿|那边|店|公司|单位|学校|同学|同事|朋友|老师|房间|手机)")
 _WITH: Final = lazy_pattern("(?:和|跟|与|同|还有|、|以及)")
 _BLANK: Final = lazy_pattern(f"(?<={HAN}) (?=[A-Za-z0-9])|(?<=[A-Za-z0-9]) (?={HAN})")
@@ -124,6 +126,8 @@ def read(part: str) -> Iterator[Said]:
         yield Said(match["name"] or kin, kin, plain(rest), part)
         if not match["name"] and (named := _NAME.match(rest)):
             for end in range(named.end(), 1 if _HAN_FIRST.match(rest) else named.end() - 1, -1):
+                if rest[end - 1] == "的" or _TIME_WORD.match(rest, end - 1):
+                    continue
                 yield Said(rest[:end], kin, plain(rest[end:]), part)
         return
     if match := _OWN.fullmatch(text):

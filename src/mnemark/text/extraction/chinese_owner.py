@@ -218,6 +218,19 @@ def _plan(match: re.Match[str], clause: Clause) -> list[Found]:
     return [Found("user", "plans", f"{shown}（{day}）" if day else shown)] if good else []
 
 
+def _birthday(match: re.Match[str], clause: Clause) -> list[Found]:
+    """Read a birthday that is to come, by its day: 下周三生日."""
+    words = match["v"]
+    if not any((start, end) == (0, len(words)) for start, end, _ in spans(words, clause.time)):
+        return []
+    day = date_of(words, clause.time).split("-")
+    return [Found("user", "birthday", f"{int(day[1])}月{int(day[2])}日")] if len(day) == _DATE_PARTS else []
+
+
+_DATE_PARTS: Final = 3
+"""Year, month and day."""
+
+
 def _relation(match: re.Match[str], _: Clause) -> list[Found]:
     return [Found("user", "", match["v"])]
 
@@ -236,6 +249,7 @@ ANYONE: Final[tuple[Rule, ...]] = (
     _rule(rf"是{_A}(?:小|大)?(?P<v>女人|女性|女孩|女孩子|女生|男人|男性|男孩|男孩子|男生)", _gender, importance=0.5),
     _rule(r"的?生日(?:是|在|为)*\s*(?P<v>(?:[农阴阳]历)?(?:\d{4}年)?[\d一二三四五六七八九十]{1,3}月(?:份的?)?[\d一二三四五六七八九十初]{1,3}[日号]?|腊月\w{2,3}|\d{4}[-/.]\d{1,2}[-/.]\d{1,2})", _value("birthday"), importance=0.7),
     _rule(r"(?:是)?(?:出生于|出生在|生于|生在|出生日期是)?(?P<v>(?:19|20)\d\d年(?:\d{1,2}月)?(?:\d{1,2}[日号])?)(?:出?生的?|的)?", lambda m, c: _value("birthday")(m, c) if "生" in c.text else [], importance=0.7),
+    _rule(r"(?P<v>[^，,。的]{2,10}?)就?是?生日", _birthday, importance=0.7),
     _rule(r"是(?P<v>\d\d后)", _value("birthday"), importance=0.5),
     _rule(r"的?身高(?:是|有|为|才|大概)?(?P<v>1\.\d{1,2}米?|\d{3}(?:cm|CM|厘米|公分)?|[一]米[一二三四五六七八九]\w?)", _value("height")),
     _rule(r"(?P<v>1\d\d ?(?:cm|CM|厘米|公分)|一米[五六七八九]\w?)高?", _value("height")),
@@ -357,7 +371,13 @@ _OTHERS: Final = lazy_pattern(f"[人他她它]|{ACQUAINTANCES}|{'|'.join(KIN)}|�
 """Somebody or something else that a clause without a subject may be about."""
 _NAMES_IT: Final = lazy_pattern(f"(?:它|名字)?(?:叫|名叫){HAN}{{1,4}}$")
 _INTRODUCES: Final = lazy_pattern(f"(?:有|养了?|生了){_COUNT}{HAN}{{0,6}}(?:{ANIMALS}|{CHILDREN})$")
-_NEW_LIFE: Final = lazy_pattern("我(?:刚|最近|上个?月|上周|已经)*(?:换工作|跳槽|搬家|毕业|退休)了?$")
+_NEW_LIFE: Final = lazy_pattern(
+    "我(?:刚|最近|上个?月|上周|已经|终于)*(?:换工作|跳槽|搬家|毕业|退休|升职|转岗)了?$"
+)
+_ABOUT_TO_TELL: Final = lazy_pattern(
+    "(?:刚刚?|最近|上个?月|上周末?|已经|终于)*(?:换工作|跳槽|搬家|升职|转岗)了[，,。！!]"
+)
+"""What a turn that begins with it tells of its speaker, who is not named: 搬家了，现在住在滨江."""
 _NAMES: Final = lazy_pattern("[叫是（(]")
 _BEINGS: Final = frozenset({"children", "pets", "siblings", "spouse", "possessions", "car"})
 """After these a clause without a subject may be about them."""
@@ -369,7 +389,10 @@ def about_people(whole: Clause) -> Iterator[tuple[Rule, Found]]:  # noqa: C901 -
         return
     last: Said | None = None
     before: Said | None = None
-    for part in _with_names(parts(whole.text)):
+    clauses = parts(whole.text)
+    if _ABOUT_TO_TELL.match(whole.text) and whole.turn.lstrip().startswith(whole.text):
+        clauses[0] = f"我{clauses[0]}"
+    for part in _with_names(clauses):
         ways = list(read(part))
         if not ways and last is None and before is not None and _ATTRIBUTE.match(part):
             last = before

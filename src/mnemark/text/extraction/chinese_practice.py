@@ -92,7 +92,21 @@ def chinese_practices(sentence: str) -> list[Practice]:
     if not 2 <= len(parts) <= 4:
         return []
     read = [_read(part) for part in parts]
-    return [one for part in read for one in part] if all(read) else []
+    known = all(read) or _facts_first(parts, read)
+    return [one for part in read for one in part] if known else []
+
+
+def _facts_first(parts: list[str], read: list[list[Practice]]) -> bool:
+    """Return whether clauses tell facts, then something else that takes none of it back: 主题是 PaperMod."""
+    if not read[0] or any(one.order or not one.firm for found in read for one in found):
+        return False
+    others = [part for part, found in zip(parts, read, strict=True) if not found]
+    return all(_TELLS_MORE.match(part) and not _POINTS.search(part) for part in others)
+
+
+_TELLS_MORE: Final = lazy_pattern(
+    "(?!但|不过|可是|就是|只是|老|总|问题)[^，,]{1,10}?(?:是|叫|为) ?[^，,没不]+$"
+)
 
 
 def _read(text: str) -> list[Practice]:

@@ -22,7 +22,7 @@ from mnemark.text.extraction.candidate import (
 )
 from mnemark.text.extraction.english_objects import place
 from mnemark.text.extraction.english_people import NAMED_FIRST, THEIRS, person_of
-from mnemark.text.extraction.english_words import is_job
+from mnemark.text.extraction.english_words import base_of_gerund, is_job
 from mnemark.text.extraction.hosting import OURS as DEPLOYED
 from mnemark.text.extraction.hosting import THERE as HOSTED
 from mnemark.text.extraction.hosting import host
@@ -228,6 +228,13 @@ _PROGRAM: Final = lazy_pattern(
 _NAMED_SO: Final = lazy_pattern(r"^[A-Z`]|[\d._-]")
 
 
+def _instead(match: re.Match[str], clause: Clause) -> list[Found]:
+    """Read a program that took the place of another of its kind: "I quit Neovim, it's Zed for me now"."""
+    if kind_of(match["old"]) != kind_of(match["v"]):
+        return []
+    return tool(match, clause)
+
+
 def _used(match: re.Match[str], _: Clause) -> list[Found]:
     """Read a program that a project uses: "we use pnpm here"."""
     value = bare(match["v"])
@@ -281,11 +288,23 @@ def _standing(match: re.Match[str], _: Clause) -> list[Found]:
     if order is None or len(value[: order.start()].split()) > 6 or not 3 <= len(value.split()) <= 30:
         return []
     told = re.match(r"(?:I|he|she|they)\b", value) or _PARTICIPLE.match(value) or not _ADDRESSED.match(value)
-    if told or BLOT in value or _ONE_OFF.search(value):
+    if told or BLOT in value or _ONE_OFF.search(_SAYS_THAT.sub("", _without_reason(value))):
         return []
     if answered := re.search(f"(?i:{_ANSWER})$", value):
         return [Found("user", "language", answered["v"])]
     return [Found("user", "rules", value)]
+
+
+_SAYS_THAT: Final = lazy_pattern(r"(?i)(?<=\b(?:say|ell|now|ink|ure|aim) )that(?= (?!\w+$))")
+"""A "that" which points to nothing: "before you say that something is done"."""
+_REASON: Final = lazy_pattern(
+    r"(?i), (?:because |since |as )?(?:it|they|that)(?:'s|'re| is| are) (?![^,]{0,60}\b(?:now|today|yet|currently|broken|failing|still|again)\b)[^,]{3,60}$"
+)
+"""Why an order holds, behind it: "…, it's frozen until January"."""
+
+
+def _without_reason(order: str) -> str:
+    return _REASON.sub("", order)
 
 
 _ADDRESSED: Final = lazy_pattern(
@@ -296,6 +315,25 @@ _ADDRESSED: Final = lazy_pattern(
     r"(?:the |your |our )?[\w-]+(?: [\w-]+){0,3} (?:must|should|has to|have to|needs? to)\b"
 )
 """An instruction to the agent: an imperative, or what must be so."""
+
+
+def _no_more_rule(match: re.Match[str], _: Clause) -> list[Found]:
+    """Read which standing instruction is over: "stop answering in such short sentences"."""
+    verb = base_of_gerund(match["w"])
+    rest = " ".join(
+        re.sub(r"(?i)\b(?:such|so|those|all the time|any ?more|now|please)\b", " ", match["v"]).split()
+    )
+    return [Found("user", "rules", f"{verb} {rest}", over=True)] if verb != match["w"] and rest else []
+
+
+def _from_now_on(match: re.Match[str], clause: Clause) -> list[Found]:
+    """Read an order that says at its end since when it holds: "answer briefly from now on"."""
+    return _standing(match, clause) if _IMPERATIVE.match(match["v"]) else []
+
+
+_IMPERATIVE: Final = lazy_pattern(
+    rf"(?i)^(?:(?:please|always|never|only|do not|don't)[, ]{{1,2}}){{0,3}}+(?!make sure|have\b|order\b|show\b|test\b|report\b|start\b|end\b){_WORK.pattern.removeprefix('(?i)').removeprefix(chr(92) + 'b')}"
+)
 
 
 _I_ASK: Final = (
@@ -382,6 +420,7 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(rf"(?i:my (?:main |default )?(?P<p>{_WHAT}) is(?: now)?) (?P<v>[^,]{{2,30}})", _named_tool),
     _rule(rf"(?i:I(?:'ve| have)? {_OFTEN}(?:switched|moved|changed) my (?P<p>{_WHAT})(?: over)?(?: from [^,]{{2,30}}?)? to) (?P<v>[^,]{{2,30}})", _named_tool, dated=True),
     _rule(rf"(?i:I(?:'ve| have)? {_OFTEN}(?:switched|moved|changed)(?: over)?(?: from [^,]{{2,30}}?)? to) (?P<v>(?i:{NAMED}))", tool, dated=True),
+    _rule(rf"(?i:I(?:'ve| have)? {_OFTEN}(?:quit|dropped|ditched|left|moved off|gave up(?: on)?|stopped using)) (?P<old>(?i:{NAMED}))(?i:(?:,| and|, and|, so) (?:now )?(?:it's|it is|I use|I'm on|I'm using|I am on)(?: all)?(?: now)?) (?P<v>(?i:{NAMED}))(?i:(?: for me)?(?: now)?(?: for me)?)", _instead, whole=True, dated=True),
     _rule(rf"(?i:(?:I|I'm|I am) {_OFTEN}{_MEANS}) (?P<v>(?i:{NAMED})(?: \d[\w.]*)?)", tool),
     _rule(r"(?i:my) (?P<p>[\w.+-]+) (?P<kind>(?i:user ?name|handle|login|account name|user id)) is (?P<v>[\w.@/+-]{2,40})", _account, importance=0.6),
     _rule(rf"(?i:the|our) (?P<p>(?i:{_SERVERS}|server(?= is(?: now)? (?:called|named) ))) (?i:is|runs|lives)(?: now)?(?: (?i:at|on|called|named))? (?P<v>(?=[\w-]*(?:[.:/]|\d|-\w))[\w-](?:[\w-]|[.:/](?=[\w/-]))*+)(?: and (?i:is|runs|has|lives) [^,]{{2,60}})?", _server, dated=True),
@@ -406,6 +445,8 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(r"(?i:please )?(?P<v>(?i:always|never) .{3,200})", _standing, type="rule", whole=True, importance=0.8, priority="permanent"),
     _rule(r"(?i:from now on|going forward|from here on|henceforth|in (?:the )?future),? (?:(?i:please|you should|you must|always) )*(?P<v>.{3,200})", _standing, type="rule", whole=True, importance=0.8, priority="permanent"),
     _rule(r"(?:(?i:please|and) )*(?P<v>(?i:don't|do not) (?:ever )?(?i:use|add|commit|push|write|put|mention|include|send|delete|create|install|edit|run|translate|format) .{3,160})", _general_ban, type="rule", whole=True, importance=0.7),
+    _rule(r"(?:(?i:please|and|also|so|now),? )*(?i:(?:you can )?stop|no need to keep|you need not keep) (?:(?i:always) )?(?P<w>[a-z]{2,12}ing) (?P<v>[^,]{3,80})", _no_more_rule, type="rule"),
+    _rule(r"(?:(?i:please|and|also|so),? )*(?P<v>.{3,160}?),? (?i:from now on|going forward|from here on|henceforth)(?:,? (?i:please))?", _from_now_on, type="rule", whole=True, importance=0.8, priority="permanent"),
     _rule(r"(?:(?i:please|always) )*(?i:remember to) (?P<v>(?=.*\b(?i:all|every|any|each|always)\b).{3,160})", _standing, type="rule", whole=True, importance=0.7, priority="permanent"),
     _rule(r"(?P<v>(?i:every|each|all) \w+(?: \w+)? (?i:must|should|has to|have to|needs to|need to) .{3,160})", _standing, type="rule", whole=True, importance=0.7, priority="permanent"),
     _rule(r"(?P<v>(?i:when|whenever|before|after) (?i:you|\w+ing)\b[^,]{0,80}, (?:please )?(?i:always|never) .{3,160})", _standing, type="rule", whole=True, importance=0.8, priority="permanent"),

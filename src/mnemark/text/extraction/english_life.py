@@ -35,7 +35,18 @@ from mnemark.text.extraction.english_objects import is_general, is_taste, joined
 from mnemark.text.extraction.english_parse import Said
 from mnemark.text.extraction.english_phrases import noun_phrase, plain, without_article
 from mnemark.text.extraction.english_plans import read_plans, read_want
-from mnemark.text.extraction.english_words import DIETS, KIN, MARITAL, is_job, singular, word_set
+from mnemark.text.extraction.english_words import (
+    DIETS,
+    KIN,
+    LANGUAGES,
+    MARITAL,
+    ROLES,
+    TRAITS,
+    class_of,
+    is_job,
+    singular,
+    word_set,
+)
 from mnemark.text.extraction.no_places import is_no_place
 from mnemark.text.extraction.work_words import names_code
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -54,13 +65,43 @@ def facts_of(said: Said, time: datetime) -> list[Found]:
     if who is None or (said.tense in {"would", "will", "was"} and said.verb not in {"love", "like"}):
         return []
     found = _facts(said, who, time)
-    if said.name and who != "user" and found:
+    if said.name and who != "user" and (found or _is_told_of(said)):
         found = [Found(who, "relation", said.subject), *found]
     if said.ended:
         return [
             one._replace(over=True) for one in found if one.predicate not in {"goals", "plans", "relation"}
         ]
     return found
+
+
+def _is_told_of(said: Said) -> bool:
+    """Tell whether a clause plainly names a relative, whatever else it says: "my daughter Mia has a recital"."""
+    known = said.tense in {"progressive", "perfect"} or said.verb in {"be", "have"} or said.verb in _READERS
+    names = said.name.split(" ")
+    return known and not any(
+        len(name) < _SHORTEST_NAME or not (name.isalpha() and name.istitle()) or _is_no_name(name)
+        for name in names
+    )
+
+
+_SHORTEST_NAME: Final = 2
+
+
+def _is_no_name(word: str) -> bool:
+    low = word.casefold()
+    return (
+        low in _DAYS | LANGUAGES | TRAITS | ROLES
+        or is_program(word)
+        or is_no_place(word)
+        or class_of(low) != ""
+    )
+
+
+_DAYS: Final = word_set(
+    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october "
+    "november december christmas easter thanksgiving halloween today tomorrow never always also just still really"
+)
+"""Capitalized words beside a relative that name nobody."""
 
 
 def _who(said: Said) -> str | None:

@@ -112,7 +112,9 @@ def _style(match: re.Match[str], said: Heard) -> list[Practice]:
     if said.here or said.lasting:
         fine = match["o"] and not _DEFINITE.match(match["o"].strip())
         return order(said.whole, firm=True) if fine and _in_style(said, match["o"]) else []
-    return order(said.whole, firm=False) if _GENERAL_STYLE.fullmatch(said.text) else []
+    if not _GENERAL_STYLE.fullmatch(said.text):
+        return []
+    return order(said.whole, firm=_LIKED.fullmatch(said.text) is not None)
 
 
 def _in_style(said: Heard, rest: str) -> bool:
@@ -127,9 +129,13 @@ _NORM: Final = (
     r"google style|numpy style|keep a changelog|tdd|test-driven development)"
 )
 _CASES: Final = r"(?:snake_case|camelCase|PascalCase|kebab-case|UPPER_CASE|SCREAMING_SNAKE_CASE|UPPER_SNAKE_CASE|(?:snake|camel|pascal|kebab) case|british|american|english|german|chinese|present tense|imperative mood|the imperative mood)"
+_PREFER: Final = r"prefer (?:[a-z-]+ ){1,2}(?-i:commits|branches|PRs|pull requests|merge requests|commit messages|diffs|functions|docstrings|comments|tests)(?:, (?:I|we) [^,]{3,60})?"
+"""What is to be preferred is a matter of taste, so it holds in general; the person may say why."""
+_LIKED: Final = lazy_pattern(rf"(?i){_PREFER}")
 _GENERAL_STYLE: Final = lazy_pattern(
     rf"(?i)(?:use|follow|stick to|we follow) {_NORM}(?: (?:for|in) (?:all )?[\w -]{{2,40}})?|"
     rf"use {_CASES}(?: spelling| english)? (?:for|in) (?:all )?(?:the )?(?:{ARTEFACTS}|{CODE_PARTS}|identifiers|names)|"
+    rf"{_PREFER}|"
     rf"prefer (?P<a>[\w `'-]{{3,40}}?) (?:over|to) [\w `'-]{{3,40}}|"
     rf"(?:use|prefer) (?:type hints|type annotations|absolute imports|relative imports|named exports|strict mode|arrow functions|f-strings|docstrings|const)(?: everywhere| (?:in|for) all [\w ]{{3,30}}|, (?:not|never) [\w -]{{3,30}}| (?:instead of|rather than) [\w -]{{3,30}})|"
     rf"no [\w -]{{3,30}} in (?:{ARTEFACTS}|docs|code)|"

@@ -43,7 +43,7 @@ _LASTING: Final = lazy_pattern(
     rf"(?i)(?P<always>always(?= use\b)|{FROM_NOW}|by default|as a rule|in general|generally|at all times),? (?=\w)"
 )
 _GATE: Final = lazy_pattern(
-    rf"(?i)(?:{_SCOPE},? |here,? we )|(?:we|our|my|this|the|every|each|all|any|ci|everyone|i|you can|to|for|before|after|when(?:ever)?|every time|each time|always|never|don't|do not|no|only|ask|check with|"
+    rf"(?i)(?:{_SCOPE},? |here,? we )|(?:we|our|my|this|the|every|each|all|any|ci|everyone|i|you can|to|for|before|after|when(?:ever)?|every time|each time|always|never|don't|do not|no|only|ask|check with|it's all|it is all|"
     r"use|prefer|avoid|follow|keep|stick to|run|build|lint|format|start|deploy(?:s|ed)?|releases?|linting|formatting|type-?checking|generated|tests?|pull|prs?|mrs?|merge|branch(?:es)?|commit|commits|from|going|by|as a rule|"
     rf"in general|open|put|avoid|production|everything|everyone|stack|logging|monitoring|error|state|caching|auth|dependency|package|styling|dev|local|(?:[\w-]+ ){{0,3}}(?:{ARTEFACTS}|{CODE_PARTS}|schema|fixtures|templates|logs|assets|database|dockerfiles))\b|`[^`]{{2,80}}`"
 )
@@ -128,7 +128,7 @@ def _end(pattern: re.Pattern[str], text: str) -> int:
 
 
 _NEXT: Final = lazy_pattern(
-    r"(?i)(?:[,;]? and |, but |; |, )(?=(?:we|our|the|this|tests|ci|migrations|releases|never|always|don't) )"
+    r"(?i)(?:[,;]? and |, but |; |, )(?=(?:we|our|the|this|it's all|tests|ci|migrations|releases|never|always|don't) )"
 )
 
 
@@ -213,6 +213,18 @@ _GERUNDS: Final = {
     "lint": "linting", "format": "formatting", "type-check": "type checking", "typecheck": "type checking", "test": "testing", "build": "builds",
     "bundle": "bundling", "deploy": "hosting", "log": "logging", "style": "styling", "document": "documentation",
 }  # fmt: skip
+
+
+def _all_now(match: re.Match[str], _: Heard) -> list[Practice]:
+    """Read "it's all vitest now"; a word of daily life there is no program."""
+    role = role_of(name := bare(match["v"].replace("`", "")))
+    return fact(role, name) if role not in {"", "tools"} and speaks_of_work(name.casefold()) else []
+
+
+def _left(match: re.Match[str], _: Heard) -> list[Practice]:
+    """Read "we moved off jest": it is used no more."""
+    role = role_of(name := bare(match["v"].replace("`", "")))
+    return [Practice(Found("project", role, name, over=True))] if role else []
 
 
 def _ci(match: re.Match[str], _: Heard) -> list[Practice]:
@@ -344,6 +356,8 @@ _FORMS: Final[tuple[Form, ...]] = (
     form(rf"(?:(?:our|the) )?(?:ci|ci/cd|pipelines?|ci pipelines?|builds)(?: jobs)?(?: now)? (?:runs?|is|are|lives?|moved|is run|are run)(?: now)?(?: on| in| to| via| with| through)? (?P<v>{_ITEM})", _ci),
     form(rf"{_US} {_OFTEN}(?:run|do) (?:our |the )?(?:ci|pipelines|builds) (?:on|in|with|via) (?P<v>{_ITEM})", _ci),
     form(rf"{_US}(?:'ve| have| has)? {_OFTEN}(?:just |recently |finally )?(?:moved|migrated|switched) (?:our |the )?(?P<r>ci|linting|formatting|testing|issue tracking|tests|logging|deployment|hosting|tickets|issues|type checking|bundling|builds)(?: over)?(?: from {_ITEM})? to (?P<v>{_ITEM})", _moved),
+    form(rf"it(?:'s| is) all (?:on |in |with )?(?P<v>{_ITEM}) now", _all_now),
+    form(rf"{_US}(?:'ve| have| has)? (?:just |recently |finally )?(?:moved|migrated|switched) (?:off|away from) (?P<v>{_ITEM})(?: (?:last|this) (?:week|month|year|quarter|spring|summer|autumn|fall|winter)| recently| in (?:19|20)\d\d)?", _left),
     form(rf"(?:our |the )?(?P<r>ci|linting|formatting|testing|issue tracking|logging|deployment|hosting|type checking|bundling)(?: has)? (?:just |recently |finally )?(?:moved|migrated|switched)(?: over)?(?: from {_ITEM})? to (?P<v>{_ITEM})", _moved),
     form(rf"{_US} {_OFTEN}(?:track|manage|file|keep|report)(?: all)?(?: our)? (?:issues|bugs|tickets|tasks|work|stories|feature requests)(?: and (?:issues|bugs|tickets|tasks))? (?:in|on|with|via) (?P<v>{_ITEM})", _tracker),
     form(rf"(?:our |the |all )?(?:issues|bugs|tickets|tasks|stories|issue tracker) (?:are|is|live|lives|go)(?: all)?(?: tracked| managed| filed| kept)?(?: in| on| with| into)? (?P<v>{_ITEM})", _tracker),

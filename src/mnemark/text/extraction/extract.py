@@ -131,7 +131,11 @@ def extract(  # noqa: C901 - a sentence is read in three ways, one after the oth
         if not own or told is not None or of_work:
             continue
         alone = sentence.text.strip() == turn.strip()
-        parts = [sentence] if all(fact.over for _, fact in read) else _untold(sentence, read)
+        named = (
+            _STATE.search(sentence.blotted) is not None
+        )  # "my sister Sarah is pregnant" tells more than the name
+        little = all(fact.over or (named and fact.predicate == "relation") for _, fact in read)
+        parts = [sentence] if little else _untold(sentence, read)
         for part in parts:
             kept = _statement(part, time, origin, language, wanted=wanted is not None, alone=alone)
             if kept is not None:
@@ -175,6 +179,7 @@ def _stems(text: str) -> set[str]:
 _JOINED: Final = lazy_pattern(
     r"(?i)(?:,\s*+|(?<!\s)\s++)(?:and|but)\s+(?:also\s+)?(?=(?:i|i'm|i've|my|we)\s)|[，,](?:而且|并且|不过|但是?)?(?=我(?!们))"
 )
+_STATE: Final = lazy_pattern(r"(?i)^my .{3,60}? (?:is|has been) (?!\w{1,16}ing\b)")
 _OWN: Final = lazy_pattern(r"(?i)(?:i|i'm|i've|my)\s+\S+\s+\S|我(?!们)")
 _WORD: Final = lazy_pattern(r"\d+|[a-z]{3,}")
 

@@ -32,6 +32,7 @@ _PROGRAMS: Final = {
     "infrastructure tool": "terraform, opentofu, pulumi, ansible, cloudformation, helm, kustomize",
     "logging": "structlog, loguru, winston, pino, logback, log4j, zap, slog, zerolog, tracing",
     "job queue": "celery, sidekiq, bullmq, rq, resque, temporal, dramatiq",
+    "site generator": "hugo, jekyll, hexo, eleventy, 11ty, gatsby, pelican, zola, vuepress",
     "documentation tool": "mkdocs, sphinx, docusaurus, vitepress, mdbook, typedoc, jsdoc",
     "package manager": "rye, pixi, bundler, composer, mamba, hatch, lerna, yarn berry",
     "database": "supabase, timescaledb, neo4j, tidb, cockroach, libsql, turso, planetscale",
@@ -172,7 +173,7 @@ _COMMON: Final = word_set(
     "go make just task r c express spring echo fiber black linear shortcut drone semaphore nose spock ava pest render railway diesel drizzle react "
     "rest tracing vault actions boot compose tasks login search chat design checks style state on of and for in the our all code reviews events cache fly helm "
     "bugs monitoring metrics alerting messaging provisioning validation versioning authentication observability infrastructure work installing managing building time types docs issues tests ui full text bun air swift rust dart julia lua ruby java temporal phoenix remix astro ember "
-    "emotion parcel maven nomad concourse travis project access feature global modules query github pages run projects boards database tailwind gin hono koa"
+    "emotion parcel maven nomad concourse travis project access feature global modules query github pages run projects boards database tailwind gin hono koa hugo pelican zola gatsby"
 )
 """Words of programs and roles that are words of daily life, too."""
 _WORK: Final = word_set(

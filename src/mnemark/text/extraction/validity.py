@@ -23,8 +23,8 @@ _EVENT_IS: Final = lazy_pattern(
     rf"(?:is|'s|starts|takes place|leaves)(?: scheduled)?(?: for| on| at| in)? ?(?:\x01)"
 )
 _DUE: Final = lazy_pattern(
-    r"(?i)^(?:(?:and|also|btw|reminder)[,:]? )*(?:the|our|my) (?:(?P<of0>[\w-]+(?: [\w-]+)?) )?(?P<p>deadline|due date|release date|release|launch date|launch)"
-    r"(?: (?:for|of) (?:the |my |our )?(?P<of>[\w-]+(?: [\w-]+){0,2}))? (?:is|'s)(?: now| set for| planned for| scheduled for)?(?: on| by| in)? ?(?:\x01)"
+    r"(?i)^(?:(?:and|also|btw|reminder|actually|update)[,:]? )*(?:(?=(?:release|launch|deadline) (?:is|was|has|moved|slipped|got) )|(?:the|our|my) )(?:(?P<of0>[\w-]+(?: [\w-]+)?) )?(?P<p>deadline|due date|release date|release|launch date|launch)"
+    r"(?: (?:for|of) (?:the |my |our )?(?P<of>[\w-]+(?: [\w-]+){0,2}))? (?:(?:is|'s)(?: now| set for| planned for| scheduled for)?(?: on| by| in)?|(?:has |was |is |got )?(?:been )?(?:moved|postponed|pushed|pushed back|delayed|slipped)(?: back)? (?:to|until)) ?(?:\x01)"
 )
 _EVENT_ZH: Final = (
     "牙医|医生|会议|开会|例会|面试|考试|体检|航班|约会|婚礼|聚餐|手术|复查|答辩|演讲|培训|讲座|飞[\u4e00-\u9fff]{2,4}|出差|"
@@ -33,8 +33,11 @@ _EVENT_ZH: Final = (
 _DATE_ZH: Final = lazy_pattern(
     rf"^(?:对了[，,]?)?(?:我们?|咱们)?\s*\x01+(?:我们?)?(?:要|得|还)?(?:有(?:个|一个|一场|一次)?|约了)?(?P<v>(?!的)[^，,。？?：:（）()、要计\x01]{{0,10}}?(?:{_EVENT_ZH})(?!开得|的事)[^，,。？?了：:（）()、再要\x01]{{0,4}})$"
 )
+_GOES_ON: Final = lazy_pattern(
+    r"(?i), (?:so |because |as |since )?(?!if\b|but\b|unless\b|maybe\b|or\b|right\b)[^,]{3,60}$"
+)
 _DUE_ZH: Final = lazy_pattern(
-    r"^(?:(?P<of>[^，,。？?\x01]{2,12}?)的)?(?P<p>截止日期|截止时间|期限|发布日期|上线日期|上线时间|发布日|上线日)(?:定在|改到|是|为|在)\s*\x01+$"
+    r"^(?:(?P<of>[^，,。？?\x01]{2,12}?)的)?(?P<p>截止日期|截止时间|期限|发布日期|上线日期|上线时间|发布日|上线日|上线|发布)(?:时间)?(?:已经|又)?(?:定在|定于|改到|推迟到|延期到|延到|提前到|(?<!线)(?<!布)(?:是|为|在))\s*\x01+(?:[，,][^\x01？?]{0,30})?$"
 )
 _WEEKDAY: Final = lazy_pattern(
     r"(?i)^(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day$|^(?:周|星期|礼拜)[一二三四五六日天]"
@@ -95,7 +98,7 @@ def dated(sentence: Sentence, time: datetime) -> list[Found]:
     tail = text[end:].strip(" .。!！")
     marked = f"{text[:start]}\x01{text[end:].rstrip(' .。!！')}"
     when = f"{day:%Y-%m-%d}{_clock(text)}"
-    if (match := _DUE.match(marked)) and len(tail) < 16:
+    if (match := _DUE.match(marked)) and (len(tail) < 16 or _GOES_ON.match(tail)):
         what = match["of"] or match["of0"] or "project"
         predicate = "deadline" if match["p"].lower() in {"deadline", "due date"} else "release date"
         return [Found(what, predicate, f"{day:%Y-%m-%d}")]

@@ -79,7 +79,7 @@ _STEP_LABEL: Final = lazy_pattern(
 _VERB_ZH: Final = r"(?:完成|修好|修复|解决|搞定|发出|发送|上线|部署|保存|写好|做好|改好|更新|添加|加上|删除|创建|提交|合并|做完|写完|安装|整理好)"
 _VERB_EN: Final = r"(?:fixed|finished|completed|added|updated|removed|deleted|renamed|created|merged|deployed|released|installed|implemented|refactored|migrated|resolved|committed|pushed|published|submitted|shipped|launched|booked|sent|wrote|documented)"
 _DONE_BY_AGENT: Final = lazy_pattern(
-    rf"^(?:all )?(?:done[:.!,—-]|{_VERB_EN}(?:[:.]| (?!by\b)\S))|^(?:i|i['’]ve|i have|we['’]ve)(?: (?:now|just|also|successfully|already))* {_VERB_EN}\b|\ball (?:\d+ )?(?:unit )?tests (?:now )?pass|"
+    rf"^(?:all )?(?:done[:.!,—-]|{_VERB_EN}(?:[:.]| (?!by\b)\S))|[;—–] (?:now |all )?(?:fixed|resolved|done)[.!]?$|^已?完成[:：]\s*\S|^(?:i|i['’]ve|i have|we['’]ve)(?: (?:now|just|also|successfully|already))* {_VERB_EN}\b|\ball (?:\d+ )?(?:unit )?tests (?:now )?pass|"
     rf"^[^，。？]{{0,12}}(?:已经?|都)(?:帮你|为你)?[^，。？]{{0,16}}{_VERB_ZH}|^{_VERB_ZH}(?:了|好了|成功)|{_VERB_ZH}(?:成功了|好了)[。！]?$",
     re.IGNORECASE,
 )
@@ -137,6 +137,45 @@ def is_result(sentence: str, *, by_owner: bool) -> bool:
     done = _DONE_BY_OWNER if by_owner else _DONE_BY_AGENT
     plain = len(sentence) <= _MOST and not _NO_RESULT.search(sentence) and not _ATTENDED.search(sentence)
     return plain and bool(done.search(sentence))
+
+
+def is_closing(sentence: str) -> bool:
+    """Return whether an agent sums up under a label what is done: "Done: retry, typo."."""
+    return bool(_CLOSING.match(sentence)) and is_result(sentence, by_owner=False)
+
+
+def left_over(sentence: str) -> tuple[str, bool]:
+    """Return what an agent names under a label as not done, and whether it is a question; "" for nothing.
+
+    >>> left_over("Open: the systemd unit."), left_over("待办：续费域名。"), left_over("Open: none.")
+    (('The systemd unit.', True), ('续费域名。', False), ('', False))
+    """
+    match = _LEFT.match(sentence) if len(sentence) <= _MOST else None
+    words = sentence[match.end() :].strip() if match else ""
+    if not match or QUESTION.search(words) or _NO_LEFT.search(words):
+        return "", False
+    return words[:1].upper() + words[1:], match["open"] is not None
+
+
+_CLOSING: Final = lazy_pattern(r"^(?:all )?(?:done|finished|completed|已?完成)\s*[:：]\s*\S", re.IGNORECASE)
+_CLOSING_LABEL: Final = lazy_pattern(
+    r"^(?:all )?(?:done|finished|completed|已?完成)\s*[:：]\s*(?=\S)", re.IGNORECASE
+)
+_LEFT: Final = lazy_pattern(
+    r"^(?:(?P<open>(?:still )?open|pending|unresolved|待定|待确认)|(?:still )?(?:to-?do|left(?: to do)?|remaining)|next(?: steps?)?|待办(?:事项)?|下一步|未完成|遗留|剩下)\s*[:：]\s*(?=\S)",
+    re.IGNORECASE,
+)
+_NO_LEFT: Final = lazy_pattern(
+    r"^(?:none|nothing|n/?a|no\b|all (?:done|clear)|[-–—.]|无|没有|暂无)|[:：]$|://|[>→]|\b(?:you|your|me|let['’]?s|i|if|maybe|might)\b|[你您我]|如果|可能",
+    re.IGNORECASE,
+)
+"""What names nothing, is a path to click through, offers or supposes."""
+
+
+def result_text(sentence: str) -> str:
+    """Return a result without a label before it: "Done: retry, typo." is "Retry, typo."."""
+    words = _CLOSING_LABEL.sub("", sentence) or sentence
+    return words[:1].upper() + words[1:]
 
 
 def is_failure(sentence: str) -> bool:

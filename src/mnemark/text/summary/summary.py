@@ -16,7 +16,18 @@ import msgspec
 from mnemark.text.dates.written import dated
 from mnemark.text.extraction.speaker import of_another
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.summary.outcomes import is_decision, is_failure, is_open, is_result, is_step, step_text
+from mnemark.text.quoting.injection import looks_like_instructions
+from mnemark.text.summary.outcomes import (
+    is_closing,
+    is_decision,
+    is_failure,
+    is_open,
+    is_result,
+    is_step,
+    left_over,
+    result_text,
+    step_text,
+)
 from mnemark.text.summary.sentences import (
     ASKS,
     HAPPY,
@@ -206,7 +217,8 @@ def digest(
     asked = _asked(own, topics)
     done, failed = _results(lines, said, actions)
     answered = max((at for at, line in enumerate(lines) if line.role == "assistant"), default=-1)
-    steps = _listed((one for one in own if is_step(one.text)), ahead=True)
+    left, undecided = _left_over(lines, said)
+    steps = _listed([*(one for one in own if is_step(one.text)), *left], ahead=True)
     decided = _listed(one for one in own if is_decision(one.text))
     questions = _listed(
         one
@@ -214,6 +226,7 @@ def digest(
         if is_open(one.text)
         or (one.turn > answered >= 0 and QUESTION.search(one.text) and len(_content(one.text)) >= 2)
     )
+    questions = tuple(dict.fromkeys([*questions, *_listed(undecided)]))
     texts = [line.text for line in lines if line.role == "user"]
     paths = [path for action in actions for path in action.paths]
     return Digest(
@@ -311,8 +324,14 @@ def _results(
     replies = [
         one for one in said if one.role == "assistant" and one.turn >= last and not OFFER.match(one.text)
     ]
-    trusted = [one for one in replies if actions or _thanked(lines, one.turn)]
-    good = [one for one in trusted if is_result(one.text, by_owner=False)]
+    trusted = [
+        one
+        for one in replies
+        if actions or _thanked(lines, one.turn) or (is_closing(one.text) and _is_last_word(lines, one.turn))
+    ]
+    good = [
+        one._replace(text=result_text(one.text)) for one in trusted if is_result(one.text, by_owner=False)
+    ]
     final = max((one.turn for one in replies), default=-1)
     first = next((one for one in replies if one.turn == final), None)
     happy = _thanked(lines, final)
@@ -326,10 +345,39 @@ def _results(
     return done, ""
 
 
+def _left_over(lines: Sequence[Line], said: Sequence[_Sentence]) -> tuple[list[_Sentence], list[_Sentence]]:
+    """Return what the agent's last reply names under a label as still to do, and as open."""
+    steps: list[_Sentence] = []
+    questions: list[_Sentence] = []
+    for one in said:
+        if one.role == "assistant" and _is_last_word(lines, one.turn):
+            text, is_question = left_over(one.text)
+            if text and not looks_like_instructions(text):
+                (questions if is_question else steps).append(one._replace(text=text))
+    return steps, questions
+
+
+def _is_last_word(lines: Sequence[Line], turn: int) -> bool:
+    """Return whether no reply follows a turn, and the user says no more than thanks or goodbye to it."""
+    after = lines[turn + 1 :]
+    own = [line.text[:80] for line in after if line.role == "user"]
+    return all(line.role != "assistant" for line in after) and all(
+        (HAPPY.search(text) or SMALL_TALK.match(text)) and not _OBJECTS.search(text) for text in own
+    )
+
+
+_OBJECTS: Final = lazy_pattern(
+    r"(?i)\b(?:but|still|wrong)\b|\b(?:is|are|was|does|did)(?: not|n['’]t)\b|"
+    r"但|不过|可是|还(?:在|是|有|没|不)|不对|不行|没(?:修|改|用|成功|好)|错了"
+)
+"""Takes back thanks: "Thanks, but it still fails"."""
+
+
 def _thanked(lines: Sequence[Line], turn: int) -> bool:
     """Return whether the user's next words after a turn are thanks."""
     after = next((line.text for line in lines[turn + 1 :] if line.role == "user"), "")
-    return bool(HAPPY.search(after[:80])) and not QUESTION.search(after[:80])
+    after = after[:80]
+    return bool(HAPPY.search(after)) and not QUESTION.search(after) and not _OBJECTS.search(after)
 
 
 def _listed(found: Iterable[_Sentence], *, most: int = _MAX_LISTED, ahead: bool = False) -> tuple[str, ...]:
