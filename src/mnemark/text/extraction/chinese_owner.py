@@ -375,7 +375,7 @@ _NEW_LIFE: Final = lazy_pattern(
     "我(?:刚|最近|上个?月|上周|已经|终于)*(?:换工作|跳槽|搬家|毕业|退休|升职|转岗)了?$"
 )
 _ABOUT_TO_TELL: Final = lazy_pattern(
-    "(?:刚刚?|最近|上个?月|上周末?|已经|终于)*(?:换工作|跳槽|搬家|升职|转岗)了[，,。！!]"
+    "(?:刚|最近|上个?月|上周末?|已经|终于)*+(?:换工作|跳槽|搬家|升职|转岗)了[，,。！!]"
 )
 """What a turn that begins with it tells of its speaker, who is not named: 搬家了，现在住在滨江."""
 _NAMES: Final = lazy_pattern("[叫是（(]")
