@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemark.text.quoting import signs
+from mnemark.text.quoting.finders import written_out
 from mnemark.text.quoting.injection import TABLE, letters_of, looks_like_instructions, table
 from mnemark.text.quoting.memory_poisoning import speaks_for_owner
 from mnemark.text.words.normalize import HAN, normalize
@@ -65,7 +66,7 @@ def test_a_phrase_in_another_is_read_alike_in_every_process(seed: int) -> None:
 def test_no_word_is_listed_twice() -> None:
     _, *parts, _ = TABLE.read_text("utf-8").split("\n\n")
     lines = [line for part in parts for line in part.splitlines() if not line.startswith("#")]
-    listed = [word for line in lines for word in re.sub(r"^\S (?:\(.*?\) )?", "", line).split()]
+    listed = [word for line in lines for word in written_out(re.sub(r"^\S (?:\(.*?\) )?", "", line).split())]
     assert [word for word in listed if listed.count(word) > 1] == []
 
 
@@ -323,16 +324,16 @@ def test_a_label_for_machines_and_a_deed_are_marked_together_only(label: str, de
 @pytest.mark.parametrize("path", signs.TABLES, ids=lambda path: path.stem)
 def test_no_sign_is_enough_and_none_is_listed_twice(path: Path) -> None:
     """A word of two signs would count twice; one that is not in normal form is never found."""
-    known = signs.tables()[signs.TABLES.index(path)]
+    known = signs.tables()[list(signs.TABLES).index(path)]
     listed = [
         word
         for sign in re.findall(r"^\d!?~? \([^)]*\) (.*(?:\n  .*)*)", path.read_text("utf-8"), re.MULTILINE)
-        for word in sign.split()
+        for word in written_out(sign.split())
     ]
     assert [word for word in listed if listed.count(word) > 1] == []
     assert len(listed) == len(known.signs)
     assert [word for word in known.signs if normalize(word) != word] == []
-    assert max(known.weights) <= signs.ENOUGH / 2
+    assert max(known.weights) <= known.enough / 2
     assert [word for word in known.signs if signs.add_up(word, known.keys, known.words)] == []
 
 

@@ -8,6 +8,7 @@ from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction.spans import positions
 
 _PARTS: Final = lazy_pattern("[^a-z0-9]+")
+_CHOICE: Final = lazy_pattern(r"\{([^{}\s]*)\}")
 _GROUP: Final = 16  # first characters of words that are looked at together
 _FREQUENT: Final = (
     " a all already an any are ask asked at before by call data do file for from has have if in include "
@@ -18,6 +19,18 @@ _FREQUENT: Final = (
 """Words that few texts lack, so a phrase is looked for by another."""
 
 LATIN: Final = frozenset("abcdefghijklmnopqrstuvwxyz")
+
+
+def written_out(words: Iterable[str]) -> list[str]:
+    """Return the entries of a table with each choice made: of "{do_not,don't}_tell", two; "{,the_}" has none."""
+    entries: list[str] = []
+    for word in words:
+        literal, *others = _CHOICE.split(word)
+        made = [literal]
+        for choices, after in zip(others[::2], others[1::2], strict=True):
+            made = [f"{before}{one}{after}" for before in made for one in choices.split(",")]
+        entries += made
+    return entries
 
 
 def is_phrase(word: str) -> bool:
