@@ -18,7 +18,7 @@ import msgspec
 
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.finders import any_of, phrases_by_word, places_of, written_out
-from mnemark.text.words.normalize import HAN
+from mnemark.text.words.normalize import HAN, HAN_RANGES
 
 _DATA: Final = Path(__file__).resolve().parents[2] / "data"
 TABLES: Final = {_DATA / "instruction_signs.txt": 13, _DATA / "planted_signs.txt": 10}
@@ -37,6 +37,7 @@ CHINESE_KEYS: Final = frozenset(
 """Words of which most Chinese signs have one, by which they are looked for: to look for all takes longer."""
 
 _LATIN: Final = lazy_pattern("[a-z]+")
+_BESIDE_CHINESE: Final = lazy_pattern(f"(?<=[{HAN_RANGES}]) | (?=[{HAN_RANGES}])")
 _BEFORE: Final = 2
 _Near = dict[int, dict[str, list[tuple[str, int]]]]
 """Signs and where a word begins in them, by how many characters before it (at most `_BEFORE`), and which."""
@@ -109,6 +110,7 @@ def add_up(plain: str, telling: frozenset[str], words: Collection[str]) -> bool:
     """
     if telling_words().isdisjoint(telling):
         return False
+    plain = _on_one_line(plain)
     for known in tables():
         for key in known.keys & telling:
             if _is_telling(key, known.telling[key], plain):
@@ -116,6 +118,12 @@ def add_up(plain: str, telling: frozenset[str], words: Collection[str]) -> bool:
                     return True
                 break
     return False
+
+
+def _on_one_line(plain: str) -> str:
+    """Return a text as signs are written: lines and several spaces joined, no space beside Chinese."""
+    plain = " ".join(plain.split())
+    return plain if plain.isascii() else _BESIDE_CHINESE.sub("", plain)
 
 
 def _sum(known: Table, plain: str, words: Collection[str]) -> int:
