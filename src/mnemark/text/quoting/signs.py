@@ -38,7 +38,7 @@ CHINESE_KEYS: Final = frozenset(
 
 _LATIN: Final = lazy_pattern("[a-z]+")
 _BESIDE_CHINESE: Final = lazy_pattern(f"(?<=[{HAN_RANGES}]) | (?=[{HAN_RANGES}])")
-_BEFORE: Final = 2
+_BEFORE: Final = 4
 _Near = dict[int, dict[str, list[tuple[str, int]]]]
 """Signs and where a word begins in them, by how many characters before it (at most `_BEFORE`), and which."""
 
@@ -110,7 +110,8 @@ def add_up(plain: str, telling: frozenset[str], words: Collection[str]) -> bool:
     """
     if telling_words().isdisjoint(telling):
         return False
-    plain = _on_one_line(plain)
+    if not plain.isascii():
+        plain = _BESIDE_CHINESE.sub("", plain)
     for known in tables():
         for key in known.keys & telling:
             if _is_telling(key, known.telling[key], plain):
@@ -120,14 +121,9 @@ def add_up(plain: str, telling: frozenset[str], words: Collection[str]) -> bool:
     return False
 
 
-def _on_one_line(plain: str) -> str:
-    """Return a text as signs are written: lines and several spaces joined, no space beside Chinese."""
-    plain = " ".join(plain.split())
-    return plain if plain.isascii() else _BESIDE_CHINESE.sub("", plain)
-
-
 def _sum(known: Table, plain: str, words: Collection[str]) -> int:
     """Return the greatest sum of weights of signs of a table that stand near each other in a text."""
+    plain = " ".join(plain.split())  # a line may end in a phrase
     found = _found(known, known.words.intersection(words), plain)
     if not plain.isascii():
         found.update(known.chinese.findall(plain))
