@@ -12,13 +12,13 @@ _CHOICE: Final = lazy_pattern(r"\{([^{}\s]*)\}")
 _GROUP: Final = 16  # first characters of words that are looked at together
 _FREQUENT: Final = (
     " a about across action after all already always an another any anyone anything are ask asked at "
-    "before by call called code command complete content context critical data do document each end "
-    "every example file files first following for from function functions give handling has have "
-    "hello helping if important in include input is it keep making me message must my need new no not "
-    "note of on once one only other out process processing questions re read record required requires "
-    "review run running s save see session should site someone starting store support systems t "
-    "taking test text that the this time to tool tools update updated us use user users using was "
-    "when which while who will you your "
+    "before by call called code command complete content critical data do document each end every "
+    "example file files first for from function functions give handling has have hello helping if "
+    "important in include input is it keep making me message must my need new no not note of on once "
+    "one only other out process processing questions re read record required requires review run "
+    "running s save see session should site someone store support systems t taking test text that the "
+    "this time to tool tools update updated us use user users using was when which while who will you "
+    "your "
 )
 """Words that few texts lack, so a phrase is looked for by another."""
 
