@@ -26,7 +26,7 @@ LATIN: Final = frozenset("abcdefghijklmnopqrstuvwxyz")
 
 
 def written_out(words: Iterable[str]) -> list[str]:
-    """Return the entries of a table with each choice made: of "{do_not,don't}_tell", two; "{,the_}" has none."""
+    """Return the entries of a table with each choice made: of "do_{,not_}tell", two."""
     entries: list[str] = []
     for word in words:
         literal, *others = _CHOICE.split(word)

@@ -95,7 +95,9 @@ class Table(msgspec.Struct, frozen=True):
 def table() -> Table:
     """Read the words and orders."""
     _, *words, orders = TABLE.read_text("utf-8").split("\n\n")
-    listed = [(found[1], written_out(found[2].split())) for part in words for found in _WORDS_OF.finditer(part)]
+    listed = [
+        (found[1], written_out(found[2].split())) for part in words for found in _WORDS_OF.finditer(part)
+    ]
     letters = {_key(word): letter.replace("*", "") for letter, several in listed for word in several}
     kinds = list(dict.fromkeys(letter for letter, _ in listed))
     bits = dict.fromkeys((*_MARKS, ""), 0) | {letter: 1 << number for number, letter in enumerate(kinds)}

@@ -37,8 +37,8 @@ CHINESE_KEYS: Final = frozenset(
 """Words of which most Chinese signs have one, by which they are looked for: to look for all takes longer."""
 
 _LATIN: Final = lazy_pattern("[a-z]+")
-_BESIDE_CHINESE: Final = lazy_pattern(f"(?<=[{HAN_RANGES}]) | (?=[{HAN_RANGES}])")
-_BEFORE: Final = 4
+_BESIDE_CHINESE: Final = lazy_pattern(f" (?:(?=[{HAN_RANGES}])|(?<=[{HAN_RANGES}] ))")
+_BEFORE: Final = 2
 _Near = dict[int, dict[str, list[tuple[str, int]]]]
 """Signs and where a word begins in them, by how many characters before it (at most `_BEFORE`), and which."""
 
@@ -127,7 +127,13 @@ def _sum(known: Table, plain: str, words: Collection[str]) -> int:
     found = _found(known, known.words.intersection(words), plain)
     if not plain.isascii():
         found.update(known.chinese.findall(plain))
-    if sum(map(known.weights.__getitem__, {known.signs[word] for word in found})) < known.enough:
+    numbers = {known.signs[word] for word in found}
+    others, topics = (
+        sum(map(known.weights.__getitem__, some)) for some in (numbers - known.topics, numbers & known.topics)
+    )
+    if others + min(topics, _TOPICS) < known.enough:
+        return 0
+    if others + sum(map(known.weights.__getitem__, numbers & known.topics)) < known.enough:
         return 0
     places = sorted((at, -len(word), known.signs[word]) for word in found for at in places_of(word, plain))
     return _most(known, places, _NEAR_CHINESE if HAN.search(plain) else _NEAR)
