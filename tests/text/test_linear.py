@@ -134,6 +134,7 @@ ARRANGED: Final[dict[str, Call]] = {
     "quoting.injection.letters_of": lambda text: injection.letters_of(text, ["system prompt", "no longer"]),
     "quoting.finders.any_of": lambda text: finders.any_of(text.split()),
     "quoting.finders.phrases_by_word": lambda text: finders.phrases_by_word(text.split("\n"), {"a"}),
+    "quoting.finders.written_out": lambda text: finders.written_out(text.split("\n")),
     "quoting.finders.places_of": lambda text: list(finders.places_of("aaaaaaaa", text)),
     "quoting.signs.add_up": lambda text: signs.add_up(text, frozenset(text.split()), text.split()),
     "quoting.fence.inert_together": lambda text: fence.inert_together(text.split("\n")),

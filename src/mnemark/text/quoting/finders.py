@@ -8,16 +8,33 @@ from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction.spans import positions
 
 _PARTS: Final = lazy_pattern("[^a-z0-9]+")
+_CHOICE: Final = lazy_pattern(r"\{([^{}\s]*)\}")
 _GROUP: Final = 16  # first characters of words that are looked at together
 _FREQUENT: Final = (
-    " a all already an any are ask asked at before by call data do file for from has have if in include "
-    "is it keep me message my new no not note of on once only out questions re read run running s save "
-    "session should t that the this to tool update updated use user users using was when who will you "
+    " a about across action after all already always an another any anyone anything are ask asked at "
+    "before by call called code command complete content critical data do document each end every "
+    "example file files first for from function functions give handling has have hello helping if "
+    "important in include input is it keep making me message must my need new no not note of on once "
+    "one only other out process processing questions re read record required requires review run "
+    "running s save see session should site someone store support systems t taking test text that the "
+    "this time to tool tools update updated us use user users using was when which while who will you "
     "your "
 )
 """Words that few texts lack, so a phrase is looked for by another."""
 
 LATIN: Final = frozenset("abcdefghijklmnopqrstuvwxyz")
+
+
+def written_out(words: Iterable[str]) -> list[str]:
+    """Return the entries of a table with each choice made: of "do_{,not_}tell", two."""
+    entries: list[str] = []
+    for word in words:
+        literal, *others = _CHOICE.split(word)
+        made = [literal]
+        for choices, after in zip(others[::2], others[1::2], strict=True):
+            made = [f"{before}{one}{after}" for before in made for one in choices.split(",")]
+        entries += made
+    return entries
 
 
 def is_phrase(word: str) -> bool:

@@ -20,7 +20,7 @@ from typing import Final
 import msgspec
 
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.quoting.finders import LATIN, any_of, is_phrase, phrases_by_word, places_of
+from mnemark.text.quoting.finders import LATIN, any_of, is_phrase, phrases_by_word, places_of, written_out
 from mnemark.text.quoting.signs import CHINESE_KEYS, add_up, telling_words
 from mnemark.text.words.normalize import HAN_RANGES, normalize
 
@@ -95,7 +95,9 @@ class Table(msgspec.Struct, frozen=True):
 def table() -> Table:
     """Read the words and orders."""
     _, *words, orders = TABLE.read_text("utf-8").split("\n\n")
-    listed = [(found[1], found[2].split()) for part in words for found in _WORDS_OF.finditer(part)]
+    listed = [
+        (found[1], written_out(found[2].split())) for part in words for found in _WORDS_OF.finditer(part)
+    ]
     letters = {_key(word): letter.replace("*", "") for letter, several in listed for word in several}
     kinds = list(dict.fromkeys(letter for letter, _ in listed))
     bits = dict.fromkeys((*_MARKS, ""), 0) | {letter: 1 << number for number, letter in enumerate(kinds)}

@@ -17,15 +17,14 @@ from typing import Final
 import msgspec
 
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.quoting.finders import any_of, phrases_by_word, places_of
-from mnemark.text.words.normalize import HAN
+from mnemark.text.quoting.finders import any_of, phrases_by_word, places_of, written_out
+from mnemark.text.words.normalize import HAN, HAN_RANGES
 
 _DATA: Final = Path(__file__).resolve().parents[2] / "data"
-TABLES: Final = (_DATA / "instruction_signs.txt", _DATA / "planted_signs.txt")
-"""The signs; the first lines of the first table say how they are written."""
-
-ENOUGH: Final = 12
-"""Sum of weights at which a text is marked."""
+TABLES: Final = {_DATA / "instruction_signs.txt": 13, _DATA / "planted_signs.txt": 10}
+"""The signs, and the sum of weights at which a text is marked; the first lines of the first table say how
+they are written. Reports of tricks have many of the first table's words, so these must add up to more.
+"""
 
 _TOPICS: Final = 8  # at most this much comes from signs with "~", which other text has, too
 
@@ -38,6 +37,7 @@ CHINESE_KEYS: Final = frozenset(
 """Words of which most Chinese signs have one, by which they are looked for: to look for all takes longer."""
 
 _LATIN: Final = lazy_pattern("[a-z]+")
+_BESIDE_CHINESE: Final = lazy_pattern(f" (?:(?=[{HAN_RANGES}])|(?<=[{HAN_RANGES}] ))")
 _BEFORE: Final = 2
 _Near = dict[int, dict[str, list[tuple[str, int]]]]
 """Signs and where a word begins in them, by how many characters before it (at most `_BEFORE`), and which."""
@@ -46,6 +46,7 @@ _Near = dict[int, dict[str, list[tuple[str, int]]]]
 class Table(msgspec.Struct, frozen=True):
     """All signs of a file, by number."""
 
+    enough: int  # sum of weights at which a text is marked
     weights: list[int]
     topics: frozenset[int]  # signs with "~"
     signs: dict[str, int]  # of words and phrases
@@ -59,7 +60,7 @@ class Table(msgspec.Struct, frozen=True):
 @cache
 def tables() -> tuple[Table, ...]:
     """Read the signs."""
-    return tuple(map(_table, TABLES))
+    return tuple(_table(path, enough) for path, enough in TABLES.items())
 
 
 @cache
@@ -68,9 +69,10 @@ def telling_words() -> frozenset[str]:
     return frozenset().union(*(known.keys for known in tables()))
 
 
-def _table(path: Path) -> Table:
+def _table(path: Path, enough: int) -> Table:
     found = list(_SIGN.finditer(path.read_text("utf-8")))
-    signs = {word.replace("_", " "): number for number, sign in enumerate(found) for word in sign[4].split()}
+    listed = enumerate(written_out(sign[4].split()) for sign in found)
+    signs = {word.replace("_", " "): number for number, words in listed for word in words}
     phrases = phrases_by_word(signs, signs)
     keys = {phrase: key for key, several in phrases.items() for phrase in several}
     latin = {word: keys.get(word, word) for word in signs if word.isascii()}
@@ -84,6 +86,7 @@ def _table(path: Path) -> Table:
             near = telling.setdefault(key, {}).setdefault(len(before), {})
             near.setdefault(before, []).append((word, at))
     return Table(
+        enough=enough,
         weights=[int(sign[1]) for sign in found],
         topics=frozenset(number for number, sign in enumerate(found) if sign[3]),
         signs=signs,
@@ -101,16 +104,18 @@ def _chinese_key(word: str) -> str:
 
 
 def add_up(plain: str, telling: frozenset[str], words: Collection[str]) -> bool:
-    """Return whether different signs in a normalised text add up to `ENOUGH` within about three sentences.
+    """Return whether different signs in a normalised text add up to enough within about three sentences.
 
     `telling` has those of the text in `telling_words`, which seldom is any, and `words` all in Latin letters.
     """
     if telling_words().isdisjoint(telling):
         return False
+    if not plain.isascii():
+        plain = _BESIDE_CHINESE.sub("", plain)
     for known in tables():
         for key in known.keys & telling:
             if _is_telling(key, known.telling[key], plain):
-                if _sum(known, plain, words) >= ENOUGH:
+                if _sum(known, plain, words) >= known.enough:
                     return True
                 break
     return False
@@ -118,10 +123,17 @@ def add_up(plain: str, telling: frozenset[str], words: Collection[str]) -> bool:
 
 def _sum(known: Table, plain: str, words: Collection[str]) -> int:
     """Return the greatest sum of weights of signs of a table that stand near each other in a text."""
+    plain = " ".join(plain.split())  # a line may end in a phrase
     found = _found(known, known.words.intersection(words), plain)
     if not plain.isascii():
         found.update(known.chinese.findall(plain))
-    if sum(map(known.weights.__getitem__, {known.signs[word] for word in found})) < ENOUGH:
+    numbers = {known.signs[word] for word in found}
+    others, topics = (
+        sum(map(known.weights.__getitem__, some)) for some in (numbers - known.topics, numbers & known.topics)
+    )
+    if others + min(topics, _TOPICS) < known.enough:
+        return 0
+    if others + sum(map(known.weights.__getitem__, numbers & known.topics)) < known.enough:
         return 0
     places = sorted((at, -len(word), known.signs[word]) for word in found for at in places_of(word, plain))
     return _most(known, places, _NEAR_CHINESE if HAN.search(plain) else _NEAR)
