@@ -292,11 +292,7 @@ def test_its_model_uses_the_tools(machine: Machine, agent: str) -> None:
     fact = {"subject": "harbour gate", "predicate": "code word", "value": "pelican"}
     machine.model.calls += [
         Call(FIRST, "memory_remember", fact),
-        Call(
-            FIRST,
-            "memory_remember",
-            {"predicate": "", "value": "Ann keeps the spare key of the harbour gate."},
-        ),
+        Call(FIRST, "memory_remember", {"value": "Ann keeps the spare key of the harbour gate."}),
         Call(SECOND, "memory_search", {"query": "harbour gate code word spare key"}),
     ]
     machine.connect(agent)

@@ -129,7 +129,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return f"{self.path}#L{self.start_line}{last}"
 
 
-_LATIN: Final = r"[^\W\d_\u2e80-\U0010ffff]"
+_LATIN: Final = r"[^\W\d_\u2e80-\ud7af\uf900-\ufaff\U00020000-\U000323af]"
 _LETTERS: Final = lazy_pattern(rf"{_LATIN}+(?: {_LATIN}+)*")
 """Words of an alphabet; what has digits or marks may be a key or a number, of which a part counts, too."""
 
@@ -142,7 +142,7 @@ def as_words(query: str) -> re.Pattern[str] | None:
     """
     if not _LETTERS.fullmatch(query.strip()):
         return None
-    inside = r"[^\W_\u2e80-\U0010ffff]"
+    inside = r"[^\W_\u2e80-\ud7af\uf900-\ufaff\U00020000-\U000323af]"
     return re.compile(rf"(?:(?<!{inside})|(?<=\\[bfnrt])){re.escape(query.strip())}(?!{inside})")
 
 
