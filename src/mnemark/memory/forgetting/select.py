@@ -129,8 +129,8 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return f"{self.path}#L{self.start_line}{last}"
 
 
-_LATIN: Final = r"[^\W\d_\u2e80-\ud7af\uf900-\ufaff\U00020000-\U000323af]"
-_LETTERS: Final = lazy_pattern(rf"{_LATIN}+(?: {_LATIN}+)*")
+_NO_ALPHABET: Final = r"\u2e80-\ud7af\uf900-\ufaff\U00020000-\U000323af"
+_LETTERS: Final = lazy_pattern(rf"[^\W\d_{_NO_ALPHABET}]+(?: [^\W\d_{_NO_ALPHABET}]+)*")
 """Words of an alphabet; what has digits or marks may be a key or a number, of which a part counts, too."""
 
 
@@ -142,7 +142,7 @@ def as_words(query: str) -> re.Pattern[str] | None:
     """
     if not _LETTERS.fullmatch(query.strip()):
         return None
-    inside = r"[^\W_\u2e80-\ud7af\uf900-\ufaff\U00020000-\U000323af]"
+    inside = rf"[^\W_{_NO_ALPHABET}]"
     return re.compile(rf"(?:(?<!{inside})|(?<=\\[bfnrt])){re.escape(query.strip())}(?!{inside})")
 
 
@@ -174,6 +174,7 @@ class Selector:
         self._query = [form.decode("utf-8", "replace") for form in wanted_forms]
         self._by_words = by_words
         self._words = as_words(wanted.query) if by_words else None
+        self._words_of_subject = as_words(wanted.query.casefold()) if by_words else None
         self.kept: list[Item] = []
         """Facts learned from a selected turn that say something else than the query; by words alone."""
 
@@ -331,9 +332,8 @@ class Selector:
 
     def _is_about(self, fact: Fact) -> bool:
         about = fact.subject.casefold()  # a file's name has it in small letters
-        words = as_words(self.wanted.query.casefold()) if self._words is not None else None
-        if words is not None:
-            return words.search(about) is not None
+        if self._words_of_subject is not None:
+            return self._words_of_subject.search(about) is not None
         return any(form.casefold() in about for form in self._query)
 
     def _is_since(self, fact: Fact, since: datetime) -> bool:

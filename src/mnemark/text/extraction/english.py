@@ -288,7 +288,7 @@ def _standing(match: re.Match[str], _: Clause) -> list[Found]:
     if order is None or len(value[: order.start()].split()) > 6 or not 3 <= len(value.split()) <= 30:
         return []
     told = re.match(r"(?:I|he|she|they)\b", value) or _PARTICIPLE.match(value) or not _ADDRESSED.match(value)
-    if told or BLOT in value or _ONE_OFF.search(_SAYS_THAT.sub("", _without_reason(value))):
+    if told or BLOT in value or _ONE_OFF.search(_SAYS_THAT.sub("", _REASON.sub("", value))):
         return []
     if answered := re.search(f"(?i:{_ANSWER})$", value):
         return [Found("user", "language", answered["v"])]
@@ -301,10 +301,6 @@ _REASON: Final = lazy_pattern(
     r"(?i), (?:because |since |as )?(?:it|they|that)(?:'s|'re| is| are) (?![^,]{0,60}\b(?:now|today|yet|currently|broken|failing|still|again)\b)[^,]{3,60}$"
 )
 """Why an order holds, behind it: "…, it's frozen until January"."""
-
-
-def _without_reason(order: str) -> str:
-    return _REASON.sub("", order)
 
 
 _ADDRESSED: Final = lazy_pattern(

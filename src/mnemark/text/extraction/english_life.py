@@ -77,29 +77,27 @@ def facts_of(said: Said, time: datetime) -> list[Found]:
 def _is_told_of(said: Said) -> bool:
     """Tell whether a clause plainly names a relative, whatever else it says: "my daughter Mia has a recital"."""
     known = said.tense in {"progressive", "perfect"} or said.verb in {"be", "have"} or said.verb in _READERS
-    names = said.name.split(" ")
-    return known and not any(
-        len(name) < _SHORTEST_NAME or not (name.isalpha() and name.istitle()) or _is_no_name(name)
-        for name in names
-    )
+    return known and all(map(_may_be_name, said.name.split(" ")))
 
 
 _SHORTEST_NAME: Final = 2
 
 
-def _is_no_name(word: str) -> bool:
+def _may_be_name(word: str) -> bool:
+    if len(word) < _SHORTEST_NAME or not (word.isalpha() and word.istitle()):
+        return False
     low = word.casefold()
-    return (
-        low in _DAYS | LANGUAGES | TRAITS | ROLES
-        or is_program(word)
-        or is_no_place(word)
-        or class_of(low) != ""
+    return not (low in _NO_NAMES or is_program(word) or is_no_place(word) or class_of(low))
+
+
+_NO_NAMES: Final = (
+    LANGUAGES
+    | TRAITS
+    | ROLES
+    | word_set(
+        "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october "
+        "november december christmas easter thanksgiving halloween today tomorrow never always also just still really"
     )
-
-
-_DAYS: Final = word_set(
-    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october "
-    "november december christmas easter thanksgiving halloween today tomorrow never always also just still really"
 )
 """Capitalized words beside a relative that name nobody."""
 

@@ -131,9 +131,8 @@ def extract(  # noqa: C901 - a sentence is read in three ways, one after the oth
         if not own or told is not None or of_work:
             continue
         alone = sentence.text.strip() == turn.strip()
-        named = (
-            _STATE.search(sentence.blotted) is not None
-        )  # "my sister Sarah is pregnant" tells more than the name
+        # "My sister Sarah is pregnant" tells more than the name.
+        named = _STATE.search(sentence.blotted) is not None
         little = all(fact.over or (named and fact.predicate == "relation") for _, fact in read)
         parts = [sentence] if little else _untold(sentence, read)
         for part in parts:

@@ -133,8 +133,6 @@ def _sum(known: Table, plain: str, words: Collection[str]) -> int:
     )
     if others + min(topics, _TOPICS) < known.enough:
         return 0
-    if others + sum(map(known.weights.__getitem__, numbers & known.topics)) < known.enough:
-        return 0
     places = sorted((at, -len(word), known.signs[word]) for word in found for at in places_of(word, plain))
     return _most(known, places, _NEAR_CHINESE if HAN.search(plain) else _NEAR)
 

@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.summary.sentences import QUESTION
+from mnemark.text.summary.sentences import QUESTION, capitalized
 
 _MOST: Final = 200
 """Maximum characters of a sentence that is judged; a longer one tells a story."""
@@ -128,8 +128,7 @@ def is_step(sentence: str) -> bool:
 
 def step_text(sentence: str) -> str:
     """Return a step without the label before it."""
-    words = _STEP_LABEL.sub("", sentence) or sentence
-    return words[:1].upper() + words[1:]
+    return capitalized(_STEP_LABEL.sub("", sentence) or sentence)
 
 
 def is_result(sentence: str, *, by_owner: bool) -> bool:
@@ -154,11 +153,10 @@ def left_over(sentence: str) -> tuple[str, bool]:
     words = sentence[match.end() :].strip() if match else ""
     if not match or QUESTION.search(words) or _NO_LEFT.search(words):
         return "", False
-    return words[:1].upper() + words[1:], match["open"] is not None
+    return capitalized(words), match["open"] is not None
 
 
-_CLOSING: Final = lazy_pattern(r"^(?:all )?(?:done|finished|completed|已?完成)\s*[:：]\s*\S", re.IGNORECASE)
-_CLOSING_LABEL: Final = lazy_pattern(
+_CLOSING: Final = lazy_pattern(
     r"^(?:all )?(?:done|finished|completed|已?完成)\s*[:：]\s*(?=\S)", re.IGNORECASE
 )
 _LEFT: Final = lazy_pattern(
@@ -174,8 +172,7 @@ _NO_LEFT: Final = lazy_pattern(
 
 def result_text(sentence: str) -> str:
     """Return a result without a label before it: "Done: retry, typo." is "Retry, typo."."""
-    words = _CLOSING_LABEL.sub("", sentence) or sentence
-    return words[:1].upper() + words[1:]
+    return capitalized(_CLOSING.sub("", sentence))
 
 
 def is_failure(sentence: str) -> bool:

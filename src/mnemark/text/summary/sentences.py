@@ -134,7 +134,12 @@ def request(sentence: str) -> str:
     words = re.sub(r"[，,]?(?:谢谢|好吗|可以吗|行吗|好不好)([。！？!?]?)$", "", words)
     if words != sentence:
         words = words.rstrip("?？")
-    return words[:1].upper() + words[1:] if words else sentence
+    return capitalized(words) if words else sentence
+
+
+def capitalized(words: str) -> str:
+    """Return words with a capital at the start and the rest as it is."""
+    return words[:1].upper() + words[1:]
 
 
 def entities(texts: Iterable[str], *, most: int = 12) -> list[str]:

@@ -36,6 +36,7 @@ from mnemark.text.summary.sentences import (
     QUESTION,
     SMALL_TALK,
     TASK,
+    capitalized,
     entities,
     is_chinese,
     projects,
@@ -216,8 +217,8 @@ def digest(
     title = _plain_request(own, topics) or titled(topics) or _plain_statement(own, language)
     asked = _asked(own, topics)
     done, failed = _results(lines, said, actions)
-    answered = max((at for at, line in enumerate(lines) if line.role == "assistant"), default=-1)
-    left, undecided = _left_over(lines, said)
+    answered = _last_reply(lines)
+    left, undecided = _left_over(said, _last_word(lines))
     steps = _listed([*(one for one in own if is_step(one.text)), *left], ahead=True)
     decided = _listed(one for one in own if is_decision(one.text))
     questions = _listed(
@@ -324,10 +325,11 @@ def _results(
     replies = [
         one for one in said if one.role == "assistant" and one.turn >= last and not OFFER.match(one.text)
     ]
+    closing = _last_word(lines)
     trusted = [
         one
         for one in replies
-        if actions or _thanked(lines, one.turn) or (is_closing(one.text) and _is_last_word(lines, one.turn))
+        if actions or _thanked(lines, one.turn) or (one.turn == closing and is_closing(one.text))
     ]
     good = [
         one._replace(text=result_text(one.text)) for one in trusted if is_result(one.text, by_owner=False)
@@ -345,25 +347,29 @@ def _results(
     return done, ""
 
 
-def _left_over(lines: Sequence[Line], said: Sequence[_Sentence]) -> tuple[list[_Sentence], list[_Sentence]]:
-    """Return what the agent's last reply names under a label as still to do, and as open."""
+def _left_over(said: Sequence[_Sentence], closing: int) -> tuple[list[_Sentence], list[_Sentence]]:
+    """Return what the agent's `closing` reply names under a label as still to do, and as open."""
     steps: list[_Sentence] = []
     questions: list[_Sentence] = []
     for one in said:
-        if one.role == "assistant" and _is_last_word(lines, one.turn):
+        if one.turn == closing:
             text, is_question = left_over(one.text)
             if text and not looks_like_instructions(text):
                 (questions if is_question else steps).append(one._replace(text=text))
     return steps, questions
 
 
-def _is_last_word(lines: Sequence[Line], turn: int) -> bool:
-    """Return whether no reply follows a turn, and the user says no more than thanks or goodbye to it."""
-    after = lines[turn + 1 :]
-    own = [line.text[:80] for line in after if line.role == "user"]
-    return all(line.role != "assistant" for line in after) and all(
-        (HAPPY.search(text) or SMALL_TALK.match(text)) and not _OBJECTS.search(text) for text in own
-    )
+def _last_reply(lines: Sequence[Line]) -> int:
+    """Return the number of the last reply; -1 without any."""
+    return max((at for at, line in enumerate(lines) if line.role == "assistant"), default=-1)
+
+
+def _last_word(lines: Sequence[Line]) -> int:
+    """Return the number of the last reply, if the user says no more than thanks or goodbye to it; else -1."""
+    last = _last_reply(lines)
+    own = (line.text[:80] for line in lines[last + 1 :] if line.role == "user")
+    ended = all((HAPPY.search(text) or SMALL_TALK.match(text)) and not _OBJECTS.search(text) for text in own)
+    return last if ended else -1
 
 
 _OBJECTS: Final = lazy_pattern(
@@ -419,7 +425,7 @@ def _statements(said: Sequence[_Sentence], taken: set[str]) -> tuple[str, ...]:
         text = _cut(one.text)
         if one.role != "user" or QUESTION.search(one.text) or not OWN.search(one.text) or text in taken:
             continue
-        if request(one.text) != one.text[:1].upper() + one.text[1:]:
+        if request(one.text) != capitalized(one.text):
             continue
         terms = _content(one.text)
         if len(terms) >= 2:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.summary.sentences import is_chinese
+from mnemark.text.summary.sentences import capitalized, is_chinese
 from mnemark.text.words.segment import tagged
 from mnemark.text.words.stopwords import is_stop
 from mnemark.text.words.terms import stem
@@ -354,7 +354,7 @@ def titled(found: Sequence[Phrase]) -> str:
         return ""
     chinese = sum(text[0] >= "\u3400" for text in chosen) * 2 >= len(chosen)
     title = ("、" if chinese else ", ").join(chosen)
-    return title[:1].upper() + title[1:] if not _IDENTIFIER.search(chosen[0]) else title
+    return capitalized(title) if not _IDENTIFIER.search(chosen[0]) else title
 
 
 def columns(text: str) -> int:
