@@ -184,12 +184,19 @@ class IndexRefresher:
         with suppress(*schema.UNREADABLE):  # a damaged index, a full disk: the search tells
             self._vectors.embed_soon(self._index)
 
-    def freshen_quickly(self) -> None:
-        """Sync as `freshen`, but in the background where the last sync was slow, or makes the index anew."""
-        if self._is_slow() or (not self.fresh and self._index.is_damaged()):
+    def freshen_quickly(self) -> bool:
+        """Sync as `freshen`, but in the background where the last sync was slow, or makes the index anew.
+
+        Returns:
+            Whether the index is fresh now.
+        """
+        if self.fresh:
+            return True
+        if self._is_slow() or self._index.is_damaged():
             self.freshen_behind()
         else:
             self.freshen()
+        return self.fresh
 
     def freshen_behind(self) -> None:
         """Sync in the background."""

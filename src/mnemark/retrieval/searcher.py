@@ -208,10 +208,10 @@ class Searcher:
             self.index.close()
             self._use(Index(self.workspace.root, home=Path(self._temporary.name), visible=self.visible))
 
-    def freshen(self) -> None:
-        """Bring the index up to date with the files, as far as a moment allows."""
+    def freshen(self) -> bool:
+        """Bring the index up to date with the files, as far as a moment allows; return whether it is."""
         self.ready()
-        self.refresher.freshen_quickly()
+        return self.refresher.freshen_quickly()
 
     @classmethod
     def beside(
@@ -354,8 +354,7 @@ class Searcher:
             context=tuple(context),
             explain=explain,
         )
-        self.freshen()
-        fresh = self.refresher.fresh
+        fresh = self.freshen()
         found = self.find(request)
         self._in_time.loaded.set()
         if self.mounts:
