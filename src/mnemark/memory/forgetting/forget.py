@@ -11,7 +11,7 @@ from datetime import datetime
 
 import msgspec
 
-from mnemark.errors import MnemarkError, ReadOnlyError, UsageError
+from mnemark.errors import MnemarkError, UsageError
 from mnemark.files.journal import Change
 from mnemark.files.locks import workspace_lock
 from mnemark.files.scopes import scopes_of
@@ -78,8 +78,8 @@ def forget(
     )  # fmt: skip
     if git and not erase:
         raise UsageError("git can only be used together with erase")
-    if not dry_run and ws.readonly:
-        raise ReadOnlyError("this memory is open for reading only; open it for writing to forget")
+    if not dry_run:
+        ws.check_writable("forget")
     finder = Selector(ws, wanted, by_words=not erase)
     items = finder.find()
     unread = tuple(f"{path}: {reason}; not searched" for path, reason in finder.unread.items())

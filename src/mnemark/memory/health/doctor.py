@@ -15,7 +15,6 @@ from mnemark.errors import (
     IntegrityError,
     MnemarkError,
     NewerFormatError,
-    ReadOnlyError,
     UsageError,
 )
 from mnemark.files import layout, links, old_layouts, privacy, projects
@@ -132,8 +131,8 @@ def doctor(memory: OpenWorkspace | Path, *, fix: bool = False) -> Report:
         return Report(findings=tuple(examine(memory)))
     root = _root(memory)
     findings = list(_environment(memory, fix=True))
-    if not isinstance(memory, Path) and memory.readonly:
-        raise ReadOnlyError("this memory is open for reading only; open it for writing to repair it")
+    if not isinstance(memory, Path):
+        memory.check_writable("repair it")
     findings += [_finding(problem) for problem in sweep(root)]
     if isinstance(memory, Path):
         rebuilt = check.rebuild(root, ignore=(), limit=256, visible=None)
