@@ -115,6 +115,58 @@ def test_both_ways_of_searching_know_the_same_of_the_question_and_the_passage(tm
     assert quick.believable == pytest.approx(full.believable, abs=0.05)
 
 
+def talk(folder: Path, *turns: tuple[str, str]) -> None:
+    """A conversation of two, among others."""
+    with Memory.open(folder, config={"embedder": "none"}) as memory:
+        session = memory.session("chat")
+        for speaker, text in turns:
+            session.add(speaker, text)
+        for number in range(6):
+            session.add("Ana", f"The train was late again, so I read {number} pages.")
+            session.add("Ben", f"I painted {number} boards of the fence.")
+        memory.sync()
+
+
+def believed(folder: Path, question: str) -> list[tuple[float, float]]:
+    """The confidence of both ways of searching, and the part of the speaker in the full one."""
+    with Memory.open(folder, config={"embedder": "none"}) as memory:
+        full = memory.search(question, explain=True)
+    answer = full.hits[0].why["answer"]
+    return [
+        (full.believable, answer["other"]),
+        (quick_search(folder, question).believable, answer["other"]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "right", "wrong"),
+    [
+        ("I adopted a grey parrot from the shelter.", "What did {} adopt from the shelter?", "Ana", "Ben"),
+        ("Thanks, Ben! I adopted a grey parrot from the shelter.", "What did {} adopt?", "Ana", "Ben"),
+        ("我从收容所领养了一只灰鹦鹉。", "{}从收容所领养了什么？", "王芳", "李强"),
+    ],
+)
+def test_what_somebody_else_said_is_believed_less(
+    tmp_path: Path, told: str, asked: str, right: str, wrong: str
+) -> None:
+    talk(tmp_path, (right, told), (wrong, "Lovely, how old is it?" if told.isascii() else "真好，多大了？"))
+    for (true, _), (false, other) in zip(
+        believed(tmp_path, asked.format(right)), believed(tmp_path, asked.format(wrong)), strict=True
+    ):
+        assert other > 0
+        assert false < true - 0.1
+
+
+@pytest.mark.parametrize(
+    "told", ["Ben adopted a grey parrot from the shelter.", "My brother Ben, he adopted a grey parrot!"]
+)
+def test_what_somebody_else_told_of_them_is_believed(tmp_path: Path, told: str) -> None:
+    talk(tmp_path, ("Ana", told))
+    for value, other in believed(tmp_path, "What did Ben adopt?"):
+        assert other == 0
+        assert value > SURE
+
+
 def test_it_does_not_hang_on_the_ranking(memory: Memory) -> None:
     question = "what did we decide for the billing service?"
     found = {name: memory.search(question, preset=name).believable for name in PRESETS}
@@ -311,6 +363,7 @@ def test_shares_are_shares(terms: dict[str, float], text: str) -> None:
         terms=st.integers(0, 400),
         words=st.integers(0, 65_535),
         overview=st.sampled_from([0.0, 1.0]),
+        other=st.floats(0, 1),
         crossed=st.sampled_from([0.0, 1.0]),
     ),
     st.floats(0, 1),
@@ -323,5 +376,6 @@ def test_more_evidence_is_never_believed_less(evidence: Evidence, more: float) -
         evidence._replace(together=max(evidence.together, more)),
         evidence._replace(coverage=max(evidence.coverage, more)),
         evidence._replace(missing=min(evidence.missing, more)),
+        evidence._replace(other=min(evidence.other, more)),
     ):
         assert believable(stronger) >= value

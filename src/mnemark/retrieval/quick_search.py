@@ -24,6 +24,7 @@ from mnemark.index.read_only import LINE_SHIFT, Place, Postings, QuickIndex, Row
 from mnemark.retrieval import past_facts
 from mnemark.retrieval.presets import DEFAULT
 from mnemark.retrieval.ranking import confidence
+from mnemark.retrieval.ranking.speakers import is_by_another, is_date
 from mnemark.retrieval.render import named, snippet
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.segment import cut_by_frequency
@@ -47,7 +48,9 @@ _NEWEST: Final = 256
 _SMOOTHING: Final = 20
 _TOP: Final = 3
 _MAX_READ: Final = 4_000
-_FREQUENCY: Final = [(packed & 63) + DEFAULT.head * (packed >> 6 > 0) for packed in range(256)]
+_IN_TEXT: Final = 63
+"""Largest count of a term that the head does not hold."""
+_FREQUENCY: Final = [(packed & _IN_TEXT) + DEFAULT.head * (packed > _IN_TEXT) for packed in range(256)]
 """What a posting's count stands for in BM25: that in the text, and a share for the head."""
 _FACT: Final = KINDS.index("fact")
 _TURN: Final = KINDS.index("turn")
@@ -60,6 +63,8 @@ class _Scored(msgspec.Struct):
     """The terms of a place, as bits in the order of `idf`."""
     idf: dict[str, float]
     """Smoothed idf of each term, for the confidence."""
+    said: set[int] = msgspec.field(default_factory=set)
+    """Keys of the places whose heads hold a term that is no date: who said it, seldom an attachment."""
 
     def terms(self, place: Place) -> frozenset[str]:
         """Return the terms that a passage holds."""
@@ -107,13 +112,14 @@ def quick_search(
         if not confidence.wants_questions(text):
             order = _without_echoes(index, order, scored, text)
         found = _fetched(index, order, scored, k, names)
+        other = _other(index, order, scored)
         lengths = {place: index.row(place).length for place, _ in found}
     known = known or states.kept(root, home or root, lambda raw: _redacted(root, raw))
     shown = _filtered(known, found, scored.idf)
     gone = {place for place, _ in found} - {place for place, _ in shown}
     order = [one for one in order if one[1] not in gone]
     hits = [hit for _, hit in shown[:k]]
-    evidence = _evidence(order, scored, hits[:_TOP], lengths, overview=wants_overview(text))
+    evidence = _evidence(order, scored, hits[:_TOP], lengths, overview=wants_overview(text), other=other)
     return Recall(
         hits=tuple(hits), mode="lexical", degraded=(reason,), complete=False,
         believable=confidence.believable(evidence),
@@ -210,6 +216,7 @@ class _Lengths(dict[int, tuple[float, float]]):
 def _add(scored: _Scored, term: int, gain: float, postings: Iterable[Postings], lengths: _Lengths) -> None:
     """Add the scores of a term, the one with that number."""
     scores, held, bit = scored.scores, scored.held, 1 << term
+    said = None if is_date(list(scored.idf)[term]) else scored.said
     for part, numbers, counts, words in postings:
         first = Place(part, 0).key()
         for number, packed in zip(numbers, counts, strict=True):
@@ -218,6 +225,8 @@ def _add(scored: _Scored, term: int, gain: float, postings: Iterable[Postings], 
             key = first | number
             scores[key] = scores.get(key, 0.0) + gain * frequency / (frequency + norm) * substance
             held[key] = held.get(key, 0) | bit
+            if packed > _IN_TEXT and said is not None:
+                said.add(key)
 
 
 def _newest(postings: Iterable[Postings]) -> Iterator[Postings]:
@@ -289,6 +298,7 @@ def _evidence(
     lengths: Mapping[Place, int],
     *,
     overview: bool,
+    other: float,
 ) -> confidence.Evidence | None:
     if not order or not hits:
         return None
@@ -311,7 +321,21 @@ def _evidence(
         terms=len(idf),
         words=lengths.get(place, 0),
         overview=float(overview),
+        other=other,
     )
+
+
+def _other(index: QuickIndex, order: Sequence[tuple[float, Place]], scored: _Scored) -> float:
+    """Return how far the best passage of a speaker whom the question names is behind the best of all."""
+    first = next((number for number, (_, place) in enumerate(order) if place.key() in scored.said), 0)
+    if not first:
+        return 0.0
+    (score, best), (behind, theirs) = order[0], order[first]
+    stored = {one.passage: one for one in index.fetch([index.row(place).passage for place in (best, theirs)])}
+    by, named = (stored.get(index.row(place).passage) for place in (best, theirs))
+    if by is None or named is None or not is_by_another(by.role, by.text[:_MAX_READ], named.role, scored.idf):
+        return 0.0
+    return 1 - behind / score
 
 
 def _hit(stored: Stored, row: Row, scope: str, score: float, idf: Mapping[str, float]) -> Hit:

@@ -26,6 +26,7 @@ from mnemark.retrieval.hits import HitMaker, sorted_candidates
 from mnemark.retrieval.presets import DEFAULT, SUSPECT_FACTOR, Preset
 from mnemark.retrieval.query import Query, reread_times, understand
 from mnemark.retrieval.ranking import confidence, features, fusion, people, rank, rescore, ties
+from mnemark.retrieval.ranking.speakers import is_name
 from mnemark.retrieval.routes import dense, lexical
 from mnemark.retrieval.routes.dense import QueryVector, VectorRows, WeightedQuery
 from mnemark.retrieval.turns import in_turn
@@ -246,8 +247,10 @@ class _Search:
     def _named(self, words: lexical.Lexical, positions: Positions) -> Mask:
         """Return which candidates have a speaker whom the query names, by a short form, too."""
         found = people.named(words.hits, positions)
-        if self.request.preset.named and (short := people.short_names(self.request.text)):
+        short = people.short_names(self.request.text)
+        if self.request.preset.named and (short or found.any()):
             speakers = self.view.speakers(positions[: rescore.DEPTH])
+            found[: rescore.DEPTH] &= np.array([is_name(speaker) for speaker in speakers], np.bool_)
             found[: rescore.DEPTH] |= people.called(short, speakers)
         return found
 
@@ -572,7 +575,7 @@ class _Search:
         preset = self.request.preset if self.request.preset.fusion == "absolute" else DEFAULT
         inputs = features.Inputs(
             self.snapshot, self._asked(), words, cosines, mask, fused, in_time, preset.time, records,
-            echoes=self.echoes, overview=wants_overview(self.request.text),
+            echoes=self.echoes, overview=wants_overview(self.request.text), speakers=self.view.speakers,
         )  # fmt: skip
         return features.gather(inputs)
 

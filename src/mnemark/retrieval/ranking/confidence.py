@@ -44,6 +44,9 @@ class Evidence(NamedTuple):
     """The best passage's words: the more there are, the more of them are the question's by chance."""
     overview: float = 0.0
     """1 where the question asks for an overview: several passages have its words sooner than one; else 0."""
+    other: float = 0.0
+    """How far the best passage of the speaker whom the question names is behind the best of all, as a share
+    of its score, where somebody else said that one and not about them; else 0."""
     crossed: float = 0.0
     """1 where the best passage is in another language than the question; else 0."""
 
@@ -64,10 +67,11 @@ class _Weights(NamedTuple):
     words: float = 0.0
     """Of the logarithm."""
     overview: float = 0.0
+    other: float = 0.0
 
 
-DENSE: Final = _Weights(-0.8, 1.2, 1.0, 1.8, 1.4, -1.3, -0.8, 0.6, -0.4, -0.2)
-LEXICAL: Final = _Weights(-0.6, 1.2, 1.2, 2.1, 0.0, -1.3, -0.8, 0.6, -0.4, -0.2)
+DENSE: Final = _Weights(-0.8, 1.2, 1.0, 1.8, 1.4, -1.3, -0.8, 0.6, -0.4, -0.2, -5.0)
+LEXICAL: Final = _Weights(-0.6, 1.2, 1.2, 2.1, 0.0, -1.3, -0.8, 0.6, -0.4, -0.2, -5.0)
 """Weights without the dense route."""
 CROSSED: Final = _Weights(-2.2, 1.4, 0.8, 0.8, 7.2, -0.5)
 """Weights across languages, where the cosine is nearly all there is: slope and intercept of the questions of
@@ -95,6 +99,7 @@ def strengths(evidence: Evidence) -> tuple[float, ...]:
         math.log(max(evidence.terms, 1)),
         math.log1p(evidence.words),
         evidence.overview,
+        evidence.other,
     )
 
 

@@ -1,6 +1,6 @@
 """Compute the confidence features from the arrays of a search."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -9,8 +9,9 @@ import numpy as np
 from mnemark.index.rows import ASKS
 from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot, TermHits
 from mnemark.index.store import Record
-from mnemark.retrieval.ranking import confidence
+from mnemark.retrieval.ranking import confidence, people
 from mnemark.retrieval.ranking.fusion import best_positions
+from mnemark.retrieval.ranking.speakers import is_by_another
 from mnemark.retrieval.routes import lexical
 from mnemark.text.words.normalize import HAN, normalize
 
@@ -40,6 +41,8 @@ class Inputs(msgspec.Struct, frozen=True):
     """What `fused` has more for a passage in that time."""
     records: Mapping[int, Record]
     """Candidates by position."""
+    speakers: Callable[[Positions], Sequence[str]]
+    """Returns who said the passages at these positions."""
     echoes: frozenset[int] = frozenset()
     """Positions of turns that only repeat the question: no evidence."""
     overview: bool = False
@@ -80,8 +83,23 @@ def gather(inputs: Inputs) -> confidence.Evidence | None:
         terms=len(idf),
         words=int(inputs.snapshot.rows["length"][best]),
         overview=float(inputs.overview),
+        other=_other(inputs, order),
         crossed=float(crossed),
     )
+
+
+def _other(inputs: Inputs, order: Positions) -> float:
+    """Return how far the best passage of a speaker whom the question names is behind the best of all."""
+    hits, best = inputs.words.hits, int(order[0])
+    said = people.named(hits, order)
+    if said[0] or not said.any():
+        return 0.0
+    first = int(order[int(np.argmax(said))])
+    speaker, theirs = inputs.speakers(np.array([best, first]))
+    text = inputs.records[best].text[:_MAX_CHARACTERS] if best in inputs.records else ""
+    if not is_by_another(speaker, text, theirs, hits.keys()):
+        return 0.0
+    return 1 - float(inputs.fused[first]) / float(inputs.fused[best])
 
 
 def asking_the_same(

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
 
-from mnemark.index.passage import MONTHS, WEEKDAYS
 from mnemark.index.snapshot import Mask, Positions, TermHits
+from mnemark.retrieval.ranking.speakers import is_date, is_name
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import HAN
 from mnemark.text.words.segment import query_terms
@@ -36,7 +36,8 @@ def asks_user(text: str) -> bool:
 def named(hits: Mapping[str, TermHits], positions: Positions) -> Mask:
     """Return which of the passages have a speaker (or an attachment) that a term names.
 
-    The head of a turn consists of speaker, attachments and date: a term in it that is no date names one.
+    The head of a turn consists of speaker, attachments and date: a term in it that is no date names one, or a
+    role, see `is_name`.
 
     Args:
         hits: of the query's terms.
@@ -44,7 +45,7 @@ def named(hits: Mapping[str, TermHits], positions: Positions) -> Mask:
     """
     found = np.zeros(len(positions), np.bool_)
     for term, hit in hits.items():
-        if len(hit.pos) and not _is_date(term):
+        if len(hit.pos) and not is_date(term):
             place, there = hit.find(positions)
             found |= there & (hit.head[place] > 0)
     return found
@@ -60,7 +61,7 @@ def short_names(question: str) -> list[str]:
     found = [] if text.islower() else _WORD.findall(text)
     words = [word for word in found if word[0].isupper() and word[1:].islower()]
     terms = [(word, query_terms(word)) for word in words]
-    names = [word for word, cut in terms if not any(is_stop(term) or _is_date(term) for term in cut)]
+    names = [word for word, cut in terms if not any(is_stop(term) or is_date(term) for term in cut)]
     return names if text.isascii() else names + _FAMILIAR.findall(text)
 
 
@@ -71,7 +72,7 @@ def called(short: Sequence[str], speakers: Sequence[str]) -> Mask:
         short: see `short_names`.
         speakers: of passages, with repeats.
     """
-    names = {name for name in speakers if name[:1].isupper() or HAN.match(name)}
+    names = {name for name in speakers if is_name(name)}
     known = {part for name in names for part in (name, *name.split())}
     fitting = [[name for name in names if _shortens(word, name)] for word in short if word not in known]
     meant = {fits[0] for fits in fitting if len(fits) == 1}
@@ -82,16 +83,6 @@ def _shortens(short: str, name: str) -> bool:
     if not HAN.match(short):
         return any(part.startswith(short) for part in name.split())
     return (short[0] != "阿" and name[0] == short[1]) or (short[0] != "老" and name[-1] == short[1])
-
-
-@cache
-def _date_terms() -> frozenset[str]:
-    english = (term for word in (*MONTHS, *WEEKDAYS) for term in query_terms(word))
-    return frozenset((*english, "年", "月", "日"))  # not cut: that would load the dictionary, 0.1 s
-
-
-def _is_date(term: str) -> bool:
-    return term in _date_terms() or any(character.isdigit() for character in term)
 
 
 _NAME: Final = r"(?P<{}>[^\W\d_][\w'’.-]*(?:\s+[A-Z][\w'’.-]*){{0,2}})"
