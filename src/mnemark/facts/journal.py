@@ -30,6 +30,7 @@ _TEXTS: Final = (
     "priority",
     "against",
 )
+_TEXT_FIELDS: Final = frozenset((*_TEXTS, "path", "review"))
 _SHARES: Final = ("importance", "confidence")
 _MOST_TOUCHED: Final = 4_096
 _OF_FACTS: Final = ("ids", "passing", "ends", "said", "erase")
@@ -76,15 +77,13 @@ def fact_from(payload: Json, change: Change, identifier: str) -> Fact | None:
     """Return the fact in a journal payload, or None."""
     if not isinstance(payload, Mapping) or not isinstance(payload.get("value"), str):
         return None
-    texts: dict[str, Any] = {
-        name: clean(payload[name])
-        for name in (*_TEXTS, "path", "review")
-        if isinstance(payload.get(name), str)
+    texts: dict[str, Any] = {  # few of them are there, in thousands of lines
+        name: clean(text) for name, text in payload.items() if name in _TEXT_FIELDS and isinstance(text, str)
     }
     shares: dict[str, Any] = {
-        name: float(payload[name])
+        name: float(share)
         for name in _SHARES
-        if isinstance(payload.get(name), (int, float)) and 0 <= payload[name] <= 1
+        if isinstance(share := payload.get(name), (int, float)) and 0 <= share <= 1
     }
     tags = payload.get("tags")
     kind = payload.get("type")
@@ -465,7 +464,9 @@ class FactJournal:
 
 
 def _ids(payload: Mapping[str, Json]) -> Sequence[str]:
-    return strings([*strings(payload.get("ids")), payload.get("fact", payload.get("id"))])
+    one = payload.get("fact", payload.get("id"))
+    ids = strings(payload["ids"]) if "ids" in payload else []
+    return [*ids, one] if isinstance(one, str) else ids
 
 
 def _note_last(said: dict[str, str], payload: Mapping[str, Json], line: str) -> None:

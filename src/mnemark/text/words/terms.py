@@ -66,6 +66,8 @@ def analyse(token: str) -> str | Compound:
         token = _without_accents(token)
     elif token.isalpha() and (token.islower() or token[1:].islower()):
         return stem(token.lower())
+    elif token.isdigit():
+        return token[:MAX_TERM]
     if token[-1] in "+#":
         base = token.rstrip("+#")
         if len(base) == 1:
