@@ -56,13 +56,11 @@ def test_a_chinese_name_counts_as_well(tmp_path: Path) -> None:
     assert asked(tmp_path, said, "李强生日晚饭做什么？")[0].meta["role"] == "李强"
 
 
-def test_a_role_is_no_name(tmp_path: Path) -> None:
-    said = [
-        ("agent chat", "The login of the shop was slow."),
-        ("Ben", "The login of the shop was slow, too."),
-    ]
-    hits = asked(tmp_path, said, "Which login did we chat about?")
-    assert {hit.meta["role"] for hit in hits} >= {"agent chat", "Ben"}
+@pytest.mark.parametrize("role", ["agent chat", "System", "用户"])
+def test_a_role_is_no_name(tmp_path: Path, role: str) -> None:
+    said = [(role, "The login of the shop was slow."), ("Ben", "The login of the shop was slow, too.")]
+    hits = asked(tmp_path, said, f"Which login was slow, {role}?")
+    assert {hit.meta["role"] for hit in hits} >= {role, "Ben"}
     assert not any(hit.why["boosts"].get("named") for hit in hits)
 
 

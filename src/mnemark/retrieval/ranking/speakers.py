@@ -13,9 +13,16 @@ _WORDS_OF_DATES: Final = ("年", "月", "日")
 """Not cut: that would load the dictionary, 0.1 s."""
 
 
+_ROLES: Final = frozenset(
+    {"user", "human", "owner", "assistant", "agent", "ai", "bot", "model", "system", "developer", "tool"}
+    | {"用户", "主人", "助手", "助理", "系统", "机器人", "模型", "工具"}
+)
+
+
 def is_name(speaker: str) -> bool:
-    """Return whether a speaker is called by a name, not by a role: "Ann", 小王; no "user", "agent chat"."""
-    return speaker[:1].isupper() or HAN.match(speaker) is not None
+    """Return whether a speaker is called by a name, not by a role: "Ann", 小王; no "User", "agent chat"."""
+    named = speaker[:1].isupper() or HAN.match(speaker) is not None
+    return named and speaker.casefold() not in _ROLES
 
 
 _CALLED: Final = (
