@@ -38,7 +38,9 @@ from mnemark.text.extraction import extract as rules
 from mnemark.text.extraction import notes as rules_notes
 from mnemark.text.extraction import validity as rules_dates
 from mnemark.text.extraction.before_question import before_question
+from mnemark.text.extraction.candidate import Found
 from mnemark.text.extraction.sentences import LONGEST, Sentence
+from mnemark.text.extraction.since import valid_since
 from mnemark.text.markdown import blocks as markdown_blocks
 from mnemark.text.markdown import cut as markdown_cut
 from mnemark.text.markdown import daily_note as daily
@@ -183,6 +185,9 @@ ARRANGED: Final[dict[str, Call]] = {
     "extraction.chinese_owner.without_times": lambda text: chinese_owner.without_times(text, NOW),
     "extraction.english_facts.to_do": lambda text: rules_english.to_do(text, NOW),
     "extraction.before_question.before_question": lambda text: before_question(_sentence(text)),
+    "extraction.since.valid_since": lambda text: valid_since(
+        Found("user", "city", text[-3:]), text[:LONGEST], NOW
+    ),
     "extraction.validity.date_of": lambda text: rules_dates.date_of(text[:LONGEST], NOW),
     "extraction.candidate.usable": lambda text: rules_base.usable(text, len(text)),
     "extraction.validity.time_to_come": lambda text: rules_dates.time_to_come(text[:LONGEST], NOW),

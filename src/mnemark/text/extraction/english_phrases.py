@@ -16,10 +16,14 @@ _END_OF_NOUN: Final = word_set(
 )
 
 
+_ADVERBS: Final = frozenset({"now", "currently", "nowadays"})
+"""Not in capitals: "Apocalypse Now"."""
+
+
 def noun_phrase(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     """Split words into the noun phrase at the start and what follows it."""
     for at, word in enumerate(words):
-        if word.casefold() in _END_OF_NOUN:
+        if word.casefold() in _END_OF_NOUN or word in _ADVERBS:
             return words[:at], words[at:]
     return words, ()
 

@@ -23,6 +23,7 @@ from mnemark.text.extraction.english import RULES as ENGLISH
 from mnemark.text.extraction.english_facts import english_facts, to_do
 from mnemark.text.extraction.practice import Practice
 from mnemark.text.extraction.sentences import Sentence, cleaned, sentences
+from mnemark.text.extraction.since import valid_since
 from mnemark.text.extraction.speaker import hands_over, of_another, without_mail
 from mnemark.text.extraction.statements import asked, statement
 from mnemark.text.extraction.turn_practices import TurnPractices
@@ -309,11 +310,7 @@ def _candidate(
         kind, priority = "error", "long"
     elif fact.predicate == "language" and kind == "rule":
         kind = "preference"
-    since = time
-    if rule is not None and rule.dated:
-        found = (span for _, _, span in spans(sentence.blotted, time))
-        past = next((span.start for span in found if span.end <= time.replace(tzinfo=None)), time)
-        since = past.replace(tzinfo=time.tzinfo)
+    since = valid_since(fact, sentence.blotted, time) if rule is not None and rule.dated else time
     coming = fact.predicate in {"decisions", "plans", "goals"} and not fact.over
     return Candidate(
         subject=fact.subject,
