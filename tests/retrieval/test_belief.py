@@ -143,28 +143,41 @@ def believed(folder: Path, question: str) -> list[tuple[float, float]]:
     [
         ("I adopted a grey parrot from the shelter.", "What did {} adopt from the shelter?", "Ana", "Ben"),
         ("Thanks, Ben! I adopted a grey parrot from the shelter.", "What did {} adopt?", "Ana", "Ben"),
-        ("我从收容所领养了一只灰鹦鹉。", "{}从收容所领养了什么？", "王芳", "李强"),
+        ("I adopted a grey parrot from the shelter.", "what did {} adopt from the shelter?", "Zoë", "José"),
+        ("我从收容所领养了一只灰鹦鹉。", "{}从收容所领养了什么？", "王芳", "王强"),
     ],
 )
 def test_what_somebody_else_said_is_believed_less(
     tmp_path: Path, told: str, asked: str, right: str, wrong: str
 ) -> None:
     talk(tmp_path, (right, told), (wrong, "Lovely, how old is it?" if told.isascii() else "真好，多大了？"))
-    for (true, _), (false, other) in zip(
+    for (true, none), (false, other) in zip(
         believed(tmp_path, asked.format(right)), believed(tmp_path, asked.format(wrong)), strict=True
     ):
+        assert none == 0
         assert other > 0
         assert false < true - 0.1
 
 
 @pytest.mark.parametrize(
-    "told", ["Ben adopted a grey parrot from the shelter.", "My brother Ben, he adopted a grey parrot!"]
+    ("told", "asked", "of"),
+    [
+        ("Ben adopted a grey parrot from the shelter.", "What did {} adopt?", "Ben"),
+        ("My brother Ben, he adopted a grey parrot!", "What did {} adopt?", "Ben"),
+        ("Ben, you left your umbrella at my place.", "Where is {}'s umbrella?", "Ben"),
+        (
+            "And congrats on the new job at Siemens, Ben! You must be happy.",
+            "Where is the new job of {}?",
+            "Ben",
+        ),
+        ("王强，听说你换到华为工作了？", "{}在哪里工作？", "王强"),
+        ("王强说他下个月要去日本出差。", "{}下个月去哪里出差？", "王强"),
+    ],
 )
-def test_what_somebody_else_told_of_them_is_believed(tmp_path: Path, told: str) -> None:
-    talk(tmp_path, ("Ana", told))
-    for value, other in believed(tmp_path, "What did Ben adopt?"):
-        assert other == 0
-        assert value > SURE
+def test_what_somebody_else_told_of_them_is_believed(tmp_path: Path, told: str, asked: str, of: str) -> None:
+    talk(tmp_path, ("Ana" if told.isascii() else "王芳", told), (of, "Yes." if told.isascii() else "是的。"))
+    assert [other for _, other in believed(tmp_path, asked.format(of))] == [0, 0]
+    assert all(value > UNSURE for value, _ in believed(tmp_path, asked.format(of)))
 
 
 def test_it_does_not_hang_on_the_ranking(memory: Memory) -> None:

@@ -217,7 +217,7 @@ class Rows:
 @pytest.mark.parametrize("seed", range(8))
 def test_no_more_rows_are_read_than_can_be_among_the_best(seed: int) -> None:
     rows = Rows(random.Random(seed))
-    scored = quick._Scored(rows.scores, {}, {})
+    scored = quick._Scored(rows.scores, {}, {}, {})
     best = quick._best(cast("QuickIndex", rows), scored, {}, {0: ""})
     assert rows.read < len(rows.scores)
     shown = []

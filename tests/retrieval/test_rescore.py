@@ -56,6 +56,16 @@ def test_a_chinese_name_counts_as_well(tmp_path: Path) -> None:
     assert asked(tmp_path, said, "李强生日晚饭做什么？")[0].meta["role"] == "李强"
 
 
+def test_a_character_of_a_name_names_nobody(tmp_path: Path) -> None:
+    said = [("王芳", "生日晚饭我来做红烧肉。"), ("王强", "生日晚饭我来做红烧肉吧。")]
+    named = {
+        hit.meta["role"]
+        for hit in asked(tmp_path, said, "王强生日晚饭做什么？")
+        if hit.why["boosts"].get("named")
+    }
+    assert named == {"王强"}
+
+
 @pytest.mark.parametrize("role", ["agent chat", "System", "用户"])
 def test_a_role_is_no_name(tmp_path: Path, role: str) -> None:
     said = [(role, "The login of the shop was slow."), ("Ben", "The login of the shop was slow, too.")]

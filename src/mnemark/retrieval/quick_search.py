@@ -24,7 +24,6 @@ from mnemark.index.read_only import LINE_SHIFT, Place, Postings, QuickIndex, Row
 from mnemark.retrieval import past_facts
 from mnemark.retrieval.presets import DEFAULT
 from mnemark.retrieval.ranking import confidence
-from mnemark.retrieval.ranking.speakers import is_by_another, is_date
 from mnemark.retrieval.render import named, snippet
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.segment import cut_by_frequency
@@ -45,6 +44,10 @@ _COMMON: Final = 2_000
 no other does."""
 _NEWEST: Final = 256
 """Of such a term, the newest so many passages are scored."""
+_SPEAKERS: Final = 8
+"""Passages looked at for a speaker whom the question names."""
+_OTHER: Final = 0.5
+"""Factor on how far these are behind: without their neighbours' words, passages differ twice as much."""
 _SMOOTHING: Final = 20
 _TOP: Final = 3
 _MAX_READ: Final = 4_000
@@ -63,8 +66,8 @@ class _Scored(msgspec.Struct):
     """The terms of a place, as bits in the order of `idf`."""
     idf: dict[str, float]
     """Smoothed idf of each term, for the confidence."""
-    said: set[int] = msgspec.field(default_factory=set)
-    """Keys of the places whose heads hold a term that is no date: who said it, seldom an attachment."""
+    heads: dict[int, int]
+    """The terms in the heads of places, which tell who said it and when, in the same way."""
 
     def terms(self, place: Place) -> frozenset[str]:
         """Return the terms that a passage holds."""
@@ -112,7 +115,7 @@ def quick_search(
         if not confidence.wants_questions(text):
             order = _without_echoes(index, order, scored, text)
         found = _fetched(index, order, scored, k, names)
-        other = _other(index, order, scored)
+        other = _other(index, order, scored, text)
         lengths = {place: index.row(place).length for place, _ in found}
     known = known or states.kept(root, home or root, lambda raw: _redacted(root, raw))
     shown = _filtered(known, found, scored.idf)
@@ -177,7 +180,7 @@ def _score(index: QuickIndex, terms: Sequence[str], outside: QuickIndex | None) 
     """Score passages as a share of the attainable BM25."""
     count, mean = index.counts()
     total = count if outside is None else count + outside.count()
-    scored = _Scored({}, {}, {})
+    scored = _Scored({}, {}, {}, {})
     lengths = _Lengths(mean)
     attainable = 0.0
     common: list[tuple[int, int, str, float]] = []
@@ -215,8 +218,7 @@ class _Lengths(dict[int, tuple[float, float]]):
 
 def _add(scored: _Scored, term: int, gain: float, postings: Iterable[Postings], lengths: _Lengths) -> None:
     """Add the scores of a term, the one with that number."""
-    scores, held, bit = scored.scores, scored.held, 1 << term
-    said = None if is_date(list(scored.idf)[term]) else scored.said
+    scores, held, heads, bit = scored.scores, scored.held, scored.heads, 1 << term
     for part, numbers, counts, words in postings:
         first = Place(part, 0).key()
         for number, packed in zip(numbers, counts, strict=True):
@@ -225,8 +227,8 @@ def _add(scored: _Scored, term: int, gain: float, postings: Iterable[Postings], 
             key = first | number
             scores[key] = scores.get(key, 0.0) + gain * frequency / (frequency + norm) * substance
             held[key] = held.get(key, 0) | bit
-            if packed > _IN_TEXT and said is not None:
-                said.add(key)
+            if packed > _IN_TEXT:
+                heads[key] = heads.get(key, 0) | bit
 
 
 def _newest(postings: Iterable[Postings]) -> Iterator[Postings]:
@@ -325,17 +327,24 @@ def _evidence(
     )
 
 
-def _other(index: QuickIndex, order: Sequence[tuple[float, Place]], scored: _Scored) -> float:
+def _other(index: QuickIndex, order: Sequence[tuple[float, Place]], scored: _Scored, text: str) -> float:
     """Return how far the best passage of a speaker whom the question names is behind the best of all."""
-    first = next((number for number, (_, place) in enumerate(order) if place.key() in scored.said), 0)
-    if not first:
+    if not scored.heads or not order:
         return 0.0
-    (score, best), (behind, theirs) = order[0], order[first]
-    stored = {one.passage: one for one in index.fetch([index.row(place).passage for place in (best, theirs)])}
-    by, named = (stored.get(index.row(place).passage) for place in (best, theirs))
-    if by is None or named is None or not is_by_another(by.role, by.text[:_MAX_READ], named.role, scored.idf):
+    from mnemark.retrieval.ranking.people import is_about, is_date, named_in  # few questions name a speaker
+
+    names = sum(1 << number for number, term in enumerate(scored.idf) if not is_date(term))
+    heads = [one for one in order if scored.heads.get(one[1].key(), 0) & names][:_SPEAKERS]
+    score, place = order[0]
+    passages = [index.row(place).passage for _, place in (order[0], *heads)]
+    stored = {one.passage: one for one in index.fetch(passages)}
+    best = stored.get(index.row(place).passage)
+    found = ((score, stored.get(index.row(place).passage)) for score, place in heads)
+    is_named = named_in(text)
+    theirs = next(((behind, one.role) for behind, one in found if one and is_named(one.role)), None)
+    if best is None or theirs is None or not best.role or is_named(best.role):
         return 0.0
-    return 1 - behind / score
+    return 0.0 if is_about(theirs[1], best.text[:_MAX_READ]) else _OTHER * (1 - theirs[0] / score)
 
 
 def _hit(stored: Stored, row: Row, scope: str, score: float, idf: Mapping[str, float]) -> Hit:

@@ -26,7 +26,6 @@ from mnemark.retrieval.hits import HitMaker, sorted_candidates
 from mnemark.retrieval.presets import DEFAULT, SUSPECT_FACTOR, Preset
 from mnemark.retrieval.query import Query, reread_times, understand
 from mnemark.retrieval.ranking import confidence, features, fusion, people, rank, rescore, ties
-from mnemark.retrieval.ranking.speakers import is_name
 from mnemark.retrieval.routes import dense, lexical
 from mnemark.retrieval.routes.dense import QueryVector, VectorRows, WeightedQuery
 from mnemark.retrieval.turns import in_turn
@@ -246,12 +245,13 @@ class _Search:
 
     def _named(self, words: lexical.Lexical, positions: Positions) -> Mask:
         """Return which candidates have a speaker whom the query names, by a short form, too."""
-        found = people.named(words.hits, positions)
+        found = features.named(words.hits, positions)
         short = people.short_names(self.request.text)
         if self.request.preset.named and (short or found.any()):
             speakers = self.view.speakers(positions[: rescore.DEPTH])
-            found[: rescore.DEPTH] &= np.array([is_name(speaker) for speaker in speakers], np.bool_)
-            found[: rescore.DEPTH] |= people.called(short, speakers)
+            is_named = people.named_in(self.request.text)
+            found[: rescore.DEPTH] &= np.array([is_named(speaker) for speaker in speakers], np.bool_)
+            found[: rescore.DEPTH] |= np.array(people.called(short, speakers), np.bool_)
         return found
 
     def _echoes(self, positions: Positions, records: Sequence[Record], words: lexical.Lexical) -> Mask:
@@ -574,8 +574,8 @@ class _Search:
         mask = self._visible_mask()
         preset = self.request.preset if self.request.preset.fusion == "absolute" else DEFAULT
         inputs = features.Inputs(
-            self.snapshot, self._asked(), words, cosines, mask, fused, in_time, preset.time, records,
-            echoes=self.echoes, overview=wants_overview(self.request.text), speakers=self.view.speakers,
+            self.snapshot, self.request.text, self._asked(), words, cosines, mask, fused, in_time,
+            preset.time, records, self.view.speakers, self.echoes, wants_overview(self.request.text),
         )  # fmt: skip
         return features.gather(inputs)
 

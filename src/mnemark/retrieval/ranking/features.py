@@ -9,9 +9,9 @@ import numpy as np
 from mnemark.index.rows import ASKS
 from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot, TermHits
 from mnemark.index.store import Record
-from mnemark.retrieval.ranking import confidence, people
+from mnemark.retrieval.ranking import confidence
 from mnemark.retrieval.ranking.fusion import best_positions
-from mnemark.retrieval.ranking.speakers import is_by_another
+from mnemark.retrieval.ranking.people import is_about, is_date, named_in
 from mnemark.retrieval.routes import lexical
 from mnemark.text.words.normalize import HAN, normalize
 
@@ -29,6 +29,7 @@ class Inputs(msgspec.Struct, frozen=True):
     """Inputs of the confidence of a search; arrays of shape (n,)."""
 
     snapshot: Snapshot
+    question: str
     asked: Sequence[str]
     """The question's own terms, without context and translations."""
     words: lexical.Lexical
@@ -90,16 +91,36 @@ def gather(inputs: Inputs) -> confidence.Evidence | None:
 
 def _other(inputs: Inputs, order: Positions) -> float:
     """Return how far the best passage of a speaker whom the question names is behind the best of all."""
-    hits, best = inputs.words.hits, int(order[0])
-    said = people.named(hits, order)
-    if said[0] or not said.any():
+    heads = named(inputs.words.hits, order)
+    if not heads.any():
         return 0.0
-    first = int(order[int(np.argmax(said))])
-    speaker, theirs = inputs.speakers(np.array([best, first]))
-    text = inputs.records[best].text[:_MAX_CHARACTERS] if best in inputs.records else ""
-    if not is_by_another(speaker, text, theirs, hits.keys()):
+    best, places = int(order[0]), order[heads].tolist()
+    speaker, *speakers = inputs.speakers(np.array([best, *places]))
+    is_named = named_in(inputs.question)
+    theirs = next((one for one in zip(places, speakers, strict=True) if is_named(one[1])), None)
+    if theirs is None or not speaker or is_named(speaker):
         return 0.0
-    return 1 - float(inputs.fused[first]) / float(inputs.fused[best])
+    if best in inputs.records and is_about(theirs[1], inputs.records[best].text[:_MAX_CHARACTERS]):
+        return 0.0
+    return 1 - float(inputs.fused[theirs[0]]) / float(inputs.fused[best])
+
+
+def named(hits: Mapping[str, TermHits], positions: Positions) -> Mask:
+    """Return which of the passages have a speaker (or an attachment) that a term names.
+
+    The head of a turn consists of speaker, attachments and date: a term in it that is no date names one. It
+    may be a role, or a part of another name: see `people.named_in`.
+
+    Args:
+        hits: of the query's terms.
+        positions: of passages, in any order.
+    """
+    found = np.zeros(len(positions), np.bool_)
+    for term, hit in hits.items():
+        if len(hit.pos) and not is_date(term):
+            place, there = hit.find(positions)
+            found |= there & (hit.head[place] > 0)
+    return found
 
 
 def asking_the_same(

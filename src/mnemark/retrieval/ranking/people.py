@@ -1,16 +1,13 @@
-"""Find the people in a question: whose words it asks for, and whom it asks about."""
+"""Find the people in a question: whose words it asks for, and about whom; without numpy, for hooks."""
 
 import re
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
 from typing import Final
 
-import numpy as np
-
-from mnemark.index.snapshot import Mask, Positions, TermHits
-from mnemark.retrieval.ranking.speakers import is_date, is_name
+from mnemark.index.passage import MONTHS, WEEKDAYS
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.words.normalize import HAN
+from mnemark.text.words.normalize import HAN, normalize
 from mnemark.text.words.segment import query_terms
 from mnemark.text.words.stopwords import is_stop
 
@@ -33,22 +30,67 @@ def asks_user(text: str) -> bool:
     return _OTHERS.search(text[:2000]) is None
 
 
-def named(hits: Mapping[str, TermHits], positions: Positions) -> Mask:
-    """Return which of the passages have a speaker (or an attachment) that a term names.
+_WORDS_OF_DATES: Final = ("年", "月", "日")
+"""Not cut: that would load the dictionary, 0.1 s."""
 
-    The head of a turn consists of speaker, attachments and date: a term in it that is no date names one, or a
-    role, see `is_name`.
 
-    Args:
-        hits: of the query's terms.
-        positions: of passages, in any order.
+_ROLES: Final = frozenset(
+    {"user", "human", "owner", "assistant", "agent", "ai", "bot", "model", "system", "developer", "tool"}
+    | {"用户", "主人", "助手", "助理", "系统", "机器人", "模型", "工具"}
+)
+
+
+def is_name(speaker: str) -> bool:
+    """Return whether a speaker is called by a name, not by a role: "Ann", 小王; no "User", "agent chat"."""
+    named = speaker[:1].isupper() or HAN.match(speaker) is not None
+    return named and speaker.casefold() not in _ROLES
+
+
+_CALLED: Final = (
+    r"(?:^|[,，.。!！?？;；\n]|\b(?:hey|hi|hello|dear|thanks|thank you|wow|yeah|yes|no|oh|bye|so|and)) ?"
+    r"{}(?= ?(?:[,，.。!！?？;；~:：\n]|$))"
+)
+"""How people call each other: "Thanks, Ann!", "Ann, …", 小王，…"""
+
+
+_YOU: Final = lazy_pattern(r"(?i)\b(?:you|your|yours|you['’]\w+)\b|[你您]")
+
+
+def named_in(question: str) -> Callable[[str], bool]:
+    """Return the function that tells whether a question names a speaker, by the whole name or a word of it.
+
+    A character of a Chinese name alone names nobody: 王芳 is not 王强.
     """
-    found = np.zeros(len(positions), np.bool_)
-    for term, hit in hits.items():
-        if len(hit.pos) and not is_date(term):
-            place, there = hit.find(positions)
-            found |= there & (hit.head[place] > 0)
-    return found
+    text = normalize(question[:_LONGEST])
+    words = frozenset(re.findall(r"\w+", text))
+
+    def is_named(speaker: str) -> bool:
+        if not is_name(speaker):
+            return False
+        name = normalize(speaker)
+        return name in text if HAN.match(speaker) else not words.isdisjoint(name.split())
+
+    return is_named
+
+
+def is_about(name: str, text: str) -> bool:
+    """Return whether a text of somebody else is about a person: it names them, or tells them of "you"."""
+    found = rf"\b{re.escape(name.split(maxsplit=1)[0])}\b" if name.isascii() else re.escape(name)
+    rest = re.sub(_CALLED.format(found), "", text, flags=re.IGNORECASE)
+    if rest != text and _YOU.search(text):
+        return True
+    return re.search(found, rest, re.IGNORECASE) is not None
+
+
+def is_date(term: str) -> bool:
+    """Return whether a term is a part of a date, as heads of passages hold them."""
+    return term in _date_terms() or any(character.isdigit() for character in term)
+
+
+@cache
+def _date_terms() -> frozenset[str]:
+    english = (term for word in (*MONTHS, *WEEKDAYS) for term in query_terms(word))
+    return frozenset((*english, *_WORDS_OF_DATES))
 
 
 _WORD: Final = lazy_pattern(r"[^\W\d_]{2,}\b(?!\s+[A-Z])")
@@ -65,7 +107,7 @@ def short_names(question: str) -> list[str]:
     return names if text.isascii() else names + _FAMILIAR.findall(text)
 
 
-def called(short: Sequence[str], speakers: Sequence[str]) -> Mask:
+def called(short: Sequence[str], speakers: Sequence[str]) -> list[bool]:
     """Return which of the speakers a short name means; none where it fits two of them, or is a name itself.
 
     Args:
@@ -76,7 +118,7 @@ def called(short: Sequence[str], speakers: Sequence[str]) -> Mask:
     known = {part for name in names for part in (name, *name.split())}
     fitting = [[name for name in names if _shortens(word, name)] for word in short if word not in known]
     meant = {fits[0] for fits in fitting if len(fits) == 1}
-    return np.array([speaker in meant for speaker in speakers], np.bool_)
+    return [speaker in meant for speaker in speakers]
 
 
 def _shortens(short: str, name: str) -> bool:

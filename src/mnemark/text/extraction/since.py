@@ -13,7 +13,7 @@ _JOINT: Final = lazy_pattern(
     r"[,;，；。]|(?<!\s)\s++(?:and|but|although|though|while|whereas|because|so)(?!\S)|而且|并且|但是?|不过|后来|然后"
 )
 _BEGUN: Final = lazy_pattern(
-    r"(?i)\b(?:i|we|you|he|she|it|they|my|our|his|her|their|this|that|there)\b|^\W*(?:and|but|so)?\s*(?:now|currently|then)\b"
+    r"(?i)\b(?:i|we|you|he|she|it|they|my|our|his|her|their|this|that|there)\b|^\W{0,3}(?:(?:and|but|so) )?(?:now|currently|then)\b"
     r"|[\u4e00-\u9fff]"
 )
 """Where a clause of its own begins: in English with a subject, while Chinese leaves it out."""
