@@ -284,6 +284,42 @@ with Memory.open(sys.argv[1], config={"embedder": "bundled"}) as memory:
 """
 
 
+_FIRST_CHINESE = """
+import sys, time
+import rjieba
+from mnemark.memory.memory import Memory
+from mnemark.text.words import segment
+cut, loaded = rjieba.cut, []
+def slowly(*given, **more):  # as on a slow machine: the interpreter is held while the dictionary is loaded
+    if not loaded:
+        loaded.append(True)
+        sys.setswitchinterval(10)
+        until = time.monotonic() + 0.4
+        while time.monotonic() < until:
+            pass
+        sys.setswitchinterval(0.005)
+    return cut(*given, **more)
+rjieba.cut = slowly
+with Memory.open(sys.argv[1], config={"embedder": "bundled"}) as memory:
+    memory.recall("when does the server back up", deadline=30)
+    assert segment.waits_for_dictionary("备份"), "an English recall loaded it"
+    print(len(memory.recall("服务器什么时候备份数据库").hits))
+    print(memory.recall("服务器什么时候备份数据库", deadline=30).mode)
+"""
+
+
+def test_the_first_chinese_recall_of_a_process_finds_something(tmp_path: Path) -> None:
+    with Memory.open(tmp_path, config={"embedder": "bundled"}) as memory:
+        for number in range(300):
+            memory.session(f"chat:{number}").add("user", f"The backup of server{number} runs at night.")
+            memory.session(f"chat:{number}").add("user", f"第{number}台服务器的数据库在凌晨备份。")
+        memory.sync(embed=True)
+    command = [sys.executable, "-c", _FIRST_CHINESE, str(tmp_path)]
+    hits, mode = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert int(hits) > 0
+    assert "dense" in mode
+
+
 @pytest.mark.slow
 def test_the_first_recall_of_a_process_finds_something(tmp_path: Path) -> None:
     for number in range(1_500):

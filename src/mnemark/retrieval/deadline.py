@@ -20,6 +20,8 @@ _MAX_WORKERS: Final = 4
 """Maximum number of threads, so that stuck ones (on a locked disk, say) cannot pile up."""
 _WORDS_SHARE: Final = 0.4
 """Share of a deadline after which an answer by words alone is prepared, in case that the full one is late."""
+_LOADING: Final = 0.3
+"""Seconds that loading the Chinese dictionary may take."""
 _COLD_SHARE: Final = 0.9
 """Share of a deadline until which the first full answer is waited for, where words found something."""
 
@@ -137,23 +139,24 @@ class RecallInTime:
 
     def recall(
         self, full: Callable[[], Recall | TimedOut], words: Callable[[], Recall | TimedOut], *,
-        started: float, seconds: float,
+        started: float, seconds: float, loads: bool = False,
     ) -> Recall | TimedOut:  # fmt: skip
         """Return the full answer, else what words alone find, else LATE.
 
         Before the first full answer words come first, and the full one is not waited for to the end: to load
-        dictionaries, index and vectors takes longer than a recall may, and holds the interpreter for up to
-        0.1 s at a time.
+        index and vectors takes longer than a recall may. Where the Chinese dictionary is to be loaded, which
+        holds the interpreter for 0.1 s, a full answer is not begun at all unless there is time for that.
 
         Args:
             full: gives the full answer.
             words: gives the answer by words alone.
             started: monotonic time when the recall began.
             seconds: it may take from then.
+            loads: whether the full answer has to load the Chinese dictionary.
         """
         self._recalling.add(threading.get_ident())
         try:
-            return self._answer(full, words, started, seconds)
+            return self._answer(full, words, started, seconds, loads=loads)
         finally:
             self._recalling.discard(threading.get_ident())
 
@@ -163,13 +166,17 @@ class RecallInTime:
         words: Callable[[], Recall | TimedOut],
         started: float,
         seconds: float,
+        *,
+        loads: bool,
     ) -> Recall | TimedOut:
         def left(share: float = 1.0) -> float:
             return started + seconds * share - time.monotonic()
 
         found: Recall | TimedOut = LATE
-        if not self.loaded.is_set():
+        if loads or not self.loaded.is_set():
             found = by_deadline(self._words_runner.start(words), left())
+        if loads and not isinstance(found, TimedOut) and found.hits and left(_COLD_SHARE) < _LOADING:
+            return found
         whole = self._start_full(full, started + seconds)
         if not isinstance(found, TimedOut):
             enough = _COLD_SHARE if found.hits else 1.0

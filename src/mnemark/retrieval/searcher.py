@@ -51,6 +51,7 @@ from mnemark.retrieval.turns import OutOfTimeError, in_turn
 from mnemark.retrieval.usage import UsageCounter
 from mnemark.text.choices import text_given
 from mnemark.text.dates.moment import moment
+from mnemark.text.words.segment import waits_for_dictionary
 from mnemark.text.words.stopwords import topic
 from mnemark.types import KINDS, ORIGINS, Kind, Origin, Recall
 
@@ -416,12 +417,16 @@ class Searcher:
         )
         self.ready()
         self.refresher.freshen_behind()
+        loads = waits_for_dictionary(request.text)
         found = self._in_time.recall(
             partial(self._answer, request, tokens, started + seconds * _SYNC_SHARE, started + seconds),
             partial(self._by_words, request, tokens, seconds),
             started=started,
             seconds=seconds,
+            loads=loads,
         )
+        if loads:
+            self.load_behind()
         if isinstance(found, TimedOut):
             reason = (
                 f"recall: no answer within {seconds * 1000:.0f} ms; allow more (deadline, recall_deadline_ms)"
