@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 HOSTS := .adapters
 LOCKING := .lock
-LINEAR := tests/test_linear.py tests/text/test_linear.py
+LINEAR := tests/test_linear.py tests/text/test_linear.py tests/test_patterns.py
+# They measure processor time, the least of several: others beside them do not matter.
 
 .PHONY: help demo test check lint types layers verify browser agents release lowest lock sbom adapters conformance load format clean
 
@@ -26,7 +27,8 @@ demo: $(STAMP)   ## index the bilingual sample workspace and ask it questions
 
 test: $(STAMP)   ## run the tests
 	@$(BIN)/python -m pytest -q -m "not slow and not timed" -n auto
-	@$(BIN)/python -m pytest -q -m "not slow and timed"
+	@$(BIN)/python -m pytest -q -m "not slow and timed" -n auto $(LINEAR)
+	@$(BIN)/python -m pytest -q -m "not slow and timed" $(LINEAR:%=--ignore=%)
 
 lint: $(STAMP)   ## style and likely mistakes
 	@$(BIN)/ruff check .
@@ -43,7 +45,7 @@ check: lint types layers test  ## all of the above
 verify: $(STAMP) lowest ## long simulations, fault sweeps, the lowest versions (two hours or so)
 	@$(BIN)/python -m pytest -q -m "slow and not timed" -n auto
 	@$(BIN)/python -m pytest -q -m "slow and timed" $(LINEAR:%=--ignore=%)
-	@$(BIN)/python -m pytest -q -m slow -n auto $(LINEAR) # processor time, the least of several: others do not matter
+	@$(BIN)/python -m pytest -q -m slow -n auto $(LINEAR)
 	@$(BIN)/python tools/soak.py --minutes 3
 	@$(BIN)/python tools/many_files.py --files 100000
 	@$(BIN)/python tools/agents.py --latest || test $$? -eq 75

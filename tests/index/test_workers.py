@@ -147,6 +147,7 @@ import os, signal, sys, time
 from mnemark.index.workers import workers_for
 import mnemark.index.workers as w
 w._count = lambda: 1
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has it ignored in the background
 with workers_for(1, least=0) as workers:
     worker = workers._workers[0]
     worker._requests[0].result(30)
