@@ -215,7 +215,7 @@ def test_a_process_that_is_waited_for_ends_without_freeing_its_objects(notes: Pa
 @pytest.mark.parametrize(
     "left",
     [
-        "import threading, time; threading.Timer(0.5, print, ['waited for']).start()",
+        "import threading, time; threading.Timer(2.0, print, ['waited for']).start()",
         "import apsw; a=apsw.Connection('left.db'); a.execute('PRAGMA journal_mode=wal; CREATE TABLE t(x)')",
         "sys.setprofile(lambda *_: None)",
     ],
