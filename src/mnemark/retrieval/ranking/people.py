@@ -53,7 +53,10 @@ _CALLED: Final = (
 """How people call each other: "Thanks, Ann!", "Ann, …", 小王，…"""
 
 
-_YOU: Final = lazy_pattern(r"(?i)\b(?:you|your|yours|you['’]\w+)\b|[你您]")
+_YOU: Final = lazy_pattern(
+    r"(?i)\b(?:you|your|yours|you['’]\w+|congrat\w*|good luck|happy birthday)\b|[你您]|恭喜|祝贺|生日快乐"
+)
+"""What tells of whom one speaks to."""
 
 
 def named_in(question: str) -> Callable[[str], bool]:
