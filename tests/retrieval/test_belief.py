@@ -166,7 +166,7 @@ def test_what_somebody_else_said_is_believed_less(
         ("My brother Ben, he adopted a grey parrot!", "What did {} adopt?", "Ben"),
         ("Ben, you left your umbrella at my place.", "Where is {}'s umbrella?", "Ben"),
         (
-            "And congrats on the new job at Siemens, Ben! You must be happy.",
+            "And congrats on the new job at Siemens, Ben!",
             "Where is the new job of {}?",
             "Ben",
         ),
