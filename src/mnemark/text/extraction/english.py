@@ -3,6 +3,7 @@
 import re
 from typing import Any, Final
 
+from mnemark.text.extraction.abbreviations import TITLE
 from mnemark.text.extraction.candidate import (
     BLOT,
     NAMED,
@@ -31,7 +32,7 @@ from mnemark.text.extraction.practice_words import role_of, role_of_either
 from mnemark.text.extraction.work_words import names_code
 from mnemark.text.lazy_pattern import lazy_pattern
 
-_NAME: Final = r"[A-Z][\w'-]*(?: [A-Z][\w'-]*){0,2}"
+_NAME: Final = rf"{TITLE}[A-Z][\w'-]*(?: {TITLE}[A-Z][\w'-]*){{0,2}}"
 _PLACE: Final = r"[A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,2}"
 _JOBS: Final = (
     r"engineer|developer|programmer|manager|nurse|teacher|doctor|designer|student|scientist|analyst|researcher|"
