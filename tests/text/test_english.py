@@ -129,6 +129,8 @@ def test_passing_talk_leaves_nothing(text: str) -> None:
         ("I don't like poodles any more.", [("likes", "poodles")]),
         ("I used to play the oboe.", [("instruments", "oboe")]),
         ("I quit Initrode.", [("employer", "Initrode")]),
+        ("I quit Initrode, I start at Acme on 1 December.", [("employer", "Initrode")]),
+        ("I quit Vim.", []),
         ("I quit my job.", [("employer", "")]),
         ("We broke up.", [("spouse", "")]),
         ("I stopped eating meat.", [("habits", "eating meat")]),

@@ -177,6 +177,7 @@ def test_a_statement_begins_and_ends_with_what_lasts() -> None:
         ("我把相机卖了。", [("possessions", "相机")]),
         ("我把家里的猫送人了。", [("pets", "猫")]),
         ("我退学了。", [("school", "")]),
+        ("我离开上海了。", [("city", "上海"), ("school", "上海")]),
         ("我离开腾讯了。", [("employer", "腾讯"), ("city", "腾讯"), ("school", "腾讯")]),
         ("我今天不喝咖啡了。", []),
         ("我不仅自己做到了。", []),
