@@ -18,7 +18,7 @@ _FIRMS: Final = "employer"
 """Of a firm people say a part of its name: who quits Mercy no longer works at Mercy hospital."""
 _MEETINGS: Final = "appointments"
 """Of these what is moved is named by its kind, and only one that is still to come is meant."""
-_MEETING: Final = lazy_pattern(r"\b(?:appointments?|the|my|a|an|with|at)\b|预约|的")
+_MEETING: Final = lazy_pattern(r"\bappointments?\b|预约")
 _OFTEN: Final = lazy_pattern(
     "每[天周月年晚]|每个?(?:周末|星期)|经常|常常|平时|通常|一般|基本|一直|主要|偶尔|会|都"
 )
@@ -95,6 +95,8 @@ def _is_to_come(said: Retraction, fact: Fact) -> bool:
     """Whether a value is an appointment of that kind, on the day of the retraction or later."""
     day, _, what = value_words(fact.value).partition(" ")
     kind = " ".join(_MEETING.sub(" ", value_words(said.value)).split())
+    if not kind:  # "my appointment" is no flight
+        return day >= f"{said.at:%Y-%m-%d}" and _MEETING.search(what) is not None
     same = kind in what if HAN.search(kind) else set(kind.split()) <= set(what.split())
     return same and day >= f"{said.at:%Y-%m-%d}"
 
