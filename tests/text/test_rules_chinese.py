@@ -333,3 +333,49 @@ def test_names_end_before_a_time_and_news_name_nobody(text: str, found: list[tup
 def test_others_news_and_other_days_leave_nothing(text: str) -> None:
     wrong = {"birthday", "city", "job"}
     assert not wrong & {one.predicate for one in extract(text, time=NOW)}
+
+
+@pytest.mark.parametrize(
+    ("text", "since"),
+    [
+        ("上周末我们搬到南京了。", "2026-03-07"),
+        ("我们上周末搬到南京了。", "2026-03-07"),
+        ("上周六我们从苏州搬到南京了。", "2026-03-07"),
+        ("昨天，我们搬到南京了。", "2026-03-10"),
+        ("今天我们搬到南京了。", "2026-03-11"),
+        ("去年我们搬到南京了。", "2025-01-01"),
+        ("我们搬到南京了。", "2026-03-11"),
+    ],
+)
+def test_a_move_is_read_with_its_time_on_both_sides_of_the_subject(text: str, since: str) -> None:
+    moved = [one for one in extract(text, time=NOW) if not one.over]
+    assert [(one.predicate, one.value, f"{one.since:%Y-%m-%d}") for one in moved] == [("city", "南京", since)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "下个月我们搬到南京。",
+        "我们下个月搬到南京。",
+        "上周末他们搬到南京了。",
+        "上周末我朋友搬到南京了。",
+        "上周末我们去南京了。",
+        "上周末我们搬到会议室了。",
+        "上周末我住在南京。",
+        "上周末我们差点搬到南京了。",
+    ],
+)
+def test_who_has_not_moved_lives_where_they_did(text: str) -> None:
+    assert [one for one in facts(text) if one[1] == "city"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "predicate"),
+    [
+        ("上周末我戒烟了。", "habits"),
+        ("昨天我从招商银行辞职了。", "employer"),
+        ("上周我离职了。", "employer"),
+    ],
+)
+def test_what_ended_is_read_with_its_time_first(text: str, predicate: str) -> None:
+    assert predicate in [key for key, _ in ended(text)]
