@@ -32,6 +32,9 @@ def kept(text: str) -> list[tuple[str, str]]:
         ("我是洛阳人。", [("hometown", "洛阳")]),
         ("我在一家书店工作。", [("employer", "书店")]),
         ("我是一名救生员。", [("job", "救生员")]),
+        ("我是理疗师。", [("job", "理疗师")]),
+        ("我丈夫叫周涛，女儿叫朵朵。", [("spouse", "周涛"), ("children", "朵朵")]),
+        ("我女儿叫朵朵，儿子叫天天。", [("children", "朵朵"), ("children", "天天")]),
         ("我对芒果和虾过敏。", [("allergies", "芒果"), ("allergies", "虾")]),
         ("我有慢性胃炎。", [("health", "慢性胃炎")]),
         ("我会拉二胡。", [("instruments", "二胡")]),
@@ -379,3 +382,15 @@ def test_who_has_not_moved_lives_where_they_did(text: str) -> None:
 )
 def test_what_ended_is_read_with_its_time_first(text: str, predicate: str) -> None:
     assert predicate in [key for key, _ in ended(text)]
+
+
+@pytest.mark.parametrize(
+    "text", ["我同事叫周涛，女儿叫朵朵。", "我姐姐叫周兰，女儿叫朵朵。", "我妹妹有个儿子，女儿叫朵朵。"]
+)
+def test_the_child_of_somebody_else_is_not_the_owner_s(text: str) -> None:
+    assert [one for one in facts(text) if one[:2] == ("user", "children")] == []
+
+
+@pytest.mark.parametrize("text", ["我是大师。", "我是他的理疗师。", "我是法师。"])
+def test_not_every_master_has_a_job(text: str) -> None:
+    assert [one for one in facts(text) if one[1] == "job"] == []

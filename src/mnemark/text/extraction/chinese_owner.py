@@ -404,7 +404,12 @@ def about_people(whole: Clause) -> Iterator[tuple[Rule, Found]]:  # noqa: C901 -
         if not ways and last is None and before is not None and _ATTRIBUTE.match(part):
             last = before
         before = None
-        if not ways and last is not None and last.kin and kin_of(part[:2]) != part[:2]:
+        if (
+            not ways
+            and last is not None
+            and last.kin
+            and (kin_of(part[:2]) != part[:2] or _both_named(last, part))
+        ):
             ways = list(read(f"我{part}"))
         if not ways and last is not None and (goes := _GOES_ON.match(part)) and (last.kin or not goes["of"]):
             ways = list(_going_on(last, part[goes.end("of") :] if goes["of"] else part))
@@ -424,6 +429,20 @@ def about_people(whole: Clause) -> Iterator[tuple[Rule, Found]]:  # noqa: C901 -
                 other = said.who == "user" and any(fact.predicate in _BEINGS for _, fact in found)
                 last = None if other else _named(said, [fact for _, fact in found])
                 break
+
+
+def _both_named(last: Said, part: str) -> bool:
+    """Return whether a clause names a child after one that named the partner or a child: 我老公叫周涛，女儿叫朵朵.
+
+    After a sister or a colleague it would be theirs.
+    """
+    own = last.kin in _NAMED or last.who in _NAMED
+    return own and _CHILD_NAMED.fullmatch(part) is not None and _ONLY_NAMED.search(last.part) is not None
+
+
+_CHILD_NAMED: Final = lazy_pattern(rf"[大小]?(?:儿子|女儿)的?(?:名字)?(?:叫做?|名叫){HAN}{{2,4}}")
+_ONLY_NAMED: Final = lazy_pattern(rf"^[^有生养]{{1,10}}(?:叫做?|名叫|是){HAN}{{2,4}}$")
+"""Introduces nobody else, who the next clause might be about: 我女儿有个儿子."""
 
 
 def _without_first_time(part: str, time: datetime) -> str:
