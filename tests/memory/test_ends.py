@@ -322,3 +322,41 @@ def test_a_standing_instruction_ends_where_it_is_to_stop(tmp_path: Path) -> None
         log.add("user", "Stop answering in such short sentences, I need a bit more explanation again.")
         memory.learn()
         assert [one.value for one in memory.facts()] == ["Never push to main"]
+
+
+@pytest.mark.parametrize(
+    ("firm", "said"),
+    [
+        ("Mercy hospital", "Mercy"),
+        ("St. Anna hospital", "St. Anna"),
+        ("Mercy hospital", "the hospital"),
+        ("平安银行", "平安"),
+    ],
+)
+def test_a_firm_is_left_by_a_part_of_its_name(memory: Memory, firm: str, said: str) -> None:
+    learned(memory, 0, "employer", firm)
+    assert learned(memory, 5, "employer", said, over=True) == [f"ended: {firm}"]
+    assert now(memory) == []
+
+
+@pytest.mark.parametrize(
+    ("firm", "said"), [("Mercy hospital", "Merc"), ("Boschmann", "Bosch"), ("平安银行", "平遥")]
+)
+def test_another_firm_is_not_left(memory: Memory, firm: str, said: str) -> None:
+    learned(memory, 0, "employer", firm)
+    assert learned(memory, 5, "employer", said, over=True) == []
+
+
+def test_an_appointment_is_ended_by_its_kind_if_it_is_the_only_one_to_come(memory: Memory) -> None:
+    learned(memory, 0, "appointments", "2026-03-01 09:00 dentist appointment")
+    learned(memory, 0, "appointments", "2026-03-20 14:30 dentist appointment")
+    learned(memory, 0, "appointments", "2026-03-21 10:00 eye exam")
+    ended = learned(memory, 5, "appointments", "dentist appointment", over=True)
+    assert ended == ["ended: 2026-03-20 14:30 dentist appointment"]
+    assert learned(memory, 6, "appointments", "barber appointment", over=True) == []
+
+
+def test_of_two_appointments_of_a_kind_none_is_ended(memory: Memory) -> None:
+    learned(memory, 0, "appointments", "2026-03-20 14:30 看牙医")
+    learned(memory, 0, "appointments", "2026-04-20 14:30 看牙医")
+    assert learned(memory, 5, "appointments", "牙医", over=True) == []

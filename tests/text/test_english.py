@@ -129,6 +129,8 @@ def test_passing_talk_leaves_nothing(text: str) -> None:
         ("I don't like poodles any more.", [("likes", "poodles")]),
         ("I used to play the oboe.", [("instruments", "oboe")]),
         ("I quit Initrode.", [("employer", "Initrode")]),
+        ("I quit Initrode, I start at Acme on 1 December.", [("employer", "Initrode")]),
+        ("I quit Vim.", []),
         ("I quit my job.", [("employer", "")]),
         ("We broke up.", [("spouse", "")]),
         ("I stopped eating meat.", [("habits", "eating meat")]),
@@ -204,3 +206,39 @@ def test_marriages_pets_and_homes_end() -> None:
 )
 def test_since_when_is_no_part_of_what_someone_is(text: str, found: list[tuple[str, str, str]]) -> None:
     assert [one for one in facts(text) if one[1] in {"diet", "allergies", "job"}] == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm allergic to shellfish, keep that in mind for recipes.",
+        "I'm allergic to shellfish, so please keep it in mind.",
+        "I'm allergic to shellfish; bear that in mind when you suggest a dish.",
+    ],
+)
+def test_what_is_to_be_kept_in_mind_is_read_without_the_request(text: str) -> None:
+    assert facts(text) == [("user", "allergies", "shellfish")]
+
+
+@pytest.mark.parametrize(
+    "text", ["Life is short, keep that in mind.", "Trains are late, keep it in mind for trips."]
+)
+def test_wisdom_to_keep_in_mind_is_not_kept(text: str) -> None:
+    assert extract(text, time=NOW) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("My daughter is Mia.", [("children", "Mia (daughter)")]),
+        ("My sister is Anna.", [("siblings", "Anna (sister)")]),
+        ("My partner is Wim and my daughter is Mia.", [("children", "Mia (daughter)"), ("spouse", "Wim")]),
+        ("My daughter is Dutch.", []),
+        ("My daughter is Catholic.", []),
+        ("My son is Happy.", []),
+        ("My son is Captain of the team.", []),
+        ("My son is March born.", []),
+    ],
+)
+def test_children_and_siblings_are_named_plainly(text: str, expected: list[tuple[str, str]]) -> None:
+    assert [(key, value) for _, key, value in facts(text) if key] == expected

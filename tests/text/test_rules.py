@@ -530,3 +530,48 @@ def test_a_release_and_when_it_moves(said: str, day: str) -> None:
 )
 def test_no_release_date_is_made_up(said: str) -> None:
     assert "release date" not in {predicate_key(predicate) for _, predicate, _ in read(said)}
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("Please answer shorter in the future.", "answer shorter"),
+        (
+            "Please answer shorter in the future, at most five sentences.",
+            "answer shorter, at most five sentences",
+        ),
+        ("Answer more briefly in future, please.", "Answer more briefly"),
+        ("Please use metric units in the future.", "use metric units"),
+        (
+            "Please keep your answers short from now on, no more than five sentences.",
+            "keep your answers short, no more than five sentences",
+        ),
+        ("以后回答简短一点，最多五句话。", "回答简短一点，最多五句话"),
+        ("以后问菜谱的时候，用量都用克来写。", "问菜谱的时候，用量都用克来写"),
+        ("以后问到菜谱时，用量一律用克。", "问到菜谱时，用量一律用克"),
+    ],
+)
+def test_a_standing_order_is_kept_with_its_limit(text: str, rule: str) -> None:
+    found = extract(text, time=NOW)
+    assert [(one.predicate, one.value) for one in found] == [("rules", rule)]
+    assert found[0].standing or is_addressed(found[0].quote)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I will answer shorter in the future.",
+        "They answer faster in the future.",
+        "I hope you answer shorter in the future.",
+        "Please answer it in the future.",
+        "Write in the future tense.",
+        "Write better.",
+        "以后问路的时候，大家都很热情。",
+        "以后问他的时候，价格都用美元写。",
+        "这次问菜谱的时候，用量都用克来写。",
+        "以后他回答简短一点，最多五句话。",
+        "以后回答简短一点，最多五句话，好吗？",
+    ],
+)
+def test_what_is_no_standing_order_is_not_kept(text: str) -> None:
+    assert extract(text, time=NOW) == []

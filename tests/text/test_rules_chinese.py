@@ -32,6 +32,9 @@ def kept(text: str) -> list[tuple[str, str]]:
         ("我是洛阳人。", [("hometown", "洛阳")]),
         ("我在一家书店工作。", [("employer", "书店")]),
         ("我是一名救生员。", [("job", "救生员")]),
+        ("我是理疗师。", [("job", "理疗师")]),
+        ("我丈夫叫周涛，女儿叫朵朵。", [("spouse", "周涛"), ("children", "朵朵")]),
+        ("我女儿叫朵朵，儿子叫天天。", [("children", "朵朵"), ("children", "天天")]),
         ("我对芒果和虾过敏。", [("allergies", "芒果"), ("allergies", "虾")]),
         ("我有慢性胃炎。", [("health", "慢性胃炎")]),
         ("我会拉二胡。", [("instruments", "二胡")]),
@@ -177,6 +180,7 @@ def test_a_statement_begins_and_ends_with_what_lasts() -> None:
         ("我把相机卖了。", [("possessions", "相机")]),
         ("我把家里的猫送人了。", [("pets", "猫")]),
         ("我退学了。", [("school", "")]),
+        ("我离开上海了。", [("city", "上海"), ("school", "上海")]),
         ("我离开腾讯了。", [("employer", "腾讯"), ("city", "腾讯"), ("school", "腾讯")]),
         ("我今天不喝咖啡了。", []),
         ("我不仅自己做到了。", []),
@@ -332,3 +336,61 @@ def test_names_end_before_a_time_and_news_name_nobody(text: str, found: list[tup
 def test_others_news_and_other_days_leave_nothing(text: str) -> None:
     wrong = {"birthday", "city", "job"}
     assert not wrong & {one.predicate for one in extract(text, time=NOW)}
+
+
+@pytest.mark.parametrize(
+    ("text", "since"),
+    [
+        ("上周末我们搬到南京了。", "2026-03-07"),
+        ("我们上周末搬到南京了。", "2026-03-07"),
+        ("上周六我们从苏州搬到南京了。", "2026-03-07"),
+        ("昨天，我们搬到南京了。", "2026-03-10"),
+        ("今天我们搬到南京了。", "2026-03-11"),
+        ("去年我们搬到南京了。", "2025-01-01"),
+        ("我们搬到南京了。", "2026-03-11"),
+    ],
+)
+def test_a_move_is_read_with_its_time_on_both_sides_of_the_subject(text: str, since: str) -> None:
+    moved = [one for one in extract(text, time=NOW) if not one.over]
+    assert [(one.predicate, one.value, f"{one.since:%Y-%m-%d}") for one in moved] == [("city", "南京", since)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "下个月我们搬到南京。",
+        "我们下个月搬到南京。",
+        "上周末他们搬到南京了。",
+        "上周末我朋友搬到南京了。",
+        "上周末我们去南京了。",
+        "上周末我们搬到会议室了。",
+        "上周末我住在南京。",
+        "上周末我们差点搬到南京了。",
+    ],
+)
+def test_who_has_not_moved_lives_where_they_did(text: str) -> None:
+    assert [one for one in facts(text) if one[1] == "city"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "predicate"),
+    [
+        ("上周末我戒烟了。", "habits"),
+        ("昨天我从招商银行辞职了。", "employer"),
+        ("上周我离职了。", "employer"),
+    ],
+)
+def test_what_ended_is_read_with_its_time_first(text: str, predicate: str) -> None:
+    assert predicate in [key for key, _ in ended(text)]
+
+
+@pytest.mark.parametrize(
+    "text", ["我同事叫周涛，女儿叫朵朵。", "我姐姐叫周兰，女儿叫朵朵。", "我妹妹有个儿子，女儿叫朵朵。"]
+)
+def test_the_child_of_somebody_else_is_not_the_owner_s(text: str) -> None:
+    assert [one for one in facts(text) if one[:2] == ("user", "children")] == []
+
+
+@pytest.mark.parametrize("text", ["我是大师。", "我是他的理疗师。", "我是法师。"])
+def test_not_every_master_has_a_job(text: str) -> None:
+    assert [one for one in facts(text) if one[1] == "job"] == []

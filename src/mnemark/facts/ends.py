@@ -1,6 +1,6 @@
 """Find the facts that a statement ends: "I no longer like coffee", or a new dislike of what was liked."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -14,6 +14,11 @@ from mnemark.types import Origin
 _OPPOSITE: Final = {"likes": "dislikes", "dislikes": "likes"}
 _THINGS: Final = frozenset({"pets", "possessions", "car"})
 """Of these a kind ends the only one known of it: the cat is "two cats"."""
+_FIRMS: Final = "employer"
+"""Of a firm people say a part of its name: who quits Mercy no longer works at Mercy hospital."""
+_MEETINGS: Final = "appointments"
+"""Of these what is moved is named by its kind, and only one that is still to come is meant."""
+_MEETING: Final = lazy_pattern(r"\bappointments?\b|预约")
 _OFTEN: Final = lazy_pattern(
     "每[天周月年晚]|每个?(?:周末|星期)|经常|常常|平时|通常|一般|基本|一直|主要|偶尔|会|都"
 )
@@ -54,12 +59,17 @@ def ended_by(said: Retraction, held: Iterable[FactVersion]) -> Iterator[Fact]:
         if one.at(said.at) and subject_key(one.fact.subject) == subject and _may_end(said, one.fact)
     ]
     exact = [fact for fact in endable if _ends(said, predicate, fact)]
-    if not exact and predicate in _THINGS and said.value:
-        named = [
-            fact for fact in endable if predicate_key(fact.predicate) == predicate and _is_kind(said, fact)
-        ]
+    if not exact and said.value and (means := _meant(predicate)) is not None:
+        named = [fact for fact in endable if predicate_key(fact.predicate) == predicate and means(said, fact)]
         exact = named if len(named) == 1 else []
     yield from exact
+
+
+def _meant(predicate: str) -> Callable[[Retraction, Fact], bool] | None:
+    """Return how other words than the value name the only fact that is meant; None: they do not."""
+    if predicate in _THINGS:
+        return _is_kind
+    return {_FIRMS: _has_name, _MEETINGS: _is_to_come}.get(predicate)
 
 
 def _ends(said: Retraction, predicate: str, fact: Fact) -> bool:
@@ -73,6 +83,22 @@ def _is_kind(said: Retraction, fact: Fact) -> bool:
     """Whether a value is of the kind that is over: 两只猫 and 猫, "a blue car" and "car"."""
     one, other = value_words(said.value), value_words(fact.value)
     return other.endswith(one if HAN.search(one[:1]) else f" {one}")
+
+
+def _has_name(said: Retraction, fact: Fact) -> bool:
+    """Whether a value holds the words that are over as a part of its name: Mercy hospital and "Mercy"."""
+    one, other = value_words(said.value).removeprefix("the "), value_words(fact.value)
+    return one in other if HAN.search(one) else f" {one} " in f" {other} "
+
+
+def _is_to_come(said: Retraction, fact: Fact) -> bool:
+    """Whether a value is an appointment of that kind, on the day of the retraction or later."""
+    day, _, what = value_words(fact.value).partition(" ")
+    kind = " ".join(_MEETING.sub(" ", value_words(said.value)).split())
+    if not kind:  # "my appointment" is no flight
+        return day >= f"{said.at:%Y-%m-%d}" and _MEETING.search(what) is not None
+    same = kind in what if HAN.search(kind) else set(kind.split()) <= set(what.split())
+    return same and day >= f"{said.at:%Y-%m-%d}"
 
 
 def _may_end(said: Retraction, fact: Fact) -> bool:

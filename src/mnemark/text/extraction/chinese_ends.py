@@ -6,12 +6,14 @@ from typing import Final, NamedTuple
 
 from mnemark.text.extraction.candidate import HOME, Found, bare, kind_of, usable
 from mnemark.text.extraction.chinese_clauses import Said, home_level
-from mnemark.text.extraction.chinese_words import ANIMALS, CLASSIFIER, HAN, VEHICLES
+from mnemark.text.extraction.chinese_words import ANIMALS, CLASSIFIER, HAN, PLACES, VEHICLES
 from mnemark.text.extraction.no_places import is_no_place
 from mnemark.text.lazy_pattern import lazy_pattern
 
 _SPOT: Final = lazy_pattern("[家屋店]里?了?$|身边|现场|状态|线|办公室|外面|路上")
 _VAGUE: Final = lazy_pattern("[这那您你他她它]|一[下个]|问题|东西|事情?$|自己|^了?$")
+
+_PLACE: Final = lazy_pattern(PLACES)
 
 
 class _End(NamedTuple):
@@ -47,7 +49,11 @@ def _left_or_moved(match: re.Match[str]) -> list[Found]:
     """Read 不在腾讯了, 离开了上海: it ends what is known by that name, an employer or a city."""
     place = bare(match["v"])
     good = usable(place, 16) and not _VAGUE.search(place) and not _SPOT.search(place)
-    keys = ("employer",) if is_no_place(place) else ("employer", home_level(place), "school")
+    keys: tuple[str, ...] = ("employer", home_level(place), "school")
+    if is_no_place(place):
+        keys = ("employer",)
+    elif _PLACE.fullmatch(place):  # who leaves Shanghai may still work at a bank that is called so
+        keys = (home_level(place), "school")
     return [_over(key, place) for key in keys] if good else []
 
 

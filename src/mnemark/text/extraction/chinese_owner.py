@@ -63,7 +63,7 @@ _GENERIC: Final = lazy_pattern(
     "[你您他她它哪什谁这那某]|自己|一样|一起|怎么|问题|东西|事情?|时候|感觉|方式|情况|上面|下面|里面|比较|真正|主要"
 )
 _NO_PLACE: Final = lazy_pattern(
-    "家里|公司|学校|宿舍|附近|隔壁|楼|酒店|医院|[这那哪着您你他她它]|里面|外面|旁边|[里外边下上]$|^城市$|还是|一起|乡下|城里|国外|外地|(?:路|街|道|号|小区|村|苑|园|镇|页|模块|文件|房子|公寓|病房|房间|院|家|社区|府|公馆|花园|家园|大厦|隔壁|云端)$|"
+    "家里|公司|学校|宿舍|附近|隔壁|楼|酒店|医院|[这那哪着您你他她它]|里面|外面|旁边|[里外边下上]$|^城市$|还是|一起|乡下|城里|国外|外地|(?:路|街|道|号|小区|村|苑|园|镇|页|模块|文件|房子|公寓|病房|房间|会议室|办公室|教室|工位|座位|院|家|社区|府|公馆|花园|家园|大厦|隔壁|云端)$|"
     "^(?:得|的|了|过|不|很|几|一|进|到|回|去|来)"
 )
 _NO_WORKPLACE: Final = lazy_pattern(
@@ -104,7 +104,14 @@ def _place(predicate: str) -> Read:
 def _moved(match: re.Match[str], clause: Clause) -> list[Found]:
     """Read where the owner has moved to; where they lived before, as exact or not, is over."""
     nowhere = is_no_place(match["old"] or "")
-    return [] if nowhere else moved(_place("city")(match, clause))
+    return [] if nowhere or _is_to_come(clause) else moved(_place("city")(match, clause))
+
+
+def _is_to_come(clause: Clause) -> bool:
+    """Return whether a sentence says only of a time to come when it is: 下个月搬到南京."""
+    times = [span for _, _, span in spans(clause.sentence, clause.time)]
+    now = clause.time.replace(tzinfo=None)
+    return bool(times) and all(span.start > now for span in times)
 
 
 def _job(match: re.Match[str], _: Clause) -> list[Found]:
@@ -393,11 +400,16 @@ def about_people(whole: Clause) -> Iterator[tuple[Rule, Found]]:  # noqa: C901 -
     if _ABOUT_TO_TELL.match(whole.text) and whole.turn.lstrip().startswith(whole.text):
         clauses[0] = f"我{clauses[0]}"
     for part in _with_names(clauses):
-        ways = list(read(part))
+        ways = list(read(part)) or list(read(_without_first_time(part, whole.time)))
         if not ways and last is None and before is not None and _ATTRIBUTE.match(part):
             last = before
         before = None
-        if not ways and last is not None and last.kin and kin_of(part[:2]) != part[:2]:
+        if (
+            not ways
+            and last is not None
+            and last.kin
+            and (kin_of(part[:2]) != part[:2] or _both_named(last, part))
+        ):
             ways = list(read(f"我{part}"))
         if not ways and last is not None and (goes := _GOES_ON.match(part)) and (last.kin or not goes["of"]):
             ways = list(_going_on(last, part[goes.end("of") :] if goes["of"] else part))
@@ -417,6 +429,38 @@ def about_people(whole: Clause) -> Iterator[tuple[Rule, Found]]:  # noqa: C901 -
                 other = said.who == "user" and any(fact.predicate in _BEINGS for _, fact in found)
                 last = None if other else _named(said, [fact for _, fact in found])
                 break
+
+
+def _both_named(last: Said, part: str) -> bool:
+    """Return whether a clause names a child after one that named the partner or a child: 我老公叫周涛，女儿叫朵朵.
+
+    After a sister or a colleague it would be theirs.
+    """
+    own = last.kin in _NAMED or last.who in _NAMED
+    return own and _CHILD_NAMED.fullmatch(part) is not None and _ONLY_NAMED.search(last.part) is not None
+
+
+_CHILD_NAMED: Final = lazy_pattern(rf"[大小]?(?:儿子|女儿)的?(?:名字)?(?:叫做?|名叫){HAN}{{2,4}}")
+_ONLY_NAMED: Final = lazy_pattern(rf"^[^有生养]{{1,10}}(?:叫做?|名叫|是){HAN}{{2,4}}$")
+"""Introduces nobody else, who the next clause might be about: 我女儿有个儿子."""
+
+
+def _without_first_time(part: str, time: datetime) -> str:
+    """Return a clause about a change without the past time it begins with: 上周末我们搬到南京了; else empty."""
+    if not _CHANGES.search(part):
+        return ""
+    first = next(iter(spans(part, time)), None)
+    if first is None or first[0] != 0:
+        return ""
+    now = time.replace(tzinfo=None)
+    past = first[2].end <= now or (first[2].start <= now and part.endswith("了"))
+    return part[first[1] :].lstrip("的 ") if past else ""
+
+
+_CHANGES: Final = lazy_pattern(
+    "搬|迁[到往回]|入职|跳槽|换工作|离职|辞职|被裁|退休|毕业|结婚|离婚|分手|戒[烟酒掉了]|[领收]养了|确诊"
+)
+"""Says that something began or ended, which holds from its time on; what only was so then does not."""
 
 
 def _with_names(clauses: list[str]) -> list[str]:

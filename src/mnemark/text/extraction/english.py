@@ -3,6 +3,7 @@
 import re
 from typing import Any, Final
 
+from mnemark.text.extraction.abbreviations import TITLE
 from mnemark.text.extraction.candidate import (
     BLOT,
     NAMED,
@@ -31,7 +32,7 @@ from mnemark.text.extraction.practice_words import role_of, role_of_either
 from mnemark.text.extraction.work_words import names_code
 from mnemark.text.lazy_pattern import lazy_pattern
 
-_NAME: Final = r"[A-Z][\w'-]*(?: [A-Z][\w'-]*){0,2}"
+_NAME: Final = rf"{TITLE}[A-Z][\w'-]*(?: {TITLE}[A-Z][\w'-]*){{0,2}}"
 _PLACE: Final = r"[A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,2}"
 _JOBS: Final = (
     r"engineer|developer|programmer|manager|nurse|teacher|doctor|designer|student|scientist|analyst|researcher|"
@@ -324,7 +325,18 @@ def _no_more_rule(match: re.Match[str], _: Clause) -> list[Found]:
 
 def _from_now_on(match: re.Match[str], clause: Clause) -> list[Found]:
     """Read an order that says at its end since when it holds: "answer briefly from now on"."""
-    return _standing(match, clause) if _IMPERATIVE.match(match["v"]) else []
+    value = match["v"] + (match["more"] or "")
+    if _BRIEF.fullmatch(match["v"]):  # two words that say how to answer
+        return [Found("user", "rules", value)]
+    if not _IMPERATIVE.match(value):
+        return []
+    found = _standing(match, clause)
+    return [one._replace(value=value) if one.predicate == "rules" else one for one in found]
+
+
+_BRIEF: Final = lazy_pattern(r"(?i)(?:answer|reply|respond|write|explain) (?:more )?[a-z]{2,14}(?:er|ly)")
+_LIMIT: Final = r"(?i:,? (?:(?:in|with|using|and) )?(?:at most|no more than|not more than|up to|a maximum of|at least|within|under|max) [^,.;?]{2,40})"
+"""A limit behind an order: "at most five sentences"."""
 
 
 _IMPERATIVE: Final = lazy_pattern(
@@ -442,7 +454,7 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(r"(?i:from now on|going forward|from here on|henceforth|in (?:the )?future),? (?:(?i:please|you should|you must|always) )*(?P<v>.{3,200})", _standing, type="rule", whole=True, importance=0.8, priority="permanent"),
     _rule(r"(?:(?i:please|and) )*(?P<v>(?i:don't|do not) (?:ever )?(?i:use|add|commit|push|write|put|mention|include|send|delete|create|install|edit|run|translate|format) .{3,160})", _general_ban, type="rule", whole=True, importance=0.7),
     _rule(r"(?:(?i:please|and|also|so|now),? )*(?i:(?:you can )?stop|no need to keep|you need not keep) (?:(?i:always) )?(?P<w>[a-z]{2,12}ing) (?P<v>[^,]{3,80})", _no_more_rule, type="rule"),
-    _rule(r"(?:(?i:please|and|also|so),? )*(?P<v>.{3,160}?),? (?i:from now on|going forward|from here on|henceforth)(?:,? (?i:please))?", _from_now_on, type="rule", whole=True, importance=0.8, priority="permanent"),
+    _rule(rf"(?:(?i:please|and|also|so),? )*(?P<v>.{{3,160}}?),? (?i:from now on|going forward|from here on|henceforth|in (?:the )?future)(?:,? (?i:please))?(?P<more>{_LIMIT})?", _from_now_on, type="rule", whole=True, importance=0.8, priority="permanent"),
     _rule(r"(?:(?i:please|always) )*(?i:remember to) (?P<v>(?=.*\b(?i:all|every|any|each|always)\b).{3,160})", _standing, type="rule", whole=True, importance=0.7, priority="permanent"),
     _rule(r"(?P<v>(?i:every|each|all) \w+(?: \w+)? (?i:must|should|has to|have to|needs to|need to) .{3,160})", _standing, type="rule", whole=True, importance=0.7, priority="permanent"),
     _rule(r"(?P<v>(?i:when|whenever|before|after) (?i:you|\w+ing)\b[^,]{0,80}, (?:please )?(?i:always|never) .{3,160})", _standing, type="rule", whole=True, importance=0.8, priority="permanent"),

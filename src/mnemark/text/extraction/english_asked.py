@@ -18,6 +18,10 @@ _TO_DO: Final = lazy_pattern(
 _AFTER: Final = lazy_pattern(
     r"(?i)[,;:.–—-]? ?(?:so )?(?:and )?(?:please|pls) (?:remember|keep|note|make a note of|don't forget|bear) (?:that|this|it)(?: in mind| down)?(?: for (?:me|later|next time|the future))?(?:,? please)?[.!]*+$"
 )
+_IN_MIND: Final = lazy_pattern(
+    r"(?i)[,;–—-] ?(?:so |and |just ){0,2}(?:please )?(?:keep|bear) (?:that|this|it) in mind(?: (?:for|when|whenever|while|with) [^,.;?!]{2,60})?(?:,? please)?[.!]*+$"
+)
+_OWN: Final = lazy_pattern(rf"(?i){_FIRST}")
 _WISDOM: Final = lazy_pattern(
     r"(?i)^(?:sometimes|it'?s|every(?:one|body|thing)|no (?:one|matter)|nobody|life|there'?s|things|we're|good things|\w+ing\b)|\byou(?:r|'re|rself)?\b(?!.*\b(?:should|must)\b)"
 )
@@ -62,5 +66,7 @@ def asked(text: str) -> slice | None:
     ):
         return slice(match.end(), len(text))
     if (match := _AFTER.search(text)) and match.start() > 3:
+        return slice(0, match.start())
+    if _OWN.match(text) and (match := _IN_MIND.search(text)):
         return slice(0, match.start())
     return None

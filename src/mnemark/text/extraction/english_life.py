@@ -168,7 +168,28 @@ def _be(said: Said, who: str) -> list[Found]:  # noqa: PLR0911 - one question a 
         return [Found(who, "allergies", value) for value in values(said.rest[2:])]
     if low[0] in {"a", "an", "the"} or (len(low) <= 2 and is_job(low[-1])):
         return _job(said, who)
-    return []
+    return _called(said)
+
+
+def _called(said: Said) -> list[Found]:
+    """Read what a child or sibling is called: "my daughter is Mia", unlike "my daughter is Dutch"."""
+    noun = singular(said.subject.split(" ")[-1])
+    predicate = {"child": "children", "sibling": "siblings"}.get(class_of(noun), "")
+    if not predicate or said.name or len(said.rest) != 1 or said.tense != "present":
+        return []
+    name = said.rest[0]
+    if not _may_be_name(name) or _ADJECTIVE.search(name) or name.casefold() in _NO_FIRST_NAMES | DIETS:
+        return []
+    return [Found("user", predicate, f"{name} ({noun})")]
+
+
+_ADJECTIVE: Final = lazy_pattern(r"(?:ish|ese|i?an|ic|ist|ful|less|ous|ive|able|ble|ing|ed|ly)$")
+_NO_FIRST_NAMES: Final = word_set(
+    "swiss hindu sikh muslim gay straight trans bi deaf blind mute dead alive home fine great good bad sick ill tall short big small "
+    "happy sad smart cute shy funny sweet kind clever busy tired hungry asleep awake here there back away gone ready okay ok next first "
+    "aries taurus gemini cancer leo virgo libra scorpio sagittarius capricorn aquarius pisces one two three everything mine yours"
+)
+"""Capitalized words that say how a child is, or too seldom its name."""
 
 
 def _born(said: Said, who: str) -> list[Found]:

@@ -6,6 +6,7 @@ spelling of chats ("im", "dont"). What it cannot read is no clause.
 
 from typing import Final, NamedTuple
 
+from mnemark.text.extraction.abbreviations import ABBREVIATED, GOES_ON, NAME_FOLLOWS
 from mnemark.text.extraction.english_words import KIN, base, base_of_gerund, class_of, singular, word_set
 from mnemark.text.lazy_pattern import lazy_pattern
 
@@ -85,10 +86,13 @@ _BEFORE_KIN: Final = word_set(
 def words(clause: str) -> list[str]:
     """Return the words of a clause, chat spelling and contractions spelled out; at most `MOST_WORDS` + 1."""
     found: list[str] = []
-    for match in _WORD.finditer(_STAY.sub("stay-at-home", clause)):
+    text = _STAY.sub("stay-at-home", clause)
+    for match in _WORD.finditer(text):
         word = match[0]
         low = word.casefold()
-        if low in _SPELLED:
+        if word == "." and _abbreviates(found, text, match.end()):
+            found[-1] += word
+        elif low in _SPELLED:
             found += _SPELLED[low]
         elif low.endswith("n't") and len(low) > 4:
             found += (low[:-3], "not")
@@ -99,6 +103,19 @@ def words(clause: str) -> list[str]:
         if len(found) > MOST_WORDS:
             break
     return found
+
+
+def _abbreviates(found: list[str], text: str, end: int) -> bool:
+    """Return whether the full stop that ends there belongs to the word before: "St. Lucas", "Acme Inc. in Ghent"."""
+    match = ABBREVIATED.fullmatch(found[-1]) if found else None
+    if match is None or text[end - 2 : end - 1].isspace():
+        return False
+    if match["title"]:
+        return NAME_FOLLOWS.match(text, end) is not None
+    if match["initial"]:  # "J. Smith", but not "in Washington D.C. Ann told me"
+        first = len(found) == 1 or not found[-2][:1].isupper() or found[-2].endswith(".")
+        return first and NAME_FOLLOWS.match(text, end) is not None
+    return GOES_ON.match(text, end) is not None
 
 
 def without_lead(text: str) -> str:

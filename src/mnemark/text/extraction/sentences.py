@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from mnemark.text.extraction.abbreviations import FIRM_ENDS, GOES_ON, OPEN_OR_SHUT, OPENS
 from mnemark.text.extraction.candidate import BLOT
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import is_fenced, strip_fences
@@ -46,7 +47,7 @@ _END: Final = lazy_pattern(
 )
 """Ends a sentence; so does the comma before an aside: "I'm vegan, btw I need a new bike", "I'm vegan, btw"."""
 _ABBREVIATION: Final = lazy_pattern(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|[Mm]rs?|Ms|Mx|[Dd]r|[Pp]rof|Rev|St|No|approx|[A-Z])\.)$"
+    r"(?:\b(?:e\.g|i\.e|etc|vs|[Mm]rs?|Ms|Mx|[Dd]r|[Pp]rof|Rev|Ste?|Mt|Ft|Capt|Sgt|Hon|No|approx|[A-Z])\.)$"
 )
 _LONGEST_ABBREVIATION: Final = 8
 _TASK: Final = lazy_pattern(
@@ -129,7 +130,7 @@ def sentences(text: str) -> Iterator[Sentence]:
     blotted = _QUOTED.sub(lambda match: BLOT * len(match[0]), text)
     start, count = 0, 0
     for end in [*(match.end() for match in _END.finditer(blotted)), len(text)]:
-        if _ABBREVIATION.search(blotted, max(start, end - _LONGEST_ABBREVIATION), end):
+        if _goes_on(blotted, max(start, end - _LONGEST_ABBREVIATION), end):
             continue
         raw, masked = text[start:end], blotted[start:end]
         left = len(raw) - len(raw.lstrip(" \t\n-*•#"))
@@ -139,3 +140,10 @@ def sentences(text: str) -> Iterator[Sentence]:
         if _TASK.search(masked) or (count := count + 1) > _MAX_SENTENCES:
             return
         yield Sentence(raw, masked)
+
+
+def _goes_on(text: str, start: int, end: int) -> bool:
+    """Return whether a full stop ends an abbreviation, not the sentence."""
+    if _ABBREVIATION.search(text, start, end):
+        return not (OPEN_OR_SHUT.search(text, start, end) and OPENS.match(text, end))
+    return FIRM_ENDS.search(text, start, end) is not None and GOES_ON.match(text, end) is not None

@@ -5,10 +5,13 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from mnemark.text.dates.ranges import spans
+from mnemark.text.extraction.abbreviations import TITLE
 from mnemark.text.extraction.candidate import BLOT, Found, bare
+from mnemark.text.extraction.english_words import is_job
 from mnemark.text.extraction.practice_words import role_of
 from mnemark.text.extraction.sentences import Sentence
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.types import DateRange
 
 _EVENT_EN: Final = (
     r"(?:appointment|meeting|interview|call|exam|flight|class|lesson|reservation|surgery|wedding|check-?up|stand-?up|"
@@ -16,7 +19,7 @@ _EVENT_EN: Final = (
 )
 _HAVE_EVENT: Final = lazy_pattern(
     rf"(?i)^(?:(?:and|also|btw|by the way|reminder)[,:]? )*(?:I|we)(?:'ve got| have got| have| 've)(?: an?| my| the| our)? "
-    rf"(?P<v>(?:[\w-]+ ){{0,3}}{_EVENT_EN}(?: (?:with|to|at) (?:the |my )?\w+)?) (?:(?:on|at|in|from) )?(?:\x01)"
+    rf"(?P<v>(?:[\w-]+ ){{0,3}}{_EVENT_EN}(?: (?:with|to|at) (?:the |my )?{TITLE}\w+)?) (?:(?:on|at|in|from) )?(?:\x01)"
 )
 _EVENT_IS: Final = lazy_pattern(
     rf"(?i)^(?:(?:and|also|btw|by the way|reminder)[,:]? )*(?:my|our|the) (?P<v>(?:[\w-]+ ){{0,3}}{_EVENT_EN}(?: (?:with|to|at|in) (?:the |my )?\w+)?) "
@@ -34,15 +37,41 @@ _DATE_ZH: Final = lazy_pattern(
     rf"^(?:对了[，,]?)?(?:我们?|咱们)?\s*\x01+(?:我们?)?(?:要|得|还)?(?:有(?:个|一个|一场|一次)?|约了)?(?P<v>(?!的)[^，,。？?：:（）()、要计\x01]{{0,10}}?(?:{_EVENT_ZH})(?!开得|的事)[^，,。？?了：:（）()、再要\x01]{{0,4}})$"
 )
 _GOES_ON: Final = lazy_pattern(
-    r"(?i), (?:so |because |as |since )?(?!if\b|but\b|unless\b|maybe\b|or\b|right\b)[^,]{3,60}$"
+    r"(?i), (?:so |because |as |since )?(?!if\b|but\b|unless\b|maybe\b|or\b|right\b)[^,]{3,60}$|"
+    r"(?:because|as|since|due to|owing to|thanks to|after) (?![^,]{0,60}\b(?:or|if|unless|but)\b)[^,]{3,60}$"
+)
+"""What may stand behind a date: a reason, or what else is so, but no condition."""
+_BECAUSE: Final = lazy_pattern(
+    r"(?i)^(?:because(?: of)?|due to|owing to|since|as) (?!of\b)[^,\x01]{3,60}, |^(?:因为|由于|因)[^，,。？?\x01]{1,24}[，,]"
 )
 _DUE_ZH: Final = lazy_pattern(
-    r"^(?:(?P<of>[^，,。？?\x01]{2,12}?)的)?(?P<p>截止日期|截止时间|期限|发布日期|上线日期|上线时间|发布日|上线日|上线|发布)(?:时间)?(?:已经|又)?(?:定在|定于|改到|推迟到|延期到|延到|提前到|(?<!线)(?<!布)(?:是|为|在))\s*\x01+(?:[，,][^\x01？?]{0,30})?$"
+    r"^(?:(?P<of>[^，,。？?\x01]{2,12}?)的)?(?P<p>截止日期|截止时间|期限|发布日期|上线日期|上线时间|发布日|上线日|上线|发布)(?:时间)?(?:(?:因为|由于|因)[^，,。？?\x01]{1,16}?)?(?:已经|又)?(?:定在|定于|改到|推迟到|延期到|延到|提前到|(?<!线)(?<!布)(?:是|为|在))了?\s*\x01+(?:[，,][^\x01？?]{0,30})?$"
 )
+_SHIFT: Final = r"(?:moved|rescheduled|postponed|pushed|shifted|delayed|brought)(?: back| forward| up| out)?"
+_EVENT_MOVED: Final = lazy_pattern(
+    rf"(?i)^(?:(?:and|also|btw|by the way|reminder|update)[,:]? )*(?:"
+    rf"(?:(?:the|my|our) (?P<who>[\w-]+(?: [\w-]+)?)|they|he|she|I|we|dr\.? [\w-]+)(?: have| has|'ve)?(?: just| already)? {_SHIFT} (?:my|our|the) (?P<v>(?:[\w-]+ ){{0,2}}{_EVENT_EN})|"
+    rf"(?:my|our) (?P<is>(?:[\w-]+ ){{0,3}}{_EVENT_EN}) (?:(?:has |was |is |got |'s )?(?:just |now )?(?:been )?){_SHIFT})"
+    r"(?: back| forward| up| out)? (?:to|until|for) ?\x01"
+)
+_MOVED_ZH: Final = "(?:改到|改约到|改期到|推迟到|延期到|延到|提前到|挪到|调到|调整到)"
+_EVENT_MOVED_ZH: Final = lazy_pattern(
+    rf"^(?:对了[，,]?)?(?:(?P<who>[^，,。？?把的能可要会想请帮让\x01]{{1,8}}?)(?:那边|诊所)?(?:已经|又|刚|刚刚)?把)?我们?(?:和|跟)?的?(?P<v>[^，,。？?\x01]{{0,8}}?(?:预约|{_EVENT_ZH}))(?:的?时间)?"
+    rf"(?:已经|又|被)?{_MOVED_ZH}了?\s*\x01+[早上午下中晚傍凌晨\d一二三四五六七八九十两点半:：分 ]{{0,12}}了?$"
+)
+_CARER_ZH: Final = lazy_pattern("(?:牙医|医生|大夫|律师|老师|教练|理发师|兽医|中介|房东)$")
+_FROM: Final = lazy_pattern(r"(?i)(?<!\s)\s*+(?:\b(?:from|on|of|for)\s|从)$")
+_SHIFTS: Final = lazy_pattern(
+    rf"(?i)^\s*(?:to|until)\s$|^\s*(?:[\w\s']{{0,24}}\s)?{_SHIFT} (?:to|until)\s$|^[^，,。？?]{{0,16}}{_MOVED_ZH}了?\s*$"
+)
+"""Stands between the date before and the new one."""
+_FROM_TO: Final = lazy_pattern(rf"(?i)\b({_SHIFT}) from [^,]{{2,40}}? to (?=[\w])")
+"""The old and the new date, which would be read as a range."""
+_EITHER: Final = lazy_pattern(r"(?i)\bor\b|或|还是")
 _WEEKDAY: Final = lazy_pattern(
     r"(?i)^(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day$|^(?:周|星期|礼拜)[一二三四五六日天]"
 )
-_YEAR: Final = lazy_pattern(r"\d{4}|(?i:last|ago|yesterday|this)|去年|上|昨|前天|今")
+_YEAR: Final = lazy_pattern(r"\d{4}|(?i:last|ago|yesterday|this)|去年|上(?!午)|昨|前天|今")
 
 _CLOCK_EN: Final = lazy_pattern(r"(?i)\b(?P<h>\d{1,2})(?::(?P<m>\d\d))? ?(?P<half>[ap])\.?m\b")
 _CLOCK_24: Final = lazy_pattern(r"(?<![\d:])(?P<h>\d{1,2}):(?P<m>\d\d)(?![\d:])")
@@ -87,30 +116,70 @@ _PREFIX: Final = lazy_pattern(r"^(?i:fixed|resolved|update|note|done)[:：] ?|^�
 
 def dated(sentence: Sentence, time: datetime) -> list[Found]:
     """Read appointments and deadlines with their date: `2026-03-17 15:00 dentist`."""
-    times = spans(sentence.blotted, time)
-    if not times or BLOT in sentence.text:
+    text = _FROM_TO.sub(r"\g<1> to ", sentence.blotted)
+    times = spans(text, time)
+    if not times or BLOT in sentence.text or _EITHER.search(text[times[0][1] : times[-1][0]]):
         return []
-    start, end, found = times[0][0], times[-1][1], times[0][2]
+    head, start, found = _new_date(text, times)
+    end = times[-1][1]
     day = future_day(found.start, found.text, time)
     if day is None or found.end - found.start > timedelta(days=1):
         return []
-    text = sentence.blotted
     tail = text[end:].strip(" .。!！")
-    marked = f"{text[:start]}\x01{text[end:].rstrip(' .。!！')}"
-    when = f"{day:%Y-%m-%d}{_clock(text)}"
-    if (match := _DUE.match(marked)) and (len(tail) < 16 or _GOES_ON.match(tail)):
-        what = match["of"] or match["of0"] or "project"
-        predicate = "deadline" if match["p"].lower() in {"deadline", "due date"} else "release date"
-        return [Found(what, predicate, f"{day:%Y-%m-%d}")]
-    if match := _DUE_ZH.match(marked):
-        predicate = "截止日期" if match["p"] in {"截止日期", "截止时间", "期限"} else "发布日期"
-        return [Found(match["of"] or "project", predicate, f"{day:%Y-%m-%d}")]
+    marked = f"{head}\x01{text[end:].rstrip(' .。!！')}"
+    when = f"{day:%Y-%m-%d}{_clock(text if start == times[0][0] else text[start:])}"
+    if due := _due(_BECAUSE.sub("", marked), tail):
+        return [due._replace(value=f"{day:%Y-%m-%d}")]
+    if what := _moved_event(marked, tail):
+        return [
+            Found("user", "appointments", what, over=True),
+            Found("user", "appointments", f"{when} {what}"),
+        ]
     for pattern in (_HAVE_EVENT, _EVENT_IS, _DATE_ZH):
         if (match := pattern.match(marked)) and len(tail) < 40:
             what = _CLOCK_ZH.sub("", match["v"]).strip() if pattern is _DATE_ZH else match["v"].strip()
             what = re.sub("^(?:预?约了|有[一]?[个场次])", "", what)
             return [Found("user", "appointments", f"{when} {what}")]
     return []
+
+
+def _new_date(text: str, times: list[tuple[int, int, DateRange]]) -> tuple[str, int, DateRange]:
+    """Return what stands before the date that counts, its place, and it: the second of "from 3 May to 5 May"."""
+    (start, end, found), *more = times
+    if not more or not _SHIFTS.match(text[end : more[0][0]]):
+        return text[:start], start, found
+    before, between = _FROM.sub("", text[:start]), text[end : more[0][0]].lstrip()
+    return f"{before}{' ' if between.isascii() else ''}{between}", more[0][0], more[0][2]
+
+
+def _due(marked: str, tail: str) -> Found | None:
+    """Read what a date, marked in the sentence, is the deadline or release date of; its value is left out."""
+    if (match := _DUE.match(marked)) and (len(tail) < 16 or _GOES_ON.match(tail)):
+        what = match["of"] or match["of0"] or "project"
+        return Found(
+            what, "deadline" if match["p"].lower() in {"deadline", "due date"} else "release date", ""
+        )
+    if match := _DUE_ZH.match(marked):
+        predicate = "截止日期" if match["p"] in {"截止日期", "截止时间", "期限"} else "发布日期"
+        return Found(match["of"] or "project", predicate, "")
+    return None
+
+
+def _moved_event(marked: str, tail: str) -> str:
+    """Return which appointment was moved to the date marked in the sentence; empty if none was.
+
+    Who moved it tells which it is if that is their calling: the dentist's, unlike the office's.
+    """
+    if (match := _EVENT_MOVED.match(marked)) and (len(tail) < 16 or _GOES_ON.match(_AT_CLOCK.sub("", tail))):
+        what, who = match["v"] or match["is"], match["who"] or ""
+        return f"{who} {what}" if what.lower() == "appointment" and is_job(who.split(" ")[-1]) else what
+    if match := _EVENT_MOVED_ZH.match(_BECAUSE.sub("", marked)):
+        who = _CARER_ZH.search(match["who"] or "")
+        return f"{who[0]}预约" if who and match["v"] == "预约" else match["v"]
+    return ""
+
+
+_AT_CLOCK: Final = lazy_pattern(r"(?i)^at [\d:]{1,5}(?: ?[ap]\.?m\.?)?,?\s*")
 
 
 def future_day(start: datetime, words: str, time: datetime) -> datetime | None:
