@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 HOSTS := .adapters
 LOCKING := .lock
 LINEAR := tests/test_linear.py tests/text/test_linear.py tests/test_patterns.py
-# They measure processor time, the least of several: others beside them do not matter.
+# They measure processor time, the least of several; what others disturbed all the same is measured alone.
 
 .PHONY: help demo test check lint types layers verify browser agents release lowest lock sbom adapters conformance load format clean
 
@@ -27,7 +27,8 @@ demo: $(STAMP)   ## index the bilingual sample workspace and ask it questions
 
 test: $(STAMP)   ## run the tests
 	@$(BIN)/python -m pytest -q -m "not slow and not timed" -n auto
-	@$(BIN)/python -m pytest -q -m "not slow and timed" -n auto $(LINEAR)
+	@$(BIN)/python -m pytest -q -m "not slow and timed" -n auto $(LINEAR) || \
+	  $(BIN)/python -m pytest -q -m "not slow and timed" --last-failed $(LINEAR)
 	@$(BIN)/python -m pytest -q -m "not slow and timed" $(LINEAR:%=--ignore=%)
 
 lint: $(STAMP)   ## style and likely mistakes
