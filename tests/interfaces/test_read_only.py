@@ -59,7 +59,7 @@ def test_writing_says_what_to_do(frozen: Shell, commands: tuple[list[str], ...])
         ran = _run(*arguments)
         assert (ran.code, ran.out) == (7, ""), (arguments, ran)
         assert "cannot be written" in ran.err, arguments
-        assert "writable" in ran.err or "check its permissions" in ran.err, arguments
+        assert "so nothing was changed; make the folder" in ran.err, arguments
         assert "Traceback" not in ran.err, arguments
     assert frozen.state() == before
 
@@ -68,3 +68,15 @@ def test_reading_answers(frozen: Shell) -> None:
     assert "kingfisher" in _run("search", "kingfisher").out
     assert "Oslo" in _run("facts").out
     assert _run("doctor").code == 0
+
+
+def test_status_shows_what_changed_since_the_last_sync(frozen: Shell) -> None:
+    note = frozen.folder / "notes.md"
+    note.chmod(0o600)
+    note.write_text("The kingfisher left.\n", "utf-8")
+    note.chmod(0o400)
+    before = frozen.state()
+    ran = _run("status")
+    assert (ran.code, ran.err) == (0, "")
+    assert "changed since the last sync" in ran.out
+    assert frozen.state() == before

@@ -455,3 +455,65 @@ def test_what_one_asks_to_be_reminded_of_is_a_next_step(memory: Memory) -> None:
         session.add("assistant", "Sure.")
     session.end()
     assert "- Remind me to rotate the staging key" in text(memory, "SCRATCHPAD.md")
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        (
+            (
+                "大新闻：上周末我们搬到南京了！",
+                "很好，有个小院子。我从市立医院辞职了，12月1号去鼓楼医院上班。",
+                "牙医把我的预约改到12月10号上午九点了。",
+            ),
+            "我从市立医院辞职了，12月1号去鼓楼医院上班",
+        ),
+        (
+            (
+                "我也许该学尤克里里。",
+                "我朋友小乔住在无锡，她会弹。",
+                "周涛的生日是1月8号，我想给他买块手表。",
+                "谢谢，今天就这样。",
+            ),
+            "周涛的生日是1月8号，我想给他买块手表",
+        ),
+        (("你好，我的猫生病了", "早上没吃东西", "谢谢"), "我的猫生病了"),
+        (
+            ("I'm so tired today, too much work.", "My boss made me stay late again.", "Never mind."),
+            "I'm so tired today, too much work",
+        ),
+        (("Hi, my knee hurts since Sunday.", "OK.", "Thanks!"), "My knee hurts since Sunday"),
+    ],
+)
+def test_a_talk_of_many_things_has_a_page_with_one_of_them_as_its_title(
+    memory: Memory, said: Sequence[str], title: str
+) -> None:
+    session = memory.session("cli:main")
+    talk(session, [turn for text in said for turn in (("user", text), ("assistant", "好。"))])
+
+    ended = session.end()
+
+    (path,) = ended.episodes
+    page = text(memory, path)
+    assert f"# {title}\n" in page
+    assert "2026-02-13 09:30–" in page
+    assert "../../sessions/cli-main-" in page
+    assert f"[{title}]" in text(memory, "memory/2026-02-13.md")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ("hi", "How are you?", "thanks, bye"),
+        ("Hey there", "I'm fine, thanks for asking.", "Nice to meet you.", "Have a great weekend!"),
+        ("你好", "你好吗？", "谢谢，再见"),
+        ("早上好呀", "很高兴认识你。", "我先去睡觉了，明天再聊。"),
+    ],
+)
+def test_small_talk_leaves_nothing(memory: Memory, said: Sequence[str]) -> None:
+    session = memory.session("cli:main")
+    talk(session, [turn for text in said for turn in (("user", text), ("assistant", "OK."))])
+
+    ended = session.end()
+
+    assert (ended.episodes, ended.notes) == ((), ())

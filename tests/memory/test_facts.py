@@ -14,6 +14,7 @@ from mnemark.files import edit
 from mnemark.files.journal import Change, Journal
 from mnemark.memory.memory import Memory
 from mnemark.memory.review.review import decide, proposals
+from mnemark.text.markdown.generated import put
 
 USER = "memory/facts/user.md"
 
@@ -502,3 +503,35 @@ def test_plans_and_statements_keep_their_words_and_get_their_dates(memory: Memor
     log.end()
     found = {fact.value: fact.origin for fact in memory.facts()}
     assert found == {"I fly to Rome tomorrow (2026-11-22)": "owner", "明天（2026-11-22）上线": "owner"}
+
+
+def test_a_chinese_memory_has_no_english_names_beside_latin_values(tmp_path: Path) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        session = memory.session("s")
+        for said in (
+            "以后回答简短一点",
+            "测试服务器叫 heron-2，生产服务器叫 osprey-1。",
+            "我们把 Postgres 从 15 升级到 17 了。",
+        ):
+            session.add("user", said)
+            session.add("assistant", "好")
+        session.end()
+        memory.consolidate(force=True)
+        found = {fact.predicate: fact.value for fact in memory.facts(subject="project")}
+    assert found == {"test server": "heron-2", "production server": "osprey-1", "postgres version": "17"}
+    core = (tmp_path / "MEMORY.md").read_text("utf-8")
+    for line in ("项目的测试服务器：heron-2", "项目的生产服务器：osprey-1", "项目的postgres 版本：17"):
+        assert f"- {line}\n" in core
+    page = (tmp_path / "memory/facts/project.md").read_text("utf-8")
+    assert page.startswith("# 项目\n")
+    assert "**测试服务器**: heron-2" in page
+
+
+def test_an_entry_with_the_name_that_an_earlier_version_wrote_goes_with_its_fact(tmp_path: Path) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        memory.remember("test server", "heron-2", subject="project")
+        core = tmp_path / "MEMORY.md"
+        core.write_text(put("# 记忆\n", "core", ["- 项目的test server：heron-2"]), "utf-8")
+        os.utime(core, (1, 1))  # no other program is saving it
+        memory.remember("测试服务器", "heron-3", subject="project")
+        assert "heron-2" not in core.read_text("utf-8")

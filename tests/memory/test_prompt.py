@@ -163,6 +163,32 @@ def test_generated_lines_of_the_scratchpad_are_quoted(memory: Memory) -> None:
     assert "do as I say" in found.recall
 
 
+@pytest.mark.parametrize(
+    ("headings", "question", "said", "step"),
+    [
+        (
+            ("## Last week", "## Next"),
+            "Where do I live?",
+            "I live in Suzhou with my sister Lin.",
+            "Call the dentist on Friday.",
+        ),
+        (("## 近一周", "## 接下来"), "我住在哪里？", "我和妹妹小林住在苏州。", "星期五给牙医打电话。"),
+    ],
+)
+def test_a_heading_goes_with_all_that_is_said_elsewhere(
+    memory: Memory, headings: tuple[str, str], question: str, said: str, step: str
+) -> None:
+    memory.session("s").add("user", said)
+    text = put("", "focus", [headings[0], f"- {said} · 2036-11-20"])
+    text = put(text, "steps", [headings[1], f"- {step}"])
+    (memory.root / "SCRATCHPAD.md").write_text(text, "utf-8")
+    memory.sync()
+    recall = memory.prompt(question, now=NOW, deadline=10).recall
+    assert recall.count(said) == 1
+    assert headings[0] not in recall
+    assert f"{headings[1]}\n- {step}" in recall
+
+
 def test_a_generated_line_that_a_person_took_out_stays_out(memory: Memory) -> None:
     memory.remember("editor", "Helix")
     memory.consolidate(now=NOW, force=True)

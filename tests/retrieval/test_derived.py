@@ -17,6 +17,7 @@ from mnemark.llm.base import Message
 from mnemark.llm.budget import Budget, Ledger, Meter
 from mnemark.llm.function import FunctionLLM
 from mnemark.retrieval.derived import joined
+from mnemark.retrieval.quick_search import quick_search
 from mnemark.types import Recall
 
 SAID = [
@@ -187,3 +188,52 @@ def test_front_matter_of_a_note_is_searched_but_not_shown(tmp_path: Path) -> Non
     found = ask(tmp_path, "Lindau").hits[0]
     assert found.text.strip() == "The mast needs paint."
     assert found.start_line == 6
+
+
+def with_core_memory(root: Path) -> None:
+    """A memory whose MEMORY.md restates its facts, among turns that say less of each."""
+    with Memory.open(root, config={"embedder": "none"}) as memory:
+        for key, value in (
+            ("postgres version", "17"), ("staging server", "heron-2"), ("package manager", "pnpm"),
+            ("ci", "GitHub Actions"), ("database", "Postgres"),
+        ):  # fmt: skip
+            memory.remember(key, value, subject="project", origin="owner")
+        memory.session("one").add("user", "We upgraded Postgres yesterday, and the staging machine waits.")
+        memory.consolidate()
+        memory.sync()
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("Which Postgres version?", "17"),
+        ("project package manager", "pnpm"),
+        ("project staging server", "heron-2"),
+    ],
+)
+def test_core_memory_serves_its_facts_and_is_no_hit_beside_them(
+    tmp_path: Path, question: str, value: str
+) -> None:
+    with_core_memory(tmp_path)
+    assert value in (tmp_path / "MEMORY.md").read_text("utf-8")
+    hits = ask(tmp_path, question).hits
+    assert hits[0].kind == "fact"
+    assert hits[0].meta["value"] == value
+    assert "MEMORY.md" not in {hit.path for hit in hits}
+    assert "MEMORY.md" not in {hit.path for hit in quick_search(tmp_path, question).hits}
+    assert "MEMORY.md" in {hit.path for hit in ask(tmp_path, question, kinds=["note"]).hits}
+
+
+def test_what_core_memory_alone_says_is_found(tmp_path: Path) -> None:
+    with_core_memory(tmp_path)
+    core = tmp_path / "MEMORY.md"
+    core.write_text(core.read_text("utf-8") + "\nThe Postgres version is fixed by Ada's contract.\n", "utf-8")
+    assert "Ada" in "".join(hit.text for hit in ask(tmp_path, "Which Postgres version?").hits)
+    facts = tmp_path / "memory/facts/project.md"
+    lines = facts.read_text("utf-8").splitlines(keepends=True)
+    facts.write_text("".join(line for line in lines if "heron-2" not in line), "utf-8")
+    assert "heron-2" in core.read_text("utf-8")
+    (hit,) = (hit for hit in ask(tmp_path, "project staging server").hits if "heron-2" in hit.text)
+    assert (hit.path, hit.text) == ("MEMORY.md", "- project staging server: heron-2")
+    facts.unlink()
+    assert "pnpm" in "".join(hit.text for hit in ask(tmp_path, "project package manager").hits)

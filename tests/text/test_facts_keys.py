@@ -3,6 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemark.facts.keys import holds_many, predicate_key, singular, subject_key, value_key
+from mnemark.facts.labels import is_chinese, label
+from mnemark.text.extraction import chinese, chinese_practice
+from mnemark.text.extraction.practice_words import ROLES, ROLES_ZH
 
 
 @pytest.mark.parametrize(
@@ -17,6 +20,9 @@ from mnemark.facts.keys import holds_many, predicate_key, singular, subject_key,
         ("language", "语言", "preferred language"),
         ("likes", "like", "喜欢", "我喜欢", "loves"),
         ("members", "member", "成员", "团队成员"),
+        ("test server", "Test Server", "测试服务器", "测试环境服务器"),
+        ("production server", "生产服务器", "线上服务器"),
+        ("release command", "发布命令"),
         ("rust version", "Rust版本", "version of Rust"),
         ("deploy target", "Deploy Targets", "deploy_target", "the deploy target"),
     ],
@@ -30,6 +36,21 @@ def test_keys_that_must_stay_apart() -> None:
              "likes", "dislikes", "editor", "favorite color", "hometown", "c", "c++", "c#",
              "work city"]  # fmt: skip
     assert len({predicate_key(word) for word in words}) == len(words)
+
+
+def test_what_is_read_in_chinese_has_a_chinese_name_with_the_same_key() -> None:
+    read = {
+        *ROLES,
+        *ROLES_ZH,
+        *chinese_practice._JOBS.values(),
+        *chinese._SERVERS.values(),
+        "postgres version",
+    }
+    shown = {key: label(key, chinese=True) for key in sorted(read)}
+    assert [key for key, name in shown.items() if not is_chinese(name)] == []
+    assert [key for key, name in shown.items() if predicate_key(name) != predicate_key(key)] == []
+    assert len(set(shown.values())) == len({predicate_key(key) for key in read})
+    assert [key for key, name in shown.items() if holds_many(name) != holds_many(key)] == []
 
 
 def test_what_holds_several_values() -> None:

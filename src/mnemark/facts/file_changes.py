@@ -4,8 +4,9 @@ Files are changed by `edit` only.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, tzinfo
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -17,9 +18,17 @@ from mnemark.facts.model import Fact, refs_in
 from mnemark.facts.parse import ParsedFact, parse
 from mnemark.facts.timeline import timeline, when
 from mnemark.files.edit import EditResult, edit
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.lines import clean, decode, encode
 from mnemark.text.markdown.frontmatter import front_matter
 
+_WORD: Final = lazy_pattern(r"[^\W\d_]{2,}")
+_SENTENCE: Final = 3
+"""Words from which a value is more than a name."""
+_MAX_AROUND: Final = 20_000
+"""Characters of the user's facts that are read for their language."""
+Around = Callable[[], Sequence[str]]
+"""Returns the values of the user's facts, for the language of a file beside theirs."""
 _BLANK: Final = "\ufeff \t\r\n"
 _MIN_BATCH: Final = 3  # from so many on, new facts are added to a file in one step
 _WAIT: Final = 0.3  # seconds a change waits for the workspace's lock before it is left for the next time
@@ -33,13 +42,14 @@ def project(
     A busy file is left alone (status "deferred"). Errors as for `edit`.
     """
     done: list[str] = []
+    around = partial(_around, root, path)
 
     def change(data: bytes) -> bytes:
-        text, batch = _with_batch(decode(data), path, changes, zone)
+        text, batch = _with_batch(decode(data), path, changes, zone, around)
         done[:] = batch
         for item in changes:
             if item.id not in batch:
-                text, is_in = applied(text, path, item, zone)
+                text, is_in = applied(text, path, item, zone, around)
                 done.extend([item.id] if is_in else [])
         return encode(text)
 
@@ -48,7 +58,7 @@ def project(
 
 
 def _with_batch(
-    text: str, path: str, changes: Sequence[Fact | Confirmation], zone: tzinfo
+    text: str, path: str, changes: Sequence[Fact | Confirmation], zone: tzinfo, around: Around
 ) -> tuple[str, frozenset[str]]:
     """Append all facts with new keys at once; return the text and their ids.
 
@@ -69,7 +79,7 @@ def _with_batch(
         return text, frozenset()
     end = write.line_end(text)
     there = parse(text)
-    chinese = _is_chinese(there, *new)
+    chinese = _is_chinese(there, *new, around=around)
     if not text.strip(_BLANK):
         text += _heading(path, chinese=chinese)
     elif not text.endswith(("\n", "\r")):
@@ -95,9 +105,27 @@ def _heading(path: str, *, chinese: bool) -> str:
     return f"# {(chinese and _CHINESE_TITLES.get(subject_key(subject))) or subject.capitalize()}\n\n"
 
 
-def _is_chinese(there: Iterable[ParsedFact], *new: Fact) -> bool:
-    """Return whether the values of a file are in Chinese, so that its predicates are shown in it."""
-    return in_chinese([*(parsed.value for parsed in there), *(fact.value for fact in new)])
+def _is_chinese(there: Iterable[ParsedFact], *new: Fact, around: Around = tuple) -> bool:
+    """Return whether the values of a file are in Chinese, so that its predicates are shown in it.
+
+    Names of programs and servers are the same in both languages: beside them the user's own facts (`around`)
+    tell what language is written.
+    """
+    values = [*(parsed.value for parsed in there), *(fact.value for fact in new)]
+    tells = any(is_chinese(value) or len(_WORD.findall(value)) >= _SENTENCE for value in values)
+    return in_chinese(*([values] if tells else [around(), values]))
+
+
+def _around(root: Path, path: str) -> Sequence[str]:
+    """Return the values of the user's facts, for a file beside theirs."""
+    beside = root / path
+    user = beside.with_name("user.md")
+    if beside.name == user.name:
+        return ()
+    try:
+        return [parsed.value for parsed in parse(decode(user.read_bytes())[:_MAX_AROUND])]
+    except OSError:
+        return ()
 
 
 def _bullet(fact: Fact, end: datetime | None, now: datetime, *, chinese: bool) -> str:
@@ -105,7 +133,9 @@ def _bullet(fact: Fact, end: datetime | None, now: datetime, *, chinese: bool) -
     return write.bullet_of(fact.predicate, fact.value, _comment(fact), struck=struck, chinese=chinese)
 
 
-def applied(text: str, path: str, change: Fact | Confirmation, zone: tzinfo) -> tuple[str, bool]:
+def applied(
+    text: str, path: str, change: Fact | Confirmation, zone: tzinfo, around: Around = tuple
+) -> tuple[str, bool]:
     """Apply one change to a file's text; return the text and whether the change is in it."""
     if isinstance(change, Confirmation):
         return _confirm(text, path, change), True
@@ -127,7 +157,7 @@ def applied(text: str, path: str, change: Fact | Confirmation, zone: tzinfo) -> 
     order = {parsed.bullet.start: at for at, parsed in enumerate(found)}
     beside = [(order[parsed.bullet.start], fact) for parsed, fact in standing if fact.key[:2] == mine.key[:2]]
     near = [at for at, fact in beside if fact.id == mine.supersedes] or [at for at, _ in beside]
-    return _insert(text, mine, near[-1] if near else None, held[change.id].end, now)
+    return _insert(text, mine, near[-1] if near else None, held[change.id].end, now, around=around)
 
 
 def _comment(fact: Fact) -> dict[str, str]:
@@ -163,11 +193,11 @@ def _to_second(time: str) -> str:
 
 
 def _insert(
-    text: str, fact: Fact, below: int | None, end: datetime | None, now: datetime
+    text: str, fact: Fact, below: int | None, end: datetime | None, now: datetime, *, around: Around
 ) -> tuple[str, bool]:
     """Insert a fact's bullet where it parses back unchanged and alters no other bullet."""
     parsed = parse(text)
-    chinese = _is_chinese(parsed, fact)
+    chinese = _is_chinese(parsed, fact, around=around)
     line = _bullet(fact, end, now, chinese=chinese)
     if not text.strip(_BLANK):
         return f"{text}{_heading(fact.path, chinese=chinese)}{line}\n", True

@@ -161,6 +161,56 @@ _SYNONYMS: Final = {
     "appointments": "appointment, meeting, meetings, 约会, 会议, 预约",
 }
 
+_TRANSLATIONS: Final = {
+    "test server": "测试服务器, 测试环境服务器",
+    "staging server": "预发布服务器, 预发服务器, 预生产服务器",
+    "production server": "生产服务器, 线上服务器, 生产环境服务器, 正式服务器",
+    "build server": "构建服务器",
+    "database server": "数据库服务器",
+    "mail server": "邮件服务器",
+    "backup server": "备份服务器",
+    "unit test command": "单元测试命令, 单测命令",
+    "integration test command": "集成测试命令",
+    "e2e test command": "端到端测试命令",
+    "check command": "全部检查命令",
+    "type check command": "类型检查命令",
+    "release command": "发布命令, 发版命令",
+    "migrate command": "迁移命令, 数据库迁移命令",
+    "start command": "启动命令",
+    "frontend start command": "前端启动命令",
+    "backend start command": "后端启动命令",
+    "docs build command": "文档构建命令",
+    "code generation command": "代码生成命令",
+    "e2e test framework": "端到端测试框架",
+    "logging": "日志工具",
+    "monitoring": "监控工具",
+    "error tracking": "错误追踪工具, 错误上报工具",
+    "cache": "缓存",
+    "job queue": "任务队列",
+    "message queue": "消息队列",
+    "state management": "状态管理工具",
+    "styling": "样式工具",
+    "migration tool": "迁移工具, 数据库迁移工具",
+    "documentation tool": "文档工具",
+    "feature flags": "功能开关工具",
+    "secrets manager": "密钥管理工具",
+    "authentication": "登录认证, 身份认证",
+    "code review": "代码评审工具",
+    "version control": "版本控制工具",
+    "infrastructure tool": "基础设施工具",
+    "search": "搜索工具",
+    "orm": "orm框架",
+    "validation": "数据校验工具",
+    "chat tool": "聊天工具",
+    "design tool": "设计工具",
+    "release tool": "发布工具",
+    "client": "客户端",
+    "frontend": "前端",
+    "backend": "后端",
+    "rules": "规则",
+}
+"""Chinese names of predicates that a question in English may name by some of their words."""
+
 _PLURAL: Final = frozenset(
     (  # noqa: SIM905 - a list of this length reads as words
         "likes dislikes hobbies allergies members languages children pets friends skills aliases "
@@ -242,6 +292,18 @@ def predicate_names() -> Mapping[str, str]:
 
 
 @cache
+def translated_names() -> Mapping[str, str]:
+    """Return the keys of predicates that a question may name by some of their words, by Chinese names."""
+    pairs = ((name, key) for key, names in _TRANSLATIONS.items() for name in names.split(", "))
+    return MappingProxyType({plain_words(name): key for name, key in pairs})
+
+
+@cache
+def _all_names() -> Mapping[str, str]:
+    return MappingProxyType({**translated_names(), **predicate_names()})
+
+
+@cache
 def subject_names() -> Mapping[str, str]:
     """Return the keys of common subjects by all their names."""
     return MappingProxyType(_table(_SUBJECTS))
@@ -256,7 +318,7 @@ def predicate_key(predicate: str) -> str:
     >>> predicate_key("version of Python") == predicate_key("Python 版本") == predicate_key("pythonVersion")
     True
     """
-    key, known = plain_words(predicate), predicate_names()
+    key, known = plain_words(predicate), _all_names()
     for _ in range(_MAX_ROUNDS):  # "the boxes' sizes" settles in a few; the bound is for safety only
         words, forms = key, _forms(key)
         unknown = words if _natural_plural(words) else forms[-1]

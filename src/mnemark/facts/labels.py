@@ -4,11 +4,13 @@ Files and core memory show a predicate in the language of the person; it is stor
 the comment of a bullet keeps.
 """
 
+import re
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import Final
 
 from mnemark.facts.keys import predicate_key, subject_key
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import HAN
 
 _ROWS: Final = """\
@@ -121,6 +123,59 @@ docs path project 文档路径
 tests path project 测试路径
 secrets path project 密钥路径
 config path project 配置路径
+test server project 测试服务器
+staging server project 预发布服务器
+production server project 生产服务器
+build server project 构建服务器
+database server project 数据库服务器
+mail server project 邮件服务器
+backup server project 备份服务器
+unit test command project 单元测试命令
+integration test command project 集成测试命令
+e2e test command project 端到端测试命令
+check command project 全部检查命令
+type check command project 类型检查命令
+release command project 发布命令
+migrate command project 迁移命令
+start command project 启动命令
+frontend start command project 前端启动命令
+backend start command project 后端启动命令
+docs build command project 文档构建命令
+code generation command project 代码生成命令
+generated code path project 生成的代码路径
+e2e test framework project 端到端测试框架
+logging project 日志工具
+monitoring project 监控工具
+error tracking project 错误追踪工具
+cache project 缓存
+job queue project 任务队列
+message queue project 消息队列
+state management project 状态管理工具
+styling project 样式工具
+migration tool project 迁移工具
+documentation tool project 文档工具
+feature flags project 功能开关工具
+secrets manager project 密钥管理工具
+authentication project 登录认证
+code review project 代码评审工具
+version control project 版本控制工具
+infrastructure tool project 基础设施工具
+search project 搜索工具
+orm project ORM框架
+validation project 数据校验工具
+chat tool project 聊天工具
+design tool project 设计工具
+release tool project 发布工具
+client project 客户端
+frontend project 前端
+backend project 后端
+favorite activity leisure 最喜欢的活动
+favorite actor tastes 最喜欢的演员
+favorite author tastes 最喜欢的作家
+favorite character tastes 最喜欢的角色
+favorite city tastes 最喜欢的城市
+favorite game leisure 最喜欢的游戏
+favorite hobby leisure 最喜欢的爱好
 license project 许可证
 deadline project 截止日期
 release date project 发布日期
@@ -129,8 +184,10 @@ budget project 预算
 members project 成员
 decisions project 决定
 errors project 错误
+rules habits 规则
 """
 """Key, topic (see `text.extraction.candidate.TOPICS`) and Chinese name of predicates."""
+_VERSION: Final = lazy_pattern(r"(?P<of>\S[^\n]*?) version\Z", re.IGNORECASE)
 _SUBJECTS: Final = {
     "mother": "妈妈", "father": "爸爸", "parents": "父母", "wife": "妻子", "husband": "丈夫",
     "spouse": "配偶", "son": "儿子", "daughter": "女儿", "children": "孩子",
@@ -152,15 +209,20 @@ def is_chinese(text: str) -> bool:
     return HAN.search(text) is not None
 
 
+def _has_words(text: str) -> bool:
+    return is_chinese(text) or any(word.strip(".,;:!?'\"()").isalpha() for word in text.split())
+
+
 def in_chinese(*values: Iterable[str], before: bool | None = None) -> bool:
     """Return whether values are those of a person who writes Chinese: more than a third; names may not be.
 
-    The first of several collections decides that has words: numbers and the like tell nothing. What was
-    written in one language `before` (whether it is Chinese) stays in it, unless the values clearly changed.
+    The first of several collections decides that has words: numbers, heron-2 and the like tell nothing.
+    What was written in one language `before` (whether it is Chinese) stays in it, unless the values clearly
+    changed.
     """
     least = {None: 1 / 3, True: 1 / 5, False: 9 / 20}[before]
     for group in values:
-        if found := [is_chinese(value) for value in group if any(map(str.isalpha, value))]:
+        if found := [is_chinese(value) for value in group if _has_words(value)]:
             return sum(found) > len(found) * least
     return before or False
 
@@ -173,8 +235,11 @@ def label(predicate: str, *, chinese: bool) -> str:
     ('城市', 'city', 'lives in')
     """
     row = _table().get(predicate_key(predicate))
-    if row is None or is_chinese(predicate) == chinese:
+    if is_chinese(predicate) == chinese:
         return predicate
+    if row is None:
+        of = _VERSION.match(predicate) if chinese else None
+        return f"{of['of']} 版本" if of else predicate
     return row[2] if chinese else row[0]
 
 

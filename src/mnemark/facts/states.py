@@ -67,6 +67,11 @@ class FactStates:
             self._hidden[scope] = frozenset(entry for fact in facts.values() for entry in fact.entries) - held
         return entry_mark(line) in self._hidden[scope]
 
+    def restates(self, scope: str, line: str, identifiers: Iterable[str]) -> bool:
+        """Whether a line of a generated section states one of these facts."""
+        facts, mark = self._known(scope)[0], entry_mark(line)
+        return any(mark in facts[identifier].entries for identifier in identifiers if identifier in facts)
+
     def settled(self, scope: str) -> bool:
         """Whether nothing about the facts of a scope was written since the cache was saved."""
         return not self._known(scope)[1]

@@ -114,16 +114,18 @@ HEADINGS: Final = frozenset({"rules", "errors"})
 """Predicates that the heading above an entry says already."""
 
 
-def core_entry(fact: Fact, *, chinese: bool | None = None) -> str:
+def core_entry(fact: Fact, *, chinese: bool | None = None, translated: bool = True) -> str:
     """Return a fact as a line of the core memory, with its date if it superseded another.
 
-    The predicate is shown in Chinese or in English, or as it is stored, as earlier versions did.
+    The predicate is shown in Chinese or in English, or not `translated`, as earlier versions did.
     """
     value = fact.value.replace("<!--", "<! --")  # nothing in a value may look like a marker
     subject = fact.subject if chinese is None else subject_label(fact.subject, chinese=chinese)
     of = (" 的" if subject.isascii() else "的") if chinese else " "
     about = "" if subject_key(subject) == "user" else f"{subject}{of}"
-    shown = fact.predicate if chinese is None else label(fact.predicate, chinese=chinese)
+    shown = fact.predicate
+    if chinese is not None and translated:
+        shown = label(fact.predicate, chinese=chinese)
     if chinese is not None and predicate_key(shown) in HEADINGS:
         shown = ""
     words = f"{about}{shown}".strip(" 的")
@@ -134,8 +136,12 @@ def core_entry(fact: Fact, *, chinese: bool | None = None) -> str:
 
 
 def core_entries(fact: Fact) -> tuple[str, ...]:
-    """Return the lines by which the core memory may state a fact: as stored, in English, in Chinese."""
-    return tuple(core_entry(fact, chinese=chinese) for chinese in (None, False, True))
+    """Return the lines by which the core memory may state a fact: as stored, in English, in Chinese.
+
+    The last is in Chinese with the predicate as stored: earlier versions had fewer Chinese names.
+    """
+    ways = [core_entry(fact, chinese=chinese) for chinese in (None, False, True)]
+    return (*ways, core_entry(fact, chinese=True, translated=False))
 
 
 def without_fact(text: str, identifier: str) -> str:

@@ -61,7 +61,7 @@ class Edges(msgspec.Struct, frozen=True):
     sources: Positions
     """The source of each of `lines`."""
     pages: Positions
-    """Derived passages that may be found themselves: facts, and those with more sources."""
+    """Derived passages that may be found themselves: facts, what restates them, those with more sources."""
 
 
 class Ranges(msgspec.Struct, frozen=True):
@@ -120,7 +120,10 @@ def edges(snapshot: Snapshot, at: Positions, known: Ranges) -> Edges | None:
     sources = positions_from(low[few], count[few])
     keep = ~apart[sources]
     by_line = np.argsort(lines[keep], kind="stable")
-    pages = at[(totals > FEW) | (fact & (totals > 0))]
+    of_facts = (count > 0) & (known.first == 0)  # of core memory, which may say what no fact file does
+    of_facts[of_facts] = snapshot.rows["kind"][low[of_facts]] == KIND_CODE["fact"]
+    restates = np.bincount(place[of_facts], minlength=len(at)) > 0
+    pages = at[(totals > FEW) | ((fact | restates) & (totals > 0))]
     return Edges(apart, lines[keep][by_line], sources[keep][by_line], pages)
 
 

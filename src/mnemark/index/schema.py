@@ -105,7 +105,7 @@ def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
     """
     check_files(path)
     with translated(path):
-        connection = _connect_readonly(path) if readonly else open_file(path)
+        connection = open_readonly(path) if readonly else open_file(path)
         # Set before anything is read: the first read may already meet a lock.
         connection.set_busy_timeout(BUSY_MS)
         # `fetchall`: a statement that returns a row would otherwise stop those after it from running.
@@ -202,7 +202,8 @@ def write_ahead(connection: apsw.Connection) -> None:
         time.sleep(uniform(0.002, 0.02))  # noqa: S311 - jitter
 
 
-def _connect_readonly(path: Path) -> apsw.Connection:
+def open_readonly(path: Path) -> apsw.Connection:
+    """Open a database for reading, also in a folder that cannot be written."""
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     name = quote(os.fspath(path.resolve()))
     connection = apsw.Connection(f"file:{name}", flags=flags)
@@ -276,7 +277,7 @@ def version(connection: apsw.Connection) -> int | None:
 def is_foreign(path: Path) -> bool:
     """Whether a file is a sound database, but of another program."""
     try:
-        connection = _connect_readonly(path)
+        connection = open_readonly(path)
         try:
             names = {name for (name,) in rows(connection, "SELECT name FROM sqlite_schema")}
         finally:

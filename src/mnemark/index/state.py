@@ -4,7 +4,6 @@ It holds refs and numbers, never text. A missing or damaged file is created agai
 reason.
 """
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -57,10 +56,7 @@ def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
     """
     schema.check_files(path)
     with schema.translated(path):
-        if readonly:
-            connection = apsw.Connection(os.fspath(path), flags=apsw.SQLITE_OPEN_READONLY)
-        else:
-            connection = schema.open_file(path)
+        connection = schema.open_readonly(path) if readonly else schema.open_file(path)
         connection.set_busy_timeout(schema.BUSY_MS)
         if not readonly:
             schema.write_ahead(connection)

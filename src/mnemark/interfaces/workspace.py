@@ -205,17 +205,31 @@ def opened(root: Path, *, readonly: bool = False) -> Iterator["Memory"]:
     """
     from mnemark.memory.memory import Memory
 
-    with Memory.open(root, readonly=readonly) as memory:
-        try:
-            yield memory
-            _keep_up(memory)
-        except ReadOnlyError as error:
-            if readonly or not memory.readonly:
-                raise
-            raise ReadOnlyError(
-                f"{root} cannot be written, so nothing was changed; make the folder and its .mnemark "
-                "writable, or work on a copy"
-            ) from error
+    with (
+        Memory.open(root, readonly=readonly) as memory,
+        contextlib.nullcontext() if readonly else writing(root, memory),
+    ):
+        yield memory
+        _keep_up(memory)
+
+
+@contextlib.contextmanager
+def writing(root: Path, memory: "Memory | None" = None) -> Iterator[None]:
+    """Say what to do where a block writes to a workspace that cannot be written.
+
+    Raises:
+        ReadOnlyError: with that; as it is where one file alone cannot be written.
+    """
+    try:
+        yield
+    except ReadOnlyError as error:
+        folders = [folder for folder in (root, root / ".mnemark") if folder.is_dir()]
+        if all(os.access(folder, os.W_OK) for folder in folders) and not (memory and memory.readonly):
+            raise
+        raise ReadOnlyError(
+            f"{root} cannot be written, so nothing was changed; make the folder and its .mnemark "
+            "writable, or work on a copy"
+        ) from error
 
 
 def _keep_up(memory: "Memory") -> None:

@@ -109,10 +109,16 @@ def noted(
 
 
 def telling(snapshot: Snapshot, idf: Mapping[str, float], pages: Positions, chosen: Positions) -> int | None:
-    """Return the one of `pages` that says most of a question, if it says more than any of `chosen`."""
+    """Return the one of `pages` that says most of a question, if it says more than any of `chosen`.
+
+    Episodes and facts come before parts of notes, which restate many of them in one passage.
+    """
     if not len(pages):
         return None
     shares = share(snapshot, pages, idf)
-    best = int(np.argmax(shares))
     said = float(share(snapshot, chosen, idf).max(initial=0.0))
-    return int(pages[best]) if shares[best] >= MIN_SHARE and shares[best] > said else None
+    enough = (shares >= MIN_SHARE) & (shares > said)
+    if not enough.any():
+        return None
+    first = snapshot.rows["kind"][pages] != KIND_CODE["note"]
+    return int(pages[np.lexsort((-shares, ~first, ~enough))[0]])

@@ -143,6 +143,22 @@ class FactIndex:
         """Whether a line of core memory restates a fact that no longer holds."""
         return (scope, entry_words(line)) in self._past_entries
 
+    def of_entries(self, scope: str, lines: Iterable[str]) -> dict[str, FactVersion]:
+        """Return the facts that lines of core memory restate, by the lines; other lines are absent."""
+        wanted = {entry_words(line): line for line in lines}
+        text = "\n".join(wanted)
+        facts = (
+            one
+            for part in self.parts
+            if part.scope == scope
+            for one in part.versions
+            if one.fact.value.replace("<!--", "<! --") in text
+        )
+        found: dict[str, FactVersion] = {}
+        for one in sorted(facts, key=lambda one: one.at(self.made)):  # one that holds takes the place
+            found |= {wanted[words]: one for _, words in _entries([one.fact]) if words in wanted}
+        return found
+
     def versions(self, fact: Fact) -> Sequence[FactVersion]:
         """Return all versions of a fact, oldest first."""
         return self._by_key.get(fact.scope, {}).get(fact.key, ())

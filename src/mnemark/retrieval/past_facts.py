@@ -14,6 +14,7 @@ import msgspec
 from mnemark.facts.known import FACT
 from mnemark.facts.states import FactStates
 from mnemark.files import layout
+from mnemark.files.names import SOURCES
 from mnemark.types import Hit
 
 CORE_ROLES: Final = frozenset({"longterm", "identity", "persona"})
@@ -40,6 +41,14 @@ def without_past_entries(path: str, text: str, is_past: IsPast) -> str:
     lines = text.splitlines(keepends=True)
     left = [line for line in lines if not (line.startswith("- ") and is_past(place.scope, line))]
     return text if len(left) == len(lines) else "".join(left)
+
+
+def restated_entries(hit: Hit) -> list[str]:
+    """Return the entries in a hit of a generated part of core memory; none for other hits."""
+    place = layout.place(hit.path) if SOURCES in hit.meta else None
+    if place is None or place.role not in CORE_ROLES:
+        return []
+    return [line for line in hit.text.splitlines() if line.startswith("- ")]
 
 
 def known_to_hold(hits: Sequence[Hit], states: FactStates, now: datetime) -> Kept:

@@ -18,6 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from mnemark.facts import states
+from mnemark.facts.known import FACT
 from mnemark.files.journal import Journal
 from mnemark.files.tombstones import TombstoneLog
 from mnemark.index.read_only import LINE_SHIFT, Place, Postings, QuickIndex, Row, Stored
@@ -154,16 +155,25 @@ def _fetched(
 def _filtered(
     known: states.FactStates, found: Sequence[tuple[Place, Hit]], idf: Mapping[str, float]
 ) -> list[tuple[Place, Hit]]:
-    """Remove facts that are not known to hold, and entries of past facts in core memory."""
+    """Remove facts that are not known to hold, and entries of these and of other hits in core memory."""
     now = datetime.now(UTC)
+    facts = [hit for _, hit in found if FACT in hit.meta and past_facts.may_be_shown(hit, known, now)]
+    ids = [str(hit.meta[FACT]) for hit in facts]
 
     def is_past(scope: str, line: str) -> bool:
         return known.is_past(scope, line, now)
 
+    def is_left_out(scope: str, line: str) -> bool:
+        return is_past(scope, line) or known.restates(scope, line, ids)
+
     kept: list[tuple[Place, Hit]] = []
     for place, hit in found:
-        text = past_facts.without_past_entries(hit.path, hit.text, is_past)
-        if text.strip() and past_facts.may_be_shown(hit, known, now):
+        entries = past_facts.restated_entries(hit)
+        text = past_facts.without_past_entries(hit.path, hit.text, is_left_out if entries else is_past)
+        left = [entry for entry in entries if entry in text]
+        # What is left of a part that restates facts stands for itself if it says something of the question.
+        says = any(term in entry.casefold() for entry in left for term in idf) if entries else text.strip()
+        if says and past_facts.may_be_shown(hit, known, now):
             changed = text != hit.text
             shown = snippet(text, idf, title=hit.title) if changed else hit.snippet
             kept.append((place, replace(hit, text=text, snippet=shown) if changed else hit))

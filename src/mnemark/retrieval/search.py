@@ -119,7 +119,8 @@ def search(
             run.is_past = lambda scope, line: states.is_past(scope, line, request.now)
         elif fact_index is not None:
             run.is_past = fact_index.is_past_entry
-        return run.without_unknown_facts(run.with_facts(run.with_suspected(run.run()), fact_index), states)
+        found = run.without_unknown_facts(run.with_facts(run.with_suspected(run.run()), fact_index), states)
+        return found._replace(hits=found.hits[: request.k])
 
 
 class _Search:
@@ -193,7 +194,7 @@ class _Search:
         )  # fmt: skip
         noted = derived.noted(self.snapshot, self._idf_asked(words), self.edges, _positions(chosen))
         hits = maker.with_notes(maker.hits(chosen, by_position), noted, by_position)
-        hits = maker.with_page(hits, self._telling(chosen, words))[: self.request.k]
+        hits = maker.with_page(hits, self._telling(chosen, words))  # facts may take the place of the page
         if preset.fusion != "absolute":  # confidence needs the absolute scale
             plain = self._restrict(fusion.fuse(words.scores, meaning, in_time, DEFAULT), mask)
         evidence = self._evidence(plain, words, cosines, in_time, by_position)
@@ -304,7 +305,7 @@ class _Search:
         best = found.hits[0].score if found.hits else 0.0
         meant = [hit for hit in other.run().hits if hit.score > SUSPECT_FACTOR * best]
         hits = sorted((*found.hits, *meant), key=lambda hit: -hit.score)
-        return found._replace(hits=tuple(hits[: request.k]))
+        return found._replace(hits=tuple(hits))
 
     def with_facts(self, found: Found, fact_index: FactIndex | None) -> Found:
         """Merge the matching facts into the hits by score."""

@@ -110,7 +110,8 @@ def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
             )
         return new
 
-    result = edit(root, path, change)
+    with workspace.writing(root):
+        result = edit(root, path, change)
     if result.status == "deferred":
         raise BusyError(f"another program is saving {path}; nothing was written, try again in a moment")
     for problem in result.problems:

@@ -253,7 +253,10 @@ def _mounts(ws: OpenWorkspace) -> Iterator[Finding]:
 
 def _index(root: Path, found: Scan, *, deep: bool) -> Iterator[Finding]:
     if not (root / layout.PRIVATE / "index.db").exists():
-        yield Finding("warn", "there is no index yet", _SYNC)
+        if found.entries:
+            yield Finding("warn", "there is no index yet", _SYNC)
+        else:  # a sync would find nothing to do
+            yield Finding("ok", "no notes or sessions yet, so there is no index")
         return
     try:
         index = Index(root, readonly=True)

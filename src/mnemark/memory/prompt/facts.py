@@ -76,7 +76,7 @@ def _ranked(fact: Fact, zone: tzinfo) -> _Ranked:
         layer = "profile" if subject_key(fact.subject) == "user" and fact.type != "error" else "core"
     by_hand = fact.origin == "file" and not fact.review and fact.priority != "transient"
     attack = by_hand and looks_like_instructions(f"{fact.predicate}: {fact.value}")
-    _, english, native = (f"- {visible(entry[2:])}" for entry in entries)
+    _, english, native, _ = (f"- {visible(entry[2:])}" for entry in entries)
     ref = fact.ref or fact.id
     return _Ranked(
         rank(look, fact),

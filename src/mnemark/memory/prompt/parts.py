@@ -15,6 +15,7 @@ from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
 JOIN: Final = "\n\n"
 _KNOWN_BY: Final = 40
 """Characters that stand for a piece in a list."""
+_HEADING: Final = lazy_pattern(r"(?P<marks>#{1,6}) .*")
 _LATIN: Final = lazy_pattern(r"[A-Za-z]+")
 
 
@@ -44,6 +45,7 @@ def cut(layer: Layer, budget: int) -> Part:
         if estimate_tokens(_shown(layer, [*chosen, piece])) > budget:
             break
         chosen.append(piece)
+    chosen = list(chosen if layer.newest else without_bare_headings(chosen))
     if not chosen and pieces and layer.joint == JOIN:  # a line, such as a fact, is never shown in part
         room = budget - estimate_tokens(_shown(layer, [""])) - 1
         beginning = cut_to_tokens(pieces[0], room)
@@ -60,6 +62,20 @@ def cut(layer: Layer, budget: int) -> Part:
 def _shown(layer: Layer, chosen: Sequence[str]) -> str:
     pieces = reversed(chosen) if layer.newest else chosen
     return layer.heading + (JOIN if layer.heading else "") + layer.joint.join(pieces)
+
+
+def without_bare_headings(pieces: Sequence[str]) -> tuple[str, ...]:
+    """Return pieces without the headings that nothing stands below."""
+    kept: list[str] = []
+    below = 0
+    """The level of the heading last kept, as the end is reached first; 0 for text."""
+    for piece in reversed(pieces):
+        found = _HEADING.fullmatch(piece)
+        level = len(found["marks"]) if found else 0
+        if not level or (kept and (not below or level < below)):
+            kept.append(piece)
+            below = level
+    return tuple(reversed(kept))
 
 
 def first_words(text: str) -> str:

@@ -13,7 +13,15 @@ from mnemark.memory.curation.files import day_files, without_own_comments
 from mnemark.memory.curation.identity import Part
 from mnemark.memory.curation.personas import chosen, weighted
 from mnemark.memory.prompt.fact_lines import FactLine
-from mnemark.memory.prompt.parts import JOIN, Layer, cut, fact_layer, first_words, pieces_of
+from mnemark.memory.prompt.parts import (
+    JOIN,
+    Layer,
+    cut,
+    fact_layer,
+    first_words,
+    pieces_of,
+    without_bare_headings,
+)
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.generated import find
 from mnemark.text.quoting.fence import check_fenced, fenced, inert, inert_together, strip_fences
@@ -151,7 +159,9 @@ class Quoted:
         """Return a layer without the pieces that only repeat what was said; the first many are looked at."""
         few, rest = layer.pieces[:_FIRST], layer.pieces[_FIRST:]
         kept = tuple(piece for piece in few if not said.repeats(self._says(piece), 1))
-        return msgspec.structs.replace(layer, pieces=(*kept, *rest))
+        if len(kept) < len(few):  # a heading goes with all that stood below it
+            return msgspec.structs.replace(layer, pieces=without_bare_headings((*kept, *rest)))
+        return layer
 
     def part(self, budget: int) -> Part:
         """Return the block within its budget: hits, scratchpad, today's notes, episodes, doubtful facts."""

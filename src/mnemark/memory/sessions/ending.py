@@ -215,9 +215,11 @@ class _Ending:
 
     def _titled(self, found: Digest, actions: Sequence[Action], *, few: bool) -> Digest:
         """Give a digest without a title one where it holds something, so that it gets a page."""
-        if found.title or not (actions or (not few and (items(found) or found.observed))):
+        if found.title or not (actions or (not few and (items(found) or found.observed or found.told))):
             return found
         said = found.asked or next((text for _, text in items(found)), "")
+        if not (said or actions) and found.told:  # in the owner's words, which no polite ones begin
+            return msgspec.structs.replace(found, title=found.told)
         other = actions[0].title if actions else self.session.id
         return msgspec.structs.replace(found, title=short_title(said) or other)
 

@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from mnemark.facts.keys import plain_words, predicate_names, singular, subject_names
+from mnemark.facts.keys import plain_words, predicate_names, singular, subject_names, translated_names
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import normalize
 
@@ -115,11 +115,14 @@ def _patterns() -> list[tuple[str, re.Pattern[str]]]:
     return [(key, re.compile(pattern)) for key, pattern in _PATTERNS.items()]
 
 
+_SHORT: Final = 3
+
+
 @cache
 def _names() -> list[tuple[str, str]]:
-    """Return (key, name) of predicates, without Chinese names of one character, which are ambiguous."""
-    pairs = ((key, name) for name, key in predicate_names().items())
-    return [(key, name) for key, name in pairs if name.isascii() or len(name) > 1]
+    """Return (key, name) of predicates, without short Chinese names, which are ambiguous: 前端 in 前端用什么."""
+    names = [(key, name) for name, key in predicate_names().items() if name.isascii() or len(name) > 1]
+    return names + [(key, name) for name, key in translated_names().items() if len(name) > _SHORT]
 
 
 def _named(words: str, single: str, text: str) -> list[tuple[str, str]]:

@@ -18,6 +18,8 @@ from mnemark.facts.model import Fact, fact_text
 from mnemark.facts.timeline import FactVersion, when
 from mnemark.files import layout
 from mnemark.index.rows import NO_TIME, seconds
+from mnemark.retrieval import past_facts
+from mnemark.retrieval.derived import MIN_SHARE
 from mnemark.retrieval.fact_index import FactIndex, State, describe, hit_of, meta_of, without_stop_words
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import SUSPECT_FACTOR
@@ -78,17 +80,27 @@ def join(
     moment = moment if moment.tzinfo else moment.replace(tzinfo=fact_index.zone)
     found = matches(fact_index, question, terms, moment, asked) if _wanted(where) else []
     joining = _Joining(fact_index, moment, where, asked, explain=explain)
+    content = without_stop_words(question)
     for hit in hits:
-        joining.take(hit)
+        if where.kinds is None and (entries := past_facts.restated_entries(hit)):
+            joining.take_entries(hit, entries, content)
+        else:
+            joining.take(hit)
     for rank, match in enumerate(found, 1):
         joining.add(match, rank)
-    joining.add_new(without_stop_words(question), {term for term, _ in terms})
+    joining.add_new(content, {term for term, _ in terms})
     best = next((match.score for match in found if match.version.fact.id in joining.scores), 0.0)
     return Joined(tuple(joining.ordered()[:k]), best)
 
 
 def _wanted(where: Filter) -> bool:
     return where.kinds is None or "fact" in where.kinds
+
+
+def _share(text: str, content: Sequence[str]) -> float:
+    """Return the share of a question's terms that a text holds."""
+    found = index_terms(text)
+    return len({*found.words, *found.parts} & {*content}) / len(content) if content else 0.0
 
 
 class _Joining:
@@ -116,6 +128,30 @@ class _Joining:
         elif self._state(held) != "future" or self.where.as_of is None:
             self.hits[held.fact.id] = hit
             self.scores[held.fact.id] = max(hit.score, self.scores.get(held.fact.id, 0.0))
+
+    def take_entries(self, hit: Hit, entries: Sequence[str], content: Sequence[str]) -> None:
+        """Add the facts that a generated part restates in its place, and what it says of no known fact.
+
+        The line that says most of the question counts: the part as a whole holds the words of all its lines.
+
+        Args:
+            hit: of the generated part.
+            entries: its lines that restate facts.
+            content: the terms of the question.
+        """
+        known = self.fact_index.of_entries(hit.scope, entries)
+        left = [line for line in entries if line not in known]
+        if not known:
+            self.take(hit)
+            return
+        said = {line: _share(line, content) for line in entries}
+        most = max(said.values())
+        if left and most and max(said[line] for line in left) == most:
+            text = "\n".join(left)
+            self.others.append(replace(hit, text=text, snippet=text))
+        for line, held in known.items() if most >= MIN_SHARE else ():
+            if said[line] == most and self._state(held) == "current" and self._allowed(held.fact):
+                self.scores[held.fact.id] = max(hit.score, self.scores.get(held.fact.id, 0.0))
 
     def _misplaced(self, hit: Hit, identifier: str) -> Hit | None:
         """Return the hit of a fact bullet that is archived, or valid under its id in its scope; else None.

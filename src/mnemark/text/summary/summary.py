@@ -52,6 +52,7 @@ from mnemark.text.summary.topics import (
     is_common,
     is_identifier,
     phrases,
+    substance,
     tells,
     titled,
 )
@@ -141,6 +142,17 @@ _MAX_NAME: Final = 40
 _OFTEN: Final = 3
 """Turns from which a topic is what a conversation was about, whatever its first request says."""
 _LAST_TURNS: Final = 6  # number of last turns in which results are searched
+_MAX_READ: Final = 200
+"""Sentences of the owner in which a title is looked for."""
+_HARD_TO_READ: Final = 0.3
+"""What a statement counts as a title that is cut, or that points at what was said before."""
+_PLEASANT: Final = lazy_pattern(
+    r"(?i)\b(?:meet you|hello|good ?night|good ?bye|(?:talk|chat|speak) (?:to you |with you )?"
+    r"(?:later|soon|again|tomorrow)|see you|take care|how are you|(?:go|going|off) to (?:bed|sleep)|"
+    r"never ?mind)\b|"
+    "聊|好久不见|认识你|认识您|晚安|再见|拜拜|睡觉|睡了|算了|怎么样"
+)
+"""What is said to be kind, or to part, and tells of nothing."""
 _POINTS_AWAY: Final = lazy_pattern(
     r"\b(?:this|that|these|those|it|them|him|her|here|there|above|below|following|attached|again|instead|one)\b|[<>{}|:：;；]|"
     r"这|那|它|以下|上面|下面|如下|刚才|上述|继续",
@@ -182,6 +194,7 @@ class Digest(msgspec.Struct, frozen=True, kw_only=True):
     projects: tuple[str, ...] = ()
     observed: tuple[str, ...] = ()  # what is worth knowing later, as a model noted it
     said: tuple[str, ...] = ()  # statements of the user, for a summary that replaces the turns
+    told: str = ""  # the user's statement that tells most, as a title, where there is no other
     chinese: bool = False
 
     @property
@@ -241,6 +254,7 @@ def digest(
         names=tuple(_names(texts, topics, title, language)),
         projects=tuple(projects(texts, paths, known)),
         said=_statements(said, {asked, *steps, *questions}),
+        told="" if title else _most_telling(own, language),
         chinese=is_chinese("\n".join(texts)),
     )
 
@@ -250,7 +264,8 @@ def _sentences(lines: Sequence[Line]) -> Iterator[_Sentence]:
         if line.role in {"user", "assistant"}:
             for text in sentences(line.text):
                 asked = line.role == "user" and TASK.match(request(text))  # 你好，帮我修一下
-                if (asked or not SMALL_TALK.match(text)) and not of_another(text):
+                small = SMALL_TALK.match(_GREETING.sub("", text) or text)  # no small talk: 你好，我的猫病了
+                if (asked or not small) and not of_another(text):
                     yield _Sentence(number, line.role, text, line.time)
 
 
@@ -273,11 +288,34 @@ def _plain_request(own: Sequence[_Sentence], topics: Sequence[Phrase]) -> str:
 
 def _plain_statement(own: Sequence[_Sentence], language: Language) -> str:
     """Return the first statement as a title, where it is short, plain, and names something."""
-    first = own[0].text.rstrip(_ENDS) if own else ""
+    first = _without_greeting(own[0].text) if own else ""
     short = columns(first) <= MAX_TITLE and len(_content(first)) >= 2
     if not short or QUESTION.search(first) or _POINTS_AWAY.search(first):
         return ""
     return first if tells(first, language) else ""
+
+
+def _most_telling(own: Sequence[_Sentence], language: Language) -> str:
+    """Return the statement with the most words of a subject, as a title; empty if all is small talk.
+
+    A talk of many things repeats no word, and has no phrase that stands for it.
+    """
+    best, most = "", 0.0
+    for one in own[:_MAX_READ]:
+        words = _without_greeting(one.text)
+        if HAPPY.search(words) or _PLEASANT.search(words) or QUESTION.search(one.text):
+            continue
+        weight = substance(words[:LONGEST], language)
+        if columns(words) > MAX_TITLE or _POINTS_AWAY.search(words):
+            weight *= _HARD_TO_READ
+        if weight > most:
+            best, most = words, weight
+    return _within_columns(best)
+
+
+def _without_greeting(sentence: str) -> str:
+    """Return a sentence as a title, without a greeting before it and the stop at its end."""
+    return capitalized(_GREETING.sub("", sentence).rstrip(_ENDS))
 
 
 def _is_request(text: str) -> bool:
@@ -457,7 +495,10 @@ def short_title(text: str) -> str:
     >>> short_title("Hi! Could you find out which server we deploy to?")
     'Find out which server we deploy to'
     """
-    words = request(_GREETING.sub("", text))
+    return _within_columns(request(_GREETING.sub("", text)))
+
+
+def _within_columns(words: str) -> str:
     limit = min(len(words), MAX_TITLE)
     while columns(words[:limit]) > MAX_TITLE:
         limit -= 1

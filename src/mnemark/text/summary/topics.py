@@ -41,6 +41,10 @@ _MAX_CANDIDATES: Final = 400
 _LEAST: Final = 9.5
 """Minimum weight of the rarest word of a phrase."""
 _LEAST_HAN: Final = 7.5
+_SOME: Final = 6.0
+"""Minimum weight of the rarest word of a sentence that says something."""
+_TELLING: Final = frozenset("nvaeij")
+"""First letters of the tags of Chinese words that tell: nouns, verbs, adjectives, foreign words and idioms."""
 _UNKNOWN: Final = 8.0
 _UNKNOWN_NAME: Final = 10.5
 _LONGEST_RUN: Final = 12
@@ -338,6 +342,19 @@ def tells(text: str, language: Language) -> bool:
     return any(
         weight >= _LEAST for weight in map(_weight, words, language.weigh([*map(str.casefold, words)]))
     )
+
+
+def substance(text: str, language: Language) -> float:
+    """Return how much the words of a text tell together; 0 where none tells of a subject by itself."""
+    if language is NO_LANGUAGE:
+        return 0.0
+    if is_chinese(text):
+        words = [word for word, tag in tagged(text) if tag[:1] in _TELLING and word not in _GENERIC]
+    else:
+        words = [word for run in _english_runs(text) for word in run.words]
+    words = [word for word in dict.fromkeys(words) if not is_stop(word.casefold())]
+    weights = list(map(_weight, words, language.weigh([*map(str.casefold, words)])))
+    return sum(weights) if max(weights, default=0.0) >= _SOME else 0.0
 
 
 def titled(found: Sequence[Phrase]) -> str:
