@@ -100,8 +100,8 @@ def test_a_translation_has_places_of_its_sentence_alone() -> None:
         ("there is no such page", "没有这个页面"),
         ("budget must be from 1 to 200000, not 0", "预算必须在 1 到 200000 之间，不能是 0"),
         (
-            "notes/a b.md has only 3 lines, so there is no line 9",
-            "notes/a b.md 只有 3 行，没有第 9 行",
+            "notes/a b.md ends with line 3; there is no line 9",
+            "notes/a b.md 到第 3 行为止，没有第 9 行",
         ),
         ("note.md: line 3: is too large", "note.md：第 3 行：太大"),
         ("a sentence that nobody translated", None),

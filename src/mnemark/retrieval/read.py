@@ -72,8 +72,7 @@ def read_ref(visible: Visible, ref: str, *, raw: bool = False) -> str:
     if last < first:
         raise UsageError(f"{layout.shown(ref)}: the first line number must not be larger than the last")
     if not 1 <= first <= len(lines):
-        count = f"{len(lines)} line{'s' * (len(lines) != 1)}"
-        raise NotFoundError(f"{layout.shown(path)} has only {count}, so there is no line {first}")
+        raise NotFoundError(f"{layout.shown(path)} ends with line {len(lines)}; there is no line {first}")
     chosen, columns = lines[first - 1 : last], WHOLE if raw else columns_of(ref)
     if columns[0] > len(chosen[0]):
         raise NotFoundError(f"line {first} of {layout.shown(path)} has only {len(chosen[0])} characters")

@@ -237,8 +237,7 @@ class Selector:
             bullets = [item for item, _ in self._bullets(path)] if self._holds_facts(path) else []
             return [*bullets, Item(kind="file", path=path, start_line=1, end_line=len(lines), text=text)]
         if not 1 <= first <= last <= len(lines):
-            count = f"{len(lines)} line{'s' * (len(lines) != 1)}"
-            raise NotFoundError(f"{layout.shown(path)} has only {count}, so there is no line {last}")
+            raise NotFoundError(f"{layout.shown(path)} ends with line {len(lines)}; there is no line {last}")
         spans = blocks(lines)
         start, end = spans[first - 1][0], spans[last - 1][1]
         return [_note(path, lines, start, end)]
