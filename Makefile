@@ -13,12 +13,13 @@ LINEAR := tests/test_linear.py tests/text/test_linear.py tests/test_patterns.py
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-# Exact versions with hashes; then the project itself, which fetches nothing.
+# Exact versions with hashes, which are complete: without --no-deps pip refuses a release with extras that came
+# out since (`google-auth[pyopenssl]`). Then the project itself, which fetches nothing.
 INSTALL := -m pip install --quiet --disable-pip-version-check
 
 $(STAMP): pyproject.toml requirements/dev.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python $(INSTALL) --require-hashes --requirement requirements/dev.txt
+	@$(BIN)/python $(INSTALL) --require-hashes --no-deps --requirement requirements/dev.txt
 	@$(BIN)/python $(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -82,7 +83,7 @@ release: $(STAMP) ## wheel and sdist, tried in clean environments of the Pythons
 
 $(HOSTS)/.installed: pyproject.toml requirements/adapters.txt
 	@test -x $(HOSTS)/bin/python || $(PYTHON) -m venv $(HOSTS)
-	@$(HOSTS)/bin/python $(INSTALL) --require-hashes --requirement requirements/adapters.txt
+	@$(HOSTS)/bin/python $(INSTALL) --require-hashes --no-deps --requirement requirements/adapters.txt
 	@$(HOSTS)/bin/python $(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -96,7 +97,7 @@ browser: $(STAMP) ## the pages in Chromium, with Playwright and axe (installs wh
 	@command -v chromium chromium-browser google-chrome >/dev/null || \
 	  (test "$$(id -u)" = 0 && apt-get install -qq -y --no-install-recommends chromium fonts-noto-cjk) || \
 	  (echo "install Chromium first: sudo apt-get install chromium fonts-noto-cjk" && exit 1)
-	@$(BIN)/python $(INSTALL) --require-hashes --requirement requirements/browser.txt
+	@$(BIN)/python $(INSTALL) --require-hashes --no-deps --requirement requirements/browser.txt
 	@$(BIN)/python -m pytest -q -p no:cacheprovider -m browser tests/interfaces/test_web_browser.py
 
 load: $(STAMP)   ## eight agents at once on one daemon for ten minutes

@@ -95,7 +95,7 @@ def test_a_missing_part_is_named_and_strict_makes_it_an_error(notes: Shell) -> N
         (["search", "x", "-w", "nowhere"], 3, "create it with `mnemark init"),
         (["search", "x", "-w", "notes.md"], 2, "is a file; give the folder"),
         (["read", "nowhere.md"], 3, "nowhere.md"),
-        (["read", "notes.md#L99"], 3, "notes.md has"),
+        (["read", "notes.md#L99"], 3, "notes.md ends with line"),
         (["read", "../secret.md"], 2, "leads out of its folder"),
         (["serach", "x"], 2, "No such command 'serach'"),
         (["search", "x", "--jsno"], 2, "No such option"),

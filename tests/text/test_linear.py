@@ -204,6 +204,7 @@ ARRANGED: Final[dict[str, Call]] = {
     "summary.topics.phrases": lambda text: topics.phrases([("user", text), ("assistant", text)], _LANGUAGE),
     "summary.topics.is_name": lambda text: topics.is_name([text] if text else []),
     "markdown.link.link": lambda text: link.link(text, "memory/episodes/a.md", "memory/a.md"),
+    "summary.topics.substance": lambda text: topics.substance(text, _LANGUAGE),
     "summary.topics.tells": lambda text: topics.tells(text, _LANGUAGE),
     "summary.topics.titled": lambda text: topics.titled(
         [topics.Phrase(text, (text,), 1.0, 2)] if text else []
