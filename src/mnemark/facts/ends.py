@@ -1,6 +1,6 @@
 """Find the facts that a statement ends: "I no longer like coffee", or a new dislike of what was liked."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -14,10 +14,6 @@ from mnemark.types import Origin
 _OPPOSITE: Final = {"likes": "dislikes", "dislikes": "likes"}
 _THINGS: Final = frozenset({"pets", "possessions", "car"})
 """Of these a kind ends the only one known of it: the cat is "two cats"."""
-_FIRMS: Final = "employer"
-"""Of a firm people say a part of its name: who quits Mercy no longer works at Mercy hospital."""
-_MEETINGS: Final = "appointments"
-"""Of these what is moved is named by its kind, and only one that is still to come is meant."""
 _MEETING: Final = lazy_pattern(r"\bappointments?\b|预约")
 _OFTEN: Final = lazy_pattern(
     "每[天周月年晚]|每个?(?:周末|星期)|经常|常常|平时|通常|一般|基本|一直|主要|偶尔|会|都"
@@ -59,17 +55,10 @@ def ended_by(said: Retraction, held: Iterable[FactVersion]) -> Iterator[Fact]:
         if one.at(said.at) and subject_key(one.fact.subject) == subject and _may_end(said, one.fact)
     ]
     exact = [fact for fact in endable if _ends(said, predicate, fact)]
-    if not exact and said.value and (means := _meant(predicate)) is not None:
+    if not exact and said.value and (means := _MEANS.get(predicate)) is not None:
         named = [fact for fact in endable if predicate_key(fact.predicate) == predicate and means(said, fact)]
         exact = named if len(named) == 1 else []
     yield from exact
-
-
-def _meant(predicate: str) -> Callable[[Retraction, Fact], bool] | None:
-    """Return how other words than the value name the only fact that is meant; None: they do not."""
-    if predicate in _THINGS:
-        return _is_kind
-    return {_FIRMS: _has_name, _MEETINGS: _is_to_come}.get(predicate)
 
 
 def _ends(said: Retraction, predicate: str, fact: Fact) -> bool:
@@ -99,6 +88,18 @@ def _is_to_come(said: Retraction, fact: Fact) -> bool:
         return day >= f"{said.at:%Y-%m-%d}" and _MEETING.search(what) is not None
     same = kind in what if HAN.search(kind) else set(kind.split()) <= set(what.split())
     return same and day >= f"{said.at:%Y-%m-%d}"
+
+
+_MEANS: Final[Mapping[str, Callable[[Retraction, Fact], bool]]] = {
+    **dict.fromkeys(_THINGS, _is_kind),
+    "employer": _has_name,
+    "appointments": _is_to_come,
+}
+"""By the predicate, how other words than the value name the only fact that is meant.
+
+Of a firm people say a part of its name: who quits Mercy no longer works at Mercy hospital. What is moved is
+named by its kind, and only an appointment that is still to come is meant.
+"""
 
 
 def _may_end(said: Retraction, fact: Fact) -> bool:

@@ -247,8 +247,7 @@ class _Search:
     def _named(self, words: lexical.Lexical, positions: Positions) -> Mask:
         """Return which candidates have a speaker whom the query names, by a short form, too."""
         found = features.named(words.hits, positions)
-        short = people.short_names(self.request.text)
-        if self.request.preset.named and (short or found.any()):
+        if self.request.preset.named and ((short := people.short_names(self.request.text)) or found.any()):
             speakers = self.view.speakers(positions[: rescore.DEPTH])
             is_named = people.named_in(self.request.text)
             found[: rescore.DEPTH] &= np.array([is_named(speaker) for speaker in speakers], np.bool_)

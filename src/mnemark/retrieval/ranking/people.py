@@ -32,8 +32,6 @@ def asks_user(text: str) -> bool:
 
 _WORDS_OF_DATES: Final = ("年", "月", "日")
 """Not cut: that would load the dictionary, 0.1 s."""
-
-
 _ROLES: Final = frozenset(
     {"user", "human", "owner", "assistant", "agent", "ai", "bot", "model", "system", "developer", "tool"}
     | {"用户", "主人", "助手", "助理", "系统", "机器人", "模型", "工具"}

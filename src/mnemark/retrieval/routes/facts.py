@@ -127,7 +127,11 @@ class _Joining:
             self.others += [] if shown is None else [shown]
         elif self._state(held) != "future" or self.where.as_of is None:
             self.hits[held.fact.id] = hit
-            self.scores[held.fact.id] = max(hit.score, self.scores.get(held.fact.id, 0.0))
+            self._raise(held.fact.id, hit.score)
+
+    def _raise(self, identifier: str, score: float) -> None:
+        """Raise the score of a fact to this one, if it is lower."""
+        self.scores[identifier] = max(self.scores.get(identifier, 0.0), score)
 
     def take_entries(self, hit: Hit, entries: Sequence[str], content: Sequence[str]) -> None:
         """Add the facts that a generated part restates in its place, and what it says of no known fact.
@@ -151,7 +155,7 @@ class _Joining:
             self.others.append(replace(hit, text=text, snippet=text))
         for line, held in known.items() if most >= MIN_SHARE else ():
             if said[line] == most and self._state(held) == "current" and self._allowed(held.fact):
-                self.scores[held.fact.id] = max(hit.score, self.scores.get(held.fact.id, 0.0))
+                self._raise(held.fact.id, hit.score)
 
     def _misplaced(self, hit: Hit, identifier: str) -> Hit | None:
         """Return the hit of a fact bullet that is archived, or valid under its id in its scope; else None.
@@ -198,7 +202,7 @@ class _Joining:
             own = {*found.words, *found.parts} & {*content, *terms}
             if own and content:
                 share = min(len(own) / len(content), 1.0)
-                self.scores[fact.id] = max(self.scores.get(fact.id, 0.0), _NEW_SHARE * share)
+                self._raise(fact.id, _NEW_SHARE * share)
                 self.why[fact.id].setdefault("facts", {"score": round(share, 4), "rank": None, "by": "new"})
 
     def _allowed(self, fact: Fact) -> bool:
@@ -226,7 +230,7 @@ class _Joining:
                 continue
             # A past value brings in the current one, and any the one that held when it is asked for.
             first.add(wanted.fact.id)
-            self.scores[wanted.fact.id] = max(self.scores.get(wanted.fact.id, 0.0), self.scores[identifier])
+            self._raise(wanted.fact.id, self.scores[identifier])
             held[wanted.fact.id] = wanted
         found = [(hit.score, 1, hit) for hit in self.others]
         for identifier, one in held.items():

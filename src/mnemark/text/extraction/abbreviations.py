@@ -4,16 +4,16 @@ from typing import Final
 
 from mnemark.text.lazy_pattern import lazy_pattern
 
-_TITLES: Final = "St|Ste|Mt|Ft|Dr|Prof|Rev|Mr|Mrs|Ms|Mx|Capt|Sgt|Hon"
+TITLES: Final = "St|Ste|Mt|Ft|Dr|Prof|Rev|Mr|Mrs|Ms|Mx|Capt|Sgt|Hon"
 _FIRMS: Final = "Inc|Co|Ltd|Corp|Bros|Jr|Sr|Univ|Dept|Inst|Assoc|Intl"
 _OPENS: Final = (
     r"\s+(?:I|My|We|Our|It|Its|The|He|She|They|His|Her|Their|This|That|These|Those|You|Your|And|But|So|If|When|What|How|Who|"
     r"Where|Why|Please|In|On|At|There|Then|Now|Also|Can|Could|Do|Does|Is|Are|Last|Next|Today|Tomorrow|Yesterday)(?=[\s',])"
 )
-TITLE: Final = rf"(?:(?:{_TITLES}|[A-Z])\. ){{0,2}}"
+TITLE: Final = rf"(?:(?:{TITLES}|[A-Z])\. ){{0,2}}"
 """May stand before a name."""
 ABBREVIATED: Final = lazy_pattern(
-    rf"(?:(?P<title>{_TITLES})|(?P<firm>{_FIRMS})|(?P<initial>[A-Z](?:\.[A-Z])*+)|No|vs)"
+    rf"(?:(?P<title>{TITLES})|(?P<firm>{_FIRMS})|(?P<initial>[A-Z](?:\.[A-Z])*+)|No|vs)"
 )
 """A word that a full stop may belong to."""
 OPENS: Final = lazy_pattern(_OPENS)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from mnemark.text.extraction.abbreviations import FIRM_ENDS, GOES_ON, OPEN_OR_SHUT, OPENS
+from mnemark.text.extraction.abbreviations import FIRM_ENDS, GOES_ON, OPEN_OR_SHUT, OPENS, TITLES
 from mnemark.text.extraction.candidate import BLOT
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import is_fenced, strip_fences
@@ -46,9 +46,7 @@ _END: Final = lazy_pattern(
     r",(?=\s{1,3}(?:[Bb][Tt][Ww]|[Bb]y the way)(?:,?\s{1,3}(?!and\b|but\b)\w|[.!]?(?:\s|$))))"
 )
 """Ends a sentence; so does the comma before an aside: "I'm vegan, btw I need a new bike", "I'm vegan, btw"."""
-_ABBREVIATION: Final = lazy_pattern(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|[Mm]rs?|Ms|Mx|[Dd]r|[Pp]rof|Rev|Ste?|Mt|Ft|Capt|Sgt|Hon|No|approx|[A-Z])\.)$"
-)
+_ABBREVIATION: Final = lazy_pattern(rf"(?:\b(?:e\.g|i\.e|etc|vs|mrs?|dr|prof|{TITLES}|No|approx|[A-Z])\.)$")
 _LONGEST_ABBREVIATION: Final = 8
 _TASK: Final = lazy_pattern(
     r"(?i)\b(?:translate|proofread|rephrase|paraphrase|rewrite|summari[sz]e|complete the|continue the|correct (?:the|this)|"
