@@ -7,11 +7,11 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from mnemark.facts.keys import subject_key
-from mnemark.facts.labels import in_chinese
+from mnemark.facts.labels import is_chinese
 from mnemark.facts.model import Fact
 from mnemark.facts.plain_workspace import PlainWorkspace
 from mnemark.facts.remember import facts as facts_of
-from mnemark.facts.write import core_entries
+from mnemark.facts.write import core_entries, core_entry
 from mnemark.files import listing
 from mnemark.files.projects import is_project
 from mnemark.files.reading import read
@@ -34,58 +34,78 @@ class _WithoutUses(NamedTuple):
 
 class _Ranked(NamedTuple):
     rank: tuple[object, ...]
-    marks: frozenset[str]
-    lines: tuple[FactLine, FactLine]
-    """In English and in Chinese."""
     language: str
     """Of the value: "zh" or "en"; empty for numbers and the like, which tell nothing."""
     layer: str
     is_trusted: bool
 
 
-def facts_for(ws: PlainWorkspace, now: datetime, *, scope: str = "") -> Facts:
+def facts_for(ws: PlainWorkspace, now: datetime, *, scope: str = "", most: int | None = None) -> Facts:
     """Return the facts that hold at `now`, the most important first.
 
     The system's role is only for what the owner said, what is in a file, or what has earned it as in the core
     memory; of that, nothing shaped like an attack, nothing in doubt, nothing passing. Lines that a person
     took out of a generated part of MEMORY.md or USER.md stay out here, too.
+
+    Args:
+        ws: the workspace.
+        now: the time, with zone.
+        scope: scope to include beside the root's.
+        most: facts of each layer at most; all by default.
     """
     removed, standing = _generated(ws, scope)
-    layers: defaultdict[str, list[FactLine]] = defaultdict(list)
-    current = list(facts_of(ws.fact_store, scope=scope, as_of=now))
+    store = ws.fact_store
+    current = list(facts_of(store, scope=scope, as_of=now))
     if is_project(scope):  # there its own value of a fact counts
         own = {fact.key for fact in current if fact.scope}
         current = [fact for fact in current if fact.scope or fact.key not in own]
-    ranked = [ws.fact_store.derive(_ranked, fact) for fact in current]
-    chinese = 3 * sum(one.language == "zh" for one in ranked) > sum(one.language != "" for one in ranked)
-    for one in sorted(ranked, key=lambda one: one.rank):
-        if not one.marks & removed:
-            layers[one.layer if one.is_trusted or one.marks & standing else "other"].append(
-                one.lines[chinese]
-            )
-    subjects = Counter(fact.subject for fact in current)
-    return Facts(**{name: tuple(found) for name, found in layers.items()}, subjects=subjects)
+    ranked = [(store.derive(_ranked, fact), fact) for fact in current]
+    ranked.sort(key=lambda pair: pair[0].rank)
+    layers: defaultdict[str, list[Fact]] = defaultdict(list)
+    for one, fact in ranked:
+        # Most memories have no line removed: the marks of their facts, which take long, tell nothing then.
+        marks = store.derive(_marks, fact) if removed or (standing and not one.is_trusted) else frozenset()
+        if not marks & removed:
+            layers[one.layer if one.is_trusted or marks & standing else "other"].append(fact)
+    languages = Counter(one.language for one, _ in ranked)
+    line = _chinese if 3 * languages["zh"] > languages["zh"] + languages["en"] else _english
+    return Facts(
+        **{name: tuple(store.derive(line, fact) for fact in found[:most]) for name, found in layers.items()},
+        subjects=Counter(fact.subject for fact in current),
+    )
 
 
 def _ranked(fact: Fact, zone: tzinfo) -> _Ranked:
-    entries = core_entries(fact)
     look = _WithoutUses(zone)
     if fact.type in {"rule", "skill"}:
         layer = f"{fact.type}s"
     else:
         layer = "profile" if subject_key(fact.subject) == "user" and fact.type != "error" else "core"
     by_hand = fact.origin == "file" and not fact.review and fact.priority != "transient"
-    attack = by_hand and looks_like_instructions(f"{fact.predicate}: {fact.value}")
-    _, english, native, _ = (f"- {visible(entry[2:])}" for entry in entries)
-    ref = fact.ref or fact.id
-    return _Ranked(
-        rank(look, fact),
-        frozenset(map(mark, entries)),
-        (FactLine(english, ref, native), FactLine(native, ref, english)),
-        ("zh" if in_chinese([fact.value]) else "en") if any(map(str.isalpha, fact.value)) else "",
-        layer,
-        bool(earned(look, fact)) or (by_hand and not attack),
+    language = ("zh" if is_chinese(fact.value) else "en") if any(map(str.isalpha, fact.value)) else ""
+    is_trusted = (
+        not looks_like_instructions(f"{fact.predicate}: {fact.value}")
+        if by_hand
+        else bool(earned(look, fact))
     )
+    return _Ranked(rank(look, fact), language, layer, is_trusted)
+
+
+def _marks(fact: Fact, _zone: tzinfo) -> frozenset[str]:
+    return frozenset(map(mark, core_entries(fact)))
+
+
+def _english(fact: Fact, _zone: tzinfo) -> FactLine:
+    return _line(fact, chinese=False)
+
+
+def _chinese(fact: Fact, _zone: tzinfo) -> FactLine:
+    return _line(fact, chinese=True)
+
+
+def _line(fact: Fact, *, chinese: bool) -> FactLine:
+    line, other = (f"- {visible(core_entry(fact, chinese=shown)[2:])}" for shown in (chinese, not chinese))
+    return FactLine(line, fact.ref or fact.id, other)
 
 
 def _generated(ws: PlainWorkspace, scope: str) -> tuple[frozenset[str], frozenset[str]]:

@@ -57,9 +57,7 @@ def leading_facts(ws: PlainWorkspace, now: datetime, *, scope: str = "") -> Fact
 def _chosen(ws: PlainWorkspace, now: datetime, scope: str) -> Facts:
     from mnemark.memory.prompt.facts import facts_for
 
-    facts = facts_for(ws, now, scope=scope)
-    few = {name: getattr(facts, name)[:MOST] for name in ("rules", "profile", "core", "skills", "other")}
-    return Facts(**few, subjects={})
+    return msgspec.structs.replace(facts_for(ws, now, scope=scope, most=MOST), subjects={})
 
 
 def _key(ws: PlainWorkspace, scopes: Sequence[str], sections: Sequence[object]) -> str:
