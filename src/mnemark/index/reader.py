@@ -14,10 +14,14 @@ from mnemark.files.tombstones import Tombstones
 from mnemark.index import unindexed
 from mnemark.index.derived import Edges, derived_passages, edges
 from mnemark.index.passage import content_key
-from mnemark.index.rows import first_ordinal
+from mnemark.index.rows import KIND_CODE, USER, first_ordinal
 from mnemark.index.snapshot import Positions, Snapshot
 from mnemark.index.store import Index, Record
 from mnemark.index.unindexed import NOTHING, LogSizes, Pending
+
+_IS_SAID = np.zeros(256, np.bool_)
+"""Whether somebody said a passage, by its kind's code."""
+_IS_SAID[[KIND_CODE["turn"], KIND_CODE["observation"]]] = True
 
 
 class View:
@@ -52,11 +56,17 @@ class View:
 
     def speakers(self, positions: Positions) -> list[str]:
         """Return who said the passages at the given positions; empty for what nobody said."""
-        numbers = self.snapshot.rows["passage"][positions].tolist()
-        old = [number for number in numbers if number >= 0]
+        rows = self.snapshot.rows[positions]
+        user = (rows["flags"] & USER) > 0
+        numbers = rows["passage"].tolist()
+        found = ["user" if is_user else "" for is_user in user.tolist()]
+        asked = np.flatnonzero(_IS_SAID[rows["kind"]] & ~user).tolist()  # a read from the disk for each
+        old = [numbers[at] for at in asked if numbers[at] >= 0]
         stored = self._index.speakers(old) if old else {}
         pending = self._pending.records
-        return [pending[number].role if number < 0 else stored[number] for number in numbers]
+        for at in asked:
+            found[at] = stored[numbers[at]] if numbers[at] >= 0 else pending[numbers[at]].role
+        return found
 
     def positions(self, path: str, line: int = 0) -> Positions:
         """Return the positions of a document's passages from `line` on; empty for an unknown document."""
