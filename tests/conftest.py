@@ -1,5 +1,6 @@
 """Settings for all tests."""
 
+import ast
 import gc
 import re
 import sys
@@ -16,19 +17,43 @@ settings.register_profile("pinned", deadline=None, derandomize=True)
 settings.register_profile("random", deadline=None, database=None)
 settings.load_profile("pinned")
 
-MEASURES = re.compile(r"perf_counter|process_time|monotonic\(\)|from linear import|\.kill\(")
+MEASURES = re.compile(r"\b(?:perf_counter|process_time)\b|monotonic\(\)|\.kill\(")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests of files that measure time, or kill a process at a moment: others beside them disturb."""
+    """Mark tests that measure time, or kill a process at a moment: others beside them disturb."""
     for item in items:
-        if _measures(item.path):
+        if isinstance(item, pytest.Function) and _names(item) & _measuring(item.path):
             item.add_marker("timed")
 
 
+def _names(test: pytest.Function) -> set[str]:
+    return {test.originalname, *test.fixturenames, *([test.cls.__name__] if test.cls else [])}
+
+
 @cache
-def _measures(path: Path) -> bool:
-    return MEASURES.search(path.read_text("utf-8")) is not None
+def _measuring(path: Path) -> frozenset[str]:
+    """Return the names in a file of tests whose code measures, or uses what does."""
+    source = path.read_text("utf-8")
+    if not MEASURES.search(source) and "from linear import" not in source:
+        return frozenset()
+    found: set[str] = set()
+    code: dict[str, str] = {}
+    for node in ast.parse(source).body:
+        text = ast.get_source_segment(source, node) or ""
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                code[name] = "\n".join([*map(ast.unparse, node.decorator_list), text])
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                code[name] = text
+            case ast.ImportFrom(module="linear", names=names):
+                found |= {one.asname or one.name for one in names}
+    new = found | {name for name, text in code.items() if MEASURES.search(text)}
+    while new:
+        found |= new
+        uses = re.compile(rf"\b(?:{'|'.join(map(re.escape, new))})\b")
+        new = {name for name in code.keys() - found if uses.search(code[name])}
+    return frozenset(found)
 
 
 @pytest.fixture(autouse=True)

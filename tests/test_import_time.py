@@ -9,6 +9,9 @@ import pytest
 
 from mnemark import Memory
 
+pytestmark = pytest.mark.timed
+"""What a slow process does by its deadline loads other modules."""
+
 
 @pytest.fixture(autouse=True)
 def _no_daemon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,8 @@ from mnemark.files.mounts import accept
 from mnemark.retrieval import turns
 from mnemark.retrieval.refresh import IndexRefresher
 
+pytestmark = pytest.mark.timed
+
 WORD = "Pelikan"
 
 

@@ -24,6 +24,8 @@ from mnemark.retrieval.search import Found, Request
 from mnemark.retrieval.searcher import Searcher
 from mnemark.types import Recall
 
+pytestmark = pytest.mark.timed
+
 DEADLINE = 0.15
 
 

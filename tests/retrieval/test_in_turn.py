@@ -11,6 +11,8 @@ from mnemark import Memory
 from mnemark.retrieval import turns
 from mnemark.retrieval.turns import OutOfTimeError, Turns, in_turn
 
+pytestmark = pytest.mark.timed
+
 LONG = 30.0
 
 
