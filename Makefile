@@ -8,6 +8,9 @@ LOCKING := .lock
 LINEAR := tests/test_linear.py tests/text/test_linear.py tests/test_patterns.py
 # They measure processor time, the least of several; what others disturbed all the same is measured alone.
 
+# Tests start hundreds of processes, each of which would compile mnemark anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo test check lint types layers verify browser agents release lowest lock sbom adapters conformance load format clean
 
 help:            ## show this list
@@ -27,8 +30,8 @@ demo: $(STAMP)   ## index the bilingual sample workspace and ask it questions
 	@$(BIN)/mnemark demo
 
 test: $(STAMP)   ## run the tests
-	@$(BIN)/python -m pytest -q -m "not slow and not timed" -n auto
-	@$(BIN)/python -m pytest -q -m "not slow and timed" -n auto $(LINEAR) || \
+	@$(BIN)/python -m pytest -q -m "not slow and not timed" -n auto $(LINEAR:%=--ignore=%)
+	@$(BIN)/python -m pytest -q -m "not slow and timed" -n logical $(LINEAR) || \
 	  $(BIN)/python -m pytest -q -m "not slow and timed" --last-failed $(LINEAR)
 	@$(BIN)/python -m pytest -q -m "not slow and timed" $(LINEAR:%=--ignore=%)
 
@@ -47,7 +50,7 @@ check: lint types layers test  ## all of the above
 verify: $(STAMP) lowest ## long simulations, fault sweeps, the lowest versions (two hours or so)
 	@$(BIN)/python -m pytest -q -m "slow and not timed" -n auto
 	@$(BIN)/python -m pytest -q -m "slow and timed" $(LINEAR:%=--ignore=%)
-	@$(BIN)/python -m pytest -q -m slow -n auto $(LINEAR)
+	@$(BIN)/python -m pytest -q -m slow -n logical $(LINEAR)
 	@$(BIN)/python tools/soak.py --minutes 3
 	@$(BIN)/python tools/many_files.py --files 100000
 	@$(BIN)/python tools/agents.py --latest || test $$? -eq 75

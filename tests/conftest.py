@@ -2,6 +2,7 @@
 
 import ast
 import gc
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,16 @@ from hypothesis import settings
 settings.register_profile("pinned", deadline=None, derandomize=True)
 settings.register_profile("random", deadline=None, database=None)
 settings.load_profile("pinned")
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """Run twice as many tests at once as there are processors: half of the time they wait.
+
+    Those that measure processor time are run with `-n logical`.
+    """
+    count = os.cpu_count() or 1
+    return 2 * count if config.option.numprocesses == "auto" else count
+
 
 MEASURES = re.compile(r"\b(?:perf_counter|process_time)\b|monotonic\(\)|\.kill\(")
 
@@ -39,11 +50,14 @@ def _measuring(path: Path) -> frozenset[str]:
         return frozenset()
     found: set[str] = set()
     code: dict[str, str] = {}
+    lines = source.split("\n")
     for node in ast.parse(source).body:
-        text = ast.get_source_segment(source, node) or ""
+        decorators = node.decorator_list if isinstance(node, ast.FunctionDef | ast.ClassDef) else []
+        first = min([node.lineno, *(one.lineno for one in decorators)])
+        text = "\n".join(lines[first - 1 : node.end_lineno])
         match node:
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                code[name] = "\n".join([*map(ast.unparse, node.decorator_list), text])
+                code[name] = text
             case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
                 code[name] = text
             case ast.ImportFrom(module="linear", names=names):

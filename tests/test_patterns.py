@@ -22,6 +22,8 @@ import mnemark
 from hostile import near_misses, pattern_in, patterns_of
 from linear import seconds, slow
 
+pytestmark = pytest.mark.timed
+
 SKIPPED: Final = ("mnemark_bench", "mnemark.__main__")
 USES: Final[dict[str, Callable[[re.Pattern[str], str], object]]] = {
     "match": lambda pattern, text: pattern.match(text),

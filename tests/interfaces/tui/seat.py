@@ -36,6 +36,11 @@ class Seat:
         await self.pilot.press(*("space" if char == " " else char for char in text), "enter")
         await self.settled()
 
+    async def delete(self, count: int) -> None:
+        """Delete characters of the field, from its end."""
+        await self.pilot.press(*["backspace"] * count)
+        await self.settled()
+
     async def settled(self) -> None:
         """Wait until nothing is loaded any more, but at most until a window asks."""
         await self.pilot.pause(0.12)  # a row stays highlighted before its sources are looked up

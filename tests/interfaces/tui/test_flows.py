@@ -184,7 +184,8 @@ def test_facts_show_their_values_and_are_narrowed(memory: Memory) -> None:
         assert "1 fact" in at.text
         assert at.flat.index("Its values") < at.flat.index("Porto") < at.flat.index("Lisbon")
         assert "Proposed instead: Paris" in at.flat
-        await at.press("slash", *["backspace"] * 5)
+        await at.press("slash")
+        await at.delete(5)
         await at.write("nothing like it")
         assert "Nothing was found. Try other words." in at.flat
 
@@ -397,11 +398,13 @@ def test_the_timeline_is_narrowed_to_a_session_and_to_a_tool(memory: Memory) -> 
         await at.write("chat:1")
         assert "ferry" in at.text
         assert "bakery" not in at.text
-        await at.press("slash", *["backspace"] * 6)
+        await at.press("slash")
+        await at.delete(6)
         await at.write("tool:Bash")
         assert "make deploy" in at.text
         assert "bakery" not in at.text
-        await at.press("slash", *["backspace"] * 9)
+        await at.press("slash")
+        await at.delete(9)
         await at.write("chat:9")
         assert "Nothing was found. Try other words." in at.flat
 
@@ -421,14 +424,16 @@ def test_fields_take_filters(memory: Memory) -> None:
         assert "Lisbon" in at.text
         assert "user city: Lisbon" in at.text
         assert "user city: Porto" not in at.text
-        await at.press("slash", *["backspace"] * 21)
+        await at.press("slash")
+        await at.delete(21)
         await at.write("type:rule")
         assert "brief" in at.text
         assert "1 fact" in at.text
         await at.press("1")
         await at.write("kind:turn Lisbon")
         assert "1 hit" in at.text
-        await at.press("slash", *["backspace"] * 16)
+        await at.press("slash")
+        await at.delete(16)
         await at.write("kind:nothing Lisbon")
         assert "kind" in at.text
         assert "nothing" in at.text
