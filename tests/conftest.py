@@ -19,6 +19,7 @@ settings.register_profile("random", deadline=None, database=None)
 settings.load_profile("pinned")
 
 
+@pytest.hookimpl(optionalhook=True)  # where the adapters are tested, xdist is not installed
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """Run twice as many tests at once as there are processors: half of the time they wait.
 
