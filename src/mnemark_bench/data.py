@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from mnemark.errors import UsageError
+from mnemark.errors import NotFoundError, UsageError
 
 
 class Unit(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,10 +92,11 @@ def find_sets(folder: Path) -> list[Path]:
     """The folder itself where it is a set, or those directly below it that are.
 
     Raises:
-        UsageError: there is none.
+        NotFoundError: there is no such folder.
+        UsageError: it holds none.
     """
     if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}")
+        raise NotFoundError(f"there is no folder {folder}")
     found = [folder] if is_set(folder) else sorted(f for f in folder.iterdir() if f.is_dir() and is_set(f))
     if not found:
         raise UsageError(f"{folder} holds no corpus.jsonl and queries.jsonl, and no folder with them")

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from bench import tiny
-from mnemark.errors import UsageError
+from mnemark.errors import NotFoundError, UsageError
 from mnemark_bench.data import Question, find_sets, load_set
 
 
@@ -44,7 +44,7 @@ def test_questions_of_another_set(tmp_path: Path) -> None:
 
 
 def test_wrong_folders_and_lines_are_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no folder"):
+    with pytest.raises(NotFoundError, match="no folder"):
         find_sets(tmp_path / "missing")
     with pytest.raises(UsageError, match="holds no corpus"):
         find_sets(tmp_path)

@@ -28,7 +28,7 @@ def test_a_ref_that_is_none(shell: Shell, command: str) -> None:
 def test_a_folder_that_is_not_there(shell: Shell, tmp_path: Path, command: str) -> None:
     shell("init")
     ran = shell(command, str(tmp_path / "nowhere/all.zip"))
-    assert ran.code == 1
+    assert ran.code == 3
     assert f"the folder {tmp_path / 'nowhere'} does not exist" in ran.err
     assert "make it, or choose another" in ran.err
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar
 
-from mnemark.errors import BusyError, MnemarkError, ReadOnlyError, UsageError
+from mnemark.errors import BusyError, MnemarkError, NotFoundError, ReadOnlyError, UsageError
 from mnemark.files.platform import NotAFileError, UnreadableError
 
 Facade = TypeVar("Facade")
@@ -94,7 +94,7 @@ def _telling(method: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def translate_os_errors(path: Path) -> Iterator[None]:
-    """Turn an OSError from writing `path` into a ReadOnlyError, BusyError, UsageError or MnemarkError."""
+    """Turn an OSError from writing `path` into the MnemarkError that names the fix."""
     try:
         yield
     except UnreadableError:
@@ -116,8 +116,8 @@ def _translated(error: OSError, path: Path) -> MnemarkError:
         return UsageError(f"{path}: is {what}; mnemark writes only to regular files")
     if error.errno == errno.ENAMETOOLONG:
         return UsageError(f"{path.name[:40]}…: the name is too long for this file system; use a shorter one")
+    kind, why, fix = MnemarkError, str(error.strerror or error), "check its disk"
     if error.errno == errno.ENOENT and not path.parent.is_dir():
-        why, fix = f"the folder {path.parent} does not exist", "make it, or choose another"
-    else:
-        why, fix = str(error.strerror or error), "check its disk"
-    return MnemarkError(f"{path}: could not be written ({why}), and nothing was saved; {fix}")
+        kind, why = NotFoundError, f"the folder {path.parent} does not exist"
+        fix = "make it, or choose another"
+    return kind(f"{path}: could not be written ({why}), and nothing was saved; {fix}")
