@@ -291,3 +291,21 @@ def test_reading_only_writes_nothing(memory: Memory) -> None:
     with Memory.open(memory.root, readonly=True, config={"embedder": "none"}) as frozen:
         assert "You are Mo." in frozen.prompt("storage", now=NOW).text
     assert {path: path.read_bytes() for path in memory.root.rglob("*.md")} == before
+
+
+@pytest.mark.parametrize(
+    ("predicate", "value"),
+    [
+        ("plans", "going to Kyoto in October (2036-10)"),
+        ("plans", "十月去京都（2036-10）"),
+        ("appointments", "2036-11-20 15:30 dentist"),
+    ],
+)
+def test_a_plan_whose_day_is_over_is_in_no_prompt(memory: Memory, predicate: str, value: str) -> None:
+    memory.remember(predicate, value)
+    memory.remember(predicate, value.replace("2036", "2037"))
+    shown = memory.prompt(now=NOW).text
+    assert value not in shown
+    assert value.replace("2036", "2037") in shown
+    memory.consolidate(now=NOW)
+    assert value not in (memory.root / "USER.md").read_text("utf-8")

@@ -575,3 +575,28 @@ def test_a_standing_order_is_kept_with_its_limit(text: str, rule: str) -> None:
 )
 def test_what_is_no_standing_order_is_not_kept(text: str) -> None:
     assert extract(text, time=NOW) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In my novel, I live on Mars and I work as a pirate.",
+        "In the game I work as a blacksmith.",
+        "For the role play: I work as a pilot.",
+    ],
+)
+def test_fiction_is_not_life(text: str) -> None:
+    assert list(extract(text, time=NOW)) == []
+    assert [one.value for one in extract(f"{text} I live in Porto.", time=NOW)] == ["Porto"]
+
+
+def test_an_industry_is_no_fiction() -> None:
+    found = extract("In the game industry, they pay little. I work at Larian as a designer.", time=NOW)
+    assert "Larian" in {one.value for one in found}
+
+
+def test_a_plan_is_one_since_it_was_told() -> None:
+    said = datetime(2026, 11, 10, 10, tzinfo=UTC)
+    for text in ("I'm going to Kyoto in December.", "I'm moving to Lyon in April."):
+        (plan,) = [one for one in extract(text, time=said) if one.predicate == "plans"]
+        assert plan.since == said

@@ -394,3 +394,56 @@ def test_the_child_of_somebody_else_is_not_the_owner_s(text: str) -> None:
 @pytest.mark.parametrize("text", ["我是大师。", "我是他的理疗师。", "我是法师。"])
 def test_not_every_master_has_a_job(text: str) -> None:
     assert [one for one in facts(text) if one[1] == "job"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("我上周搬家了，现在住闵行区莘庄。", [("user", "address", "闵行区莘庄")]),
+        ("我住在徐汇区漕河泾。", [("user", "address", "徐汇区漕河泾")]),
+        ("我换工作了，现在在美团。", [("user", "employer", "美团")]),
+        ("我跳槽去阿里了。", [("user", "employer", "阿里")]),
+        ("我跳槽到美团了。", [("user", "employer", "美团")]),
+        ("我换手机号了，新号是13900002222。", [("user", "phone", "13900002222")]),
+        ("我儿子今年三岁半。", [("儿子", "age", "三岁半")]),
+        ("我血型是O型，青霉素过敏。", [("user", "blood type", "O型"), ("user", "allergies", "青霉素")]),
+        ("我们的上线日期是12月20日。", [("project", "发布日期", "2026-12-20")]),
+        ("帮我记一下：4月3号下午两点开家长会。", [("user", "appointments", "2026-04-03 14:00 开家长会")]),
+    ],
+)
+def test_changes_in_the_words_that_people_use(text: str, found: list[tuple[str, str, str]]) -> None:
+    assert facts(text) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我这周住在广州，开会。",
+        "我这个月住在北京，帮客户做项目。",
+        "我这两天住在深圳。",
+        "我这周住在北京出差。",
+        "我昨天住在南京的酒店。",
+        "梦里我住在火星。",
+        "小说里我在百度上班。",
+    ],
+)
+def test_where_somebody_stays_or_dreams_of_is_no_home(text: str) -> None:
+    assert not {"city", "address", "employer"} & {predicate for _, predicate, _ in facts(text)}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("以后还是用中文回答吧。", ("language", "中文")),
+        ("算了，以后还是用中文回答我。", ("language", "中文")),
+        ("以后回答我尽量简短，用中文。", ("rules", "回答我尽量简短，用中文")),
+        (
+            "以后写 commit message 请用英文，遵循 Conventional Commits。",
+            ("rules", "写 commit message 请用英文，遵循 Conventional Commits"),
+        ),
+    ],
+)
+def test_an_order_is_whole_and_a_language_takes_the_place_of_another(
+    text: str, found: tuple[str, str]
+) -> None:
+    assert [(predicate, value) for _, predicate, value in facts(text)] == [found]

@@ -150,6 +150,8 @@ def _fact_of(store: FactStore, now: datetime, arguments: Mapping[str, Any] | New
         raise UsageError(f"wrong argument for a fact: {error}") from None
     for name in ("subject", "predicate", "value"):
         text_given(getattr(given, name), f"the {name} of a fact")
+    if isinstance(given.tags, str) or not all(isinstance(tag, str) for tag in given.tags):
+        raise UsageError(f"the tags of a fact must be a list of texts, not {given.tags!r}")
     scope, origin = _checked_scope(given.scope), one_of(given.origin, ORIGINS, "origin")
     recorded = now.isoformat()
     since = moment(given.since, "since", now)

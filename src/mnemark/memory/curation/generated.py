@@ -6,11 +6,11 @@ recalled at least `USES` times. Transient facts, questions, tool output and sess
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import timedelta, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from mnemark.facts import remember
-from mnemark.facts.keys import subject_key
+from mnemark.facts.keys import predicate_key, subject_key
 from mnemark.facts.labels import in_chinese
 from mnemark.facts.model import EXPLICIT, Fact, NewFact, refs_in
 from mnemark.facts.timeline import order
@@ -123,6 +123,18 @@ class Ranking(Protocol):
         """The timezone of dates without one."""
 
 
+_ITS_DAY: Final = lazy_pattern(r"^(\d{4}-\d\d-\d\d)\b|[(（](\d{4}-\d\d(?:-\d\d)?)[)）]$")
+
+
+def is_past_plan(fact: Fact, now: datetime) -> bool:
+    """Return whether the date of a plan or an appointment, which its value names, is over at `now`."""
+    if predicate_key(fact.predicate) not in {"plans", "goals", "appointments"}:
+        return False
+    found = _ITS_DAY.search(fact.value)
+    day = (found[1] or found[2]) if found else ""
+    return day != "" and day < f"{now:%Y-%m-%d}"[: len(day)]
+
+
 def earned(view: Ranking, fact: Fact) -> str:
     """Return why a fact is promoted to core memory, for people; empty if it is not."""
     doubtful = fact.confidence is not None and fact.confidence < MIN_CONFIDENCE
@@ -148,7 +160,14 @@ def earned(view: Ranking, fact: Fact) -> str:
 
 def propose(view: ScopeView) -> Proposal:
     """Propose the edits that rewrite the generated parts from the current facts."""
-    facts = _within_months(view, [(f, reason) for f in view.current() if (reason := earned(view, f))])
+    facts = _within_months(
+        view,
+        [
+            (f, reason)
+            for f in view.current()
+            if not is_past_plan(f, view.now) and (reason := earned(view, f))
+        ],
+    )
     kinds = frozenset[str]().union(*_USER_KINDS)
     about_user = [(f, r) for f, r in facts if subject_key(f.subject) == "user" and f.type in kinds]
     others = [(f, r) for f, r in facts if (f, r) not in about_user]

@@ -17,7 +17,7 @@ from mnemark.files.projects import is_project
 from mnemark.files.reading import read
 from mnemark.index.state import Use
 from mnemark.memory.curation.files import curated_files
-from mnemark.memory.curation.generated import CORE, PROFILE, earned, rank
+from mnemark.memory.curation.generated import CORE, PROFILE, earned, is_past_plan, rank
 from mnemark.memory.prompt.fact_lines import FactLine, Facts
 from mnemark.text.markdown.generated import find, mark
 from mnemark.text.quoting.fence import visible
@@ -55,7 +55,7 @@ def facts_for(ws: PlainWorkspace, now: datetime, *, scope: str = "", most: int |
     """
     removed, standing = _generated(ws, scope)
     store = ws.fact_store
-    current = list(facts_of(store, scope=scope, as_of=now))
+    current = [one for one in facts_of(store, scope=scope, as_of=now) if not is_past_plan(one, now)]
     if is_project(scope):  # there its own value of a fact counts
         own = {fact.key for fact in current if fact.scope}
         current = [fact for fact in current if fact.scope or fact.key not in own]

@@ -40,7 +40,7 @@ def leading_facts(ws: PlainWorkspace, now: datetime, *, scope: str = "") -> Fact
     if not all(map(known.settled, scopes)):
         return _chosen(ws, now, scope)
     sections = [states.load(ws.root, one) for one in scopes]
-    key = _key(ws, scopes, sections)
+    key = _key(ws, now, scopes, sections)
     with suppress(msgspec.DecodeError):
         kept = msgspec.json.decode(compiled_cache.load(ws.root, _NAME, key) or "", type=_Kept)
         if kept.until is None or now.timestamp() < kept.until:
@@ -60,12 +60,19 @@ def _chosen(ws: PlainWorkspace, now: datetime, scope: str) -> Facts:
     return msgspec.structs.replace(facts_for(ws, now, scope=scope, most=MOST), subjects={})
 
 
-def _key(ws: PlainWorkspace, scopes: Sequence[str], sections: Sequence[object]) -> str:
-    """Return a hash of the cached states, of the settings, and of the files with generated parts."""
+def _key(ws: PlainWorkspace, now: datetime, scopes: Sequence[str], sections: Sequence[object]) -> str:
+    """Return a hash of the day, the cached states, the settings, and the files with generated parts."""
     paths: list[str] = []
     for scope in scopes:
         names = (name for name in listing.names(ws.root, scope, ".md") if name.casefold() == "user.md")
         paths += (*curated_files(ws.root, f"{scope}/" if scope else ""), *(in_scope(scope, n) for n in names))
     files = [(path, platform.identity(ws.root / path)) for path in paths]
-    parts = (VERSION, ws.visible.identity, str(ws.now().tzinfo), files, msgspec.json.encode(sections))
+    parts = (
+        VERSION,
+        ws.visible.identity,
+        str(now.date()),
+        str(ws.now().tzinfo),
+        files,
+        msgspec.json.encode(sections),
+    )
     return blake2b(repr(parts).encode(), digest_size=8).hexdigest()

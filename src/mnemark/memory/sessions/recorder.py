@@ -54,12 +54,16 @@ class Recorder:
         if not text_given(role, "the role of a turn"):
             raise UsageError('a turn needs a role, for example "user"')
         fields["meta"] = fields.get("meta") or {}
+        if time is not None and not isinstance(time, datetime):
+            raise UsageError(f"the time of a turn must be a datetime, not {time!r}")
         when = time or self.ws.now()
         return Turn(id="", time=when, role=role, content=content, origin=origin, **fields)
 
     def add_many(self, turns: Sequence[Turn]) -> list[Turn]:
         """Record turns with one write and one `fsync`: all of them, or none."""
         self.ws.check_writable("add turns")
+        if not all(isinstance(turn, Turn) for turn in turns):
+            raise UsageError("give turns as `session.turn(role, content)` returns them")
         placed = self.log.place([self.ws.redact(turn) for turn in turns])
         self.recent.extend(placed)
         if placed:

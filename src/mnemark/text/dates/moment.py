@@ -1,19 +1,20 @@
 """Parse times given as arguments, and measure the time since an event."""
 
 import time
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from mnemark.errors import UsageError
+from mnemark.text.choices import text_given
 from mnemark.text.dates.ranges import date_ranges
 
 
 def moment(
-    value: datetime | str | None, name: str, now: datetime, *, end: bool = False, last: bool = False
+    value: date | str | None, name: str, now: datetime, *, end: bool = False, last: bool = False
 ) -> datetime | None:
     """Return a time given as datetime, ISO format or time words ("last week", 上周五).
 
     Args:
-        value: the argument.
+        value: the argument; a date is that day.
         name: name of the argument, for the message.
         now: the time that words are relative to.
         end: return the (exclusive) end of the span of words or a date, not its start.
@@ -24,6 +25,9 @@ def moment(
     """
     if value is None or isinstance(value, datetime):
         return value
+    if isinstance(value, date):
+        value = value.isoformat()
+    text_given(value, name)
     ranges = date_ranges(value, now)
     found = _iso(value)
     if ranges and (len(value.strip()) <= 10 or not found):

@@ -18,7 +18,7 @@ from mnemark.text.extraction.candidate import (
     tool,
     usable,
 )
-from mnemark.text.extraction.chinese_words import HAN, LANGUAGES, ORGANISATIONS, PERSON, REGIONS
+from mnemark.text.extraction.chinese_words import FIRMS, HAN, LANGUAGES, ORGANISATIONS, PERSON, REGIONS
 from mnemark.text.extraction.hosting import CHINESE as DEPLOYED
 from mnemark.text.extraction.hosting import host
 from mnemark.text.extraction.no_places import is_software
@@ -82,16 +82,17 @@ _WORK: Final = lazy_pattern(
 def _standing(match: re.Match[str], _: Clause) -> list[Found]:
     """Read a standing instruction, as opposed to a one-off request."""
     value = match["v"].strip().rstrip("。！! ，,")
+    if answered := re.fullmatch(
+        rf"(?:请|都|一律|始终|总是|永远|统一|全部|只|尽量|务必|还是|继续|改回?|换回?)*{_ANSWER}(?:我|吧|就行|即可)*(?:问题)?",
+        value,
+    ):
+        return [Found("user", "language", answered["v"])]
     if not _WORK.search(value) or _ONE_OFF.search(value) or BLOT in value or not 4 <= len(value) <= 80:
         return []
     if re.search("您|一定会|保障|努力|呗|^(?:强调|建议|提醒)|[（(] *[）)]|担心|客气|见过|想过", value):
         return []
     if re.match("我|咱", value) and "我们" not in value:
         return []
-    if answered := re.fullmatch(
-        rf"(?:请|都|一律|始终|总是|永远|统一|全部|只|尽量|务必)*{_ANSWER}(?:我|吧|就行|即可)?(?:问题)?", value
-    ):
-        return [Found("user", "language", answered["v"])]
     return [Found("user", "rules", value)]
 
 
@@ -169,11 +170,12 @@ def _server(match: re.Match[str], _: Clause) -> list[Found]:
 RULES: Final[tuple[Rule, ...]] = (
     _rule(rf"(?:你?可以|请|以后|就|直接)*叫我\s*(?P<v>[老小阿]{HAN}{{1,2}}|{HAN}{{2,3}}(?=就|即|吧)|[A-Z]\w*)(?:就行|就好|就可以|即可|就行了|吧)*", slot("user", "nickname"), importance=0.8),
     _rule(rf"我(?:刚|刚刚|已经|上周|上个月|最近|今年)?(?:跳槽|入职)(?:到|去|了)?了?\s*(?P<v>(?!一家|某|新){HAN}{{1,10}}(?:{ORGANISATIONS})|[A-Z]\w+)了?", slot("user", "employer"), importance=0.8, dated=True),
-    _rule(rf"我(?:刚|刚刚|已经|最近)?(?:跳槽|入职)(?:到了?|去了?|了)\s*(?P<v>(?!一家|某|新|公司|单位|手续){HAN}{{2,6}})", lambda m, _: [] if _NO_PLACE_OF_WORK.search(m["v"]) else [Found("user", "employer", m["v"])], importance=0.8, dated=True),
+    _rule(rf"我(?:刚|刚刚|已经|最近)?(?:跳槽|入职)(?:到了?|去了?|了)\s*(?P<v>(?!一家|某|新|公司|单位|手续){HAN}{{2,6}}?)了?", lambda m, _: [] if _NO_PLACE_OF_WORK.search(m["v"]) and not re.fullmatch(FIRMS, m["v"]) else [Found("user", "employer", m["v"])], importance=0.8, dated=True),
     _rule(rf"我{_NOW}在\s*(?P<v>{HAN}{{2,6}})\s*(?:工作|上班|任职|就职)", _work_place, importance=0.8, dated=True),
     _rule(rf"我{_NOW}在\s*(?P<v>{HAN}{{1,6}}?(?:组|团队|部门|部))(?:工作|上班)?", _team, importance=0.6, dated=True),
     _rule(rf"我的?(?:直属|新|直接)*(?:经理|上司|老板|主管|领导)(?:现在)*(?:是|叫|名叫|换成了?)\s*(?P<v>{PERSON})了?", slot("user", "manager"), importance=0.7, dated=True),
     _rule(rf"我的?(?:新)?(?:电话|手机)(?:号码?)?{_ASKS}\s*(?P<v>[+\d][\d -]{{5,18}}\d)\s*了?", slot("user", "phone"), importance=0.6),
+    _rule(r"(?:我的?)?新(?:的)?(?:手机|电话)?号码?(?:是|为|：|:)\s*(?P<v>[+\d][\d -]{5,18}\d)", slot("user", "phone"), importance=0.6),
     _rule(rf"(?P<s>{HAN}{{1,10}}|[A-Za-z][\w-]*)\s*项目(?:已经|刚|终于|正式|被|都)*(?P<v>结束|完成|完工|取消|暂停|上线|终止|搁置|下线|验收|交付)了", _status, importance=0.6, dated=True),
     _rule(rf"我的?时区{_ASKS}\s*(?P<v>[A-Za-z][\w/+: -]{{2,29}}?|东{HAN}{{1,2}}区|北京时间)\s*了?", slot("user", "timezone"), importance=0.7),
     _rule(r"我的?(?:工作|私人|新)?(?:电子)?(?:邮箱|邮件)(?:地址)?" + _ASKS + r"\s*(?P<v>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)\s*了?", slot("user", "email"), importance=0.7),
@@ -196,7 +198,7 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(r"(?:请)?(?:以后|今后|往后)?(?P<v>(?:(?:如果|要是|只要|当)我?(?:问到|问起|问|谈到|说到|提到|聊到)[^，,。？?]{1,24}?[，,]|(?:每次|每当|如果|要是|只要|当)?(?:我|你|给我|帮我)*(?:问到|问起|问|谈到|说到|提到|聊到|推荐|写|回答|回复|翻译|总结|解释|介绍)[^，,。？?]{1,24}?(?:的时候|时)[，,]?)(?:请|就|都|也)*(?:请|都|要|一律|必须|务必|不要|别|统一)[^，,。？?]{2,60})", _when_asked, type="rule", whole=True, importance=0.8, priority="permanent"),
     _rule(r"(?:请)?(?:以后|今后|往后)[，,]?(?P<v>(?:如果|要是|只要|当|每次)?我?(?:问到|问起|问|谈到|说到|提到|聊到|推荐|写|回答|翻译|总结|解释|介绍)[^，,。？?]{1,24}?(?:的时候|时)[，,]?(?![^，,]{0,8}[我大您人们])[^，,。？?]{1,8}?(?:都|一律|统一|全部)(?:要|请|得)?(?:用|按|以|写|换算|标|给|列|加|附|换|带)[^，,。？?]{1,40})", _when_asked, type="rule", whole=True, importance=0.8, priority="permanent", standing=True),
     _rule(r"(?P<v>[^，,。？?我你他她]{2,12}?(?:请|都|要)*(?:一律|统一|必须|务必)(?:要|得)?(?:用|写|使用|加上?|按照?)[^，,。？?]{1,40})", _standing, type="rule", importance=0.8, priority="permanent"),
-    _rule(r"(?:请)?(?:以后|今后|从现在起|从现在开始|从今以后|往后|从今天起)[，,]?(?:请|你|都|就|要|必须|务必)*(?P<v>[^，,。？?]{3,80}(?:[，,](?:最多|至多|不超过|不要超过|别超过|至少|最少|控制在|限制在)[^，,。？?]{1,20})?)", lambda m, c: _standing(m, c) if not re.search("[他她]", c.sentence) else [], type="rule", importance=0.8, priority="permanent"),
+    _rule(r"(?:请)?(?:以后|今后|从现在起|从现在开始|从今以后|往后|从今天起)[，,]?(?:请|你|都|就|要|必须|务必)*(?P<v>[^，,。？?]{3,80}(?:[，,](?:最多|至多|不超过|不要超过|别超过|至少|最少|控制在|限制在|遵循|遵守|并且?|同时|而且|用(?:中|英|日|法|德|俄|韩|粤)[文语]|按照?|不要|别)[^，,。？?]{0,40})?)", lambda m, c: _standing(m, c) if not re.search("[他她]", c.sentence) else [], type="rule", importance=0.8, priority="permanent"),
     _rule(r"(?:请)?(?P<v>(?:永远|始终|一律|务必|总是|绝对|绝不|严禁|禁止)(?!这样|是)[^，,。？?]{3,80})", _standing, type="rule", importance=0.8, priority="permanent"),
     _rule(r"(?:请)?(?P<v>(?:不要|别)再(?:用|使用|说|写|叫我|给我|发|加|重复|自动|主动|建议|推荐|问我|提)[^，,。？?]{1,30}?)了?", _standing, type="rule", importance=0.8, priority="permanent"),
     _rule(rf"请(?:一直|全程|默认)(?:都)?(?P<v>(?:用|使用|说|讲)\s*(?:{LANGUAGES})(?:来)?(?:回复|回答|答复|交流|沟通|对话)?(?:我)?)", lambda m, _: [Found("user", "language", one) for one in re.findall(LANGUAGES, m["v"])[:1]], type="rule", importance=0.8, priority="permanent"),

@@ -165,7 +165,7 @@ def plain(text: str) -> str:
 
 _COUNTRY: Final = lazy_pattern(COUNTRIES)
 _REGION: Final = lazy_pattern(rf"(?:{PROVINCES})省?|{HAN}{{3,6}}州|{HAN}{{2,6}}自治区|{HAN}{{2,3}}省")
-_DISTRICT: Final = lazy_pattern(rf"(?!{REGIONS}){HAN}{{1,4}}[区县]")
+_DISTRICT: Final = lazy_pattern(rf"(?!{REGIONS}){HAN}{{1,4}}[区县](?:{HAN}{{2,8}})?")
 
 
 def home_level(place: str) -> str:

@@ -92,8 +92,17 @@ def _value(predicate: str, *, longest: int = 24, many: bool = False, prefix: str
     return read
 
 
+_STAYS: Final = lazy_pattern(
+    r"(?:[这本](?:个?(?:周|星期|礼拜|月)|几天|[一两]天|阵子|段时间|[一]?次)|今晚|昨晚|今天|昨天|明天|后天|暂时|临时)"
+    r"(?:我|都|就|会|要|先|一直|暂时|临时)*(?:住|待在|呆在)|[暂借]住|住在?[^，,。]{1,12}(?:出差|酒店|宾馆|民宿)"
+)
+"""Is somewhere for some days, and lives elsewhere: 这周住在广州."""
+
+
 def _place(predicate: str) -> Read:
-    def read(match: re.Match[str], _: Clause) -> list[Found]:
+    def read(match: re.Match[str], clause: Clause) -> list[Found]:
+        if predicate == "city" and _STAYS.search(clause.sentence):
+            return []
         value = re.sub("(?:了|的|这边|那边|市区|这里|呢)$", "", bare(match["v"]))
         good = usable(value, 14) and not _NO_PLACE.search(value) and not is_no_place(value)
         return [Found("user", home_level(value) if predicate == "city" else predicate, value)] if good else []
@@ -225,6 +234,12 @@ def _plan(match: re.Match[str], clause: Clause) -> list[Found]:
     return [Found("user", "plans", f"{shown}（{day}）" if day else shown)] if good else []
 
 
+def _age(match: re.Match[str], clause: Clause) -> list[Found]:
+    if "快" in clause.text:
+        return []
+    return [Found("user", "age", f"{match['v']}岁半")] if "岁半" in match[0] else _value("age")(match, clause)
+
+
 def _birthday(match: re.Match[str], clause: Clause) -> list[Found]:
     """Read a birthday that is to come, by its day: 下周三生日."""
     words = match["v"]
@@ -249,7 +264,7 @@ _NEAR: Final = "(?:下下?个?月|[\\d一二三四五六七八九十]{1,2}月(?:
 _BIG_STEP: Final = "(?:去[^，,。]{2,10}(?:旅游|旅行|玩|度假|留学|爬山)|飞[^，,。]{2,8}|搬[到去][^，,。]{2,8}|结婚|订婚|入职|退休|毕业|出国)"
 
 ANYONE: Final[tuple[Rule, ...]] = (
-    _rule(r"(?:今年|现在|已经|刚满?|昨天|都|才|快)*(?P<v>\d{1,3}|[一二三四五六七八九十百]{1,4}|[二三四五六七八九]十(?:多|几|出头))(?:周?岁)(?:半)?了?", lambda m, c: [] if "快" in c.text else _value("age")(m, c), importance=0.5),
+    _rule(r"(?:今年|现在|已经|刚满?|昨天|都|才|快)*(?P<v>\d{1,3}|[一二三四五六七八九十百]{1,4}|[二三四五六七八九]十(?:多|几|出头))(?:周?岁)(?:半)?了?", _age, importance=0.5),
     _rule(r"(?:今年|都)+(?P<v>[1-9]\d|[二三四五六七八九]十[一二三四五六七八九]?)了?", _value("age"), importance=0.5),
     _rule(r"的?年[龄纪](?:是|为|今年)?(?P<v>\d{1,3})岁?", _value("age"), importance=0.5),
     _rule(rf"(?:今年)?是{_A}(?P<a>\d{{1,3}}|[一二三四五六七八九十]{{1,3}})岁的{HAN}{{0,3}}?(?P<v>女人|女性|女孩|女生|女士|男人|男性|男孩|男生|男士|单身爸爸|单身妈妈)", _gender, importance=0.5),
@@ -272,10 +287,11 @@ ANYONE: Final[tuple[Rule, ...]] = (
     _rule(rf"的?(?:职业|职位|岗位|职务|工作)(?:一直)?是{_A}(?P<v>(?![在为给把要])[^，,。的]{{2,12}})", _value("job"), importance=0.8),
     _rule(rf"在(?P<v>[^，,。在]{{2,12}}?)(?:里|中)?(?:从事|做|当|担任)了?{_A}(?P<j>{_OF}(?:{JOBS}))", _work, importance=0.8, dated=True),
     _rule(rf"(?:晚上|周末|全职|兼职)?在(?P<v>(?!一家|这|那)?[^，,。在]{{0,10}}?(?:{WORKPLACES}|{FIRMS}))(?:里|中)?(?:全职|兼职)?(?:工作|上班|任职|就职|打工|兼职|教书)", _work, importance=0.8, dated=True),
+    _rule(rf"(?:现在|目前)*在(?P<v>{FIRMS})", lambda m, c: _work(m, c) if re.search("换了?工作|跳槽|入职", c.turn) else [], importance=0.8, dated=True),
     _rule(r"在(?P<v>[A-Z]\w+)(?:工作|上班|任职|就职)", _work, importance=0.8, dated=True),
     _rule(rf"(?:住在?|定居在?|常住在?|居住在|长住)(?P<v>(?:[^，,。]{{0,8}}?)?(?:{PLACES})(?:{HAN}{{0,4}}?[省市州区县])?(?:的?{HAN}{{2,3}}[区县市])?)", _place("city"), importance=0.8, dated=True),
     _rule(rf"(?:[和跟与][^，,。]{{1,10}}?)?(?:一起)?(?:(?:住|定居|常住|居住)在|定居)(?P<v>(?!不是|是){HAN}{{2,8}}|[A-Z]\w+(?: [A-Z]\w+)?)", _place("city"), importance=0.8, dated=True),
-    _rule(rf"住(?P<v>{HAN}{{1,4}}[区市县])", _place("city"), importance=0.8),
+    _rule(rf"住(?P<v>{HAN}{{1,4}}[区市县]{HAN}{{0,8}})", _place("city"), importance=0.8, dated=True),
     _rule(rf"在(?P<v>{HAN}{{2,6}}?|[A-Z]\w+)(?:生活|定居|常住|居住)", _place("city"), importance=0.8),
     _rule(rf"(?:前几天|上个?周末?|上个?月|去年|今年|昨天|{HAN}{{1,2}}月)?(?:刚|才|已经|又|都|终于)*(?:从(?P<old>[^，,。]{{1,8}}?))?(?:搬|迁)(?:到|来|回|去|家到|家去)了?(?P<v>{HAN}{{2,8}}?|[A-Z]\w+)了?", _moved, importance=0.8, dated=True),
     _rule(rf"(?:的?(?:老家|家乡|籍贯|祖籍))(?:在|是)(?P<v>{HAN}{{2,8}})(?:人|的)?", _place("hometown")),
@@ -366,7 +382,7 @@ _REPORTED: Final = lazy_pattern(
 _NEGATED: Final = lazy_pattern("^(?:并?不(?:是|住|在|会)|没|还没|从没|从未|从来没)")
 _GOES_ON: Final = lazy_pattern(
     rf"^(?P<of>(?:其|[他她]的?))?(?:(?:今年|现在|目前|已经|也|还|都|刚|一直|平时|就)*+(?:是|在.{{1,14}}(?:工作|上班|任职|就职|教书|读|上学|做|当)|住在?|来自|叫|名叫|属|毕业|"
-    rf"(?:不|很|最|更|特别|非常)?(?:喜欢|爱|讨厌)|会说|对.{{1,12}}过敏|有{_COUNT}|有.{{1,8}}(?:病|症|史)|养|身高|老家|\d{{1,3}}岁|[一二三四五六七八九十]+岁|"
+    rf"(?:不|很|最|更|特别|非常)?(?:喜欢|爱|讨厌)|会说|(?:对.{{1,12}}|[^，,。对不没]{{2,4}})过敏|在(?:{FIRMS})$|有{_COUNT}|有.{{1,8}}(?:病|症|史)|养|身高|老家|\d{{1,3}}岁|[一二三四五六七八九十]+岁|"
     rf"1\d\d ?cm|不[吃喝抽][^，,。]{{1,6}}$|生日|年龄|教育背景|学历|家乡|职业|从事|患|已婚|未婚|单身|爱好|职业|工作是|刚满|搬|擅长))"
 )
 _CURED: Final = lazy_pattern("(?:得了|得过|患过).{2,20}(?:好了|痊愈|康复)")

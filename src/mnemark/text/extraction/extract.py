@@ -310,8 +310,10 @@ def _candidate(
         kind, priority = "error", "long"
     elif fact.predicate == "language" and kind == "rule":
         kind = "preference"
-    since = valid_since(fact, sentence.blotted, time) if rule is not None and rule.dated else time
     coming = fact.predicate in {"decisions", "plans", "goals"} and not fact.over
+    # "In December" is when a plan is to come true, not since when it is one.
+    begun = rule is not None and rule.dated and fact.predicate not in {"plans", "goals"}
+    since = valid_since(fact, sentence.blotted, time) if begun else time
     return Candidate(
         subject=fact.subject,
         predicate=fact.predicate,

@@ -54,6 +54,12 @@ _TASK: Final = lazy_pattern(
     r"here is (?:the|a|my) (?:draft|text|transcript|log|article|letter)|reads as follows|the following)\b|"
     r"翻译|润色|改写|续写|补全|写一[篇封个首段]|扮演|假装|假设你|以下是|如下|总结一下|这句话|这段|造句|仿写"
 )
+_FICTION: Final = lazy_pattern(
+    r"(?i)\W{0,3}(?:so |and |but )?(?:in|for) (?:the|my|our|this|a) (?:\w{1,12} )?(?:novel|game|role-?play|play|comic|screenplay|script|"
+    r"fan ?fiction|campaign|simulation|dream)\b(?! (?:industry|business|sector|stud|compan|dev|design|world|team))"
+    r"|(?:在)?(?:我的?|这个?|那个?)?(?:小说|故事|游戏|梦|剧本|角色扮演)(?:里|中)"
+)
+"""A sentence that begins so is not about life."""
 _JOKE: Final = lazy_pattern(
     r"(?i)\b(?:lol|haha+|lmao|rofl|jk|just kidding|joking|kidding|as a joke|sarcasm)\b|/s\s*$|"
     r"哈哈|嘿嘿|开玩笑|说笑|逗你|🤣|😂|😜|手动狗头|\[狗头\]"
@@ -137,7 +143,8 @@ def sentences(text: str) -> Iterator[Sentence]:
             continue
         if _TASK.search(masked) or (count := count + 1) > _MAX_SENTENCES:
             return
-        yield Sentence(raw, masked)
+        if not _FICTION.match(masked):
+            yield Sentence(raw, masked)
 
 
 def _goes_on(text: str, start: int, end: int) -> bool:

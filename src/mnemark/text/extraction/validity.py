@@ -152,6 +152,9 @@ def _new_date(text: str, times: list[tuple[int, int, DateRange]]) -> tuple[str, 
     return f"{before}{' ' if between.isascii() else ''}{between}", more[0][0], more[0][2]
 
 
+_OUR_OWN: Final = lazy_pattern(r"^(?:我们|咱们?|本项目|这个项目|项目)(?:的|$)")
+
+
 def _due(marked: str, tail: str) -> Found | None:
     """Read what a date, marked in the sentence, is the deadline or release date of; its value is left out."""
     if (match := _DUE.match(marked)) and (len(tail) < 16 or _GOES_ON.match(tail)):
@@ -161,7 +164,7 @@ def _due(marked: str, tail: str) -> Found | None:
         )
     if match := _DUE_ZH.match(marked):
         predicate = "截止日期" if match["p"] in {"截止日期", "截止时间", "期限"} else "发布日期"
-        return Found(match["of"] or "project", predicate, "")
+        return Found(_OUR_OWN.sub("", match["of"] or "") or "project", predicate, "")
     return None
 
 

@@ -1,0 +1,46 @@
+"""What Python callers may give, and what they are told else."""
+
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnemark import Memory
+from mnemark.errors import UsageError
+
+
+def test_a_date_is_that_day(tmp_path: Path) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        day: Any = date(2026, 3, 1)
+        assert memory.remember("city", "Porto", since=day).since.startswith("2026-03-01")
+        memory.remember("city", "Lisbon", since="2026-05-01")
+        assert [fact.value for fact in memory.facts(as_of=day)] == ["Porto"]
+        assert memory.search("city", as_of=day).hits[0].meta["value"] == "Porto"
+
+
+@pytest.mark.parametrize("tags", ["home", [None], [1]])
+def test_tags_are_a_list_of_texts(tmp_path: Path, tags: Any) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        with pytest.raises(UsageError, match="tags of a fact must be a list of texts"):
+            memory.remember("city", "Porto", tags=tags)
+        assert list(memory.facts()) == []
+
+
+def test_turns_are_turns_and_their_times_are_times(tmp_path: Path) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        session = memory.session("a")
+        wrong: Any = "2026-01-01T10:00:00+00:00"
+        with pytest.raises(UsageError, match="must be a datetime"):
+            session.add("user", "hello", time=wrong)
+        said: Any = [{"role": "user", "content": "x"}]
+        with pytest.raises(UsageError, match=r"session\.turn"):
+            session.add_many(said)
+        session.add("user", "hello", time=datetime(2026, 1, 1).astimezone())
+        assert [turn.content for turn in session.last()] == ["hello"]
+
+
+def test_why_shows_the_clock_of_the_workspace(tmp_path: Path) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none", "timezone": "Asia/Shanghai"}) as memory:
+        fact = memory.remember("city", "Porto", since="2026-03-01")
+        assert memory.why(fact.id).time.endswith("+08:00")
