@@ -44,3 +44,20 @@ def test_why_shows_the_clock_of_the_workspace(tmp_path: Path) -> None:
     with Memory.open(tmp_path, config={"embedder": "none", "timezone": "Asia/Shanghai"}) as memory:
         fact = memory.remember("city", "Porto", since="2026-03-01")
         assert memory.why(fact.id).time.endswith("+08:00")
+
+
+@pytest.mark.parametrize("folder", ["", None, 3])
+def test_a_memory_has_a_folder(folder: Any) -> None:
+    with pytest.raises(UsageError, match="give the folder of the memory"):
+        Memory.open(folder)
+
+
+def test_a_closed_memory_writes_nothing(tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path, config={"embedder": "none"})
+    session = memory.session("a")
+    memory.close()
+    for write in (lambda: memory.remember("city", "Porto"), lambda: session.add("user", "hello")):
+        with pytest.raises(UsageError, match="this memory is closed; open it again"):
+            write()
+    with Memory.open(tmp_path, config={"embedder": "none"}) as again:
+        assert list(again.facts()) == []

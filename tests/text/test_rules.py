@@ -600,3 +600,16 @@ def test_a_plan_is_one_since_it_was_told() -> None:
     for text in ("I'm going to Kyoto in December.", "I'm moving to Lyon in April."):
         (plan,) = [one for one in extract(text, time=said) if one.predicate == "plans"]
         assert plan.since == said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We moved the Marlin beta deadline from December 31 to January 30.",
+        "We pushed the Marlin beta deadline to January 30.",
+        "The Marlin beta deadline was moved to January 30.",
+    ],
+)
+def test_a_deadline_that_we_move_is_moved(text: str) -> None:
+    (found,) = extract(text, time=datetime(2026, 11, 10, 10, tzinfo=UTC))
+    assert (found.subject, found.predicate, found.value) == ("Marlin beta", "deadline", "2027-01-30")

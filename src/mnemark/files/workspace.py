@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from mnemark.errors import ReadOnlyError
+from mnemark.errors import ReadOnlyError, UsageError
 from mnemark.files import listing, secrets
 from mnemark.files.config import Config
 from mnemark.files.journal import Journal
@@ -37,6 +37,8 @@ class Workspace:
         self.readonly = readonly
         self.wrote: Callable[[str, int], None] = _nobody_follows
         """Called with the path and the new size of a log that this process wrote to."""
+        self.closed = False
+        """Whether nothing may be written any more."""
         self.changed: Callable[[], None] = _nobody_listens
         """Called when this process changed a file."""
 
@@ -63,6 +65,11 @@ class Workspace:
         return ["", *listing.scopes(self.root)]
 
     def check_writable(self, action: str) -> None:
-        """Raise ReadOnlyError, with the action ("remember"), where the workspace is open for reading only."""
+        """Raise ReadOnlyError, with the action ("remember"), where the workspace is open for reading only.
+
+        After it was closed, raise UsageError.
+        """
+        if self.closed:
+            raise UsageError("this memory is closed; open it again")
         if self.readonly:
             raise ReadOnlyError(f"this memory is open for reading only; open it for writing to {action}")

@@ -6,6 +6,7 @@ These modules are imported on first use, so that a search does not load code tha
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -77,6 +78,9 @@ class Memory(OpenWorkspace):
             NotFoundError: `readonly`, and there is no such folder.
             ReadOnlyError: the folder cannot be written.
         """
+        given: Any = path
+        if not isinstance(given, str | PathLike) or given == "":
+            raise UsageError(f"give the folder of the memory, not {given!r}; '.' is the current one")
         root = Path(path).expanduser().absolute()
         if not root.is_dir():
             if root.exists():

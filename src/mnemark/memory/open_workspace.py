@@ -165,3 +165,4 @@ class OpenWorkspace(PlainWorkspace):
             self.reading.release()
         self.searcher.close()
         self.state.close()
+        self.closed = True

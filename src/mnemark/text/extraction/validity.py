@@ -65,7 +65,13 @@ _SHIFTS: Final = lazy_pattern(
     rf"(?i)^\s*(?:to|until)\s$|^\s*(?:[\w\s']{{0,24}}\s)?{_SHIFT} (?:to|until)\s$|^[^，,。？?]{{0,16}}{_MOVED_ZH}了?\s*$"
 )
 """Stands between the date before and the new one."""
-_FROM_TO: Final = lazy_pattern(rf"(?i)\b({_SHIFT}) from [^,]{{2,40}}? to (?=[\w])")
+_DUE_MOVED: Final = lazy_pattern(
+    rf"(?i)^(?:(?:and|also|btw|actually|update)[,:]? )*(?:we|they|I|the team)(?: have| has|'ve)?(?: just| already)? {_SHIFT} (?:the |our |my )?"
+    r"(?:(?P<of>[\w-]+(?: [\w-]+){0,2}?)(?:'s)? )?(?P<p>deadline|due date|release date|launch date|release|launch)(?: back| forward| up| out)? (?:to|until) ?\x01"
+)
+_FROM_TO: Final = lazy_pattern(
+    rf"(?i)\b({_SHIFT}(?: (?:the|our|my) [\w '-]{{2,40}}?)?) from [^,]{{2,40}}? to (?=[\w])"
+)
 """The old and the new date, which would be read as a range."""
 _EITHER: Final = lazy_pattern(r"(?i)\bor\b|或|还是")
 _WEEKDAY: Final = lazy_pattern(
@@ -162,6 +168,9 @@ def _due(marked: str, tail: str) -> Found | None:
         return Found(
             what, "deadline" if match["p"].lower() in {"deadline", "due date"} else "release date", ""
         )
+    if (match := _DUE_MOVED.match(marked)) and (len(tail) < 16 or _GOES_ON.match(tail)):
+        predicate = "deadline" if match["p"].lower() in {"deadline", "due date"} else "release date"
+        return Found(match["of"] or "project", predicate, "")
     if match := _DUE_ZH.match(marked):
         predicate = "截止日期" if match["p"] in {"截止日期", "截止时间", "期限"} else "发布日期"
         return Found(_OUR_OWN.sub("", match["of"] or "") or "project", predicate, "")

@@ -119,7 +119,7 @@ _CHATTER: Final = frozenset(
         "passionate dream memory moment pic photo picture image bye busy safe grace share support care "
         "file output context comment message text word page name result list data value type code tool "
         "summary conversation assistant user claude ai model review implement implementation update change fix "
-        "new old big small little long short first second third last next right left true false real actual "
+        "new old big small little long longer anymore short first second third last next right left true false real actual "
         "address create observation improvement fit allow key concept rush "
         "able ready available important different specific current similar additional following various several"
     ).split()
