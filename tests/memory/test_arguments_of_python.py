@@ -40,12 +40,6 @@ def test_turns_are_turns_and_their_times_are_times(tmp_path: Path) -> None:
         assert [turn.content for turn in session.last()] == ["hello"]
 
 
-def test_why_shows_the_clock_of_the_workspace(tmp_path: Path) -> None:
-    with Memory.open(tmp_path, config={"embedder": "none", "timezone": "Asia/Shanghai"}) as memory:
-        fact = memory.remember("city", "Porto", since="2026-03-01")
-        assert memory.why(fact.id).time.endswith("+08:00")
-
-
 @pytest.mark.parametrize("folder", ["", None, 3])
 def test_a_memory_has_a_folder(folder: Any) -> None:
     with pytest.raises(UsageError, match="give the folder of the memory"):

@@ -21,11 +21,15 @@ age self 年龄
 gender self 性别
 nationality self 国籍
 height self 身高
+blood type self 血型
+zodiac self 星座/生肖
+aliases self 别名
 personality self 性格
 phone self 电话
 email self 邮箱
 language self 首选语言
 religion beliefs 信仰
+beliefs beliefs 信念
 marital status people 婚姻状况
 spouse people 配偶
 children people 孩子
@@ -36,6 +40,7 @@ relation people 关系
 pets pets 宠物
 city home 城市
 country home 国家
+region home 省份
 address home 地址
 hometown home 家乡
 timezone home 时区
@@ -77,16 +82,19 @@ favorite singer tastes 最喜欢的歌手
 favorite band tastes 最喜欢的乐队
 favorite sport leisure 最喜欢的运动
 hobbies leisure 爱好
+sports leisure 运动
 habits habits 习惯
 languages skills 会说的语言
 skills skills 技能
 instruments skills 乐器
 possessions possessions 物品
+purchases possessions 买过的东西
 car possessions 车
 plans plans 计划
 goal plans 目标
 appointments plans 预约
 editor tools 编辑器
+tools tools 工具
 shell tools 终端
 os tools 操作系统
 browser tools 浏览器

@@ -4,12 +4,14 @@ import itertools
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from mnemark.interfaces.output import BOLD, CYAN, DIM, RED, YELLOW, out, safe, safe_line, say, style
+from mnemark.text.dates.clock import local
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Problem
 
@@ -50,6 +52,14 @@ def hits(found: "Recall", query: str, *, explain: bool = False) -> None:
 def minute(time: str) -> str:
     """Return an ISO time cut to the minute, or a date unchanged."""
     return time[:16].replace("T", " ")
+
+
+def on_clock(time: str, zone: tzinfo | None) -> str:
+    """Return an ISO time as a zone's clock shows it; a date, and what is no time, as it is."""
+    try:
+        return local(datetime.fromisoformat(time), zone).isoformat() if "T" in time else time
+    except ValueError:
+        return time
 
 
 def shortened(text: str, most: int) -> str:

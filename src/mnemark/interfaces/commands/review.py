@@ -9,6 +9,8 @@ from mnemark.interfaces import options, output, render, workspace
 from mnemark.interfaces.commands.facts import row
 
 if TYPE_CHECKING:
+    from datetime import tzinfo
+
     from mnemark.memory.memory import Memory
     from mnemark.memory.review.explain import Found, Why
     from mnemark.memory.review.review import Waiting
@@ -139,7 +141,7 @@ def why(
     root = workspace.locate(workspace_)
     opener = workspace.as_it_is if workspace.is_empty(root) else workspace.followed
     with opener(root) as (memory, late):
-        found = memory.why(ref, query)
+        found, zone = memory.why(ref, query), memory.now().tzinfo
     for reason in late:
         output.say(reason)
     if json:
@@ -147,11 +149,11 @@ def why(
 
         output.out_json({**asdict(found), "history": [row(fact) for fact in found.history]})
         return
-    for line in _lines(found):
+    for line in _lines(found, zone):
         output.out(output.safe(line))
 
 
-def _lines(found: "Why") -> list[str]:
+def _lines(found: "Why", zone: "tzinfo | None") -> list[str]:
     lines = [
         found.text,
         f"  {found.kind} {found.ref}",
@@ -162,7 +164,7 @@ def _lines(found: "Why") -> list[str]:
         if found.entry
         else []
     )
-    lines += [f"  learned: {render.minute(found.time)}"] if found.time else []
+    lines += [f"  learned: {render.minute(render.on_clock(found.time, zone))}"] if found.time else []
     lines += [f"  session: {found.session}"] if found.session else []
     lines += [f"  waiting for review: {found.waits}"] if found.waits else []
     lines += ["  forgotten or undone: searches do not return it"] if found.hidden else []

@@ -1,7 +1,7 @@
 """Explain where a passage or fact came from, and why a query found it or not."""
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime, tzinfo
+from datetime import datetime
 from typing import Any, Final
 
 import msgspec
@@ -10,7 +10,6 @@ from mnemark.errors import NotFoundError
 from mnemark.facts.files import REVIEW
 from mnemark.facts.model import Fact, refs_in
 from mnemark.facts.store import FactStore
-from mnemark.facts.timeline import when
 from mnemark.files import jsonl, layout, names
 from mnemark.files.journal import FOLDER, JournalEntry
 from mnemark.files.layout import in_scope
@@ -20,7 +19,6 @@ from mnemark.memory.curation.generated import behind
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.retrieval.read import read_ref
 from mnemark.text.choices import text_given
-from mnemark.text.dates.clock import local
 from mnemark.text.quoting.fence import visible
 from mnemark.text.words.segment import index_terms
 from mnemark.text.words.stopwords import content_terms
@@ -150,7 +148,7 @@ def _of_fact(ws: OpenWorkspace, known: FactStore, fact: Fact) -> Why:
         ref=review if fact.review else fact.ref or fact.path, id=fact.id,
         kind="proposal" if fact.review else "fact", text=str(fact), origin=fact.origin,
         session=next((path for one in texts if (path := _session(one.ref))), ""),
-        time=_on_clock(fact.recorded or fact.since, known.zone), waits=waits, hidden=hidden, sources=texts,
+        time=fact.recorded or fact.since, waits=waits, hidden=hidden, sources=texts,
         history=tuple(reversed(held)), confirmations=tuple(one for one in lines if one.kind == "confirm"),
         journal=tuple(lines),
     )  # fmt: skip
@@ -175,12 +173,6 @@ def _is_about(entry: JournalEntry, identifier: str) -> bool:
 
 def _time(time: datetime | None) -> str:
     return time.isoformat(timespec="seconds") if time is not None else ""
-
-
-def _on_clock(time: str, zone: tzinfo) -> str:
-    """Return a time as the clock of the workspace shows it; a date, and what is no time, as it is."""
-    found = when(time, zone) if len(time) > len("2026-01-01") else None
-    return time if found is None else _time(local(found, zone))
 
 
 def _session(ref: str) -> str:
