@@ -383,7 +383,7 @@ def test_an_import_goes_on_beside_the_page_which_says_how_far_it_is(here: Runnin
     root, source = tmp_path / "agent", tmp_path / "messages.jsonl"
     root.mkdir()
     turn = '{"role": "user", "content": "The zebra of message %d."}\n'
-    source.write_text("".join(turn % number for number in range(20_000)), "utf-8")
+    source.write_text("".join(turn % number for number in range(60_000)), "utf-8")
     browser = Browser(here, root)
     fields = browser.page("import").forms("import")[-1]
     asked = {**fields, "format": "jsonl", "path": str(source)}
@@ -398,7 +398,7 @@ def test_an_import_goes_on_beside_the_page_which_says_how_far_it_is(here: Runnin
         seen.append(page.text)
     assert "Importing …" in seen[0]
     assert any(re.search(r"role=.status.><span>\d[^<]* turns", text) for text in seen)
-    assert re.search(r"20.000 turns", page.text)
+    assert re.search(r"60.000 turns", page.text)
 
 
 def test_an_import_beside_another_is_refused_and_not_dropped(tmp_path: Path) -> None:
