@@ -25,8 +25,7 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
 
     Those that measure processor time are run with `-n logical`.
     """
-    count = os.cpu_count() or 1
-    return 2 * count if config.option.numprocesses == "auto" else count
+    return 2 * (os.cpu_count() or 1) if config.option.numprocesses == "auto" else None
 
 
 MEASURES = re.compile(r"\b(?:perf_counter|process_time)\b|monotonic\(\)|\.kill\(")

@@ -55,3 +55,13 @@ def test_a_closed_memory_writes_nothing(tmp_path: Path) -> None:
             write()
     with Memory.open(tmp_path, config={"embedder": "none"}) as again:
         assert list(again.facts()) == []
+
+
+def test_turns_and_tags_of_a_generator_are_kept(tmp_path: Path) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        session = memory.session("a")
+        turns: Any = (session.turn("user", said) for said in ("one", "two"))
+        session.add_many(turns)
+        assert [turn.content for turn in session.last()] == ["one", "two"]
+        tags: Any = (tag for tag in ("home", "north"))
+        assert memory.remember("city", "Porto", tags=tags).tags == ("home", "north")

@@ -150,8 +150,6 @@ def _fact_of(store: FactStore, now: datetime, arguments: Mapping[str, Any] | New
         raise UsageError(f"wrong argument for a fact: {error}") from None
     for name in ("subject", "predicate", "value"):
         text_given(getattr(given, name), f"the {name} of a fact")
-    if isinstance(given.tags, str) or not all(isinstance(tag, str) for tag in given.tags):
-        raise UsageError(f"the tags of a fact must be a list of texts, not {given.tags!r}")
     scope, origin = _checked_scope(given.scope), one_of(given.origin, ORIGINS, "origin")
     recorded = now.isoformat()
     since = moment(given.since, "since", now)
@@ -169,7 +167,7 @@ def _fact_of(store: FactStore, now: datetime, arguments: Mapping[str, Any] | New
         importance=_share(given.importance, "importance"),
         confidence=own,
         priority=one_of(given.priority, PRIORITIES, "priority") if given.priority else "",
-        tags=tuple(filter(None, (_redacted(store, tag).replace(",", " ") for tag in given.tags))),
+        tags=tuple(filter(None, (_redacted(store, tag).replace(",", " ") for tag in _tags(given.tags)))),
         source=_redacted(store, given.source or ""),
         scope=scope,
     )
@@ -192,6 +190,13 @@ def _redacted_value(rules: Rules, predicate: str, value: str) -> str:
 
 def _redacted(store: FactStore, text: str) -> str:
     return clean(redact(strip_fences(text), store.rules).text)
+
+
+def _tags(given: Iterable[str]) -> tuple[str, ...]:
+    tags = tuple(given)
+    if isinstance(given, str) or not all(isinstance(tag, str) for tag in tags):
+        raise UsageError(f"the tags of a fact must be a list of texts, not {given!r}")
+    return tags
 
 
 def _share(number: float | None, name: str) -> float | None:

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from mnemark._version import __version__
 from mnemark.interfaces.web.at import At
 from mnemark.interfaces.web.words import UNTRUSTED
+from mnemark.text.dates.clock import local
 from mnemark.text.quoting.fence import revealed, visible
 
 _HERE: Final = Path(__file__).parent
@@ -69,7 +70,7 @@ def moment(time: str, at: At) -> datetime | None:
         found = datetime.fromisoformat(time)
     except ValueError:
         return None
-    return found.replace(tzinfo=at.now.tzinfo) if found.tzinfo is None else found.astimezone(at.now.tzinfo)
+    return local(found, at.now.tzinfo)
 
 
 def when(time: object, at: At) -> Markup | str:

@@ -62,9 +62,10 @@ class Recorder:
     def add_many(self, turns: Sequence[Turn]) -> list[Turn]:
         """Record turns with one write and one `fsync`: all of them, or none."""
         self.ws.check_writable("add turns")
-        if not all(isinstance(turn, Turn) for turn in turns):
+        new = list(turns)
+        if not all(isinstance(turn, Turn) for turn in new):
             raise UsageError("give turns as `session.turn(role, content)` returns them")
-        placed = self.log.place([self.ws.redact(turn) for turn in turns])
+        placed = self.log.place([self.ws.redact(turn) for turn in new])
         self.recent.extend(placed)
         if placed:
             self.ws.wrote(self.path, placed[-1].end)

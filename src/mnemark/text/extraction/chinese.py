@@ -129,11 +129,16 @@ _NO_PLACE_OF_WORK: Final = lazy_pattern(
 _ASKS: Final = "(?:现在|目前)*(?:是|在|为|改成了?|换成了?|变成了?|改为了?|换到了?)"
 
 
+def _is_no_workplace(name: str) -> bool:
+    """Return whether a name is that of a place or a part of one; 阿里 only ends as such names do."""
+    return _NO_PLACE_OF_WORK.search(name) is not None and not re.fullmatch(FIRMS, name)
+
+
 def _work_place(match: re.Match[str], clause: Clause) -> list[Found]:
     """Read an employer without a suffix like 公司, if the turn is an introduction or about a new job."""
     value = match["v"]
     told = re.search("换工作|跳槽|入职|我(?:的名字)?叫|我是", clause.turn)
-    return [Found("user", "employer", value)] if told and not _NO_PLACE_OF_WORK.search(value) else []
+    return [Found("user", "employer", value)] if told and not _is_no_workplace(value) else []
 
 
 def _team(match: re.Match[str], _: Clause) -> list[Found]:
@@ -170,7 +175,7 @@ def _server(match: re.Match[str], _: Clause) -> list[Found]:
 RULES: Final[tuple[Rule, ...]] = (
     _rule(rf"(?:你?可以|请|以后|就|直接)*叫我\s*(?P<v>[老小阿]{HAN}{{1,2}}|{HAN}{{2,3}}(?=就|即|吧)|[A-Z]\w*)(?:就行|就好|就可以|即可|就行了|吧)*", slot("user", "nickname"), importance=0.8),
     _rule(rf"我(?:刚|刚刚|已经|上周|上个月|最近|今年)?(?:跳槽|入职)(?:到|去|了)?了?\s*(?P<v>(?!一家|某|新){HAN}{{1,10}}(?:{ORGANISATIONS})|[A-Z]\w+)了?", slot("user", "employer"), importance=0.8, dated=True),
-    _rule(rf"我(?:刚|刚刚|已经|最近)?(?:跳槽|入职)(?:到了?|去了?|了)\s*(?P<v>(?!一家|某|新|公司|单位|手续){HAN}{{2,6}}?)了?", lambda m, _: [] if _NO_PLACE_OF_WORK.search(m["v"]) and not re.fullmatch(FIRMS, m["v"]) else [Found("user", "employer", m["v"])], importance=0.8, dated=True),
+    _rule(rf"我(?:刚|刚刚|已经|最近)?(?:跳槽|入职)(?:到了?|去了?|了)\s*(?P<v>(?!一家|某|新|公司|单位|手续){HAN}{{2,6}}?)了?", lambda m, _: [] if _is_no_workplace(m["v"]) else [Found("user", "employer", m["v"])], importance=0.8, dated=True),
     _rule(rf"我{_NOW}在\s*(?P<v>{HAN}{{2,6}})\s*(?:工作|上班|任职|就职)", _work_place, importance=0.8, dated=True),
     _rule(rf"我{_NOW}在\s*(?P<v>{HAN}{{1,6}}?(?:组|团队|部门|部))(?:工作|上班)?", _team, importance=0.6, dated=True),
     _rule(rf"我的?(?:直属|新|直接)*(?:经理|上司|老板|主管|领导)(?:现在)*(?:是|叫|名叫|换成了?)\s*(?P<v>{PERSON})了?", slot("user", "manager"), importance=0.7, dated=True),

@@ -312,7 +312,7 @@ def _candidate(
         kind = "preference"
     coming = fact.predicate in {"decisions", "plans", "goals"} and not fact.over
     # "In December" is when a plan is to come true, not since when it is one.
-    begun = rule is not None and rule.dated and fact.predicate not in {"plans", "goals"}
+    begun = rule is not None and rule.dated and (fact.predicate == "decisions" or not coming)
     since = valid_since(fact, sentence.blotted, time) if begun else time
     return Candidate(
         subject=fact.subject,

@@ -67,7 +67,7 @@ _SHIFTS: Final = lazy_pattern(
 """Stands between the date before and the new one."""
 _DUE_MOVED: Final = lazy_pattern(
     rf"(?i)^(?:(?:and|also|btw|actually|update)[,:]? )*(?:we|they|I|the team)(?: have| has|'ve)?(?: just| already)? {_SHIFT} (?:the |our |my )?"
-    r"(?:(?P<of>[\w-]+(?: [\w-]+){0,2}?)(?:'s)? )?(?P<p>deadline|due date|release date|launch date|release|launch)(?: back| forward| up| out)? (?:to|until) ?\x01"
+    r"(?:(?P<of0>[\w-]+(?: [\w-]+){0,2}?)(?:'s)? )?(?P<p>deadline|due date|release date|launch date|release|launch)(?: back| forward| up| out)? (?:to|until) ?\x01"
 )
 _FROM_TO: Final = lazy_pattern(
     rf"(?i)\b({_SHIFT}(?: (?:the|our|my) [\w '-]{{2,40}}?)?) from [^,]{{2,40}}? to (?=[\w])"
@@ -163,14 +163,10 @@ _OUR_OWN: Final = lazy_pattern(r"^(?:我们|咱们?|本项目|这个项目|项�
 
 def _due(marked: str, tail: str) -> Found | None:
     """Read what a date, marked in the sentence, is the deadline or release date of; its value is left out."""
-    if (match := _DUE.match(marked)) and (len(tail) < 16 or _GOES_ON.match(tail)):
-        what = match["of"] or match["of0"] or "project"
-        return Found(
-            what, "deadline" if match["p"].lower() in {"deadline", "due date"} else "release date", ""
-        )
-    if (match := _DUE_MOVED.match(marked)) and (len(tail) < 16 or _GOES_ON.match(tail)):
+    match = _DUE.match(marked) or _DUE_MOVED.match(marked)
+    if match and (len(tail) < 16 or _GOES_ON.match(tail)):
         predicate = "deadline" if match["p"].lower() in {"deadline", "due date"} else "release date"
-        return Found(match["of"] or "project", predicate, "")
+        return Found(match.groupdict().get("of") or match["of0"] or "project", predicate, "")
     if match := _DUE_ZH.match(marked):
         predicate = "截止日期" if match["p"] in {"截止日期", "截止时间", "期限"} else "发布日期"
         return Found(_OUR_OWN.sub("", match["of"] or "") or "project", predicate, "")
