@@ -15,6 +15,7 @@ from mnemark.files import listing, secrets
 from mnemark.files.config import Config
 from mnemark.files.journal import Journal
 from mnemark.text.dates.clock import local, local_now
+from mnemark.text.quoting.notices import turn_without_notices
 from mnemark.text.redaction.redact import Rules
 from mnemark.types import Turn
 
@@ -49,8 +50,9 @@ class Workspace:
         return msgspec.structs.replace(rules, emails=self.config.redact_emails)
 
     def redact(self, turn: Turn) -> Turn:
-        """Return a turn as it is written: secrets and private passages redacted, its time on our clock."""
-        return msgspec.structs.replace(secrets.redacted_turn(turn, self.rules), time=self.local(turn.time))
+        """Return a turn as it is written: without notices of agents, redacted, its time on our clock."""
+        clean = secrets.redacted_turn(turn_without_notices(turn), self.rules)
+        return msgspec.structs.replace(clean, time=self.local(turn.time))
 
     def now(self) -> datetime:
         """Return the time now in the configured zone, or this machine's."""

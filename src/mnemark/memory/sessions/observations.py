@@ -130,7 +130,7 @@ def _payload(
 ) -> dict[str, Json]:  # fmt: skip
     outcome = outcome_of(result, error)
     raw = Turn(
-        id="", time=datetime.now(UTC), role="tool", content=without_recalled(text_of(result)),
+        id="", time=datetime.now(UTC), role="tool", origin="tool", content=without_recalled(text_of(result)),
         tool_calls=[{"arguments": arguments}],
         meta={"tool": tool, "error": error or "", "reason": outcome.reason},
     )  # fmt: skip

@@ -82,5 +82,6 @@ def places_of(word: str, plain: str) -> Iterator[int]:
 
 
 def _stands_alone(word: str, at: int, plain: str) -> bool:
-    """Return whether no Latin letter stands beside a word; Chinese may."""
-    return plain[max(0, at - 1) : at] not in LATIN and plain[at + len(word) : at + len(word) + 1] not in LATIN
+    """Return whether no Latin letter stands beside a word; Chinese may. "@ai" is not "@ai-sdk/provider"."""
+    before, after = plain[max(0, at - 1) : at], plain[at + len(word) : at + len(word) + 1]
+    return before not in LATIN and after not in LATIN and not (word[0] == "@" and after in {"-", "/"})
