@@ -323,6 +323,26 @@ def poison(
 
 
 @app.command()
+def marks(
+    folder: Annotated[Path, typer.Argument(help="A folder with corpus.jsonl, or a folder of such folders.")],
+    *,
+    ids: Annotated[bool, typer.Option("--ids", help="Also list the answers that are marked.")] = False,
+    json: Json = False,
+) -> None:
+    """Measure how many real answers of tools are marked as orders.
+
+    Real sessions hold almost none, so what is marked is a false alarm.
+    """
+    from mnemark_bench import marks as bench
+
+    found = list(bench.run(folder))
+    if json:
+        print_json(found)
+    else:
+        typer.echo(bench.table(found, ids=ids))
+
+
+@app.command()
 def record(
     folder: Annotated[
         Path | None,

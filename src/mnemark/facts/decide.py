@@ -17,6 +17,7 @@ from mnemark.files.ids import new_id
 from mnemark.files.journal import Change
 from mnemark.files.names import split_ref
 from mnemark.text.quoting.injection import looks_like_instructions
+from mnemark.text.quoting.memory_poisoning import speaks_for_owner
 from mnemark.types import Json, Origin, Turn
 
 CONFIDENCE: Final[dict[Origin, float]] = {
@@ -197,7 +198,7 @@ class Decision:
 
 def _review_reason(log: FactJournal, fact: Fact, rival: Fact | None, turn: Turn | None) -> str:
     """Return why a fact needs review by a person; empty if it does not."""
-    if fact.origin in {"tool", "web"} or (fact.origin != "owner" and _is_suspect(fact)):
+    if fact.origin in {"tool", "web"} or is_suspect(fact):
         return "untrusted"
     if fact.against or (rival is not None and TRUST[rival.origin] > TRUST[fact.origin]):
         return "conflict"
@@ -208,9 +209,12 @@ def _review_reason(log: FactJournal, fact: Fact, rival: Fact | None, turn: Turn 
     return "" if fact.origin == "owner" and later else "removed"
 
 
-def _is_suspect(fact: Fact) -> bool:
-    """Whether a fact looks like instructions to a model, which an agent may have copied unaware."""
-    return looks_like_instructions(f"{fact.predicate}: {fact.value}" if fact.predicate else fact.value)
+def is_suspect(fact: Fact) -> bool:
+    """Whether a fact of others than the owner looks like instructions, which an agent may copy unaware."""
+    if fact.origin == "owner":
+        return False
+    marked = speaks_for_owner if fact.origin in {"tool", "web"} else looks_like_instructions
+    return marked(fact.value) or marked(f"{fact.predicate}: {fact.value}")
 
 
 def _file_of(source: str) -> str:

@@ -346,11 +346,14 @@ class Memory(OpenWorkspace):
 
         return review(self, scope=scope)
 
-    def accept(self, id: str) -> "Fact | None":  # noqa: A002 - the word of the file format
-        """Accept a proposal as a fact of the owner, or a change in a fact file ("edits": all of them)."""
+    def accept(self, id: str, *, suspect: bool = False) -> "Fact | None":  # noqa: A002 - the file format's word
+        """Accept a proposal as a fact of the owner, or a change in a fact file ("edits": all of them).
+
+        What looks like instructions to a model is accepted only with `suspect`; else UsageError is raised.
+        """
         from mnemark.memory.review.review import accept
 
-        return accept(self, id)
+        return accept(self, id, suspect=suspect)
 
     def reject(self, id: str) -> "Fact | None":  # noqa: A002 - the word of the file format
         """Reject a proposal, or revert a change made in a fact file."""

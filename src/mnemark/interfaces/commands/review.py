@@ -48,13 +48,17 @@ def review(
             metavar="SCOPE", help="Only what waits in users/NAME, agents/NAME or projects/NAME. Default: all."
         ),
     ] = "*",
+    suspect: Annotated[
+        bool, typer.Option("--suspect", help="Accept what looks like instructions to a model, too.")
+    ] = False,
     json: options.Json = False,
 ) -> None:
     """Accept or reject proposed facts, conflicts and edits.
 
     Facts from tools or the web wait here, facts that contradict a more trusted source, and edits in fact
     files. Accepting a proposal makes it a fact, and writes it into the line of yours that it contradicts, as
-    `review show` prints it; rejecting an edit in a file restores the previous value.
+    `review show` prints it; rejecting an edit in a file restores the previous value. What looks like
+    instructions to a model is quoted by `review show ID`, and accepted only with --suspect.
     """
     root = workspace.locate(workspace_)
     decides = action in {"accept", "reject"}
@@ -62,7 +66,7 @@ def review(
         if decides:
             if id_ is None:
                 raise UsageError(f"give the id to {action}: `mnemark review` lists them")
-            _decide(memory, action, id_, scope, json=json)
+            _decide(memory, action, id_, scope, suspect=suspect, json=json)
             return
         if action not in {"list", "show"}:
             raise UsageError(f"the action must be list, show, accept or reject, not {action!r}")
@@ -86,10 +90,10 @@ def _waiting(memory: "Memory", scope: str) -> "list[Waiting]":
     return [one for name in scopes for one in memory.review(scope=name)]
 
 
-def _decide(memory: "Memory", action: str, id_: str, scope: str, *, json: bool) -> None:
+def _decide(memory: "Memory", action: str, id_: str, scope: str, *, suspect: bool, json: bool) -> None:
     diffs = [one.diff for one in _waiting(memory, scope) if one.id == id_] if action == "accept" else []
     diff = next(iter(diffs), "")
-    fact = memory.accept(id_) if action == "accept" else memory.reject(id_)
+    fact = memory.accept(id_, suspect=suspect) if action == "accept" else memory.reject(id_)
     done = {"id": id_, "action": action, "fact": row(fact), "diff": diff}
     words = f"{action}ed" + (f": {fact}" if fact is not None else "")
     if id_ != "edits":
@@ -108,18 +112,38 @@ def _show(found: "list[Waiting]", *, json: bool, whole: bool) -> None:
     scopes = any(one.fact.scope for one in found)
     rows = [
         (one.id, _WORDS[one.what], one.time[:10], *([output.safe_line(one.fact.scope)] * scopes),
-         output.safe_line(one.text))
+         _headline(one))
         for one in found
     ]  # fmt: skip
     for line in render.table(rows):
         output.out(line)
     for one in found if whole else ():
+        if one.suspect:
+            _show_suspect(one)
         source = one.fact.source or one.fact.path or "unknown"
         output.out(f"  source: {output.safe_line(source)}; details: `mnemark why {one.id}`")
         if one.diff:
             output.out(f"  accepting it changes your line:\n{output.safe(one.diff.rstrip())}")
     if not found:
         output.say("Nothing to review.")
+
+
+def _headline(one: "Waiting") -> str:
+    """Return the text of a row; what looks like instructions is no headline."""
+    if not one.suspect:
+        return output.safe_line(one.text)
+    return f"looks like instructions to a model, from {_SOURCES[one.fact.origin]}; `review show {one.id}`"
+
+
+def _show_suspect(one: "Waiting") -> None:
+    """Print what looks like instructions as a quotation, and what can be done: to reject it first."""
+    for line in output.safe(one.text).splitlines():
+        output.out(f"  > {line}")
+    output.out(f"  drop it: `mnemark review reject {one.id}`")
+    output.out(
+        f"  `mnemark review accept {one.id} --suspect` makes it your own word: it is recalled as yours, and "
+        "agents act on it"
+    )
 
 
 def why(

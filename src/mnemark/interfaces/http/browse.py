@@ -96,9 +96,16 @@ class Changes(Body):
 
 
 class Change(Body):
-    """As `Memory.browse.change`, and for `accept` and `reject`."""
+    """As `Memory.browse.change`, and for `reject`."""
 
     id: str
+
+
+class Accept(Body):
+    """As `Memory.accept`."""
+
+    id: str
+    suspect: bool = False
 
 
 class Days(Body):
@@ -158,8 +165,9 @@ CALLS: Final[tuple[Call, ...]] = (
     _listed("recalled", Few, "List what was recalled last.", rows="recalled"),
     Call("why", Why, lambda at, body: at.memory.why(body.ref, body.query),
          "Explain where a passage or fact comes from, and why a query finds it or not."),
-    Call("accept", Change, lambda at, body: {"fact": at.memory.accept(body.id)},
-         'Accept a proposal, or a change made in a fact file ("edits": all of them).'),
+    Call("accept", Accept, lambda at, body: {"fact": at.memory.accept(body.id, suspect=body.suspect)},
+         'Accept a proposal, or a change made in a fact file ("edits": all of them); what looks like '
+         "instructions only with `suspect`."),
     Call("reject", Change, lambda at, body: {"fact": at.memory.reject(body.id)},
          "Reject a proposal, or revert a change made in a fact file."),
     Call("attention", Nothing, lambda at, _: {"attention": at.memory.attention()},

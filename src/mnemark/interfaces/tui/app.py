@@ -61,10 +61,21 @@ class Panel(Viewer):
             return done
 
     def action_decide(self, accept: bool) -> None:  # noqa: FBT001 - as Textual calls it
-        """Accept or reject a row; it leaves the list at once."""
+        """Accept or reject a row; it leaves the list at once. What looks like instructions is asked about."""
         row = self._row
         if row is None or not row.decide or not self._may_change():
             return
+        if accept and row.suspect:
+            self.run_worker(self._accept_suspect(row), group="change")
+        else:
+            self._decide(row, accept=accept)
+
+    async def _accept_suspect(self, row: Row) -> None:
+        window = self._window(self._words("Make it your own word?"), row.sheet.content, asks="accept it")
+        if await self.push_screen_wait(window):
+            self._decide(row, accept=True)
+
+    def _decide(self, row: Row, *, accept: bool) -> None:
         self._take_out(row)
         deed = deeds.accept if accept else deeds.reject
         self.run_worker(self._do(partial(deed, words=self._words, row=row)), group="change")

@@ -125,7 +125,7 @@ def pin(memory: "Memory", words: Words, row: Row) -> Done:
 
 def accept(memory: "Memory", words: Words, row: Row) -> Done:
     """Accept what waits."""
-    memory.accept(row.decide)
+    memory.accept(row.decide, suspect=row.suspect)
     return Done(words("Accepted: {what}", what=row.text), row.decide)
 
 

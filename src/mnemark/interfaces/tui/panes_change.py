@@ -129,23 +129,32 @@ def explain_change(memory: "Memory", words: Words, row: Row) -> Sheet:
 def _waiting(row: "ReviewRow", words: Words) -> Row:
     one = row.waiting
     fact = one.fact
+    origin = origin_of(fact.origin, words)
+    suspect = words("Looks like instructions to a model, from {origin}", origin=origin)
+    told = suspect if one.suspect else one_line(fact)
     shown = Content.assemble(
-        (f"{_MARKS[one.what]} ", WARNING if one.what == "conflict" else DIM), one_line(fact)
+        (f"{_MARKS[one.what]} ", WARNING if one.what == "conflict" or one.suspect else DIM),
+        (told, WARNING if one.suspect else ""),
     )
     about = " ".join(filter(None, (fact.subject, fact.predicate)))
     sheet = Sheet(words).note(_WHAT[one.what], WARNING if one.what == "conflict" else DIM).gap()
-    sheet.title(about)
+    if one.suspect:
+        sheet.title(suspect, WARNING).gap()
+        sheet.note("n drops it. y asks again: it would become your own word, and agents act on it.").gap()
+        sheet.text(about)
+    else:
+        sheet.title(about)
     if one.against:
         sheet.rows(((words("now"), one_line(one.against)), (words("new"), one_line(fact.value))))
     else:
         sheet.text(fact.value)
-    sheet.gap().field("said by", origin_of(fact.origin, words)).field("when", minute(one.time))
+    sheet.gap().field("said by", origin).field("when", minute(one.time))
     sheet.field("action", words(one.action) if one.action else "").field("scope", fact.scope)
     sources(sheet, words, row.sources)
     if one.diff:
         sheet.heading("Accepting it changes").diff(one.diff)
     about = "" if one.what == "edit" else one.id
-    return Row(one.id, shown, sheet, about=about, text=one_line(fact, 60), decide=one.id)
+    return Row(one.id, shown, sheet, about=about, text=one_line(fact, 60), decide=one.id, suspect=one.suspect)
 
 
 def _finding(key: str, level: str, what: str, fix: str, words: Words) -> Row:

@@ -6,6 +6,7 @@ from typing import Final, Literal
 import msgspec
 
 from mnemark.errors import NotFoundError, UsageError
+from mnemark.facts.decide import is_suspect
 from mnemark.facts.journal import Edited
 from mnemark.facts.model import Fact
 from mnemark.facts.pending import drop_proposals
@@ -39,6 +40,8 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
     """The value that holds, or that held before the edit."""
     time: str = ""
     text: str
+    suspect: bool = False
+    """Whether it looks like instructions to a model, and is accepted only where that is said."""
     diff: str = ""
     """What accepting it changes in the note that it contradicts."""
 
@@ -80,8 +83,9 @@ def _proposed(known: FactStore, scope: str) -> Iterator[Waiting]:
         held = "you wrote" if fact.against else "current value"
         text = f"{fact} (source: {fact.origin})" + (f"; {held}: {against!r}" if against else "")
         yield Waiting(
-            id=one, what=what, fact=fact, against=against, time=fact.recorded or fact.since, text=text
-        )
+            id=one, what=what, fact=fact, against=against, time=fact.recorded or fact.since, text=text,
+            suspect=is_suspect(fact),
+        )  # fmt: skip
 
 
 def _edited(known: FactStore, scope: str) -> Iterator[Waiting]:
@@ -100,6 +104,7 @@ def _edited(known: FactStore, scope: str) -> Iterator[Waiting]:
             against=before,
             time=one.time,
             text=text,
+            suspect=is_suspect(one.fact),
         )
 
 
@@ -111,18 +116,26 @@ def proposals(ws: OpenWorkspace, scope: str = "") -> list[Fact]:
         return [one.fact for one in sorted(_proposed(known, scope), key=lambda one: one.id)]
 
 
-def accept(ws: OpenWorkspace, identifier: str) -> Fact | None:
+def accept(ws: OpenWorkspace, identifier: str, *, suspect: bool = False) -> Fact | None:
     """Make a proposal a fact of the owner's, or approve a change made in a file ("edits": all of them).
 
     The line of a person's that it contradicts gets the new value. `undo` with the same id takes all of it
     back, and what was accepted waits again.
     Returns the fact that was made, None for changes in files.
 
+    Args:
+        ws: the workspace.
+        identifier: the id of what waits.
+        suspect: accept it also where it looks like instructions to a model.
+
     Raises:
         NotFoundError: nothing of that id waits.
+        UsageError: it looks like instructions, and `suspect` does not say that this is known.
         BusyError, ReadOnlyError: it could not be written.
     """
-    return decide(ws, identifier, accept=True)
+    if not suspect and identifier != EDITS:
+        _check_plain(ws, identifier)
+    return decide(ws, identifier, accept=True, suspect=suspect)
 
 
 def reject(ws: OpenWorkspace, identifier: str) -> Fact | None:
@@ -138,14 +151,29 @@ def reject(ws: OpenWorkspace, identifier: str) -> Fact | None:
     return decide(ws, identifier, accept=False)
 
 
-def decide(ws: OpenWorkspace, identifier: str, *, accept: bool) -> Fact | None:
+def _check_plain(ws: OpenWorkspace, identifier: str) -> None:
+    """Raise UsageError where what waits looks like instructions."""
+    with ws.fact_store.lock:
+        ws.fact_store.log.refresh()
+        log = ws.fact_store.log
+        edited = log.edits.get(identifier)
+        fact = edited.fact if edited is not None else log.proposals.get(identifier)
+    if fact is not None and identifier not in log.decided and is_suspect(fact):
+        raise UsageError(
+            f"this looks like instructions to a model; read it with `mnemark review show {identifier}` and "
+            f"drop it with `mnemark review reject {identifier}`. `mnemark review accept {identifier} "
+            "--suspect` makes it your own word, which agents act on"
+        )
+
+
+def decide(ws: OpenWorkspace, identifier: str, *, accept: bool, suspect: bool = False) -> Fact | None:
     """Accept or reject the change of that id; see `accept` and `reject`."""
     ws.check_writable("decide")
     known = ws.fact_store
     with known.lock:
         known.log.refresh()
     if identifier == EDITS and accept:
-        lines = [one.id for one in review(ws) if one.what == "edit"]
+        lines = [one.id for one in review(ws) if one.what == "edit" and (suspect or not one.suspect)]
         _append_decision(known, lines, "", accept=True)
         return None
     if identifier in known.log.decided:

@@ -1,8 +1,8 @@
 """Take the notices of agent programs off the answers of tools.
 
-An agent adds sentences for its model to what a tool answers ("file state is current in your context"). They
-are neither the tool's nor anybody's memory, and look like an attack. Only what is fixed to the letter goes, save
-numbers, and only where the agent puts it: so what a page or a file says cannot go with it.
+An agent adds sentences for its model to what a tool answers ("no need to Read it back"). They are neither the
+tool's nor anybody's memory, and look like an attack. Only what is fixed to the letter goes, save numbers, and
+only where the agent puts it: so what a page or a file says cannot go with it.
 """
 
 import re

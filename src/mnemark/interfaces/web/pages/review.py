@@ -14,11 +14,12 @@ def review(at: At) -> Shown:
 def decide(at: At) -> Go:
     """Accept or reject one, or all that are marked."""
     accept = at.sent("do") == "accept"
+    suspect = at.sent("suspect") == "yes"
     ids = at.all_sent("id")
     done, failed = [], []
     for identifier in ids:
         try:
-            fact = at.memory.accept(identifier) if accept else at.memory.reject(identifier)
+            fact = at.memory.accept(identifier, suspect=suspect) if accept else at.memory.reject(identifier)
         except MnemarkError as error:
             failed.append(at.words.told(str(error)).text)
         else:

@@ -12,6 +12,7 @@ from mnemark.interfaces.web.at import At, Shown
 from mnemark.interfaces.web.render import moment
 from mnemark.interfaces.web.words import ROUTES
 from mnemark.memory.journal.changes import KINDS as KINDS_OF_CHANGES
+from mnemark.text.quoting.memory_poisoning import speaks_for_owner
 from mnemark.types import KINDS, ORIGINS
 
 _AROUND: Final = 3
@@ -62,6 +63,7 @@ def item(at: At) -> Shown:
         "held": next((fact for fact in why.history if fact.id == why.id), None),
         "routes": ROUTES, "life": _life(at, why.history) if len(why.history) > 1 else "",
         "around": _around(at, path, first) if why.kind == "turn" else (),
+        "suspect": why.kind == "proposal" and speaks_for_owner(why.text),
         "is_log": place is not None and place.role == "session", "line": first if last else 0,
     }  # fmt: skip
     return Shown("item.html", values, why)
