@@ -1,8 +1,8 @@
 """What share of the real answers of tools is marked as an order or a claim, which is almost always false.
 
-The folder holds sets (`corpus.jsonl`, as for `bench retrieval`; `queries.jsonl` is not read). Counted are units
-of the role "tool", as they are recorded. Each set is counted in two halves, by a hash of the session: rules are
-written with one in sight and reported for both.
+The folder holds sets (`corpus.jsonl`, as for `bench retrieval`; `queries.jsonl` is not read). Units of the
+role "tool" are counted, as they are recorded, in two halves by a hash of the session: rules are written with
+one in sight and reported for both.
 """
 
 from collections.abc import Iterator
