@@ -36,14 +36,15 @@ _ENGLISH: Final = (
     # A manual's "keep in mind that …" is for its readers; for a memory it says what about whom.
     (r"\b(?:memori[sz]e|keep in mind|bear in mind|don't forget|do not forget|"
      r"remember)\b[^.\n]{0,60}\b(?:user|owner|"
-     r"my|the assistant|always|never|whenever|from now)\b"),
+     r"my|the assistant|always|never|whenever|from now|tokens?|keys?|passwords?|credentials?|secrets?|"
+     r"invoices?|payments?|paid|bank|approved?|trusted)\b"),
     (r"\bnote to (?:self|memory|(?:the |your |this )?(?:ai|assistant|agent|model|bot))\b|"
      r"\b(?:long[- ]term|persistent) memory\s?[:,]"),
-    (r"\b(?:from now on|henceforth)\b[^.\n]{0,30}\b(?:always|never|only|you must|you will|you are|use|run|"
-     r"reply|answer|"
-     r"respond|treat|trust|recommend|every)\b|\b(?:in (?:all )?future sessions|for all (?:future|"
-     r"later) (?:sessions|"
+    (r"\b(?:from now on|henceforth|in (?:all )?future sessions|for all (?:future|later) (?:sessions|"
      r"chats))\b"),
+    (r"\b(?:add|save|store|put|commit|write|append)(?: this| that| the following| it)? (?:to|in|into) "
+     r"(?:your )?memory\s?:|(?:^|[.!:;] ?)(?:write|append|add|save) (?:this |the following )?(?:to|into) "
+     r"(?:agents|claude|gemini|qwen)\.md\b|>> ?\S{0,100}\b(?:agents|claude|gemini|qwen)\.md\b"),
     (r"\b(?:update|add|save|store|write|append|edit|overwrite|record|commit|put|insert|keep|"
      r"persist)\b[^.\n]{0,30}"
      r"\b(?:(?:your|its|long[- ]term|persistent|the (?:user|owner|assistant|agent|model|ai)'s) (?:memory|"
@@ -54,16 +55,19 @@ _ENGLISH: Final = (
      rf"\*\*\* \w+ file:) \S*{_CURATED}|{_CURATED}[^\n]{{0,8}}\n[+-]"),
     r"mnemark:(?:begin|end)|\bmnemark (?:remember|add|forget|undo|review|trust|erase)\b",
     (r"\b(?:rule|policy|preference|instruction|important)\s?[:,][^.\n]{0,60}\b(?:always|never|every)\b|"
-     r"\b(?:rule|policy|preference|instruction)\s?[:,][^.\n]{0,60}\b(?:must|all)\b"),
+     r"\b(?:rule|policy|preference|instruction)\s?[:,][^.\n]{0,60}\b(?:must|all)\b|"
+     r"\bimportant\s?[:,][^.\n]{0,60}\bmust (?:send|post|forward|upload|e-?mail|pay|trust|approve)\b"),
     (r"(?:^|[.!:;\n] ?)(?:please )?(?:always|never) (?:use|run|reply|answer|respond|say|send|trust|"
      r"recommend|approve|"
      r"commit|ask|write|call|install|follow|obey)\b"),
     (r"(?:^|[.!?:;#>*-] ?)(?:(?:a )?note |messages? |instructions? )?(?:for|to|dear|attention) (?:all |"
      r"any |the )?"
      r"(?:ai|llm|language model)s?(?: agents?| assistants?)?(?: reading|\s?[:,!])|"
+     r"(?:^|[.!;] ?)(?:ai|llm) (?:agents?|assistants?)\s?[:,]|"
      r"\b(?:ai|llm) (?:agents?|assistants?) (?:must|should|shall|have to|need to|reading)\b"),
-    (r"\b(?:you|always|only) obey\b|(?:^|[.!:;,] ?)obey\b|"
-     r"\b(?:user|owner) trusts\b|(?:^|[.!:;] ?)trust \w+(?: as| always| fully| completely|[.!,]|$)|"
+    (r"\b(?:you|always|only|agents?|assistants?|models?) obey\b|(?:^|[.!:;,] ?)obey\b|"
+     r"\b(?:user|owner) trusts\b|(?:^|[.!:;] ?)trust (?:[^\n]{0,40} as\b|\w+(?: always| fully| completely|"
+     r"[.!,]|$))|"
      r"\btrusted (?:vendor|supplier|contact|partner)\b|\boutside the quotation|\bspeaks? for the owner|"
      r"\bis the administrator\b"),
     (r"^(?:human|assistant)\s?: ?(?:\S+ ){2}\S|"
@@ -75,7 +79,7 @@ _CHINESE: Final = (
      r"上班))|"
      "已经?(?:改|搬|换|跳槽|升级|迁)|不再(?:喜欢|用|住)|住在|喜欢|偏好(?!设置)|搬到|跳槽|总是|"
      "从[^。,\n]{1,16}(?:换|升级|搬|改)到|"
-     "叫|希望(?:你|助手|所有|每)|没有过敏|的?(?:新|工作|常用|银行|首选)?(?:邮箱|城市|姓名|名字|地址|地点|"
+     "叫|希望(?:你|助手|所有|每|把|将)|没有过敏|的?(?:新|工作|常用|银行|首选)?(?:邮箱|城市|姓名|名字|地址|地点|"
      "住址|电话|公司|雇主|"
      "生日|编辑器|账户|过敏|语言|职业|手机)[^。,\n]{0,8}(?:是(?!否)|为(?!空)|已经?(?:改|换|变|搬)|改成|"
      "换成|变更|:|@|在))"),
@@ -83,15 +87,15 @@ _CHINESE: Final = (
      r"永远|每次|一律|都[用寄发])|"
      r"记一下|(?:切记|牢记|别忘|不要忘)[^。\n]{0,8}(?:用户|主人|以后|今后|凡是|总是|永远|每次|一律)"),
     (r"(?:写入|写进|更新|添加|保存|存入|加入|加到|修改|记录|存)[^。\n]{0,10}(?:(?:你的|您的|助手的|长期|"
-     r"永久)记忆|记忆里|你的偏好|"
+     r"永久)记忆|(?:到|入|进)记忆|记忆里|你的偏好|"
      r"(?:user|memory|soul)\.md)"),
     (r"(?:^|[。!;:,\n\"'“(])(?:从今以后|从今往后|从今|以后|今后|从现在(?:开始|起)?|往后|"
      r"此后)[^。\n]{0,12}(?:都|一律|总是|每次|凡是|必须|只)"),
     (r"(?:规则|规定|政策|重要|偏好|注意)\s?[:,][^。\n]{0,30}(?:永远|总是|一律)|"
-     r"(?:规则|规定)\s?[:,] ?(?:不要|只|必须|先)"),
+     r"(?:规则|规定)\s?[:,] ?(?:不要|只|必须|先)|必须(?:发送?|上传|转|寄|付)[^。\n]{0,6}到"),
     (r"(?:^|[。!:,;\n] ?)请?(?:永远|一律|总是)(?:不要|别|要|用|使用|批准|相信|推荐|服从|回答|回复|先)|"
      r"一律(?:批准|相信|推荐)"),
-    (r"(?:服从|听从|遵从)(?!规则|规定|法律|安排|指引)\S|(?:请|要|必须|应|只)(?:信任|相信)\S|引用(?:之外|"
+    (r"(?:服从|听从|遵从)(?!规则|规定|法律|安排|指引)\S|(?:请|要|必须|应|只)(?:信任|相信)\S|(?:^|[。!:,;\n])(?:信任|相信)\S|引用(?:之外|"
      r"结束)|代表主人|新的主人|"
      "^系统(?:消息)?[:,]\\S|事实更新"),
     r"(?:ai ?助手|ai|助手|语言模型|大模型)(?:你)?[,:]?(?:请|必须|应当|读到)",
@@ -100,6 +104,8 @@ _FORGED: Final = (
     # An entry of ours, with what only an entry has: who said it.
     (r"\borigin\b[\"']?\s?[:=]\s?[\"']?(?:owner|agent)\b|来源\s?[=:]\s?(?:主人|用户|机主)|"
      r"<!--[^>\n]{0,40}\b(?:id: ?01[0-9a-z]{10,}|type: ?(?:fact|rule|preference)\b|trigger:)"),
+    (r"^\s?[-*+] \*\*(?:city|employer|home|birthday|allergy|(?:payment|bank) account)\*\*\s?:|"
+     r"<!--[^>\n]{0,120}\b(?:(?:tell|ask|inform|warn) the user|assistant|ignore)\b"),
     r"\"kind\"\s?:\s?\"remember\"",
     (r"mnemark-recall|(?:<|&lt;|\\u003c)\s?/\s?(?:tool|function)_?(?:results?|calls?|response)\s?(?:>|&gt;|"
      r"\\u003e)|"
