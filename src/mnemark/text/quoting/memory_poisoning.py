@@ -17,8 +17,9 @@ from mnemark.text.words.normalize import normalize
 
 _CONDITIONS: Final = ("if", "when", "once", "whether", "until", "unless", "where", "what")
 _WHO: Final = (
-    "".join(rf"(?<!\b{word} {article})" for word in _CONDITIONS for article in ("", "the ", "a "))
-    + r"\b(?:user|owner|customer|human)"
+    r"\b(?=user|owner|customer|human)"
+    + "".join(rf"(?<!\b{word} {article})" for word in _CONDITIONS for article in ("", "the ", "a "))
+    + "(?:user|owner|customer|human)"
 )
 """Who a text makes a claim about; "if the user always …" is a condition of a manual, no claim."""
 _ABOUT: Final = (
