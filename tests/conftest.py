@@ -2,9 +2,11 @@
 
 import ast
 import gc
+import json
 import os
 import re
 import sys
+import tempfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -86,7 +88,14 @@ def no_collection_in_deep_recursion(request: pytest.FixtureRequest) -> Iterator[
 
 @pytest.fixture(autouse=True, scope="session")
 def no_configuration_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Tests, and the programs that they start, read no configuration of whoever runs them."""
+    """Tests, and the programs that they start, use no configuration and no state of whoever runs them.
+
+    It trusts the folders that they make, as if each had been made by `init`; see `tests/files/test_trust.py`.
+    """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MNEMARK_CONFIG", str(tmp_path_factory.mktemp("user") / "config.toml"))
+        path = tmp_path_factory.mktemp("user") / "config.toml"
+        made = [str(tmp_path_factory.getbasetemp()), tempfile.gettempdir()]
+        path.write_text(f"trusted = {json.dumps(made)}\n", "utf-8")
+        patch.setenv("MNEMARK_CONFIG", str(path))
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield

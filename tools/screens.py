@@ -36,7 +36,7 @@ _START_SECONDS = 30.0
 def fill(root: Path) -> None:
     """Copy the sample workspace, with some conversations of the last days and facts that wait for review."""
     demo.copy(root)
-    with Memory.open(root) as memory:
+    with Memory.open(root, trusted=True) as memory:
         now = memory.now()
         for days, user, answer in (
             (

@@ -15,7 +15,7 @@ from mnemark import Memory
 from mnemark.agent import daemon, upkeep
 from mnemark.agent.hook import background, cold
 from mnemark.agent.hook.event import parse_call
-from mnemark.files import layout, platform
+from mnemark.files import platform, private
 from mnemark.text.quoting.fence import all_fenced
 
 LEXICAL = {"embedder": "none"}
@@ -35,7 +35,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def seen(root: Path, *, days: float) -> None:
-    mark = layout.private_folder(root) / upkeep.MARK
+    mark = private.private_folder(root) / upkeep.MARK
     mark.write_bytes(b"")
     os.utime(mark, (time.time() - days * 86_400,) * 2)
 

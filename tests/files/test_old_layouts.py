@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mnemark import Memory
 from mnemark.errors import NotFoundError
-from mnemark.files import layout
+from mnemark.files import new_workspace
 from mnemark.files.old_layouts import FACTS, MARKER, Step, detect, migrate, target_of, unread
 from mnemark.files.old_memories import fact_bullets
 from mnemark.files.scan import scan
@@ -124,7 +124,7 @@ def test_layouts_are_told_apart(tmp_path: Path, openakita: Path) -> None:
     )
     claw = fill(tmp_path / "c", {"MEMORY.md": "x", "memory/2026-02-11.md": "x", "SOUL.md": "x"})
     assert kind(claw) == ("openclaw", True)
-    layout.init(claw)
+    new_workspace.init(claw)
     assert kind(claw) is None  # it is ours now
 
 
@@ -147,7 +147,7 @@ def test_an_openclaw_workspace_opens_as_it_is(tmp_path: Path) -> None:
 
 def test_openakita_comes_over_whole(tmp_path: Path, openakita: Path) -> None:
     target = tmp_path / "w"
-    layout.init(target)
+    new_workspace.init(target)
     before = snapshot(openakita)
     steps = migrate(openakita, target)
 
@@ -353,7 +353,7 @@ def test_where_openakitas_files_belong(path: str, target: str | None) -> None:
 
 
 def test_what_waits_to_be_imported_is_told_until_it_is(openakita: Path, tmp_path: Path) -> None:
-    layout.init(openakita)
+    new_workspace.init(openakita)
     told = unread(openakita)
     assert told is not None
     assert told.path == "data/memory/memories.json"

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from mnemark.errors import ConfigError
-from mnemark.files import user_config
+from mnemark.files import trust, user_config
 from mnemark.files.config import load, load_reported
 from mnemark.files.user_config import LLMConfig
 from mnemark.net import check_host
@@ -21,6 +21,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def root(tmp_path: Path) -> Path:
     folder = tmp_path / "workspace"
     folder.mkdir()
+    trust.trust(folder)
     return folder
 
 

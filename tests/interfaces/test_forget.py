@@ -10,6 +10,7 @@ NOTE = "# Day\n\n- 10:00 the blue heron stood in the garden pond\n- 11:00 午饭
 
 @pytest.fixture
 def note(shell: Shell) -> Shell:
+    shell.write("mnemark.toml", "")
     shell.write("MEMORY.md", "# Memory\n")
     shell.write("memory/2026-02-13.md", NOTE)
     return shell

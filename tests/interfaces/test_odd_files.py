@@ -92,7 +92,7 @@ def test_status_and_sync_say_which_workspaces_are_left_out(shell: Shell) -> None
     assert "choose it with -w" in refused.err
 
 
-def test_a_search_in_a_folder_of_another_workspace_says_that_it_makes_one(
+def test_a_search_in_a_folder_of_another_workspace_takes_nothing_from_it(
     shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shell("init")
@@ -101,6 +101,9 @@ def test_a_search_in_a_folder_of_another_workspace_says_that_it_makes_one(
     assert "notes/MEMORY.md" in shell("search", "swordfish").out  # a MEMORY.md alone makes no workspace
     assert not (shell.folder / "notes/.mnemark").exists()
     made = shell("search", "swordfish", "-w", str(shell.folder / "notes"))
-    assert "is now a separate workspace" in made.err
+    assert "MEMORY.md" in made.out
     monkeypatch.chdir(tmp_path)
+    assert json.loads(shell("status", "-w", str(shell.folder), "--json").out)["inner"] == []
+    made = shell("init", str(shell.folder / "notes"))
+    assert "is now a separate workspace" in made.err
     assert json.loads(shell("status", "-w", str(shell.folder), "--json").out)["inner"] == ["notes"]

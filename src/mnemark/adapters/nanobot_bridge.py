@@ -201,14 +201,14 @@ class Bridge:
     def _open(self, *, mounted: bool) -> "Memory":
         from mnemark.memory.memory import Memory
 
-        memory = Memory.open(self.root)
+        memory = Memory.open(self.root, trusted=True)  # the settings of nanobot name it
         folder = self.home / "memory"
         if not mounted or not folder.is_dir() or MOUNT in memory.config.mounts:
             return memory
         # nanobot puts these files into each prompt itself, so only tools search them.
         mounts = {**memory.config.mounts, MOUNT: str(folder)}
         memory.close()
-        return Memory.open(self.root, config={"mounts": mounts})
+        return Memory.open(self.root, config={"mounts": mounts}, trusted=True)
 
     def _start_opening(self) -> None:
         """Start a thread that opens and loads the workspace."""

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final
 from mnemark.agent import daemon
 from mnemark.errors import BusyError, IntegrityError, MnemarkError
 from mnemark.facts.plain_workspace import PlainWorkspace
-from mnemark.files import layout, platform
+from mnemark.files import platform
+from mnemark.files.private import private, private_folder
 
 if TYPE_CHECKING:
     from mnemark.memory.consolidation.report import Report
@@ -48,7 +49,7 @@ def is_due(memory: PlainWorkspace, now: datetime | None = None) -> bool:
     if at is None or memory.readonly or not (memory.root / "journal").is_dir():
         return False
     try:
-        return (memory.root / layout.PRIVATE / MARK).stat().st_mtime < at.timestamp()
+        return (private(memory.root) / MARK).stat().st_mtime < at.timestamp()
     except OSError:
         with suppress(OSError, MnemarkError):
             _mark(memory.root, now)
@@ -71,7 +72,7 @@ def keep_up(memory: "Memory", now: datetime | None = None) -> bool:
     now = now or memory.now()
     if not is_due(memory, now):
         return False
-    folder = layout.private_folder(memory.root)
+    folder = private_folder(memory.root)
     try:
         with platform.locked(folder / _LOCK, os.O_RDWR | os.O_CREAT, timeout=0.0):
             if not is_due(memory, now):
@@ -119,7 +120,7 @@ def _tell(folder: Path, line: str) -> None:
 
 def take_news(root: Path) -> str:
     """Return the lines about the last upkeep, once; empty where there are none."""
-    place = root / layout.PRIVATE / NEWS
+    place = private(root) / NEWS
     try:
         lines = platform.content(place).decode()
         platform.FS.unlink(place)
@@ -141,6 +142,6 @@ def _line(report: "Report") -> str:
 
 
 def _mark(root: Path, now: datetime) -> None:
-    place = layout.private_folder(root) / MARK
+    place = private_folder(root) / MARK
     platform.write_private(place, b"")
     os.utime(place, (now.timestamp(), now.timestamp()))

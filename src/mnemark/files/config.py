@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Meta
 
 from mnemark.errors import ConfigError, UsageError
-from mnemark.files import layout, platform, user_config
+from mnemark.files import layout, platform, trust, user_config
 from mnemark.files.disk_errors import shortage
 from mnemark.files.user_config import NAMES, LLMConfig, trusted
 from mnemark.text import toml
@@ -34,6 +34,15 @@ _FORMS = {
 _NO_PROGRAM = (
     "[llm] is ignored: a folder's settings never start a program, as whoever copied the folder has not "
     "chosen them; to use one, put the table into your own {}"
+)
+_HARMLESS = frozenset(
+    {"timezone", "ignore", "passage_tokens", "redact_emails", "observe", "projects", "preset"}
+    | {"recall_hits", "brief_tokens"}
+)
+"""Settings that hold in a folder that its user does not trust: they start, send, open and slow nothing."""
+_UNTRUSTED = (
+    "ignored, as this folder was not made here: {}. Look at the file, then trust the folder: "
+    "`mnemark trust {}`"
 )
 _SHOWN = 60  # characters of a wrong value that a message shows
 
@@ -142,6 +151,9 @@ def load_reported(root: Path) -> Loaded:
     """Load the configuration as `load` does, with the problems of `config.json`, `[llm]` and `[mounts]`."""
     foreign, problems = _read_foreign(root / FOREIGN)
     settings = foreign | _read_own(root / layout.CONFIG)
+    if not trust.is_trusted(root):
+        settings, refused = _harmless(root, settings)
+        problems += refused
     own = user_config.load()
     if "mounts" in settings:
         settings["mounts"], refused = trusted(root, settings["mounts"], own)
@@ -152,6 +164,22 @@ def load_reported(root: Path) -> Loaded:
     if "llm" not in settings and own.llm is not None:
         settings["llm"] = own.llm
     return Loaded(Config(**settings), tuple(problems))
+
+
+def withheld(root: Path) -> list[str]:
+    """Return the names of a folder's settings that hold only if its user trusts it, sorted."""
+    settings = _read_foreign(root / FOREIGN)[0] | _read_own(root / layout.CONFIG)
+    return sorted(settings.keys() - _HARMLESS)
+
+
+def _harmless(root: Path, settings: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
+    """Return the settings that hold in a folder that nobody trusts, and the problem that names the others."""
+    from shlex import quote  # few need it
+
+    ignored = ", ".join(sorted(settings.keys() - _HARMLESS))
+    reason = _UNTRUSTED.format(ignored, quote(layout.shown(str(root))))
+    kept = {name: value for name, value in settings.items() if name in _HARMLESS}
+    return kept, [Problem(layout.CONFIG, reason, skipped=False)] if ignored else []
 
 
 def _read_own(path: Path) -> dict[str, Any]:

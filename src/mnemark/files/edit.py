@@ -22,6 +22,7 @@ from mnemark.files.edit_records import FOLDER, Edit, EditRecords, Findings, Text
 from mnemark.files.ids import is_id, new_id
 from mnemark.files.listing import walk
 from mnemark.files.locks import workspace_lock
+from mnemark.files.private import private
 from mnemark.types import Problem
 
 QUIET = 1.0
@@ -104,7 +105,7 @@ def settle(root: Path, *, quiet: float = QUIET, timeout: float = 0.0) -> list[Pr
     time. Returns the conflict copies that were made.
     """
     base = Path(os.path.realpath(root))
-    if not (base / FOLDER).is_dir():
+    if not (private(base) / FOLDER).is_dir():
         return []
     try:
         with translate_os_errors(base), workspace_lock(base, timeout):

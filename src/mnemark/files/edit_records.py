@@ -23,10 +23,12 @@ import msgspec
 from mnemark.files import jsonl, platform
 from mnemark.files.ids import time_of
 from mnemark.files.merge import lacks, merge3
+from mnemark.files.private import private
 from mnemark.hashes import blake2b
 from mnemark.text.lazy_pattern import lazy_pattern
 
-FOLDER = ".mnemark/displaced"
+FOLDER = "displaced"
+"""Folder of the records in `.mnemark`."""
 _KEY = lazy_pattern("[0-9a-f]{16}")
 MOST_TRIES = 3
 """Maximum number of times a lost edit is restored."""
@@ -81,7 +83,7 @@ class EditRecords:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.folder = root / FOLDER
+        self.folder = private(root) / FOLDER
 
     def of(self, path: str) -> list[Edit]:
         """Load the records of one file, oldest first; interrupted edits are settled on the way."""

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from mnemark.errors import UsageError
-from mnemark.files import jsonl, layout, listing, names, platform
+from mnemark.files import jsonl, layout, listing, names, platform, trust
 from mnemark.files.disk_errors import is_no_file, unread
 from mnemark.files.ids import LENGTH, new_id, time_of
 from mnemark.types import ORIGINS, Json, Origin, Problem
@@ -126,7 +126,16 @@ class Journal:
                 elif problems is not None and record:
                     reason = f"line {line.number} is not a valid change: it needs a kind and an id"
                     problems.append(Problem(f"{FOLDER}/{name}", reason, skipped=False))
-        return [found[identifier] for identifier in sorted(found)]
+        return list(self.heard(found[identifier] for identifier in sorted(found)))
+
+    def heard(self, entries: Iterable[JournalEntry]) -> Iterable[JournalEntry]:
+        """Return changes with the origin that they are believed to have; see `trust.heard_as`."""
+        return entries if trust.is_trusted(self.root) else map(self._heard, entries)
+
+    def _heard(self, entry: JournalEntry) -> JournalEntry:
+        origin = trust.heard_as(self.root, entry.change.origin)
+        change = msgspec.structs.replace(entry.change, origin=origin)
+        return msgspec.structs.replace(entry, change=change)
 
     def naming(self, identifier: str) -> list[JournalEntry]:
         """Return the changes in whose line an id stands, in the order of their ids, each once."""
@@ -136,7 +145,7 @@ class Journal:
                 data = _whole_lines(platform.content(path))
                 for entry in _naming(path.name, data, wanted):
                     found.setdefault(entry.change.id, entry)
-        return [found[one] for one in sorted(found)]
+        return list(self.heard(found[one] for one in sorted(found)))
 
     def feed(self, *kinds: str, past: bool = True) -> "Feed":
         """Follow the lines of some kinds: all of them, or those that come after the first `take`."""
@@ -167,7 +176,7 @@ class Journal:
         ]
         last = data.rfind(b"\n", 0, -1) + 1
         found = _id_of(data[last:])
-        return entries, f"{start + last} {found}" if found else mark
+        return list(self.heard(entries)), f"{start + last} {found}" if found else mark
 
     def hand_on(self, feed: "Feed") -> tuple[bool, Iterable[JournalEntry]]:
         """Read new lines for all feeds, and return those for this one; see `Feed.take`."""
@@ -254,7 +263,8 @@ class Feed:
 
         Many are decoded one at a time: go through them once.
         """
-        return self.journal.hand_on(self)
+        rewritten, entries = self.journal.hand_on(self)
+        return rewritten, self.journal.heard(entries)
 
 
 def _is_rewritten(state: platform.Identity | None, inode: int, size: int) -> bool:

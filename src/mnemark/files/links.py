@@ -11,6 +11,7 @@ from pathlib import Path
 
 from mnemark.errors import UsageError
 from mnemark.files import layout, platform
+from mnemark.files.private import check_private, own_link
 
 _OF_A_SCOPE = ("sessions", "sessions/archive", "journal", "memory", *layout.UNDER_MEMORY, "personas")
 _READ_EACH_TIME = ("sessions", "journal", "memory", "memory/facts")
@@ -20,18 +21,18 @@ _FILES = ("", "/vectors", "/displaced", "/compiled", "/mounts")
 
 def check(root: Path) -> None:
     """Raise UsageError for a workspace in which a folder that mnemark uses is a link out."""
-    layout.check_private(root)
+    check_private(root)
     base = os.fspath(root)
     for folder in _FILES:
         for name in _links_in(f"{base}/{layout.PRIVATE}{folder}"):
-            raise layout.own_link(root, f"{layout.PRIVATE}{folder}/{name}")
+            raise own_link(root, f"{layout.PRIVATE}{folder}/{name}")
     for place in _places(base):
         _refuse_if_out(root, place)
 
 
 def check_again(root: Path) -> None:
     """Check the folders that each question reads again, in some 20 µs: a sync may bring a link."""
-    layout.check_private(root)
+    check_private(root)
     for name in _READ_EACH_TIME:
         if platform.is_link(f"{os.fspath(root)}/{name}"):
             _refuse_if_out(root, name)

@@ -8,6 +8,7 @@ from typing import Final
 
 from mnemark.files import layout, links, names, platform
 from mnemark.files.disk_errors import translate_os_errors
+from mnemark.files.private import private_folder
 from mnemark.files.projects import FILE, FOLDER, path_line, scope_of
 
 _LOCK: Final = "projects.lock"
@@ -30,7 +31,7 @@ def new_scope(root: Path, repository: str) -> str:
         MnemarkError: the folder cannot be written; see `translate_os_errors`.
         UsageError: it is a link that leads out of the workspace, or a workspace of its own.
     """
-    folder = layout.private_folder(root)
+    folder = private_folder(root)
     with platform.locked(folder / _LOCK, os.O_RDWR | os.O_CREAT, timeout=_SECONDS):
         if scope := scope_of(root, repository):
             return scope

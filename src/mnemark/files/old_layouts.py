@@ -20,6 +20,7 @@ import msgspec
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.files import jsonl, layout, names, platform
 from mnemark.files.disk_errors import translate_os_errors
+from mnemark.files.new_workspace import MEMORY_TEXT
 from mnemark.files.old_memories import fact_bullets
 from mnemark.files.reading import digest
 from mnemark.files.scan import scan
@@ -275,7 +276,7 @@ class _Migration:
             if there == data:
                 self.steps.append(Step("same", path, name))
                 break
-            untouched = there == layout.MEMORY_TEXT.encode()  # as `init` left it
+            untouched = there == MEMORY_TEXT.encode()  # as `init` left it
             if there is None or untouched:
                 reason = "" if name == target else f"{target} has other words"
                 self.steps.append(Step("copy", path, name, reason))

@@ -162,7 +162,7 @@ class _Walk:
         suffixes = layout.suffixes(prefix.rstrip("/"))
         with os.scandir(f"{self.base}{prefix}") as listed:
             found = list(listed)
-        if prefix and any(item.name in layout.MARKS for item in found):
+        if prefix and layout.has_marks({item.name for item in found}):
             self.found.inner.append(layout.shown(prefix.rstrip("/")))
             return []
         folders = []

@@ -14,8 +14,9 @@ from urllib.parse import quote
 import msgspec
 
 from mnemark.errors import IntegrityError, ReadOnlyError
-from mnemark.files import jsonl, layout, platform
+from mnemark.files import jsonl, platform
 from mnemark.files.disk_errors import translate_os_errors
+from mnemark.files.private import private, private_folder
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction.names import strength
 from mnemark.text.redaction.redact import DEFAULT, Rules, redact
@@ -127,10 +128,10 @@ def salt(root: Path, *, readonly: bool = False) -> bytes:
         IntegrityError: the file is damaged.
         MnemarkError: it cannot be written, for example because the disk is full.
     """
-    if readonly and not (root / layout.PRIVATE / SALT_FILE).exists():
+    if readonly and not (private(root) / SALT_FILE).exists():
         return os.urandom(_SALT_BYTES)
     try:
-        path = layout.private_folder(root) / SALT_FILE
+        path = private_folder(root) / SALT_FILE
     except ReadOnlyError:
         return os.urandom(_SALT_BYTES)
     if not path.exists():

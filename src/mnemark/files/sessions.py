@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from mnemark.errors import IntegrityError
-from mnemark.files import jsonl, listing, names, platform
+from mnemark.files import jsonl, listing, names, platform, trust
 from mnemark.files.ids import new_id
 from mnemark.files.turns import created, decode_turn, encode_turn, header_id
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -143,7 +143,7 @@ class SessionLog:
             turn = decode_turn(record, line, undated)
             if turn is not None and turn.id != before:
                 before = turn.id
-                yield Placed(line.offset, line.number, turn, line.end)
+                yield Placed(line.offset, line.number, self._heard(turn), line.end)
 
     def erased(self) -> frozenset[str]:
         """Return the ids of erased turns, which must not be imported again."""
@@ -165,10 +165,14 @@ class SessionLog:
             number = jsonl.count_lines(self.path, offset) + 1 if not record.get("id") else 0
             turn = decode_turn(record, jsonl.Line(offset, number, data, 0), undated)
             if turn is not None and not (found and found[-1].id == turn.id):
-                found.append(turn)
+                found.append(self._heard(turn))
             if len(found) == count:
                 break
         return found[::-1]
+
+    def _heard(self, turn: Turn) -> Turn:
+        origin = trust.heard_as(self.root, turn.origin)
+        return turn if origin == turn.origin else msgspec.structs.replace(turn, origin=origin)
 
     def _undated(self) -> datetime | None:
         """Return the time for turns without one: when the session began, or the file last changed."""

@@ -73,6 +73,8 @@ class UserConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Hosts that texts and keys may be sent to."""
     llm: LLMConfig | None = None
     """The model of all workspaces that name none."""
+    trusted: tuple[str, ...] = ()
+    """Folders that are trusted as if they were made here (see `trust`), with all folders in them."""
     mounts: dict[str, dict[str, MountConfig | bool]] = {}
     """By workspace, the folders to search with it, by name; false for one that the user refused."""
 
@@ -104,7 +106,9 @@ def load() -> UserConfig:
         return UserConfig()
     except msgspec.ValidationError as error:
         names = ", ".join(field.name for field in msgspec.structs.fields(LLMConfig))
-        raise ConfigError(f"{place}: {error}; it may have hosts, mounts, and under [llm] {names}") from error
+        raise ConfigError(
+            f"{place}: {error}; it may have hosts, trusted, mounts, and under [llm] {names}"
+        ) from error
     except (ValueError, OSError) as error:
         raise ConfigError(f"{place} cannot be read: {error}. Correct the file, or move it away.") from error
 

@@ -13,8 +13,8 @@ import apsw
 import msgspec
 
 from mnemark.errors import IntegrityError, NewerFormatError, ReadOnlyError
-from mnemark.files.layout import PRIVATE, private_folder
 from mnemark.files.locks import workspace_lock
+from mnemark.files.private import private, private_folder
 from mnemark.index import schema
 from mnemark.index.connections import Connections
 
@@ -135,7 +135,7 @@ class State:
 
     def __init__(self, root: Path, *, readonly: bool = False) -> None:
         self.root = root
-        self.path = root / PRIVATE / NAME
+        self.path = private(root) / NAME
         self.readonly = readonly
         self.problem = ""
         """Why the file was created again; empty if it was not."""

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from mnemark.errors import BusyError, MnemarkError
-from mnemark.files import layout, platform
+from mnemark.files import platform
+from mnemark.files.private import private
 from mnemark.memory.open_workspace import OpenWorkspace
 
 _SWEEP_SECONDS: Final = 60.0
@@ -23,7 +24,7 @@ def before_sync(ws: OpenWorkspace) -> list[str]:
     failed: list[str] = []
     if ws.last_sweep.passed() > _SWEEP_SECONDS:
         ws.last_sweep.mark()
-        inside = [Path(folder) for folder, _, _ in os.walk(ws.root / layout.PRIVATE)]
+        inside = [Path(folder) for folder, _, _ in os.walk(private(ws.root))]
         for folder in (*inside, ws.root.parent):  # where backups are made
             platform.sweep_folder(folder)
     if (ws.root / "journal").is_dir():

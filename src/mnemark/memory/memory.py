@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from mnemark.embed.base import Embedder
 from mnemark.errors import MnemarkError, NotFoundError, ReadOnlyError, UsageError
-from mnemark.files import links
+from mnemark.files import links, trust
 from mnemark.files.config import Config, load
 from mnemark.files.disk_errors import tells_os_errors
 from mnemark.files.platform import make_folder
@@ -62,6 +62,7 @@ class Memory(OpenWorkspace):
         readonly: bool = False,
         embedder: Embedder | None = None,
         model: "LLM | Callable[[Sequence[Message]], str] | None" = None,
+        trusted: bool = False,
     ) -> Self:
         """Open the folder at `path`; it is created if missing.
 
@@ -72,6 +73,8 @@ class Memory(OpenWorkspace):
             embedder: used instead of the configured one.
             model: the agent's language model, used instead of the configured one, within the budget of
                 `[llm]`: a function from messages to text, or an `LLM`, which keeps its own budget.
+            trusted: vouch for a folder that was not made on this machine, as `mnemark trust` does: its
+                settings hold, and who spoke in it is believed. New and empty folders need no word.
 
         Raises:
             ConfigError: `mnemark.toml` is wrong.
@@ -91,6 +94,9 @@ class Memory(OpenWorkspace):
                 make_folder(root)
             except OSError as error:
                 raise ReadOnlyError(f"cannot create {root}: {error.strerror}") from error
+        trust.look_again(root)
+        if trusted or not (readonly or trust.is_trusted(root) or any(root.iterdir())):
+            trust.trust_new(root)
         settings = config if isinstance(config, Config) else load(root)
         if isinstance(config, Mapping):
             from mnemark.memory.arguments import changed

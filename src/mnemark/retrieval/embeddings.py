@@ -11,6 +11,7 @@ from mnemark.errors import BusyError, ConfigError, IntegrityError, MnemarkError,
 from mnemark.files import user_config
 from mnemark.files.config import Config
 from mnemark.files.disk_errors import shortage
+from mnemark.files.private import private
 from mnemark.index.store import Index
 from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.embed_missing import Progress, embed_missing
@@ -34,7 +35,7 @@ class Embeddings:
     def __init__(
         self, root: Path, config: Config, *, readonly: bool, embedder: Embedder | None = None
     ) -> None:
-        self._folder = root / ".mnemark" / "vectors"
+        self._folder = private(root) / "vectors"
         self._config = config
         self._readonly = readonly
         self._lock = threading.Lock()

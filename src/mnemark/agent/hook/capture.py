@@ -15,6 +15,7 @@ from mnemark.agent.hook.project import scope_for
 from mnemark.files import layout, platform, transcripts
 from mnemark.files.config import load
 from mnemark.files.ids import derived_id
+from mnemark.files.private import private_folder
 from mnemark.files.projects import PERSON, Project
 from mnemark.files.sessions import SessionLog
 from mnemark.files.workspace import Workspace
@@ -79,7 +80,7 @@ def capture(root: Path, record: Record, agent: Agent, data: Mapping[str, Any], e
         BusyError: another hook's capture takes longer than `PATIENCE`.
         ReadOnlyError: the workspace cannot be written.
     """
-    folder = layout.private_folder(root)
+    folder = private_folder(root)
     with platform.locked(folder / LOCK, os.O_RDWR | os.O_CREAT, timeout=PATIENCE):
         if _transcript(agent, data) is not None:  # one that is not there yet is read by the next hook
             return take_transcript(root, record, agent, data) or Captured(0)

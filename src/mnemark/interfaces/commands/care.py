@@ -25,13 +25,15 @@ def init(
 
     Creates MEMORY.md and mnemark.toml; existing files are not changed.
     """
-    from mnemark.files import layout, links, old_layouts
+    from mnemark.files import links, new_workspace, old_layouts, trust
+    from mnemark.interfaces.trusting import check_trust, what_trust_allows
 
     root = folder.expanduser().absolute()
     links.check(root)
     old = old_layouts.detect(root)
+    is_new = not what_trust_allows(root)
     try:
-        made = layout.init(root)
+        made = new_workspace.init(root)
     except OSError as error:
         raise ReadOnlyError(
             f"cannot create a workspace in {root}: {error.strerror}; choose another folder"
@@ -41,6 +43,10 @@ def init(
     else:
         names = f"created {', '.join(made)}" if made else "already a workspace; nothing was changed"
         output.out(f"{output.safe(str(root))}: {names}")
+    if is_new:
+        trust.trust_new(root)
+    else:
+        check_trust(root)
     if made:
         workspace.tell_of_outer(root)
     if old is not None and not old.opens_as_is:

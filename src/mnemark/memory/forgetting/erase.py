@@ -26,6 +26,7 @@ from mnemark.files import layout, observations, platform
 from mnemark.files.journal import Change
 from mnemark.files.locks import LOCK_SECONDS, sync_lock, workspace_lock
 from mnemark.files.needles import BytePatterns
+from mnemark.files.private import private
 from mnemark.files.scan import ignorer
 from mnemark.files.sessions import session_id
 from mnemark.files.tombstones import Run, by_path, run_of, runs_by_path, strings
@@ -194,7 +195,7 @@ def _merge_places(places: list[Place]) -> tuple[Place, ...]:
 def _drop_hashes(root: Path, waiting: list[Wait]) -> None:
     """Delete hashes of what models were shown: with a list of words, they can be read."""
     try:
-        for path in (root / layout.HOOKS).glob(f"*{layout.SHOWN}"):
+        for path in (private(root) / layout.HOOKS).glob(f"*{layout.SHOWN}"):
             platform.FS.unlink(path)
     except OSError as error:
         waiting.append(Wait(layout.HOOKS, str(error)))
@@ -221,7 +222,7 @@ def _scrubbed(ws: OpenWorkspace) -> tuple[int, bool]:
     ws.searcher.sync()
     ws.searcher.reader.drop_cache()
     with sync_lock(ws.index.home, timeout=LOCK_SECONDS):
-        for cut_off in (ws.index.home / layout.PRIVATE).glob("index.db.new*"):
+        for cut_off in private(ws.index.home).glob("index.db.new*"):
             platform.FS.unlink(cut_off)
     states.drop(ws.index.home)
     return ws.searcher.embeddings.scrub(ws.index, wait=LOCK_SECONDS)

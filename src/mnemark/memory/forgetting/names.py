@@ -22,6 +22,7 @@ from mnemark.files import attachments, jsonl, layout, listing, platform, reading
 from mnemark.files import edit as editing
 from mnemark.files.locks import LOCK_SECONDS, workspace_lock
 from mnemark.files.needles import BytePatterns
+from mnemark.files.private import private, private_folder
 from mnemark.files.scan import ignorer
 from mnemark.memory.forgetting.needles import SearchPatterns
 from mnemark.memory.forgetting.receipt import Place
@@ -104,7 +105,7 @@ def drop(ws: OpenWorkspace, identifier: str) -> None:
 
 def _load(root: Path) -> dict[str, dict[str, str]]:
     try:
-        data = platform.content(root / layout.PRIVATE / RENAMING)
+        data = platform.content(private(root) / RENAMING)
         known = msgspec.json.decode(data, type=dict[str, dict[str, str]])
     except (OSError, msgspec.DecodeError):  # lost, or never there
         return {}
@@ -123,9 +124,9 @@ def _is_ours(old: str, new: str) -> bool:
 
 def _store(root: Path, known: Mapping[str, Mapping[str, str]]) -> None:
     if known:
-        jsonl.replace_file(layout.private_folder(root) / RENAMING, msgspec.json.encode(known))
+        jsonl.replace_file(private_folder(root) / RENAMING, msgspec.json.encode(known))
     else:
-        platform.FS.unlink(root / layout.PRIVATE / RENAMING)
+        platform.FS.unlink(private(root) / RENAMING)
 
 
 def report(renames: Mapping[str, str], done: Swept) -> None:

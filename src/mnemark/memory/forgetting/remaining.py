@@ -14,6 +14,7 @@ from mnemark.files.episodes import slug_of
 from mnemark.files.journal import FOLDER, Journal, changes_of
 from mnemark.files.mounts import home_of
 from mnemark.files.names import split_ref
+from mnemark.files.private import private
 from mnemark.index.check import knows_below
 from mnemark.index.store import NAME
 from mnemark.memory.forgetting.needles import weight
@@ -83,7 +84,7 @@ def _around(ws: OpenWorkspace, targets: Targets) -> Iterator[str]:
 def _mounts(ws: OpenWorkspace, targets: Targets) -> Iterator[str]:
     """Name the mounts whose indexes hold the words: what lies there is another's, and not changed."""
     for name, mounted in ws.searcher.mounts.folders.items():
-        if _holds(home_of(ws.root, name) / layout.PRIVATE / NAME, targets):
+        if _holds(private(home_of(ws.root, name)) / NAME, targets):
             folder = layout.shown(str(mounted.folder))
             yield f"@{name}: files in {folder}; delete it there, and run `mnemark sync`"
 

@@ -22,6 +22,7 @@ from mnemark.files.config import load_reported
 from mnemark.files.disk_errors import unread
 from mnemark.files.edit import sweep
 from mnemark.files.journal import Journal
+from mnemark.files.private import private
 from mnemark.files.reading import read
 from mnemark.files.scan import Scan, scan
 from mnemark.files.sessions import SessionLog
@@ -90,9 +91,8 @@ def _verified(memory: OpenWorkspace | Path, *, deep: bool = False) -> Iterator[F
         yield from [] if deep else [_finding(one, "file") for one in skipped if not _is_log(one.path)]
         yield _coverage(memory)
         yield from (Finding("warn", text, kind="unfinished") for text in memory.unfinished(_MAX_WAITING))
-    marks = " or ".join(layout.MARKS)
     for inner in found.inner:
-        what = f"{inner}/ is not indexed here: it is a separate workspace (it contains {marks})"
+        what = f"{inner}/ is not indexed here: it is a separate workspace"
         yield Finding("ok", what, f"search it with -w {inner}", "inner")
 
 
@@ -252,7 +252,7 @@ def _mounts(ws: OpenWorkspace) -> Iterator[Finding]:
 
 
 def _index(root: Path, found: Scan, *, deep: bool) -> Iterator[Finding]:
-    if not (root / layout.PRIVATE / "index.db").exists():
+    if not (private(root) / "index.db").exists():
         if found.entries:
             yield Finding("warn", "there is no index yet", _SYNC)
         else:  # a sync would find nothing to do

@@ -17,6 +17,7 @@ import msgspec
 from mnemark.errors import ReadOnlyError
 from mnemark.files import layout, platform
 from mnemark.files.journal import Change
+from mnemark.files.private import private, private_folder
 
 NAME: Final = "erasing.json"
 _RETRY_SECONDS: Final = 3600.0
@@ -85,7 +86,7 @@ def _can_read(path: Path) -> bool:
 def load(root: Path) -> dict[str, tuple[Wait, ...]]:
     """Return the waits of each unfinished erasure, by the id of its journal entry."""
     try:
-        data = platform.content(root / layout.PRIVATE / NAME)
+        data = platform.content(private(root) / NAME)
         return msgspec.json.decode(data, type=dict[str, tuple[Wait, ...]])
     except (OSError, msgspec.DecodeError):  # lost, or never there
         return {}
@@ -100,12 +101,12 @@ def keep(root: Path, identifier: str, waits: Sequence[Wait]) -> None:
         left[identifier] = tuple(
             one if layout.shown(one.path) == one.path else Wait("", one.text) for one in waits
         )
-    path = root / layout.PRIVATE / NAME
+    path = private(root) / NAME
     if left == known:
         return
     try:
         if left:
-            platform.write_private(layout.private_folder(root) / NAME, msgspec.json.encode(left))
+            platform.write_private(private_folder(root) / NAME, msgspec.json.encode(left))
         else:
             platform.FS.unlink(path)
     except (OSError, ReadOnlyError):
