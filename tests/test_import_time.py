@@ -87,7 +87,13 @@ _START = {"session_id": "s", "hook_event_name": "SessionStart", "source": "start
     ids=lambda value: " ".join(value[:2]) if isinstance(value, list) else None,
 )
 def test_a_start_loads_and_compiles_what_it_needs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], own: int, modules: int, patterns: int
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: list[str],
+    *,
+    own: int,
+    modules: int,
+    patterns: int,
 ) -> None:
     monkeypatch.setenv("MNEMARK_CONFIG", str(tmp_path / "none.toml"))
     trust(tmp_path)  # as what `init` makes is

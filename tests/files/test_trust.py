@@ -96,8 +96,8 @@ def by_restore(root: Path) -> None:
 
 
 def by_connect(root: Path) -> None:
-    environment = {"HOME": str(root.parent / "home"), "CLAUDE_CONFIG_DIR": str(root.parent / "home/.claude")}
-    run("connect", "claude-code", "-w", str(root), **environment)
+    home = root.parent / "home"
+    run("connect", "claude-code", "-w", str(root), HOME=str(home), CLAUDE_CONFIG_DIR=str(home / ".claude"))
 
 
 @pytest.mark.parametrize("make", [by_init, by_open, by_restore, by_connect])
