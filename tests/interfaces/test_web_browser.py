@@ -214,8 +214,12 @@ def test_facts_as_of_a_day(chromium: Browser, here: Running, tmp_path: Path) -> 
 def test_erase_with_a_receipt(chromium: Browser, here: Running, tmp_path: Path, *, script: bool) -> None:
     fill(tmp_path, "plain")
     window = Window(chromium, here, tmp_path, java_script_enabled=script)
-    page = window.open("forget?q=answer")
-    page.get_by_role("link", name="See where it stands").click()
+    page = window.open("forget")
+    page.get_by_label("Words").fill("answer")
+    page.get_by_role("button", name="Look first").click()
+    page.get_by_role("button", name="See where it stands").click()
+    expect(page.get_by_text("It stands in")).to_be_visible()
+    assert page.url == f"{window.base}/forget", "a history keeps addresses"
     page.get_by_label("Type 1 to confirm").fill("1")
     page.get_by_role("button", name="Erase 1 item").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Erased")

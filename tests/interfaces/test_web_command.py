@@ -97,7 +97,7 @@ def test_the_printed_ticket_is_typed_and_works_once(tmp_path: Path, here: Runnin
     assert TICKET.fullmatch(ticket)
     assert "works once" in said
     browser = browser_at(here)
-    by_address = browser.open(f"{url}?ticket={ticket}", **{"Sec-Fetch-Site": "none"})
+    by_address = browser.open(f"{url}?ticket={ticket}", None, **{"Sec-Fetch-Site": "none"})
     assert (by_address.status, by_address.headers["set-cookie"]) == (200, None)
     assert 'name="ticket"' in by_address.text
     assert ticket not in by_address.text

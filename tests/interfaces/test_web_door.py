@@ -128,7 +128,7 @@ def test_with_the_cookie(ask: Guarded, path: str, method: str, headers: dict[str
 )  # fmt: skip
 def test_pages_need_the_cookie(ask: Guarded, path: str, headers: dict[str, str]) -> None:
     given = {name: value.replace("NAME", ask.door.cookie) for name, value in headers.items()}
-    status, sent = ask(path.replace("HOME", ask.door.home), **given)
+    status, sent = ask(path.replace("HOME", ask.door.home), "GET", b"", **given)
     assert (status, ask.reached) == (401, [])
     assert sent["content-type"].startswith("text/html")
 
@@ -218,7 +218,7 @@ def test_where_a_ticket_is_posted(ask: Guarded, method: str, headers: dict[str, 
 
 @pytest.mark.parametrize("path", ["/ui", "HOME/w/x/undo", "/ui/static/x", "/v1/search"])
 def test_a_file_posts_nothing_but_a_ticket(ask: Guarded, path: str) -> None:
-    status, _ = ask(path.replace("HOME", ask.door.home), "POST", cookie=ask.cookie(), **FILE)
+    status, _ = ask(path.replace("HOME", ask.door.home), "POST", b"", cookie=ask.cookie(), **FILE)
     assert (status, ask.reached) == (403, [])
 
 

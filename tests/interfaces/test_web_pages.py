@@ -483,6 +483,26 @@ def test_forgetting_is_seen_first_then_hidden_and_undone(here: Running, tmp_path
     assert f"answer {HARMLESS}" in browser.page("timeline").text
 
 
+def test_what_is_to_be_forgotten_stands_in_no_address(here: Running, tmp_path: Path) -> None:
+    """A history keeps addresses, also after the words were erased."""
+    fill(tmp_path, HARMLESS)
+    browser = Browser(here, tmp_path)
+    page = browser.page("forget")
+    assert re.findall(r"<form(?![^>]* method=)", page.text) == []
+    (fields,) = page.forms("forget")
+    looked = browser.send("forget", {**fields, "q": " answer ", "do": "look"})
+    (fields,) = looked.forms("forget")
+    assert (looked.status, fields["q"], fields["expected"]) == (200, ["answer"], ["1"])
+    where = browser.send("forget", {**fields, "do": "where"})
+    assert "It stands in" in where.text
+    for one in (page, looked, where):
+        assert [link for link in re.findall(r'(?:href|action)="([^"]*)"', one.text) if "answer" in link] == []
+    receipt = browser.send("forget", {**fields, "do": "hide"})
+    assert receipt.status == 303
+    assert "answer" not in receipt.headers["location"]
+    assert browser.send("forget", {"q": "answer", "do": "look"}).status >= 400, "its form has no key"
+
+
 def test_what_came_from_a_session_is_seen_first_and_taken_back(here: Running, tmp_path: Path) -> None:
     fill(tmp_path, HARMLESS)
     browser = Browser(here, tmp_path)

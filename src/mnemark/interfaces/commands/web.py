@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -64,7 +64,7 @@ def web(
         if not browser.open(file.as_uri()):
             _say_by_hand(url, ticket)
             return
-        _wait(at, url, ticket, began)
+        _wait(at, {"workspace": str(root), "ticket": ticket}, url, began)
     output.say(f"Opened {output.safe(str(root))} in the browser.")
 
 
@@ -117,8 +117,9 @@ def _file(url: str, ticket: str) -> Iterator[Path]:
     folder = _folder()
     platform.private_folder(folder)
     for left in folder.glob(f"{_FILE}*.html"):  # by a killed process; its ticket is void
-        if time.time() - left.stat().st_mtime > TICKET_SECONDS:
-            left.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            if time.time() - left.stat().st_mtime > TICKET_SECONDS:
+                left.unlink()
     file = folder / f"{_FILE}{os.urandom(6).hex()}.html"
     platform.write_private(file, _FORM.format(url=url, ticket=ticket).encode())
     try:
@@ -129,7 +130,6 @@ def _file(url: str, ticket: str) -> Iterator[Path]:
 
 def _folder() -> Path:
     """Return a folder that the browser can read: in a snap it reads no hidden folder, but one of its own."""
-    import re
     import subprocess
 
     from mnemark.files import platform
@@ -139,12 +139,12 @@ def _folder() -> Path:
         default = subprocess.run(asked, capture_output=True, text=True, timeout=2, check=True).stdout
     except (OSError, subprocess.SubprocessError):
         default = ""
-    snap = re.fullmatch(r"([a-z0-9-]+)_[\w.-]+\.desktop\s*", default)
-    own = Path.home() / "snap" / snap[1] / "common" if snap else None
-    return own / "mnemark" if own is not None and own.is_dir() else platform.state_folder()
+    name, _, program = default.partition("_")  # a snap's is called such as firefox_firefox.desktop
+    own = Path.home() / "snap" / name / "common"
+    return own / "mnemark" if program and own.is_dir() else platform.state_folder()
 
 
-def _wait(at: "Daemon", url: str, ticket: str, began: float) -> None:
+def _wait(at: "Daemon", asked: dict[str, str], url: str, began: float) -> None:
     """Wait until the browser is in; tell how to get in by hand once that takes long.
 
     Raises:
@@ -154,10 +154,10 @@ def _wait(at: "Daemon", url: str, ticket: str, began: float) -> None:
     from mnemark.interfaces.web.door import TICKET_SECONDS
 
     told = False
-    while daemon.post("/v1/ui/waiting", {"ticket": ticket}, daemon=at)["waiting"]:
+    while daemon.post("/v1/ui/waiting", asked, daemon=at)["waiting"]:
         if not told and time.monotonic() - began > _BROWSER_SECONDS:
             output.say("The browser has not come in yet.")
-            _say_by_hand(url, ticket)
+            _say_by_hand(url, asked["ticket"])
             told = True
         time.sleep(_LOOK_SECONDS)
     if time.monotonic() - began >= TICKET_SECONDS:

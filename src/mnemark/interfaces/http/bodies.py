@@ -271,7 +271,7 @@ class Ticket(Body):
     """Ask for a ticket that lets a browser in once, within a minute, and the path that a form posts it to."""
 
 
-class Waiting(msgspec.Struct, forbid_unknown_fields=True):
+class Waiting(Body):
     """Ask whether a ticket is valid and nobody has come in with it yet."""
 
     ticket: str

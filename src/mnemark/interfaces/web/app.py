@@ -244,7 +244,7 @@ class Web:
             except MnemarkError as error:
                 return self._alone(self._words(request), str(error), self._status_of(error)[0], base)
             except Exception as bug:  # noqa: BLE001 - an interface: reported and logged
-                _log.exception("unexpected in %s", request.url.path)
+                _log.exception("unexpected in %s", request.url.path.removeprefix(self.door.home))
                 text = f"unexpected {type(bug).__name__}; see the daemon's log"
                 return self._alone(self._words(request), text, 500, base)
 
