@@ -58,6 +58,18 @@ def test_erasing_without_a_terminal_needs_yes(note: Shell) -> None:
     assert not any(b"heron" in path.read_bytes() for path in note.folder.rglob("*") if path.is_file())
 
 
+def test_the_words_need_not_stand_on_a_command_line(note: Shell) -> None:
+    """Other users read command lines, and shells keep them: also after the words were erased."""
+    assert note("forget", "--query", "-", "--erase", stdin="heron\n").code == 2
+    done = note("forget", "--query", "-", "--erase", "--yes", stdin="heron\n")
+    assert done.code == 0
+    assert "memory/2026-02-13.md, line 3" in done.out
+    assert not refs(note, "heron")
+    assert refs(note, "牛肉面")
+    empty = note("forget", "--query", "-", "--erase", "--yes", stdin=" \n")
+    assert (empty.code, "the text is empty" in empty.err) == (2, True)
+
+
 def test_nothing_found_is_no_error(note: Shell) -> None:
     done = note("forget", "--query", "nobody wrote this", "--erase", "--yes")
     assert done.code == 0

@@ -97,8 +97,8 @@ def commit(root: Path, paths: Sequence[str], message: str, *, along: Sequence[st
     done; empty where it was, or where there was nothing to commit.
     """
 
-    def run(*arguments: str) -> "subprocess.CompletedProcess[bytes]":
-        return _try(root, arguments)
+    def run(*arguments: str, said: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
+        return _try(root, arguments, said)
 
     if shutil.which("git") is None:
         return "git is not installed"
@@ -116,8 +116,9 @@ def commit(root: Path, paths: Sequence[str], message: str, *, along: Sequence[st
         author = ("-c", "user.name=mnemark", "-c", "user.email=mnemark@localhost")
         known_author = run("config", "user.email").stdout.strip()
         done = run(
-            *(() if known_author else author), "commit", "--quiet", "--only", "-m", message, "--", *kept
-        )
+            *(() if known_author else author), "commit", "--quiet", "--only", "--file=-", "--", *kept,
+            said=os.fsencode(message),  # other users read command lines
+        )  # fmt: skip
     lines = _text(done.stderr or done.stdout).strip().splitlines()
     return (lines[-1] if lines else f"git ended with {done.returncode}") if done.returncode else ""
 

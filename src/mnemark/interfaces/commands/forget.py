@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mnemark.interfaces import options, output, workspace
+from mnemark.interfaces import options, output, queries, workspace
 
 if TYPE_CHECKING:
     from mnemark.memory.forgetting.receipt import Receipt
@@ -19,7 +19,10 @@ def forget(
     workspace_: options.Workspace = None,
     query: Annotated[
         str | None,
-        typer.Option(metavar="WORDS", help="Everything that contains exactly this text, words as a whole."),
+        typer.Option(
+            metavar="WORDS",
+            help='Everything that contains exactly this text, words as a whole; "-" reads it from stdin.',
+        ),
     ] = None,
     session: Annotated[str | None, typer.Option(metavar="ID", help="All turns of this session.")] = None,
     origin: Annotated[
@@ -59,6 +62,8 @@ def forget(
     at = workspace.place(workspace_)
     if scope:
         at.scope(scope)
+    if query == "-":
+        query = queries.read_text(query).strip()
     asked = {"query": query, "session": session, "origin": origin, "since": since, "scope": scope}
     with workspace.opened(at.root, readonly=dry_run) as memory:
         if erase and not dry_run and not yes:
