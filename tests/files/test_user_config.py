@@ -5,8 +5,8 @@ import pytest
 from mnemark.errors import ConfigError
 from mnemark.files import user_config
 from mnemark.files.config import load, load_reported
+from mnemark.files.hosts import check_host
 from mnemark.files.user_config import LLMConfig
-from mnemark.net import check_host
 
 
 @pytest.fixture
@@ -72,9 +72,9 @@ def test_what_is_wrong_is_told(own: Path, root: Path, text: str, words: str) -> 
 
 def test_it_can_name_hosts(own: Path) -> None:
     own.write_text('hosts = ["LLM.example"]\n')
-    check_host("https://llm.example/v1", "it", user_config.hosts())
-    with pytest.raises(ConfigError, match=r"config\.toml"):
-        check_host("https://other.example/v1", "it", user_config.hosts())
+    check_host("https://llm.example/v1", "it")
+    with pytest.raises(ConfigError, match=r'\["llm.example", "other.example"\] into your own .*config\.toml'):
+        check_host("https://other.example/v1", "it")
 
 
 def test_where_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
