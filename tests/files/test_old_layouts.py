@@ -427,7 +427,7 @@ def test_a_folder_is_told_by_what_lies_in_it_not_by_an_index_beside(
     if searched and kind != "openclaw workspace":
         pytest.skip("this one has no such folder")
     source = fill(tmp_path / "other", OTHERS[kind])
-    name = kind.partition(" ")[0]
+    name: Any = kind.partition(" ")[0]
     target = tmp_path / "target"
     with Memory.open(target / "plain", config={"embedder": "none"}) as memory:
         plain = memory.import_(name, source)
