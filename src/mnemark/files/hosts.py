@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from mnemark.errors import ConfigError
 from mnemark.files import layout, user_config
-from mnemark.files.user_config import KEY, LLMConfig, UserConfig
+from mnemark.files.user_config import KEY, EmbedderConfig, LLMConfig, UserConfig
 from mnemark.types import Problem
 
 HOSTS: Final = "MNEMARK_HOSTS"
@@ -41,8 +41,10 @@ def check_host(url: str, what: str, own: UserConfig | None = None) -> None:
         raise ConfigError(f"{what} must be an address like https://host/v1")
     given = {name.strip().lower() for name in os.environ.get(HOSTS, "").split(",")} - {""}
     named = {name.strip().lower() for name in own.hosts}
-    tables = [own.embedder, own.llm if own.llm and not own.llm.command else None]
-    if {host, place} & (named | given) or any(_full(url) == _full(one.url) for one in tables if one):
+    tables = (own.embedder, own.llm)
+    if {host, place} & (named | given) or any(
+        _full(url) == _full(one.url) for one in tables if one and _asks(one)
+    ):
         return
     raise ConfigError(
         f"{what} is at {place}, and sending texts there was not allowed yet; to allow it, put the line "
@@ -75,7 +77,7 @@ def _set_llm(settings: dict[str, Any], own: UserConfig) -> list[Problem]:
     if given is None:
         settings |= {} if own.llm is None else {"llm": own.llm}
         return []
-    mine = own.llm if own.llm and not own.llm.command else None
+    mine = own.llm if own.llm and _asks(own.llm) else None
     llm = replace(given, url=given.url or (mine.url if mine else ""), key_env="", env=())
     if mine and _full(llm.url) == _full(mine.url):
         calls = min(given.calls_per_day, mine.calls_per_day)
@@ -116,6 +118,17 @@ def _refused(key: str, url: str, own: UserConfig) -> list[Problem]:
     except ConfigError as error:
         return [Problem(layout.CONFIG, f"ignored: {error}", skipped=False)]
     return []
+
+
+def _asks(table: EmbedderConfig | LLMConfig) -> bool:
+    """Whether a table of the user's own names a server; OpenAI's needs no URL, but a key or a model of it."""
+    if isinstance(table, LLMConfig) and table.command:
+        return False
+    model = table.model or ""
+    api = (
+        model.startswith("api:") if isinstance(table, EmbedderConfig) else model not in {"", user_config.HOST}
+    )
+    return bool(table.url or table.key_env or api)
 
 
 def _full(url: str) -> str:
