@@ -19,6 +19,7 @@ LATE: Final[dict[str, str]] = {
     "memory/sessions/session.py": "as `memory.py`",
     "text/redaction/redact.py": "a search finds no secrets",
     "files/secrets.py": "as `redact.py`",
+    "files/hosts.py": "httpx's side, where a folder or the user names a server",
     "memory/maintenance.py": "where nothing is pending, a sync loads none of what completes it",
     "memory/open_workspace.py": "models, what they cost, pins and episodes are asked for by few",
     "memory/health/doctor.py": "httpx, where an embedding API is configured",

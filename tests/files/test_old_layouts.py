@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mnemark import Memory
 from mnemark.errors import NotFoundError
-from mnemark.files import new_workspace
+from mnemark.files import layout, new_workspace
 from mnemark.files.old_layouts import FACTS, MARKER, Step, detect, migrate, target_of, unread
 from mnemark.files.old_memories import fact_bullets
 from mnemark.files.scan import scan
@@ -405,3 +405,55 @@ def test_histories_and_summaries_are_found_where_they_lie(tmp_path: Path) -> Non
         assert {hit.start_line for hit in memory.search("okapi").hits} == {1, 2}
         memory.forget(ref=okapi.ref)
         assert [hit.start_line for hit in memory.search("okapi").hits] == [2]
+
+
+NOTE = "# Memory\n\n- The heron nests by the weir.\n"
+OTHERS: dict[str, dict[str, str]] = {
+    "openclaw": {"MEMORY.md": NOTE, "memory/2026-02-13.md": "Ordered a sofa.\n", "SOUL.md": "Calm.\n"},
+    "nanobot": {"memory/MEMORY.md": NOTE, "memory/history.jsonl": lines(TURNS)},
+    "nanobot data": {"notes/2026-02-13.md": NOTE, "MEMORY.md": NOTE},
+    "openakita": {"memory/memories.json": json.dumps(MEMORIES), "identity/USER.md": NOTE},
+    "openclaw workspace": {"workspace/memory/2026-02-13.md": NOTE, "workspace/MEMORY.md": NOTE},
+    "markdown": {"a.md": NOTE, "sub/b.md": "# B\n\nA sofa.\n"},
+}
+"""Folders of other memories, by the first word of the format that they are imported as."""
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize("searched", ["", "workspace"])
+def test_a_folder_is_told_by_what_lies_in_it_not_by_an_index_beside(
+    tmp_path: Path, kind: str, searched: str
+) -> None:
+    if searched and kind != "openclaw workspace":
+        pytest.skip("this one has no such folder")
+    source = fill(tmp_path / "other", OTHERS[kind])
+    name: Any = kind.partition(" ")[0]
+    target = tmp_path / "target"
+    with Memory.open(target / "plain", config={"embedder": "none"}) as memory:
+        plain = memory.import_(name, source)
+    with Memory.open(source / searched, config={"embedder": "none"}) as memory:
+        memory.sync()
+        memory.search("sofa")
+    assert (source / searched / layout.PRIVATE).is_dir()
+    with Memory.open(target / "searched", config={"embedder": "none"}) as memory:
+        assert memory.import_(name, source) == plain
+        assert plain.notes or plain.facts
+    places = (target / "plain", target / "searched")
+    one, other = ({p: d for p, d in snapshot(place).items() if _is_text(p)} for place in places)
+    assert one == other
+
+
+def _is_text(path: str) -> bool:
+    return not path.startswith((layout.PRIVATE, "journal")) and path != MARKER
+
+
+def test_what_was_made_a_memory_of_mnemarks_is_none_of_others(tmp_path: Path) -> None:
+    for mark, text in {"mnemark.toml": "", "journal/laptop.jsonl": "{}\n"}.items():
+        folder = fill(tmp_path / mark.partition("/")[0], {**OTHERS["openclaw"], mark: text})
+        assert detect(folder) is None
+
+
+def test_a_workspace_inside_is_told_and_left(tmp_path: Path) -> None:
+    source = fill(tmp_path / "other", {**OTHERS["openclaw"], "memory/mine/mnemark.toml": ""})
+    left = [step for step in migrate(source, tmp_path / "target") if step.action == "left"]
+    assert [(step.source, "separate workspace" in step.reason) for step in left] == [("memory/mine", True)]

@@ -226,6 +226,7 @@ def test_a_folder_that_becomes_a_link_is_not_followed(own: Path, tmp_path: Path,
 def api(monkeypatch: pytest.MonkeyPatch) -> Iterator[server.Script]:
     with server.serve() as script:
         monkeypatch.setenv("MADE_UP_KEY", "sk-made-up-0123456789")
+        monkeypatch.setenv("MNEMARK_HOSTS", "127.0.0.1")
         yield script
 
 

@@ -65,6 +65,8 @@ class _Part(NamedTuple):
 
 
 _KNOWN = frozenset(Change.__struct_fields__) - {"extra"}
+_NAMING = frozenset({"path", "to", "files", "turns", "lines", "attachment"})
+"""Keys of payloads with paths: as text, in a list, or as the keys of a table."""
 
 
 class Journal:
@@ -124,7 +126,9 @@ class Journal:
                         change.id, JournalEntry(name, line.offset, line.number, change, line.end)
                     )
                 elif problems is not None and record:
-                    reason = f"line {line.number} is not a valid change: it needs a kind and an id"
+                    reason = (
+                        f"line {line.number} is not a valid change: it needs a kind, an id, and paths inside"
+                    )
                     problems.append(Problem(f"{FOLDER}/{name}", reason, skipped=False))
         return list(self.heard(found[identifier] for identifier in sorted(found)))
 
@@ -377,9 +381,15 @@ def _encode(change: Change) -> bytes:
 
 
 def decode_change(record: dict[str, Json]) -> Change | None:
-    """Return the change in a line; None without kind or id. An unknown origin is trusted least."""
-    kind, identifier = record.get("kind"), record.get("id")
+    """Return the change in a line; None without kind or id, or if it names no scope, or a path out.
+
+    An unknown origin is trusted least.
+    """
+    kind, identifier, payload = record.get("kind"), record.get("id"), record.get("payload")
     if not (isinstance(kind, str) and isinstance(identifier, str) and kind and identifier):
+        return None
+    scope = str(record.get("scope") or "")
+    if not (layout.is_scope(scope) and all(map(layout.is_inside, filter(None, _paths_in(payload))))):
         return None
     origin: Any = record.get("origin", "agent")
     return Change(
@@ -387,10 +397,22 @@ def decode_change(record: dict[str, Json]) -> Change | None:
         time=_time(record.get("time"), identifier),
         kind=kind,
         origin=origin if isinstance(origin, str) and origin in ORIGINS else "tool",
-        scope=str(record.get("scope") or ""),
-        payload=record.get("payload"),
+        scope=scope,
+        payload=payload,
         extra={} if record.keys() <= _KNOWN else {key: record[key] for key in record.keys() - _KNOWN},
     )
+
+
+def _paths_in(payload: Json) -> Iterator[str]:
+    """Yield the paths that a line names."""
+    if isinstance(payload, Mapping):
+        for key in payload.keys() & _NAMING:
+            value = payload[key]
+            for one in (
+                (value,) if isinstance(value, str) else value if isinstance(value, (list, Mapping)) else ()
+            ):
+                if isinstance(one, str):
+                    yield one
 
 
 def _time(written: Json, identifier: str) -> datetime | None:

@@ -302,6 +302,25 @@ def check_name(rel: str) -> None:
         raise UsageError(f"{shown(rel)!r} leads out of its folder with '..'. {wanted}")
 
 
+def is_scope(name: str) -> bool:
+    """Whether a text is the name of a scope, such as `users/ann`, or empty for the root."""
+    kind, _, rest = name.partition("/")
+    return not name or (kind.casefold() in SCOPES and "/" not in rest and rest != "" and is_inside(name))
+
+
+def is_inside(rel: str, *, private: bool = False) -> bool:
+    """Whether a path that stands in a file of the workspace may be followed: it stays inside, by its name.
+
+    Nor does it lead into git's folder, where a file can be a program, or, but with `private`, into mnemark's
+    own. Whoever wrote the file may be anybody.
+    """
+    parts = re.split(r"[/\\]", rel)
+    if not parts[0] or "\0" in rel or ".." in parts or (os.name == "nt" and _DRIVE.match(rel)):
+        return False
+    closed = {".git", "git~1"} if private else {".git", "git~1", PRIVATE}
+    return not any(part[:1] in ".gG" and part.casefold().rstrip(" .") in closed for part in parts)
+
+
 def is_name(rel: str) -> bool:
     """Whether `check_name` allows a path; files may have other names, such as `C:notes.md`."""
     try:

@@ -84,8 +84,8 @@ def detect(folder: Path) -> OldLayout | None:
         convertible = bool(_memories(base) or _histories(base))
         if convertible or any((base / "identity" / name).is_file() for name in _IDENTITY):
             return OldLayout("openakita", base, opens_as_is=False)
-        if any((base / name).exists() for name in (layout.CONFIG, layout.PRIVATE)):
-            continue
+        if (base / layout.CONFIG).exists() or any((base / "journal").glob("*.jsonl")):
+            continue  # made a memory of mnemark's; an index beside it only says that it was searched
         memory = (base / "MEMORY.md").is_file()
         if (base / "notes").is_dir() and (memory or (base / "memory.db").is_file()):
             return OldLayout("nanobot-data", base, opens_as_is=True)
@@ -231,6 +231,9 @@ class _Migration:
         unknown = 0
         found = scan(self.old.folder)
         self.steps += [Step("left", one.path, reason=one.reason) for one in found.problems if one.skipped]
+        self.steps += [
+            Step("left", one, reason="is a separate workspace: import that one") for one in found.inner
+        ]
         for entry in found.entries:
             if entry.path.endswith(".jsonl"):
                 continue

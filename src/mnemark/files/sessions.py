@@ -59,10 +59,13 @@ class SessionLog:
 
     @classmethod
     def at(cls, root: Path, name: str) -> "SessionLog":
-        """Return the session in the file `name` (relative to `root`), maybe written by another program."""
-        path = root / name
+        """Return the session in the file `name` (relative to `root`), maybe written by another program.
+
+        Raises UsageError where the name leads out of the workspace.
+        """
+        path = names.inside(root, name)
         log = cls(root, session_id(path) or path.stem)
-        log.name = name
+        log.name, log._real = name, path
         return log
 
     @property

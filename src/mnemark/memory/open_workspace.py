@@ -11,6 +11,7 @@ from mnemark.facts.plain_workspace import PlainWorkspace
 from mnemark.files import user_config
 from mnemark.files.config import Config
 from mnemark.files.disk_errors import tells_os_errors
+from mnemark.files.hosts import check_host
 from mnemark.index.state import State
 from mnemark.index.store import Index
 from mnemark.memory.journal.sessions import SessionJournal
@@ -149,9 +150,8 @@ class OpenWorkspace(PlainWorkspace):
         if settings.model == user_config.HOST:
             return None  # asked for where the agent runs
         from mnemark.llm.chat import ChatClient  # needs httpx
-        from mnemark.net import OPENAI, check_host
 
-        check_host(settings.url or OPENAI, "the language model", user_config.hosts())
+        check_host(settings.url, "the language model")
         return ChatClient(
             settings.model, url=settings.url or None, key_env=settings.key_env or None, meter=self.meter()
         )

@@ -288,7 +288,7 @@ def _items_of(ws: OpenWorkspace, payload: Mapping[str, Any]) -> list[Item]:
     finder = Selector(ws, Criteria())
     found = []
     for path, ids in by_path(payload.get("turns")):
-        with suppress(OSError):  # deleted, or unreadable: then the sweep waits for it
+        with suppress(OSError, UsageError):  # deleted, a link out, or unreadable: then the sweep waits for it
             found += [item for item in finder.log(path) if item.id in ids]
     facts = frozenset([*strings(payload.get("ids")), *strings(payload.get("passing"))])
     found += finder.facts_of(facts) if facts else []

@@ -87,9 +87,15 @@ def load(root: Path) -> dict[str, tuple[Wait, ...]]:
     """Return the waits of each unfinished erasure, by the id of its journal entry."""
     try:
         data = platform.content(private(root) / NAME)
-        return msgspec.json.decode(data, type=dict[str, tuple[Wait, ...]])
+        known = msgspec.json.decode(data, type=dict[str, tuple[Wait, ...]])
     except (OSError, msgspec.DecodeError):  # lost, or never there
         return {}
+    return {id_: tuple(one for one in waits if _is_ours(one)) for id_, waits in known.items()}
+
+
+def _is_ours(wait: Wait) -> bool:
+    """Whether a wait names no file outside: a folder's author may have put it there."""
+    return not wait.path or layout.is_inside(wait.path, private=True)
 
 
 def keep(root: Path, identifier: str, waits: Sequence[Wait]) -> None:
