@@ -141,6 +141,13 @@ def test_the_caller_says_what_is_replaced(tmp_path: Path) -> None:
         assert sorted(current(memory)) == ["dark mode", "tea over coffee"]
 
 
+def test_a_value_that_is_known_may_replace_another(tmp_path: Path) -> None:
+    with Memory.open(tmp_path) as memory:
+        dark, light = (memory.remember("preference", value) for value in ("dark mode", "light mode"))
+        assert memory.remember("preference", "light mode", replaces=dark.id).id == light.id
+        assert current(memory) == ["light mode"]
+
+
 def test_an_agent_ends_no_rule_of_the_owner_s_but_may_propose_it(tmp_path: Path) -> None:
     with Memory.open(tmp_path) as memory:
         memory.remember("rule", "use tabs")

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from mnemark.errors import NotFoundError
-from mnemark.facts.ends import Orders, Retraction, Tastes, ended_by, opposite
+from mnemark.facts.ends import Orders, Retraction, Tastes, ended_by, is_order, opposite
 from mnemark.facts.files import Confirmation
 from mnemark.facts.journal import FactJournal, payload_of, words_of
 from mnemark.facts.model import TRUST, Fact
@@ -93,8 +93,9 @@ class Decision:
         held = self._group(fact)
         start = order(fact, self._facts.zone)[0]
         current = [version.fact for version in held if version.at(start)]
-        alike = list(self._orders_of(fact.scope).like(fact))
-        over, same = self._named(fact, start), None
+        alike = list(self._orders_of(fact.scope).like(fact)) if is_order(fact.predicate) else []
+        named, same = self._named(fact, start), None
+        over = list(named)
         for says_same, version in alike:
             if version.at(start) and version.fact.id not in self._ended:
                 same = version.fact if says_same else same
@@ -103,6 +104,8 @@ class Decision:
         same = next((other for other in current if words_of(other) == words_of(fact)), same)
         if same is not None:
             self._settle_proposals(fact, made="")
+            trusted = [one for one in named if one.id != same.id and TRUST[fact.origin] >= TRUST[one.origin]]
+            self._against(msgspec.structs.replace(fact, id=same.id), trusted, ())
             return self._confirm(same, fact)
         before = [*over, *current]
         rival = max(before, key=lambda other: TRUST[other.origin], default=None)
@@ -115,7 +118,8 @@ class Decision:
         self._write("remember", fact)
         kept = msgspec.structs.replace(fact, pending=True)
         self._changed[fact.scope, *fact.key] = [*(version.fact for version in held), kept]
-        self._orders_of(fact.scope).add(FactVersion(kept, start, None))
+        if is_order(fact.predicate):
+            self._orders_of(fact.scope).add(FactVersion(kept, start, None))
         return kept
 
     def _named(self, fact: Fact, start: datetime) -> list[Fact]:
