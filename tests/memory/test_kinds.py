@@ -23,8 +23,8 @@ ONE = (
 )  # fmt: skip
 
 
-def current(memory: Memory, **asked: str) -> list[str]:
-    return [fact.value for fact in memory.facts(**asked)]
+def current(memory: Memory, as_of: str | None = None) -> list[str]:
+    return [fact.value for fact in memory.facts(as_of=as_of)]
 
 
 def test_all_names_of_a_kind_have_one_key_that_holds_many() -> None:
