@@ -141,6 +141,14 @@ def test_the_caller_says_what_is_replaced(tmp_path: Path) -> None:
         assert sorted(current(memory)) == ["dark mode", "tea over coffee"]
 
 
+def test_what_is_contradicted_and_named_ends_once(tmp_path: Path) -> None:
+    with Memory.open(tmp_path) as memory:
+        tabs = memory.remember("rule", "use tabs")
+        memory.remember("rule", "never use tabs", replaces=tabs.id)
+        assert len(memory.fact_store.log.retracted) == 1
+        assert current(memory) == ["never use tabs"]
+
+
 def test_a_value_that_is_known_may_replace_another(tmp_path: Path) -> None:
     with Memory.open(tmp_path) as memory:
         dark, light = (memory.remember("preference", value) for value in ("dark mode", "light mode"))

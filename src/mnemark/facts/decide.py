@@ -100,7 +100,7 @@ class Decision:
             if version.at(start) and version.fact.id not in self._ended:
                 same = version.fact if says_same else same
                 over += [] if says_same else [version.fact]
-        over = [one for one in over if one not in current]
+        over = list({one.id: one for one in over if one not in current}.values())
         same = next((other for other in current if words_of(other) == words_of(fact)), same)
         if same is not None:
             self._settle_proposals(fact, made="")
