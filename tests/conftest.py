@@ -99,3 +99,22 @@ def no_configuration_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> It
         patch.setenv("MNEMARK_CONFIG", str(path))
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_folders_above(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tests, and the programs that they start, live below a home folder of their own.
+
+    The search for a workspace ends there, so a memory, or a repository, above the temporary folder is none of
+    theirs, and nothing is written to the home of whoever runs them.
+    """
+    home = tmp_path_factory.getbasetemp()
+    browsers = Path.home() / ".cache/ms-playwright"
+    with pytest.MonkeyPatch.context() as patch:
+        if browsers.is_dir() and "PLAYWRIGHT_BROWSERS_PATH" not in os.environ:
+            patch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(browsers))
+        for name in ("HOME", "USERPROFILE"):
+            patch.setenv(name, str(home))
+        for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"):
+            patch.delenv(name, raising=False)
+        yield

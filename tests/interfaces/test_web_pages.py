@@ -438,7 +438,8 @@ def test_the_folders_of_programs_are_those_of_their_settings(
     with Memory.open(tmp_path / "agent") as memory:
         shown = PAGES["import"](At(memory, "/ui/w/x", Session(0.0), Words("en"), query={}, form={}))
     assert isinstance(shown, Shown)
-    assert ("claude-code", str(moved / "projects")) in shown.values["known"]
+    known = [(program, Path(path).expanduser()) for program, path in shown.values["known"]]
+    assert ("claude-code", moved / "projects") in known
 
 
 def test_the_prompt_of_a_project_and_what_health_knows_of_it(here: Running, tmp_path: Path) -> None:

@@ -41,9 +41,11 @@ def remember(
 ) -> Fact:
     """Store a fact and return it once it is on disk.
 
-    For the same subject and predicate the newer `since` is valid; earlier values are kept as history. The
-    same value from another source raises the confidence. Facts of tools or the web, facts that contradict a
-    more trusted origin, and facts that a person removed are proposed in `memory/review/`, with a `review`.
+    For the same subject and predicate the newer `since` is valid; earlier values are kept as history. Of a
+    kind of which one has many (`rule`, `preference`, `project`, `likes`), each value is a fact of its own: it
+    ends only the one that it contradicts, or that `replaces` names. The same value from another source raises
+    the confidence. Facts of tools or the web, facts that contradict a more trusted origin, and facts that a
+    person removed are proposed in `memory/review/`, with a `review`.
 
     Args:
         store: the fact store.
@@ -54,6 +56,7 @@ def remember(
 
     Raises:
         UsageError: an argument is wrong; the message names a right one.
+        NotFoundError: there is no fact that `replaces` names.
         BusyError, ReadOnlyError: the fact could not be written and is not stored.
     """
     return remember_many(store, [{"predicate": predicate, "value": value, **arguments}], dry_run=dry_run)[0]
@@ -148,7 +151,7 @@ def _fact_of(store: FactStore, now: datetime, arguments: Mapping[str, Any] | New
         given = arguments if isinstance(arguments, NewFact) else NewFact(**arguments)
     except TypeError as error:
         raise UsageError(f"wrong argument for a fact: {error}") from None
-    for name in ("subject", "predicate", "value"):
+    for name in ("subject", "predicate", "value", "replaces"):
         text_given(getattr(given, name), f"the {name} of a fact")
     scope, origin = _checked_scope(given.scope), one_of(given.origin, ORIGINS, "origin")
     recorded = now.isoformat()
@@ -170,6 +173,7 @@ def _fact_of(store: FactStore, now: datetime, arguments: Mapping[str, Any] | New
         tags=tuple(filter(None, (_redacted(store, tag).replace(",", " ") for tag in _tags(given.tags)))),
         source=_redacted(store, given.source or ""),
         scope=scope,
+        supersedes=given.replaces,
     )
 
 

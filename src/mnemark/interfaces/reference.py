@@ -54,8 +54,8 @@ an error, `MNEMARK_WORKSPACE` sets the workspace if `-w` is not given. Install s
 | 141 | the program that reads the output has closed it |
 
 ## JSON
-Every command except `hook` and `mcp`, which use JSON anyway, has `--json`. These are the keys; later
-versions only add keys.
+Every command except `tui`, and `hook` and `mcp`, which use JSON anyway, has `--json`. These are the keys;
+later versions only add keys.
 
 - `believable`: the confidence, from 0 to 1, that the answer is among the hits.
 - `complete`: the index was up to date and all search methods answered; `degraded` gives the reasons if not.

@@ -280,6 +280,7 @@ class Memory(OpenWorkspace):
         tags: Sequence[str] = (),
         source: str | None = None,
         scope: str = "",
+        replaces: str = "",
         dry_run: bool = False,
     ) -> "Fact":
         """Store a fact; when this returns, it is on the disk. See `mnemark.facts.remember`."""
@@ -288,7 +289,7 @@ class Memory(OpenWorkspace):
         said = NewFact(
             predicate=predicate, value=value, subject=subject, type=type, origin=origin, since=since,
             importance=importance, confidence=confidence, priority=priority, tags=tags, source=source,
-            scope=scope,
+            scope=scope, replaces=replaces,
         )  # fmt: skip
         return self.remember_many([said], dry_run=dry_run)[0]
 

@@ -141,6 +141,7 @@ class Remember(Body):
     tags: list[str] = []
     source: str | None = None
     scope: str = ""
+    replaces: str = ""
 
 
 class Facts(Body):

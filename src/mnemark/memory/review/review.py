@@ -183,7 +183,9 @@ def _accept_proposal(ws: OpenWorkspace, known: FactStore, found: Fact) -> Fact:
     If it has no start of validity, it is valid from now on.
     """
     since = when(found.since, known.zone) if found.recorded else None
-    kept = _remember(ws, found, since=since, source="" if found.review == "removed" else found.source)
+    source = "" if found.review == "removed" else found.source
+    there = any(one.fact.id == found.supersedes for one in known.held(found.scope))
+    kept = _remember(ws, found, since=since, source=source, replaces=found.supersedes if there else "")
     amend(ws, found)
     return kept
 
