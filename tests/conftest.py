@@ -88,7 +88,7 @@ def no_collection_in_deep_recursion(request: pytest.FixtureRequest) -> Iterator[
 
 @pytest.fixture(autouse=True, scope="session")
 def no_configuration_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Tests, and the programs that they start, use no configuration and no state of whoever runs them.
+    """Tests, and the programs that they start, read no configuration of whoever runs them.
 
     It trusts the folders that they make, as if each had been made by `init`; see `tests/files/test_trust.py`.
     """
@@ -97,7 +97,6 @@ def no_configuration_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> It
         made = [str(tmp_path_factory.getbasetemp()), tempfile.gettempdir()]
         path.write_text(f"trusted = {json.dumps(made)}\n", "utf-8")
         patch.setenv("MNEMARK_CONFIG", str(path))
-        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield
 
 

@@ -349,14 +349,16 @@ def find_root(start: Path | None = None) -> Path:
     raise NotFoundError(f"No workspace at {start} or above. Make one with `mnemark init`, or name a folder.")
 
 
-def _upwards(start: Path) -> Iterator[Path]:
+def _upwards(start: Path, *, through_repositories: bool = False) -> Iterator[Path]:
     """Yield a folder and those above it that its user may have meant; see `find_root`."""
     home = os.path.realpath(Path.home())
     for folder in (start, *start.parents):
         if folder != start and not _is_own(folder):
             return
         yield folder
-        if os.path.lexists(folder / ".git") or os.path.realpath(folder) == home:
+        if os.path.realpath(folder) == home:
+            return
+        if os.path.lexists(folder / ".git") and not through_repositories:
             return
 
 
@@ -371,9 +373,12 @@ def _is_own(folder: Path) -> bool:
 
 
 def workspace_around(root: Path) -> Path | None:
-    """Return the nearest workspace that the folder `root` lies in, other than itself, or None."""
-    root = root.absolute()
-    return next((parent for parent in root.parents if is_workspace(parent)), None)
+    """Return the nearest workspace that the folder `root` lies in, other than itself, or None.
+
+    As for `find_root`, nothing is looked for above the home folder, nor in folders of other users.
+    """
+    _, *above = _upwards(root.absolute(), through_repositories=True)
+    return next(filter(is_workspace, above), None)
 
 
 def sync_warning(root: Path) -> Problem | None:
