@@ -1,5 +1,7 @@
 """The commands forget, undo, revert and pin, as a person or a script meets them."""
 
+import re
+
 import pytest
 
 from interfaces.conftest import Shell
@@ -173,3 +175,52 @@ def test_undo_names_an_erasure_as_the_last_change_though_notes_followed(shell: S
     refused = shell("undo")
     assert (refused.code, "erasure, which cannot be undone" in refused.err) == (2, True)
     assert "oolong" in shell("facts").out
+
+
+def test_undo_after_a_consolidation_takes_that_back_and_says_so_first(shell: Shell) -> None:
+    shell("init")
+    shell("remember", "favorite tea", "oolong")
+    for name, text in (("a", "I live in Oslo."), ("b", "We decided to use SQLite for the index.")):
+        shell("add", text, "--session", name)
+    shell("consolidate")
+    shell("add", "A note that follows.", "--session", "c")
+    undone = shell("undo")
+    assert re.match(r"undoing the consolidation of \d{4}-\d\d-\d\d \d\d:\d\d \(\d+ changes\)\n", undone.err)
+    assert "oolong" in shell("facts").out
+    assert "Oslo" not in shell("facts").out
+    second = shell("undo")
+    assert (second.err, second.out) == (
+        "undoing the fact user favorite tea: oolong\n",
+        "removed the fact: user favorite tea: oolong\n",
+    )
+
+
+def test_undo_says_what_it_is_about_to_undo(shell: Shell) -> None:
+    """Each thing that can be done last, with the words for it; not of an id that is given."""
+    shell("init")
+    shell("remember", "editor", "Helix")
+    shell("add", "The boat is called Quagga.", "--session", "s")
+    done = {
+        ("remember", "shell", "fish"): "the fact user shell: fish",
+        ("forget", "--query", "Quagga"): "what was hidden last",
+        ("consolidate",): "the consolidation of ",
+    }
+    for command, words in done.items():
+        ran = shell(*command)
+        assert ran.code == 0, (command, ran.err)
+        undone = shell("undo", "--json")
+        assert (undone.code, undone.err.startswith(f"undoing {words}")) == (0, True), (command, undone.err)
+    with Memory.open(shell.folder, config={"embedder": "none"}) as memory:
+        made = memory.remember("pet", "a cat")
+    assert shell("undo", made.id).err == ""
+
+
+def test_undo_without_an_id_takes_a_run_of_edits_back_as_a_whole(shell: Shell) -> None:
+    with Memory.open(shell.folder, config={"embedder": "none"}) as memory:
+        memory.remember("editor", "Helix")
+        memory.session("s").add("user", "I live in Oslo.")
+        report = memory.consolidate()
+        undone = memory.undo()
+        assert len(undone) == len(report.edits) + len(report.learned) == 2
+        assert [fact.value for fact in memory.facts()] == ["Helix"]
+        assert not (shell.folder / "USER.md").exists()

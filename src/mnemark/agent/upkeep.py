@@ -26,6 +26,8 @@ MARK: Final = "upkeep"
 NEWS: Final = "upkeep.news"
 """File beside it with the lines for the next briefing."""
 _MAX_NEWS: Final = 3
+_CLOCK_SECONDS: Final = 86_400.0
+"""How far in the future a time may lie; one further was noted by a wrong clock, and says nothing."""
 _LOCK: Final = "upkeep.lock"
 
 
@@ -49,7 +51,8 @@ def is_due(memory: PlainWorkspace, now: datetime | None = None) -> bool:
     if at is None or memory.readonly or not (memory.root / "journal").is_dir():
         return False
     try:
-        return (private(memory.root) / MARK).stat().st_mtime < at.timestamp()
+        tried = (private(memory.root) / MARK).stat().st_mtime
+        return not at.timestamp() <= tried <= now.timestamp() + _CLOCK_SECONDS
     except OSError:
         with suppress(OSError, MnemarkError):
             _mark(memory.root, now)
@@ -82,7 +85,8 @@ def keep_up(memory: "Memory", now: datetime | None = None) -> bool:
                 _tell(folder, f"The search index was damaged ({damage}) and is made anew; no text was lost.")
             memory.edits.refresh()
             at, runs = latest(memory.config.consolidate.at, now), memory.edits.runs
-            if any(at is not None and run.time is not None and run.time >= at for run in runs):
+            soon = now + timedelta(seconds=_CLOCK_SECONDS)
+            if any(at is not None and run.time is not None and at <= run.time <= soon for run in runs):
                 return False  # somebody asked for it, or another machine did it
             report = memory.consolidate(now=now)
     except BusyError:

@@ -222,7 +222,7 @@ def _keep_up(memory: "Memory") -> None:
     mark = private(memory.root) / "upkeep"
     if memory.readonly or not (memory.root / "journal").is_dir():
         return
-    if mark.exists() and time.time() - mark.stat().st_mtime < _MARK_SECONDS:
+    if mark.exists() and 0 <= time.time() - mark.stat().st_mtime < _MARK_SECONDS:  # else of a wrong clock
         return
     from mnemark.agent.upkeep import start_if_due
 

@@ -19,6 +19,7 @@ WINDOW: Final = 20
 """Number of last turns that the session's own recall leaves out: the model has them already."""
 CONTEXT: Final = 4
 """Number of last turns that give a query its context."""
+_DAY_SECONDS: Final = 86_400.0
 _ROLE_ORIGIN: Final[dict[str, Origin]] = {
     "user": "owner", "human": "owner", "tool": "tool", "function": "tool",
 }  # fmt: skip
@@ -97,4 +98,5 @@ class Recorder:
         now = now or self.ws.now()
         if (since.tzinfo is None) != (now.tzinfo is None):
             since, now = (one.replace(tzinfo=since.tzinfo or now.tzinfo) for one in (since, now))
-        return (now - since).total_seconds() >= seconds
+        age = (now - since).total_seconds()
+        return age >= seconds or age < -_DAY_SECONDS  # in the future: of a wrong clock
