@@ -81,8 +81,11 @@ def remember(
         fact = memory.remember_many([fields], dry_run=dry_run)[0]
         versions = memory.facts(subject=fact.subject, history=True, scope=fact.scope)
         before = next((one for one in versions if one.id == fact.supersedes), None)
+        late = dict(memory.fact_store.blocked)
     done = {"dry_run": dry_run, "fact": row(fact), "replaces": row(before)}
     output.out_result(done, _outcome(fact, before, dry_run=dry_run), json=json)
+    for path, reason in late.items():
+        output.say(f"note: the journal has it, and the next sync writes it to {path}: {output.safe(reason)}")
 
 
 def _outcome(fact: "Fact", before: "Fact | None", *, dry_run: bool) -> str:
