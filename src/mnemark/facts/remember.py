@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from mnemark.errors import BusyError, ReadOnlyError, UsageError
+from mnemark.errors import BusyError, MnemarkError, ReadOnlyError, UsageError
 from mnemark.facts.decide import CONFIDENCE, Decision
 from mnemark.facts.ends import Retraction
 from mnemark.facts.hand_edits import edits
@@ -130,11 +130,12 @@ def _decided(
         kept = decide(decision)
         if decision.changes:
             store.log.append(*decision.changes)
-    for change in decision.changes:
-        if change.kind == "accept" and isinstance(change.payload, Mapping):
-            drop_proposals(store, change.scope, strings(change.payload.get("ids")))
-    for scope in scopes:
-        bring_in(store, scope, most=max(AT_ONCE, count))
+    with suppress(MnemarkError, OSError):  # the journal has them: each sync tries again, and says why
+        for change in decision.changes:
+            if change.kind == "accept" and isinstance(change.payload, Mapping):
+                drop_proposals(store, change.scope, strings(change.payload.get("ids")))
+        for scope in scopes:
+            bring_in(store, scope, most=max(AT_ONCE, count))
     store.changed()
     return kept
 

@@ -105,6 +105,8 @@ class SessionLog:
         if there is not None:  # what cannot be read is said before anything is written
             self._line_at(there.size, 0, there.size)
         offsets = jsonl.append_many(self.path, lines, header=self._header)
+        if there is None and offsets[0] == len(self._header) + 1:  # new: nothing has to be counted
+            self._lines = (offsets[0], 1)
         first = self._line_at(offsets[0], len(kept), offsets[-1] + len(lines[-1]) + 1)
         return [
             Placed(offset, first + index, turn, offset + len(line) + 1)

@@ -89,8 +89,13 @@ class OpenWorkspace(PlainWorkspace):
 
         Of the files that erasures wait for, only the first `most` are named.
         """
-        hidden = self.visible.hidden
-        unfinished = hidden.unfinished()
+        problems = self.visible.hidden.problems
+        journals = [f"journal: {problem}; text forgotten there may be found again" for problem in problems]
+        return [*self.to_finish(most), *journals]
+
+    def to_finish(self, most: int = 1) -> list[str]:
+        """Return the part of `unfinished` that every sync tries to finish."""
+        unfinished = self.visible.hidden.unfinished()
         waits: list[str] = []
         if unfinished:
             from mnemark.memory.journal.erasures import still_waiting
@@ -99,9 +104,6 @@ class OpenWorkspace(PlainWorkspace):
         found = [f"an erase is not finished: {one}" for one in waits[:most]]
         if len(waits) > most:
             found.append(f"an erase waits for {len(waits) - most:,} more files; `mnemark doctor` lists them")
-        found += [
-            f"journal: {problem}; text forgotten there may be found again" for problem in hidden.problems
-        ]
         return [*found, *(f"sync: {reason}" for reason in self.failed)]
 
     def meter(self) -> "Meter":

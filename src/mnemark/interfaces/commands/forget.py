@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mnemark.errors import IncompleteError
 from mnemark.interfaces import options, output, queries, workspace
 
 if TYPE_CHECKING:
@@ -57,7 +58,8 @@ def forget(
 
     Without --erase it stays in the files but is never found, until `mnemark undo`. With --erase it is deleted
     from the whole folder: you see what was found and confirm first; the receipt lists copies that remain
-    elsewhere, such as git history.
+    elsewhere, such as git history. Exits with 8 while something is not erased yet; every sync goes on with
+    it.
     """
     at = workspace.place(workspace_)
     if scope:
@@ -77,6 +79,8 @@ def forget(
         output.say(
             "--query must match the text exactly, capitals too; find the exact text with `mnemark search`."
         )
+    if receipt.waiting and not dry_run:
+        raise typer.Exit(IncompleteError.exit_code)
 
 
 def _confirmed(shown: "Receipt") -> bool:

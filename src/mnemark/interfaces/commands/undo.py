@@ -49,9 +49,7 @@ def undo(
         about = ", ".join((*one.paths, *one.waiting)) + f"\n{one.text}" if one.what == "edit" else one.text
         output.out(output.safe(f"{names.get(one.what, 'no longer pinned')}: {about}"))
         for path in one.waiting:
-            output.say(
-                f"note: {output.safe(path)} is being saved by another program; the next sync changes it"
-            )
+            output.say(f"note: {output.safe(path)} could not be changed now; the next sync changes it")
 
 
 def revert(

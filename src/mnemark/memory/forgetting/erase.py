@@ -23,6 +23,7 @@ from mnemark.facts.pending import catch_up
 from mnemark.facts.store import FactStore
 from mnemark.files import edit as editing
 from mnemark.files import layout, observations, platform
+from mnemark.files.disk_errors import shortage
 from mnemark.files.journal import Change
 from mnemark.files.locks import LOCK_SECONDS, sync_lock, workspace_lock
 from mnemark.files.needles import BytePatterns
@@ -53,7 +54,7 @@ def erase(ws: OpenWorkspace, items: list[Item], *, query: str, dry_run: bool, gi
     catch_up(ws.fact_store)
     file_edits.finish(ws)
     note = _append_entry(ws, items, query)
-    return _carry_out(ws, note, items, query, git=git)
+    return _complete(ws, note, items, query, git=git)
 
 
 def _by_line(item: Item) -> Item:
@@ -133,10 +134,19 @@ def _is_whole_log(ws: OpenWorkspace, path: str, lines: set[int]) -> bool:
         return False
 
 
-def _carry_out(
+def _complete(
     ws: OpenWorkspace, note: Change, items: list[Item], query: str, *, git: bool = False
 ) -> Receipt:
-    """Erase the items of a journal entry, or continue to."""
+    """Erase the items of a journal entry, or continue to; what stops it is a wait, as they are hidden now."""
+    try:
+        return _carry_out(ws, note, items, query, git=git)
+    except (MnemarkError, OSError) as error:
+        wait = Wait("", shortage(error) or str(error))
+        erasures.keep(ws.root, note.id, [wait])
+        return Receipt(id=note.id, action="erased", items=forgotten(items), waiting=(wait.text,))
+
+
+def _carry_out(ws: OpenWorkspace, note: Change, items: list[Item], query: str, *, git: bool) -> Receipt:
     targets = _targets(ws, items, query, note.time or ws.now())
     renames = names.keep(ws, note.id, targets)
     still = remaining_copies(ws, items, targets, renames, explain_git=git)
@@ -277,10 +287,11 @@ def finish(ws: OpenWorkspace, *, at_once: bool = False) -> list[Receipt]:
         try:
             editing.sweep(ws.root)
             items = _items_of(ws, payload)
-            query = query_at(items, payload["at"]) if isinstance(payload.get("at"), Mapping) else ""
-            receipts.append(_carry_out(ws, note, items, query))
         except (MnemarkError, OSError) as error:  # for the next time
             erasures.keep(ws.root, note.id, [Wait("", str(error))])
+            continue
+        query = query_at(items, payload["at"]) if isinstance(payload.get("at"), Mapping) else ""
+        receipts.append(_complete(ws, note, items, query))
     return receipts
 
 

@@ -36,7 +36,8 @@ class Undone(msgspec.Struct, frozen=True, kw_only=True):
     what: What
     paths: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
-    """Files that another program is saving; the next sync edits them."""
+    """Files that could not be changed, as another program is saving them or the disk is full; the next sync
+    changes them."""
     text: str = ""
     """The undone change for people; of an edit, the diff."""
 
@@ -306,7 +307,7 @@ def _reopen(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Un
 
 
 def take_out(ws: OpenWorkspace) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Delete undone facts and ends from their files; return the changed files, and the busy ones."""
+    """Delete undone facts and ends from their files; return the changed files, and those that wait."""
     facts = ws.fact_store
     with facts.lock:
         facts.log.refresh()
@@ -327,8 +328,12 @@ def take_out(ws: OpenWorkspace) -> tuple[tuple[str, ...], tuple[str, ...]]:
             found = next((one for one in facts.files.facts(path) if one.id == identifier), None)
             if found is None or (change.func is without_end and found.until != change.keywords["until"]):
                 continue
-            done = file_edits.write(ws, path, change, step="undo", timeout=LOCK_SECONDS)
-            (waiting if done.status == "deferred" else paths).append(path)
+            try:
+                done = file_edits.write(ws, path, change, step="undo", timeout=LOCK_SECONDS)
+            except (MnemarkError, OSError):  # the journal has the undo: each sync tries again
+                waiting.append(path)
+            else:
+                (waiting if done.status == "deferred" else paths).append(path)
     return tuple(dict.fromkeys(paths)), tuple(dict.fromkeys(waiting))
 
 
