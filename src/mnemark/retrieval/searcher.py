@@ -30,6 +30,7 @@ from mnemark.files.mounts import Mounted, mounts_of
 from mnemark.files.platform import make_folder
 from mnemark.files.scan import chosen, scan
 from mnemark.files.scopes import scopes_of
+from mnemark.files.sessions import Placed
 from mnemark.files.workspace import Workspace
 from mnemark.index import schema
 from mnemark.index.reader import Reader
@@ -42,6 +43,7 @@ from mnemark.retrieval.deadline import LATE, RecallInTime, TimedOut
 from mnemark.retrieval.embeddings import Embeddings
 from mnemark.retrieval.fact_index_cache import FactIndexCache
 from mnemark.retrieval.filters import Filter
+from mnemark.retrieval.just_written import Candidate, JustWritten, fact_hits, with_just_written
 from mnemark.retrieval.mounts import Mounts
 from mnemark.retrieval.presets import preset as named_preset
 from mnemark.retrieval.query import understand
@@ -125,6 +127,7 @@ class Searcher:
         """Why an index in a workspace that is open for writing cannot be written."""
         self._retry_at = 0.0
         self._use(self._open_index())
+        self.just_written = JustWritten()
         self._in_time = RecallInTime(lambda: self.index.rest())  # noqa: PLW0108 - see `_use`
         self._load_started = threading.Event()
         self._loading = threading.Lock()
@@ -149,6 +152,11 @@ class Searcher:
 
     def _on_log_written(self, path: str, size: int) -> None:
         self.reader.logs.wrote(path, size)
+
+    def wrote(self, path: str, scope: str, turns: Sequence[Placed]) -> None:
+        """Note turns that this process added to the log at `path`: the next answer has them."""
+        self.just_written.add(path, scope, turns)
+        self._on_log_written(path, turns[-1].end)
 
     def _open_index(self) -> Index:
         root = self.workspace.root
@@ -285,19 +293,24 @@ class Searcher:
 
     def _load(self) -> None:
         time.sleep(_HEAD_START)
-        while self._in_time.busy and not self._closed:
-            time.sleep(_HEAD_START)
         with contextlib.suppress(MnemarkError):  # the next search reports the same error
-            query = understand("加载 load", now=self.workspace.now())
-            cross_language.load(query.terms)
-            with self._loading:
-                if self._closed:
-                    return
-                self.embeddings.load()
-                with self.reader.reading():
-                    pass
+            for step in (self._load_words, self.embeddings.load, self._load_index):
+                while self._in_time.busy and not self._closed:  # it would keep from a recall what it needs
+                    time.sleep(_HEAD_START)
+                with self._loading:
+                    if self._closed:
+                        return
+                    step()
         if self.reranker is not None:
             self.reranker.load()
+
+    def _load_words(self) -> None:
+        query = understand("加载 load", now=self.workspace.now())
+        cross_language.load(query.terms)
+
+    def _load_index(self) -> None:
+        with self.reader.reading():
+            pass
 
     def search(
         self,
@@ -416,7 +429,6 @@ class Searcher:
             rerank_deadline=started + seconds * _RERANK_SHARE,
         )
         self.ready()
-        self.refresher.freshen_behind()
         loads = waits_for_dictionary(request.text)
         found = self._in_time.recall(
             partial(self._answer, request, tokens, started + seconds * _SYNC_SHARE, started + seconds),
@@ -425,6 +437,7 @@ class Searcher:
             seconds=seconds,
             loads=loads,
         )
+        self.refresher.freshen_behind()
         if loads:
             self.load_behind()
         if isinstance(found, TimedOut):
@@ -461,10 +474,20 @@ class Searcher:
                     self.workspace.root, found, request.text, k=request.k, home=self.index.home,
                     mounts=self.mounts.folders,
                 )  # fmt: skip
-        except schema.UNREADABLE:  # the full answer reports it
+        except schema.UNREADABLE:  # there is none yet; of damage, the full answer tells
+            found = Recall(hits=(), mode="none", degraded=(reason,), complete=False, believable=0.0)
+        found = with_just_written(found, self._new(request), request.text, request.k)
+        if found.mode == "none":
             return LATE
         packed = block(found.hits, budget=tokens, brief_tokens=self.workspace.config.brief_tokens)
         return msgspec.structs.replace(found, text=packed.text)
+
+    def _new(self, request: Request) -> list[Candidate]:
+        """Return what this process wrote a moment ago and may show."""
+        scopes = request.where.scopes
+        facts = fact_hits(self.fact_index.in_memory(scopes)) if self._facts_wanted else []
+        hidden = self.index.hidden.current()
+        return facts + self.just_written.candidates(request.text, scopes, request.exclude, hidden)
 
     def read(self, ref: str, *, raw: bool = False) -> str:
         """Return the text of a ref (`path`, `path#L12` or `path#L12-L30`) from its file.
@@ -549,6 +572,7 @@ class Searcher:
     def _answer(self, request: Request, budget: int, patience: float, until: float) -> Recall | TimedOut:
         from mnemark.retrieval.block import block  # a search shows none
 
+        self.refresher.freshen_behind()  # not before: it would keep from words what they need
         fresh = self.refresher.wait(patience)
         try:
             found = self.find(request)
