@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
@@ -43,7 +43,6 @@ from mnemark.retrieval.deadline import LATE, RecallInTime, TimedOut
 from mnemark.retrieval.embeddings import Embeddings
 from mnemark.retrieval.fact_index_cache import FactIndexCache
 from mnemark.retrieval.filters import Filter
-from mnemark.retrieval.just_written import Candidate, JustWritten, fact_hits, with_just_written
 from mnemark.retrieval.mounts import Mounts
 from mnemark.retrieval.presets import preset as named_preset
 from mnemark.retrieval.query import understand
@@ -60,6 +59,7 @@ from mnemark.types import KINDS, ORIGINS, Kind, Origin, Recall
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
+    from mnemark.retrieval.just_written import Candidate, JustWritten
     from mnemark.retrieval.ranking.rerank import BackgroundReranker
     from mnemark.retrieval.routes.qmd import QmdClient
 
@@ -71,6 +71,8 @@ _RERANK_SHARE: Final = 0.85
 """Share of a deadline until which the reranker is waited for; the rest is for rendering."""
 _HEAD_START: Final = 0.05
 """Seconds that loading in the background leaves to a message that comes at once: it stops all threads."""
+_QUIET: Final = 1.0
+"""Seconds for which loading the dictionary, 0.1 s, waits for a first recall."""
 _CANDIDATES: Final = 3
 """Hits that a block is packed from, in halves of `recall_hits`: short ones leave room for more."""
 _RETRY_SECONDS: Final = 5.0
@@ -127,7 +129,6 @@ class Searcher:
         """Why an index in a workspace that is open for writing cannot be written."""
         self._retry_at = 0.0
         self._use(self._open_index())
-        self.just_written = JustWritten()
         self._in_time = RecallInTime(lambda: self.index.rest())  # noqa: PLW0108 - see `_use`
         self._load_started = threading.Event()
         self._loading = threading.Lock()
@@ -152,6 +153,13 @@ class Searcher:
 
     def _on_log_written(self, path: str, size: int) -> None:
         self.reader.logs.wrote(path, size)
+
+    @cached_property
+    def just_written(self) -> "JustWritten":
+        """The last turns that this process wrote."""
+        from mnemark.retrieval.just_written import JustWritten
+
+        return JustWritten()
 
     def wrote(self, path: str, scope: str, turns: Sequence[Placed]) -> None:
         """Note turns that this process added to the log at `path`: the next answer has them."""
@@ -292,21 +300,25 @@ class Searcher:
             threading.Thread(target=self._load, name="mnemark-load", daemon=True).start()
 
     def _load(self) -> None:
+        from mnemark.retrieval import block, quick_mounts, quick_search  # noqa: F401 - words alone need these
+
         time.sleep(_HEAD_START)
         with contextlib.suppress(MnemarkError):  # the next search reports the same error
-            for step in (self._load_words, self.embeddings.load, self._load_index):
+            for step in (self.embeddings.load, self._load_index, self._load_words):
+                if step == self._load_words:  # it stops all threads: better while the model thinks
+                    self._in_time.asked.wait(_QUIET)
                 while self._in_time.busy and not self._closed:  # it would keep from a recall what it needs
                     time.sleep(_HEAD_START)
                 with self._loading:
                     if self._closed:
                         return
                     step()
+            self._in_time.loaded.set()
         if self.reranker is not None:
             self.reranker.load()
 
     def _load_words(self) -> None:
-        query = understand("加载 load", now=self.workspace.now())
-        cross_language.load(query.terms)
+        cross_language.load(understand("加载 load", now=self.workspace.now()).terms)
 
     def _load_index(self) -> None:
         with self.reader.reading():
@@ -411,9 +423,8 @@ class Searcher:
             `degraded` names what did not answer in time.
         """
         started = time.monotonic()
-        seconds = (
-            self.workspace.config.recall_deadline_ms / 1000 if deadline is None else seconds_of(deadline)
-        )
+        usual = self.workspace.config.recall_deadline_ms / 1000
+        seconds = usual if deadline is None else seconds_of(deadline)
         tokens = self.workspace.config.recall_budget if budget is None else budget_of(budget)
         request = Request(
             text=text_of(query),
@@ -438,7 +449,7 @@ class Searcher:
             loads=loads,
         )
         self.refresher.freshen_behind()
-        if loads:
+        if loads or not self._in_time.loaded.is_set():
             self.load_behind()
         if isinstance(found, TimedOut):
             reason = (
@@ -456,6 +467,7 @@ class Searcher:
 
     def _found_by_words(self, request: Request, tokens: int, seconds: float) -> Recall | TimedOut:
         from mnemark.retrieval.block import block
+        from mnemark.retrieval.just_written import with_just_written
         from mnemark.retrieval.quick_mounts import with_mounts
         from mnemark.retrieval.quick_search import quick_search
 
@@ -482,12 +494,13 @@ class Searcher:
         packed = block(found.hits, budget=tokens, brief_tokens=self.workspace.config.brief_tokens)
         return msgspec.structs.replace(found, text=packed.text)
 
-    def _new(self, request: Request) -> list[Candidate]:
+    def _new(self, request: Request) -> "list[Candidate]":
         """Return what this process wrote a moment ago and may show."""
-        scopes = request.where.scopes
-        facts = fact_hits(self.fact_index.in_memory(scopes)) if self._facts_wanted else []
-        hidden = self.index.hidden.current()
-        return facts + self.just_written.candidates(request.text, scopes, request.exclude, hidden)
+        from mnemark.retrieval.just_written import fact_hits
+
+        facts = fact_hits(self.fact_index.in_memory(request.where.scopes)) if self._facts_wanted else []
+        gone = self.index.hidden.current()
+        return facts + self.just_written.candidates(request.text, request.where.scopes, request.exclude, gone)
 
     def read(self, ref: str, *, raw: bool = False) -> str:
         """Return the text of a ref (`path`, `path#L12` or `path#L12-L30`) from its file.
