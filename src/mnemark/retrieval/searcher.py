@@ -130,6 +130,7 @@ class Searcher:
         self._retry_at = 0.0
         self._use(self._open_index())
         self._in_time = RecallInTime(lambda: self.index.rest())  # noqa: PLW0108 - see `_use`
+        self._has_written = False
         self._load_started = threading.Event()
         self._loading = threading.Lock()
         self._closed = False
@@ -141,18 +142,13 @@ class Searcher:
         self.fact_index = FactIndexCache(facts, lambda: self.index)
         facts.files.stored = self._stored_facts
         facts.changed = self._on_fact_changed
-        workspace.wrote = self._on_log_written
-        workspace.changed = self._on_file_changed
+        workspace.wrote = lambda path, size: self.reader.logs.wrote(path, size)  # noqa: PLW0108 - see `_use`
+        workspace.changed = lambda: self.refresher.mark_stale()  # noqa: PLW0108 - see `_use`
 
     def _on_fact_changed(self) -> None:
+        self._has_written = True
         self.fact_index.wrote()
         self.refresher.facts_changed()
-
-    def _on_file_changed(self) -> None:
-        self.refresher.mark_stale()
-
-    def _on_log_written(self, path: str, size: int) -> None:
-        self.reader.logs.wrote(path, size)
 
     @cached_property
     def just_written(self) -> "JustWritten":
@@ -163,8 +159,9 @@ class Searcher:
 
     def wrote(self, path: str, scope: str, turns: Sequence[Placed]) -> None:
         """Note turns that this process added to the log at `path`: the next answer has them."""
+        self._has_written = True
         self.just_written.add(path, scope, turns)
-        self._on_log_written(path, turns[-1].end)
+        self.reader.logs.wrote(path, turns[-1].end)
 
     def _open_index(self) -> Index:
         root = self.workspace.root
@@ -307,6 +304,7 @@ class Searcher:
             for step in (self.embeddings.load, self._load_index, self._load_words):
                 if step == self._load_words:  # it stops all threads: better while the model thinks
                     self._in_time.asked.wait(_QUIET)
+                    time.sleep(_HEAD_START)
                 while self._in_time.busy and not self._closed:  # it would keep from a recall what it needs
                     time.sleep(_HEAD_START)
                 with self._loading:
@@ -314,6 +312,7 @@ class Searcher:
                         return
                     step()
             self._in_time.loaded.set()
+        self.refresher.freshen_behind()
         if self.reranker is not None:
             self.reranker.load()
 
@@ -440,7 +439,7 @@ class Searcher:
             rerank_deadline=started + seconds * _RERANK_SHARE,
         )
         self.ready()
-        loads = waits_for_dictionary(request.text)
+        loads = waits_for_dictionary("备" if self._has_written else request.text)  # to sync that, too
         found = self._in_time.recall(
             partial(self._answer, request, tokens, started + seconds * _SYNC_SHARE, started + seconds),
             partial(self._by_words, request, tokens, seconds),
@@ -448,7 +447,6 @@ class Searcher:
             seconds=seconds,
             loads=loads,
         )
-        self.refresher.freshen_behind()
         if loads or not self._in_time.loaded.is_set():
             self.load_behind()
         if isinstance(found, TimedOut):
