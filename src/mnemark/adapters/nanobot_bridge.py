@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 LIMIT: Final = 0.15
 """Seconds that a turn waits for a recall, if `recall_deadline_ms` of the workspace cannot be read."""
-START: Final = 2.0
-"""Seconds that nanobot's start (never a turn) waits for the workspace to be loaded: a process that answers
-one message (`nanobot agent -m`) would otherwise end before that."""
+START: Final = 10.0
+"""Seconds at most that nanobot's start (never a turn) waits for the workspace to be loaded, which takes half
+a second on an idle machine: a process that answers one message (`nanobot agent -m`) would end before that."""
 MOUNT: Final = "nanobot"
 """The name of the mount with nanobot's own memory files."""
 _RETRY_SECONDS: Final = 30.0
@@ -228,8 +228,11 @@ class Bridge:
             self._opened.set()
         try:
             if self._memory is not None:
+                from mnemark.agent.told import told
+
                 self._memory.sync()
-                self._memory.recall("memory 记忆", deadline=START)  # loads dictionaries and vectors
+                # All that a turn needs is loaded: dictionaries, vectors, and what a briefing is made with.
+                told(self._memory, self._memory.recall("memory 记忆", deadline=START))
                 self._worker.submit(self._record_history, patience=0.0)
         except Exception as error:  # noqa: BLE001 - a recall may still find something; counted and told
             self._failed("sync", error)

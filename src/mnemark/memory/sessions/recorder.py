@@ -69,7 +69,7 @@ class Recorder:
         placed = self.log.place([self.ws.redact(turn) for turn in new])
         self.recent.extend(placed)
         if placed:
-            self.ws.wrote(self.path, placed[-1].end)
+            self.ws.searcher.wrote(self.path, self.scope, placed)
         with_files = [one for one in placed if one.turn.attachments or one.turn.tool_calls]
         if with_files:  # their attachment pages are written with the next sync or at the session's end
             self.given.update(one.turn.id for one in with_files if one.turn.attachments)
