@@ -199,9 +199,7 @@ def test_a_short_word_is_no_secret(word: str) -> None:
     assert redact(f" {word} ").text == f" {word} "
 
 
-@pytest.mark.parametrize(
-    "pattern", ["(a+)+$", "(a*)*b", "((ab)+c*)+", "(", "a*", "", "a" * 501, r"(\w+\s?)*x"]
-)
+@pytest.mark.parametrize("pattern", ["(", "a*", "", "a" * 501, "a(?=b)"])
 def test_unusable_patterns_are_refused(pattern: str) -> None:
     with pytest.raises(UsageError):
         DEFAULT.with_patterns([pattern])
