@@ -289,7 +289,7 @@ def test_only_chosen_files_are_listed_and_only_their_folders_read(
     ("pattern", "wanted"),
     [("**/*.md", True), ("a/**/**/d.md", True), ("**/**/b/**/d.md", True), ("**/x/**", False), ("**", False)],
 )
-def test_folders_of_any_depth_are_chosen(pattern: str, wanted: bool) -> None:
+def test_folders_of_any_depth_are_chosen(pattern: str, *, wanted: bool) -> None:
     chosen_ = chosen(only([pattern]))
     assert chosen_ is not None
     assert chosen_("a/b/c/d.md", folder=False) is wanted
