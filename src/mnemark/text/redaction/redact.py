@@ -114,6 +114,7 @@ def _found(text: str, rules: Rules) -> Iterator[Span]:
     """Yield all findings; if two overlap, the earlier one determines the kind."""
     from mnemark.text.redaction.key_formats import emails, key_blocks, key_shapes
     from mnemark.text.redaction.pairs import pairs
+    from mnemark.text.redaction.seed_phrases import seed_phrases
     from mnemark.text.redaction.urls import commands, urls
 
     yield from (("private", start, end) for start, end in private_spans(text))
@@ -124,6 +125,7 @@ def _found(text: str, rules: Rules) -> Iterator[Span]:
     yield from urls(text)
     yield from commands(text)
     yield from pairs(text)
+    yield from seed_phrases(text)
     for pattern in rules.patterns:
         yield from _custom(text, pattern)
     if rules.emails:
