@@ -95,7 +95,8 @@ class _Program:
         elif op == "BRANCH":
             self._add_branches(value[1], flags)
         elif op in {"MAX_REPEAT", "MIN_REPEAT"}:
-            self._add_repetition(*value, flags, greedy=op == "MAX_REPEAT")
+            least, most, inner = value
+            self._add_repetition((least, most), inner, flags, greedy=op == "MAX_REPEAT")
         elif op == "AT":
             lines = {"AT_BEGINNING": "AT_BEGINNING_LINE", "AT_END": "AT_END_LINE"}
             name = lines.get(str(value), str(value)) if flags & re.MULTILINE else str(value)
@@ -116,7 +117,8 @@ class _Program:
         for end in ends:
             self.steps[end] = _Step(to=(len(self.steps),))
 
-    def _add_repetition(self, least: int, most: Any, inner: Any, flags: int, *, greedy: bool) -> None:
+    def _add_repetition(self, times: tuple[int, Any], inner: Any, flags: int, *, greedy: bool) -> None:
+        least, most = times
         for _ in range(least):
             if not inner.data:
                 break
