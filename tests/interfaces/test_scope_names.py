@@ -6,6 +6,7 @@ And nobody's name locks out the others.
 import json
 import unicodedata
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -68,7 +69,7 @@ WORD: Final = "kingfisher"
 
 
 def _session(memory: Memory, kind: str, name: str) -> None:
-    session = memory.session("cli:a", **{kind.removesuffix("s"): name})  # type: ignore[arg-type]
+    session = memory.session("cli:a", **{kind.removesuffix("s"): name})
     session.add("user", f"the {WORD} nests by the weir")
 
 
@@ -154,7 +155,7 @@ def test_a_name_is_refused_or_what_was_kept_is_found(memory: Memory, entrance: s
     kept = 0
     for name in NAMES:
         scope = f"{kind}/{name}"
-        if (refused := _refused(lambda name=name: ENTRANCES[entrance](memory, kind, name))) is not None:
+        if (refused := _refused(partial(ENTRANCES[entrance], memory, kind, name))) is not None:
             assert "cannot be used as a name" in refused or "scope must be" in refused, (name, refused)
             with pytest.raises(UsageError):
                 memory.search(WORD, scope=scope)
