@@ -132,6 +132,25 @@ _TABLE_CELL = lazy_pattern(r"(?P<cell>(?:[^|\\\n]++|\\[^\n])*+)(?:\||\Z)")
 _EMPHASIS = " \t\r*_`"
 _LONGEST_COLUMN = 40
 
+_SEED_NAMES = (
+    "seed phrase", "seed words", "recovery phrase", "recovery words", "backup phrase", "mnemonic",
+    "wallet seed", "secret phrase", "助记词", "助憶詞", "恢复短语", "恢复词",
+)  # fmt: skip
+_SEED_COUNTS = frozenset({12, 15, 18, 21, 24})
+_OF_SENTENCES = frozenset({
+    "the", "and", "for", "are", "was", "has", "had", "not", "but", "our", "his", "her", "who", "its", "from",
+})  # fmt: skip
+_SEED_BETWEEN = r"[ \t,，、|*_`\"']{0,3}+(?:\r?\n)?+[ \t>*-]{0,4}+(?:[0-9]{1,2}+[.):：]?+[ \t]{0,2}+)?+"
+_SEED_LEAD = lazy_pattern(
+    r"(?:[^\n一-龥]{0,40}?(?:[:：=]|\b(?:is|are)\b|[是为])|[ ]?(?=\n)|)"
+    r"[\s:：*_`\"'>-]{0,6}(?:1[.):：]?[ ]{0,2})?"
+)
+_SEED_EN = lazy_pattern(rf"[a-z]{{3,8}}+(?:(?!\w){_SEED_BETWEEN}(?<!\w)[a-z]{{3,8}}+(?![A-Za-z])){{11,24}}+")
+_SEED_ZH = lazy_pattern(
+    r"[一-龥](?:[ ，、]{1,2}[一-龥]){11,24}(?![一-龥])|(?<=[:：=\s])[一-龥]{12,24}(?=[\s。]|\Z)"
+)
+_SEED_WORD = lazy_pattern(r"[a-z]+|[一-龥]")
+
 
 def pairs(text: str) -> Iterator[Span]:
     """Yield the values before or after the names of secrets."""
@@ -288,3 +307,20 @@ def _cell_value(cell: str, how: Strength) -> tuple[int, int] | None:
     found = bare(cell, at)
     whole = found is not None and not cell[found.end :].strip(f"{TRAIL}*_<>！？（「『“‘ \t\r")
     return found.extent if found and whole and values.cell_fits(how, found) else None
+
+
+def seed_phrases(text: str) -> Iterator[Span]:
+    """Yield the words from which a wallet's keys are made, behind "seed phrase", "助记词" and the like.
+
+    A list has 12 to 24 words, each of three to eight small letters, or one Chinese character; without blanks
+    it has 12, 15, 18, 21 or 24. The words of a sentence are shorter, longer, or among `_OF_SENTENCES`.
+    """
+    lowered = text.replace("İ", "i").lower()
+    for name in _SEED_NAMES:
+        for at in positions(lowered, name) if name in lowered else ():
+            begin = _SEED_LEAD.match(text, at + len(name)).end()  # type: ignore[union-attr]  # may be empty
+            found = _SEED_EN.match(text, begin) or _SEED_ZH.match(text, begin)
+            words = _SEED_WORD.findall(found[0]) if found else []
+            counted = found is not None and (len(words) in _SEED_COUNTS or not found[0].isalpha())
+            if found and counted and _OF_SENTENCES.isdisjoint(words):
+                yield "seed", *found.span()

@@ -113,8 +113,7 @@ def redact(text: str, rules: Rules = DEFAULT, *, keep_lines: bool = False) -> Re
 def _found(text: str, rules: Rules) -> Iterator[Span]:
     """Yield all findings; if two overlap, the earlier one determines the kind."""
     from mnemark.text.redaction.key_formats import emails, key_blocks, key_shapes
-    from mnemark.text.redaction.pairs import pairs
-    from mnemark.text.redaction.seed_phrases import seed_phrases
+    from mnemark.text.redaction.pairs import pairs, seed_phrases
     from mnemark.text.redaction.urls import commands, urls
 
     yield from (("private", start, end) for start, end in private_spans(text))
