@@ -23,7 +23,7 @@ from mnemark.files import jsonl, layout, names
 from mnemark.files.ids import new_id
 from mnemark.files.locks import workspace_lock
 from mnemark.files.names import split_ref
-from mnemark.files.scopes import scopes_of
+from mnemark.files.scopes import one_scope
 from mnemark.files.tombstones import strings
 from mnemark.files.turns import decode_turn
 from mnemark.text.choices import number_given, one_of, text_given
@@ -106,7 +106,7 @@ def retract(store: FactStore, said: Retraction, *, dry_run: bool = False) -> lis
     """
     if not dry_run:
         store.workspace.check_writable("end facts")
-    layout.check_border(store.root, _checked_scope(said.scope))
+    layout.check_border(store.root, one_scope(said.scope))
     with store.lock:
         return _decided(store, [said.scope], lambda decision: decision.end(said), 1, dry_run=dry_run)
 
@@ -154,7 +154,7 @@ def _fact_of(store: FactStore, now: datetime, arguments: Mapping[str, Any] | New
         raise UsageError(f"wrong argument for a fact: {error}") from None
     for name in ("subject", "predicate", "value", "replaces"):
         text_given(getattr(given, name), f"the {name} of a fact")
-    scope, origin = _checked_scope(given.scope), one_of(given.origin, ORIGINS, "origin")
+    scope, origin = one_scope(given.scope), one_of(given.origin, ORIGINS, "origin")
     recorded = now.isoformat()
     since = moment(given.since, "since", now)
     start = recorded if since is None else local(since, store.zone).isoformat()  # its day is the workspace's
@@ -208,15 +208,6 @@ def _share(number: float | None, name: str) -> float | None:
     return None if number is None else number_given(number, name, 1)
 
 
-def _checked_scope(scope: str) -> str:
-    if scope == "*":
-        raise UsageError(
-            'name one scope: "users/NAME", "agents/NAME", "projects/NAME", or "" for the shared memory'
-        )
-    scopes_of(scope)
-    return scope
-
-
 def _tight(text: str) -> str:
     """Return a text without the blanks beside Chinese characters, which values do not keep."""
     return re.sub(r"(?<=[\u4e00-\u9fff]) | (?=[\u4e00-\u9fff])", "", text)
@@ -247,7 +238,7 @@ def _turn_of(store: FactStore, source: str) -> Turn | None:
 def follow(store: FactStore, scope: str = "") -> int:
     """Record hand edits of the fact files in the journal; return their number."""
     store.workspace.check_writable("note changes")
-    where = _checked_scope(scope)
+    where = one_scope(scope)
     with store.lock, workspace_lock(store.root):
         store.log.refresh()
         return _record_edits(store, where)
@@ -278,7 +269,7 @@ def facts(
     with suppress(BusyError, ReadOnlyError):  # pending facts are included anyway
         catch_up(store)
     with store.lock:
-        held = [one for where in dict.fromkeys((_checked_scope(scope), "")) for one in store.held(where)]
+        held = [one for where in dict.fromkeys((one_scope(scope), "")) for one in store.held(where)]
     groups: defaultdict[tuple[str, ...], list[FactVersion]] = defaultdict(list)
     for one in held:
         if subject is None or subject_key(one.fact.subject) == subject_key(subject):

@@ -28,6 +28,7 @@ _SALT_BYTES = 32
 _SHORTEST = 8
 _LARGEST_FILE = 1 << 20
 
+_ROLES = frozenset({"user", "assistant", "tool", "system"})
 _FOLDERS = frozenset({"PWD", "OLDPWD"})
 _LINE = lazy_pattern(r"\s*(?:export\s+)?(?P<name>[A-Za-z_][\w.-]*)\s*=\s*(?P<value>.*)")
 # Where only an escaped mark closes it, as behind the backslash of a Windows folder, the last one does.
@@ -72,6 +73,7 @@ def redacted_turn(turn: Turn, rules: Rules) -> Turn:
 
     return msgspec.structs.replace(
         turn,
+        role=turn.role if turn.role in _ROLES else redact(turn.role, rules).text,
         content=redact(turn.content, rules).text,
         tool_calls=redact_json(list(turn.tool_calls), rules),
         tool_results=redact_json(list(turn.tool_results), rules),

@@ -17,7 +17,7 @@ from mnemark.files import links, trust
 from mnemark.files.config import Config, load
 from mnemark.files.disk_errors import tells_os_errors
 from mnemark.files.platform import make_folder
-from mnemark.files.scopes import scope_name
+from mnemark.files.scopes import one_scope, scope_name
 from mnemark.index.sync import Progress, SyncReport
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.types import Kind, Origin, Recall, Turn
@@ -263,7 +263,7 @@ class Memory(OpenWorkspace):
         """Return curated memory and today's notes as one text, without recall; see `curation.files`."""
         from mnemark.memory.curation.files import context
 
-        return context(self, scope=scope, budget=budget, now=now)
+        return context(self, scope=one_scope(scope), budget=budget, now=now)
 
     def remember(
         self,
@@ -312,7 +312,7 @@ class Memory(OpenWorkspace):
         """Return the facts that are valid now, or at `as_of`; see `mnemark.facts.remember.facts`."""
         from mnemark.facts.remember import facts
 
-        return facts(self.fact_store, subject=subject, as_of=as_of, history=history, scope=scope)
+        return facts(self.fact_store, subject=subject, as_of=as_of, history=history, scope=one_scope(scope))
 
     def turns(
         self,
@@ -465,7 +465,7 @@ class Memory(OpenWorkspace):
         from mnemark.memory.prompt.prompt import prompt
 
         return prompt(
-            self, query, session=session, scope=scope, budget=budget, layers=layers,
+            self, query, session=session, scope=one_scope(scope), budget=budget, layers=layers,
             deadline=deadline, persona=persona, now=now,
         )  # fmt: skip
 

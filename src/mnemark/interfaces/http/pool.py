@@ -37,10 +37,11 @@ Stamp = tuple[int, int, Identity | None, Identity | None, Identity | None]
 class PooledWorkspace:
     """An open workspace: its memory, its cached sessions, and the thread that watches its files."""
 
-    def __init__(self, root: Path, *, watching: bool) -> None:
+    def __init__(self, root: Path, *, watching: bool, allowed: tuple[Path, ...] = ()) -> None:
         self.root = root
         self.stamp = _stamp(root)
         self.memory = Memory.open(root)
+        self.memory.confined_to = allowed
         self.users = 0
         self.used = time.monotonic()
         self._sessions: OrderedDict[tuple[str | None, ...], Session] = OrderedDict()
@@ -179,7 +180,7 @@ class Workspaces:
             return self._open_new(root)
 
     def _open_new(self, root: Path) -> PooledWorkspace:
-        opened = PooledWorkspace(root, watching=self._watching)
+        opened = PooledWorkspace(root, watching=self._watching, allowed=self._allowed)
         opened.users = 1
         with self._guard:
             if not self._closed:
