@@ -2,9 +2,11 @@
 
 import ast
 import gc
+import json
 import os
 import re
 import sys
+import tempfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -86,7 +88,32 @@ def no_collection_in_deep_recursion(request: pytest.FixtureRequest) -> Iterator[
 
 @pytest.fixture(autouse=True, scope="session")
 def no_configuration_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Tests, and the programs that they start, read no configuration of whoever runs them."""
+    """Tests, and the programs that they start, read no configuration of whoever runs them.
+
+    It trusts the folders that they make, as if each had been made by `init`; see `tests/files/test_trust.py`.
+    """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MNEMARK_CONFIG", str(tmp_path_factory.mktemp("user") / "config.toml"))
+        path = tmp_path_factory.mktemp("user") / "config.toml"
+        made = [str(tmp_path_factory.getbasetemp()), tempfile.gettempdir()]
+        path.write_text(f"trusted = {json.dumps(made)}\n", "utf-8")
+        patch.setenv("MNEMARK_CONFIG", str(path))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_folders_above(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tests, and the programs that they start, live below a home folder of their own.
+
+    The search for a workspace ends there, so a memory, or a repository, above the temporary folder is none of
+    theirs, and nothing is written to the home of whoever runs them.
+    """
+    home = tmp_path_factory.getbasetemp()
+    browsers = Path.home() / ".cache/ms-playwright"
+    with pytest.MonkeyPatch.context() as patch:
+        if browsers.is_dir() and "PLAYWRIGHT_BROWSERS_PATH" not in os.environ:
+            patch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(browsers))
+        for name in ("HOME", "USERPROFILE"):
+            patch.setenv(name, str(home))
+        for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"):
+            patch.delenv(name, raising=False)
         yield

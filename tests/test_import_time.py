@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from mnemark import Memory
+from mnemark.files.trust import trust
 
 pytestmark = pytest.mark.timed
 """What a slow process does by its deadline loads other modules."""
@@ -79,15 +80,23 @@ _START = {"session_id": "s", "hook_event_name": "SessionStart", "source": "start
     ("command", "own", "modules", "patterns"),
     [
         (["--version"], 5, 70, 0),
-        (["hook", "prompt", "--agent", "claude-code", "--alone"], 69, 197, 41),
-        (["hook", "start", "--agent", "claude-code", "--alone"], 99, 231, 52),
+        (["hook", "prompt", "--agent", "claude-code", "--alone"], 71, 199, 41),
+        (["hook", "start", "--agent", "claude-code", "--alone"], 101, 233, 52),
         (["search", "when does the backup run"], 170, 400, 61),
     ],
     ids=lambda value: " ".join(value[:2]) if isinstance(value, list) else None,
 )
 def test_a_start_loads_and_compiles_what_it_needs(
-    tmp_path: Path, command: list[str], own: int, modules: int, patterns: int
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: list[str],
+    *,
+    own: int,
+    modules: int,
+    patterns: int,
 ) -> None:
+    monkeypatch.setenv("MNEMARK_CONFIG", str(tmp_path / "none.toml"))
+    trust(tmp_path)  # as what `init` makes is
     (tmp_path / "note.md").write_text("The backup runs at 03:00.\n备份在三点。\n", encoding="utf-8")
     if command[1:2] == ["start"]:
         (tmp_path / "MEMORY.md").write_text("The backup runs at 03:00.\n", encoding="utf-8")

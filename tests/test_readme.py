@@ -18,11 +18,16 @@ def blocks(name: str, language: str) -> list[str]:
     return [body for kind, body in _BLOCK.findall(text) if kind == language]
 
 
+_TELL = """
+print(found.complete, found.believable, found.degraded)
+"""
+
+
 @pytest.mark.parametrize("name", READMES)
 def test_the_python_runs(name: str, tmp_path: Path) -> None:
     for code in blocks(name, "python"):
         ran = subprocess.run(
-            [sys.executable, "-X", "utf8", "-W", "error", "-c", code],
+            [sys.executable, "-X", "utf8", "-W", "error", "-c", code + _TELL],
             cwd=tmp_path,
             capture_output=True,
             encoding="utf-8",
@@ -32,6 +37,10 @@ def test_the_python_runs(name: str, tmp_path: Path) -> None:
         assert (ran.returncode, ran.stderr) == (0, "")
         assert "<mnemark-recall " in ran.stdout
         assert "sessions/cli-main-" in ran.stdout
+        assert "user python version: 3.12" in ran.stdout
+        complete, believable, reasons = ran.stdout.splitlines()[-1].split(" ", 2)
+        assert (complete == "True") == (reasons == "()"), reasons
+        assert 0 <= float(believable) <= 1
 
 
 @pytest.mark.skipif(shutil.which("sh") is None, reason="needs a POSIX shell")
@@ -39,8 +48,11 @@ def test_the_python_runs(name: str, tmp_path: Path) -> None:
 def test_the_shell_session_runs(name: str, tmp_path: Path) -> None:
     bin_folder = tmp_path / "bin"
     bin_folder.mkdir()
+    (bin_folder / "sitecustomize.py").write_text(_OFFLINE, encoding="utf-8")
     command = bin_folder / "mnemark"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m mnemark "$@"\n', encoding="utf-8")
+    command.write_text(
+        f'#!/bin/sh\nPYTHONPATH="{bin_folder}" exec "{sys.executable}" -m mnemark "$@"\n', encoding="utf-8"
+    )
     command.chmod(0o755)
     script = "\n".join(["set -eu", f'PATH="{bin_folder}:$PATH"', *blocks(name, "sh")])
     ran = subprocess.run(
@@ -50,6 +62,21 @@ def test_the_shell_session_runs(name: str, tmp_path: Path) -> None:
     assert "notes.md#L1" in ran.stdout
     assert "<mnemark-recall " in ran.stdout
     assert '"hits":[{"ref":"memory/' in ran.stdout
+
+
+_OFFLINE = """\
+import os
+import socket
+
+def refused(self, *address):
+    if self.family in {socket.AF_INET, socket.AF_INET6}:
+        os.write(2, b"the network was used")
+        os._exit(70)
+    return connect(self, *address)
+
+connect, socket.socket.connect = socket.socket.connect, refused
+"""
+"""A `sitecustomize.py` that ends a process which connects to a network."""
 
 
 @pytest.mark.parametrize("name", READMES)

@@ -35,7 +35,7 @@ def step(name: str, code: str, root: Path) -> str:
     """Run code with an open memory in a process of its own; print what it took; return what it printed."""
     program = (
         f"from mnemark.memory.memory import Memory\nfrom pathlib import Path\nroot = Path({str(root)!r})\n"
-        f"with Memory.open(root, config={{'embedder': 'none'}}) as memory:\n    {code}\n"
+        f"with Memory.open(root, config={{'embedder': 'none'}}, trusted=True) as memory:\n    {code}\n"
     )
     started = time.perf_counter()
     process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)

@@ -36,7 +36,7 @@ _START_SECONDS = 30.0
 def fill(root: Path) -> None:
     """Copy the sample workspace, with some conversations of the last days and facts that wait for review."""
     demo.copy(root)
-    with Memory.open(root) as memory:
+    with Memory.open(root, trusted=True) as memory:
         now = memory.now()
         for days, user, answer in (
             (
@@ -92,8 +92,11 @@ def main() -> None:
             for name, page, settings in SCREENS:
                 given: dict[str, Any] = {**settings, "viewport": SIZE}
                 window = browser.new_context(**given).new_page()
-                path = daemon.post("/v1/ui/ticket", {"workspace": str(root)}, daemon=at)["path"]
-                window.goto(at.url + path)
+                made = daemon.post("/v1/ui/ticket", {"workspace": str(root)}, daemon=at)
+                window.goto(at.url + made["path"])
+                window.locator("#ticket").fill(made["ticket"])
+                window.get_by_role("button").click()
+                window.wait_for_url("**/w/*")
                 window.goto(f"{window.url}/{page}")
                 window.screenshot(path=target / f"{name}.png")
                 print(target / f"{name}.png")

@@ -4,21 +4,19 @@
 `GaveUpError` and `KeyMissingError` into their own errors, which name the fix.
 """
 
-import ipaddress
 import json
 import os
 import random
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
-from mnemark.errors import ConfigError
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction.redact import redact
 from mnemark.threads import within
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-HOSTS = "MNEMARK_HOSTS"
-"""Environment variable with the hosts, besides this machine, that texts and keys may be sent to."""
 OPENAI = "https://api.openai.com/v1"
 """Default base URL of models that have none configured."""
 
@@ -102,34 +98,6 @@ def key_from(variable: str | None) -> Key | None:
             f"the API key in {variable} is not valid; set it again without spaces or line breaks"
         )
     return Key(value)
-
-
-def check_host(url: str, what: str, own: Iterable[str] = ()) -> None:
-    """Check that texts and keys may be sent to a URL from a workspace's configuration.
-
-    Whoever cloned a workspace has not chosen its configuration. So only this machine is allowed, and the
-    hosts that the user listed in the environment variable `MNEMARK_HOSTS` (comma-separated) or in `own`,
-    the user's own configuration.
-
-    Raises:
-        ConfigError: the host is not allowed; the message names the fix.
-    """
-    host = (urlsplit(url).hostname or "").casefold()
-    allowed = {name.strip().casefold() for name in os.environ.get(HOSTS, "").split(",")} - {""}
-    if _is_loopback(host) or host in allowed or host in {name.strip().casefold() for name in own}:
-        return
-    raise ConfigError(
-        f"{what} is at {host}, and sending texts there was not allowed yet; to allow it, set the "
-        f"environment variable {HOSTS}={','.join(sorted({*allowed, host}))}, or list it under hosts in your "
-        "own config.toml"
-    )
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 def fix_for(status: int, model: str, key_env: str | None, *, other: str) -> str:

@@ -229,7 +229,7 @@ def _written(chosen: Sequence[Labelled]) -> tuple[float, int]:
     for _ in range(_ROUNDS):
         with (
             tempfile.TemporaryDirectory() as folder,
-            Memory.open(folder, config={"embedder": "none"}) as memory,
+            Memory.open(folder, config={"embedder": "none"}, trusted=True) as memory,
         ):
             memory.session("before").add("user", "Hello.")
             memory.learn()

@@ -108,7 +108,8 @@ def bedded(
 
 def opened(root: Path, embedder: Embedder | None) -> Memory:
     """A workspace with that embedder, or with none."""
-    return Memory.open(root, config={"embedder": "none"} if embedder is None else {}, embedder=embedder)
+    config = {"embedder": "none"} if embedder is None else {}
+    return Memory.open(root, config=config, embedder=embedder, trusted=True)
 
 
 def _stored(root: Path, units: list[Unit], *, names: bool) -> Stored:

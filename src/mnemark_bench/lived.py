@@ -195,7 +195,7 @@ def _live(root: Path, units: Sequence[Unit], model: Embedder | None, notes: Sequ
     """End every session, a model noting down `notes`, and consolidate."""
     reader = _Replay(units, notes)
     config: dict[str, Any] = {} if model is not None else {"embedder": "none"}
-    with Memory.open(root, config=config, embedder=model) as memory:
+    with Memory.open(root, config=config, embedder=model, trusted=True) as memory:
         for session in dict.fromkeys(unit.session_id for unit in units):
             memory.session(session).end(reader.llm() if notes else None)
         memory.consolidate(commit=False)

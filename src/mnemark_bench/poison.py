@@ -152,7 +152,7 @@ class Run:
 
     def _open(self, root: Path) -> Memory:
         config = {"embedder": self._embedder, "llm": LLM, "timezone": "Asia/Shanghai"}
-        memory = Memory.open(root / "workspace", config=config)
+        memory = Memory.open(root / "workspace", config=config, trusted=True)
         (memory.root / "MEMORY.md").write_text("# Memory\n\n- The garden is watered on Fridays.\n", "utf-8")
         (memory.root / "USER.md").write_text("# User\n\n- Lin, lives in Hangzhou.\n", "utf-8")
         memory.remember_many(

@@ -57,7 +57,7 @@ def run(folder: Path | None, *, months: int = MONTHS, say: Callable[[str], None]
             hour=0, minute=0, second=0, microsecond=0
         )
         with (
-            Memory.open(root, config=_CONFIG) as memory,
+            Memory.open(root, config=_CONFIG, trusted=True) as memory,
             Memory.open(Path(temporary) / "plain", config=_CONFIG) as plain,
         ):
             year = _Year(memory, plain, start)

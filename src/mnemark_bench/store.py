@@ -96,7 +96,7 @@ def _note_path(unit: Unit, *, names: bool) -> str:
 
 def write_sessions(root: Path, units: Sequence[Unit]) -> None:
     """Record units as the turns of their sessions."""
-    with Memory.open(root, config={"embedder": "none"}) as memory:
+    with Memory.open(root, config={"embedder": "none"}, trusted=True) as memory:
         sessions: dict[str, list[Unit]] = {}
         for unit in units:
             sessions.setdefault(unit.session_id, []).append(unit)

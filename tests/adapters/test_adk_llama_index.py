@@ -81,7 +81,7 @@ def test_llama_index_recalls_as_a_quotation_in_the_users_message(tmp_path: Path)
     with Memory.open(tmp_path) as memory:
         memory.remember("database", "PostgreSQL", subject="project kestrel")
         memory.sync()
-        block = memory_block(memory, "chat:1", deadline=5)
+        block = memory_block(memory, "chat:1")
         chat = core.Memory.from_defaults(session_id="c", memory_blocks=[block], insert_method="user")
 
         async def exchange() -> Any:
@@ -127,14 +127,14 @@ def test_llama_index_knows_a_short_chat_in_the_next_one(tmp_path: Path) -> None:
             said("user", "The staging server is called Kestrel."), said("assistant", "Noted."),
             said("user", "yes"), said("assistant", "Noted."), said("user", "yes"),
         ]  # fmt: skip
-        block = memory_block(memory, "chat:1", deadline=5)
+        block = memory_block(memory, "chat:1")
         for number in range(1, len(talk) + 1):
             run(block.aget(talk[:number]))
-        block = memory_block(memory, "chat:1", deadline=5)  # as in another process
+        block = memory_block(memory, "chat:1")  # as in another process
         run(block.aget(talk))
         run(block.aput(talk[:2]))
         run(block.aget(talk[2:]))
         turns = [(turn.role, turn.content) for turn in memory.session("chat:1").log.last(20)]
         assert turns == [(one.role.value, one.content) for one in talk]
-        other = memory_block(memory, "chat:2", deadline=5)
+        other = memory_block(memory, "chat:2")
         assert "Kestrel" in run(other.aget([said("user", "What is the staging server called?")]))

@@ -37,8 +37,6 @@ def test_nanobot(tmp_path: Path) -> None:
 
     (_, init), (_, talk), *_ = blocks("nanobot.md")
     run(init)
-    # Deadlines have tests of their own; here a busy machine must not decide.
-    (tmp_path / ".nanobot/mnemark/mnemark.toml").write_text("recall_deadline_ms = 20_000\n", encoding="utf-8")
     with serving(Model("Noted.", "Kestrel.")) as model:
         config = {
             "agents": {"defaults": {"model": "scripted", "provider": "custom"}},

@@ -65,7 +65,7 @@ class Host:
 def root(tmp_path: Path) -> Path:
     made = tmp_path / "mnemark"
     made.mkdir()
-    (made / "mnemark.toml").write_text("recall_deadline_ms = 20_000\n", encoding="utf-8")
+    (made / "mnemark.toml").write_text("", encoding="utf-8")
     return made
 
 

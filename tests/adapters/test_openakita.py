@@ -20,14 +20,11 @@ from mnemark.adapters.openakita import TOOLS, OpenAkitaMemory
 from mnemark.text.quoting.fence import all_fenced, check_fenced, fence
 from mnemark.text.words.tokens import estimate_tokens
 
-SLOW = "recall_deadline_ms = 20_000\n"
-
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     made = tmp_path / "memory"
     made.mkdir()
-    (made / "mnemark.toml").write_text(SLOW, encoding="utf-8")
     return made
 
 

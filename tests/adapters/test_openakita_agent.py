@@ -79,11 +79,6 @@ class Place:
         root = str(self.home / ".openakita")
         return own | {"HOME": str(self.home), "OPENAKITA_ROOT": root, "NO_COLOR": "1", **more}
 
-    def keep_quick(self) -> None:
-        """Give recall the time of a busy machine; its deadlines have tests of their own."""
-        (self.home / "mnemark").mkdir()
-        (self.home / "mnemark/mnemark.toml").write_text("recall_deadline_ms = 4_000\n", "utf-8")
-
     @contextlib.contextmanager
     def serving(self) -> Iterator[httpx.Client]:
         """Run `openakita serve`, as its desktop does, until it is asked to end."""
@@ -151,7 +146,6 @@ def say(client: httpx.Client, conversation: str, words: str) -> str:
 
 
 def test_its_service_knows_in_the_next_process_what_it_was_told(place: Place) -> None:
-    place.keep_quick()
     with place.serving() as client:
         say(client, "before", "This is said before anything is granted.")
         assert place.turns() == []
@@ -183,7 +177,6 @@ def test_a_memory_that_cannot_be_opened_does_not_stop_its_service(place: Place) 
 
 
 def test_the_agent_of_its_command_line_is_told_once(place: Place) -> None:
-    place.keep_quick()
     with place.serving() as client:
         place.grant(client)
     for number, (told, asked, wanted) in enumerate(PAIRS):

@@ -109,7 +109,7 @@ def test_a_llama_index_agent_uses_in_one_session_what_it_was_told_in_another(
         return message(role="assistant", content="Noted.")
 
     async def said(memory: Memory, session: str, *texts: str) -> None:
-        block = memory_block(memory, f"port:{session}", deadline=5)
+        block = memory_block(memory, f"port:{session}")
         chat = core.Memory.from_defaults(
             session_id=session, memory_blocks=[block], insert_method="user", token_limit=60,
             chat_history_token_ratio=0.3, token_flush_size=20,

@@ -497,7 +497,9 @@ def test_the_background_lets_the_users_program_read_but_never_a_folders(
     )
     own = tmp_path / "config.toml"
     monkeypatch.setenv("MNEMARK_CONFIG", str(own))
-    (own if place == "own" else root / "mnemark.toml").write_text(table)
+    own.write_text(f"trusted = [{json.dumps(str(root))}]\n")
+    with (own if place == "own" else root / "mnemark.toml").open("a") as settings:
+        settings.write(table)
     said = [claude_line(n, "user", f"The walrus pays {n} crowns.") for n in range(1, 5)]
     alone(root, "claude-code", "response", **event(write(root.parent / "t.jsonl", *said)))
     command = [sys.executable, "-P", "-m", "mnemark.agent.hook.background", str(root), "claude-code:one"]

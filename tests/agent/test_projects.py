@@ -16,7 +16,7 @@ from mnemark.agent.hook import background, cold, warm
 from mnemark.agent.hook.event import parse_call
 from mnemark.agent.hook.missed import note as note_missed
 from mnemark.errors import BusyError, UsageError
-from mnemark.files import layout
+from mnemark.files import new_workspace
 from mnemark.memory.health.doctor import doctor
 from mnemark.memory.sessions.session import Session
 
@@ -32,7 +32,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("MNEMARK_WORKSPACE", "CLAUDE_PROJECT_DIR", "CLAUDE_CONFIG_DIR"):
         monkeypatch.delenv(name, raising=False)
     found = tmp_path / "home/mnemark"
-    layout.init(found)
+    new_workspace.init(found)
     (found / "mnemark.toml").write_text('embedder = "none"\nrecall_deadline_ms = 5000\n', "utf-8")
     return found
 

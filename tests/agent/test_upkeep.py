@@ -15,7 +15,8 @@ from mnemark import Memory
 from mnemark.agent import daemon, upkeep
 from mnemark.agent.hook import background, cold
 from mnemark.agent.hook.event import parse_call
-from mnemark.files import layout, platform
+from mnemark.files import platform, private
+from mnemark.interfaces import workspace
 from mnemark.text.quoting.fence import all_fenced
 
 LEXICAL = {"embedder": "none"}
@@ -35,7 +36,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def seen(root: Path, *, days: float) -> None:
-    mark = layout.private_folder(root) / upkeep.MARK
+    mark = private.private_folder(root) / upkeep.MARK
     mark.write_bytes(b"")
     os.utime(mark, (time.time() - days * 86_400,) * 2)
 
@@ -160,3 +161,45 @@ def test_a_memory_that_no_agent_is_briefed_on_keeps_no_long_news(
     news = upkeep.take_news(root).splitlines()
     assert [line for line in news if "damage" in line][-1].count("damage 4")
     assert 1 < len(news) <= 3
+
+
+def test_a_mark_in_the_future_does_not_stop_upkeep(root: Path) -> None:
+    """The clock was wrong once, or the mark came with a copied folder."""
+    seen(root, days=-3_650)
+    background.run(root, "")
+    assert runs(root) == 1
+    with Memory.open(root) as memory:
+        assert not upkeep.is_due(memory)
+
+
+def test_a_command_starts_upkeep_whose_mark_lies_in_the_future(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[Path] = []
+    monkeypatch.setattr(upkeep, "start_if_due", lambda memory: started.append(memory.root))
+    for days, count in ((0, 0), (-3_650, 1), (2, 2)):
+        seen(root, days=days)
+        with workspace.opened(root):
+            pass
+        assert len(started) == count
+
+
+def test_a_consolidation_in_the_future_does_not_stop_upkeep(root: Path) -> None:
+    with Memory.open(root) as memory:
+        later = memory.now() + timedelta(days=3_650)
+        memory.consolidate(now=later)
+        memory.remember("editor", "Helix")
+    background.run(root, "")
+    assert runs(root) == 2
+    assert "Helix" in (root / "USER.md").read_text("utf-8")
+
+
+def test_a_slow_daemon_noted_in_the_future_is_none(root: Path) -> None:
+    platform.state_folder().mkdir(parents=True, exist_ok=True)
+    daemon.note_slow()
+    (platform.state_folder() / daemon.STATE).touch()
+    os.utime(platform.state_folder() / daemon.STATE, (0, 0))
+    assert daemon.was_slow()
+    later = time.time() + 86_400 * 3_650
+    os.utime(platform.state_folder() / daemon.SLOW, (later, later))
+    assert not daemon.was_slow()

@@ -7,7 +7,7 @@ from typing import Literal, NoReturn
 
 from mnemark.files.platform import FileSystem
 
-Fault = Literal["kill", "power", "EIO", "ENOSPC", "EROFS", "short"]
+Fault = Literal["kill", "power", "EIO", "ENOSPC", "EROFS", "EACCES", "EBUSY", "EMFILE", "short"]
 
 
 class Killed(BaseException):
@@ -19,7 +19,7 @@ class FaultyFileSystem(FileSystem):
 
     - kill: the call has half its effect (a write) or none, and every later call but `close` raises Killed.
     - power: like kill; what did not reach the disk is halved, and names in folders that were not, vanish.
-    - EIO, ENOSPC, EROFS: the call fails once, a write after half its bytes.
+    - EIO, ENOSPC and other names of errors: the call fails once, a write after half its bytes.
     - short: a write takes one byte only; nothing else is wrong.
     """
 

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from mnemark.errors import ConfigError
-from mnemark.files import layout
+from mnemark.files import new_workspace
 from mnemark.files.config import Config, ConsolidateConfig, load, load_reported
 from mnemark.files.mounts import Mounted, mounts_of
 
@@ -28,7 +28,7 @@ def reasons(root: Path) -> str:
 
 def test_no_file_means_the_defaults(tmp_path: Path) -> None:
     assert load(tmp_path) == Config()
-    layout.init(tmp_path)
+    new_workspace.init(tmp_path)
     assert load(tmp_path) == Config()
 
 

@@ -16,7 +16,7 @@ from faults.people import append_text, work
 from mnemark.errors import ReadOnlyError, UsageError
 from mnemark.files import platform
 from mnemark.files.edit import edit, settle, sweep
-from mnemark.files.edit_records import FOLDER, MOST_TRIES
+from mnemark.files.edit_records import MOST_TRIES
 from mnemark.files.jsonl import TEMPORARY
 from mnemark.files.locks import workspace_lock
 
@@ -42,7 +42,7 @@ def lines(path: Path) -> list[str]:
 
 
 def displaced(root: Path) -> list[Path]:
-    return list((root / FOLDER).glob("*/*.old"))
+    return list((root / ".mnemark/displaced").glob("*/*.old"))
 
 
 def late_save(root: Path, text: str) -> None:
@@ -112,7 +112,7 @@ def test_an_edit_does_not_read_the_records_of_all_before_it(
     for _ in range(40):
         read.clear()
         edit(tmp_path, note.name, lambda text: text + b"- more\n")
-    assert len(list((tmp_path / FOLDER).glob("*/*.edit"))) >= 40
+    assert len(list((tmp_path / ".mnemark/displaced").glob("*/*.edit"))) >= 40
     assert read.count(".edit") <= 3
 
 
@@ -286,35 +286,35 @@ def test_after_its_minute_nothing_is_kept(tmp_path: Path, note: Path) -> None:
     edit(tmp_path, "note.md", lambda content: content + b"- eggs\n", keep=0.01)
     time.sleep(0.02)
     settle(tmp_path, quiet=QUIET)
-    assert list((tmp_path / FOLDER).iterdir()) == []
+    assert list((tmp_path / ".mnemark/displaced").iterdir()) == []
 
 
 def test_erasing_keeps_nothing_of_earlier_edits_either(tmp_path: Path, note: Path) -> None:
     append_text(tmp_path, "note.md", "- secret")
     edit(tmp_path, "note.md", lambda content: content.replace(b"- secret\n", b""), keep=0)
-    assert list((tmp_path / FOLDER).iterdir()) == []
+    assert list((tmp_path / ".mnemark/displaced").iterdir()) == []
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and b"secret" in path.read_bytes()]
 
 
 def test_the_sweep_removes_what_a_crash_left(tmp_path: Path, note: Path) -> None:
     (tmp_path / f"{TEMPORARY}01HXX").write_text("half", encoding="utf-8")
-    (tmp_path / FOLDER / "0").mkdir(parents=True)
-    (tmp_path / FOLDER / "0-1.part").write_bytes(b"x")
-    (tmp_path / FOLDER / "0/1.edit").write_bytes(b"x")
+    (tmp_path / ".mnemark/displaced" / "0").mkdir(parents=True)
+    (tmp_path / ".mnemark/displaced" / "0-1.part").write_bytes(b"x")
+    (tmp_path / ".mnemark/displaced" / "0/1.edit").write_bytes(b"x")
     assert sweep(tmp_path) == []
     assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == ["lock", "note.md"]
-    assert list((tmp_path / FOLDER).iterdir()) == []
+    assert list((tmp_path / ".mnemark/displaced").iterdir()) == []
 
 
 def test_the_sweep_takes_over_records_of_versions_that_kept_them_side_by_side(
     tmp_path: Path, note: Path
 ) -> None:
     append_text(tmp_path, "note.md", "- ours")
-    (record,) = (tmp_path / FOLDER).glob("*/*.old")
+    (record,) = (tmp_path / ".mnemark/displaced").glob("*/*.old")
     for file in record.parent.iterdir():
-        file.rename(tmp_path / FOLDER / f"{file.parent.name}-{file.name}")
+        file.rename(tmp_path / ".mnemark/displaced" / f"{file.parent.name}-{file.name}")
     record.parent.rmdir()
-    (old,) = (tmp_path / FOLDER).glob("*.old")
+    (old,) = (tmp_path / ".mnemark/displaced").glob("*.old")
     with old.open("a", encoding="utf-8") as late:  # a save that was under way
         late.write("- late\n")
     os.utime(old, (1, 1))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
-from mnemark.files import layout
+from mnemark.files import layout, new_workspace
 
 
 def seen(path: str) -> tuple[str, str, str, str | None]:
@@ -160,55 +160,100 @@ def test_the_root_may_itself_be_reached_through_a_link(tmp_path: Path) -> None:
     assert layout.safe_path(tmp_path / "link", "memory/x.md") == tmp_path / "link/memory/x.md"
 
 
-@pytest.mark.parametrize("marker", ["mnemark.toml", "MEMORY.md", "memory/MEMORY.md", ".mnemark/x"])
-def test_the_root_is_found_from_anywhere_below(tmp_path: Path, marker: str) -> None:
-    (tmp_path / marker).parent.mkdir(exist_ok=True)
-    (tmp_path / marker).write_text("")
+@pytest.mark.parametrize(
+    "marks", [["mnemark.toml"], [".mnemark/x", "journal/m.jsonl"], [".mnemark/x", "sessions/s.jsonl"]]
+)
+def test_the_root_is_found_from_anywhere_below(tmp_path: Path, marks: list[str]) -> None:
+    _write(tmp_path, *marks)
     deep = tmp_path / "memory/facts/deep"
     deep.mkdir(parents=True)
     assert layout.find_root(deep) == tmp_path
     assert layout.find_root(tmp_path / "memory") == tmp_path
 
 
-@pytest.mark.parametrize("mark", ["mnemark.toml", ".mnemark/x"])
+@pytest.mark.parametrize(
+    "marks", [[".mnemark/index.db"], ["MEMORY.md"], ["memory/MEMORY.md"], ["sessions/s.jsonl"]]
+)
+def test_an_index_or_a_note_alone_makes_no_memory_of_a_folder(tmp_path: Path, marks: list[str]) -> None:
+    """A search makes an index in any folder, and each clone may hold a MEMORY.md."""
+    _write(tmp_path, *marks)
+    deep = tmp_path / "code/deep"
+    deep.mkdir(parents=True)
+    for folder in (tmp_path, deep):
+        with pytest.raises(NotFoundError):
+            layout.find_root(folder)
+    assert not layout.is_workspace(tmp_path)
+
+
+@pytest.mark.parametrize("marks", [["mnemark.toml"], [".mnemark/x", "journal/m.jsonl"]])
 @pytest.mark.parametrize("inner", ["inner", "users/ann", "memory"])
-def test_the_nearest_workspace_is_found_from_inside_of_it(tmp_path: Path, mark: str, inner: str) -> None:
-    layout.init(tmp_path)
-    (tmp_path / inner / mark).parent.mkdir(parents=True, exist_ok=True)
-    (tmp_path / inner / mark).write_text("")
+def test_the_nearest_workspace_is_found_from_inside_of_it(
+    tmp_path: Path, marks: list[str], inner: str
+) -> None:
+    new_workspace.init(tmp_path)
+    _write(tmp_path / inner, *marks)
     (tmp_path / inner / "deep").mkdir()
     assert layout.find_root(tmp_path / inner / "deep") == tmp_path / inner
     assert layout.workspace_around(tmp_path / inner) == tmp_path
     assert layout.workspace_around(tmp_path) is None
 
 
-def test_a_memory_file_alone_makes_no_workspace_inside_another(tmp_path: Path) -> None:
-    """Else a search there would make one of it, with an index of its own, and take it from the other."""
-    layout.init(tmp_path)
-    for folder in ("notes", "notes/memory", "repository"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "MEMORY.md").write_text("")
-    (tmp_path / "repository/.git").mkdir()
+def test_a_search_in_a_folder_of_a_workspace_does_not_take_it_from_the_other(tmp_path: Path) -> None:
+    new_workspace.init(tmp_path)
+    _write(tmp_path / "notes", "memory/MEMORY.md", ".mnemark/index.db")
     assert layout.find_root(tmp_path / "notes/memory") == tmp_path
-    assert layout.find_root(tmp_path / "repository") == tmp_path
+    assert not layout.border(tmp_path, "notes/memory/MEMORY.md")
+
+
+def test_nothing_is_looked_for_above_a_repository(tmp_path: Path) -> None:
+    new_workspace.init(tmp_path)
+    _write(tmp_path / "repository", ".git/HEAD", "src/a.py")
+    for folder in ("repository", "repository/src"):
+        with pytest.raises(NotFoundError):
+            layout.find_root(tmp_path / folder)
+    _write(tmp_path / "repository", "mnemark.toml")
+    assert layout.find_root(tmp_path / "repository/src") == tmp_path / "repository"
+
+
+def test_nothing_is_looked_for_above_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    new_workspace.init(tmp_path)
+    home = tmp_path / "home/ann"
+    (home / "code").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("USERPROFILE", str(home))
+    for folder in (home, home / "code"):
+        with pytest.raises(NotFoundError):
+            layout.find_root(folder)
+    new_workspace.init(home)
+    assert layout.find_root(home / "code") == home
+    assert layout.find_root(tmp_path / "home") == tmp_path
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() != 0, reason="only root can give files away")
+def test_a_folder_of_another_user_above_is_not_used(tmp_path: Path) -> None:
+    new_workspace.init(tmp_path)
+    (tmp_path / "mine").mkdir()
+    os.chown(tmp_path, 65534, 65534)
+    with pytest.raises(NotFoundError):
+        layout.find_root(tmp_path / "mine")
+    assert layout.find_root(tmp_path) == tmp_path  # who stands in it, means it
 
 
 def test_the_index_of_a_mount_is_no_workspace(tmp_path: Path) -> None:
+    new_workspace.init(tmp_path)
     mount = tmp_path / ".mnemark/mounts/team"
-    (mount / ".mnemark").mkdir(parents=True)
+    _write(mount, ".mnemark/x", "journal/m.jsonl")
     assert layout.find_root(mount) == tmp_path
 
 
-def test_a_scope_leads_to_its_workspace(tmp_path: Path) -> None:
-    scope = tmp_path / "users/ann"
-    scope.mkdir(parents=True)
-    (tmp_path / "MEMORY.md").write_text("")
-    (scope / "MEMORY.md").write_text("")
-    assert layout.find_root(scope) == tmp_path
+def _write(folder: Path, *names: str) -> None:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("")
 
 
 def test_the_environment_names_the_workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    layout.init(tmp_path / "w")
+    new_workspace.init(tmp_path / "w")
     monkeypatch.setenv("MNEMARK_WORKSPACE", str(tmp_path / "w"))
     assert layout.find_root() == tmp_path / "w"
     monkeypatch.delenv("MNEMARK_WORKSPACE")
@@ -223,10 +268,10 @@ def test_no_workspace_says_how_to_make_one(tmp_path: Path) -> None:
 
 def test_init_makes_a_minimal_workspace_once(tmp_path: Path) -> None:
     root = tmp_path / "new"
-    assert sorted(layout.init(root)) == ["MEMORY.md", "mnemark.toml"]
+    assert sorted(new_workspace.init(root)) == ["MEMORY.md", "mnemark.toml"]
     assert (root / ".mnemark/.gitignore").read_text() == "*\n"
     before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
-    assert layout.init(root) == []
+    assert new_workspace.init(root) == []
     assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
 
 
@@ -234,7 +279,7 @@ def test_init_overwrites_nothing(tmp_path: Path) -> None:
     (tmp_path / "memory").mkdir()
     (tmp_path / "memory/MEMORY.md").write_text("mine")
     (tmp_path / "mnemark.toml").write_text("# mine")
-    assert layout.init(tmp_path) == []
+    assert new_workspace.init(tmp_path) == []
     assert not (tmp_path / "MEMORY.md").exists()  # one long-term memory is enough
     assert (tmp_path / "mnemark.toml").read_text() == "# mine"
 
@@ -242,14 +287,14 @@ def test_init_overwrites_nothing(tmp_path: Path) -> None:
 def test_init_on_a_file_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ReadOnlyError, match="Choose another folder"):
-        layout.init(tmp_path / "file")
+        new_workspace.init(tmp_path / "file")
 
 
 def test_a_syncthing_folder_leaves_the_index_at_home(tmp_path: Path) -> None:
     assert layout.sync_warning(tmp_path) is None
     (tmp_path / ".stfolder").mkdir()
     assert layout.sync_warning(tmp_path) is not None
-    layout.init(tmp_path)
+    new_workspace.init(tmp_path)
     assert "(?d).mnemark" in (tmp_path / ".stignore").read_text()
     assert layout.sync_warning(tmp_path) is None
 
@@ -257,7 +302,7 @@ def test_a_syncthing_folder_leaves_the_index_at_home(tmp_path: Path) -> None:
 def test_an_existing_stignore_is_a_persons_and_only_reported(tmp_path: Path) -> None:
     (tmp_path / ".stfolder").mkdir()
     (tmp_path / ".stignore").write_text("*.iso\n")
-    layout.init(tmp_path)
+    new_workspace.init(tmp_path)
     assert (tmp_path / ".stignore").read_text() == "*.iso\n"
     problem = layout.sync_warning(tmp_path)
     assert problem is not None

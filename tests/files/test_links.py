@@ -14,7 +14,7 @@ from mnemark.agent.hook import cold, command
 from mnemark.agent.hook.event import parse_call
 from mnemark.agent.hook.log import log
 from mnemark.errors import MnemarkError, UsageError
-from mnemark.files import layout, links, platform
+from mnemark.files import layout, links, new_workspace, platform, private
 from mnemark.files.journal import Change, Journal
 from mnemark.files.locks import workspace_lock
 from mnemark.files.secrets import salt
@@ -114,8 +114,8 @@ def test_a_private_folder_that_is_a_link_is_refused_wherever_it_is_used(root: Pa
             pass
 
     for use in (
-        lambda: layout.private_folder(root),
-        lambda: layout.init(root),
+        lambda: private.private_folder(root),
+        lambda: new_workspace.init(root),
         lambda: salt(root),
         lambda: State(root).touch(["a.md#L1"], datetime.now(UTC)),
         locked,

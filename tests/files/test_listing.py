@@ -31,7 +31,9 @@ def nested(tmp_path: Path) -> Path:
     fill(
         tmp_path / "w", "mnemark.toml", "a.md", "users/ann/memory/x.md", "users/bob/memory/x.md",
         "repo/.git/x.md", "repo/README.md", "plain/MEMORY.md", "inner/mnemark.toml", "inner/b.md",
-        "inner/deep/c.md", "inner/deep/more/.mnemark/x", "users/bob/.mnemark/x", ".hidden/own/mnemark.toml",
+        "inner/deep/c.md", "inner/deep/more/mnemark.toml", "users/bob/.mnemark/x",
+        "users/bob/journal/m.jsonl",
+        "searched/.mnemark/index.db", ".hidden/own/mnemark.toml",
         ".mnemark/mounts/m/.mnemark/index.db",
     )  # fmt: skip
     return tmp_path / "w"

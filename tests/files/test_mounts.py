@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mnemark.errors import ConfigError, MnemarkError, ReadOnlyError
-from mnemark.files import platform, user_config
+from mnemark.files import platform, trust, user_config
 from mnemark.files.config import load, load_reported
 from mnemark.files.mounts import Mounted, accept, forget, mounts_of, refuse
 
@@ -25,6 +25,7 @@ def root(tmp_path: Path) -> Path:
     folder = tmp_path / "work"
     (folder / "inner").mkdir(parents=True)
     (tmp_path / "private").mkdir()
+    trust.trust(folder)
     return folder
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mnemark import Memory
 from mnemark.errors import NotFoundError
-from mnemark.files import layout
+from mnemark.files import layout, new_workspace
 from mnemark.files.old_layouts import FACTS, MARKER, Step, detect, migrate, target_of, unread
 from mnemark.files.old_memories import fact_bullets
 from mnemark.files.scan import scan
@@ -124,7 +124,7 @@ def test_layouts_are_told_apart(tmp_path: Path, openakita: Path) -> None:
     )
     claw = fill(tmp_path / "c", {"MEMORY.md": "x", "memory/2026-02-11.md": "x", "SOUL.md": "x"})
     assert kind(claw) == ("openclaw", True)
-    layout.init(claw)
+    new_workspace.init(claw)
     assert kind(claw) is None  # it is ours now
 
 
@@ -147,7 +147,7 @@ def test_an_openclaw_workspace_opens_as_it_is(tmp_path: Path) -> None:
 
 def test_openakita_comes_over_whole(tmp_path: Path, openakita: Path) -> None:
     target = tmp_path / "w"
-    layout.init(target)
+    new_workspace.init(target)
     before = snapshot(openakita)
     steps = migrate(openakita, target)
 
@@ -353,7 +353,7 @@ def test_where_openakitas_files_belong(path: str, target: str | None) -> None:
 
 
 def test_what_waits_to_be_imported_is_told_until_it_is(openakita: Path, tmp_path: Path) -> None:
-    layout.init(openakita)
+    new_workspace.init(openakita)
     told = unread(openakita)
     assert told is not None
     assert told.path == "data/memory/memories.json"
@@ -405,3 +405,55 @@ def test_histories_and_summaries_are_found_where_they_lie(tmp_path: Path) -> Non
         assert {hit.start_line for hit in memory.search("okapi").hits} == {1, 2}
         memory.forget(ref=okapi.ref)
         assert [hit.start_line for hit in memory.search("okapi").hits] == [2]
+
+
+NOTE = "# Memory\n\n- The heron nests by the weir.\n"
+OTHERS: dict[str, dict[str, str]] = {
+    "openclaw": {"MEMORY.md": NOTE, "memory/2026-02-13.md": "Ordered a sofa.\n", "SOUL.md": "Calm.\n"},
+    "nanobot": {"memory/MEMORY.md": NOTE, "memory/history.jsonl": lines(TURNS)},
+    "nanobot data": {"notes/2026-02-13.md": NOTE, "MEMORY.md": NOTE},
+    "openakita": {"memory/memories.json": json.dumps(MEMORIES), "identity/USER.md": NOTE},
+    "openclaw workspace": {"workspace/memory/2026-02-13.md": NOTE, "workspace/MEMORY.md": NOTE},
+    "markdown": {"a.md": NOTE, "sub/b.md": "# B\n\nA sofa.\n"},
+}
+"""Folders of other memories, by the first word of the format that they are imported as."""
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize("searched", ["", "workspace"])
+def test_a_folder_is_told_by_what_lies_in_it_not_by_an_index_beside(
+    tmp_path: Path, kind: str, searched: str
+) -> None:
+    if searched and kind != "openclaw workspace":
+        pytest.skip("this one has no such folder")
+    source = fill(tmp_path / "other", OTHERS[kind])
+    name: Any = kind.partition(" ")[0]
+    target = tmp_path / "target"
+    with Memory.open(target / "plain", config={"embedder": "none"}) as memory:
+        plain = memory.import_(name, source)
+    with Memory.open(source / searched, config={"embedder": "none"}) as memory:
+        memory.sync()
+        memory.search("sofa")
+    assert (source / searched / layout.PRIVATE).is_dir()
+    with Memory.open(target / "searched", config={"embedder": "none"}) as memory:
+        assert memory.import_(name, source) == plain
+        assert plain.notes or plain.facts
+    places = (target / "plain", target / "searched")
+    one, other = ({p: d for p, d in snapshot(place).items() if _is_text(p)} for place in places)
+    assert one == other
+
+
+def _is_text(path: str) -> bool:
+    return not path.startswith((layout.PRIVATE, "journal")) and path != MARKER
+
+
+def test_what_was_made_a_memory_of_mnemarks_is_none_of_others(tmp_path: Path) -> None:
+    for mark, text in {"mnemark.toml": "", "journal/laptop.jsonl": "{}\n"}.items():
+        folder = fill(tmp_path / mark.partition("/")[0], {**OTHERS["openclaw"], mark: text})
+        assert detect(folder) is None
+
+
+def test_a_workspace_inside_is_told_and_left(tmp_path: Path) -> None:
+    source = fill(tmp_path / "other", {**OTHERS["openclaw"], "memory/mine/mnemark.toml": ""})
+    left = [step for step in migrate(source, tmp_path / "target") if step.action == "left"]
+    assert [(step.source, "separate workspace" in step.reason) for step in left] == [("memory/mine", True)]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemark.errors import MnemarkError, ReadOnlyError, UsageError
-from mnemark.files import layout, platform
+from mnemark.files import layout, new_workspace, platform
 from mnemark.files.new_project import folder_name_of, new_scope
 from mnemark.files.projects import (
     Project,
@@ -33,7 +33,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("GIT_DIR", "GIT_WORK_TREE"):
         monkeypatch.delenv(name, raising=False)
     found = tmp_path / "home/mnemark"
-    layout.init(found)
+    new_workspace.init(found)
     return found
 
 
@@ -68,7 +68,7 @@ def test_home_and_what_holds_the_memory_are_no_projects(root: Path, tmp_path: Pa
     repository(root / "inside")
     assert repository_at(root, root / "inside") == ""
     outer = repository(tmp_path / "outer")
-    layout.init(outer / "docs/memory")
+    new_workspace.init(outer / "docs/memory")
     assert repository_at(outer / "docs/memory", outer / "src") == ""
     assert repository_at(root, outer) == str(outer)
     git(root, "init", "-q")
@@ -212,7 +212,7 @@ def test_a_link_out_and_a_workspace_inside_hold_no_project(root: Path, tmp_path:
     outside = tmp_path / "outside"
     outside.mkdir()
     shop = repository(tmp_path / "shop")
-    layout.init(root / "projects/inner")
+    new_workspace.init(root / "projects/inner")
     (root / "projects/inner/PROJECT.md").write_text(f"path: {shop}\n")
     assert project_at(root, shop) == Project("", str(shop))
     (root / "projects/x").symlink_to(outside)

@@ -4,6 +4,7 @@ import os
 import socket
 import sys
 import threading
+import time
 import unicodedata
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -13,7 +14,7 @@ import pytest
 
 from mnemark import Memory
 from mnemark.files import scan as scanning
-from mnemark.files.scan import ignorer, only, scan
+from mnemark.files.scan import chosen, ignorer, only, scan
 from mnemark.types import Problem
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX files")
@@ -282,3 +283,21 @@ def test_only_chosen_files_are_listed_and_only_their_folders_read(
     assert names(tmp_path, ignore=(*chosen, "rules/")) == ["CLAUDE.md", "projects/p/memory/MEMORY.md"]
     assert ignorer(chosen)("sessions/2026/a.jsonl")
     assert not ignorer(chosen)("rules/a.md")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "wanted"),
+    [("**/*.md", True), ("a/**/**/d.md", True), ("**/**/b/**/d.md", True), ("**/x/**", False), ("**", False)],
+)
+def test_folders_of_any_depth_are_chosen(pattern: str, *, wanted: bool) -> None:
+    chosen_ = chosen(only([pattern]))
+    assert chosen_ is not None
+    assert chosen_("a/b/c/d.md", folder=False) is wanted
+
+
+def test_many_folders_of_any_depth_take_no_longer() -> None:
+    chosen_ = chosen(only(["/".join(["**"] * 40 + ["x.md"])]))
+    assert chosen_ is not None
+    begin = time.process_time()
+    assert not chosen_("/".join("a" * 60), folder=False)
+    assert time.process_time() - begin < 2

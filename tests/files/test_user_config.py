@@ -1,12 +1,13 @@
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from mnemark.errors import ConfigError
-from mnemark.files import user_config
+from mnemark.files import trust, user_config
 from mnemark.files.config import load, load_reported
+from mnemark.files.hosts import check_host
 from mnemark.files.user_config import LLMConfig
-from mnemark.net import check_host
 
 
 @pytest.fixture
@@ -21,6 +22,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def root(tmp_path: Path) -> Path:
     folder = tmp_path / "workspace"
     folder.mkdir()
+    trust.trust(folder)
     return folder
 
 
@@ -72,9 +74,62 @@ def test_what_is_wrong_is_told(own: Path, root: Path, text: str, words: str) -> 
 
 def test_it_can_name_hosts(own: Path) -> None:
     own.write_text('hosts = ["LLM.example"]\n')
-    check_host("https://llm.example/v1", "it", user_config.hosts())
-    with pytest.raises(ConfigError, match=r"config\.toml"):
-        check_host("https://other.example/v1", "it", user_config.hosts())
+    check_host("https://llm.example/v1", "it")
+    with pytest.raises(ConfigError, match=r'\["llm.example", "other.example"\] into your own .*config\.toml'):
+        check_host("https://other.example/v1", "it")
+
+
+OPENAI = "https://api.openai.com/v1"
+
+
+@pytest.mark.parametrize(
+    ("table", "named"),
+    [
+        ('[embedder]\nmodel = "bundled"\n', False),
+        ('[embedder]\nmodel = "api:text-embedding-3-small"\n', True),
+        ('[embedder]\nkey_env = "OPENAI_API_KEY"\n', True),
+        ('[embedder]\nurl = "http://localhost:1/v1"\nkey_env = "K"\n', False),
+        ("[llm]\ncalls_per_day = 0\n", False),
+        ('[llm]\nmodel = "host"\n', False),
+        ('[llm]\ncommand = "codex"\nmodel = "x"\n', False),
+        ('[llm]\nmodel = "gpt-5-mini"\nkey_env = "K"\n', True),
+    ],
+)
+def test_a_table_names_openai_only_where_it_asks_it(own: Path, table: str, *, named: bool) -> None:
+    own.write_text(table)
+    with nullcontext() if named else pytest.raises(ConfigError):
+        check_host("", "it")
+        check_host(OPENAI, "it")
+
+
+def test_what_a_folder_says_of_the_users_embedder(own: Path, root: Path) -> None:
+    own.write_text(f'[embedder]\nmodel = "api:m"\nurl = "{OPENAI}/"\nkey_env = "MINE"\n')
+    for text, url, key in [
+        ("", f"{OPENAI}/", "MINE"),
+        (f'embedder_url = "{OPENAI}"\nembedder_key_env = "MINE"\n', OPENAI, "MINE"),
+        ('embedder_key_env = ""\n', f"{OPENAI}/", ""),
+        ('embedder_key_env = "HOME"\n', f"{OPENAI}/", "MINE"),
+        ('embedder_url = "https://api.openai.com/v2"\n', "https://api.openai.com/v2", ""),
+        ('embedder_url = "http://api.openai.com/v1"\n', "http://api.openai.com/v1", ""),
+    ]:
+        (root / "mnemark.toml").write_text(text)
+        found = load(root)
+        assert (found.embedder, found.embedder_url, found.embedder_key_env) == ("api:m", url, key)
+        with nullcontext() if key or "key_env" in text else pytest.raises(ConfigError):
+            check_host(url, "it")
+
+
+def test_a_folders_model_has_the_users_key_and_no_larger_budget(own: Path, root: Path) -> None:
+    own.write_text(
+        '[llm]\nmodel = "m"\nurl = "https://a.example"\nkey_env = "K"\ncalls_per_day = 5\ntokens_per_day = 50'
+    )
+    (root / "mnemark.toml").write_text(
+        '[llm]\nmodel = "n"\ncalls_per_day = 9\ntokens_per_day = 9\nenv = ["X"]\n'
+    )
+    assert load(root).llm == LLMConfig(
+        model="n", url="https://a.example", key_env="K", calls_per_day=5, tokens_per_day=9
+    )
+    assert ["llm.env" in one.reason for one in load_reported(root).problems] == [True]
 
 
 def test_where_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

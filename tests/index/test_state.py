@@ -202,3 +202,16 @@ def test_a_long_queue_slows_nothing(root: Path, count: int) -> None:
             assert state.is_due(NOW)
         spent = (time.perf_counter() - started) / 50
     assert spent < 0.05, f"{spent * 1000:.1f} ms for one round"
+
+
+def test_an_item_that_a_wrong_clock_put_off_for_years_is_due(root: Path) -> None:
+    with State(root) as state:
+        state.enqueue([(LOG, 1, 2)], NOW + timedelta(days=3_650))
+        assert state.is_due(NOW)
+        assert state.waiting(NOW) == (1, 0, 0)
+        assert state.next_try(NOW) is None
+        (item,) = state.claim(9, NOW)
+        assert state.claim(9, NOW) == []
+        state.missed([item.id], "late", NOW + timedelta(days=1))
+        assert not state.is_due(NOW)
+        assert state.next_try(NOW) == NOW + timedelta(days=1)

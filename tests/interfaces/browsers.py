@@ -19,6 +19,9 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
+OF_FILE = {"Origin": "null", "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate",
+           "Sec-Fetch-Dest": "document"}  # fmt: skip
+"""What browsers say of a form that a file posts."""
 _OPENER = urllib.request.build_opener(_NoRedirect)
 
 
@@ -51,17 +54,18 @@ class Browser:
         self.here = here
         self.language = language
         self.cookie = ""
-        path = here.post("/v1/ui/ticket", workspace=str(workspace))["path"]
-        entered = self.open(path)
-        assert entered.status == 303, entered.text
+        entered = self.enter(here.post("/v1/ui/ticket", workspace=str(workspace))["ticket"])
+        assert entered.status == 200, entered.text
         self.cookie = entered.headers["set-cookie"].partition(";")[0]
-        self.base = entered.headers["location"]
+        (self.base,) = re.findall(r'http-equiv="refresh" content="0; url=([^"]*)"', entered.text)
+        self.home = self.base.rpartition("/w/")[0]
+
+    def enter(self, ticket: str, **headers: str) -> Answer:
+        return self.open("/ui/enter", urlencode({"ticket": ticket}).encode(), **OF_FILE | headers)
 
     def open(self, path: str, data: bytes | None = None, **headers: str) -> Answer:
         url = path if path.startswith("http") else self.here.at.url + path
         given = {"Cookie": self.cookie, "Accept-Language": self.language, "Sec-Fetch-Site": "same-origin"}
-        if path.startswith("/ui/enter"):
-            given["Sec-Fetch-Site"] = "none"
         if data is not None:
             given |= {"Origin": self.here.at.url, "Content-Type": "application/x-www-form-urlencoded"}
         request = urllib.request.Request(url, data=data, headers=given | headers)

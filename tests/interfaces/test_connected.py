@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mnemark.agent.connect import connect, homes
-from mnemark.files import layout
+from mnemark.files import layout, new_workspace
 from mnemark.files.new_project import new_scope
 from mnemark.interfaces import shortcut
 from mnemark.interfaces.http.pool import Workspaces
@@ -31,7 +31,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def shop(home: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a repository beside a memory that Claude Code uses, both with a note."""
     root = home / "mnemark"
-    layout.init(root)
+    new_workspace.init(root)
     (root / "mnemark.toml").write_text('embedder = "none"\n', "utf-8")
     (root / "MEMORY.md").write_text("# Mine\n\nThe coffee is from Turin.\n", "utf-8")
     connect.apply(connect.plan(connect.host_of("claude-code"), root))
@@ -109,8 +109,8 @@ def test_an_index_that_a_search_left_above_a_repository_hides_no_memory(
     assert (home / above / layout.PRIVATE).exists()
     monkeypatch.chdir(shop)
     assert "Turin" in shell("search", "coffee").out
-    layout.init(home / above)  # a workspace stays one
-    assert "Sells" in shell("search", "coffee").out
+    new_workspace.init(home / above)  # which is looked for up to the top of the repository
+    assert "Turin" in shell("search", "coffee").out
 
 
 def test_a_named_folder_and_a_workspace_stay_what_they_are(shell: Shell, home: Path, shop: Path) -> None:
@@ -122,7 +122,9 @@ def test_a_named_folder_and_a_workspace_stay_what_they_are(shell: Shell, home: P
     here = shell("search", "coffee", "-w", ".")
     assert "Sells" in here.out
     assert "Turin" not in here.out
-    assert "Sells" in shell("search", "coffee").out  # it has an index now, so it is a workspace
+    assert "Turin" in shell("search", "coffee").out  # its index alone makes it no workspace
+    new_workspace.init(shop)
+    assert "Sells" in shell("search", "coffee").out
 
 
 def test_the_home_folder_is_not_indexed(
@@ -152,7 +154,7 @@ def test_notes_outside_of_repositories_are_searched_as_before(
 
 def test_agents_with_two_memories_leave_the_choice(shell: Shell, home: Path, shop: Path) -> None:
     other = home / "second"
-    layout.init(other)
+    new_workspace.init(other)
     connect.apply(connect.plan(connect.host_of("codex"), other))
     ran = shell("search", "coffee")
     assert ran.code == 3
@@ -164,7 +166,7 @@ def test_agents_with_two_memories_leave_the_choice(shell: Shell, home: Path, sho
 def test_a_repository_that_was_cloned_cannot_name_the_memory(shell: Shell, home: Path, shop: Path) -> None:
     connect.apply(connect.plan(connect.host_of("claude-code"), home / "mnemark", remove=True))
     trap = shop / "trap"
-    layout.init(trap)
+    new_workspace.init(trap)
     connect.apply(connect.plan(connect.host_of("claude-code"), trap, project=shop))
     shell("remember", "city", "Rome")
     assert not list((trap / "memory").glob("facts/*"))

@@ -9,6 +9,7 @@ from mnemark.interfaces.render import width
 
 @pytest.fixture
 def facts(shell: Shell) -> Shell:
+    shell.write("mnemark.toml", "")
     shell.write("MEMORY.md", "# Memory\n")
     for value, since in (("3.10", "2026-01-01"), ("3.12", "2026-02-20")):
         assert shell("remember", "python version", value, "--since", since).code == 0

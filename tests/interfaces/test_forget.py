@@ -1,5 +1,7 @@
 """The commands forget, undo, revert and pin, as a person or a script meets them."""
 
+import re
+
 import pytest
 
 from interfaces.conftest import Shell
@@ -10,6 +12,7 @@ NOTE = "# Day\n\n- 10:00 the blue heron stood in the garden pond\n- 11:00 午饭
 
 @pytest.fixture
 def note(shell: Shell) -> Shell:
+    shell.write("mnemark.toml", "")
     shell.write("MEMORY.md", "# Memory\n")
     shell.write("memory/2026-02-13.md", NOTE)
     return shell
@@ -55,6 +58,18 @@ def test_erasing_without_a_terminal_needs_yes(note: Shell) -> None:
     assert "heron" not in done.out
     assert not refs(note, "heron")
     assert not any(b"heron" in path.read_bytes() for path in note.folder.rglob("*") if path.is_file())
+
+
+def test_the_words_need_not_stand_on_a_command_line(note: Shell) -> None:
+    """Other users read command lines, and shells keep them: also after the words were erased."""
+    assert note("forget", "--query", "-", "--erase", stdin="heron\n").code == 2
+    done = note("forget", "--query", "-", "--erase", "--yes", stdin="heron\n")
+    assert done.code == 0
+    assert "memory/2026-02-13.md, line 3" in done.out
+    assert not refs(note, "heron")
+    assert refs(note, "牛肉面")
+    empty = note("forget", "--query", "-", "--erase", "--yes", stdin=" \n")
+    assert (empty.code, "the text is empty" in empty.err) == (2, True)
 
 
 def test_nothing_found_is_no_error(note: Shell) -> None:
@@ -160,3 +175,52 @@ def test_undo_names_an_erasure_as_the_last_change_though_notes_followed(shell: S
     refused = shell("undo")
     assert (refused.code, "erasure, which cannot be undone" in refused.err) == (2, True)
     assert "oolong" in shell("facts").out
+
+
+def test_undo_after_a_consolidation_takes_that_back_and_says_so_first(shell: Shell) -> None:
+    shell("init")
+    shell("remember", "favorite tea", "oolong")
+    for name, text in (("a", "I live in Oslo."), ("b", "We decided to use SQLite for the index.")):
+        shell("add", text, "--session", name)
+    shell("consolidate")
+    shell("add", "A note that follows.", "--session", "c")
+    undone = shell("undo")
+    assert re.match(r"undoing the consolidation of \d{4}-\d\d-\d\d \d\d:\d\d \(\d+ changes\)\n", undone.err)
+    assert "oolong" in shell("facts").out
+    assert "Oslo" not in shell("facts").out
+    second = shell("undo")
+    assert (second.err, second.out) == (
+        "undoing the fact user favorite tea: oolong\n",
+        "removed the fact: user favorite tea: oolong\n",
+    )
+
+
+def test_undo_says_what_it_is_about_to_undo(shell: Shell) -> None:
+    """Each thing that can be done last, with the words for it; not of an id that is given."""
+    shell("init")
+    shell("remember", "editor", "Helix")
+    shell("add", "The boat is called Quagga.", "--session", "s")
+    done = {
+        ("remember", "shell", "fish"): "the fact user shell: fish",
+        ("forget", "--query", "Quagga"): "what was hidden last",
+        ("consolidate",): "the consolidation of ",
+    }
+    for command, words in done.items():
+        ran = shell(*command)
+        assert ran.code == 0, (command, ran.err)
+        undone = shell("undo", "--json")
+        assert (undone.code, undone.err.startswith(f"undoing {words}")) == (0, True), (command, undone.err)
+    with Memory.open(shell.folder, config={"embedder": "none"}) as memory:
+        made = memory.remember("pet", "a cat")
+    assert shell("undo", made.id).err == ""
+
+
+def test_undo_without_an_id_takes_a_run_of_edits_back_as_a_whole(shell: Shell) -> None:
+    with Memory.open(shell.folder, config={"embedder": "none"}) as memory:
+        memory.remember("editor", "Helix")
+        memory.session("s").add("user", "I live in Oslo.")
+        report = memory.consolidate()
+        undone = memory.undo()
+        assert len(undone) == len(report.edits) + len(report.learned) == 2
+        assert [fact.value for fact in memory.facts()] == ["Helix"]
+        assert not (shell.folder / "USER.md").exists()

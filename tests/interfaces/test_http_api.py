@@ -329,3 +329,11 @@ def test_what_waits_is_decided_and_what_changed_is_undone(ask: Asked) -> None:
     assert ask("browse/spend", days=2)["calls_per_day"] == 0
     assert {part["name"] for part in ask("browse/disk")["parts"]} >= {"journal/", ".mnemark/"}
     assert ask("browse/recalled") == {"recalled": []}
+
+
+def test_rules_stand_side_by_side_unless_one_is_named(ask: Asked) -> None:
+    first, second = (ask("remember", predicate="rule", value=value) for value in ("use tabs", "no emojis"))
+    assert ("supersedes" in first, "supersedes" in second) == (False, False)
+    third = ask("remember", predicate="rule", value="be brief", replaces=second["id"])
+    assert third["supersedes"] == second["id"]
+    assert sorted(fact["value"] for fact in ask("facts")["facts"]) == ["be brief", "use tabs"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from mnemark.files import user_config
+from mnemark.files import trust, user_config
 from mnemark.interfaces.commands import mount
 
 from .conftest import Shell
@@ -29,6 +29,7 @@ def home(shell: Shell, tmp_path_factory: pytest.TempPathFactory, monkeypatch: py
         (place / path).write_text(text)
         os.utime(place / path, (1_700_000_000, 1_700_000_000))
     shell.write("mnemark.toml", "")
+    trust.trust(shell.folder)
     return place
 
 

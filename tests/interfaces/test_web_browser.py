@@ -5,7 +5,12 @@ Needs Chromium and `make browser`; skipped where they are not there.
 
 import os
 import shutil
+import subprocess
+import sys
+import threading
+import time
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +23,7 @@ pytest.importorskip("axe_playwright_python", reason="no axe here: `make browser`
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect, sync_playwright
 
-from interfaces.daemons import Running, running
+from interfaces.daemons import Running, running, surroundings
 from interfaces.test_web_pages import HOSTILE, fill
 from mnemark import Memory
 
@@ -55,8 +60,13 @@ BEHIND: Final = {
 
 
 @pytest.fixture(scope="module")
-def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with running(tmp_path_factory.mktemp("state")) as found:
+def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("state")
+
+
+@pytest.fixture(scope="module")
+def here(state: Path) -> Iterator[Running]:
+    with running(state) as found:
         yield found
 
 
@@ -83,8 +93,11 @@ class Window:
         self.page.add_init_script(
             "addEventListener('securitypolicyviolation', e => console.error('policy ' + e.violatedDirective))"
         )
-        ticket = here.post("/v1/ui/ticket", workspace=str(root))["path"]
-        self.page.goto(here.at.url + ticket)
+        made = here.post("/v1/ui/ticket", workspace=str(root))
+        self.page.goto(here.at.url + made["path"])
+        self.page.get_by_label("Ticket").or_(self.page.get_by_label("通行码")).fill(made["ticket"])
+        self.page.get_by_role("button").click()
+        self.page.wait_for_url("**/w/*")
         self.base = self.page.url
 
     def _refuse(self, dialog: Dialog) -> None:
@@ -201,8 +214,12 @@ def test_facts_as_of_a_day(chromium: Browser, here: Running, tmp_path: Path) -> 
 def test_erase_with_a_receipt(chromium: Browser, here: Running, tmp_path: Path, *, script: bool) -> None:
     fill(tmp_path, "plain")
     window = Window(chromium, here, tmp_path, java_script_enabled=script)
-    page = window.open("forget?q=answer")
-    page.get_by_role("link", name="See where it stands").click()
+    page = window.open("forget")
+    page.get_by_label("Words").fill("answer")
+    page.get_by_role("button", name="Look first").click()
+    page.get_by_role("button", name="See where it stands").click()
+    expect(page.get_by_text("It stands in")).to_be_visible()
+    assert page.url == f"{window.base}/forget", "a history keeps addresses"
     page.get_by_label("Type 1 to confirm").fill("1")
     page.get_by_role("button", name="Erase 1 item").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Erased")
@@ -246,3 +263,93 @@ def test_the_keyboard_alone_reaches_everything(chromium: Browser, here: Running,
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
     window.close()
+
+
+class Neighbour:
+    """A server on another port: it writes down what browsers send it, and plants a cookie."""
+
+    def __init__(self, planted: str) -> None:
+        self.asked: list[tuple[str, str, str]] = []
+        asked = self.asked
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                sent = self.headers
+                asked.append((self.path, sent.get("cookie", ""), sent.get("referer", "")))
+                self.send_response(200)
+                self.send_header("Set-Cookie", f"{planted}=planted; Path=/")
+                self.send_header("Content-Type", "text/html")
+                self.end_headers()
+                self.wfile.write(b"<!doctype html><title>neighbour</title>")
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def test_a_server_on_another_port_gets_neither_cookie_nor_address(
+    chromium: Browser, here: Running, tmp_path: Path
+) -> None:
+    fill(tmp_path, "plain words")
+    window = Window(chromium, here, tmp_path)
+    (cookie,) = window.context.cookies()
+    neighbour = Neighbour(f"mnemark-ui-{here.port}")
+    try:
+        page = window.context.new_page()
+        paths = ["/", "/ui", "/ui/enter", "/ui/w/x", "/ui/static/style.css"]
+        for path in paths:
+            page.goto(window.base)
+            page.evaluate("url => { location.href = url }", neighbour.url + path)
+            page.wait_for_url(neighbour.url + path)
+        page.goto(window.base)
+        assert page.url == window.base
+        expect(page.locator("nav")).to_be_visible()
+    finally:
+        neighbour.close()
+    pages = [one for one in neighbour.asked if one[0] in paths]
+    assert [path for path, _, _ in pages] == paths
+    assert all("=planted" in sent for _, sent, _ in pages[1:]), "it gets cookies of other ports"
+    home = window.base.removeprefix(here.at.url).split("/")[2]
+    for asked in neighbour.asked:
+        assert not any(secret in part for secret in (cookie["value"], home) for part in asked), asked
+    window.close()
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_the_file_of_the_command_lets_the_browser_in(
+    chromium: Browser, here: Running, state: Path, tmp_path: Path, *, script: bool
+) -> None:
+    fill(tmp_path, "plain words")
+    note = tmp_path / "opened"
+    opener = tmp_path / "opener.py"
+    opener.write_text(f"import sys; open({str(note)!r}, 'w').write(sys.argv[1])", "utf-8")
+    command = subprocess.Popen(
+        [sys.executable, "-m", "mnemark", "web", "-w", str(tmp_path)],
+        env=surroundings(state) | {"BROWSER": f"{sys.executable} {opener} %s &"},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 30
+    while not note.exists() or not note.read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    context = chromium.new_context(java_script_enabled=script)
+    page = context.new_page()
+    page.goto(note.read_text(), wait_until="commit")
+    if not script:
+        page.get_by_role("button").click()
+    page.wait_for_url("**/w/*")
+    expect(page.locator("nav")).to_be_visible()
+    _, said = command.communicate(timeout=60)
+    assert (command.returncode, said) == (0, f"Opened {tmp_path} in the browser.\n")
+    (cookie,) = context.cookies()
+    assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
+    assert page.url.startswith(here.at.url + cookie["path"])
+    context.close()

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
-from mnemark.interfaces.http.guard import DOORS, MAX_FORM, POLICY, SESSION, Activity, Guard, door_of
+from mnemark.interfaces.http.guard import MAX_FORM, POLICY, SESSION, Activity, Guard, doors, rule_of
 from mnemark.interfaces.web.door import Door, Session
 
 HOST = "127.0.0.1:7788"
@@ -67,7 +67,7 @@ class Guarded:
     def cookie(self) -> str:
         entered = self.door.enter(self.door.ticket("/ui/w/x"))
         assert entered is not None
-        return f"mnemark-ui-7788={entered[0]}"
+        return f"{self.door.cookie}={entered[0]}"
 
 
 @pytest.fixture
@@ -118,24 +118,26 @@ def test_with_the_cookie(ask: Guarded, path: str, method: str, headers: dict[str
     assert bool(ask.reached) == (status == 200)
 
 
-@pytest.mark.parametrize("path", ["/ui", "/ui/w/x", "/ui/newer/x"])
+@pytest.mark.parametrize("path", ["/ui", "/ui/w/x", "HOME", "HOME/w/x", "HOME/newer/x"])
 @pytest.mark.parametrize(
     "headers",
     [
-        {}, {"authorization": "Bearer secret"}, {"cookie": "mnemark-ui-7788=guess"},
-        {"cookie": "mnemark-ui-7788="}, {"cookie": "other=1"},
+        {}, {"authorization": "Bearer secret"}, {"cookie": "NAME=guess"}, {"cookie": "NAME="},
+        {"cookie": "other=1"}, {"cookie": "NAME"},
     ],
 )  # fmt: skip
-def test_pages_need_the_cookie(ask: Guarded, path: str, headers: dict[str, Any]) -> None:
-    status, sent = ask(path, **headers)
+def test_pages_need_the_cookie(ask: Guarded, path: str, headers: dict[str, str]) -> None:
+    given = {name: value.replace("NAME", ask.door.cookie) for name, value in headers.items()}
+    status, sent = ask(path.replace("HOME", ask.door.home), "GET", b"", **given)
     assert (status, ask.reached) == (401, [])
     assert sent["content-type"].startswith("text/html")
 
 
-def test_a_cookie_of_another_port_or_sent_twice_is_none(ask: Guarded) -> None:
+def test_a_cookie_of_another_daemon_or_sent_twice_is_none(ask: Guarded) -> None:
     cookie = ask.cookie()
-    assert ask("/ui", cookie=cookie.replace("7788", "7789"))[0] == 401
-    assert ask("/ui", cookie=f"{cookie}; mnemark-ui-7788=planted")[0] == 401
+    name, _, value = cookie.partition("=")
+    assert ask("/ui", cookie=f"{Door().cookie}={value}")[0] == 401
+    assert ask("/ui", cookie=f"{cookie}; {name}=planted")[0] == 401
     assert ask("/ui", cookie=f"a=b; {cookie}")[0] == 200
 
 
@@ -155,8 +157,69 @@ def test_a_ticket_opens_once_and_for_a_minute() -> None:
     assert entered[1] == "/ui/w/x"
     assert door.enter(ticket) is None
     late = door.ticket("/ui/w/x")
+    assert door.is_waiting(late)
     clock.now += 61
+    assert not door.is_waiting(late)
     assert door.enter(late) is None
+
+
+def test_a_ticket_is_taken_as_people_type_it() -> None:
+    door = Door()
+    for typed in (str.upper, lambda one: one.replace("-", " "), lambda one: f" {one.replace('-', '')}\n"):
+        ticket = door.ticket("/ui/w/x")
+        assert door.is_waiting(typed(ticket))
+        assert door.enter(typed(ticket)) is not None
+        assert not door.is_waiting(ticket)
+    assert door.enter("") is None
+    assert not door.is_waiting("---")
+
+
+def test_nobody_can_guess_where_pages_are_and_what_the_cookie_is_called() -> None:
+    some = [Door() for _ in range(20)]
+    assert len({one.home for one in some}) == len({one.cookie for one in some}) == 20
+    assert all(len(one.home) >= len("/ui/") + 32 for one in some)  # 128 bits
+
+
+FILE = {
+    "origin": "null", "sec_fetch_site": "cross-site", "sec_fetch_mode": "navigate",
+    "sec_fetch_dest": "document", "content_type": FORM,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("method", "headers", "status"),
+    [
+        ("GET", {}, 200),
+        ("GET", {"sec_fetch_site": "none"}, 200),
+        ("GET", {"sec_fetch_site": "cross-site"}, 403),
+        ("GET", {"origin": "http://evil.example"}, 403),
+        ("POST", OWN, 200),  # the ticket was typed
+        ("POST", FILE, 200),
+        ("POST", {"content_type": FORM}, 200),  # an old browser: it names neither origin nor site
+        ("POST", {"content_type": FORM, "origin": "null"}, 200),
+        ("POST", FILE | {"origin": "http://evil.example"}, 403),
+        ("POST", FILE | {"origin": "http://127.0.0.1:9999"}, 403),
+        ("POST", FILE | {"origin": "file://"}, 403),
+        ("POST", FILE | {"sec_fetch_site": "same-site"}, 403),
+        ("POST", FILE | {"sec_fetch_site": "same-origin"}, 403),
+        ("POST", FILE | {"sec_fetch_mode": "cors"}, 403),  # a script
+        ("POST", FILE | {"sec_fetch_mode": "no-cors"}, 403),
+        ("POST", FILE | {"sec_fetch_dest": "iframe"}, 403),
+        ("POST", FILE | {"content_type": JSON}, 415),
+        ("POST", FILE | {"content_type": "text/plain"}, 415),
+        ("POST", FILE | {"host": "evil.example:7788"}, 403),
+        ("PUT", FILE, 405),
+    ],
+)
+def test_where_a_ticket_is_posted(ask: Guarded, method: str, headers: dict[str, Any], status: int) -> None:
+    assert ask("/ui/enter", method, **headers)[0] == status
+    assert bool(ask.reached) == (status == 200)
+
+
+@pytest.mark.parametrize("path", ["/ui", "HOME/w/x/undo", "/ui/static/x", "/v1/search"])
+def test_a_file_posts_nothing_but_a_ticket(ask: Guarded, path: str) -> None:
+    status, _ = ask(path.replace("HOME", ask.door.home), "POST", b"", cookie=ask.cookie(), **FILE)
+    assert (status, ask.reached) == (403, [])
 
 
 def test_a_session_ends_after_half_a_day_and_old_ones_make_room() -> None:
@@ -201,7 +264,7 @@ def test_a_form_is_not_longer_than_forms_are(ask: Guarded) -> None:
 
 def test_a_page_that_looks_by_itself_does_not_keep_the_daemon_alive(ask: Guarded) -> None:
     cookie = ask.cookie()
-    ask("/ui/newer/x", cookie=cookie)
+    ask(f"{ask.door.home}/newer/x", cookie=cookie)
     ask("/ui/static/style.css")
     assert ask.activity.served == 0
     ask("/ui/w/x", cookie=cookie)
@@ -214,9 +277,11 @@ def test_the_session_reaches_the_pages(ask: Guarded) -> None:
 
 
 def test_the_table_has_one_door_for_each_path() -> None:
-    doors = {
-        "/": "token", "/v1/x": "token", "/uix": "token", "/ui": "cookie", "/ui/w": "cookie",
-        "/ui/enter": "open", "/ui/enters": "cookie", "/ui/static/a": "open",
+    rules = doors("/ui/home")
+    expected = {
+        "/": "token", "/v1/x": "token", "/uix": "token", "/home/w": "token", "/ui": "cookie",
+        "/ui/w": "cookie", "/ui/home": "cookie", "/ui/home/newer/x": "cookie", "/ui/home/enter": "cookie",
+        "/ui/enter": "ticket", "/ui/enters": "cookie", "/ui/static/a": "open",
     }  # fmt: skip
-    assert {path: door_of(path).door for path in doors} == doors
-    assert DOORS[-1].path == ""
+    assert {path: rule_of(path, rules).door for path in expected} == expected
+    assert rules[-1].path == ""

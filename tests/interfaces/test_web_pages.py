@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -18,7 +16,7 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 from interfaces.browsers import Browser, tree
-from interfaces.daemons import Running, running, surroundings
+from interfaces.daemons import Running, running
 from mnemark import Memory
 from mnemark.errors import BusyError
 from mnemark.interfaces.web.pages import PAGES
@@ -40,7 +38,7 @@ HOSTILE = (
     "<style>*{display:none}</style><meta http-equiv=refresh content=0;url=//evil>",
 )  # fmt: skip
 HARMLESS = "plain words here"
-LINK = re.compile(r'href="(/ui/w/[^"#]+)"')
+LINK = re.compile(r'href="(/ui/[0-9a-f]{32}/w/[^"#]+)"')
 
 
 @pytest.fixture(scope="module")
@@ -465,7 +463,8 @@ def test_the_folders_of_programs_are_those_of_their_settings(
     with Memory.open(tmp_path / "agent") as memory:
         shown = PAGES["import"](At(memory, "/ui/w/x", Session(0.0), Words("en"), query={}, form={}))
     assert isinstance(shown, Shown)
-    assert ("claude-code", str(moved / "projects")) in shown.values["known"]
+    known = [(program, Path(path).expanduser()) for program, path in shown.values["known"]]
+    assert ("claude-code", moved / "projects") in known
 
 
 def test_the_prompt_of_a_project_and_what_health_knows_of_it(here: Running, tmp_path: Path) -> None:
@@ -508,6 +507,26 @@ def test_forgetting_is_seen_first_then_hidden_and_undone(here: Running, tmp_path
     assert f"answer {HARMLESS}" not in browser.page("timeline").text
     browser.send("undo", receipt.forms("undo")[0])
     assert f"answer {HARMLESS}" in browser.page("timeline").text
+
+
+def test_what_is_to_be_forgotten_stands_in_no_address(here: Running, tmp_path: Path) -> None:
+    """A history keeps addresses, also after the words were erased."""
+    fill(tmp_path, HARMLESS)
+    browser = Browser(here, tmp_path)
+    page = browser.page("forget")
+    assert re.findall(r"<form(?![^>]* method=)", page.text) == []
+    (fields,) = page.forms("forget")
+    looked = browser.send("forget", {**fields, "q": " answer ", "do": "look"})
+    (fields,) = looked.forms("forget")
+    assert (looked.status, fields["q"], fields["expected"]) == (200, ["answer"], ["1"])
+    where = browser.send("forget", {**fields, "do": "where"})
+    assert "It stands in" in where.text
+    for one in (page, looked, where):
+        assert [link for link in re.findall(r'(?:href|action)="([^"]*)"', one.text) if "answer" in link] == []
+    receipt = browser.send("forget", {**fields, "do": "hide"})
+    assert receipt.status == 303
+    assert "answer" not in receipt.headers["location"]
+    assert browser.send("forget", {"q": "answer", "do": "look"}).status >= 400, "its form has no key"
 
 
 def test_what_came_from_a_session_is_seen_first_and_taken_back(here: Running, tmp_path: Path) -> None:
@@ -620,22 +639,22 @@ def test_the_same_in_json(here: Running, tmp_path: Path) -> None:
 
 def test_an_unknown_workspace_or_page_is_named(here: Running, tmp_path: Path) -> None:
     browser = Browser(here, tmp_path)
-    assert browser.open("/ui/w/nothing").status == 404
+    assert browser.open(f"{browser.home}/w/nothing").status == 404
     assert browser.page("nothing").status == 404
-    assert "mnemark web" in browser.open("/ui/w/nothing").text
-    assert browser.open("/ui").status == 200
-    assert tmp_path.name in browser.open("/ui").text
+    assert "mnemark web" in browser.open(f"{browser.home}/w/nothing").text
+    assert browser.open(browser.home).status == 200
+    assert tmp_path.name in browser.open(browser.home).text
 
 
 def test_the_language_is_switched_and_kept(here: Running, tmp_path: Path) -> None:
     browser = Browser(here, tmp_path)
     (fields,) = re.findall(r'name="form_key" value="([^"]+)"', browser.page("facts").text)[:1]
     data = f"form_key={fields}&language=zh&back={browser.base}/facts".encode()
-    answer = browser.open("/ui/language", data)
+    answer = browser.open(f"{browser.home}/language", data)
     assert answer.headers["location"] == f"{browser.base}/facts"
     assert "事实" in browser.page("facts").text
     away = f"form_key={fields}&language=zh&back=//evil.example".encode()
-    assert browser.open("/ui/language", away).headers["location"] == "/ui"
+    assert browser.open(f"{browser.home}/language", away).headers["location"] == browser.home
 
 
 def test_a_form_leads_to_own_pages_only(here: Running, tmp_path: Path) -> None:
@@ -672,33 +691,3 @@ def test_a_workspace_that_cannot_be_written_shows_no_buttons(here: Running, tmp_
             text = page(made.template, at, {"here": "", "waiting": 0, **made.values})
             posts = re.findall(r'<form method="post" action="([^"]*)"', text)
             assert posts == [], name
-
-
-def test_the_command_prints_an_address_that_works_once(tmp_path: Path) -> None:
-    (tmp_path / "note.md").write_text("zebra\n", "utf-8")
-    with running(tmp_path / "state") as here:
-        command = [sys.executable, "-m", "mnemark", "web", "--no-open", "-w", str(tmp_path)]
-        ran = subprocess.run(
-            command,
-            env=surroundings(tmp_path / "state"),
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=60,
-        )
-        url = ran.stdout.strip()
-        assert url.startswith(f"{here.at.url}/ui/enter?ticket=")
-        assert "works once" in ran.stderr
-        browser = Browser.__new__(Browser)
-        browser.here, browser.cookie, browser.language = here, "", "en"
-        path = url.removeprefix(here.at.url)
-        entered = browser.open(path)
-        assert entered.status == 303
-        cookie = entered.headers["set-cookie"]
-        for part in (f"mnemark-ui-{here.port}=", "HttpOnly", "SameSite=strict", "Path=/ui", "Max-Age=43200"):
-            assert part in cookie
-        again = browser.open(path)
-        assert again.status == 401
-        assert "mnemark web" in again.text
-        browser.cookie = cookie.partition(";")[0]
-        assert browser.open(entered.headers["location"]).status == 200

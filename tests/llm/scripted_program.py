@@ -14,6 +14,25 @@ def say(text: str, file: TextIO = sys.stdout) -> None:
     file.flush()
 
 
+def leave(noted: str, how: str) -> None:
+    """Start a process that no longer is in this one's group, in one of several ways."""
+    code = f"import os, time; open({noted!r}, 'w').write(str(os.getpid())); time.sleep(60)"
+    sleeper = [sys.executable, "-c", code]
+    if how == "clears":  # its environment, but not its parent
+        subprocess.Popen(sleeper, start_new_session=True, env={})
+    elif how == "setsid":
+        subprocess.Popen(sleeper, start_new_session=True)
+    else:  # its parent ends at once, so that it is below nobody; "daemon" with closed outputs
+        null = subprocess.DEVNULL if how == "daemon" else None
+        if os.fork() == 0:
+            os.setsid()
+            subprocess.Popen(sleeper, start_new_session=True, stdin=null, stdout=null, stderr=null)
+            os._exit(0)
+        os.wait()
+    while not Path(noted).exists() or not Path(noted).read_text():
+        time.sleep(0.01)
+
+
 def main(how: str, *more: str) -> int:  # noqa: C901, PLR0912 - one case for each way to behave
     if how == "ignore":  # never reads its stdin
         say('{"drink": "tea"}')
@@ -50,6 +69,11 @@ def main(how: str, *more: str) -> int:  # noqa: C901, PLR0912 - one case for eac
             child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
             Path(more[0]).write_text(str(child.pid))
             if len(more) > 1:
+                time.sleep(60)
+            say('{"drink": "tea"}')
+        case "escapes":  # leaves one in a session of its own, whose parent has ended, and waits
+            leave(more[0], more[1])
+            if len(more) > 2:
                 time.sleep(60)
             say('{"drink": "tea"}')
         case "killed":

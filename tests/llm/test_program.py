@@ -106,6 +106,19 @@ def test_what_it_started_is_killed_with_it(tmp_path: Path) -> None:
     assert is_gone(noted)
 
 
+@linux
+@pytest.mark.parametrize("how", ["setsid", "orphan", "daemon", "clears"])
+def test_what_leaves_its_group_is_killed_with_it(tmp_path: Path, how: str) -> None:
+    noted = tmp_path / "pid"
+    with pytest.raises(LLMUnavailable, match="gave no answer"):
+        model("escapes", str(noted), how, "hang").complete(QUESTION, timeout=4.0)
+    assert is_gone(noted)
+    if how != "clears":  # and no parent is left
+        noted.unlink()
+        assert model("escapes", str(noted), how).complete(QUESTION, schema=Drink).value == Drink("tea")
+        assert is_gone(noted)
+
+
 def test_one_that_prints_without_end_is_killed() -> None:
     start = time.monotonic()
     with pytest.raises(LLMUnavailable, match="more than") as failed:

@@ -4,11 +4,14 @@ import json
 import re
 import shutil
 from pathlib import Path
+from typing import Literal
+from unicodedata import normalize
 
 import pytest
 
 from faults.layer import FaultyFileSystem, Killed
 from faults.logical import LEXICAL
+from memory.erasing import old
 from mnemark.files import platform
 from mnemark.memory.forgetting.erase import finish
 from mnemark.memory.memory import Memory
@@ -199,3 +202,48 @@ def test_the_folder_of_a_project_is_named_and_the_erasure_ends(tmp_path: Path) -
         assert f"projects/{WORD}/: its name" in " ".join(receipt.still)
         assert memory.unfinished() == []
     assert not [path for path in root.rglob("*") if path.is_file() and b"launch" in path.read_bytes()]
+
+
+@pytest.mark.parametrize("given", ["NFC", "NFD"])
+@pytest.mark.parametrize("kept", ["NFC", "NFD"])
+@pytest.mark.parametrize("word", ["Café Zürich", "Łódź", "Кий", "한강"])
+def test_both_spellings_of_accents_are_one_word(
+    tmp_path: Path, word: str, kept: Literal["NFC", "NFD"], given: Literal["NFC", "NFD"]
+) -> None:
+    """In texts and names: macOS writes file names with accents apart from their letters."""
+    root, written, asked = tmp_path / "w", normalize(kept, word), normalize(given, word)
+    (root / "memory").mkdir(parents=True)
+    (root / "trips.md").write_text(f"# Trips\n\n- to the {written} by train\n- to Leiria\n", "utf-8")
+    with Memory.open(root, config=LEXICAL) as memory:
+        session = memory.session("chat:1")
+        session.add("user", f"Book {written} for us", attachments=[{"path": f"/me/{written} bill.pdf"}])
+        session.add("assistant", "We start on Monday with the heron")
+        memory.remember("place", f"near {written}")
+        session.end()
+        memory.sync()
+        found = memory.forget(query=asked)
+        assert {item.kind for item in found.items} >= {"turn", "note", "fact"}
+        memory.undo()
+        for path in root.rglob("*.md"):
+            old(path)
+        receipt = memory.forget(query=asked, erase=True)
+        assert receipt.waiting == ()
+        assert memory.unfinished() == []
+    left = [
+        str(path)
+        for path in root.rglob("*")
+        if path.is_file()
+        for text in (normalize("NFC", path.name + path.read_bytes().decode("utf-8", "replace")).casefold(),)
+        if (plain := normalize("NFC", word).casefold()) in text or plain.replace(" ", "-") in text
+    ]
+    assert left == []
+    assert "Leiria" in (root / "trips.md").read_text("utf-8")
+
+
+def test_a_letter_without_its_accent_is_another_one(tmp_path: Path) -> None:
+    root = tmp_path / "w"
+    (root / "memory").mkdir(parents=True)
+    with Memory.open(root, config=LEXICAL) as memory:
+        memory.session("chat:1").add("user", normalize("NFD", "We met in the café"))
+        assert memory.forget(query="cafe").action == "nothing"
+        assert memory.forget(query="café").action == "hidden"

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from mnemark import ConfigError, Memory
+from mnemark.files.hosts import check_host
 from mnemark.memory.learning import by_model
-from mnemark.net import check_host
 
 
 @pytest.fixture
@@ -78,14 +78,31 @@ def test_its_language_model_neither(tmp_path: Path, seen: list[str], monkeypatch
     assert seen == []
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:1/v1", "http://localhost/v1", "http://[::1]:8/v1"])
-def test_services_of_this_machine_need_no_entry(url: str) -> None:
+@pytest.mark.parametrize(
+    ("url", "hosts"),
+    [
+        ("http://127.0.0.1:1/v1", "127.0.0.1:1"),
+        ("http://localhost/v1", "localhost"),
+        ("http://[::1]:8/v1", "[::1]:8"),
+        ("https://api.openai.com/v1", "api.openai.com"),
+        ("", "API.openai.com"),
+    ],
+)
+def test_every_host_needs_an_entry(url: str, hosts: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ConfigError, match="MNEMARK_HOSTS"):
+        check_host(url, "it")
+    monkeypatch.setenv("MNEMARK_HOSTS", f"other.example,{hosts}")
     check_host(url, "it")
 
 
 @pytest.mark.parametrize(
-    "url", ["http://localhost.evil.example/v1", "http://127.0.0.1.evil.example/", "https://api.openai.com/v1"]
-)
-def test_all_others_do(url: str) -> None:
-    with pytest.raises(ConfigError, match="MNEMARK_HOSTS"):
+    "url",
+    [
+        "http://localhost.evil.example/v1", "http://127.0.0.1.evil.example/", "http://localhost:82/v1",
+        "http://localhost:81@evil.example/v1", "http://evil.example#localhost:81", "localhost:81", "http://[",
+    ],
+)  # fmt: skip
+def test_what_looks_like_an_allowed_host_is_not_one(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MNEMARK_HOSTS", "localhost:81,127.0.0.1")
+    with pytest.raises(ConfigError, match=r"must be an address|MNEMARK_HOSTS"):
         check_host(url, "it")

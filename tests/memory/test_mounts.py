@@ -16,6 +16,7 @@ import pytest
 from embed import scripted_server as server
 from mnemark import Memory, NotFoundError
 from mnemark.errors import MnemarkError
+from mnemark.files import trust
 from mnemark.files.mounts import accept, forget
 from mnemark.interfaces import queries
 from mnemark.interfaces.tools_run import call
@@ -88,6 +89,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root = tmp_path / "own"
     root.mkdir()
     (root / "MEMORY.md").write_text("The bakery opens at seven.\n")
+    trust.trust(root)
     return root
 
 
@@ -224,6 +226,7 @@ def test_a_folder_that_becomes_a_link_is_not_followed(own: Path, tmp_path: Path,
 def api(monkeypatch: pytest.MonkeyPatch) -> Iterator[server.Script]:
     with server.serve() as script:
         monkeypatch.setenv("MADE_UP_KEY", "sk-made-up-0123456789")
+        monkeypatch.setenv("MNEMARK_HOSTS", "127.0.0.1")
         yield script
 
 

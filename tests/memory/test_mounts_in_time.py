@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from mnemark import Memory
+from mnemark.files import trust
 from mnemark.files.mounts import accept
 from mnemark.retrieval import turns
 from mnemark.retrieval.refresh import IndexRefresher
@@ -26,6 +27,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         folder.mkdir()
     (root / "MEMORY.md").write_text("The bakery opens at seven.\n")
     (notes / "shop.md").write_text(f"The staging server is called {WORD}.\n")
+    trust.trust(root)
     accept(root, "claude-code", notes, ("*.md",))
     return root
 

@@ -238,6 +238,7 @@ def test_settings_of_redaction_make_the_index_anew(root: Path) -> None:
 def api(monkeypatch: pytest.MonkeyPatch) -> Iterator[server.Script]:
     with server.serve() as script:
         monkeypatch.setenv("MADE_UP_KEY", "sk-made-up-0123456789")
+        monkeypatch.setenv("MNEMARK_HOSTS", "127.0.0.1")
         yield script
 
 

@@ -1,5 +1,6 @@
 """Consolidation: what people wrote stays, what is shown is what happens, and twice is once."""
 
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -200,6 +201,25 @@ def test_commits_name_their_sessions_and_an_undo_of_one_is_one(memory: Memory) -
     mine = memory.remember("editor", "Helix")
     memory.undo(mine.id)  # of what was not committed, no commit
     assert committed(memory.root, "HEAD")[0] == "mnemark undo: session cli:main"
+
+
+@pytest.mark.skipif(shutil.which("git") is None or os.name == "nt", reason="needs git, and a shell")
+def test_what_is_remembered_stands_on_no_command_line_of_git(
+    memory: Memory, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other users of the machine read command lines."""
+    git(memory.root, "init", "-q")
+    tools = tmp_path_factory.mktemp("tools")
+    lines = tools / "lines"
+    (tools / "git").write_text(f'#!/bin/sh\necho "$@" >>{lines}\nexec {shutil.which("git")} "$@"\n')
+    (tools / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
+    memory.session("cli:main").add("user", "I moved to Hamburg last month.")
+    done = memory.consolidate(now=NOW, commit=True)
+    memory.undo(done.group)
+    assert "Hamburg" in git(memory.root, "log", "--format=%B")
+    assert "commit" in lines.read_text("utf-8")
+    assert "Hamburg" not in lines.read_text("utf-8")
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pytest
 
 from mnemark import Memory
-from mnemark.errors import ConfigError
+from mnemark.files.config import load_reported
 
 Answer = Callable[[], tuple[int, bytes]]
 
@@ -67,7 +67,8 @@ def found(*places: tuple[str, int, float]) -> tuple[int, bytes]:
 
 
 @pytest.fixture
-def workspace(tmp_path: Path, server: Server) -> Path:
+def workspace(tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MNEMARK_HOSTS", "127.0.0.1")
     configure(tmp_path, f"http://127.0.0.1:{server.server_port}")
     (tmp_path / "garden.md").write_text("# Garden\n\nThe roses are watered on Mondays.\n")
     (tmp_path / "笔记").mkdir()
@@ -167,14 +168,19 @@ def test_an_absent_daemon_is_told_with_the_command_that_starts_it(workspace: Pat
     assert "qmd mcp --http --daemon" in got.degraded[0]
 
 
-def test_another_machine_is_asked_only_where_that_is_allowed(
+def test_a_daemon_is_asked_only_where_the_user_named_it(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    configure(workspace, "http://qmd.example:8181")
-    with pytest.raises(ConfigError, match=r"MNEMARK_HOSTS=qmd\.example"):
-        Memory.open(workspace)
-    monkeypatch.setenv("MNEMARK_HOSTS", "llm.example, QMD.example")
-    Memory.open(workspace).close()
+    for hosts, named in [
+        ("llm.example", False), ("llm.example, QMD.example", True), ("qmd.example:8181", True),
+        ("qmd.example:81", False),
+    ]:  # fmt: skip
+        monkeypatch.setenv("MNEMARK_HOSTS", hosts)
+        configure(workspace, "http://qmd.example:8181")
+        with Memory.open(workspace) as memory:
+            assert bool(memory.config.routes.qmd) == named
+        problems = load_reported(workspace).problems
+        assert ["qmd.example:8181" in one.reason for one in problems] == ([] if named else [True])
     configure(workspace, "localhost:8181")
-    with pytest.raises(ConfigError, match=r"routes\.qmd"):
-        Memory.open(workspace)
+    Memory.open(workspace).close()
+    assert "routes.qmd must be an address like" in load_reported(workspace).problems[0].reason

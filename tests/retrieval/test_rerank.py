@@ -279,7 +279,10 @@ def test_doctor_tells_what_another_embedder_costs(root: Path) -> None:
     assert "texts per second, measured on 10)" in said
 
 
-def test_doctor_does_not_send_texts_to_a_server_to_time_it(root: Path) -> None:
+def test_doctor_does_not_send_texts_to_a_server_to_time_it(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MNEMARK_HOSTS", "127.0.0.1:9")
     settings = {"embedder": "api:m", "embedder_url": "http://127.0.0.1:9/v1", "embedder_dimension": 8}
     with Memory.open(root, config={"embedder": "none"}) as memory:
         memory.sync()

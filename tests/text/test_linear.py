@@ -48,7 +48,7 @@ from mnemark.text.markdown import frontmatter, generated, hunks, link, outline
 from mnemark.text.markdown.comments import comments, drop_comments, names_id
 from mnemark.text.quoting import fence, finders, injection, signs
 from mnemark.text.redaction import json as redact_json
-from mnemark.text.redaction import redact
+from mnemark.text.redaction import own_patterns, redact
 from mnemark.text.redaction import spans as redact_base
 from mnemark.text.summary import filler, outcomes, summary, topics
 from mnemark.text.summary import outline_compile as compile_
@@ -166,6 +166,9 @@ ARRANGED: Final[dict[str, Call]] = {
     ],
     "redaction.redact.redact": lambda text: redact.redact(
         text, redact.DEFAULT.with_values(["aaaaaaaa", "--------"]).with_patterns(["emp-[0-9]+"])
+    ),
+    "redaction.own_patterns.own_pattern": lambda text: list(
+        own_patterns.own_pattern("(e|em)+p?-[0-9]+$").spans(text)
     ),
     "redaction.spans.positions": lambda text: redact_base.positions(text, "aaaaaaaa"),
     "redaction.json.redact_json": lambda text: redact_json.redact_json(

@@ -1,5 +1,6 @@
 import importlib.util
 import random
+import re
 import string
 import sys
 from pathlib import Path
@@ -199,9 +200,7 @@ def test_a_short_word_is_no_secret(word: str) -> None:
     assert redact(f" {word} ").text == f" {word} "
 
 
-@pytest.mark.parametrize(
-    "pattern", ["(a+)+$", "(a*)*b", "((ab)+c*)+", "(", "a*", "", "a" * 501, r"(\w+\s?)*x"]
-)
+@pytest.mark.parametrize("pattern", ["(", "a*", "", "a" * 501, "a(?=b)"])
 def test_unusable_patterns_are_refused(pattern: str) -> None:
     with pytest.raises(UsageError):
         DEFAULT.with_patterns([pattern])
@@ -416,3 +415,62 @@ def test_a_text_made_to_be_slow_is_not(unit: str) -> None:
 )
 def test_what_nearly_is_a_secret_takes_no_time(text: str) -> None:
     assert within(2, lambda: redact(text, DEFAULT)), "seconds; minutes before"
+
+
+_WORDS = "legal winner thank year wave sausage worth useful legal winner thank yellow"
+_CHARACTERS = "的 一 是 在 不 了 有 和 人 这 中 大"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(f"My seed phrase is {_WORDS}", f"seed phrase: {_WORDS}.", f"Recovery phrase:\n{_WORDS}"),
+        f"my seed phrase is {_WORDS} please keep it",
+        *(f"The mnemonic is `{_WORDS}`", f"助记词：{_CHARACTERS}", f"我的助记词是 {_WORDS}"),
+        *(f"助记词：{_CHARACTERS.replace(' ', '')}", f"recovery phrase = {_WORDS} {_WORDS}"),
+        "seed words:\n" + "\n".join(f"{number}. {word}" for number, word in enumerate(_WORDS.split(), 1)),
+        *("Log in as ann with kettle42x", "sign in as ann@example.org with 'kettle42x'"),
+        *(
+            "把 kettle42 设为密码",
+            "把kettle42x设为我的密码",
+            "将密码设为 kettle42",
+            "用 kettle42x 作为WiFi密码",
+        ),
+        *("WiFi是 kettle42x", "WiFi是kettle42x", "contraseña: kettle42x", "mi contraseña es kettle42x"),
+        *("mot de passe : kettle42x", "mon mot de passe est kettle42x", "mein Passwort ist kettle42x"),
+        *("minha senha é kettle42x", "DB_SENHA=kettle42x", "пароль: kettle42x", "Пароль — kettle42x"),
+        *(
+            "パスワードは kettle42x です",
+            "パスワード：kettle42x",
+            "비밀번호는 kettle42x 입니다",
+            "비밀번호: kettle42x",
+        ),
+        *("wachtwoord is kettle42x", "hasło: kettle42x", "la parola: kettle42x", "şifrem: kettle42x"),
+        *("Contraseña=kettle42x", "mật khẩu: kettle42x", "heslo: kettle42x", "Kennwort: kettle42x"),
+    ],
+)
+def test_what_people_call_secrets_elsewhere(text: str) -> None:
+    clean = redact(text).text
+    assert "redacted" in clean
+    assert not re.search("ettle|winner|sausage|和 ?人", clean), clean
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "seed phrase is a list of words that a wallet shows once",
+            "seed phrase:\nnever share it with anybody",
+        ),
+        "The recovery phrase should never be shared with anybody else online",
+        *(
+            "助记词是用来恢复钱包的十二个单词",
+            "mnemonic devices help people remember long lists when they study",
+        ),
+        *("Log in as ann with your password", "log in as root with ed25519 key", "把 README.md 设为默认"),
+        *("WiFi是关的", "la contraseña es muy larga", "le mot de passe est perdu", "пароль неверный"),
+        *("パスワードを忘れた", "비밀번호를 잊었다", "parola d'ordine: amicizia"),
+    ],
+)
+def test_what_only_speaks_of_them_stays(text: str) -> None:
+    assert redact(text).text == text

@@ -106,7 +106,7 @@ class ItemLog:
         if not items:
             return []
         placed = self.session.log.place([self._turn(new) for new in items])
-        self.memory.searcher.reader.logs.wrote(self.path, placed[-1].end)
+        self.memory.searcher.wrote(self.path, self.session.scope, placed)
         return [one.turn for one in placed]
 
     def _turn(self, new: NewItem) -> Turn:

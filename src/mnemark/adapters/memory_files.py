@@ -14,6 +14,7 @@ from mnemark.errors import BusyError, NotFoundError, UsageError
 from mnemark.files import jsonl, layout, listing, names, platform
 from mnemark.files.edit import remove
 from mnemark.files.ids import new_id
+from mnemark.files.scopes import one_scope
 from mnemark.memory import file_edits
 from mnemark.text.redaction.redact import redact
 
@@ -49,7 +50,7 @@ class MemoryFiles:
         if not first or first in _RESERVED or any(part.startswith(".") for part in folder.split("/")):
             raise UsageError(f'{folder!r} cannot be the folder of a memory tool; use one such as "memories"')
         self._memory = memory
-        self._folder = f"{scope}/{folder}" if scope else folder
+        self._folder = layout.in_scope(one_scope(scope), folder)
         self._rules = memory.rules
         layout.safe_path(memory.root, self._folder)
 

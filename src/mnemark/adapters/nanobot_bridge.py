@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 LIMIT: Final = 0.15
 """Seconds that a turn waits for a recall, if `recall_deadline_ms` of the workspace cannot be read."""
-START: Final = 2.0
-"""Seconds that nanobot's start (never a turn) waits for the workspace to be loaded: a process that answers
-one message (`nanobot agent -m`) would otherwise end before that."""
+START: Final = 10.0
+"""Seconds at most that nanobot's start (never a turn) waits for the workspace to be loaded, which takes half
+a second on an idle machine: a process that answers one message (`nanobot agent -m`) would end before that."""
 MOUNT: Final = "nanobot"
 """The name of the mount with nanobot's own memory files."""
 _RETRY_SECONDS: Final = 30.0
@@ -201,14 +201,14 @@ class Bridge:
     def _open(self, *, mounted: bool) -> "Memory":
         from mnemark.memory.memory import Memory
 
-        memory = Memory.open(self.root)
+        memory = Memory.open(self.root, trusted=True)  # the settings of nanobot name it
         folder = self.home / "memory"
         if not mounted or not folder.is_dir() or MOUNT in memory.config.mounts:
             return memory
         # nanobot puts these files into each prompt itself, so only tools search them.
         mounts = {**memory.config.mounts, MOUNT: str(folder)}
         memory.close()
-        return Memory.open(self.root, config={"mounts": mounts})
+        return Memory.open(self.root, config={"mounts": mounts}, trusted=True)
 
     def _start_opening(self) -> None:
         """Start a thread that opens and loads the workspace."""
@@ -228,8 +228,11 @@ class Bridge:
             self._opened.set()
         try:
             if self._memory is not None:
+                from mnemark.agent.told import told
+
                 self._memory.sync()
-                self._memory.recall("memory 记忆", deadline=START)  # loads dictionaries and vectors
+                # All that a turn needs is loaded: dictionaries, vectors, and what a briefing is made with.
+                told(self._memory, self._memory.recall("memory 记忆", deadline=START))
                 self._worker.submit(self._record_history, patience=0.0)
         except Exception as error:  # noqa: BLE001 - a recall may still find something; counted and told
             self._failed("sync", error)

@@ -255,7 +255,7 @@ class OpenAkitaMemory:
 
         with self._opening:
             if self._memory is None:
-                memory = Memory.open(self._root)
+                memory = Memory.open(self._root, trusted=True)  # the settings of OpenAkita name it
                 with contextlib.suppress(BusyError):  # another process is syncing
                     memory.sync()
                 memory.recall("memory 记忆", deadline=_START)  # loads dictionaries and vectors

@@ -85,7 +85,7 @@ def was_slow() -> bool:
     folder = platform.state_folder()
     try:
         noted = (folder / SLOW).stat().st_mtime
-        return time.time() - noted < _SLOW_SECONDS and (folder / STATE).stat().st_mtime < noted
+        return 0 <= time.time() - noted < _SLOW_SECONDS and (folder / STATE).stat().st_mtime < noted
     except OSError:
         return False
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final
 from mnemark.agent import daemon
 from mnemark.errors import BusyError, IntegrityError, MnemarkError
 from mnemark.facts.plain_workspace import PlainWorkspace
-from mnemark.files import layout, platform
+from mnemark.files import platform
+from mnemark.files.private import private, private_folder
 
 if TYPE_CHECKING:
     from mnemark.memory.consolidation.report import Report
@@ -25,6 +26,8 @@ MARK: Final = "upkeep"
 NEWS: Final = "upkeep.news"
 """File beside it with the lines for the next briefing."""
 _MAX_NEWS: Final = 3
+_CLOCK_SECONDS: Final = 86_400.0
+"""How far in the future a time may lie; one further was noted by a wrong clock, and says nothing."""
 _LOCK: Final = "upkeep.lock"
 
 
@@ -48,7 +51,8 @@ def is_due(memory: PlainWorkspace, now: datetime | None = None) -> bool:
     if at is None or memory.readonly or not (memory.root / "journal").is_dir():
         return False
     try:
-        return (memory.root / layout.PRIVATE / MARK).stat().st_mtime < at.timestamp()
+        tried = (private(memory.root) / MARK).stat().st_mtime
+        return not at.timestamp() <= tried <= now.timestamp() + _CLOCK_SECONDS
     except OSError:
         with suppress(OSError, MnemarkError):
             _mark(memory.root, now)
@@ -71,7 +75,7 @@ def keep_up(memory: "Memory", now: datetime | None = None) -> bool:
     now = now or memory.now()
     if not is_due(memory, now):
         return False
-    folder = layout.private_folder(memory.root)
+    folder = private_folder(memory.root)
     try:
         with platform.locked(folder / _LOCK, os.O_RDWR | os.O_CREAT, timeout=0.0):
             if not is_due(memory, now):
@@ -81,7 +85,8 @@ def keep_up(memory: "Memory", now: datetime | None = None) -> bool:
                 _tell(folder, f"The search index was damaged ({damage}) and is made anew; no text was lost.")
             memory.edits.refresh()
             at, runs = latest(memory.config.consolidate.at, now), memory.edits.runs
-            if any(at is not None and run.time is not None and run.time >= at for run in runs):
+            soon = now + timedelta(seconds=_CLOCK_SECONDS)
+            if any(at is not None and run.time is not None and at <= run.time <= soon for run in runs):
                 return False  # somebody asked for it, or another machine did it
             report = memory.consolidate(now=now)
     except BusyError:
@@ -119,7 +124,7 @@ def _tell(folder: Path, line: str) -> None:
 
 def take_news(root: Path) -> str:
     """Return the lines about the last upkeep, once; empty where there are none."""
-    place = root / layout.PRIVATE / NEWS
+    place = private(root) / NEWS
     try:
         lines = platform.content(place).decode()
         platform.FS.unlink(place)
@@ -141,6 +146,6 @@ def _line(report: "Report") -> str:
 
 
 def _mark(root: Path, now: datetime) -> None:
-    place = layout.private_folder(root) / MARK
+    place = private_folder(root) / MARK
     platform.write_private(place, b"")
     os.utime(place, (now.timestamp(), now.timestamp()))

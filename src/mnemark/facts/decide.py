@@ -6,7 +6,8 @@ from typing import Final
 
 import msgspec
 
-from mnemark.facts.ends import Retraction, Tastes, ended_by, opposite
+from mnemark.errors import NotFoundError
+from mnemark.facts.ends import Orders, Retraction, Tastes, ended_by, is_order, opposite
 from mnemark.facts.files import Confirmation
 from mnemark.facts.journal import FactJournal, payload_of, words_of
 from mnemark.facts.model import TRUST, Fact
@@ -40,6 +41,7 @@ class Decision:
         """The facts of groups that were changed and not looked at since; ordered when they are."""
         self._scopes = {scope: facts.kept(scope) if fresh else facts.fresh(scope) for scope in scopes}
         self._tastes: dict[str, Tastes] = {}
+        self._orders: dict[str, Orders] = {}
         self._ended: set[str] = set()
         self._paths: dict[tuple[str, str], str] = {}
         self._room: dict[str, int] = {}
@@ -92,21 +94,66 @@ class Decision:
         held = self._group(fact)
         start = order(fact, self._facts.zone)[0]
         current = [version.fact for version in held if version.at(start)]
-        same = next((other for other in current if words_of(other) == words_of(fact)), None)
+        alike = list(self._orders_of(fact.scope).like(fact)) if is_order(fact.predicate) else []
+        named, same = self._named(fact, start), None
+        over = list(named)
+        for says_same, version in alike:
+            if version.at(start) and version.fact.id not in self._ended:
+                same = version.fact if says_same else same
+                over += [] if says_same else [version.fact]
+        over = list({one.id: one for one in over if one not in current}.values())
+        same = next((other for other in current if words_of(other) == words_of(fact)), same)
         if same is not None:
             self._settle_proposals(fact, made="")
+            trusted = [one for one in named if one.id != same.id and TRUST[fact.origin] >= TRUST[one.origin]]
+            self._against(msgspec.structs.replace(fact, id=same.id), trusted, ())
             return self._confirm(same, fact)
-        rival = max(current, key=lambda other: TRUST[other.origin], default=None)
+        before = [*over, *current]
+        rival = max(before, key=lambda other: TRUST[other.origin], default=None)
         if reason := _review_reason(self._facts.log, fact, rival, turn):
             return self._propose(fact, rival, reason)
         self._settle_proposals(fact, made=fact.id)
         path = (rival.path if rival is not None else "") or self._path_for(fact)
-        fact = msgspec.structs.replace(fact, path=path, supersedes=current[-1].id if current else "")
-        fact = self._against_opposite(fact)
+        fact = msgspec.structs.replace(fact, path=path, supersedes=before[-1].id if before else "")
+        fact = self._against_opposite(self._against(fact, over, [one for _, one in alike]))
         self._write("remember", fact)
         kept = msgspec.structs.replace(fact, pending=True)
         self._changed[fact.scope, *fact.key] = [*(version.fact for version in held), kept]
+        if is_order(fact.predicate):
+            self._orders_of(fact.scope).add(FactVersion(kept, start, None))
         return kept
+
+    def _named(self, fact: Fact, start: datetime) -> list[Fact]:
+        """Return the fact that the caller says is replaced, by its id or ref, if it holds at `start`.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        if not fact.supersedes:
+            return []
+        versions = self._scopes[fact.scope].versions()
+        named = [one for one in versions if fact.supersedes in {one.fact.id, one.fact.ref}]
+        if not named:
+            raise NotFoundError(
+                f"there is no fact {fact.supersedes!r} to replace; `mnemark facts` lists them"
+            )
+        return [one.fact for one in named if one.at(start) and one.fact.id not in self._ended]
+
+    def _orders_of(self, scope: str) -> Orders:
+        if scope not in self._orders:
+            self._orders[scope] = Orders(part.by_predicate for part in self._scopes[scope].groups())
+        return self._orders[scope]
+
+    def _against(self, fact: Fact, over: Iterable[Fact], alike: Iterable[FactVersion]) -> Fact:
+        """End what a fact contradicts or replaces; if something newer contradicts it, it ends with that."""
+        said = Retraction(
+            subject=fact.subject, predicate=fact.predicate, value="", at=order(fact, self._facts.zone)[0],
+            source=fact.source, origin=fact.origin, scope=fact.scope,
+        )  # fmt: skip
+        for other in over:
+            self._end(other, said, by=fact.id)
+        later = [one.begin for one in alike if one.begin is not None and one.begin > said.at]
+        return msgspec.structs.replace(fact, until=min(later).isoformat()) if later else fact
 
     def _against_opposite(self, fact: Fact) -> Fact:
         """End what says the opposite, as a dislike ends the like; if that is newer, the fact ends with it."""

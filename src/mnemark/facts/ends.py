@@ -1,10 +1,18 @@
 """Find the facts that a statement ends: "I no longer like coffee", or a new dislike of what was liked."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from mnemark.facts.keys import content_key, predicate_key, statement_key, subject_key, value_words
+from mnemark.facts.keys import (
+    content_key,
+    holds_many,
+    predicate_key,
+    predicate_names,
+    statement_key,
+    subject_key,
+    value_words,
+)
 from mnemark.facts.model import TRUST, Fact, refs_in
 from mnemark.facts.timeline import FactVersion
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -161,3 +169,93 @@ class Tastes:
 
 def _marks(value: str) -> set[str]:
     return {content_key("value", value), statement_key(value)}
+
+
+_ORDERS: Final = frozenset(
+    {
+        "rules",
+        "preferences",
+        "guidelines",
+        "principles",
+        "instructions",
+        "conventions",
+        "constraints",
+        "policies",
+    }
+)
+_ORDERS_ZH: Final = ("规则", "偏好", "原则", "准则", "约束", "约定", "规范")
+"""Kinds whose values say how something has to be: of those about the same thing one is over."""
+_LABEL: Final = lazy_pattern(r"^(?P<label>[^:：]{2,40})(?:: |：)(?=\S)")
+_LIMIT: Final = lazy_pattern(
+    r"(?P<before>\b(?:at (?:most|least)|(?:no )?(?:more|less|fewer|longer) than|up to|under|over|below|above|"
+    r"within|max(?:imum)?(?: of)?|min(?:imum)?(?: of)?|limit (?:is|of|to)) |"
+    r"(?:最多|至少|不超过|少于|多于|上限[是为]?) ?)\d+(?:\.\d+)?"
+)
+_NOT: Final = lazy_pattern(r"n['\u2019]t\b|\b(?:can|do|does|must|should) ?not\b|\b(?:not|never|no)\b")
+_MODAL: Final = frozenset({"always", "please", "must", "should", "do", "does", "ca", "wo"})
+_NOT_ZH: Final = lazy_pattern("从不|永远不要?|绝不|不[要能得可再]|不可以|禁止|切勿|勿|[别不]")
+_MODAL_ZH: Final = lazy_pattern("请|始终|总是|务必|一定要?|必须|要")
+_TERM: Final = lazy_pattern(r"[\w+#]+(?:\.[\w+#]+)*")
+
+
+class Order(NamedTuple):
+    """What a rule or preference is about, and what it says of it, to be compared."""
+
+    about: str
+    says: tuple[object, ...]
+
+
+def is_order(predicate: str) -> bool:
+    """Whether the values of a predicate say how something has to be."""
+    key = predicate_key(predicate)
+    return key.rpartition(" ")[2] in _ORDERS or key.endswith(_ORDERS_ZH)
+
+
+def order_of(value: str) -> Order | None:
+    """Return what a rule or preference is about and says; None if it has no words.
+
+    About the same thing are a denial, another order of the same words, another limit, and another value of
+    the same property.
+
+    >>> [order_of(text) == order_of("use tabs") for text in ("please use tabs", "never use tabs")]
+    [True, False]
+    >>> {order_of(text).about for text in ("use tabs", "please use tabs", "never use tabs", "don't use tabs")}
+    {'tab use'}
+    """
+    label = _LABEL.match(value)
+    if label and (key := predicate_names().get(predicate_key(label["label"]))) and not holds_many(key):
+        return Order(f"{key}:", (statement_key(value[label.end() :]),))
+    text = value_words(value)
+    limits, masked = tuple(match[0] for match in _LIMIT.finditer(text)), _LIMIT.sub(r"\g<before>#", text)
+    if HAN.search(masked):
+        bare = statement_key(_MODAL_ZH.sub("", _NOT_ZH.sub("", masked)))
+        return Order("".join(sorted(bare)), (bare, len(_NOT_ZH.findall(masked)), limits)) if bare else None
+    words = [word for word in _TERM.findall(_NOT.sub(" not ", masked)) if word not in _MODAL]
+    about = " ".join(sorted(statement_key(" ".join(word for word in words if word != "not")).split()))
+    return Order(about, (statement_key(" ".join(words)), limits)) if about else None
+
+
+class Orders:
+    """The rules and preferences of a scope by what they are about."""
+
+    def __init__(self, groups: Iterable[Mapping[str, Sequence[FactVersion]]]) -> None:
+        """`groups`: versions by the keys of their predicates."""
+        self._by_about: dict[tuple[str, str, str], list[tuple[Order, FactVersion]]] = {}
+        for by_predicate in groups:
+            for predicate, versions in by_predicate.items():
+                if is_order(predicate):
+                    for version in versions:
+                        self.add(version)
+
+    def add(self, version: FactVersion) -> None:
+        """Add a version, if it is of such a kind."""
+        fact = version.fact
+        if is_order(fact.predicate) and (order := order_of(fact.value)) is not None:
+            key = subject_key(fact.subject), predicate_key(fact.predicate), order.about
+            self._by_about.setdefault(key, []).append((order, version))
+
+    def like(self, fact: Fact) -> Iterator[tuple[bool, FactVersion]]:
+        """Yield the versions about the same thing, with whether they say the same."""
+        if is_order(fact.predicate) and (order := order_of(fact.value)) is not None:
+            key = subject_key(fact.subject), predicate_key(fact.predicate), order.about
+            yield from ((one.says == order.says, held) for one, held in self._by_about.get(key, ()))

@@ -16,7 +16,7 @@ import msgspec
 
 from mnemark.facts.keys import subject_key
 from mnemark.facts.model import TYPES, Fact
-from mnemark.files import layout, listing, names, platform
+from mnemark.files import layout, listing, names, platform, trust
 from mnemark.files.ids import derived_id, is_id, time_of
 from mnemark.files.layout import FACTS
 from mnemark.text.lines import clean, decode
@@ -135,12 +135,12 @@ class FactFiles:
         if before is None and self.stored is not None:
             stored = self.stored(path, data)
             if stored is not None:
-                return _ReadFile(state, saved, stored, {})
+                return _ReadFile(state, saved, tuple(heard(self.root, fact) for fact in stored), {})
         raw = decode(data)
         known = before.bullets if before is not None else {}
         facts = visible_facts(self._redacted(raw), raw, path, saved, known)
         bullets = {fact.id: _Bullet(_content_hash(parsed), fact) for parsed, fact in facts}
-        return _ReadFile(state, saved, tuple(fact for _, fact in facts), bullets)
+        return _ReadFile(state, saved, tuple(heard(self.root, fact) for _, fact in facts), bullets)
 
     def path_for(self, subject: str, scope: str = "", full: Collection[str] = ()) -> str:
         """Return the file for new facts about a subject: an existing one, in any language, or a new one.
@@ -181,6 +181,12 @@ def _file_name(key: str) -> str:
     plain, name = key.replace(" ", "-"), names.file_name(key, ".md")
     is_plain = name.rpartition("-")[0] == plain and len(plain.encode()) <= _READABLE_NAME
     return f"{plain}.md" if is_plain and _is_fact_file(f"{FACTS}/{plain}.md") else name
+
+
+def heard(root: Path, fact: Fact) -> Fact:
+    """Return a fact of a workspace with the origin that is believed; see `trust.heard_as`."""
+    origin = trust.heard_as(root, fact.origin)
+    return fact if origin == fact.origin else msgspec.structs.replace(fact, origin=origin)
 
 
 def facts_in(text: str, path: str, saved: str) -> list[Fact]:

@@ -103,7 +103,7 @@ def _is_removed(files: FactFiles, path: str) -> bool:
         platform.opened(full).close()
     except OSError:
         return False
-    return time() - files.saved(path).timestamp() >= edit.QUIET
+    return abs(time() - files.saved(path).timestamp()) >= edit.QUIET  # in the future: of a wrong clock
 
 
 def _note_contents(root: Path, folder: str) -> list[bytes]:

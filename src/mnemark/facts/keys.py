@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Final
 
+from mnemark.facts.kinds import MANY, MANY_ZH, NAMES, chosen, of_singulars, one_of_many, widened
 from mnemark.facts.values import twin_key
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import HAN, fold, normalize
@@ -37,7 +38,7 @@ _SYNONYMS: Final = {
     "manager": "boss, supervisor, 经理, 上司, 主管, 老板",
     "spouse": "wife, husband, partner, married to, girlfriend, boyfriend, 配偶, 妻子, 丈夫, "
     "老婆, 老公, 爱人, 伴侣, 女朋友, 男朋友",
-    "language": "preferred language, speaks, reply language, response language, language preference, "
+    "language": "preferred language, reply language, response language, language preference, "
     "语言, 首选语言, 回复语言, 使用语言",
     "dentist": "牙医",
     "doctor": "family doctor, gp, physician, 医生, 家庭医生, 私人医生",
@@ -96,7 +97,6 @@ _SYNONYMS: Final = {
     "deadline": "due date, due, due by, 截止日期, 截止时间, 期限, 截止",
     "release date": "released on, launch date, 发布日期, 发布日, 上线日期, 上线时间",
     "status": "state, 状态",
-    "goal": "aim, objective, 目标",
     "budget": "预算",
     "diet": "饮食, 饮食习惯, 忌口",
     "health": "health condition, health conditions, medical condition, conditions, illness, 健康, "
@@ -147,17 +147,11 @@ _SYNONYMS: Final = {
     "hobbies": "hobby, interest, interests, 爱好, 兴趣, 兴趣爱好",
     "allergies": "allergy, allergic to, is allergic to, 过敏, 对什么过敏, 过敏原",
     "members": "member, 成员, 团队成员, 队员",
-    "languages": "spoken languages, 会说的语言, 语种",
     "children": "child, kids, kid, son, daughter, 孩子, 子女, 儿子, 女儿",
     "pets": "pet, 宠物",
     "friends": "friend, 朋友, 好友",
-    "skills": "skill, 技能, 擅长",
     "aliases": "alias, also known as, aka, 别名, 又名",
     "tags": "tag, 标签",
-    "projects": "项目列表, 参与项目",
-    "tools": "工具列表",
-    "decisions": "decision, decided, 决定, 决策",
-    "notes": "note, remark, 备注, 注意",
     "appointments": "appointment, meeting, meetings, 约会, 会议, 预约",
 }
 
@@ -207,20 +201,8 @@ _TRANSLATIONS: Final = {
     "client": "客户端",
     "frontend": "前端",
     "backend": "后端",
-    "rules": "规则",
 }
 """Chinese names of predicates that a question in English may name by some of their words."""
-
-_PLURAL: Final = frozenset(
-    (  # noqa: SIM905 - a list of this length reads as words
-        "likes dislikes hobbies allergies members languages children pets friends skills aliases "
-        "tags projects tools decisions notes appointments siblings brothers sisters colleagues "
-        "relatives books films movies songs goals tasks rules links dependencies features errors "
-        "questions requirements contacts possessions instruments habits plans purchases parents "
-        "beliefs health sports medications devices accounts trips conventions servers"
-    ).split()
-)
-_PLURAL_ZH: Final = ("们", "列表", "清单", "成员", "喜欢", "爱好")
 
 _SUBJECTS: Final = {
     "user": "the user, me, i, myself, owner, the owner, my, 用户, 我, 本人, 主人, 自己",
@@ -263,7 +245,7 @@ _MAX_ROUNDS: Final = 8
 def _table(groups: dict[str, str]) -> dict[str, str]:
     found = {key: key for key in groups}
     for key, words in groups.items():
-        found |= {plain_words(word): key for word in words.split(", ")}
+        found |= {plain_words(word): key for word in words.split(", ") if word}
     return found
 
 
@@ -288,7 +270,7 @@ def singular(word: str) -> str:
 @cache
 def predicate_names() -> Mapping[str, str]:
     """Return the keys of predicates by all their names, in both languages."""
-    return MappingProxyType(_table(_SYNONYMS))
+    return MappingProxyType({**of_singulars(), **_table(NAMES), **_table(_SYNONYMS)})
 
 
 @cache
@@ -319,9 +301,12 @@ def predicate_key(predicate: str) -> str:
     True
     """
     key, known = plain_words(predicate), _all_names()
+    if key not in known and (one := one_of_many(key)):
+        return one
+    key = chosen(key) or key
     for _ in range(_MAX_ROUNDS):  # "the boxes' sizes" settles in a few; the bound is for safety only
         words, forms = key, _forms(key)
-        unknown = words if _natural_plural(words) else forms[-1]
+        unknown = words if _natural_plural(words) else widened(forms[-1])
         key = next((known[form] for form in forms if form in known), unknown)
         if key == words:
             break
@@ -345,7 +330,7 @@ def _singular_phrase(words: str) -> str:
 
 
 def _natural_plural(words: str) -> bool:
-    return words.rpartition(" ")[2] in _PLURAL
+    return words.rpartition(" ")[2] in MANY
 
 
 @lru_cache(maxsize=32_768)
@@ -363,13 +348,15 @@ def subject_key(subject: str) -> str:
 
 @lru_cache(maxsize=32_768)
 def holds_many(predicate: str) -> bool:
-    """Whether a predicate holds several values at once: natural plurals (likes, 喜欢) and statements.
+    """Whether a predicate holds several values at once: statements, and kinds of which one has many.
 
-    >>> holds_many("喜欢"), holds_many("team members"), holds_many("city"), holds_many("")
-    (True, True, False, True)
+    >>> [holds_many(name) for name in ("喜欢", "rule", "coding rule", "team members", "")]
+    [True, True, True, True, True]
+    >>> [holds_many(name) for name in ("city", "current project", "editor preference")]
+    [False, False, False]
     """
     key = predicate_key(predicate)
-    return not key or _natural_plural(key) or key.endswith(_PLURAL_ZH)
+    return not key or _natural_plural(key) or (key.endswith(MANY_ZH) and not one_of_many(key))
 
 
 def value_key(value: str) -> str:
@@ -403,7 +390,7 @@ _FILLERS_ZH: Final = lazy_pattern(
 )
 _WORD: Final = lazy_pattern(r"[\w+#]+(?:\.[\w+#]+)*")
 _BY_ORDER: Final = lazy_pattern(
-    r"\b(?:than|before|after|from|by|not|never|no|without|but|if|because)\b|n't\b"
+    r"\b(?:than|before|after|from|by|over|instead|rather|not|never|no|without|but|if|because)\b|n't\b"
 )
 """Words with which the order of the others matters."""
 

@@ -91,7 +91,7 @@ possessions possessions 物品
 purchases possessions 买过的东西
 car possessions 车
 plans plans 计划
-goal plans 目标
+goals plans 目标
 appointments plans 预约
 editor tools 编辑器
 tools tools 工具
@@ -193,6 +193,11 @@ members project 成员
 decisions project 决定
 errors project 错误
 rules habits 规则
+preferences tastes 偏好
+projects work 项目
+tasks plans 任务
+notes self 备注
+lessons habits 教训
 """
 """Key, topic (see `text.extraction.candidate.TOPICS`) and Chinese name of predicates."""
 _VERSION: Final = lazy_pattern(r"(?P<of>\S[^\n]*?) version\Z", re.IGNORECASE)

@@ -39,6 +39,8 @@ class NewFact(msgspec.Struct, frozen=True, kw_only=True):
     """A ref such as `sessions/cli-main-3f2a.jsonl#L12`."""
     scope: str = ""
     """Such as "users/ann"."""
+    replaces: str = ""
+    """Id or ref of a fact that this one replaces, where subject and predicate do not tell."""
 
 
 def refs_in(source: str) -> tuple[str, ...]:

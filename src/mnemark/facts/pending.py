@@ -6,14 +6,16 @@ from typing import Final
 
 import msgspec
 
-from mnemark.errors import ReadOnlyError, UsageError
+from mnemark.errors import MnemarkError
 from mnemark.facts.file_changes import project, review_bullet
 from mnemark.facts.files import REVIEW, Confirmation
 from mnemark.facts.journal import FactJournal
 from mnemark.facts.model import Fact
+from mnemark.facts.parse import parse
 from mnemark.facts.store import FactStore
 from mnemark.facts.write import without_fact
-from mnemark.files import links
+from mnemark.files import links, platform
+from mnemark.files.disk_errors import shortage
 from mnemark.files.edit import edit
 from mnemark.files.ids import is_id, time_of
 from mnemark.files.journal import Change
@@ -52,12 +54,12 @@ def bring_in(facts: FactStore, scope: str | None = None, *, most: int = AT_ONCE)
         ids = waiting[:most]
         try:
             done = _write(facts, path, ids)
-        except (ReadOnlyError, UsageError) as error:  # not writable or not a file: continue with the others
-            facts.blocked[path] = str(error)
+            if done:
+                log.append(Change(kind="project", scope=where, payload={"path": path, "ids": done}))
+        except (MnemarkError, OSError) as error:  # the journal has them: each sync tries again
+            facts.blocked[path] = shortage(error) or str(error)
             continue
         facts.blocked.pop(path, None)
-        if done:
-            log.append(Change(kind="project", scope=where, payload={"path": path, "ids": done}))
         most -= len(done)
         if most <= 0:
             break
@@ -112,6 +114,16 @@ def _propose(facts: FactStore, path: str, ids: Sequence[str]) -> list[str]:
         return data
 
     return list(ids) if edit(facts.root, path, change, timeout=_LOCK_TIMEOUT).status != "deferred" else []
+
+
+def drop_decided(facts: FactStore) -> None:
+    """Delete from the review files the proposals that were decided while a file was busy or not writable."""
+    for scope in {facts.log.scopes.get(one, "") for one in facts.log.decided}:
+        path = facts.root / in_scope(scope, REVIEW)
+        if path.is_file():
+            there = {one.id for one in parse(decode(platform.content(path))) if one.id}
+            if left := sorted(there & set(facts.log.decided)):
+                drop_proposals(facts, scope, left)
 
 
 def drop_proposals(facts: FactStore, scope: str, ids: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from mnemark.errors import BusyError, ReadOnlyError, UsageError
+from mnemark.errors import BusyError, MnemarkError, ReadOnlyError, UsageError
 from mnemark.facts.decide import CONFIDENCE, Decision
 from mnemark.facts.ends import Retraction
 from mnemark.facts.hand_edits import edits
@@ -23,7 +23,7 @@ from mnemark.files import jsonl, layout, names
 from mnemark.files.ids import new_id
 from mnemark.files.locks import workspace_lock
 from mnemark.files.names import split_ref
-from mnemark.files.scopes import scopes_of
+from mnemark.files.scopes import one_scope
 from mnemark.files.tombstones import strings
 from mnemark.files.turns import decode_turn
 from mnemark.text.choices import number_given, one_of, text_given
@@ -41,9 +41,11 @@ def remember(
 ) -> Fact:
     """Store a fact and return it once it is on disk.
 
-    For the same subject and predicate the newer `since` is valid; earlier values are kept as history. The
-    same value from another source raises the confidence. Facts of tools or the web, facts that contradict a
-    more trusted origin, and facts that a person removed are proposed in `memory/review/`, with a `review`.
+    For the same subject and predicate the newer `since` is valid; earlier values are kept as history. Of a
+    kind of which one has many (`rule`, `preference`, `project`, `likes`), each value is a fact of its own: it
+    ends only the one that it contradicts, or that `replaces` names. The same value from another source raises
+    the confidence. Facts of tools or the web, facts that contradict a more trusted origin, and facts that a
+    person removed are proposed in `memory/review/`, with a `review`.
 
     Args:
         store: the fact store.
@@ -54,6 +56,7 @@ def remember(
 
     Raises:
         UsageError: an argument is wrong; the message names a right one.
+        NotFoundError: there is no fact that `replaces` names.
         BusyError, ReadOnlyError: the fact could not be written and is not stored.
     """
     return remember_many(store, [{"predicate": predicate, "value": value, **arguments}], dry_run=dry_run)[0]
@@ -103,7 +106,7 @@ def retract(store: FactStore, said: Retraction, *, dry_run: bool = False) -> lis
     """
     if not dry_run:
         store.workspace.check_writable("end facts")
-    layout.check_border(store.root, _checked_scope(said.scope))
+    layout.check_border(store.root, one_scope(said.scope))
     with store.lock:
         return _decided(store, [said.scope], lambda decision: decision.end(said), 1, dry_run=dry_run)
 
@@ -127,11 +130,12 @@ def _decided(
         kept = decide(decision)
         if decision.changes:
             store.log.append(*decision.changes)
-    for change in decision.changes:
-        if change.kind == "accept" and isinstance(change.payload, Mapping):
-            drop_proposals(store, change.scope, strings(change.payload.get("ids")))
-    for scope in scopes:
-        bring_in(store, scope, most=max(AT_ONCE, count))
+    with suppress(MnemarkError, OSError):  # the journal has them: each sync tries again, and says why
+        for change in decision.changes:
+            if change.kind == "accept" and isinstance(change.payload, Mapping):
+                drop_proposals(store, change.scope, strings(change.payload.get("ids")))
+        for scope in scopes:
+            bring_in(store, scope, most=max(AT_ONCE, count))
     store.changed()
     return kept
 
@@ -148,9 +152,9 @@ def _fact_of(store: FactStore, now: datetime, arguments: Mapping[str, Any] | New
         given = arguments if isinstance(arguments, NewFact) else NewFact(**arguments)
     except TypeError as error:
         raise UsageError(f"wrong argument for a fact: {error}") from None
-    for name in ("subject", "predicate", "value"):
+    for name in ("subject", "predicate", "value", "replaces"):
         text_given(getattr(given, name), f"the {name} of a fact")
-    scope, origin = _checked_scope(given.scope), one_of(given.origin, ORIGINS, "origin")
+    scope, origin = one_scope(given.scope), one_of(given.origin, ORIGINS, "origin")
     recorded = now.isoformat()
     since = moment(given.since, "since", now)
     start = recorded if since is None else local(since, store.zone).isoformat()  # its day is the workspace's
@@ -170,6 +174,7 @@ def _fact_of(store: FactStore, now: datetime, arguments: Mapping[str, Any] | New
         tags=tuple(filter(None, (_redacted(store, tag).replace(",", " ") for tag in _tags(given.tags)))),
         source=_redacted(store, given.source or ""),
         scope=scope,
+        supersedes=given.replaces,
     )
 
 
@@ -203,15 +208,6 @@ def _share(number: float | None, name: str) -> float | None:
     return None if number is None else number_given(number, name, 1)
 
 
-def _checked_scope(scope: str) -> str:
-    if scope == "*":
-        raise UsageError(
-            'name one scope: "users/NAME", "agents/NAME", "projects/NAME", or "" for the shared memory'
-        )
-    scopes_of(scope)
-    return scope
-
-
 def _tight(text: str) -> str:
     """Return a text without the blanks beside Chinese characters, which values do not keep."""
     return re.sub(r"(?<=[\u4e00-\u9fff]) | (?=[\u4e00-\u9fff])", "", text)
@@ -242,7 +238,7 @@ def _turn_of(store: FactStore, source: str) -> Turn | None:
 def follow(store: FactStore, scope: str = "") -> int:
     """Record hand edits of the fact files in the journal; return their number."""
     store.workspace.check_writable("note changes")
-    where = _checked_scope(scope)
+    where = one_scope(scope)
     with store.lock, workspace_lock(store.root):
         store.log.refresh()
         return _record_edits(store, where)
@@ -273,7 +269,7 @@ def facts(
     with suppress(BusyError, ReadOnlyError):  # pending facts are included anyway
         catch_up(store)
     with store.lock:
-        held = [one for where in dict.fromkeys((_checked_scope(scope), "")) for one in store.held(where)]
+        held = [one for where in dict.fromkeys((one_scope(scope), "")) for one in store.held(where)]
     groups: defaultdict[tuple[str, ...], list[FactVersion]] = defaultdict(list)
     for one in held:
         if subject is None or subject_key(one.fact.subject) == subject_key(subject):

@@ -28,8 +28,9 @@ from mnemark.facts.known import (
     mark_of,
     states_in,
 )
-from mnemark.files import jsonl, layout, platform
+from mnemark.files import jsonl, platform
 from mnemark.files.journal import FOLDER as JOURNAL
+from mnemark.files.private import private, private_folder
 
 KEPT_IN: Final = "facts"
 """The folder of the cache below `.mnemark/`."""
@@ -103,9 +104,7 @@ def kept(root: Path, home: Path, redacted: Callable[[str], str]) -> FactStates:
 def load(home: Path, scope: str) -> Section | None:
     """Return the cache of a scope; None if there is none that this version can read."""
     try:
-        found = msgspec.msgpack.decode(
-            (home / layout.PRIVATE / KEPT_IN / mark_of(scope)).read_bytes(), type=Section
-        )
+        found = msgspec.msgpack.decode((private(home) / KEPT_IN / mark_of(scope)).read_bytes(), type=Section)
     except (OSError, msgspec.DecodeError):
         return None
     return found if found.version == VERSION else None
@@ -114,14 +113,14 @@ def load(home: Path, scope: str) -> Section | None:
 def save(home: Path, scope: str, section: Section) -> None:
     """Save the cache of a scope; ignore write errors."""
     with suppress(OSError, ReadOnlyError):
-        folder = layout.private_folder(home) / KEPT_IN
+        folder = private_folder(home) / KEPT_IN
         platform.make_folder(folder)
         jsonl.replace_file(folder / mark_of(scope), msgspec.msgpack.encode(section), durable=False)
 
 
 def drop(home: Path) -> None:
     """Delete the cache, because the content of facts can be guessed from hashes."""
-    for path in (home / layout.PRIVATE / KEPT_IN).glob("*"):
+    for path in (private(home) / KEPT_IN).glob("*"):
         platform.FS.unlink(path)
 
 

@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from mnemark.files import layout
+from mnemark.files import layout, trust
 from mnemark.files.config import Config
 from mnemark.files.journal import Journal
 from mnemark.files.reading import Document, read
@@ -58,7 +58,8 @@ class Visible:
         Secrets of the environment are left out: another process's would cause a rebuild.
         """
         settings = "\0".join((str(self._emails), *self._patterns)).encode("utf-8", "replace")
-        return f"{spans.VERSION};{blake2b(settings, digest_size=8).hexdigest()}"
+        believed = "" if trust.is_trusted(self.root) else ";not trusted"
+        return f"{spans.VERSION};{blake2b(settings, digest_size=8).hexdigest()}{believed}"
 
     def redacted(self, text: str) -> str:
         """Return a text with secrets and private passages redacted; line numbers are kept."""
@@ -100,7 +101,8 @@ class Visible:
 
     def turn(self, turn: Turn) -> Turn:
         """Return a turn redacted: another program may have written it."""
-        return redacted_turn(turn, self.rules)
+        origin = trust.heard_as(self.root, turn.origin)
+        return msgspec.structs.replace(redacted_turn(turn, self.rules), origin=origin)
 
     def turns(self, turns: Iterable[tuple[int, Turn]], hidden: Tombstones) -> list[tuple[int, Turn]]:
         """Return turns with their lines, redacted and without those in `hidden`."""

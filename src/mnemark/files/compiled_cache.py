@@ -4,7 +4,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from mnemark.files import jsonl, layout, platform
+from mnemark.files import jsonl, platform
+from mnemark.files.private import private, private_folder
 
 FOLDER: Final = "compiled"
 KEPT: Final = 6
@@ -14,7 +15,7 @@ KEPT: Final = 6
 def load(root: Path, name: str, key: str) -> str | None:
     """Return the text kept under a name and key, or None."""
     try:
-        return platform.content(root / layout.PRIVATE / FOLDER / f"{name}-{key}.md").decode()
+        return platform.content(private(root) / FOLDER / f"{name}-{key}.md").decode()
     except (OSError, UnicodeDecodeError):  # made anew
         return None
 
@@ -22,7 +23,7 @@ def load(root: Path, name: str, key: str) -> str | None:
 def save(root: Path, name: str, key: str, text: str) -> None:
     """Keep a text, and the newest others of that name; a failure only means making it again."""
     with suppress(OSError):
-        folder = layout.private_folder(root) / FOLDER
+        folder = private_folder(root) / FOLDER
         platform.make_folder(folder)
         jsonl.replace_file(folder / f"{name}-{key}.md", text.encode("utf-8", "replace"))
         files = sorted(folder.glob(f"{name}-*.md"), key=lambda path: path.stat().st_mtime_ns)
@@ -32,7 +33,7 @@ def save(root: Path, name: str, key: str, text: str) -> None:
 
 def clear(root: Path) -> list[str]:
     """Remove all texts, for example because their sources were erased, and return their paths."""
-    folder = root / layout.PRIVATE / FOLDER
+    folder = private(root) / FOLDER
     gone = []
     for path in sorted(folder.glob("*")) if folder.is_dir() else ():
         if path.is_dir() and not path.is_symlink():

@@ -16,24 +16,32 @@ import msgspec
 from msgspec import Meta
 
 from mnemark.errors import ConfigError, UsageError
-from mnemark.files import layout, platform, user_config
+from mnemark.files import hosts, layout, platform, trust, user_config
 from mnemark.files.disk_errors import shortage
-from mnemark.files.user_config import NAMES, LLMConfig, trusted
+from mnemark.files.user_config import EMBEDDERS, KEY, NAMES, LLMConfig, trusted
 from mnemark.text import toml
 from mnemark.text.redaction.redact import DEFAULT
 from mnemark.types import Problem
 
 FOREIGN = "config.json"
 _DEEPEST = 8  # nested tables: more than any setting has
-_EMBEDDERS = r"^(bundled|hashing|none|fastembed:\S+|api:\S+)$"
 _TIMES = r"^(([01]\d|2[0-3]):[0-5]\d)?$"
 _FORMS = {
-    _EMBEDDERS: '"bundled", "hashing", "none", "fastembed:MODEL" or "api:MODEL"',
+    EMBEDDERS: '"bundled", "hashing", "none", "fastembed:MODEL" or "api:MODEL"',
     _TIMES: 'a time such as "03:00", or "" for never',
 }
 _NO_PROGRAM = (
     "[llm] is ignored: a folder's settings never start a program, as whoever copied the folder has not "
     "chosen them; to use one, put the table into your own {}"
+)
+_HARMLESS = frozenset(
+    {"timezone", "ignore", "passage_tokens", "redact_emails", "observe", "projects", "preset"}
+    | {"recall_hits", "brief_tokens"}
+)
+"""Settings that hold in a folder that its user does not trust: they start, send, open and slow nothing."""
+_UNTRUSTED = (
+    "ignored, as this folder was not made here: {}. Look at the file, then trust the folder: "
+    "`mnemark trust {}`"
 )
 _SHOWN = 60  # characters of a wrong value that a message shows
 
@@ -83,12 +91,12 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     retention_days: Annotated[int, Meta(ge=0)] = 0
     """Days of silence after which a session's log goes to the archive; 0: never."""
 
-    embedder: Annotated[str, Meta(pattern=_EMBEDDERS)] = "bundled"
+    embedder: Annotated[str, Meta(pattern=EMBEDDERS)] = "bundled"
     """"bundled", "hashing", "none", "fastembed:MODEL" or "api:MODEL"."""
     embedder_url: str = ""
     """Base address of an OpenAI-compatible interface, for "api:MODEL"."""
-    embedder_key_env: str = "MNEMARK_EMBEDDER_KEY"
-    """Name of the environment variable that holds the key; the key itself is never in a file."""
+    embedder_key_env: str = KEY
+    """Name of the environment variable that holds the key, from the user's own configuration; see `hosts`."""
     embedder_dimension: Annotated[int, Meta(ge=0, le=8192)] = 0
     """Dimension to ask the model for; 0: its own."""
     vector_store: Literal["exact", "sqlite-vec", "chroma"] = "exact"
@@ -115,7 +123,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Loaded(msgspec.Struct, frozen=True):
-    """A configuration, and what was ignored: keys of `config.json`, a program in `[llm]`, mounts outside."""
+    """A configuration, and what was ignored: keys of `config.json`, what a folder's settings never decide."""
 
     config: Config
     problems: tuple[Problem, ...] = ()
@@ -130,7 +138,7 @@ Convert = Callable[[Any], Setting | str]
 
 
 def load(root: Path) -> Config:
-    """Load the configuration: defaults, the user's own `[llm]`, `config.json`, then `mnemark.toml`.
+    """Load the configuration: defaults, the user's own, `config.json`, then `mnemark.toml`.
 
     Raises:
         ConfigError: `mnemark.toml` or the user's own file is no TOML, or has an unknown key or a wrong value.
@@ -139,9 +147,12 @@ def load(root: Path) -> Config:
 
 
 def load_reported(root: Path) -> Loaded:
-    """Load the configuration as `load` does, with the problems of `config.json`, `[llm]` and `[mounts]`."""
+    """Load the configuration as `load` does, with what was ignored of `config.json` and `mnemark.toml`."""
     foreign, problems = _read_foreign(root / FOREIGN)
     settings = foreign | _read_own(root / layout.CONFIG)
+    if not trust.is_trusted(root):
+        settings, refused = _harmless(root, settings)
+        problems += refused
     own = user_config.load()
     if "mounts" in settings:
         settings["mounts"], refused = trusted(root, settings["mounts"], own)
@@ -149,9 +160,24 @@ def load_reported(root: Path) -> Loaded:
     if "llm" in settings and settings["llm"].command:
         del settings["llm"]
         problems.append(Problem(layout.CONFIG, _NO_PROGRAM.format(user_config.path()), skipped=False))
-    if "llm" not in settings and own.llm is not None:
-        settings["llm"] = own.llm
+    problems += hosts.restrict(settings, own)
     return Loaded(Config(**settings), tuple(problems))
+
+
+def withheld(root: Path) -> list[str]:
+    """Return the names of a folder's settings that hold only if its user trusts it, sorted."""
+    settings = _read_foreign(root / FOREIGN)[0] | _read_own(root / layout.CONFIG)
+    return sorted(settings.keys() - _HARMLESS)
+
+
+def _harmless(root: Path, settings: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
+    """Return the settings that hold in a folder that nobody trusts, and the problem that names the others."""
+    from shlex import quote  # few need it
+
+    ignored = ", ".join(sorted(settings.keys() - _HARMLESS))
+    reason = _UNTRUSTED.format(ignored, quote(layout.shown(str(root))))
+    kept = {name: value for name, value in settings.items() if name in _HARMLESS}
+    return kept, [Problem(layout.CONFIG, reason, skipped=False)] if ignored else []
 
 
 def _read_own(path: Path) -> dict[str, Any]:
@@ -392,7 +418,8 @@ def _means_nothing(why: str) -> Convert:
 
 _UNUSED = _means_nothing("ignored: mnemark has no such setting")
 _SECRET = _means_nothing(
-    "not read, because it is a secret; put it in an environment variable and set embedder_key_env to its name"
+    f"not read, because it is a secret; put it in the environment variable {KEY}, or name another as key_env "
+    "under [embedder] in your own config.toml"
 )
 
 _SEEDS: dict[str, Convert] = {

@@ -110,7 +110,7 @@ def _translated(error: OSError, path: Path) -> MnemarkError:
         return ReadOnlyError(f"{path}: cannot be written ({error.strerror}); check its permissions and owner")
     if error.errno in _FULL | _TOO_MANY:
         what, _, fix = shortage(error).partition("; ")
-        return MnemarkError(f"{path}: {what} and nothing was saved; {fix}")
+        return MnemarkError(f"{path}: was not written: {what}; {fix}")
     if is_no_file(error):
         what = "a link" if error.errno in _LINK else "a pipe, a socket or a device"
         return UsageError(f"{path}: is {what}; mnemark writes only to regular files")
@@ -120,4 +120,4 @@ def _translated(error: OSError, path: Path) -> MnemarkError:
     if error.errno == errno.ENOENT and not path.parent.is_dir():
         kind, why = NotFoundError, f"the folder {path.parent} does not exist"
         fix = "make it, or choose another"
-    return kind(f"{path}: could not be written ({why}), and nothing was saved; {fix}")
+    return kind(f"{path}: could not be written ({why}); {fix}")

@@ -15,13 +15,14 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from mnemark.errors import BusyError, MnemarkError, ReadOnlyError, UsageError
+from mnemark.errors import BusyError, IncompleteError, MnemarkError
 from mnemark.files import jsonl, names, platform
 from mnemark.files.disk_errors import translate_os_errors
 from mnemark.files.edit_records import FOLDER, Edit, EditRecords, Findings, Texts, copy_name, mark_of
 from mnemark.files.ids import is_id, new_id
 from mnemark.files.listing import walk
 from mnemark.files.locks import workspace_lock
+from mnemark.files.private import private
 from mnemark.types import Problem
 
 QUIET = 1.0
@@ -78,7 +79,8 @@ def edit(
 
     `change` is called again where someone saved in between; what it raises is passed on, and nothing is
     written. `keep=0` leaves no displaced file behind, for erasing. Raises UsageError for a path that leaves
-    the workspace, ReadOnlyError, MnemarkError (disk full).
+    the workspace, ReadOnlyError, MnemarkError (disk full): nothing was written then; IncompleteError: it was,
+    and the disk failed after that.
     """
     base = Path(os.path.realpath(root))
     task = _Task(base, names.inside(base, path), change, quiet, keep)
@@ -104,7 +106,7 @@ def settle(root: Path, *, quiet: float = QUIET, timeout: float = 0.0) -> list[Pr
     time. Returns the conflict copies that were made.
     """
     base = Path(os.path.realpath(root))
-    if not (base / FOLDER).is_dir():
+    if not (private(base) / FOLDER).is_dir():
         return []
     try:
         with translate_os_errors(base), workspace_lock(base, timeout):
@@ -115,7 +117,7 @@ def settle(root: Path, *, quiet: float = QUIET, timeout: float = 0.0) -> list[Pr
     for path in paths:
         try:
             problems += edit(base, path, lambda content: content, quiet=quiet, timeout=timeout).problems
-        except (ReadOnlyError, UsageError) as error:  # no file any more, or closed: the others are looked at
+        except MnemarkError as error:  # no file any more, closed, a full disk: the others are looked at
             problems.append(Problem(path, f"an earlier edit could not be checked: {error}"))
     return problems
 
@@ -245,10 +247,15 @@ def _attempt(task: _Task, state: platform.Identity | None) -> EditResult | None:
         texts = Texts(base=current or b"", new=new, held=current or b"")
         if changed and not _install(task, texts, found, status):
             return None
-        records.note(found)
-        # What this edit displaced is only dropped where all is.
-        edits = [found.updates.get(one.id, one) for one in found.edits]
-        records.drop_expired(edits if task.keep > 0 else records.of(task.name), at_once=task.keep <= 0)
+        try:
+            records.note(found)
+            # What this edit displaced is only dropped where all is.
+            edits = [found.updates.get(one.id, one) for one in found.edits]
+            records.drop_expired(edits if task.keep > 0 else records.of(task.name), at_once=task.keep <= 0)
+        except OSError as error:
+            if changed:
+                raise _written_but(task, error) from error
+            raise
     return EditResult("written" if changed else "unchanged", task.target, new, tuple(filter(None, problems)))
 
 
@@ -295,19 +302,26 @@ def _install(task: _Task, texts: Texts, found: Findings, status: os.stat_result 
             platform.FS.rename_new(temporary, task.target)
         elif not _exchanged(task, record, texts, status):
             return False
+        platform.FS.sync_folder(task.target.parent)
+        if temporary.exists():
+            records.store(record)
+        records.save(msgspec.structs.replace(record, applied=True))
     except FileExistsError:
         return _undo(records, record)
-    except OSError:
+    except OSError as error:
         with suppress(OSError):  # what is left half done is settled by the next look
             records.of(task.name)
             if (left := platform.identity(temporary)) is not None and left.inode == record.inode:
                 platform.FS.unlink(temporary)
+        if (there := platform.identity(task.target)) is not None and there.inode == record.inode:
+            raise _written_but(task, error) from error
         raise
-    platform.FS.sync_folder(task.target.parent)
-    if temporary.exists():
-        records.store(record)
-    records.save(msgspec.structs.replace(record, applied=True))
     return True
+
+
+def _written_but(task: _Task, error: OSError) -> IncompleteError:
+    """Return the error that a file was written, and what failed after that."""
+    return IncompleteError(f"{task.target}: was written, but then {error.strerror or error}; check its disk")
 
 
 def _undo(records: EditRecords, record: Edit) -> Literal[False]:

@@ -20,13 +20,16 @@ from typing import NamedTuple
 
 import msgspec
 
-from mnemark.files import jsonl, platform
-from mnemark.files.ids import time_of
+from mnemark.errors import UsageError
+from mnemark.files import jsonl, layout, names, platform
+from mnemark.files.ids import is_id, time_of
 from mnemark.files.merge import lacks, merge3
+from mnemark.files.private import private
 from mnemark.hashes import blake2b
 from mnemark.text.lazy_pattern import lazy_pattern
 
-FOLDER = ".mnemark/displaced"
+FOLDER = "displaced"
+"""Folder of the records in `.mnemark`."""
 _KEY = lazy_pattern("[0-9a-f]{16}")
 MOST_TRIES = 3
 """Maximum number of times a lost edit is restored."""
@@ -81,7 +84,7 @@ class EditRecords:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.folder = root / FOLDER
+        self.folder = private(root) / FOLDER
 
     def of(self, path: str) -> list[Edit]:
         """Load the records of one file, oldest first; interrupted edits are settled on the way."""
@@ -111,7 +114,7 @@ class EditRecords:
                 edit = None if state is None else _read(file, state)
             except OSError:  # locked by another process, or unreadable: leave it
                 continue
-            except msgspec.DecodeError:  # died while it was written, so before anything was displaced
+            except msgspec.DecodeError:  # no record of ours, or cut off, so before anything was displaced
                 platform.FS.unlink(Path(file))
                 continue
             if edit and (settled := edit if edit.applied else self._recovered(edit)):
@@ -119,6 +122,11 @@ class EditRecords:
 
     def _recovered(self, edit: Edit) -> Edit | None:
         """Complete or undo an interrupted edit; return None if it had changed nothing."""
+        try:
+            names.inside(self.root, edit.path)
+        except UsageError:  # a link leads out
+            self.drop(edit)
+            return None
         left = platform.identity(self.temporary(edit))
         if left is not None and left.inode == edit.inode:  # not exchanged, or exchanged back
             platform.FS.unlink(self.temporary(edit))
@@ -291,9 +299,16 @@ def _read(file: str, state: platform.Identity) -> Edit:  # noqa: ARG001 - a reco
     """Read a record; remembered, since each edit of a file looks at those of the minute before it.
 
     Raises:
-        OSError, msgspec.DecodeError: it cannot be read.
+        OSError, msgspec.DecodeError: it cannot be read, or does not lie where its names say.
     """
-    return msgspec.msgpack.decode(platform.content(Path(file)), type=Edit)
+    edit = msgspec.msgpack.decode(platform.content(Path(file)), type=Edit)
+    folder, _, name = file.rpartition(os.sep)
+    lies = folder.endswith(_key(edit.path)) and name == f"{edit.id}.edit"
+    if not (
+        lies and is_id(edit.id) and layout.is_inside(edit.path)
+    ):  # a folder's author may have put it there
+        raise msgspec.ValidationError("the record is of another file")
+    return edit
 
 
 def mark_of(text: bytes) -> bytes:

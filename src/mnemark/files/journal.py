@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from mnemark.errors import UsageError
-from mnemark.files import jsonl, layout, listing, names, platform
+from mnemark.files import jsonl, layout, listing, names, platform, trust
 from mnemark.files.disk_errors import is_no_file, unread
 from mnemark.files.ids import LENGTH, new_id, time_of
 from mnemark.types import ORIGINS, Json, Origin, Problem
@@ -65,6 +65,8 @@ class _Part(NamedTuple):
 
 
 _KNOWN = frozenset(Change.__struct_fields__) - {"extra"}
+_NAMING = frozenset({"path", "to", "files", "turns", "lines", "attachment"})
+"""Keys of payloads with paths: as text, in a list, or as the keys of a table."""
 
 
 class Journal:
@@ -124,9 +126,20 @@ class Journal:
                         change.id, JournalEntry(name, line.offset, line.number, change, line.end)
                     )
                 elif problems is not None and record:
-                    reason = f"line {line.number} is not a valid change: it needs a kind and an id"
+                    reason = (
+                        f"line {line.number} is not a valid change: it needs a kind, an id, and paths inside"
+                    )
                     problems.append(Problem(f"{FOLDER}/{name}", reason, skipped=False))
-        return [found[identifier] for identifier in sorted(found)]
+        return list(self.heard(found[identifier] for identifier in sorted(found)))
+
+    def heard(self, entries: Iterable[JournalEntry]) -> Iterable[JournalEntry]:
+        """Return changes with the origin that they are believed to have; see `trust.heard_as`."""
+        return entries if trust.is_trusted(self.root) else map(self._heard, entries)
+
+    def _heard(self, entry: JournalEntry) -> JournalEntry:
+        origin = trust.heard_as(self.root, entry.change.origin)
+        change = msgspec.structs.replace(entry.change, origin=origin)
+        return msgspec.structs.replace(entry, change=change)
 
     def naming(self, identifier: str) -> list[JournalEntry]:
         """Return the changes in whose line an id stands, in the order of their ids, each once."""
@@ -136,7 +149,7 @@ class Journal:
                 data = _whole_lines(platform.content(path))
                 for entry in _naming(path.name, data, wanted):
                     found.setdefault(entry.change.id, entry)
-        return [found[one] for one in sorted(found)]
+        return list(self.heard(found[one] for one in sorted(found)))
 
     def feed(self, *kinds: str, past: bool = True) -> "Feed":
         """Follow the lines of some kinds: all of them, or those that come after the first `take`."""
@@ -167,7 +180,7 @@ class Journal:
         ]
         last = data.rfind(b"\n", 0, -1) + 1
         found = _id_of(data[last:])
-        return entries, f"{start + last} {found}" if found else mark
+        return list(self.heard(entries)), f"{start + last} {found}" if found else mark
 
     def hand_on(self, feed: "Feed") -> tuple[bool, Iterable[JournalEntry]]:
         """Read new lines for all feeds, and return those for this one; see `Feed.take`."""
@@ -254,7 +267,8 @@ class Feed:
 
         Many are decoded one at a time: go through them once.
         """
-        return self.journal.hand_on(self)
+        rewritten, entries = self.journal.hand_on(self)
+        return rewritten, self.journal.heard(entries)
 
 
 def _is_rewritten(state: platform.Identity | None, inode: int, size: int) -> bool:
@@ -367,9 +381,15 @@ def _encode(change: Change) -> bytes:
 
 
 def decode_change(record: dict[str, Json]) -> Change | None:
-    """Return the change in a line; None without kind or id. An unknown origin is trusted least."""
-    kind, identifier = record.get("kind"), record.get("id")
+    """Return the change in a line; None without kind or id, or if it names no scope, or a path out.
+
+    An unknown origin is trusted least.
+    """
+    kind, identifier, payload = record.get("kind"), record.get("id"), record.get("payload")
     if not (isinstance(kind, str) and isinstance(identifier, str) and kind and identifier):
+        return None
+    scope = str(record.get("scope") or "")
+    if not (layout.is_scope(scope) and all(map(layout.is_inside, filter(None, _paths_in(payload))))):
         return None
     origin: Any = record.get("origin", "agent")
     return Change(
@@ -377,10 +397,22 @@ def decode_change(record: dict[str, Json]) -> Change | None:
         time=_time(record.get("time"), identifier),
         kind=kind,
         origin=origin if isinstance(origin, str) and origin in ORIGINS else "tool",
-        scope=str(record.get("scope") or ""),
-        payload=record.get("payload"),
+        scope=scope,
+        payload=payload,
         extra={} if record.keys() <= _KNOWN else {key: record[key] for key in record.keys() - _KNOWN},
     )
+
+
+def _paths_in(payload: Json) -> Iterator[str]:
+    """Yield the paths that a line names."""
+    if isinstance(payload, Mapping):
+        for key in payload.keys() & _NAMING:
+            value = payload[key]
+            for one in (
+                (value,) if isinstance(value, str) else value if isinstance(value, (list, Mapping)) else ()
+            ):
+                if isinstance(one, str):
+                    yield one
 
 
 def _time(written: Json, identifier: str) -> datetime | None:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from mnemark.errors import UsageError
+from mnemark.errors import MnemarkError, UsageError
 from mnemark.files import platform
 from mnemark.files.disk_errors import translate_os_errors
 from mnemark.types import Json, Problem
@@ -51,7 +51,8 @@ def append_many(
     """Append all lines (without newlines) or none, with one `fsync`, and return their byte offsets.
 
     `header` is written first where the file is new, or where its last line was torn (it may have been the
-    header). Raises BusyError, ReadOnlyError, or MnemarkError (disk full or failing); then nothing was kept.
+    header). Raises BusyError, ReadOnlyError, or MnemarkError (disk full or failing); then nothing was kept,
+    unless it says so, as a disk that fails may not let go of what it took.
     """
     if any(b"\n" in line for line in lines):
         raise UsageError("a line of JSON cannot hold a newline")
@@ -68,10 +69,15 @@ def append_many(
                 _write(fd, before + b"\n".join(lines) + b"\n")
                 if not size:
                     platform.FS.sync_folder(path.parent)
-            except OSError:
+            except OSError as error:
                 with suppress(OSError):  # raise the first error; the next append closes a torn line
                     platform.FS.truncate(fd, size)
                     platform.FS.sync(fd)
+                if os.fstat(fd).st_size != size:
+                    raise MnemarkError(
+                        f"{path}: what was to be written may be there or not ({error.strerror or error}); "
+                        "check its disk"
+                    ) from error
                 raise
     return list(accumulate((len(line) + 1 for line in lines[:-1]), initial=size + len(before)))
 

@@ -1,13 +1,17 @@
-"""Map paths of a workspace to scope, role, kind and date, and create a workspace.
+"""Map paths of a workspace to scope, role, kind and date, and find the workspace around a folder.
 
 `place` looks at the relative path alone, so that a workspace opens without being initialised. Names are
 compared without case: `Memory.md` on a Mac is the same file as `MEMORY.md`, and `Users/ann` must never be
-taken for everyone's memory. Only `border`, `safe_path`, `find_root` and `init` look at the disk.
+taken for everyone's memory. Only `border`, `safe_path` and
+`find_root` look at the disk.
 """
 
 import os
 import re
+import sys
 import unicodedata
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
@@ -15,7 +19,7 @@ from typing import Literal
 
 import msgspec
 
-from mnemark.errors import MnemarkError, NotFoundError, ReadOnlyError, UsageError
+from mnemark.errors import NotFoundError, UsageError
 from mnemark.files import platform
 from mnemark.files.copies import copy_of
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -33,15 +37,15 @@ _HISTORY = "history.jsonl"
 _SUMMARIES = "daily_summaries"
 """Folder of OpenAkita's summaries, a `.json` a day: read as text, where they lie."""
 PRIVATE = ".mnemark"
-HOOKS = f"{PRIVATE}/hooks"
-"""Folder of what hooks note of sessions."""
+HOOKS = "hooks"
+"""Folder in `.mnemark` of what hooks note of sessions."""
 SHOWN = ".shown"
 """Ending of the notes there with hashes of what a model was shown."""
 OLD_SESSIONS = "sessions/archive"
 """Folder of session logs past their retention."""
 CONFIG = "mnemark.toml"
-MARKS = (CONFIG, PRIVATE)
-"""A folder with one of them is a workspace of its own, wherever it lies."""
+LOGS = ("sessions", "journal")
+"""Folders of what agents said and did."""
 SCOPES = ("users", "agents", "projects")
 """Folders whose folders are scopes."""
 MOUNT = "@"
@@ -64,14 +68,6 @@ UNDER_MEMORY = tuple(f"memory/{name}" for name in _UNDER_MEMORY)
 """Folders that mnemark writes by itself."""
 _DATED = lazy_pattern(r"([0-9]{4})-([0-9]{2})(?:-([0-9]{2})(?![0-9])|(?!-?[0-9]))")
 _DRIVE = lazy_pattern(r"[A-Za-z]:")
-
-_CONFIG_TEXT = """\
-# mnemark keeps its defaults in the program; write here only what differs. All keys: docs/configuration.md
-# recall_budget = 800        # tokens of recalled text in a prompt
-# ignore = ["drafts/*"]      # files that are not memory
-"""
-MEMORY_TEXT = "# Memory\n"
-_STIGNORE_TEXT = f"// mnemark's index is rebuilt on each machine.\n(?d){PRIVATE}\n"
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -232,8 +228,19 @@ def _date_in(stem: str) -> str | None:
 
 
 def is_workspace(folder: str | Path) -> bool:
-    """Whether a folder is a workspace: it has a `mnemark.toml` or a `.mnemark`."""
-    return any(os.path.lexists(os.path.join(folder, mark)) for mark in MARKS)  # noqa: PTH118 - half the time
+    """Whether a folder was made a memory: by `init`, or by an agent that keeps logs there.
+
+    An index alone is none: a search makes one in any folder.
+    """
+    base = f"{os.fspath(folder)}{os.sep}"
+    if os.path.lexists(f"{base}{CONFIG}"):
+        return True
+    return os.path.lexists(f"{base}{PRIVATE}") and any(os.path.lexists(f"{base}{name}") for name in LOGS)
+
+
+def has_marks(names: AbstractSet[str]) -> bool:
+    """Whether a folder with these names in it is a workspace; see `is_workspace`."""
+    return CONFIG in names or (PRIVATE in names and not names.isdisjoint(LOGS))
 
 
 def border(root: str | Path, rel: str) -> str:
@@ -255,8 +262,8 @@ def check_border(root: str | Path, rel: str) -> None:
     """Raise UsageError for a relative path that lies in another workspace."""
     if inner := border(root, rel):
         raise UsageError(
-            f"{shown(inner)} is a separate workspace (it contains {' or '.join(MARKS)}): choose it with -w; "
-            "without these it would be part of this workspace"
+            f"{shown(inner)} is a separate workspace (it contains {CONFIG}, or logs of agents): "
+            "choose it with -w"
         )
 
 
@@ -295,6 +302,25 @@ def check_name(rel: str) -> None:
         raise UsageError(f"{shown(rel)!r} leads out of its folder with '..'. {wanted}")
 
 
+def is_scope(name: str) -> bool:
+    """Whether a text is the name of a scope, such as `users/ann`, or empty for the root."""
+    kind, _, rest = name.partition("/")
+    return not name or (kind.casefold() in SCOPES and "/" not in rest and rest != "" and is_inside(name))
+
+
+def is_inside(rel: str, *, private: bool = False) -> bool:
+    """Whether a path that stands in a file of the workspace may be followed: it stays inside, by its name.
+
+    Nor does it lead into git's folder, where a file can be a program, or, but with `private`, into mnemark's
+    own. Whoever wrote the file may be anybody.
+    """
+    parts = re.split(r"[/\\]", rel)
+    if not parts[0] or "\0" in rel or ".." in parts or (os.name == "nt" and _DRIVE.match(rel)):
+        return False
+    closed = {".git", "git~1"} if private else {".git", "git~1", PRIVATE}
+    return not any(part[:1] in ".gG" and part.casefold().rstrip(" .") in closed for part in parts)
+
+
 def is_name(rel: str) -> bool:
     """Whether `check_name` allows a path; files may have other names, such as `C:notes.md`."""
     try:
@@ -310,90 +336,49 @@ def shown(path: str) -> str:
 
 
 def find_root(start: Path | None = None) -> Path:
-    """Return the workspace `start` lies in: the nearest folder upwards with mnemark.toml or .mnemark.
+    """Return the workspace `start` lies in: the nearest folder upwards that `is_workspace`.
 
-    If there is none, the nearest with MEMORY.md or memory/MEMORY.md; a scope's own (`users/ann/MEMORY.md`)
-    leads to the workspace it belongs to. `start` defaults to the folder in the environment variable
-    MNEMARK_WORKSPACE, else to the current one. Raises NotFoundError.
+    Nothing is looked for above the home folder or the top of a git repository, nor in folders of another user
+    above. `start` defaults to the folder in the environment variable MNEMARK_WORKSPACE, else to the current
+    one. Raises NotFoundError.
     """
     start = (start or Path(os.environ.get("MNEMARK_WORKSPACE") or ".")).expanduser().absolute()
-    folders = (start, *start.parents)
-    for folder in folders:
+    for folder in _upwards(start):
         if is_workspace(folder) and PRIVATE not in folder.parts:  # mounts have an index in one
             return folder
-    for folder in filter(_holds_memory, folders):
-        outer = folder.parent.parent
-        if folder.parent.name.casefold() in SCOPES and _holds_memory(outer):
-            return outer
-        return folder.parent if folder.name.casefold() == "memory" else folder
     raise NotFoundError(f"No workspace at {start} or above. Make one with `mnemark init`, or name a folder.")
 
 
+def _upwards(start: Path, *, through_repositories: bool = False) -> Iterator[Path]:
+    """Yield a folder and those above it that its user may have meant; see `find_root`."""
+    home = os.path.realpath(Path.home())
+    for folder in (start, *start.parents):
+        if folder != start and not _is_own(folder):
+            return
+        yield folder
+        if os.path.realpath(folder) == home:
+            return
+        if os.path.lexists(folder / ".git") and not through_repositories:
+            return
+
+
+def _is_own(folder: Path) -> bool:
+    """Whether a folder belongs to the user who runs this process; on Windows each may be."""
+    if sys.platform == "win32":
+        return True
+    try:
+        return folder.stat().st_uid == os.geteuid()
+    except OSError:
+        return False
+
+
 def workspace_around(root: Path) -> Path | None:
-    """Return the nearest workspace that the folder `root` lies in, other than itself, or None."""
-    root = root.absolute()
-    return next((parent for parent in root.parents if is_workspace(parent)), None)
+    """Return the nearest workspace that the folder `root` lies in, other than itself, or None.
 
-
-def _holds_memory(folder: Path) -> bool:
-    return any(os.path.lexists(folder / name) for name in ("MEMORY.md", "memory/MEMORY.md"))
-
-
-def init(root: Path) -> list[str]:
-    """Make `root` a minimal workspace and return the relative paths that were created.
-
-    What exists is left as it is. A folder shared by Syncthing (it has `.stfolder`) also gets a `.stignore`;
-    see `sync_warning`. Raises ReadOnlyError.
+    As for `find_root`, nothing is looked for above the home folder, nor in folders of other users.
     """
-    has_memory = any((root / name).exists() for name in ("MEMORY.md", "memory/MEMORY.md"))
-    wanted = {CONFIG: _CONFIG_TEXT} | ({} if has_memory else {"MEMORY.md": MEMORY_TEXT})
-    if (root / ".stfolder").exists():
-        wanted[".stignore"] = _STIGNORE_TEXT
-    try:
-        platform.make_folder(root / "memory")
-        made = [name for name, text in wanted.items() if _create(root / name, text)]
-    except (PermissionError, NotADirectoryError, FileExistsError) as error:
-        raise ReadOnlyError(f"Cannot write to {root}: {error.strerror}. Choose another folder.") from error
-    except OSError as error:
-        raise _not_made(error, root) from error
-    private_folder(root)
-    return made
-
-
-def private_folder(root: Path) -> Path:
-    """Return the workspace's `.mnemark/`, made if missing, with a `.gitignore` that keeps it out of git.
-
-    Raises ReadOnlyError, UsageError where it is a link, or MnemarkError for a full or failing disk.
-    """
-    folder = root / PRIVATE
-    check_private(root)
-    try:
-        platform.make_folder(folder)
-        _create(folder / ".gitignore", "*\n")
-    except OSError as error:
-        raise _not_made(error, folder) from error
-    return folder
-
-
-def _not_made(error: OSError, path: Path) -> MnemarkError:
-    if platform.is_of_disk(error):  # it may work again in a moment: nothing becomes read-only for good
-        return MnemarkError(f"Cannot make {path}: {error.strerror}; free some space, or check its disk.")
-    return ReadOnlyError(f"Cannot make {path}: {error.strerror}.")
-
-
-def check_private(root: Path) -> None:
-    """Raise UsageError for a `.mnemark` that is a link: index and locks could be written anywhere."""
-    if platform.is_link(f"{os.fspath(root)}/{PRIVATE}"):
-        raise own_link(root, PRIVATE)
-
-
-def own_link(root: Path, path: str) -> UsageError:
-    """Return the error for a link in a folder that only mnemark writes to."""
-    to = shown(os.path.realpath(root / path))
-    return UsageError(
-        f"{shown(str(root / path))} is a link, to {to}: mnemark keeps its index and locks in a folder of the "
-        "workspace itself and follows no link there. Remove the link; mnemark makes anew what it needs"
-    )
+    _, *above = _upwards(root.absolute(), through_repositories=True)
+    return next(filter(is_workspace, above), None)
 
 
 def sync_warning(root: Path) -> Problem | None:
@@ -414,19 +399,3 @@ def sync_warning(root: Path) -> Problem | None:
             return None
         return Problem(PRIVATE, f"Syncthing shares it: add the line (?d){PRIVATE} to {listed}", skipped=False)
     return None
-
-
-def _create(path: Path, text: str) -> bool:
-    """Write a new file; False if there is one already, even a broken link."""
-    try:
-        fd = platform.FS.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-    except FileExistsError:
-        return False
-    try:
-        with os.fdopen(fd, "wb") as file:
-            file.write(text.encode())
-    except OSError:  # half a file would be taken for a person's own
-        with suppress(OSError):
-            platform.FS.unlink(path)
-        raise
-    return True

@@ -11,27 +11,25 @@ from pathlib import Path
 
 from mnemark.errors import UsageError
 from mnemark.files import layout, platform
+from mnemark.files.private import check_private, own_link
 
 _OF_A_SCOPE = ("sessions", "sessions/archive", "journal", "memory", *layout.UNDER_MEMORY, "personas")
 _READ_EACH_TIME = ("sessions", "journal", "memory", "memory/facts")
-_FILES = ("", "/vectors", "/displaced", "/compiled", "/mounts")
-"""Folders of `.mnemark` whose files are opened by name, through links too."""
 
 
 def check(root: Path) -> None:
     """Raise UsageError for a workspace in which a folder that mnemark uses is a link out."""
-    layout.check_private(root)
+    check_private(root)
     base = os.fspath(root)
-    for folder in _FILES:
-        for name in _links_in(f"{base}/{layout.PRIVATE}{folder}"):
-            raise layout.own_link(root, f"{layout.PRIVATE}{folder}/{name}")
+    for link in _links_below(f"{base}/{layout.PRIVATE}"):
+        raise own_link(root, os.path.relpath(link, base))
     for place in _places(base):
         _refuse_if_out(root, place)
 
 
 def check_again(root: Path) -> None:
     """Check the folders that each question reads again, in some 20 µs: a sync may bring a link."""
-    layout.check_private(root)
+    check_private(root)
     for name in _READ_EACH_TIME:
         if platform.is_link(f"{os.fspath(root)}/{name}"):
             _refuse_if_out(root, name)
@@ -56,6 +54,15 @@ def _of_scope(base: str, scope: str) -> Iterator[str]:
 
 def _links_in(folder: str) -> list[str]:
     return [entry.name for entry in _entries(folder) if entry.is_symlink() or platform.is_junction(entry)]
+
+
+def _links_below(folder: str) -> Iterator[str]:
+    """Yield the links at any depth: all files of `.mnemark` are opened by name, through links too."""
+    for entry in _entries(folder):
+        if entry.is_symlink() or platform.is_junction(entry):
+            yield entry.path
+        elif entry.is_dir(follow_symlinks=False):
+            yield from _links_below(entry.path)
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:

@@ -10,6 +10,7 @@ from typing import Final
 from mnemark.errors import BusyError
 from mnemark.files import layout, platform
 from mnemark.files.disk_errors import translate_os_errors
+from mnemark.files.private import check_private, private
 
 LOCK_SECONDS: Final = 10.0
 _held = threading.local()
@@ -35,8 +36,8 @@ def ending_lock(root: Path, timeout: float = LOCK_SECONDS) -> AbstractContextMan
 
 @contextmanager
 def _hold(root: Path, name: str, timeout: float) -> Iterator[None]:
-    layout.check_private(root)
-    path = Path(os.path.realpath(root)) / layout.PRIVATE / name
+    check_private(root)
+    path = private(Path(os.path.realpath(root))) / name
     counts: dict[Path, int] = _held.__dict__.setdefault("counts", {})
     if counts.get(path):
         counts[path] += 1

@@ -21,6 +21,7 @@ from mnemark.errors import ConfigError
 from mnemark.files import layout, platform, user_config
 from mnemark.files.config import load
 from mnemark.files.disk_errors import translate_os_errors
+from mnemark.files.private import private
 from mnemark.files.scan import Entry, chosen, only, scan
 from mnemark.files.user_config import NAMES, MountConfig, of_workspace
 from mnemark.text import toml
@@ -74,7 +75,7 @@ class Mounted(msgspec.Struct, frozen=True):
 
 def home_of(root: Path, name: str) -> Path:
     """Return the folder of a mount's index."""
-    return root / layout.PRIVATE / "mounts" / name
+    return private(root) / "mounts" / name
 
 
 def mounts_of(root: Path, given: Mapping[str, str]) -> dict[str, Mounted]:

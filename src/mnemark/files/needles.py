@@ -10,6 +10,7 @@ import msgspec
 
 from mnemark.files import jsonl
 from mnemark.text.dates.written import undated_bytes
+from mnemark.text.words.normalize import in_form
 from mnemark.types import Json
 
 if TYPE_CHECKING:
@@ -37,10 +38,12 @@ _TELLING: Final = 16  # bytes of them at least
 def forms(text: str) -> list[bytes]:
     r"""Return the byte forms that `text` may have in a file: as it is, and escaped in JSON up to twice.
 
+    Letters with accents also in the other of their two spellings in Unicode, as macOS has them in file names.
+
     >>> forms('say "hi"')
     [b'say "hi"', b'say \\"hi\\"', b'say \\\\\\"hi\\\\\\"']
     """
-    found = [text]
+    found = spellings(text)
     for _ in range(2):
         for one in list(found):
             plain = msgspec.json.encode(one.encode("utf-8", "replace").decode()).decode()[1:-1]
@@ -49,6 +52,13 @@ def forms(text: str) -> list[bytes]:
             found += [plain, escaped, upper]
         found = list(dict.fromkeys(found))
     return [one.encode("utf-8", "replace") for one in found]
+
+
+def spellings(text: str) -> list[str]:
+    """Return a text as it is, and with its accents as parts of their letters (NFC) and apart (NFD)."""
+    if text.isascii():
+        return [text]
+    return list(dict.fromkeys((text, in_form("NFC", text), in_form("NFD", text))))
 
 
 class BytePatterns:

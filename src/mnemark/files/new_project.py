@@ -6,8 +6,10 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from mnemark.files import layout, links, names, platform
+from mnemark.errors import UsageError
+from mnemark.files import layout, links, names, platform, scopes
 from mnemark.files.disk_errors import translate_os_errors
+from mnemark.files.private import private_folder
 from mnemark.files.projects import FILE, FOLDER, path_line, scope_of
 
 _LOCK: Final = "projects.lock"
@@ -30,7 +32,7 @@ def new_scope(root: Path, repository: str) -> str:
         MnemarkError: the folder cannot be written; see `translate_os_errors`.
         UsageError: it is a link that leads out of the workspace, or a workspace of its own.
     """
-    folder = layout.private_folder(root)
+    folder = private_folder(root)
     with platform.locked(folder / _LOCK, os.O_RDWR | os.O_CREAT, timeout=_SECONDS):
         if scope := scope_of(root, repository):
             return scope
@@ -50,9 +52,10 @@ def folder_name_of(repository: str) -> str:
     """Return a folder name, safe on every system, that is readable as the name of a repository."""
     name = names.readable(Path(repository).name.removesuffix(".git"))
     name = name.encode()[:_NAME_BYTES].decode("utf-8", "ignore").strip("-. ")
-    if name.split(".")[0].casefold() in platform.RESERVED or layout.skipped_folder(name):
-        name = f"_{name}"
-    return name or "project"
+    try:
+        return scopes.folder_name(name or "project")
+    except UsageError:  # such as `con`, `node_modules` or `mnemark.toml`
+        return f"_{name}"
 
 
 def _is_free(place: Path) -> bool:

@@ -20,6 +20,7 @@ import msgspec
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.files import jsonl, layout, names, platform
 from mnemark.files.disk_errors import translate_os_errors
+from mnemark.files.new_workspace import MEMORY_TEXT
 from mnemark.files.old_memories import fact_bullets
 from mnemark.files.reading import digest
 from mnemark.files.scan import scan
@@ -83,8 +84,8 @@ def detect(folder: Path) -> OldLayout | None:
         convertible = bool(_memories(base) or _histories(base))
         if convertible or any((base / "identity" / name).is_file() for name in _IDENTITY):
             return OldLayout("openakita", base, opens_as_is=False)
-        if any((base / name).exists() for name in (layout.CONFIG, layout.PRIVATE)):
-            continue
+        if (base / layout.CONFIG).exists() or any((base / "journal").glob("*.jsonl")):
+            continue  # made a memory of mnemark's; an index beside it only says that it was searched
         memory = (base / "MEMORY.md").is_file()
         if (base / "notes").is_dir() and (memory or (base / "memory.db").is_file()):
             return OldLayout("nanobot-data", base, opens_as_is=True)
@@ -230,6 +231,9 @@ class _Migration:
         unknown = 0
         found = scan(self.old.folder)
         self.steps += [Step("left", one.path, reason=one.reason) for one in found.problems if one.skipped]
+        self.steps += [
+            Step("left", one, reason="is a separate workspace: import that one") for one in found.inner
+        ]
         for entry in found.entries:
             if entry.path.endswith(".jsonl"):
                 continue
@@ -275,7 +279,7 @@ class _Migration:
             if there == data:
                 self.steps.append(Step("same", path, name))
                 break
-            untouched = there == layout.MEMORY_TEXT.encode()  # as `init` left it
+            untouched = there == MEMORY_TEXT.encode()  # as `init` left it
             if there is None or untouched:
                 reason = "" if name == target else f"{target} has other words"
                 self.steps.append(Step("copy", path, name, reason))

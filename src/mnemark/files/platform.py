@@ -499,7 +499,7 @@ def is_left_over(name: str, mtime: float) -> bool:
         return False
     if rest[0] == _host() and sys.platform != "win32":  # which has no signal that does nothing
         return not _runs(int(pid))
-    return time.time() - mtime > _DAY_SECONDS
+    return abs(time.time() - mtime) > _DAY_SECONDS  # in the future: of a wrong clock
 
 
 def sweep_folder(folder: Path) -> int:

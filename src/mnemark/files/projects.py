@@ -95,9 +95,9 @@ def _main_of(top: str) -> str:
     entry names the worktree. Only where both do, it belongs there: a file alone could name any repository.
     """
     git = Path(top, ".git")
-    if git.is_dir() or (entry := _named_in(git, "gitdir:")) is None:
+    if git.is_dir() or (entry := named_in(git, "gitdir:")) is None:
         return top
-    common, back = _named_in(entry / "commondir"), _named_in(entry / "gitdir")
+    common, back = named_in(entry / "commondir"), named_in(entry / "gitdir")
     if common is None or back is None:  # a submodule, or nothing of git's
         return top
     is_entry = os.path.realpath(entry.parent) == os.path.realpath(common / "worktrees")
@@ -107,7 +107,7 @@ def _main_of(top: str) -> str:
     return str(real.parent if real.name == ".git" else real)
 
 
-def _named_in(file: Path, prefix: str = "") -> Path | None:
+def named_in(file: Path, prefix: str = "") -> Path | None:
     """Return the path that a file of git names, relative to the file's folder; None where there is none."""
     try:
         with platform.opened(file) as opened:

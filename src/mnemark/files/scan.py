@@ -107,13 +107,28 @@ def chosen(patterns: Sequence[str]) -> Chosen | None:
 
 
 def _matches(parts: Sequence[str], pattern: Sequence[str], *, folder: bool) -> bool:
-    if not parts or not pattern:
-        return not parts and (folder or not pattern)
-    if pattern[0] == "**":
-        here = _matches(parts, pattern[1:], folder=folder)
-        return here or _matches(parts[1:], pattern, folder=folder)
-    same = fnmatch.fnmatchcase(parts[0], pattern[0])
-    return same and _matches(parts[1:], pattern[1:], folder=folder)
+    # Which beginnings of the pattern the parts so far fit: with several `**`, trying one way after the other
+    # would take as many tries as there are ways to share the parts out.
+    fits = {0}
+    for part in parts:
+        fits = {
+            place if pattern[place] == "**" else place + 1
+            for place in _skipped(fits, pattern)
+            if place < len(pattern) and (pattern[place] == "**" or fnmatch.fnmatchcase(part, pattern[place]))
+        }
+    return bool(fits) if folder else len(pattern) in fits
+
+
+def _skipped(fits: Iterable[int], pattern: Sequence[str]) -> set[int]:
+    """Return places in a pattern, with those behind a `**` that stands for no folder."""
+    found: set[int] = set()
+    for place in fits:
+        behind = place
+        while behind < len(pattern) and pattern[behind] == "**":
+            found.add(behind)
+            behind += 1
+        found.add(behind)
+    return found
 
 
 def ignorer(patterns: Sequence[str]) -> Ignore:
@@ -162,7 +177,7 @@ class _Walk:
         suffixes = layout.suffixes(prefix.rstrip("/"))
         with os.scandir(f"{self.base}{prefix}") as listed:
             found = list(listed)
-        if prefix and any(item.name in layout.MARKS for item in found):
+        if prefix and layout.has_marks({item.name for item in found}):
             self.found.inner.append(layout.shown(prefix.rstrip("/")))
             return []
         folders = []

@@ -1,22 +1,46 @@
-"""Name scopes, the folders with the memory of a user, an agent or a project."""
+"""Name scopes, the folders with the memory of a user, an agent or a project.
 
+Each entrance takes a scope through `one_scope`, `scope_name` or `scopes_of`, so that what is acknowledged
+lies in a folder that is memory, on every system, and is found under the same name.
+"""
+
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from mnemark.errors import UsageError
-from mnemark.files import layout
+from mnemark.files import layout, platform
 from mnemark.text.lazy_pattern import lazy_pattern
 
-_UNSAFE: Final = lazy_pattern(r'[\x00-\x1f/\\:*?"<>|]|^\.+$|^\s*$|[. ]$')
-
+_UNSAFE: Final = lazy_pattern(r'[/\\:*?"<>|]|^[\s.]|[\s.]$')
+_MOST_BYTES: Final = 100
+_TAKEN: Final = frozenset({layout.CONFIG.casefold(), "memory.md"})
+"""Names of files that would make a workspace of the folder that all scopes of a kind lie in."""
+_WANTED: Final = '"users/NAME", "agents/NAME" or "projects/NAME"'
 _SHOWN: Final = 5
 
 
 def folder_name(name: str) -> str:
-    """Check a user's or agent's name. Raises UsageError where it is no folder name on every system."""
-    if _UNSAFE.search(name) or len(name.encode()) > 100:
-        raise UsageError(f"{name!r} cannot be used as a name; use letters, digits, '-' and '_'")
-    return name
+    """Return a user's, an agent's or a project's name in Unicode NFC, as its folder is called.
+
+    Raises UsageError where it is no folder name on every system, or would not be a folder of memory.
+    """
+    formed = unicodedata.normalize("NFC", name)
+    folded = formed.casefold()
+    if (
+        not formed
+        or not formed.isprintable()  # control characters, marks that are not seen, halves of characters
+        or len(formed.encode()) > _MOST_BYTES
+        or _UNSAFE.search(formed)
+        or folded in _TAKEN
+        or folded.split(".")[0].rstrip() in platform.RESERVED
+        or layout.skipped_folder(folded)
+    ):
+        raise UsageError(
+            f"{name[:_MOST_BYTES]!r} cannot be used as a name: use letters, digits, '-' and '_', at most "
+            f"{_MOST_BYTES} bytes, and no name that the system or mnemark needs"
+        )
+    return formed
 
 
 def scope_name(*, user: str | None = None, agent: str | None = None, project: str | None = None) -> str:
@@ -33,13 +57,23 @@ def scopes_of(scope: str | Iterable[str] | None) -> frozenset[str] | None:
     names = [scope] if isinstance(scope, str) else list(scope or ())
     if "*" in names:
         return None
-    for name in names:
-        kind, _, rest = name.partition("/")
-        if name and (kind not in layout.SCOPES or not rest or "/" in rest):
-            raise UsageError(
-                f'scope must be "users/NAME", "agents/NAME", "projects/NAME" or "*", not {name!r}'
-            )
-    return frozenset({"", *names})
+    return frozenset({"", *map(_checked, names)})
+
+
+def one_scope(scope: str) -> str:
+    """Return a scope to write to, or the one to read, empty for the shared memory. Raises UsageError."""
+    if scope == "*":
+        raise UsageError(f'name one scope: {_WANTED}, or "" for the shared memory')
+    return _checked(scope)
+
+
+def _checked(scope: str) -> str:
+    if not isinstance(scope, str):
+        raise UsageError(f"scope must be {_WANTED}, not {scope!r}")
+    kind, _, name = scope.partition("/")
+    if scope and (kind not in layout.SCOPES or not name or "/" in name):
+        raise UsageError(f'scope must be {_WANTED} or "*", not {scope[:_MOST_BYTES]!r}')
+    return f"{kind}/{folder_name(name)}" if scope else ""
 
 
 def check_known(known: Sequence[str], scope: str | Iterable[str] | None) -> None:

@@ -14,8 +14,9 @@ from urllib.parse import quote
 import msgspec
 
 from mnemark.errors import IntegrityError, ReadOnlyError
-from mnemark.files import jsonl, layout, platform
+from mnemark.files import jsonl, platform
 from mnemark.files.disk_errors import translate_os_errors
+from mnemark.files.private import private, private_folder
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction.names import strength
 from mnemark.text.redaction.redact import DEFAULT, Rules, redact
@@ -27,6 +28,7 @@ _SALT_BYTES = 32
 _SHORTEST = 8
 _LARGEST_FILE = 1 << 20
 
+_ROLES = frozenset({"user", "assistant", "tool", "system"})
 _FOLDERS = frozenset({"PWD", "OLDPWD"})
 _LINE = lazy_pattern(r"\s*(?:export\s+)?(?P<name>[A-Za-z_][\w.-]*)\s*=\s*(?P<value>.*)")
 # Where only an escaped mark closes it, as behind the backslash of a Windows folder, the last one does.
@@ -71,6 +73,7 @@ def redacted_turn(turn: Turn, rules: Rules) -> Turn:
 
     return msgspec.structs.replace(
         turn,
+        role=turn.role if turn.role in _ROLES else redact(turn.role, rules).text,
         content=redact(turn.content, rules).text,
         tool_calls=redact_json(list(turn.tool_calls), rules),
         tool_results=redact_json(list(turn.tool_results), rules),
@@ -127,10 +130,10 @@ def salt(root: Path, *, readonly: bool = False) -> bytes:
         IntegrityError: the file is damaged.
         MnemarkError: it cannot be written, for example because the disk is full.
     """
-    if readonly and not (root / layout.PRIVATE / SALT_FILE).exists():
+    if readonly and not (private(root) / SALT_FILE).exists():
         return os.urandom(_SALT_BYTES)
     try:
-        path = layout.private_folder(root) / SALT_FILE
+        path = private_folder(root) / SALT_FILE
     except ReadOnlyError:
         return os.urandom(_SALT_BYTES)
     if not path.exists():

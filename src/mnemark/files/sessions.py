@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from mnemark.errors import IntegrityError
-from mnemark.files import jsonl, listing, names, platform
+from mnemark.files import jsonl, listing, names, platform, trust
 from mnemark.files.ids import new_id
 from mnemark.files.turns import created, decode_turn, encode_turn, header_id
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -59,10 +59,13 @@ class SessionLog:
 
     @classmethod
     def at(cls, root: Path, name: str) -> "SessionLog":
-        """Return the session in the file `name` (relative to `root`), maybe written by another program."""
-        path = root / name
+        """Return the session in the file `name` (relative to `root`), maybe written by another program.
+
+        Raises UsageError where the name leads out of the workspace.
+        """
+        path = names.inside(root, name)
         log = cls(root, session_id(path) or path.stem)
-        log.name = name
+        log.name, log._real = name, path
         return log
 
     @property
@@ -102,6 +105,8 @@ class SessionLog:
         if there is not None:  # what cannot be read is said before anything is written
             self._line_at(there.size, 0, there.size)
         offsets = jsonl.append_many(self.path, lines, header=self._header)
+        if there is None and offsets[0] == len(self._header) + 1:  # new: nothing has to be counted
+            self._lines = (offsets[0], 1)
         first = self._line_at(offsets[0], len(kept), offsets[-1] + len(lines[-1]) + 1)
         return [
             Placed(offset, first + index, turn, offset + len(line) + 1)
@@ -143,7 +148,7 @@ class SessionLog:
             turn = decode_turn(record, line, undated)
             if turn is not None and turn.id != before:
                 before = turn.id
-                yield Placed(line.offset, line.number, turn, line.end)
+                yield Placed(line.offset, line.number, self._heard(turn), line.end)
 
     def erased(self) -> frozenset[str]:
         """Return the ids of erased turns, which must not be imported again."""
@@ -165,10 +170,14 @@ class SessionLog:
             number = jsonl.count_lines(self.path, offset) + 1 if not record.get("id") else 0
             turn = decode_turn(record, jsonl.Line(offset, number, data, 0), undated)
             if turn is not None and not (found and found[-1].id == turn.id):
-                found.append(turn)
+                found.append(self._heard(turn))
             if len(found) == count:
                 break
         return found[::-1]
+
+    def _heard(self, turn: Turn) -> Turn:
+        origin = trust.heard_as(self.root, turn.origin)
+        return turn if origin == turn.origin else msgspec.structs.replace(turn, origin=origin)
 
     def _undated(self) -> datetime | None:
         """Return the time for turns without one: when the session began, or the file last changed."""

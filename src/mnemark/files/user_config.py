@@ -1,8 +1,9 @@
 """Read the user's own configuration, `~/.config/mnemark/config.toml`, and the table `[llm]` of any.
 
 Whoever cloned a workspace has not chosen its `mnemark.toml`. So only this file, which lies outside of all
-workspaces, can name a program to start, folders outside of a workspace to search with it, and, beside
-`MNEMARK_HOSTS`, hosts that texts may be sent to.
+workspaces, can name a program to start, variables of the environment to read as keys or to pass on, folders
+outside of a workspace to search with it, and, beside `MNEMARK_HOSTS`, hosts that texts may be sent to, this
+machine included: what listens here need not be the user's.
 """
 
 import os
@@ -21,6 +22,9 @@ from mnemark.types import Problem
 
 VARIABLE: Final = "MNEMARK_CONFIG"
 """Environment variable with the path of the file, instead of the default one."""
+KEY: Final = "MNEMARK_EMBEDDER_KEY"
+"""Environment variable with an embedder's key where the user's configuration has no table `[embedder]`."""
+EMBEDDERS: Final = r"^(bundled|hashing|none|fastembed:\S+|api:\S+)$"
 NAMES: Final = r"^[\w-][\w.-]*$"
 _NOT_ACCEPTED: Final = (
     "mount {}: {} lies outside of this folder and is not read: a folder's settings never open others, as "
@@ -58,6 +62,17 @@ class LLMConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return bool(self.model or self.command) and self.calls_per_day > 0 and self.tokens_per_day > 0
 
 
+class EmbedderConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The table `[embedder]`: the server of embedders of the kind "api:MODEL"."""
+
+    model: Annotated[str, Meta(pattern=EMBEDDERS)] | None = None
+    """The `embedder` of all workspaces that name none."""
+    url: str = ""
+    """Base address of an OpenAI-compatible server; empty: OpenAI's."""
+    key_env: str = ""
+    """Name of the environment variable with the key of that server alone; empty: no key is sent."""
+
+
 class MountConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A folder to search with a workspace."""
 
@@ -71,8 +86,12 @@ class UserConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     hosts: tuple[str, ...] = ()
     """Hosts that texts and keys may be sent to."""
+    embedder: EmbedderConfig | None = None
+    """The embedding server that keys are for."""
     llm: LLMConfig | None = None
     """The model of all workspaces that name none."""
+    trusted: tuple[str, ...] = ()
+    """Folders that are trusted as if they were made here (see `trust`), with all folders in them."""
     mounts: dict[str, dict[str, MountConfig | bool]] = {}
     """By workspace, the folders to search with it, by name; false for one that the user refused."""
 
@@ -104,14 +123,11 @@ def load() -> UserConfig:
         return UserConfig()
     except msgspec.ValidationError as error:
         names = ", ".join(field.name for field in msgspec.structs.fields(LLMConfig))
-        raise ConfigError(f"{place}: {error}; it may have hosts, mounts, and under [llm] {names}") from error
+        raise ConfigError(
+            f"{place}: {error}; it may have hosts, trusted, embedder, mounts, and under [llm] {names}"
+        ) from error
     except (ValueError, OSError) as error:
         raise ConfigError(f"{place} cannot be read: {error}. Correct the file, or move it away.") from error
-
-
-def hosts() -> tuple[str, ...]:
-    """Return the hosts that the user allowed in the file."""
-    return load().hosts
 
 
 def of_workspace(root: Path, own: UserConfig) -> Mapping[str, MountConfig | bool]:

@@ -100,7 +100,7 @@ def _relevant(root: Path, path: str) -> str | None:
         return None
     rel = full.relative_to(root).as_posix()
     *folders, name = rel.split("/")
-    if folders and name in layout.MARKS:  # a workspace of its own begins or ends there
+    if folders and name in {layout.CONFIG, layout.PRIVATE}:  # a workspace of its own begins or ends there
         return None if layout.border(root, "/".join(folders[:-1])) else "/".join(folders)
     if layout.border(root, rel):
         return None

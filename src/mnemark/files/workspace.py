@@ -38,6 +38,8 @@ class Workspace:
         self.readonly = readonly
         self.wrote: Callable[[str, int], None] = _nobody_follows
         """Called with the path and the new size of a log that this process wrote to."""
+        self.confined_to: tuple[Path, ...] = ()
+        """Folders beside this one that attachments may be read from; none: anywhere."""
         self.closed = False
         """Whether nothing may be written any more."""
         self.changed: Callable[[], None] = _nobody_listens

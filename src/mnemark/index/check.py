@@ -12,8 +12,8 @@ import numpy as np
 
 from mnemark.errors import BusyError, IntegrityError, MnemarkError, NewerFormatError
 from mnemark.facts.visible import Visible
-from mnemark.files import layout
 from mnemark.files.locks import sync_lock
+from mnemark.files.private import private, private_folder
 from mnemark.files.scan import Entry
 from mnemark.index import schema
 from mnemark.index.passage import content_key
@@ -140,7 +140,7 @@ def knows_below(home: Path, folder: str) -> bool:
 
     Opened read-only, whatever its version.
     """
-    path = home / layout.PRIVATE / NAME
+    path = private(home) / NAME
     if not path.is_file():
         return False
     sql = "SELECT 1 FROM documents WHERE path >= ? AND path < ? LIMIT 1"
@@ -171,7 +171,7 @@ def rebuild(
         NewerFormatError: the index belongs to a newer mnemark.
         IntegrityError: the new index fails its checks, and the old one was kept.
     """
-    folder = layout.private_folder(root)
+    folder = private_folder(root)
     with sync_lock(root, timeout=10.0):
         before = _passage_count(root)
         schema.remove(folder / NEW)
@@ -193,7 +193,7 @@ def rebuild(
 
 def _passage_count(root: Path) -> int | None:
     """Return the number of passages in the current index; None if it cannot be read."""
-    if not (root / layout.PRIVATE / NAME).exists():
+    if not (private(root) / NAME).exists():
         return 0
     try:
         old = Index(root, readonly=True)

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mnemark.errors import MnemarkError
-from mnemark.facts.files import visible_facts
+from mnemark.facts.files import heard, visible_facts
 from mnemark.facts.visible import Visible
 from mnemark.files import layout, platform
 from mnemark.files.layout import Place
@@ -212,7 +212,8 @@ class _Analysing:
         if isinstance(found, Problem):
             return
         text = self._visible.text(entry.path, found.text, self._hidden)
-        facts = visible_facts(text, found.text, entry.path, "") if place.kind == "fact" else []
+        own = visible_facts(text, found.text, entry.path, "") if place.kind == "fact" else []
+        facts = [(parsed, heard(self._root, fact)) for parsed, fact in own]
         title, units = note_units(entry.path, text, place, limit=self._limit, facts=facts)
         for unit in units:
             if not lines.isdisjoint(range(unit.start_line, unit.end_line + 1)):

@@ -17,8 +17,8 @@ from typing import Any, Final, NamedTuple, Self
 import msgspec
 
 from mnemark.errors import IntegrityError, NewerFormatError, NotFoundError
-from mnemark.files import layout
 from mnemark.files.journal import Journal
+from mnemark.files.private import private
 from mnemark.files.tombstones import TombstoneLog
 from mnemark.index import schema
 from mnemark.text.redaction import spans
@@ -126,7 +126,7 @@ class QuickIndex:
             home: the folder that the index lies in; None for the workspace.
             hidden: the tombstones; None to read them when passages are fetched.
         """
-        path = (home or root) / layout.PRIVATE / NAME
+        path = private(home or root) / NAME
         if not path.is_file():
             raise NotFoundError(f"there is no index in {root}; create it with `mnemark sync`")
         self._root = root

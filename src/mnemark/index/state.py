@@ -13,8 +13,8 @@ import apsw
 import msgspec
 
 from mnemark.errors import IntegrityError, NewerFormatError, ReadOnlyError
-from mnemark.files.layout import PRIVATE, private_folder
 from mnemark.files.locks import workspace_lock
+from mnemark.files.private import private, private_folder
 from mnemark.index import schema
 from mnemark.index.connections import Connections
 
@@ -89,6 +89,8 @@ def _version(connection: apsw.Connection, path: Path) -> int:
 NAME: Final = "state.db"
 TRIES: Final = 3
 """Maximum number of attempts to learn from the same turns."""
+_DUE: Final = "(next_try <= ?1 OR next_try > ?1 + 604800)"
+"""Condition for items that are due; nothing waits for more than a week but by a wrong clock."""
 _BATCH: Final = 500
 
 T = TypeVar("T")
@@ -135,7 +137,7 @@ class State:
 
     def __init__(self, root: Path, *, readonly: bool = False) -> None:
         self.root = root
-        self.path = root / PRIVATE / NAME
+        self.path = private(root) / NAME
         self.readonly = readonly
         self.problem = ""
         """Why the file was created again; empty if it was not."""
@@ -229,8 +231,8 @@ class State:
 
         def take(db: apsw.Connection) -> list[Item]:
             sql = (
-                "SELECT id, path, first, last, tries + 1, reason FROM queue "
-                "WHERE failed = 0 AND next_try <= ?1 AND (?2 = '' OR path = ?2) "
+                "SELECT id, path, first, last, tries + 1, reason FROM queue "  # noqa: S608
+                f"WHERE failed = 0 AND {_DUE} AND (?2 = '' OR path = ?2) "
                 "ORDER BY next_try, id LIMIT ?3"
             )
             items = [Item(*row) for row in schema.rows(db, sql, (moment, path, most))]
@@ -283,7 +285,7 @@ class State:
 
     def is_due(self, now: datetime) -> bool:
         """Whether any item can be claimed."""
-        sql = "SELECT 1 FROM queue WHERE failed = 0 AND next_try <= ? LIMIT 1"
+        sql = f"SELECT 1 FROM queue WHERE failed = 0 AND {_DUE} LIMIT 1"  # noqa: S608
         return bool(self._rows(sql, (now.timestamp(),)))
 
     def waiting(self, now: datetime) -> Waiting:
@@ -291,8 +293,8 @@ class State:
         due, later, failed = (
             rows[0][0] if (rows := self._rows(f"SELECT count(*) FROM queue WHERE {which}", bindings)) else 0  # noqa: S608
             for which, bindings in (
-                ("failed = 0 AND next_try <= ?", [now.timestamp()]),
-                ("failed = 0 AND next_try > ?", [now.timestamp()]),
+                (f"failed = 0 AND {_DUE}", [now.timestamp()]),
+                (f"failed = 0 AND NOT {_DUE}", [now.timestamp()]),
                 ("failed = 1", []),
             )
         )
@@ -300,7 +302,7 @@ class State:
 
     def next_try(self, now: datetime) -> datetime | None:
         """Return when the next item that is not due yet will be, in the zone of `now`, or None."""
-        sql = "SELECT min(next_try) FROM queue WHERE failed = 0 AND next_try > ?"
+        sql = f"SELECT min(next_try) FROM queue WHERE failed = 0 AND NOT {_DUE}"  # noqa: S608
         rows = self._rows(sql, (now.timestamp(),))
         return datetime.fromtimestamp(rows[0][0], now.tzinfo) if rows and rows[0][0] is not None else None
 

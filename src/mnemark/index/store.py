@@ -20,6 +20,7 @@ from mnemark.files import layout
 from mnemark.files.disk_errors import translate_os_errors
 from mnemark.files.locks import sync_lock
 from mnemark.files.platform import identity, machine_name
+from mnemark.files.private import private, private_folder
 from mnemark.files.reading import digest
 from mnemark.files.tombstones import TombstoneLog, Tombstones
 from mnemark.index import schema
@@ -90,7 +91,7 @@ class Index:
         self.visible = visible or Visible(root)
         """The rules for what text of the files may be in the index."""
         self.readonly = readonly
-        self.path = self.home / layout.PRIVATE / name
+        self.path = private(self.home) / name
         self._connections = Connections(lambda: schema.connect(self.path, readonly=readonly))
         self.written = WrittenPassages()
         """The passages of notes that were written through this object; used by a sync."""
@@ -101,7 +102,7 @@ class Index:
         self.damage = ""
         """Why the next sync discards the database and makes it anew; empty where it does not."""
         if not readonly:
-            layout.private_folder(self.home)
+            private_folder(self.home, note=self.home == self.root)
         if not readonly or self.path.exists():
             self._prepare()
 
@@ -213,7 +214,7 @@ class Index:
             self._connections.renew()
             self._snapshot = None
         if not self.readonly:
-            layout.private_folder(self.home)  # the folder may be deleted, too
+            private_folder(self.home, note=self.home == self.root)  # the folder may be deleted, too
         self._prepare()
 
     def identity(self) -> dict[str, str | int]:

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from mnemark.errors import UsageError
-from mnemark.facts.files import visible_facts
+from mnemark.facts.files import heard, visible_facts
 from mnemark.facts.model import Fact
 from mnemark.facts.packed import pack
 from mnemark.facts.parse import ParsedFact
@@ -138,7 +138,8 @@ class SyncRun:
             return
         scope = self._scope_id(place)
         text = self.index.visible.text(step.path, found.text, self.hidden)
-        facts = visible_facts(text, found.text, step.path, "") if place.kind == "fact" else []
+        own = visible_facts(text, found.text, step.path, "") if place.kind == "fact" else []
+        facts = [(parsed, heard(self.index.root, fact)) for parsed, fact in own]
         title, units = note_units(step.path, text, place, limit=self.limit, facts=facts)
         kept: dict[int, Unit] = {}
         if not new:

@@ -38,6 +38,7 @@ COMMANDS: Final[dict[str, str]] = {
     "mcp": "serve",
     "hook": "serve",
     "connect": "connect",
+    "trust": "trust",
     "mount": "mount",
     "remember": "facts",
     "facts": "facts",

@@ -49,13 +49,13 @@ an error, `MNEMARK_WORKSPACE` sets the workspace if `-w` is not given. Install s
 | 5 | another process is using the workspace or file; try again |
 | 6 | the index, a session file or a journal is damaged |
 | 7 | the workspace cannot be written |
-| 8 | `backup`, `restore`, `export`: done, but some items were left out; they are listed |
+| 8 | done, but for what is listed: what was left out, or is not finished and tried at every sync |
 | 130 | interrupted with Ctrl-C |
 | 141 | the program that reads the output has closed it |
 
 ## JSON
-Every command except `hook` and `mcp`, which use JSON anyway, has `--json`. These are the keys; later
-versions only add keys.
+Every command except `tui`, and `hook` and `mcp`, which use JSON anyway, has `--json`. These are the keys;
+later versions only add keys.
 
 - `believable`: the confidence, from 0 to 1, that the answer is among the hits.
 - `complete`: the index was up to date and all search methods answered; `degraded` gives the reasons if not.

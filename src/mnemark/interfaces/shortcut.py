@@ -18,7 +18,7 @@ SETTINGS: Final = (
     "OPENCLAW_STATE_DIR", "XDG_CONFIG_HOME",
 )  # fmt: skip
 """Variables that say where agents keep settings, which say what memory they use."""
-_ENVIRONMENT: Final = ("TZ", "HOME", *SETTINGS)
+_ENVIRONMENT: Final = ("TZ", "HOME", "MNEMARK_CONFIG", "MNEMARK_HOSTS", *SETTINGS)
 """Variables that change answers: where the daemon has others, it is not used."""
 
 Kind = Callable[[str], Any]

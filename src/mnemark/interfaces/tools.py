@@ -139,7 +139,8 @@ TOOLS: Final[tuple[Tool, ...]] = (
         "memory_remember",
         "Remember a fact",
         "Keep one fact about someone or something. A newer value of the same subject and predicate replaces "
-        "the older one, which is kept as history.",
+        "the older one, which is kept as history. Of rules, preferences, projects and the like, each value "
+        "stands by itself.",
         {
             "subject": _text("The person or thing the fact is about; the user by default."),
             "predicate": _text('The property, such as "python version" or "birthday"; may be left out.'),
@@ -151,6 +152,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
             "priority": _text("How long to keep it.", enum=["transient", "short", "long", "permanent"]),
             "tags": {"type": "array", "items": {"type": "string"}, "description": "Words to find it by."},
             "source": _text("Where it was said: path#L12 of a session."),
+            "replaces": _text("Id or ref of the fact that this one replaces, if of another property."),
             "scope": _SCOPE,
         },
         ("value",),

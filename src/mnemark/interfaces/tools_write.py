@@ -68,11 +68,9 @@ def note(memory: "Memory", text: str, *, target: str = "today", scope: str = "")
 
 
 def _folder(scope: str) -> str:
-    from mnemark.files.scopes import scopes_of
+    from mnemark.files.scopes import one_scope
 
-    if scope == "*" or (scope and not scopes_of(scope)):
-        raise UsageError(f"scope must be users/NAME, agents/NAME or projects/NAME, not {scope!r}")
-    return f"{scope}/" if scope else ""
+    return f"{one_scope(scope)}/" if scope else ""
 
 
 def _paragraph(words: str) -> str:

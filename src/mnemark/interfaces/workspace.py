@@ -18,8 +18,10 @@ from mnemark.errors import (
     UsageError,
 )
 from mnemark.files import listing
+from mnemark.files.private import private
 from mnemark.files.scopes import check_known
 from mnemark.interfaces.output import Progress, is_terminal, safe, say, stderr
+from mnemark.interfaces.trusting import check_trust
 
 if TYPE_CHECKING:
     from mnemark.files.projects import Project
@@ -90,6 +92,7 @@ def place(workspace: Path | None, *, any_folder: bool = False, current: Path | N
 
     found = _around(current, any_folder=any_folder) if workspace is None else Place(_existing(workspace))
     links.check(found.root)
+    check_trust(found.root)
     return found
 
 
@@ -123,26 +126,13 @@ def _around(current: Path | None, *, any_folder: bool) -> Place:
         raise NotFoundError(
             f"{current} is not in a workspace; {choose} or create one here with `mnemark init`"
         ) from None
-    if _is_index_only(root) and (found := _of_agents(current, below=root)):
-        return found
     if root != current and is_terminal(stderr()):
         say(f"Workspace: {safe(str(root))}")
     return Place(root)
 
 
-def _is_index_only(root: Path) -> bool:
-    """Return whether no more was made of a folder than an index, as a search does in any."""
-    from mnemark.files.layout import CONFIG
-
-    return not any(os.path.lexists(root / name) for name in (CONFIG, "MEMORY.md", "journal"))
-
-
-def _of_agents(current: Path, *, below: Path | None = None) -> Place | None:
+def _of_agents(current: Path) -> Place | None:
     """Return the memory that agents use in a repository, or in the home folder; None where there is none.
-
-    Args:
-        current: the current folder.
-        below: a folder around it; the repository, or the home folder, has to lie deeper.
 
     Raises:
         NotFoundError: they use several.
@@ -151,11 +141,6 @@ def _of_agents(current: Path, *, below: Path | None = None) -> Place | None:
 
     top = top_of(os.path.realpath(current))
     if not top and current != Path.home():
-        return None
-    if (
-        below is not None
-        and Path(os.path.realpath(below)) not in Path(top or os.path.realpath(current)).parents
-    ):
         return None
     from mnemark.agent.connect.connections import memories
     from mnemark.agent.hook.project import project_of
@@ -223,7 +208,7 @@ def writing(root: Path, memory: "Memory | None" = None) -> Iterator[None]:
     try:
         yield
     except ReadOnlyError as error:
-        folders = [folder for folder in (root, root / ".mnemark") if folder.is_dir()]
+        folders = [folder for folder in (root, private(root)) if folder.is_dir()]
         if all(os.access(folder, os.W_OK) for folder in folders) and not (memory and memory.readonly):
             raise
         raise ReadOnlyError(
@@ -234,10 +219,10 @@ def writing(root: Path, memory: "Memory | None" = None) -> Iterator[None]:
 
 def _keep_up(memory: "Memory") -> None:
     """Leave the daily upkeep to the background where it may be due; a mark of the last hour says no."""
-    mark = memory.root / ".mnemark/upkeep"
+    mark = private(memory.root) / "upkeep"
     if memory.readonly or not (memory.root / "journal").is_dir():
         return
-    if mark.exists() and time.time() - mark.stat().st_mtime < _MARK_SECONDS:
+    if mark.exists() and 0 <= time.time() - mark.stat().st_mtime < _MARK_SECONDS:  # else of a wrong clock
         return
     from mnemark.agent.upkeep import start_if_due
 
@@ -259,9 +244,7 @@ def followed(root: Path) -> Iterator[tuple["Memory", tuple[str, ...]]]:
     A folder that cannot be written is opened with its existing index, or a temporary one. A damaged index is
     not waited for: searches read the files, and a process in the background makes it anew.
     """
-    from mnemark.files.layout import PRIVATE
-
-    new = not (root / PRIVATE).exists()
+    new = not private(root).exists()
     with contextlib.ExitStack() as stack:
         try:
             memory = stack.enter_context(opened(root))
@@ -280,8 +263,7 @@ def followed(root: Path) -> Iterator[tuple["Memory", tuple[str, ...]]]:
             memory = stack.enter_context(opened(root, readonly=True))
             late = _why_stale(memory)
         if new and memory.index.exists():
-            say(f"Created an index in {safe(str(root / PRIVATE))}{os.sep} (safe to delete: it is rebuilt).")
-            tell_of_outer(root)
+            say(f"Created an index in {safe(str(private(root)))}{os.sep} (safe to delete: it is rebuilt).")
         yield memory, late
         if not memory.readonly and memory.index.is_damaged():
             _heal(memory)

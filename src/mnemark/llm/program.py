@@ -2,13 +2,12 @@
 
 It runs in an empty folder that is removed behind it, with an environment of a few named variables, and with
 `MNEMARK_HOOKS=off`, which the hooks of mnemark honour: nothing that it says is remembered. It is killed with
-all it started at the time limit, and when the model is closed.
+all it started when it ends, at the time limit, and when the model is closed.
 """
 
 import os
 import secrets
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -27,6 +26,7 @@ from mnemark.llm.base import Kind, LLMUnavailable, Message
 from mnemark.llm.breaker import Breaker
 from mnemark.llm.budget import Meter
 from mnemark.llm.dialogue import Dialogue, Reply, tokens_of
+from mnemark.llm.process_tree import RUN, ProcessTree
 from mnemark.llm.programs import PROGRAMS, Program, command_of
 from mnemark.net import printable
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -96,8 +96,8 @@ class ProgramLLM(Dialogue):
         super().__init__(f"{name}:{model}" if model else name, breaker or Breaker())
         self._meter = meter
         self._passes = (*PASSED, *self._program.passes, *passes)
-        self._running: set[subprocess.Popen[bytes]] = set()
-        self.close = weakref.finalize(self, _kill_all, self._running)
+        self._running: set[ProcessTree] = set()
+        self.close = weakref.finalize(self, _end_all, self._running)
         """Kill what runs; called at the exit of the interpreter, too."""
 
     def __repr__(self) -> str:
@@ -149,12 +149,13 @@ class ProgramLLM(Dialogue):
                 start_new_session=True,
                 creationflags=0x0800_0200 if sys.platform == "win32" else 0,  # no console, its own group
             )  # fmt: skip
-            self._running.add(process)
+            tree = ProcessTree(process, folder.name)
+            self._running.add(tree)
             try:
-                return _talk(process, prompt, deadline)
+                return _talk(tree, prompt, deadline)
             finally:
-                _kill(process)
-                self._running.discard(process)
+                tree.end()
+                self._running.discard(tree)
 
     def _environment(self, folder: Path) -> dict[str, str]:
         upper = sys.platform == "win32"  # names of variables have no case there
@@ -164,7 +165,7 @@ class ProgramLLM(Dialogue):
         }  # fmt: skip
         sets = {key: str(folder / value) if value in self._program.files else value
                 for key, value in self._program.sets.items()}  # fmt: skip
-        return found | sets | {"PATH": os.pathsep.join(_path_folders()), HOOKS: "off"}
+        return found | sets | {"PATH": os.pathsep.join(_path_folders()), HOOKS: "off", RUN: folder.name}
 
 
 def _fits(name: str, wanted: str) -> bool:
@@ -233,8 +234,9 @@ def _empty_folder(program: Program) -> Iterator[Path]:
             shutil.rmtree(place, ignore_errors=True)
 
 
-def _talk(process: "subprocess.Popen[bytes]", prompt: bytes, deadline: float) -> _Run:
+def _talk(tree: ProcessTree, prompt: bytes, deadline: float) -> _Run:
     """Write the prompt, read both outputs, and wait for the end or the deadline."""
+    process = tree.process
     out, said = bytearray(), bytearray()
     threads = [
         threading.Thread(target=_write, args=(process.stdin, prompt), daemon=True),
@@ -248,7 +250,7 @@ def _talk(process: "subprocess.Popen[bytes]", prompt: bytes, deadline: float) ->
         code = _ended(process)
         if code is None:
             time.sleep(_POLL)
-    _kill(process)  # what it started may hold its outputs open
+    tree.end()  # what it started may hold its outputs open
     for thread, stream in zip(threads[1:], (process.stdout, process.stderr), strict=True):
         thread.join(1.0)
         if stream is not None and not thread.is_alive():
@@ -283,20 +285,6 @@ def _read(stream: IO[bytes] | None, into: bytearray, most: int) -> None:
                 into += part
 
 
-def _kill(process: "subprocess.Popen[bytes]") -> None:
-    """Kill a program with all that it started, and reap it."""
-    if process.returncode is None:
-        if sys.platform == "win32":
-            subprocess.run(
-                ["taskkill", "/T", "/F", "/PID", str(process.pid)], capture_output=True, check=False
-            )
-        else:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(5.0)
-
-
-def _kill_all(running: "set[subprocess.Popen[bytes]]") -> None:
-    for process in list(running):
-        _kill(process)
+def _end_all(running: set[ProcessTree]) -> None:
+    for tree in list(running):
+        tree.end()

@@ -6,16 +6,17 @@ An edit is first appended to the journal as a change of kind "write" with its hu
 """
 
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
+from mnemark.errors import IncompleteError, MnemarkError, NotFoundError, ReadOnlyError, UsageError
 from mnemark.files import edit as editing
 from mnemark.files import layout, platform
 from mnemark.files.edit import PATIENCE, EditResult, edit
 from mnemark.files.ids import new_id
 from mnemark.files.journal import Change
 from mnemark.memory.journal.edits import EditJournal, Entry, all_ended
-from mnemark.text.markdown.hunks import Hunk, apply, diff, hunks, take_back, without_context
+from mnemark.text.markdown.hunks import Hunk, apply, diff, hunks, take_back, turned, without_context
 from mnemark.types import Json, Origin, Problem
 
 if TYPE_CHECKING:
@@ -103,10 +104,17 @@ def write(
             result = edit(ws.root, path, record_and_change, timeout=timeout)
         except _NothingToWrite:
             return Written("", path, "unchanged", "")
-        if result.status == "deferred":
-            _drop(edit_journal, noted)
-            return Written("", path, "deferred", "")
-        edit_journal.append(Change(kind="done", payload={"ids": noted}, scope=layout.scope_of(path)))
+        except IncompleteError:  # the file is written
+            pass
+        except (MnemarkError, OSError) as error:
+            _take_back(edit_journal, noted, error)
+            raise
+        else:
+            if result.status == "deferred":
+                _drop(edit_journal, noted)
+                return Written("", path, "deferred", "")
+        with suppress(MnemarkError, OSError):  # the next sync finds that it is done
+            edit_journal.append(Change(kind="done", payload={"ids": noted}, scope=layout.scope_of(path)))
     ws.changed()
     return Written(noted[-1], path, "written", shown)
 
@@ -131,6 +139,14 @@ def shown_diff(ws: "OpenWorkspace", path: str, old: str, new: str) -> str:
     return diff(path, ws.visible.redacted(old), ws.visible.redacted(new))
 
 
+def _take_back(edit_journal: EditJournal, noted: list[str], error: Exception) -> None:
+    """Drop an edit that failed, so that no later sync makes it; say so where the journal keeps it."""
+    try:
+        _drop(edit_journal, noted)
+    except (MnemarkError, OSError):
+        raise IncompleteError(f"{error}; the edit is in the journal, and the next sync makes it") from error
+
+
 def _drop(edit_journal: EditJournal, noted: list[str]) -> None:
     """Mark an edit as dropped that was recorded but not written, as the file was saved in between."""
     if noted:
@@ -139,9 +155,13 @@ def _drop(edit_journal: EditJournal, noted: list[str]) -> None:
 
 
 def _append(edit_journal: EditJournal, kind: str, payload: Mapping[str, Json], origin: Origin) -> Change:
+    return edit_journal.append(_begun(kind, payload, origin))
+
+
+def _begun(kind: str, payload: Mapping[str, Json], origin: Origin) -> Change:
     kept = {name: value for name, value in payload.items() if value}
     scope = layout.scope_of(str(payload["path"]))
-    return edit_journal.append(Change(kind=kind, payload=kept, origin=origin, scope=scope, id=new_id()))
+    return Change(kind=kind, payload=kept, origin=origin, scope=scope, id=new_id())
 
 
 def _text(data: bytes, path: str) -> str:
@@ -263,12 +283,38 @@ def reverse(ws: "OpenWorkspace", identifier: str) -> Written:
         entry = edit_journal.entries.get(identifier)
         if entry is None or entry.state in {"undone", "dropped"}:
             raise NotFoundError(f"there is no automatic edit {identifier!r} to undo")
-        shown = _reverse_move(ws, entry) if entry.to else _reverse_write(ws, entry)
-        if shown is None:
-            return Written("", entry.path, "deferred", "")
+        shown = _reversed_now(ws, entry)
         undone = Change(kind="undo", payload={"ids": [identifier]}, scope=layout.scope_of(entry.path))
-        made = edit_journal.append(undone)
-    return Written(made.id, entry.path, "written", shown)
+        begun = [_begun_reverse(ws, entry)] if shown is None else []  # each sync tries to make it
+        try:
+            *_, made = edit_journal.journal.append_many([*begun, undone])
+        except (MnemarkError, OSError) as error:
+            if shown is None:
+                raise
+            raise IncompleteError(
+                f"{entry.path} is changed back, but not noted as undone: {error}"
+            ) from error
+    return Written(made.id, entry.path, "deferred" if shown is None else "written", shown or "")
+
+
+def _reversed_now(ws: "OpenWorkspace", entry: Entry) -> str | None:
+    """Reverse an edit and return the change for people; None where its file cannot be changed now."""
+    try:
+        return _reverse_move(ws, entry) if entry.to else _reverse_write(ws, entry)
+    except UsageError:
+        raise
+    except IncompleteError:  # the file is written
+        return ""
+    except (MnemarkError, OSError):
+        return None
+
+
+def _begun_reverse(ws: "OpenWorkspace", entry: Entry) -> Change:
+    """Return the line of an edit that reverses another."""
+    if entry.to:
+        return _begun("move", {"step": "undo", "path": entry.to, "to": entry.path}, "agent")
+    payload: dict[str, Json] = {"step": "undo", "path": entry.path}
+    return _begun("write", {**payload, "hunks": turned(ws.edits.hunks(entry))}, "agent")
 
 
 def _reverse_move(ws: "OpenWorkspace", entry: Entry) -> str | None:
@@ -294,5 +340,6 @@ def _reverse_write(ws: "OpenWorkspace", entry: Entry) -> str | None:
     if result.status == "deferred":
         return None
     if entry.created and not result.content:
-        editing.remove(ws.root, entry.path, expected=b"")
+        with suppress(MnemarkError, OSError):  # an empty file is left
+            editing.remove(ws.root, entry.path, expected=b"")
     return shown_diff(ws, entry.path, _text(before, entry.path), _text(result.content, entry.path))

@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from mnemark.errors import BusyError, MnemarkError
-from mnemark.files import layout, platform
+from mnemark.files import edit as editing
+from mnemark.files import platform
+from mnemark.files.copies import copy_of
+from mnemark.files.private import private
 from mnemark.memory.open_workspace import OpenWorkspace
 
 _SWEEP_SECONDS: Final = 60.0
@@ -23,9 +26,11 @@ def before_sync(ws: OpenWorkspace) -> list[str]:
     failed: list[str] = []
     if ws.last_sweep.passed() > _SWEEP_SECONDS:
         ws.last_sweep.mark()
-        inside = [Path(folder) for folder, _, _ in os.walk(ws.root / layout.PRIVATE)]
+        inside = [Path(folder) for folder, _, _ in os.walk(private(ws.root))]
         for folder in (*inside, ws.root.parent):  # where backups are made
             platform.sweep_folder(folder)
+        with _collect_failure("files that edits replaced", failed):
+            failed += _settle(ws)
     if (ws.root / "journal").is_dir():
         steps: tuple[tuple[str, Callable[[OpenWorkspace], object]], ...] = (
             ("facts that wait for their file", _write_facts),
@@ -39,16 +44,27 @@ def before_sync(ws: OpenWorkspace) -> list[str]:
             f"new facts are not yet written to their file: {reason}"
             for reason in ws.fact_store.blocked.values()
         ]
-    with _collect_failure("observations and attachments", failed):
-        write_pending(ws)
+    failed += write_pending(ws)
     return failed
 
 
+def _settle(ws: OpenWorkspace) -> list[str]:
+    """Merge late saves into edited files, and drop what edits replaced; return what could not be checked."""
+    problems = editing.settle(ws.root)
+    return [f"{one.path}: {one.reason}" for one in problems if copy_of(Path(one.path).name) is None]
+
+
 def _write_facts(ws: OpenWorkspace) -> None:
-    if not ws.readonly and ws.fact_store.pending():
+    if ws.readonly:
+        return
+    if ws.fact_store.pending():
         from mnemark.facts.pending import catch_up
 
         catch_up(ws.fact_store)
+    if ws.fact_store.log.decided:
+        from mnemark.facts.pending import drop_decided
+
+        drop_decided(ws.fact_store)
 
 
 def _finish_edits(ws: OpenWorkspace) -> None:
@@ -57,7 +73,8 @@ def _finish_edits(ws: OpenWorkspace) -> None:
     if not ws.readonly and not all_ended(ws.edits, ws.state):
         from mnemark.memory.file_edits import finish
 
-        finish(ws)
+        if lost := finish(ws):
+            raise MnemarkError("; ".join(f"{one.path}: {one.reason}" for one in lost))
 
 
 def finish_forgetting(ws: OpenWorkspace) -> None:
@@ -69,7 +86,8 @@ def finish_forgetting(ws: OpenWorkspace) -> None:
     if ws.fact_store.log.withdrawn or ws.fact_store.log.reinstated:
         from mnemark.memory.undo import undo
 
-        undo.take_out(ws)
+        if waiting := undo.take_out(ws)[1]:
+            raise MnemarkError(f"what was undone still stands in {', '.join(waiting)}")
 
 
 def after_sync(ws: OpenWorkspace, *, touched: bool) -> list[str]:
@@ -96,21 +114,37 @@ def _collect_failure(name: str, failed: list[str]) -> Iterator[None]:
         failed.append(f"{name}: {error}")
 
 
-def write_pending(ws: OpenWorkspace) -> None:
-    """Write pending observations, attachments and descriptions to notes; keep those whose file is busy."""
+def write_pending(ws: OpenWorkspace) -> list[str]:
+    """Write pending observations, attachments and descriptions to notes; return the failures.
+
+    Those whose file is busy, or could not be written, are kept for the next time.
+    """
+    failed: list[str] = []
     journal = ws.session_journal
-    with journal.lock:
+    with journal.lock, _collect_failure("observations and attachments", failed):
         journal.refresh()
-        waits = journal.waiting or journal.unnoted() or journal.undescribed()
-        if ws.readonly or not waits:
-            return
-        waiting, journal.waiting = journal.waiting, []
+    if ws.readonly or failed or not (journal.waiting or journal.unnoted() or journal.undescribed()):
+        return failed
     from mnemark.memory.sessions import attachments, observations
 
-    observations.note_down(ws)
+    with _collect_failure("observations", failed):
+        observations.note_down(ws)
+    with _collect_failure("attachments", failed):
+        _write_pages(ws)
+    with _collect_failure("descriptions of attachments", failed):
+        attachments.fill_in_rest(ws)
+    return failed
+
+
+def _write_pages(ws: OpenWorkspace) -> None:
+    """Write the pages of attachments; one leaves the list when it is written."""
+    from mnemark.memory.sessions import attachments
+
+    journal = ws.session_journal
+    with journal.lock:
+        waiting = list(journal.waiting)
     for one in waiting:
         _, busy = attachments.bring_in(ws, one.scope, one.path, [one.placed], given=one.given)
-        if busy:
-            with journal.lock:
-                journal.waiting.append(one)
-    attachments.fill_in_rest(ws)
+        with journal.lock:
+            if not busy and one in journal.waiting:
+                journal.waiting.remove(one)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from mnemark.embed.base import Embedder
 from mnemark.errors import MnemarkError, NotFoundError, ReadOnlyError, UsageError
-from mnemark.files import links
+from mnemark.files import links, trust
 from mnemark.files.config import Config, load
 from mnemark.files.disk_errors import tells_os_errors
 from mnemark.files.platform import make_folder
-from mnemark.files.scopes import scope_name
+from mnemark.files.scopes import one_scope, scope_name
 from mnemark.index.sync import Progress, SyncReport
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.types import Kind, Origin, Recall, Turn
@@ -62,6 +62,7 @@ class Memory(OpenWorkspace):
         readonly: bool = False,
         embedder: Embedder | None = None,
         model: "LLM | Callable[[Sequence[Message]], str] | None" = None,
+        trusted: bool = False,
     ) -> Self:
         """Open the folder at `path`; it is created if missing.
 
@@ -72,6 +73,8 @@ class Memory(OpenWorkspace):
             embedder: used instead of the configured one.
             model: the agent's language model, used instead of the configured one, within the budget of
                 `[llm]`: a function from messages to text, or an `LLM`, which keeps its own budget.
+            trusted: vouch for a folder that was not made on this machine, as `mnemark trust` does: its
+                settings hold, and who spoke in it is believed. New and empty folders need no word.
 
         Raises:
             ConfigError: `mnemark.toml` is wrong.
@@ -91,6 +94,9 @@ class Memory(OpenWorkspace):
                 make_folder(root)
             except OSError as error:
                 raise ReadOnlyError(f"cannot create {root}: {error.strerror}") from error
+        trust.look_again(root)
+        if trusted or not (readonly or trust.is_trusted(root) or any(root.iterdir())):
+            trust.trust_new(root)
         settings = config if isinstance(config, Config) else load(root)
         if isinstance(config, Mapping):
             from mnemark.memory.arguments import changed
@@ -257,7 +263,7 @@ class Memory(OpenWorkspace):
         """Return curated memory and today's notes as one text, without recall; see `curation.files`."""
         from mnemark.memory.curation.files import context
 
-        return context(self, scope=scope, budget=budget, now=now)
+        return context(self, scope=one_scope(scope), budget=budget, now=now)
 
     def remember(
         self,
@@ -274,6 +280,7 @@ class Memory(OpenWorkspace):
         tags: Sequence[str] = (),
         source: str | None = None,
         scope: str = "",
+        replaces: str = "",
         dry_run: bool = False,
     ) -> "Fact":
         """Store a fact; when this returns, it is on the disk. See `mnemark.facts.remember`."""
@@ -282,7 +289,7 @@ class Memory(OpenWorkspace):
         said = NewFact(
             predicate=predicate, value=value, subject=subject, type=type, origin=origin, since=since,
             importance=importance, confidence=confidence, priority=priority, tags=tags, source=source,
-            scope=scope,
+            scope=scope, replaces=replaces,
         )  # fmt: skip
         return self.remember_many([said], dry_run=dry_run)[0]
 
@@ -305,7 +312,7 @@ class Memory(OpenWorkspace):
         """Return the facts that are valid now, or at `as_of`; see `mnemark.facts.remember.facts`."""
         from mnemark.facts.remember import facts
 
-        return facts(self.fact_store, subject=subject, as_of=as_of, history=history, scope=scope)
+        return facts(self.fact_store, subject=subject, as_of=as_of, history=history, scope=one_scope(scope))
 
     def turns(
         self,
@@ -461,7 +468,7 @@ class Memory(OpenWorkspace):
         from mnemark.memory.prompt.prompt import prompt
 
         return prompt(
-            self, query, session=session, scope=scope, budget=budget, layers=layers,
+            self, query, session=session, scope=one_scope(scope), budget=budget, layers=layers,
             deadline=deadline, persona=persona, now=now,
         )  # fmt: skip
 

@@ -11,6 +11,7 @@ from mnemark.facts.plain_workspace import PlainWorkspace
 from mnemark.files import user_config
 from mnemark.files.config import Config
 from mnemark.files.disk_errors import tells_os_errors
+from mnemark.files.hosts import check_host
 from mnemark.index.state import State
 from mnemark.index.store import Index
 from mnemark.memory.journal.sessions import SessionJournal
@@ -88,8 +89,13 @@ class OpenWorkspace(PlainWorkspace):
 
         Of the files that erasures wait for, only the first `most` are named.
         """
-        hidden = self.visible.hidden
-        unfinished = hidden.unfinished()
+        problems = self.visible.hidden.problems
+        journals = [f"journal: {problem}; text forgotten there may be found again" for problem in problems]
+        return [*self.to_finish(most), *journals]
+
+    def to_finish(self, most: int = 1) -> list[str]:
+        """Return the part of `unfinished` that every sync tries to finish."""
+        unfinished = self.visible.hidden.unfinished()
         waits: list[str] = []
         if unfinished:
             from mnemark.memory.journal.erasures import still_waiting
@@ -98,9 +104,6 @@ class OpenWorkspace(PlainWorkspace):
         found = [f"an erase is not finished: {one}" for one in waits[:most]]
         if len(waits) > most:
             found.append(f"an erase waits for {len(waits) - most:,} more files; `mnemark doctor` lists them")
-        found += [
-            f"journal: {problem}; text forgotten there may be found again" for problem in hidden.problems
-        ]
         return [*found, *(f"sync: {reason}" for reason in self.failed)]
 
     def meter(self) -> "Meter":
@@ -149,9 +152,8 @@ class OpenWorkspace(PlainWorkspace):
         if settings.model == user_config.HOST:
             return None  # asked for where the agent runs
         from mnemark.llm.chat import ChatClient  # needs httpx
-        from mnemark.net import OPENAI, check_host
 
-        check_host(settings.url or OPENAI, "the language model", user_config.hosts())
+        check_host(settings.url, "the language model")
         return ChatClient(
             settings.model, url=settings.url or None, key_env=settings.key_env or None, meter=self.meter()
         )

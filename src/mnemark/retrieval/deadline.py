@@ -22,6 +22,9 @@ _WORDS_SHARE: Final = 0.4
 """Share of a deadline after which an answer by words alone is prepared, in case that the full one is late."""
 _LOADING: Final = 0.3
 """Seconds that loading the Chinese dictionary may take."""
+_SLOW_SHARE: Final = 0.4
+"""Share of a deadline after which the first full answer, which takes four times as long as words alone, is
+not begun any more: it would only delay what words found."""
 _COLD_SHARE: Final = 0.9
 """Share of a deadline until which the first full answer is waited for, where words found something."""
 
@@ -124,6 +127,8 @@ class RecallInTime:
         self._recalling: set[int] = set()
         self._loading_first = threading.Lock()
         """Held by the first full answer, for good."""
+        self.asked = threading.Event()
+        """Set once a recall was answered."""
         self.loaded = threading.Event()
         """Set once a full answer or a search ended: dictionaries, index and vectors are in memory."""
 
@@ -134,6 +139,7 @@ class RecallInTime:
 
     def close(self) -> None:
         """Stop the threads when their work is done."""
+        self.asked.set()  # nobody needs to wait for one
         self._full_runner.close()
         self._words_runner.close()
 
@@ -159,6 +165,7 @@ class RecallInTime:
             return self._answer(full, words, started, seconds, loads=loads)
         finally:
             self._recalling.discard(threading.get_ident())
+            self.asked.set()
 
     def _answer(
         self,
@@ -175,7 +182,8 @@ class RecallInTime:
         found: Recall | TimedOut = LATE
         if loads or not self.loaded.is_set():
             found = by_deadline(self._words_runner.start(words), left())
-        if loads and not isinstance(found, TimedOut) and found.hits and left(_COLD_SHARE) < _LOADING:
+        has_no_time = (loads and left(_COLD_SHARE) < _LOADING) or left(_SLOW_SHARE) < 0
+        if not isinstance(found, TimedOut) and found.hits and has_no_time:
             return found
         whole = self._start_full(full, started + seconds)
         if not isinstance(found, TimedOut):

@@ -8,9 +8,10 @@ from typing import Final
 from mnemark import embed
 from mnemark.embed.base import Embedder, EmbedderUnavailable
 from mnemark.errors import BusyError, ConfigError, IntegrityError, MnemarkError, ReadOnlyError
-from mnemark.files import user_config
 from mnemark.files.config import Config
 from mnemark.files.disk_errors import shortage
+from mnemark.files.hosts import check_host
+from mnemark.files.private import private
 from mnemark.index.store import Index
 from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.embed_missing import Progress, embed_missing
@@ -34,7 +35,7 @@ class Embeddings:
     def __init__(
         self, root: Path, config: Config, *, readonly: bool, embedder: Embedder | None = None
     ) -> None:
-        self._folder = root / ".mnemark" / "vectors"
+        self._folder = private(root) / "vectors"
         self._config = config
         self._readonly = readonly
         self._lock = threading.Lock()
@@ -63,10 +64,8 @@ class Embeddings:
             if self._embedder is None:
                 config = self._config
                 if config.embedder.startswith("api:"):
-                    from mnemark.net import OPENAI, check_host
-
                     try:
-                        check_host(config.embedder_url or OPENAI, "the embedder", user_config.hosts())
+                        check_host(config.embedder_url, "the embedder")
                     except ConfigError as error:  # the lexical route still works
                         raise EmbedderUnavailable(str(error)) from error
                 self._embedder = embed.make(

@@ -23,6 +23,8 @@ _NEW: Final = 200
 _LONGEST_VALUE: Final = 40
 """Characters of a value that a question may name."""
 
+OWN: Final = frozenset({"user", "agent", "project"})
+"""Keys of subjects that are no names."""
 State = Literal["current", "past", "future"]
 
 

@@ -115,6 +115,14 @@ class FactIndexCache:
             kept = self._kept.get(wanted)
         return self._states(kept)
 
+    def in_memory(self, scopes: "Iterable[str] | None") -> FactIndex:
+        """Return the facts of those of these scopes (None: all) that this process has read or written."""
+        facts = self._facts
+        with facts.lock:
+            read = facts.scopes()
+            groups = [one for scope in self._wanted(scopes) if scope in read for one in facts.groups(scope)]
+            return FactIndex(groups, facts.zone)
+
     def _states(self, kept: _Kept | None) -> FactStates:
         """Return the fact states of the last read, by this process or as stored by another."""
         root = self._facts.root

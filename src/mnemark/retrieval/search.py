@@ -81,10 +81,11 @@ class Found(NamedTuple):
 
 
 class _Begun(NamedTuple):
-    """Cosines that are being computed, and whether they are used as they are."""
+    """Cosines that are being computed, whether they are used as they are, and what computes more."""
 
     scores: Callable[[], dense.Dense]
     plain: bool
+    more: dense.Compare | None
 
 
 class DenseRoute(msgspec.Struct, frozen=True):
@@ -161,7 +162,7 @@ class _Search:
             self.snapshot, self.terms, mask, sizes, preset, self.rarity, self.edges, self.request.outside
         )
         self.rarity = words.idf
-        cosines, closest, meaning = self._meaning(cosines_of_all(), sizes)
+        cosines, closest, meaning = self._meaning(cosines_of_all(), words, sizes)
         in_time = self._time_mask(mask)
         fused = self._add_qmd(fusion.fuse(words.scores, meaning, in_time, preset))
         plain = self._restrict(fused, mask)
@@ -213,11 +214,12 @@ class _Search:
         )
 
     def _meaning(
-        self, cosines: Floats | None, sizes: lexical.Lengths
+        self, compared: dense.Dense | None, words: lexical.Lexical, sizes: lexical.Lengths
     ) -> tuple[Floats | None, Floats | None, Floats | None]:
         """Return the cosines, the same or those of derived lines where these are closer, and the scores."""
-        if cosines is None:
+        if compared is None:
             return None, None, None
+        cosines = dense.filled(compared.scores, compared.missing, words.own)
         of_lines = derived.line_cosines(cosines, self.edges)
         if self.edges is not None:
             cosines = np.where(self.edges.apart, np.float32(0), cosines)
@@ -384,7 +386,7 @@ class _Search:
             return ()
         return reread_times(self.query, wall_time(int(times.max())))
 
-    def _begin_cosines(self) -> Callable[[], Floats | None]:
+    def _begin_cosines(self) -> Callable[[], dense.Dense | None]:
         """Begin to compare the query with all passages; return the function that waits for the cosines.
 
         It returns None, with the reason in `degraded`, where there are none.
@@ -417,16 +419,25 @@ class _Search:
         scores = self._unless_lost(lambda: dense.begin(self.snapshot, vector, store, route.mapping, mask))
         # "weighted" is another program's formula, of plain cosines.
         plain = ready.scaled or self.request.preset.fusion == "weighted"
-        return None if scores is None else _Begun(scores, plain)
+        return None if scores is None else _Begun(scores, plain, ready.cosines)
 
-    def _cosines(self, begun: _Begun | None) -> Floats | None:
-        found = None if begun is None else self._unless_lost(begun.scores)
-        if begun is None or found is None:
+    def _cosines(self, begun: _Begun | None) -> dense.Dense | None:
+        compared = None if begun is None else self._unless_lost(begun.scores)
+        if begun is None or compared is None:
             return None
-        if found.covered < 1:
-            share = int(found.covered * 100)
+        compared = dense.with_new(compared, begun.more, self.view.fetch)
+        if len(compared.missing) and not self._tell_missing(compared.missing):
+            return None
+        return compared if begun.plain else replace(compared, scores=dense.standardised(compared.scores))
+
+    def _tell_missing(self, missing: Positions) -> bool:
+        """Say in `degraded` how much of what may be found has no vector; return whether anything has one."""
+        searched = self._restrict(np.ones(len(self.snapshot), np.float32), self._counted_mask()) > 0
+        count, lacking = int(np.count_nonzero(searched)), int(np.count_nonzero(searched[missing]))
+        if lacking:
+            share = (count - lacking) * 100 // count
             self.degraded.append(f"dense: only {share}% of the passages are embedded; run `mnemark sync`")
-        return found.scores if begun.plain else dense.standardised(found.scores)
+        return lacking < max(count, 1)
 
     def _unless_lost(self, step: Callable[[], _T]) -> _T | None:
         """Do a step with the vectors; None, with the reason in `degraded`, where they are lost."""

@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
@@ -30,6 +30,7 @@ from mnemark.files.mounts import Mounted, mounts_of
 from mnemark.files.platform import make_folder
 from mnemark.files.scan import chosen, scan
 from mnemark.files.scopes import scopes_of
+from mnemark.files.sessions import Placed
 from mnemark.files.workspace import Workspace
 from mnemark.index import schema
 from mnemark.index.reader import Reader
@@ -58,6 +59,7 @@ from mnemark.types import KINDS, ORIGINS, Kind, Origin, Recall
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
+    from mnemark.retrieval.just_written import Candidate, JustWritten
     from mnemark.retrieval.ranking.rerank import BackgroundReranker
     from mnemark.retrieval.routes.qmd import QmdClient
 
@@ -69,6 +71,8 @@ _RERANK_SHARE: Final = 0.85
 """Share of a deadline until which the reranker is waited for; the rest is for rendering."""
 _HEAD_START: Final = 0.05
 """Seconds that loading in the background leaves to a message that comes at once: it stops all threads."""
+_QUIET: Final = 1.0
+"""Seconds for which loading the dictionary, 0.1 s, waits for a first recall."""
 _CANDIDATES: Final = 3
 """Hits that a block is packed from, in halves of `recall_hits`: short ones leave room for more."""
 _RETRY_SECONDS: Final = 5.0
@@ -126,6 +130,7 @@ class Searcher:
         self._retry_at = 0.0
         self._use(self._open_index())
         self._in_time = RecallInTime(lambda: self.index.rest())  # noqa: PLW0108 - see `_use`
+        self._has_written = False
         self._load_started = threading.Event()
         self._loading = threading.Lock()
         self._closed = False
@@ -137,18 +142,26 @@ class Searcher:
         self.fact_index = FactIndexCache(facts, lambda: self.index)
         facts.files.stored = self._stored_facts
         facts.changed = self._on_fact_changed
-        workspace.wrote = self._on_log_written
-        workspace.changed = self._on_file_changed
+        workspace.wrote = lambda path, size: self.reader.logs.wrote(path, size)  # noqa: PLW0108 - see `_use`
+        workspace.changed = lambda: self.refresher.mark_stale()  # noqa: PLW0108 - see `_use`
 
     def _on_fact_changed(self) -> None:
+        self._has_written = True
         self.fact_index.wrote()
         self.refresher.facts_changed()
 
-    def _on_file_changed(self) -> None:
-        self.refresher.mark_stale()
+    @cached_property
+    def just_written(self) -> "JustWritten":
+        """The last turns that this process wrote."""
+        from mnemark.retrieval.just_written import JustWritten
 
-    def _on_log_written(self, path: str, size: int) -> None:
-        self.reader.logs.wrote(path, size)
+        return JustWritten()
+
+    def wrote(self, path: str, scope: str, turns: Sequence[Placed]) -> None:
+        """Note turns that this process added to the log at `path`: the next answer has them."""
+        self._has_written = True
+        self.just_written.add(path, scope, turns)
+        self.reader.logs.wrote(path, turns[-1].end)
 
     def _open_index(self) -> Index:
         root = self.workspace.root
@@ -284,20 +297,31 @@ class Searcher:
             threading.Thread(target=self._load, name="mnemark-load", daemon=True).start()
 
     def _load(self) -> None:
+        from mnemark.retrieval import block, quick_mounts, quick_search  # noqa: F401 - words alone need these
+
         time.sleep(_HEAD_START)
-        while self._in_time.busy and not self._closed:
-            time.sleep(_HEAD_START)
         with contextlib.suppress(MnemarkError):  # the next search reports the same error
-            query = understand("加载 load", now=self.workspace.now())
-            cross_language.load(query.terms)
-            with self._loading:
-                if self._closed:
-                    return
-                self.embeddings.load()
-                with self.reader.reading():
-                    pass
+            for step in (self.embeddings.load, self._load_index, self._load_words):
+                if step == self._load_words:  # it stops all threads: better while the model thinks
+                    self._in_time.asked.wait(_QUIET)
+                    time.sleep(_HEAD_START)
+                while self._in_time.busy and not self._closed:  # it would keep from a recall what it needs
+                    time.sleep(_HEAD_START)
+                with self._loading:
+                    if self._closed:
+                        return
+                    step()
+            self._in_time.loaded.set()
+        self.refresher.freshen_behind()
         if self.reranker is not None:
             self.reranker.load()
+
+    def _load_words(self) -> None:
+        cross_language.load(understand("加载 load", now=self.workspace.now()).terms)
+
+    def _load_index(self) -> None:
+        with self.reader.reading():
+            pass
 
     def search(
         self,
@@ -398,9 +422,8 @@ class Searcher:
             `degraded` names what did not answer in time.
         """
         started = time.monotonic()
-        seconds = (
-            self.workspace.config.recall_deadline_ms / 1000 if deadline is None else seconds_of(deadline)
-        )
+        usual = self.workspace.config.recall_deadline_ms / 1000
+        seconds = usual if deadline is None else seconds_of(deadline)
         tokens = self.workspace.config.recall_budget if budget is None else budget_of(budget)
         request = Request(
             text=text_of(query),
@@ -416,8 +439,7 @@ class Searcher:
             rerank_deadline=started + seconds * _RERANK_SHARE,
         )
         self.ready()
-        self.refresher.freshen_behind()
-        loads = waits_for_dictionary(request.text)
+        loads = waits_for_dictionary("备" if self._has_written else request.text)  # to sync that, too
         found = self._in_time.recall(
             partial(self._answer, request, tokens, started + seconds * _SYNC_SHARE, started + seconds),
             partial(self._by_words, request, tokens, seconds),
@@ -425,7 +447,7 @@ class Searcher:
             seconds=seconds,
             loads=loads,
         )
-        if loads:
+        if loads or not self._in_time.loaded.is_set():
             self.load_behind()
         if isinstance(found, TimedOut):
             reason = (
@@ -443,6 +465,7 @@ class Searcher:
 
     def _found_by_words(self, request: Request, tokens: int, seconds: float) -> Recall | TimedOut:
         from mnemark.retrieval.block import block
+        from mnemark.retrieval.just_written import with_just_written
         from mnemark.retrieval.quick_mounts import with_mounts
         from mnemark.retrieval.quick_search import quick_search
 
@@ -461,10 +484,21 @@ class Searcher:
                     self.workspace.root, found, request.text, k=request.k, home=self.index.home,
                     mounts=self.mounts.folders,
                 )  # fmt: skip
-        except schema.UNREADABLE:  # the full answer reports it
+        except schema.UNREADABLE:  # there is none yet; of damage, the full answer tells
+            found = Recall(hits=(), mode="none", degraded=(reason,), complete=False, believable=0.0)
+        found = with_just_written(found, self._new(request), request.text, request.k)
+        if found.mode == "none":
             return LATE
         packed = block(found.hits, budget=tokens, brief_tokens=self.workspace.config.brief_tokens)
         return msgspec.structs.replace(found, text=packed.text)
+
+    def _new(self, request: Request) -> "list[Candidate]":
+        """Return what this process wrote a moment ago and may show."""
+        from mnemark.retrieval.just_written import fact_hits
+
+        facts = fact_hits(self.fact_index.in_memory(request.where.scopes)) if self._facts_wanted else []
+        gone = self.index.hidden.current()
+        return facts + self.just_written.candidates(request.text, request.where.scopes, request.exclude, gone)
 
     def read(self, ref: str, *, raw: bool = False) -> str:
         """Return the text of a ref (`path`, `path#L12` or `path#L12-L30`) from its file.
@@ -549,6 +583,7 @@ class Searcher:
     def _answer(self, request: Request, budget: int, patience: float, until: float) -> Recall | TimedOut:
         from mnemark.retrieval.block import block  # a search shows none
 
+        self.refresher.freshen_behind()  # not before: it would keep from words what they need
         fresh = self.refresher.wait(patience)
         try:
             found = self.find(request)

@@ -9,6 +9,7 @@ import os
 import secrets
 import shlex
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -22,8 +23,9 @@ from mnemark.agent.connect.homes import workspace_for
 from mnemark.agent.connect.hosts import HOSTS, Host
 from mnemark.agent.hook import agents
 from mnemark.errors import MnemarkError
+from mnemark.files import user_config
+from mnemark.files.private import private
 from mnemark.files.sessions import SessionLog, list_sessions
-from mnemark.memory.memory import Memory
 
 _SECONDS: Final = 20.0
 """Seconds that a command has for its answer."""
@@ -126,9 +128,11 @@ def _throw_away() -> Iterator[tuple[Path, str, dict[str, str]]]:
         root.mkdir()
         (root / "mnemark.toml").write_text('embedder = "none"\n', "utf-8")
         (root / "note.md").write_text(f"The code word of the harbour gate is {word}.\n", "utf-8")
-        with Memory.open(root) as memory:
-            memory.sync()
-        environment = {**os.environ, "XDG_STATE_HOME": folder, "LOCALAPPDATA": folder}
+        trusting = Path(folder, "config.toml")
+        trusting.write_text(f"trusted = [{json.dumps(folder)}]\n", "utf-8")
+        state = {"XDG_STATE_HOME": folder, "LOCALAPPDATA": folder, user_config.VARIABLE: str(trusting)}
+        environment = {**os.environ, **state}
+        _run([sys.executable, "-P", "-m", "mnemark", "sync", "--workspace", str(root)], "", environment)
         environment.pop("MNEMARK_HOOKS", None)
         yield root, word, environment
 
@@ -186,6 +190,6 @@ def _run(words: Sequence[str], given: Any, environment: dict[str, str]) -> str:
 
 def _log(root: Path) -> str:
     """Return the last line of the hooks' log, after a colon."""
-    path = root / ".mnemark/hook.log"
+    path = private(root) / "hook.log"
     lines = path.read_text("utf-8").splitlines() if path.exists() else []
     return f": {lines[-1]}" if lines else ""

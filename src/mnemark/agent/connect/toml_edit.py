@@ -54,13 +54,19 @@ def added(text: str, keys: Sequence[str], table: dict[str, Any]) -> str:
         NotJsonError: the text is not TOML, or contains the table already.
     """
     known = meaning(text)
+    for depth in range(1, len(keys)):
+        if not isinstance(value(text, keys[:depth]), dict | type(None)):
+            raise NotJsonError(f"{'.'.join(keys[:depth])} is not a table")
     if value(text, keys) is not None:
         raise NotJsonError(f"it already has settings for {'.'.join(keys)}")
     newline = "\r\n" if "\r\n" in text else "\n"
     block = f"{BEGIN}: {WRITTEN}\n{lines(keys, table)}\n{END}\n".replace("\n", newline)
     gap = "" if not text or text.endswith("\n") else newline
     found = f"{text}{gap}{newline if text else ''}{block}"
-    now = meaning(found)
+    try:
+        now = meaning(found)
+    except NotJsonError:  # an inline table, which nothing can be added to below
+        raise NotJsonError(f"{'.'.join(keys[:-1])} stands in one line, and cannot be added to") from None
     inner = now
     for key in keys[:-1]:
         inner = inner[key]

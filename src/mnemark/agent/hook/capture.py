@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
 from mnemark.agent.hook.agents import CALL, Agent, Event, session_of
-from mnemark.agent.hook.project import scope_for
+from mnemark.agent.hook.project import folder_of, project_of, scope_for
 from mnemark.files import layout, platform, transcripts
 from mnemark.files.config import load
 from mnemark.files.ids import derived_id
+from mnemark.files.private import private_folder
 from mnemark.files.projects import PERSON, Project
 from mnemark.files.sessions import SessionLog
 from mnemark.files.workspace import Workspace
@@ -38,6 +39,9 @@ class Record(Protocol):
     def log(self) -> SessionLog:
         """The session's file, including hidden turns."""
 
+    def belongs_to(self, project: Project) -> None:
+        """Note whose memory the session is, as looked up under the lock."""
+
     def add_many(self, turns: Sequence[Turn]) -> list[Turn]:
         """Record turns, redacted."""
 
@@ -47,8 +51,13 @@ class PlainRecord:
 
     def __init__(self, root: Path, session: str, project: Project = PERSON) -> None:
         self._root = root
+        self._session = session
+        self.belongs_to(project)
+
+    def belongs_to(self, project: Project) -> None:
+        """Note whose memory the session is."""
         self._project = project
-        self._begin(session, project.scope)
+        self._begin(self._session, project.scope)
 
     def _begin(self, session: str, scope: str) -> None:
         self.log = SessionLog(self._root / scope, session)
@@ -59,7 +68,7 @@ class PlainRecord:
         if not turns:
             return []
         if self._project.repository:
-            self._begin(self.log.id, scope_for(self._root, self._project))
+            self._begin(self._session, scope_for(self._root, self._project))
         workspace = Workspace(self._root, load(self._root))
         return self.log.append_many([workspace.redact(turn) for turn in turns])
 
@@ -75,12 +84,15 @@ class Captured(NamedTuple):
 def capture(root: Path, record: Record, agent: Agent, data: Mapping[str, Any], event: Event) -> Captured:
     """Record new turns from the transcript, or from the event where there is none.
 
+    Where the session is, is looked up under the lock: another hook may just have begun it.
+
     Raises:
         BusyError: another hook's capture takes longer than `PATIENCE`.
         ReadOnlyError: the workspace cannot be written.
     """
-    folder = layout.private_folder(root)
+    folder = private_folder(root)
     with platform.locked(folder / LOCK, os.O_RDWR | os.O_CREAT, timeout=PATIENCE):
+        record.belongs_to(project_of(root, record.log.id, folder_of(data)))
         if _transcript(agent, data) is not None:  # one that is not there yet is read by the next hook
             return take_transcript(root, record, agent, data) or Captured(0)
         turns = _unrecorded(root, record, _from_event(agent, data, event), has_id=bool(_exchange(data)))
@@ -144,12 +156,14 @@ def _unrecorded(root: Path, record: Record, turns: Sequence[Turn], *, has_id: bo
     known = {turn.id for turn in last}
     if turns and turns[-1].id in known:  # the event is handled: a daemon that was slow, and the hook alone
         return []
-    return [turn for turn in turns if turn.id not in known and (has_id or not _is_repeated(turn, last))]
+    return [turn for turn in turns if turn.id not in known and (has_id or not _is_repeated(root, turn, last))]
 
 
-def _is_repeated(turn: Turn, last: Sequence[Turn]) -> bool:
-    """Tell whether a turn says again what the last one says."""
-    return bool(last) and (last[-1].role, last[-1].content) == (turn.role, turn.content)
+def _is_repeated(root: Path, turn: Turn, last: Sequence[Turn]) -> bool:
+    """Tell whether a turn says again what the last one says, which was recorded redacted."""
+    if not last or last[-1].role != turn.role:
+        return False
+    return last[-1].content in {turn.content, Workspace(root, load(root)).redact(turn).content}
 
 
 def _from_event(agent: Agent, data: Mapping[str, Any], event: Event) -> list[Turn]:

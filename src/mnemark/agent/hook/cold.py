@@ -17,6 +17,7 @@ from mnemark.agent.hook.event import Execution, HookCall, execution, is_question
 from mnemark.agent.hook.project import folder_of, forget_note, project_of, scope_for
 from mnemark.errors import NotFoundError
 from mnemark.files import layout, links, platform
+from mnemark.files.private import private
 from mnemark.files.projects import PERSON, Project
 from mnemark.files.sessions import SessionLog
 
@@ -90,7 +91,7 @@ def _capture(root: Path, call: HookCall, project: Project) -> str:
 
 def make_up(root: Path) -> None:
     """Record what earlier hooks could not, where there is anything."""
-    folders = filter(Path.is_dir, (root / layout.PRIVATE, platform.state_folder()))
+    folders = filter(Path.is_dir, (private(root), platform.state_folder()))
     if any("hooks-missed.jsonl" in path.name for folder in folders for path in folder.iterdir()):
         from mnemark.agent.hook.missed import take_in
 
@@ -108,7 +109,7 @@ def _recall(root: Path, call: HookCall, scope: str) -> str:
     window = path, shown.first_visible_line(root, path)
     try:
         found = quick_search(root, said, k=_HITS, exclude=[window], scopes=frozenset({"", scope}))
-        if (root / layout.PRIVATE / "mounts").is_dir():
+        if (private(root) / "mounts").is_dir():
             from mnemark.retrieval.quick_mounts import with_mounts
 
             found = with_mounts(root, found, said, k=_HITS)

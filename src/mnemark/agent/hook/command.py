@@ -117,10 +117,16 @@ def _named_folder(line: CommandLine) -> Path | None:
 
 
 def _folder_around(data: Mapping[str, Any]) -> Path:
+    """Return the memory around the folder that the agent works in, if its user trusts it."""
+    from mnemark.errors import NotFoundError
+    from mnemark.files import trust
     from mnemark.files.layout import find_root
 
     cwd = data.get("cwd")
-    return find_root(Path(cwd) if isinstance(cwd, str) and Path(cwd).is_dir() else None)
+    root = find_root(Path(cwd) if isinstance(cwd, str) and Path(cwd).is_dir() else None)
+    if not trust.is_trusted(root):
+        raise NotFoundError(f"{root} was not made here: to keep sessions there, run `mnemark trust {root}`")
+    return root
 
 
 def _answer(root: Path, line: CommandLine, data: dict[str, Any]) -> Mapping[str, Any]:

@@ -29,7 +29,7 @@ def log(root: Path | None, message: str) -> None:
 def _path(root: Path | None) -> Path:
     if root is not None and root.is_dir():
         from mnemark.errors import MnemarkError
-        from mnemark.files.layout import private_folder
+        from mnemark.files.private import private_folder
 
         with suppress(MnemarkError):  # read-only, or a link: use the user's log
             return private_folder(root) / NAME

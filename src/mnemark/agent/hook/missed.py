@@ -20,8 +20,9 @@ from mnemark.agent.hook import agents
 from mnemark.agent.hook.capture import LOCK, PATIENCE, PlainRecord, take_transcript
 from mnemark.agent.hook.project import folder_of, project_of
 from mnemark.errors import MnemarkError
-from mnemark.files import jsonl, layout, platform
+from mnemark.files import jsonl, platform
 from mnemark.files.ids import derived_id
+from mnemark.files.private import private
 from mnemark.types import Turn
 
 NAME: Final = "hooks-missed.jsonl"
@@ -47,7 +48,7 @@ def places(root: Path) -> tuple[Path, Path]:
     Only notes of the first name transcripts to read: a folder that was cloned could name any of the user's.
     """
     key = derived_id(str(root.resolve()).encode("utf-8", "surrogateescape"))
-    return platform.state_folder() / f"{key}-{NAME}", root / layout.PRIVATE / NAME
+    return platform.state_folder() / f"{key}-{NAME}", private(root) / NAME
 
 
 def note(root: Path, event: str, agent: str, data: Mapping[str, Any], error: BaseException) -> None:
@@ -79,7 +80,7 @@ def note(root: Path, event: str, agent: str, data: Mapping[str, Any], error: Bas
 
 def take_in(root: Path) -> None:
     """Record what was noted; what still cannot be recorded stays noted."""
-    with platform.locked(root / layout.PRIVATE / LOCK, os.O_RDWR | os.O_CREAT, timeout=PATIENCE):
+    with platform.locked(private(root) / LOCK, os.O_RDWR | os.O_CREAT, timeout=PATIENCE):
         outside, inside = places(root)
         for place in (outside, inside):
             taken = place.with_name(place.name + _TAKEN)  # of a killed hook, too

@@ -63,6 +63,10 @@ class _Recording:
     def __init__(self, opened: WarmWorkspace, identifier: str, project: Project) -> None:
         self._opened = opened
         self._identifier = identifier
+        self.belongs_to(project)
+
+    def belongs_to(self, project: Project) -> None:
+        """Note whose memory the session is."""
         self._project = project
         self.session = self._in(project.scope)
 

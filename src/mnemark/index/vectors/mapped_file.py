@@ -134,7 +134,7 @@ class VectorFile(VectorStore):
         old = self.path.with_name(f"{self.path.name}.new")
         for path in (old, *self.path.parent.glob(f"{self.path.stem}.*.vec.new")):
             with suppress(FileNotFoundError):
-                if path.stat().st_mtime < time.time() - _ABANDONED:
+                if abs(time.time() - path.stat().st_mtime) > _ABANDONED:
                     path.unlink()
 
     def _refresh(self) -> None:

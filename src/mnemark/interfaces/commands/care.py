@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mnemark.errors import ReadOnlyError
+from mnemark.errors import IncompleteError, ReadOnlyError
 from mnemark.interfaces import options, output, render, workspace
 
 
@@ -25,13 +25,15 @@ def init(
 
     Creates MEMORY.md and mnemark.toml; existing files are not changed.
     """
-    from mnemark.files import layout, links, old_layouts
+    from mnemark.files import links, new_workspace, old_layouts, trust
+    from mnemark.interfaces.trusting import check_trust, what_trust_allows
 
     root = folder.expanduser().absolute()
     links.check(root)
     old = old_layouts.detect(root)
+    is_new = not what_trust_allows(root)
     try:
-        made = layout.init(root)
+        made = new_workspace.init(root)
     except OSError as error:
         raise ReadOnlyError(
             f"cannot create a workspace in {root}: {error.strerror}; choose another folder"
@@ -41,6 +43,10 @@ def init(
     else:
         names = f"created {', '.join(made)}" if made else "already a workspace; nothing was changed"
         output.out(f"{output.safe(str(root))}: {names}")
+    if is_new:
+        trust.trust_new(root)
+    else:
+        check_trust(root)
     if made:
         workspace.tell_of_outer(root)
     if old is not None and not old.opens_as_is:
@@ -48,7 +54,10 @@ def init(
 
 
 def sync(*, workspace_: options.Workspace = None, json: options.Json = False) -> None:
-    """Update the search index after files have changed."""
+    """Update the search index after files have changed, and finish what was left unfinished.
+
+    Exits with 8 while something is not finished, such as an erase that waits for a file.
+    """
     root = workspace.locate(workspace_, any_folder=True)
     if workspace_ is None and not json and workspace.is_empty(root):  # likely the wrong folder
         output.say(workspace.nothing_in(root))
@@ -56,14 +65,18 @@ def sync(*, workspace_: options.Workspace = None, json: options.Json = False) ->
     with workspace.opened(root) as memory:
         report, problem = workspace.synced(memory)
         memory.searcher.mounts.sync()
+        unfinished = memory.to_finish()
+    notes = [*([problem] if problem else []), *unfinished]
     if json:
         import msgspec
 
-        output.out_json(msgspec.structs.asdict(report) | {"degraded": [problem] if problem else []})
+        output.out_json(msgspec.structs.asdict(report) | {"degraded": notes})
     else:
         render.report(report)
-    if problem:
-        output.say(f"Note: {output.safe(problem)}")
+    for note in notes:
+        output.say(f"Note: {output.safe(note)}")
+    if unfinished:
+        raise typer.Exit(IncompleteError.exit_code)
 
 
 def status(*, workspace_: options.Workspace = None, json: options.Json = False) -> None:

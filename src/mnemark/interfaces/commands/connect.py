@@ -126,11 +126,17 @@ def _tell_of_projects(root: Path, *, removed: bool) -> None:
 
 
 def _make(root: Path) -> None:
-    if not root.is_dir():
-        from mnemark.files import layout
+    """Make the memory where there is none, and trust it: whoever connects an agent with it chose it."""
+    from mnemark.files import trust
 
-        layout.init(root)
+    if not root.is_dir():
+        from mnemark.files.new_workspace import init
+
+        init(root)
         say(f"Created {safe(str(root))}.")
+    if not trust.is_trusted(root):
+        trust.trust(root)
+        say(f"{safe(str(root))} is trusted on this machine from now on.")
 
 
 def _apply(changes: "list[Change]", root: Path, *, remove: bool) -> None:

@@ -35,10 +35,12 @@ def demo(
     Creates and indexes the workspace, asks it questions, and suggests commands to try next.
     """
     from mnemark import demo as sample
+    from mnemark.files import trust
 
     target = Path(tempfile.mkdtemp(prefix="mnemark-demo-")) if folder is None else folder
     target = target.expanduser().absolute()
     sample.copy(target)
+    trust.trust_new(target)
     with workspace.opened(target) as memory:
         report, problem = workspace.synced(memory)
         answers = [(query, *_timed_search(memory, query)) for query, _ in sample.QUESTIONS]

@@ -57,6 +57,12 @@ def remember(
     tag: Annotated[
         list[str] | None, typer.Option(metavar="WORD", help="A tag; can be given several times.")
     ] = None,
+    replaces: Annotated[
+        str,
+        typer.Option(
+            metavar="FACT", help="The fact that this one replaces: its ref or id, see `mnemark facts`."
+        ),
+    ] = "",
     scope: options.OneScope = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the result without saving it.")] = False,
     json: options.Json = False,
@@ -64,6 +70,7 @@ def remember(
     """Remember a fact.
 
     A new value for the same subject and predicate replaces the old one; `mnemark facts --history` shows both.
+    Of kinds of which one has many, such as rule, preference or project, each value stands by itself.
     """
     if value is None or not predicate.strip():
         raise UsageError(
@@ -73,20 +80,26 @@ def remember(
     fields: dict[str, Any] = {
         "predicate": predicate, "value": value, "subject": subject, "type": type_, "since": since,
         "origin": origin, "importance": importance, "confidence": confidence, "priority": priority,
-        "source": source, "tags": tuple(tag or ()),
+        "source": source, "tags": tuple(tag or ()), "replaces": replaces,
     }  # fmt: skip
     at = workspace.place(workspace_)
     with workspace.opened(at.root, readonly=dry_run) as memory:
         fields["scope"] = scope or at.scope_of(subject, predicate, value, type_, dry_run=dry_run)
+        known = {one.id: one for one in memory.facts(history=True, scope=str(fields["scope"]))}
         fact = memory.remember_many([fields], dry_run=dry_run)[0]
-        versions = memory.facts(subject=fact.subject, history=True, scope=fact.scope)
-        before = next((one for one in versions if one.id == fact.supersedes), None)
+        late = dict(memory.fact_store.blocked)
+    before = None if fact.id in known else known.get(fact.supersedes)
     done = {"dry_run": dry_run, "fact": row(fact), "replaces": row(before)}
-    output.out_result(done, _outcome(fact, before, dry_run=dry_run), json=json)
+    told = _outcome(fact, before, known=fact.id in known, dry_run=dry_run)
+    output.out_result(done, told, json=json)
+    for path, reason in late.items():
+        output.say(f"note: the journal has it, and the next sync writes it to {path}: {output.safe(reason)}")
 
 
-def _outcome(fact: "Fact", before: "Fact | None", *, dry_run: bool) -> str:
+def _outcome(fact: "Fact", before: "Fact | None", *, known: bool, dry_run: bool) -> str:
     kept_in = f" (in {fact.scope})" if fact.scope else ""
+    if known:
+        return f"{fact} (known already){kept_in}"
     if fact.review:
         reasons = {
             "untrusted": "it comes from a tool or the web",

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mnemark.interfaces import options, output, workspace
+from mnemark.errors import IncompleteError
+from mnemark.interfaces import options, output, queries, workspace
 
 if TYPE_CHECKING:
     from mnemark.memory.forgetting.receipt import Receipt
@@ -19,7 +20,10 @@ def forget(
     workspace_: options.Workspace = None,
     query: Annotated[
         str | None,
-        typer.Option(metavar="WORDS", help="Everything that contains exactly this text, words as a whole."),
+        typer.Option(
+            metavar="WORDS",
+            help='Everything that contains exactly this text, words as a whole; "-" reads it from stdin.',
+        ),
     ] = None,
     session: Annotated[str | None, typer.Option(metavar="ID", help="All turns of this session.")] = None,
     origin: Annotated[
@@ -54,11 +58,14 @@ def forget(
 
     Without --erase it stays in the files but is never found, until `mnemark undo`. With --erase it is deleted
     from the whole folder: you see what was found and confirm first; the receipt lists copies that remain
-    elsewhere, such as git history.
+    elsewhere, such as git history. Exits with 8 while something is not erased yet; every sync goes on with
+    it.
     """
     at = workspace.place(workspace_)
     if scope:
         at.scope(scope)
+    if query == "-":
+        query = queries.read_text(query).strip()
     asked = {"query": query, "session": session, "origin": origin, "since": since, "scope": scope}
     with workspace.opened(at.root, readonly=dry_run) as memory:
         if erase and not dry_run and not yes:
@@ -72,6 +79,8 @@ def forget(
         output.say(
             "--query must match the text exactly, capitals too; find the exact text with `mnemark search`."
         )
+    if receipt.waiting and not dry_run:
+        raise typer.Exit(IncompleteError.exit_code)
 
 
 def _confirmed(shown: "Receipt") -> bool:

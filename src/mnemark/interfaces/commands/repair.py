@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from msgspec.structs import replace
 
-from mnemark.errors import IntegrityError, NewerFormatError, UsageError
+from mnemark.errors import IncompleteError, IntegrityError, NewerFormatError, UsageError
 from mnemark.interfaces import options, output, render, workspace
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def doctor(
     """Check installation, settings and workspace; say what to fix.
 
     Changes nothing without --fix or --fetch, and never changes your notes. Exits with 6 if something is
-    damaged.
+    damaged, else with 8 if something is not finished, such as an erase.
     """
     from mnemark.memory.health.doctor import doctor as examine
 
@@ -69,7 +69,7 @@ def verify(
 ) -> None:
     """Check the index for damage and compare it with the files.
 
-    Nothing is changed. Exits with 6 if something is damaged.
+    Nothing is changed. Exits with 6 if something is damaged, else with 8 if something is not finished.
     """
     from mnemark.memory.health.doctor import verify as examine
 
@@ -119,6 +119,8 @@ def _fetched(root: Path, name: str, *, yes: bool) -> bool:
 
 
 def _show(report: "Report", root: Path, *, json: bool) -> None:
+    from mnemark.memory.health.doctor import UNFINISHED
+
     if json:
         output.out_json({
             "workspace": str(root), "level": report.level, "fixed": report.fixed, "findings": report.findings,
@@ -127,3 +129,5 @@ def _show(report: "Report", root: Path, *, json: bool) -> None:
         render.findings(report.findings)
     if report.level == "error":
         raise typer.Exit(IntegrityError.exit_code)
+    if any(finding.kind == UNFINISHED for finding in report.findings):
+        raise typer.Exit(IncompleteError.exit_code)

@@ -13,7 +13,7 @@ def undo(
         typer.Argument(
             metavar="[ID]",
             help="The id of a change or group of changes (see `mnemark log`), or of what was reviewed. "
-            "Default: your own last change in this memory.",
+            "Default: the last thing done in this memory, by you or by a consolidation.",
         ),
     ] = None,
     *,
@@ -24,13 +24,16 @@ def undo(
 
     That is a fact remembered, a decision in review, something forgotten or pinned, or an automatic edit.
     Undoing a fact removes it from its file and restores the value before it; forgotten text is found again,
-    and what was reviewed waits again.
+    and what was reviewed waits again. Without an id, it first says what it is about to undo.
     """
     at = workspace.place(workspace_)
     with workspace.opened(at.root) as memory:
         from mnemark.memory.undo.undo import undo as undo_change
 
-        done = undo_change(memory, id_, scopes=("", *(at.scopes(None) or ())))
+        done = undo_change(
+            memory, id_, scopes=("", *(at.scopes(None) or ())),
+            announce=lambda text: output.say(f"undoing {output.safe(text)}"),
+        )  # fmt: skip
     if json:
         output.out_json({"undone": done})
         return
@@ -46,9 +49,7 @@ def undo(
         about = ", ".join((*one.paths, *one.waiting)) + f"\n{one.text}" if one.what == "edit" else one.text
         output.out(output.safe(f"{names.get(one.what, 'no longer pinned')}: {about}"))
         for path in one.waiting:
-            output.say(
-                f"note: {output.safe(path)} is being saved by another program; the next sync changes it"
-            )
+            output.say(f"note: {output.safe(path)} could not be changed now; the next sync changes it")
 
 
 def revert(

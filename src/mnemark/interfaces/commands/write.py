@@ -82,7 +82,7 @@ def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
     from mnemark.files.config import load
     from mnemark.files.edit import edit
     from mnemark.files.reading import READ_LIMIT
-    from mnemark.files.scopes import scopes_of
+    from mnemark.files.scopes import one_scope
     from mnemark.files.workspace import Workspace
     from mnemark.text.dates.clock import local_now
     from mnemark.text.markdown.daily_note import added
@@ -95,9 +95,7 @@ def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
         kinds = ", ".join(sorted({kind for kind, _, _ in found}))
         output.say(f"Note: secrets were removed before saving: {kinds}")
     first, *more = words.split("\n")
-    if scope is not None and (scope == "*" or not scopes_of(scope)):
-        raise UsageError(f"--scope must be users/NAME, agents/NAME or projects/NAME, not {scope!r}")
-    path = in_scope(scope or "", f"memory/{now:%Y-%m-%d}.md")
+    path = in_scope(one_scope(scope or ""), f"memory/{now:%Y-%m-%d}.md")
     bullet = [f"- {now:%H:%M} {first}", *(f"  {line}" for line in more)]
 
     def change(content: bytes) -> bytes:

@@ -17,7 +17,7 @@ from starlette.routing import Route
 from mnemark._version import __version__
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.files.disk_errors import shortage
-from mnemark.interfaces.http.bodies import Call, Ticket, ToolCall
+from mnemark.interfaces.http.bodies import Call, Ticket, ToolCall, Waiting
 from mnemark.interfaces.http.calls import CALLS, openapi, run, status_of
 from mnemark.interfaces.http.guard import SESSION, Activity
 from mnemark.interfaces.http.lanes import Lanes
@@ -25,7 +25,7 @@ from mnemark.interfaces.http.pool import Workspaces
 from mnemark.interfaces.http.query import ClientQuery, answer
 from mnemark.interfaces.mcp import sdk
 from mnemark.interfaces.tools import BY_NAME
-from mnemark.interfaces.web.door import Door
+from mnemark.interfaces.web.door import UI, Door
 from mnemark.memory.memory import Memory
 from mnemark.types import KINDS, ORIGINS
 
@@ -64,6 +64,7 @@ class Api:
                 for call in CALLS
             ),
             Route("/v1/ui/ticket", _with_errors(self._ticket), methods=["POST"]),
+            Route("/v1/ui/waiting", _with_errors(self._waiting), methods=["POST"]),
             Route("/mcp", self._mcp if self._sdk else _no_mcp, methods=["POST"]),
             *(self._web.routes() if self._web is not None else [Route("/ui", _no_pages)]),
         ]
@@ -100,7 +101,11 @@ class Api:
         def job() -> str:
             return web.ticket(self.workspaces.root_of(body.workspace))
 
-        return _json({"path": f"/ui/enter?ticket={await self.lanes.run(body.workspace, job)}"})
+        return _json({"path": f"{UI}/enter", "ticket": await self.lanes.run(body.workspace, job)})
+
+    async def _waiting(self, request: Request) -> Response:
+        body = _decoded(msgspec.json.Decoder(Waiting), await request.body())
+        return _json({"waiting": self.door.is_waiting(body.ticket)})
 
     def _close(self) -> None:
         self.lanes.close()

@@ -141,6 +141,7 @@ class Remember(Body):
     tags: list[str] = []
     source: str | None = None
     scope: str = ""
+    replaces: str = ""
 
 
 class Facts(Body):
@@ -268,4 +269,10 @@ class ToolCall(Body):
 
 
 class Ticket(Body):
-    """Ask for the address that lets a browser in once, within a minute."""
+    """Ask for a ticket that lets a browser in once, within a minute, and the path that a form posts it to."""
+
+
+class Waiting(Body):
+    """Ask whether a ticket is valid and nobody has come in with it yet."""
+
+    ticket: str

@@ -140,7 +140,7 @@ def status_of(error: MnemarkError) -> tuple[int, str]:
 
 def openapi() -> dict[str, Any]:
     """Build the OpenAPI 3.1 document."""
-    records = [*(call.body for call in CALLS), bodies.ToolCall, bodies.Ticket]
+    records = [*(call.body for call in CALLS), bodies.ToolCall, bodies.Ticket, bodies.Waiting]
     _, shapes = msgspec.json.schema_components(records, ref_template="#/components/schemas/{name}")
     paths: dict[str, Any] = {
         f"/v1/{call.name}": {"post": _post(call.name, call.summary, call.body.__name__)} for call in CALLS
@@ -148,7 +148,8 @@ def openapi() -> dict[str, Any]:
     for tool in TOOLS:
         made = _post(f"tools/{tool.name}", tool.description, "ToolCall")
         paths[f"/v1/tools/{tool.name}"] = {"post": made | {"x-arguments": tool.listed()["inputSchema"]}}
-    paths["/v1/ui/ticket"] = {"post": _post("ui/ticket", bodies.Ticket.__doc__ or "", "Ticket")}
+    for name, body in (("ui/ticket", bodies.Ticket), ("ui/waiting", bodies.Waiting)):
+        paths[f"/v1/{name}"] = {"post": _post(name, body.__doc__ or "", body.__name__)}
     hook = _post("hook", "Handle an event of an agent; the answer is for the agent.", "")
     event = {"name": "event", "in": "path", "required": True, "schema": {"type": "string"}}
     paths["/hook/{event}"] = {"post": hook | {"parameters": [event]}}

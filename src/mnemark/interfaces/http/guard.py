@@ -11,13 +11,13 @@ import hmac
 import html
 import re
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
-from mnemark.interfaces.web.door import Door, cookie_name
+from mnemark.interfaces.web.door import UI, Door
 from mnemark.interfaces.web.words import Words, language_of
 from mnemark.text.lazy_pattern import lazy_pattern
 
@@ -36,7 +36,7 @@ _FORM: Final = lazy_pattern(
 SESSION: Final = "mnemark.session"
 """Key of the browser's session in the scope of a request."""
 
-DoorName = Literal["token", "cookie", "open"]
+DoorName = Literal["token", "cookie", "ticket", "open"]
 
 
 class DoorRule(NamedTuple):
@@ -48,14 +48,16 @@ class DoorRule(NamedTuple):
     """Whether requests keep the daemon from its idle end: a page that looks by itself does not."""
 
 
-DOORS: Final = (
-    DoorRule("/ui/enter", "open"),
-    DoorRule("/ui/static", "open", active=False),
-    DoorRule("/ui/newer", "cookie", active=False),
-    DoorRule("/ui", "cookie"),
-    DoorRule("", "token"),
-)
-"""The first that fits decides."""
+def doors(home: str) -> tuple[DoorRule, ...]:
+    """Return the rules of a daemon whose pages are below `home`; the first that fits a path decides."""
+    return (
+        DoorRule(f"{UI}/enter", "ticket"),
+        DoorRule(f"{UI}/static", "open", active=False),
+        DoorRule(f"{home}/newer", "cookie", active=False),
+        DoorRule(UI, "cookie"),
+        DoorRule("", "token"),
+    )
+
 
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -125,6 +127,7 @@ class Guard:
     ) -> None:
         self._app = app
         self._door = door or Door()
+        self._rules = doors(self._door.home)
         self._token = token.encode()
         self._hosts = hosts
         self._origins = frozenset(f"http://{host}" for host in hosts)
@@ -137,7 +140,7 @@ class Guard:
             await self._app(scope, receive, send)
         if scope["type"] != "http":
             return
-        rule = door_of(scope["path"])
+        rule = rule_of(scope["path"], self._rules)
         if rule.door != "token":
             send = _with_headers(send)
         body: bytes | Refusal = self._refusal(scope, rule.door) or b""
@@ -156,7 +159,9 @@ class Guard:
         host = headers.get("host", [])
         if len(host) != 1 or host[0].lower() not in self._hosts:
             return Refusal(403, "host", "the Host header does not match this server")
-        if any(origin.lower() not in self._origins for origin in headers.get("origin", [])):
+        from_file = door == "ticket" and _is_of_file(headers)
+        origins = {origin.lower() for origin in headers.get("origin", [])}
+        if not origins <= self._origins and not from_file:
             return Refusal(403, "origin", "requests from pages of other servers are refused")
         if not _PLAIN_PATH.fullmatch(scope.get("raw_path") or scope["path"].encode()):
             return Refusal(400, "path", "this path does not exist; /openapi.json lists all paths")
@@ -173,12 +178,11 @@ class Guard:
         return None
 
     def _at_pages(self, scope: Scope, headers: Headers, door: DoorName) -> Refusal | None:
-        refused = _from_elsewhere(scope["method"], headers)
-        if refused is not None or door == "open":
+        refused = _from_elsewhere(scope["method"], headers, door)
+        if refused is not None or door != "cookie":
             return refused
-        name = cookie_name(headers["host"][0])
         cookies = (part.partition("=") for line in headers.get("cookie", []) for part in line.split(";"))
-        values = [value.strip() for key, _, value in cookies if key.strip() == name]
+        values = [value.strip() for key, _, value in cookies if key.strip() == self._door.cookie]
         found = self._door.session(values[0]) if len(values) == 1 else None
         if found is None:
             return Refusal(401, "session", "This page is closed. Open it with the command `mnemark web`.")
@@ -217,25 +221,37 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
     return next_message
 
 
-def _from_elsewhere(method: str, headers: Headers) -> Refusal | None:
+def _is_of_file(headers: Headers) -> bool:
+    """Whether the whole window goes on from a page that has no site, as the file of `mnemark web` does.
+
+    Pages of others can look like one. What keeps them out is the ticket.
+    """
+    expected = {"origin": "null", "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate",
+                "sec-fetch-dest": "document"}  # fmt: skip
+    return all(headers.get(name, [value]) == [value] for name, value in expected.items())
+
+
+def _from_elsewhere(method: str, headers: Headers, door: DoorName) -> Refusal | None:
     """Refuse what no page of ours sends: other methods, requests of other sites, forms of other pages."""
     if method not in {"GET", "HEAD", "POST"}:
         return Refusal(405, "method", "pages are read with GET and answered with POST")
     sent = method == "POST"
+    if sent and not _is_type(headers, _FORM):
+        return Refusal(415, "type", "send the form of a page")
+    if sent and door == "ticket" and _is_of_file(headers):
+        return None
     sites = {site.lower() for site in headers.get("sec-fetch-site", [])}
     if not sites <= ({"same-origin"} if sent else {"same-origin", "none"}):
         return Refusal(403, "origin", "this page can only be opened from itself, or with `mnemark web`")
     own = {f"http://{one.lower()}" for one in headers["host"]}
     if sent and {one.lower() for one in headers.get("origin", [])} != own:
         return Refusal(403, "origin", "forms are only taken from these pages")
-    if sent and not _is_type(headers, _FORM):
-        return Refusal(415, "type", "send the form of a page")
     return None
 
 
-def door_of(path: str) -> DoorRule:
+def rule_of(path: str, rules: Iterable[DoorRule]) -> DoorRule:
     """Return the rule for a path."""
-    return next(rule for rule in DOORS if path == rule.path or path.startswith(f"{rule.path}/"))
+    return next(rule for rule in rules if path == rule.path or path.startswith(f"{rule.path}/"))
 
 
 def _is_type(headers: Headers, pattern: re.Pattern[str]) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
-from mnemark.files import layout, links, user_config
+from mnemark.files import layout, links, trust, user_config
 from mnemark.files.layout import CONFIG
 from mnemark.files.platform import Identity, identity
 from mnemark.files.watching import watch
@@ -31,16 +31,17 @@ _LOGS_REST: Final = 2.0
 """Pause in seconds where only logs changed: searches find what was appended before a sync, too."""
 
 _log = logging.getLogger("mnemark.serve")
-Stamp = tuple[int, int, Identity | None, Identity | None]
+Stamp = tuple[int, int, Identity | None, Identity | None, Identity | None]
 
 
 class PooledWorkspace:
     """An open workspace: its memory, its cached sessions, and the thread that watches its files."""
 
-    def __init__(self, root: Path, *, watching: bool) -> None:
+    def __init__(self, root: Path, *, watching: bool, allowed: tuple[Path, ...] = ()) -> None:
         self.root = root
         self.stamp = _stamp(root)
         self.memory = Memory.open(root)
+        self.memory.confined_to = allowed
         self.users = 0
         self.used = time.monotonic()
         self._sessions: OrderedDict[tuple[str | None, ...], Session] = OrderedDict()
@@ -179,7 +180,7 @@ class Workspaces:
             return self._open_new(root)
 
     def _open_new(self, root: Path) -> PooledWorkspace:
-        opened = PooledWorkspace(root, watching=self._watching)
+        opened = PooledWorkspace(root, watching=self._watching, allowed=self._allowed)
         opened.users = 1
         with self._guard:
             if not self._closed:
@@ -224,6 +225,7 @@ class Workspaces:
 
 
 def _stamp(root: Path) -> Stamp:
-    """Return the identity of a folder, of its configuration file, and of the user's own."""
+    """Return the identity of a folder, of its configuration file, of the user's own, and of its trust."""
     state = root.stat()
-    return state.st_dev, state.st_ino, identity(root / CONFIG), identity(user_config.path())
+    settings = identity(root / CONFIG), identity(user_config.path()), identity(trust.entry_of(root))
+    return state.st_dev, state.st_ino, *settings

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 
 from mnemark.errors import DegradedError, NotFoundError, UsageError
-from mnemark.files.layout import PRIVATE
+from mnemark.files.private import private
 from mnemark.interfaces import output, shortcut
 from mnemark.interfaces.http.pool import Workspaces
 from mnemark.interfaces.queries import QUERIES, read_text
@@ -44,7 +44,7 @@ def answer(workspaces: Workspaces, query: ClientQuery) -> dict[str, list[tuple[b
     with output.printing_to(data, messages):
         given = None if query.workspace is None else Path(query.workspace)
         at = place(given, any_folder=True, current=Path(query.folder))
-        if not (at.root / PRIVATE).is_dir():
+        if not private(at.root).is_dir():
             raise NotFoundError(f"{at.root} has no index yet")
         text = line.text if line.command == "read" else read_text(line.text)
         with workspaces.lease(str(at.root.resolve())) as opened:

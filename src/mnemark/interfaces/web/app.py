@@ -19,7 +19,7 @@ from mnemark.hashes import blake2b
 from mnemark.interfaces.web import known
 from mnemark.interfaces.web.at import At, Go, Shown
 from mnemark.interfaces.web.background import Background
-from mnemark.interfaces.web.door import SESSION_SECONDS, Door, Session, cookie_name
+from mnemark.interfaces.web.door import SESSION_SECONDS, UI, Door, Session
 from mnemark.interfaces.web.pages import ACTIONS, PAGES
 from mnemark.interfaces.web.render import environment, page
 from mnemark.interfaces.web.words import LANGUAGES, Words, language_of
@@ -27,7 +27,7 @@ from mnemark.memory.memory import Memory
 
 _STATIC: Final = {"style.css": "text/css", "script.js": "text/javascript", "icon.svg": "image/svg+xml"}
 _MOST_FIELDS: Final = 5_000
-_USED: Final = "This address works once and for a minute. Run `mnemark web` for a new one."
+_USED: Final = "This ticket is not valid: each works once and for a minute. Run `mnemark web` for a new one."
 _log = logging.getLogger("mnemark.serve")
 Fields = Mapping[str, list[str]]
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -81,22 +81,27 @@ class Web:
         self._imports.close()
 
     def routes(self) -> list[Route]:
-        """Return the routes below `/ui`."""
+        """Return the routes of the pages, and of what lets a browser in."""
+        home = self.door.home
         return [
-            Route("/ui", self._safe(self._workspaces), methods=["GET"]),
-            Route("/ui/enter", self._enter, methods=["GET"]),
-            Route("/ui/static/{name}", self._static, methods=["GET"]),
-            Route("/ui/newer/{id}", self._safe(self._newer), methods=["GET"]),
-            Route("/ui/language", self._safe(self._language), methods=["POST"]),
-            Route("/ui/w/{id}", self._safe(self._page), methods=["GET"]),
-            Route("/ui/w/{id}/{page}", self._safe(self._page), methods=["GET"]),
-            Route("/ui/w/{id}/{page}", self._safe(self._action), methods=["POST"]),
+            Route(f"{UI}/enter", self._entrance, methods=["GET"]),
+            Route(f"{UI}/enter", self._enter, methods=["POST"]),
+            Route(f"{UI}/static/{{name}}", self._static, methods=["GET"]),
+            Route(home, self._safe(self._workspaces), methods=["GET"]),
+            Route(f"{home}/newer/{{id}}", self._safe(self._newer), methods=["GET"]),
+            Route(f"{home}/language", self._safe(self._language), methods=["POST"]),
+            Route(f"{home}/w/{{id}}", self._safe(self._page), methods=["GET"]),
+            Route(f"{home}/w/{{id}}/{{page}}", self._safe(self._page), methods=["GET"]),
+            Route(f"{home}/w/{{id}}/{{page}}", self._safe(self._action), methods=["POST"]),
         ]
 
     def ticket(self, root: Path) -> str:
         """Return a ticket that leads to a workspace, which is known from now on."""
         known.add(root)
-        return self.door.ticket(f"/ui/w/{self._id(root)}")
+        return self.door.ticket(self._base(self._id(root)))
+
+    def _base(self, identifier: str) -> str:
+        return f"{self.door.home}/w/{identifier}"
 
     def _id(self, root: Path) -> str:
         """Return the name of a workspace in addresses: it tells nothing of its path."""
@@ -112,15 +117,22 @@ class Web:
                 return root
         raise NotFoundError("this workspace is not open here; open it with the command `mnemark web`")
 
+    async def _entrance(self, request: Request, text: str = "", status: int = 200) -> Response:
+        """Ask for a ticket."""
+        words = _accepted(request)
+        told = words.told(text)
+        return _html(_rendered("enter.html", words, text=told.text, lang=told.lang), status)
+
     async def _enter(self, request: Request) -> Response:
-        found = self.door.enter(request.query_params.get("ticket", ""))
+        form = await request.body()
+        found = self.door.enter(parse_qs(form.decode("latin-1")).get("ticket", [""])[-1])
         if found is None:
-            words = Words(language_of("", request.headers.get("accept-language", "")))
-            return self._alone(words, _USED, 401)
+            return await self._entrance(request, _USED, 401)
         cookie, target = found
-        answer = RedirectResponse(target, 303)
+        # No redirect: what follows a form of another site is without the cookie, which is strict.
+        answer = _html(_rendered("entered.html", _accepted(request), target=target))
         answer.set_cookie(
-            cookie_name(request.headers["host"]), cookie, max_age=int(SESSION_SECONDS), path="/ui",
+            self.door.cookie, cookie, max_age=int(SESSION_SECONDS), path=self.door.home,
             httponly=True, samesite="strict",
         )  # fmt: skip
         return answer
@@ -138,16 +150,16 @@ class Web:
         wanted = form.get("language", [""])[-1]
         session.language = wanted if wanted in LANGUAGES else ""
         back = form.get("back", [""])[-1]
-        return RedirectResponse(back if back.startswith("/ui/w/") and "\n" not in back else "/ui", 303)
+        own = back.startswith(self._base("")) and "\n" not in back
+        return RedirectResponse(back if own else self.door.home, 303)
 
     async def _workspaces(self, request: Request) -> Response:
         session, words = self._session(request), self._words(request)
         rows = await self._work("", lambda: known.rows(self._roots(), self._id))
-        text = environment().get_template("workspaces.html").render(
-            {"_": words, "count": words.count, "size": words.size, "rows": rows, "session": session,
-             "number": words.number}
-        )  # fmt: skip
-        return _html(text)
+        return _html(_rendered(
+            "workspaces.html", words, count=words.count, size=words.size, rows=rows, session=session,
+            number=words.number, home=self.door.home,
+        ))  # fmt: skip
 
     async def _newer(self, request: Request) -> Response:
         """Answer whether anything is newer than what a timeline shows."""
@@ -196,7 +208,7 @@ class Web:
 
         def job() -> Response:
             with self._lease(str(root)) as memory:
-                base = f"/ui/w/{self._id(root)}"
+                base = self._base(self._id(root))
                 at = At(memory, base, session, words, query=query, form=form or {}, page=page,
                         checks=self._checks, imports=self._imports, confined=self._confined)  # fmt: skip
                 made = view(at)
@@ -217,26 +229,22 @@ class Web:
         chosen = self._session(request).language
         return Words(language_of(chosen, request.headers.get("accept-language", "")))
 
-    def _alone(self, words: Words, text: str, status: int, base: str = "/ui") -> Response:
+    def _alone(self, words: Words, text: str, status: int, base: str) -> Response:
         told = words.told(text)
-        made = (
-            environment()
-            .get_template("alone.html")
-            .render({"_": words, "text": told.text, "lang": told.lang, "base": base})
-        )
-        return _html(made, status)
+        return _html(_rendered("alone.html", words, text=told.text, lang=told.lang, base=base), status)
 
     def _safe(self, endpoint: Endpoint) -> Endpoint:
         """Wrap an endpoint: errors become pages with the words of the command line."""
 
         async def answer(request: Request) -> Response:
-            base = f"/ui/w/{request.path_params['id']}" if "id" in request.path_params else "/ui"
+            here = request.path_params.get("id")
+            base = self.door.home if here is None else self._base(here)
             try:
                 return await endpoint(request)
             except MnemarkError as error:
                 return self._alone(self._words(request), str(error), self._status_of(error)[0], base)
             except Exception as bug:  # noqa: BLE001 - an interface: reported and logged
-                _log.exception("unexpected in %s", request.url.path)
+                _log.exception("unexpected in %s", request.url.path.removeprefix(self.door.home))
                 text = f"unexpected {type(bug).__name__}; see the daemon's log"
                 return self._alone(self._words(request), text, 500, base)
 
@@ -254,6 +262,15 @@ async def _form(request: Request) -> Fields:
         return parse_qs(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
     except ValueError as error:
         raise UsageError("this is not the form of a page") from error
+
+
+def _accepted(request: Request) -> Words:
+    """Return the words of the browser's own language."""
+    return Words(language_of("", request.headers.get("accept-language", "")))
+
+
+def _rendered(template: str, words: Words, **values: Any) -> str:
+    return environment().get_template(template).render({"_": words, **values})
 
 
 def _html(text: str, status: int = 200) -> Response:

@@ -75,6 +75,11 @@ class At:
         """The folder of the workspace."""
         return self.memory.root
 
+    @property
+    def home(self) -> str:
+        """The address of the list of workspaces."""
+        return self.base.rpartition("/w/")[0]
+
     def asked(self, name: str) -> str:
         """Return a parameter of the address; empty where it is missing."""
         return self._query.get(name, [""])[-1].strip()

@@ -1,10 +1,13 @@
-"""Let a browser in: a ticket that works once, then a cookie for `/ui` alone.
+"""Let a browser in: a ticket that works once, then a cookie for the pages alone.
 
-A page navigation cannot send the daemon's token, and the token must not stand in an address. So whoever has
-the token asks for a ticket, and opens `/ui/enter?ticket=…` within a minute; that sets the cookie. Tickets and
-sessions are in memory: they end with the daemon.
+A page navigation cannot send the daemon's token, and no secret may stand in an address: other users of the
+machine read the command line that starts a browser, and histories keep addresses. So whoever has the token
+asks for a ticket, and a form posts it to `/ui/enter` within a minute; that sets the cookie. Browsers send
+cookies to every port of a host. So the cookie is for a path that nobody can guess (`Door.home`), which no
+server on another port is asked for. Tickets and sessions are in memory: they end with the daemon.
 """
 
+import base64
 import hashlib
 import hmac
 import secrets
@@ -14,6 +17,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, Final
 
+UI: Final = "/ui"
+"""Path that all of the pages, and what lets a browser in, are below."""
 TICKET_SECONDS: Final = 60.0
 SESSION_SECONDS: Final = 12 * 3600.0
 _MOST: Final = 32
@@ -64,19 +69,29 @@ class Door:
         self._lock = threading.Lock()
         self._tickets: OrderedDict[bytes, tuple[float, str]] = OrderedDict()
         self._sessions: OrderedDict[bytes, Session] = OrderedDict()
+        self.home = f"{UI}/{secrets.token_hex(16)}"
+        """Path that the pages are below, and the cookie is for."""
+        self.cookie = f"mnemark-{secrets.token_hex(8)}"
+        """Name of the cookie: a server on another port cannot set one of the same name."""
 
     def ticket(self, target: str) -> str:
-        """Return a new ticket that leads to `target`, a path below `/ui`."""
-        made = secrets.token_urlsafe(32)
+        """Return a new ticket that leads to `target`, a path below `home`; a person can type it."""
+        made = base64.b32encode(secrets.token_bytes(10)).decode().lower()
         with self._lock:
             self._tickets[_hash(made)] = self._clock() + TICKET_SECONDS, target
             _trim(self._tickets)
-        return made
+        return "-".join(made[at : at + 4] for at in range(0, len(made), 4))
+
+    def is_waiting(self, ticket: str) -> bool:
+        """Whether a ticket is valid and nobody has come in with it."""
+        with self._lock:
+            until, _ = self._tickets.get(_hash(_typed(ticket)), (0.0, ""))
+            return self._clock() <= until
 
     def enter(self, ticket: str) -> tuple[str, str] | None:
         """Take a ticket; return the cookie's value and where to go, or None for one that is not valid."""
         with self._lock:
-            until, target = self._tickets.pop(_hash(ticket), (0.0, ""))
+            until, target = self._tickets.pop(_hash(_typed(ticket)), (0.0, ""))
             if not target or self._clock() > until:
                 return None
             made = secrets.token_urlsafe(32)
@@ -94,9 +109,9 @@ class Door:
             return found
 
 
-def cookie_name(host: str) -> str:
-    """Return the name of the cookie: browsers send cookies to all ports, so it names its own."""
-    return f"mnemark-ui-{host.rpartition(':')[2]}"
+def _typed(ticket: str) -> str:
+    """Return a ticket as it was made, however a person typed it."""
+    return "".join(filter(str.isalnum, ticket.lower()))
 
 
 def _hash(secret: str) -> bytes:

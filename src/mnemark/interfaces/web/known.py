@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from mnemark.files import platform
-from mnemark.files.layout import PRIVATE
+from mnemark.files.private import private
 
 _NAME: Final = "workspaces.json"
 _MOST: Final = 50
@@ -47,7 +47,7 @@ def rows(roots: Iterable[Path], identify: Callable[[Path], str]) -> list[Row]:
 
 
 def _row(root: Path, identifier: str) -> Row:
-    index = root / PRIVATE / "index.db"
+    index = private(root) / "index.db"
     try:
         state = index.stat()
     except OSError:

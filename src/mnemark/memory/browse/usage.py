@@ -10,6 +10,7 @@ import msgspec
 
 from mnemark.errors import UsageError
 from mnemark.files import layout
+from mnemark.files.private import private
 from mnemark.memory.open_workspace import OpenWorkspace
 
 _MOST_DAYS = 3_700
@@ -92,8 +93,8 @@ def disk(ws: OpenWorkspace) -> list[Part]:
         Part(name=name or "*.md", files=count, bytes=size) for name, count, size in sizes if name != _JOURNAL
     ]
     parts.append(_folder(ws.root / _JOURNAL, _JOURNAL, derived=False))
-    private = ws.root / layout.PRIVATE
-    own = list(os.scandir(private)) if private.is_dir() else []
+    folder = private(ws.root)
+    own = list(os.scandir(folder)) if folder.is_dir() else []
     files = [entry.stat().st_size for entry in own if entry.is_file()]
     parts.append(Part(name=f"{layout.PRIVATE}/", files=len(files), bytes=sum(files), derived=True))
     parts += [

@@ -105,7 +105,7 @@ def consolidate(
         return Report(group="", time=now, dry_run=dry_run, edits=(), skipped=reason)
     reads = only is None or any(map(_is_learning, only))
     learned = _learned(ws, now, llm, notes, dry_run=dry_run, reads=reads)
-    start = begin(now, _last_run(edits)) if first is None else first.astimezone(now.tzinfo).date()
+    start = begin(now, _last_run(edits, now)) if first is None else first.astimezone(now.tzinfo).date()
     scopes = scopes_in(entry.path for entry in scan(ws.root, ignore=ws.config.ignore).entries)
     for scope in scopes if reads else ():
         facts, remarks = learn_notes(ws, scope, start, now, llm=llm, dry_run=dry_run)
@@ -232,18 +232,20 @@ def _with_facts(path: str, facts: Sequence[Fact], zone: tzinfo, text: str) -> st
 
 
 def _recent_machine(edits: EditJournal, now: datetime) -> str:
-    runs = [run for run in edits.runs if run.time is not None and now - run.time < _PAUSE]
+    runs = [run for run in edits.runs if run.time is not None and abs(now - run.time) < _PAUSE]
     if not runs or any(run.machine == edits.journal.file for run in runs):
         return ""
     return runs[-1].machine.removesuffix(".jsonl")
 
 
-def _last_run(edits: EditJournal) -> datetime | None:
-    return max((run.time for run in edits.runs if run.time is not None), default=None)
+def _last_run(edits: EditJournal, now: datetime) -> datetime | None:
+    """Return the time of the last run; one in the future, of a wrong clock, is none."""
+    limit = now + timedelta(days=1)
+    return max((run.time for run in edits.runs if run.time is not None and run.time <= limit), default=None)
 
 
 def _has_clock_gap(edits: EditJournal, now: datetime) -> bool:
-    last = _last_run(edits)
+    last = _last_run(edits, now)
     return last is not None and now - last > _CLOCK_GAP
 
 

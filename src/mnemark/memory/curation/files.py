@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from mnemark.errors import UsageError
 from mnemark.facts import states
 from mnemark.facts.visible import Visible
-from mnemark.files import layout, listing
+from mnemark.files import layout, listing, trust
 from mnemark.files.workspace import Workspace
 from mnemark.retrieval.past_facts import CORE_ROLES, IsPast
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -119,6 +119,8 @@ def read_context(
             of curated memory the last ones, of notes the first ones; a line gives the count.
         is_past: whether a line of a scope is the entry of a past fact; such entries of generated parts are
             left out. By default the facts are looked up.
+
+    Of a folder that nobody trusts there is none: it is only found and quoted.
     """
     root = visible.root
     limit = BUDGET if budget is None else budget
@@ -126,6 +128,8 @@ def read_context(
         raise UsageError(f"the budget must be at least 1 token, not {limit}")
     if scope:
         layout.check_name(scope)
+    if not trust.is_trusted(root):
+        return ""
     curated, notes = [], []
     past = is_past or _past_in(visible)
     for folder in ("", f"{scope}/") if scope else ("",):

@@ -14,7 +14,7 @@ import msgspec
 
 from mnemark.facts.plain_workspace import PlainWorkspace
 from mnemark.files import compiled_cache as kept
-from mnemark.files import layout, listing
+from mnemark.files import layout, listing, trust
 from mnemark.hashes import blake2b
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.curation.personas import chosen
@@ -137,7 +137,9 @@ def section(ws: PlainWorkspace, name: str, found: Sequence[Source], budget: int)
 
 
 def sources(ws: PlainWorkspace, name: str, *, scope: str = "", persona: str | None = None) -> list[Source]:
-    """Return the files of a section, the root's before the scope's."""
+    """Return the files of a section, the root's before the scope's; none of a folder that nobody trusts."""
+    if not trust.is_trusted(ws.root):
+        return []
     if name == "persona":
         pairs = []
         for one in chosen(ws, persona, scope=scope):

@@ -23,9 +23,11 @@ from mnemark.facts.pending import catch_up
 from mnemark.facts.store import FactStore
 from mnemark.files import edit as editing
 from mnemark.files import layout, observations, platform
+from mnemark.files.disk_errors import shortage
 from mnemark.files.journal import Change
 from mnemark.files.locks import LOCK_SECONDS, sync_lock, workspace_lock
 from mnemark.files.needles import BytePatterns
+from mnemark.files.private import private
 from mnemark.files.scan import ignorer
 from mnemark.files.sessions import session_id
 from mnemark.files.tombstones import Run, by_path, run_of, runs_by_path, strings
@@ -52,7 +54,7 @@ def erase(ws: OpenWorkspace, items: list[Item], *, query: str, dry_run: bool, gi
     catch_up(ws.fact_store)
     file_edits.finish(ws)
     note = _append_entry(ws, items, query)
-    return _carry_out(ws, note, items, query, git=git)
+    return _complete(ws, note, items, query, git=git)
 
 
 def _by_line(item: Item) -> Item:
@@ -132,10 +134,19 @@ def _is_whole_log(ws: OpenWorkspace, path: str, lines: set[int]) -> bool:
         return False
 
 
-def _carry_out(
+def _complete(
     ws: OpenWorkspace, note: Change, items: list[Item], query: str, *, git: bool = False
 ) -> Receipt:
-    """Erase the items of a journal entry, or continue to."""
+    """Erase the items of a journal entry, or continue to; what stops it is a wait, as they are hidden now."""
+    try:
+        return _carry_out(ws, note, items, query, git=git)
+    except (MnemarkError, OSError) as error:
+        wait = Wait("", shortage(error) or str(error))
+        erasures.keep(ws.root, note.id, [wait])
+        return Receipt(id=note.id, action="erased", items=forgotten(items), waiting=(wait.text,))
+
+
+def _carry_out(ws: OpenWorkspace, note: Change, items: list[Item], query: str, *, git: bool) -> Receipt:
     targets = _targets(ws, items, query, note.time or ws.now())
     renames = names.keep(ws, note.id, targets)
     still = remaining_copies(ws, items, targets, renames, explain_git=git)
@@ -194,7 +205,7 @@ def _merge_places(places: list[Place]) -> tuple[Place, ...]:
 def _drop_hashes(root: Path, waiting: list[Wait]) -> None:
     """Delete hashes of what models were shown: with a list of words, they can be read."""
     try:
-        for path in (root / layout.HOOKS).glob(f"*{layout.SHOWN}"):
+        for path in (private(root) / layout.HOOKS).glob(f"*{layout.SHOWN}"):
             platform.FS.unlink(path)
     except OSError as error:
         waiting.append(Wait(layout.HOOKS, str(error)))
@@ -221,7 +232,7 @@ def _scrubbed(ws: OpenWorkspace) -> tuple[int, bool]:
     ws.searcher.sync()
     ws.searcher.reader.drop_cache()
     with sync_lock(ws.index.home, timeout=LOCK_SECONDS):
-        for cut_off in (ws.index.home / layout.PRIVATE).glob("index.db.new*"):
+        for cut_off in private(ws.index.home).glob("index.db.new*"):
             platform.FS.unlink(cut_off)
     states.drop(ws.index.home)
     return ws.searcher.embeddings.scrub(ws.index, wait=LOCK_SECONDS)
@@ -276,10 +287,11 @@ def finish(ws: OpenWorkspace, *, at_once: bool = False) -> list[Receipt]:
         try:
             editing.sweep(ws.root)
             items = _items_of(ws, payload)
-            query = query_at(items, payload["at"]) if isinstance(payload.get("at"), Mapping) else ""
-            receipts.append(_carry_out(ws, note, items, query))
         except (MnemarkError, OSError) as error:  # for the next time
             erasures.keep(ws.root, note.id, [Wait("", str(error))])
+            continue
+        query = query_at(items, payload["at"]) if isinstance(payload.get("at"), Mapping) else ""
+        receipts.append(_complete(ws, note, items, query))
     return receipts
 
 
@@ -287,7 +299,7 @@ def _items_of(ws: OpenWorkspace, payload: Mapping[str, Any]) -> list[Item]:
     finder = Selector(ws, Criteria())
     found = []
     for path, ids in by_path(payload.get("turns")):
-        with suppress(OSError):  # deleted, or unreadable: then the sweep waits for it
+        with suppress(OSError, UsageError):  # deleted, a link out, or unreadable: then the sweep waits for it
             found += [item for item in finder.log(path) if item.id in ids]
     facts = frozenset([*strings(payload.get("ids")), *strings(payload.get("passing"))])
     found += finder.facts_of(facts) if facts else []

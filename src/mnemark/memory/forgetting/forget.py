@@ -14,7 +14,7 @@ import msgspec
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.files.journal import Change
 from mnemark.files.locks import workspace_lock
-from mnemark.files.scopes import scopes_of
+from mnemark.files.scopes import one_scope
 from mnemark.memory.forgetting.derived import derived_copies
 from mnemark.memory.forgetting.erase import erase as erased
 from mnemark.memory.forgetting.receipt import Forgotten, Place, Receipt, forgotten
@@ -71,10 +71,10 @@ def forget(
     for name in ("ref", "id", "query", "session", "origin"):
         if given[name] is not None:
             text_given(given[name], name)
-    _check([name for name, value in given.items() if value], query, origin, scope)
+    _check([name for name, value in given.items() if value], query, origin)
     wanted = Criteria(
         ref or "", id or "", query or "", session or "", origin or "", moment(since, "since", ws.now()),
-        None if scope == "*" else scope,
+        None if scope in {None, "*"} else one_scope(scope),
     )  # fmt: skip
     if git and not erase:
         raise UsageError("git can only be used together with erase")
@@ -103,7 +103,7 @@ def _related(ws: OpenWorkspace, wanted: Criteria, gone: Sequence[Item]) -> tuple
     return forgotten(related(ws, wanted, gone), ws.visible) if wanted.query else ()
 
 
-def _check(given: Sequence[str], query: str | None, origin: str | None, scope: str | None) -> None:
+def _check(given: Sequence[str], query: str | None, origin: str | None) -> None:
     exact = next((name for name in given if name in {"ref", "id"}), "")
     if not given:
         raise UsageError("say what to forget: give a ref, an id, query, session, origin or since")
@@ -114,8 +114,6 @@ def _check(given: Sequence[str], query: str | None, origin: str | None, scope: s
         raise UsageError("the query must have at least two characters")
     if origin:
         one_of(origin, ORIGINS, "origin")
-    if scope is not None and scope != "*":
-        scopes_of(scope)
 
 
 def _places(items: Sequence[Item]) -> tuple[Place, ...]:

@@ -7,6 +7,7 @@ afterwards.
 """
 
 import re
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
@@ -21,12 +22,13 @@ from mnemark.facts.parse import parse
 from mnemark.files import attachments, jsonl, layout, listing, platform, reading
 from mnemark.files import edit as editing
 from mnemark.files.locks import LOCK_SECONDS, workspace_lock
-from mnemark.files.needles import BytePatterns
+from mnemark.files.needles import BytePatterns, spellings
+from mnemark.files.private import private, private_folder
 from mnemark.files.scan import ignorer
 from mnemark.memory.forgetting.needles import SearchPatterns
 from mnemark.memory.forgetting.receipt import Place
 from mnemark.memory.forgetting.remaining import named_by
-from mnemark.memory.forgetting.sweep import RENAMING, Sweep, Swept, Targets
+from mnemark.memory.forgetting.sweep import RENAMING, Sweep, Swept, Targets, is_about_erased
 from mnemark.memory.journal.erasures import Wait
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -36,6 +38,7 @@ from mnemark.text.markdown.generated import find
 _DAY: Final = len("2026-02-13")
 _GONE: Final = "erased"
 """Stem that the journal has for a fact file that is gone."""
+_NUMBERED: Final = lazy_pattern(r"-[0-9]{9}\.md$")
 _NEW: Final = lazy_pattern(rf"[^/]*-(?:session|file)(?:-[0-9]+)?\.md|{_GONE}\.md")
 
 
@@ -54,7 +57,25 @@ def plan(ws: OpenWorkspace, targets: Targets) -> dict[str, str]:
         else:
             stems.setdefault(stem, _free(ws.root, path, stems))
             found[path] = f"{folder}/{stems[stem]}.md"
-    return found
+    return found | {path: _number(path) for path in _removed(ws.root, targets)}
+
+
+def _removed(root: Path, targets: Targets) -> Iterator[str]:
+    """Yield the pages that the sweep removes: what the journal calls them says what was in them."""
+    for path in listing.walk(root).files if targets.turn_lines else ():
+        with suppress(OSError):  # the sweep reports it
+            if path.endswith(".md") and is_about_erased(targets, path, platform.content(root / path)):
+                yield path
+
+
+def _number(path: str) -> str:
+    """Return the path that the journal has for a page that is removed; no other page gets its number."""
+    folder, _, file = path.rpartition("/")
+    return f"{folder}/{file[:_DAY]}-{_kind(folder)}-{secrets.randbelow(10**9):09}.md"
+
+
+def _kind(folder: str) -> str:
+    return "session" if folder.endswith(layout.EPISODES) else "file"
 
 
 def _goes(new: str) -> bool:
@@ -80,8 +101,7 @@ def _text(root: Path, path: str) -> str:
 
 def _free(root: Path, path: str, taken: Mapping[str, str]) -> str:
     folder, _, file = path.rpartition("/")
-    kind = "session" if folder.endswith(layout.EPISODES) else "file"
-    names = (f"{file[:_DAY]}-{kind}{'' if number == 1 else f'-{number}'}" for number in count(1))
+    names = (f"{file[:_DAY]}-{_kind(folder)}{'' if number == 1 else f'-{number}'}" for number in count(1))
     used = set(taken.values())
     return next(name for name in names if name not in used and not (root / folder / f"{name}.md").exists())
 
@@ -104,7 +124,7 @@ def drop(ws: OpenWorkspace, identifier: str) -> None:
 
 def _load(root: Path) -> dict[str, dict[str, str]]:
     try:
-        data = platform.content(root / layout.PRIVATE / RENAMING)
+        data = platform.content(private(root) / RENAMING)
         known = msgspec.json.decode(data, type=dict[str, dict[str, str]])
     except (OSError, msgspec.DecodeError):  # lost, or never there
         return {}
@@ -123,15 +143,15 @@ def _is_ours(old: str, new: str) -> bool:
 
 def _store(root: Path, known: Mapping[str, Mapping[str, str]]) -> None:
     if known:
-        jsonl.replace_file(layout.private_folder(root) / RENAMING, msgspec.json.encode(known))
+        jsonl.replace_file(private_folder(root) / RENAMING, msgspec.json.encode(known))
     else:
-        platform.FS.unlink(root / layout.PRIVATE / RENAMING)
+        platform.FS.unlink(private(root) / RENAMING)
 
 
 def report(renames: Mapping[str, str], done: Swept) -> None:
     """Add what is renamed to the places of a receipt."""
     for old, new in renames.items():
-        gone = _goes(new)
+        gone = _goes(new) or _NUMBERED.search(new)
         done.places.append(Place(path=layout.shown(old), what="name" if gone else f"renamed to {new}"))
 
 
@@ -159,7 +179,7 @@ def rename(ws: OpenWorkspace, renames: Mapping[str, str], done: Swept) -> None:
 def _may_go(root: Path, old: str, new: str, done: Swept) -> bool:
     """Whether a file is renamed; a fact file with facts or a person's words in it keeps its name."""
     if not _goes(new):
-        return (root / old).exists() or (root / new).exists()
+        return True  # the journal names also what is there no more
     text = _text(root, old)
     left = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     if left:
@@ -178,7 +198,7 @@ def _rules(renames: Mapping[str, str]) -> list[Rule]:
     for old, new in renames.items():
         before, after = Path(old).stem, Path(new).stem
         facts = _goes(new)
-        for form in dict.fromkeys((before, quote(before))):
+        for form in dict.fromkeys(one for name in spellings(before) for one in (name, quote(name))):
             ahead, behind = (r"(?<=facts/)", r"(?=\.md\b)") if facts else (r"(?<![\w-])", r"(?![\w-])")
             found.append((re.compile(ahead + re.escape(form) + behind), after))
     return found

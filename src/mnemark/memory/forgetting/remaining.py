@@ -8,12 +8,13 @@ from typing import Final
 
 from mnemark.errors import MnemarkError
 from mnemark.facts.model import refs_in
-from mnemark.files import git, layout, listing, platform
+from mnemark.files import attachments, git, layout, listing, platform
 from mnemark.files.episodes import FOLDER as EPISODES
 from mnemark.files.episodes import slug_of
 from mnemark.files.journal import FOLDER, Journal, changes_of
 from mnemark.files.mounts import home_of
 from mnemark.files.names import split_ref
+from mnemark.files.private import private
 from mnemark.index.check import knows_below
 from mnemark.index.store import NAME
 from mnemark.memory.forgetting.needles import weight
@@ -21,6 +22,7 @@ from mnemark.memory.forgetting.select import Item
 from mnemark.memory.forgetting.sweep import Targets
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.words.normalize import in_form
 
 _REWRITE: Final = (
     "mnemark does not change git history. To rewrite it, install git-filter-repo, write the erased words to "
@@ -83,7 +85,7 @@ def _around(ws: OpenWorkspace, targets: Targets) -> Iterator[str]:
 def _mounts(ws: OpenWorkspace, targets: Targets) -> Iterator[str]:
     """Name the mounts whose indexes hold the words: what lies there is another's, and not changed."""
     for name, mounted in ws.searcher.mounts.folders.items():
-        if _holds(home_of(ws.root, name) / layout.PRIVATE / NAME, targets):
+        if _holds(private(home_of(ws.root, name)) / NAME, targets):
             folder = layout.shown(str(mounted.folder))
             yield f"@{name}: files in {folder}; delete it there, and run `mnemark sync`"
 
@@ -169,15 +171,17 @@ def named_by(root: Path, targets: Targets) -> list[str]:
     """Return the relative paths of files whose names hold erased words, however these are written."""
     words = {_plain(text) for text in targets.words.notes.texts} - {""}
     short = _telling(words)
-    slugs = {slug_of(text) for text in targets.words.notes.texts}
+    slugs = {in_form("NFC", slug_of(text)) for text in targets.words.notes.texts}
     found = []
     for path in listing.walk(root).files:
         folder, _, file = path.rpartition("/")
         if path.startswith(f"{layout.PRIVATE}/"):
             continue
-        stem = file.rpartition(".")[0]
+        stem = in_form("NFC", file.rpartition(".")[0])
         of_episode = folder.endswith(EPISODES) and len(name := stem[_DATE:]) > _SHORT
         about = folder.endswith(layout.FACTS) and _plain(stem) in words  # however short: "bob"
+        if folder.endswith((EPISODES, attachments.FOLDER)):  # a word of our own names may be short, too
+            about = any(f"-{word}-" in f"-{_plain(stem)}-" for word in words)
         if (
             about
             or any(word in _plain(stem) for word in short)
@@ -201,7 +205,7 @@ def _telling(words: Iterable[str]) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    return "-".join(_LETTERS.findall(text.casefold()))
+    return "-".join(_LETTERS.findall(in_form("NFC", text.casefold())))
 
 
 def _names(ws: OpenWorkspace, targets: Targets, renames: Mapping[str, str]) -> Iterator[str]:

@@ -20,7 +20,7 @@ from mnemark.files import jsonl, layout, observations, platform
 from mnemark.files.disk_errors import HINT, unread
 from mnemark.files.ids import is_id, time_of
 from mnemark.files.names import split_ref
-from mnemark.files.needles import forms
+from mnemark.files.needles import forms, spellings
 from mnemark.files.reading import read
 from mnemark.files.scan import Entry, Scan, scan
 from mnemark.files.sessions import Placed, SessionLog
@@ -130,6 +130,8 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 _NO_ALPHABET: Final = r"\u2e80-\ud7af\uf900-\ufaff\U00020000-\U000323af"
+_ACCENTS: Final = r"\u0300-\u036f"
+"""Accents that stand apart from their letter, which is another one without them."""
 _LETTERS: Final = lazy_pattern(rf"[^\W\d_{_NO_ALPHABET}]+(?: [^\W\d_{_NO_ALPHABET}]+)*")
 """Words of an alphabet; what has digits or marks may be a key or a number, of which a part counts, too."""
 
@@ -140,10 +142,12 @@ def as_words(query: str) -> re.Pattern[str] | None:
     >>> [bool(as_words("npm").search(text)) for text in ("pnpm", "用npm装", "npm's", "npms")]
     [False, True, True, False]
     """
-    if not _LETTERS.fullmatch(query.strip()):
+    written = spellings(query.strip())
+    if not any(map(_LETTERS.fullmatch, written)):
         return None
     inside = rf"[^\W_{_NO_ALPHABET}]"
-    return re.compile(rf"(?:(?<!{inside})|(?<=\\[bfnrt])){re.escape(query.strip())}(?!{inside})")
+    words = "|".join(map(re.escape, written))
+    return re.compile(rf"(?:(?<!{inside})|(?<=\\[bfnrt]))(?:{words})(?!{inside}|[{_ACCENTS}])")
 
 
 class Criteria(NamedTuple):

@@ -17,8 +17,8 @@ from urllib.parse import unquote
 from mnemark.errors import BusyError, MnemarkError
 from mnemark.facts.journal import versions_in
 from mnemark.facts.parse import parse
+from mnemark.files import attachments, jsonl, layout, listing, observations, platform, reading
 from mnemark.files import edit as editing
-from mnemark.files import jsonl, layout, listing, observations, platform, reading
 from mnemark.files.disk_errors import is_no_file, unread
 from mnemark.files.locks import LOCK_SECONDS, workspace_lock
 from mnemark.files.needles import (
@@ -297,7 +297,8 @@ class Sweep:
 
     def _text(self, path: str, full: Path) -> None:
         data = _read(full)
-        whole = path in self.targets.files if self.step == "items" else self._is_about_erased(path, data)
+        own = self.step == "items"
+        whole = path in self.targets.files if own else is_about_erased(self.targets, path, data)
         if whole:
             if not self.dry_run:
                 done = editing.remove(self.root, path, expected=data, timeout=LOCK_SECONDS)
@@ -320,14 +321,6 @@ class Sweep:
             )
             _raise_if(busy=result.status == "deferred")
         self._report(path, "note", sorted(lines), gone)
-
-    def _is_about_erased(self, path: str, data: bytes) -> bool:
-        place = layout.place(path)
-        if not self.targets.whole_logs or place is None or place.kind != "episode":
-            return False
-        refs = _log_refs(data.decode("utf-8", "replace"), path)
-        cites = any(ref.partition("#")[0] in self.targets.whole_logs for ref in refs)
-        return cites and all(map(self._is_erased, refs))
 
     def _rest(self, path: str, data: bytes) -> bytes:
         lines = self._lines_to_go(path, data)
@@ -372,7 +365,7 @@ class Sweep:
         if place is None or place.role not in _CITING_ROLES or not self.targets.turn_lines:
             return set()
         cited = ((number, _log_refs(line, path)) for number, line in enumerate(lines, 1))
-        return {number for number, refs in cited if refs and all(map(self._is_erased, refs))}
+        return {number for number, refs in cited if refs and _are_erased(self.targets, refs)}
 
     def _name_lists(self, path: str, lines: list[str]) -> set[int]:
         """Return the name lists of an episode that cites an erased turn, where they hold a name from it."""
@@ -386,13 +379,27 @@ class Sweep:
         names = [name.casefold() for name in self.targets.words.names]
         return {number for number, line in lists.items() if any(name in line for name in names)}
 
-    def _is_erased(self, ref: str) -> bool:
-        return ref in self.targets.whole_logs or only_from(ref, self.targets.turn_lines)
-
     def _report(self, path: str, what: str, lines: Collection[int] = (), bytes_: int = 0) -> None:
         self.done.places.append(
             Place(path=layout.shown(path), what=what, lines=tuple(lines), bytes=max(bytes_, 0))
         )
+
+
+def is_about_erased(targets: Targets, path: str, data: bytes) -> bool:
+    """Return whether a page goes: the episode of an erased session, or the page of its attachment."""
+    place = layout.place(path)
+    if place is None or place.role not in {"episode", "attachment"} or not targets.turn_lines:
+        return False
+    text = data.decode("utf-8", "replace")
+    if place.role == "attachment":
+        refs = _log_refs(attachments.fields_in(text).get("source", ""), path)
+        return bool(refs) and _are_erased(targets, refs)
+    refs = _log_refs(text, path)
+    return any(ref.partition("#")[0] in targets.whole_logs for ref in refs) and _are_erased(targets, refs)
+
+
+def _are_erased(targets: Targets, refs: Iterable[str]) -> bool:
+    return all(ref in targets.whole_logs or only_from(ref, targets.turn_lines) for ref in refs)
 
 
 def _read(path: Path) -> bytes:

@@ -22,6 +22,7 @@ from mnemark.files.config import load_reported
 from mnemark.files.disk_errors import unread
 from mnemark.files.edit import sweep
 from mnemark.files.journal import Journal
+from mnemark.files.private import private
 from mnemark.files.reading import read
 from mnemark.files.scan import Scan, scan
 from mnemark.files.sessions import SessionLog
@@ -38,6 +39,8 @@ Level = Literal["ok", "warn", "error"]
 _REBUILD: Final = "run `mnemark doctor --fix`"
 _NAMED_FILES: Final = 3
 _SYNC: Final = "run `mnemark sync`"
+UNFINISHED: Final = "unfinished"
+"""Kind of findings about what every sync tries to finish."""
 _MAX_WAITING: Final = 1_000
 """Maximum number of files named that an erasure waits for."""
 
@@ -89,11 +92,31 @@ def _verified(memory: OpenWorkspace | Path, *, deep: bool = False) -> Iterator[F
         skipped = [one for one in problems(memory) if one.skipped and one.path not in named]
         yield from [] if deep else [_finding(one, "file") for one in skipped if not _is_log(one.path)]
         yield _coverage(memory)
-        yield from (Finding("warn", text, kind="unfinished") for text in memory.unfinished(_MAX_WAITING))
-    marks = " or ".join(layout.MARKS)
+        rest = _unfinished(memory)
+        yield from (Finding("warn", text, _SYNC, kind=UNFINISHED) for text in rest)
+        others = (text for text in memory.unfinished(_MAX_WAITING) if text not in rest)
+        yield from (Finding("warn", text, kind="journal") for text in others)
     for inner in found.inner:
-        what = f"{inner}/ is not indexed here: it is a separate workspace (it contains {marks})"
+        what = f"{inner}/ is not indexed here: it is a separate workspace"
         yield Finding("ok", what, f"search it with -w {inner}", "inner")
+
+
+def _unfinished(memory: OpenWorkspace) -> list[str]:
+    """Return what the next sync goes on with: erasures, facts, edits and undos that files could not take."""
+    found = memory.to_finish(_MAX_WAITING)
+    facts, edits = memory.fact_store, memory.edits
+    with facts.lock:
+        facts.log.refresh()
+        log = facts.log
+        own = [one for one in log.pending() if log.machines.get(one) == log.journal.file]
+    with edits.lock:
+        edits.refresh()
+        begun = sorted({entry.path for entry in edits.open()})
+    if own:
+        found.append(f"{len(own)} changes of facts are in the journal, and not yet in their files")
+    if begun:
+        found.append(f"an automatic edit was interrupted: {', '.join(map(layout.shown, begun))}")
+    return found
 
 
 def examine(memory: OpenWorkspace | Path) -> Iterator[Finding]:
@@ -252,7 +275,7 @@ def _mounts(ws: OpenWorkspace) -> Iterator[Finding]:
 
 
 def _index(root: Path, found: Scan, *, deep: bool) -> Iterator[Finding]:
-    if not (root / layout.PRIVATE / "index.db").exists():
+    if not (private(root) / "index.db").exists():
         if found.entries:
             yield Finding("warn", "there is no index yet", _SYNC)
         else:  # a sync would find nothing to do

@@ -1,13 +1,12 @@
 """Store which files an unfinished erasure waits for.
 
 They are stored in `.mnemark/`, so that an erasure which waits for an inaccessible file does not make every
-command sweep all files again: it is retried when the file's state changes, and once an hour in any case. If
-this file is lost, the next command sweeps once more.
+command sweep all files again: it is retried when the file's state changes. If this file is lost, the next
+command sweeps once more.
 """
 
 import os
 import stat
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -17,10 +16,9 @@ import msgspec
 from mnemark.errors import ReadOnlyError
 from mnemark.files import layout, platform
 from mnemark.files.journal import Change
+from mnemark.files.private import private, private_folder
 
 NAME: Final = "erasing.json"
-_RETRY_SECONDS: Final = 3600.0
-"""Seconds after which to retry in any case: not every cause shows in the state of a file."""
 
 
 class Wait(msgspec.Struct, frozen=True):
@@ -30,9 +28,8 @@ class Wait(msgspec.Struct, frozen=True):
     """The file or folder; empty for another cause."""
     reason: str
     state: str = ""
-    """State of `path` at the last try: retry only when it changes. Empty: retry each time."""
-    since: float = 0.0
-    """Time of the last try, in seconds since 1970."""
+    """State of `path` at the last try where it is closed to us: retry only when it changes, so when it may
+    have been opened. Empty: retry each time."""
 
     @property
     def text(self) -> str:
@@ -41,17 +38,20 @@ class Wait(msgspec.Struct, frozen=True):
 
 
 def closed(root: Path, path: str, reason: str) -> Wait:
-    """Return the wait for a file or folder that cannot be read or written, with its current state."""
+    """Return the wait for a file or folder that could not be read or written.
+
+    Only of one that is closed to us now its state is noted: a disk that was full or failed is tried again.
+    """
+    places = (root / path, (root / path).parent)
+    if _can_read(places[0]) and all(os.access(place, os.W_OK) for place in places):
+        return Wait(path, reason)
     text = f"{reason}; make it readable, or move it out of this folder"
-    return Wait(path, text, _state(root, path), time.time())
+    return Wait(path, text, _state(root, path))
 
 
 def is_blocked(root: Path, waits: Sequence[Wait]) -> bool:
     """Return whether all waits of an erasure are in the state of the last try, so that a retry is useless."""
-    return bool(waits) and all(
-        one.state and 0 <= time.time() - one.since < _RETRY_SECONDS and one.state == _state(root, one.path)
-        for one in waits
-    )
+    return bool(waits) and all(one.state and one.state == _state(root, one.path) for one in waits)
 
 
 def _state(root: Path, path: str) -> str:
@@ -85,10 +85,16 @@ def _can_read(path: Path) -> bool:
 def load(root: Path) -> dict[str, tuple[Wait, ...]]:
     """Return the waits of each unfinished erasure, by the id of its journal entry."""
     try:
-        data = platform.content(root / layout.PRIVATE / NAME)
-        return msgspec.json.decode(data, type=dict[str, tuple[Wait, ...]])
+        data = platform.content(private(root) / NAME)
+        known = msgspec.json.decode(data, type=dict[str, tuple[Wait, ...]])
     except (OSError, msgspec.DecodeError):  # lost, or never there
         return {}
+    return {id_: tuple(one for one in waits if _is_ours(one)) for id_, waits in known.items()}
+
+
+def _is_ours(wait: Wait) -> bool:
+    """Whether a wait names no file outside: a folder's author may have put it there."""
+    return not wait.path or layout.is_inside(wait.path, private=True)
 
 
 def keep(root: Path, identifier: str, waits: Sequence[Wait]) -> None:
@@ -100,12 +106,12 @@ def keep(root: Path, identifier: str, waits: Sequence[Wait]) -> None:
         left[identifier] = tuple(
             one if layout.shown(one.path) == one.path else Wait("", one.text) for one in waits
         )
-    path = root / layout.PRIVATE / NAME
+    path = private(root) / NAME
     if left == known:
         return
     try:
         if left:
-            platform.write_private(layout.private_folder(root) / NAME, msgspec.json.encode(left))
+            platform.write_private(private_folder(root) / NAME, msgspec.json.encode(left))
         else:
             platform.FS.unlink(path)
     except (OSError, ReadOnlyError):

@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 
 from mnemark.facts.plain_workspace import PlainWorkspace
+from mnemark.files import trust
 from mnemark.memory.curation import identity
 from mnemark.memory.curation.identity import Part
 from mnemark.memory.prompt.fact_lines import FactLine, Facts
@@ -100,6 +101,8 @@ class PromptBuilder:
         self._things = catalogue
         self._quoted = Quoted(ws, asked, facts.other, more)
         wrong = [f"{one.path}: {one.reason}" for one in self._quoted.problems]
+        if not trust.is_trusted(ws.root):
+            wrong.append(f"this folder was not made here, so it is only quoted: `mnemark trust {ws.root}`")
         self.degraded = (*(asked.recall.degraded if asked.recall else ()), *wrong)
         whole = [one.text for name in identity.BUDGETS for one in self._sources(name)]
         whole += [one.line for one in (*self._facts.rules, *self._facts.profile)]
@@ -113,6 +116,8 @@ class PromptBuilder:
             budget: tokens of everything together.
             given: layers whose tokens were chosen: a recall grows no further than that.
         """
+        if not trust.is_trusted(self._ws.root):  # what a stranger wrote is quoted, never the system's
+            caps = {name: cap if name in {"runtime", "dynamic"} else 0 for name, cap in caps.items()}
         share = min(1.0, budget / max(1, sum(caps.values())))
         parts = {name: self._part(name, int(cap * share)) for name, cap in caps.items()}
         spare = budget - sum(part.tokens for part in parts.values()) - len(parts)

@@ -1,11 +1,12 @@
 """List proposals and hand edits that wait for a person; accept or reject them."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Final, Literal
 
 import msgspec
 
-from mnemark.errors import NotFoundError, UsageError
+from mnemark.errors import IncompleteError, MnemarkError, NotFoundError, UsageError
 from mnemark.facts.decide import is_suspect
 from mnemark.facts.journal import Edited
 from mnemark.facts.model import Fact
@@ -188,12 +189,28 @@ def decide(ws: OpenWorkspace, identifier: str, *, accept: bool, suspect: bool = 
     if found is None or identifier in known.log.hidden:
         raise NotFoundError(f"nothing to review has the id {identifier!r}; `mnemark review` lists the ids")
     before = set(known.log.records)
-    kept = _accept_proposal(ws, known, found) if accept else None
+    kept = _remember_proposal(ws, known, found) if accept else None
     if identifier not in known.log.decided:
         made = kept.id if kept is not None and kept.id not in before else ""
         _append_decision(known, [identifier], found.scope, accept=accept, made=made)
-    drop_proposals(known, found.scope, [identifier])
+    with suppress(MnemarkError, OSError):  # each sync tries again
+        drop_proposals(known, found.scope, [identifier])
+    if accept:
+        _amend(ws, found)
     return kept
+
+
+def _amend(ws: OpenWorkspace, found: Fact) -> None:
+    """Amend the line of a person's that an accepted fact contradicts."""
+    try:
+        done = amend(ws, found)
+    except (MnemarkError, OSError) as error:
+        raise IncompleteError(f"it is accepted, but the line that it contradicts stands: {error}") from error
+    if done is not None and done.status == "deferred":
+        raise IncompleteError(
+            f"it is accepted, but another program is saving {done.path}: change the line that it contradicts "
+            "by hand"
+        )
 
 
 def _append_decision(known: FactStore, ids: list[str], scope: str, *, accept: bool, made: str = "") -> None:
@@ -205,15 +222,15 @@ def _append_decision(known: FactStore, ids: list[str], scope: str, *, accept: bo
             known.log.append(Change(kind=kind, origin="owner", scope=scope, payload=payload))
 
 
-def _accept_proposal(ws: OpenWorkspace, known: FactStore, found: Fact) -> Fact:
-    """Store a proposal as a fact of the owner, and amend the line of theirs that it contradicts.
+def _remember_proposal(ws: OpenWorkspace, known: FactStore, found: Fact) -> Fact:
+    """Store a proposal as a fact of the owner.
 
     If it has no start of validity, it is valid from now on.
     """
     since = when(found.since, known.zone) if found.recorded else None
-    kept = _remember(ws, found, since=since, source="" if found.review == "removed" else found.source)
-    amend(ws, found)
-    return kept
+    source = "" if found.review == "removed" else found.source
+    there = any(one.fact.id == found.supersedes for one in known.held(found.scope))
+    return _remember(ws, found, since=since, source=source, replaces=found.supersedes if there else "")
 
 
 def _remember(ws: OpenWorkspace, fact: Fact, **more: object) -> Fact:

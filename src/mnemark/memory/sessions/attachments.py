@@ -4,6 +4,7 @@ Pages are a projection of turns, written after those were acknowledged. The file
 and files outside of the workspace are only read where the caller attached them.
 """
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -13,6 +14,7 @@ from mnemark.errors import NotFoundError, UsageError
 from mnemark.files import layout, platform
 from mnemark.files.attachments import Attachment, AttachmentContent, described, mime_of, path_for, written
 from mnemark.files.journal import Change
+from mnemark.files.scopes import one_scope
 from mnemark.files.sessions import Placed
 from mnemark.memory import file_edits
 from mnemark.memory.file_edits import Written
@@ -199,7 +201,9 @@ def _extract(ws: OpenWorkspace, place: str, mime: str, *, trusted: bool) -> str:
         return ""
     try:
         if trusted:
-            file = ws.root / Path(place).expanduser()
+            file = Path(os.path.realpath(ws.root / Path(place).expanduser()))
+            if ws.confined_to and not any(map(file.is_relative_to, (ws.root, *ws.confined_to))):
+                return ""
         else:
             inside = Path(place)
             if inside.is_absolute():
@@ -242,6 +246,7 @@ def describe(
         UsageError: all texts are empty.
     """
     ws.check_writable("describe")
+    scope = one_scope(scope)
     path = path_for(scope, attachment)
     if not layout.safe_path(ws.root, path).is_file():
         raise NotFoundError(

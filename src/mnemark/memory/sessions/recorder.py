@@ -19,6 +19,7 @@ WINDOW: Final = 20
 """Number of last turns that the session's own recall leaves out: the model has them already."""
 CONTEXT: Final = 4
 """Number of last turns that give a query its context."""
+_DAY_SECONDS: Final = 86_400.0
 _ROLE_ORIGIN: Final[dict[str, Origin]] = {
     "user": "owner", "human": "owner", "tool": "tool", "function": "tool",
 }  # fmt: skip
@@ -68,7 +69,7 @@ class Recorder:
         placed = self.log.place([self.ws.redact(turn) for turn in new])
         self.recent.extend(placed)
         if placed:
-            self.ws.wrote(self.path, placed[-1].end)
+            self.ws.searcher.wrote(self.path, self.scope, placed)
         with_files = [one for one in placed if one.turn.attachments or one.turn.tool_calls]
         if with_files:  # their attachment pages are written with the next sync or at the session's end
             self.given.update(one.turn.id for one in with_files if one.turn.attachments)
@@ -97,4 +98,5 @@ class Recorder:
         now = now or self.ws.now()
         if (since.tzinfo is None) != (now.tzinfo is None):
             since, now = (one.replace(tzinfo=since.tzinfo or now.tzinfo) for one in (since, now))
-        return (now - since).total_seconds() >= seconds
+        age = (now - since).total_seconds()
+        return age >= seconds or age < -_DAY_SECONDS  # in the future: of a wrong clock

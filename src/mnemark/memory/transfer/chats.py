@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
-from mnemark.errors import IntegrityError, NotFoundError
+from mnemark.errors import IntegrityError, NotFoundError, UsageError
 from mnemark.files import jsonl, platform, transcripts
 from mnemark.files.disk_errors import unread
 from mnemark.files.ids import derived_id
@@ -103,7 +103,10 @@ def _read_own_export(incoming: Incoming, records: Iterator[Record]) -> None:
     for path, texts in notes.items():
         incoming.note(path, "".join(texts).encode("utf-8", "replace"))
     for (scope, session, path), turns in sessions.items():
-        incoming.turns(scope, session, turns, path)
+        try:
+            incoming.turns(scope, session, turns, path)
+        except UsageError as error:  # of the scope: somebody's name that is no folder of memory
+            incoming.problems.append(Problem("export", f"{len(turns)} turns skipped: {error}"))
     for path, lines in changes.items():
         incoming.lines(path, lines)
 

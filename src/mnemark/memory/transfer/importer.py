@@ -19,6 +19,7 @@ from mnemark.files.layout import in_scope
 from mnemark.files.locks import LOCK_SECONDS
 from mnemark.files.old_layouts import FACTS, Step
 from mnemark.files.reading import digest
+from mnemark.files.scopes import one_scope
 from mnemark.files.sessions import SessionLog
 from mnemark.files.turns import decode_turn, encode_turn
 from mnemark.files.workspace import Workspace
@@ -104,6 +105,7 @@ class Incoming:
 
         They are appended to the log at `path` if it exists, else to the session's own.
         """
+        scope = one_scope(scope)
         log = SessionLog(layout.safe_path(self.root, scope) if scope else self.root, session)
         if path and layout.safe_path(self.root, path).is_file():
             log, scope = SessionLog.at(self.root, path), ""
@@ -133,7 +135,7 @@ class Incoming:
 
     def bullets(self, scope: str, bullets: Mapping[str, str]) -> None:
         """Append facts, given by id, to the scope's `memory/facts/imported.md`; skip known ids."""
-        path = in_scope(scope, FACTS)
+        path = in_scope(one_scope(scope), FACTS)
         full = layout.safe_path(self.root, path)
         with translate_os_errors(full):
             there = platform.content(full) if full.is_file() else b""

@@ -17,7 +17,7 @@ from typing import Final
 import msgspec
 
 from mnemark.errors import IntegrityError, MnemarkError, NewerFormatError, NotFoundError, UsageError
-from mnemark.files import layout, manifest, platform
+from mnemark.files import layout, manifest, platform, trust
 from mnemark.files.disk_errors import REFUSED_NAMES, translate_os_errors
 from mnemark.files.manifest import Entry
 from mnemark.memory.transfer.transfer import UNREADABLE, CutOffError, blocks, is_complete
@@ -72,6 +72,7 @@ def restore(archive: Path, folder: Path) -> Restored:
                 deque(_content(source, entry) if entry.kind == "file" else (), maxlen=0)
             with translate_os_errors(folder):
                 problems = _unpack(source, entries, folder)
+                _trust(folder)
     except NewerFormatError:
         raise
     except (*UNREADABLE, CutOffError, IntegrityError, OSError) as error:  # the folder's are translated
@@ -87,6 +88,15 @@ def restore(archive: Path, folder: Path) -> Restored:
         files=kinds.count("file"), folders=kinds.count("folder"), links=kinds.count("link"),
         problems=tuple(problems), complete=is_complete(problems),
     )  # fmt: skip
+
+
+def _trust(folder: Path) -> None:
+    """Note that the folder was made here; the times of what came back stay."""
+    own = folder / layout.PRIVATE
+    before = own.stat() if own.is_dir() else None
+    trust.trust_new(folder)
+    if before is not None:
+        os.utime(own, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
 def _entries(source: zipfile.ZipFile) -> list[Entry]:

@@ -49,7 +49,7 @@ class Reverted(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[str, ...] = ()
     """Edits that were not undone because their lines were changed since: to be checked by hand."""
     waiting: tuple[str, ...] = ()
-    """Files that someone is saving; the next sync changes them."""
+    """Files that could not be changed; the next sync changes them."""
     id: str = ""
     """Id of the journal entry that hides the turns, for `undo`."""
 

@@ -1,6 +1,6 @@
 """Undo a stored fact, a decision, a forget, a pin or an automatic edit: the last change, or one by id."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final, Literal
@@ -22,6 +22,7 @@ from mnemark.memory.forgetting.select import Criteria, Item, Selector
 from mnemark.memory.journal.edits import Entry
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.undo.commits import commit_undo
+from mnemark.memory.undo.runs import described, facts_of_runs, members, run_of
 from mnemark.text.choices import text_given
 
 What = Literal["remember", "retract", "accept", "reject", "forget", "edit", "pin"]
@@ -35,7 +36,8 @@ class Undone(msgspec.Struct, frozen=True, kw_only=True):
     what: What
     paths: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
-    """Files that another program is saving; the next sync edits them."""
+    """Files that could not be changed, as another program is saving them or the disk is full; the next sync
+    changes them."""
     text: str = ""
     """The undone change for people; of an edit, the diff."""
 
@@ -45,6 +47,7 @@ def undo(
     id: str | None = None,  # noqa: A002 - the word of the file format
     *,
     scopes: Collection[str] | None = None,
+    announce: Callable[[str], object] = lambda text: None,  # noqa: ARG005
 ) -> list[Undone]:
     """Undo a change; the journal keeps the change and the undo.
 
@@ -55,9 +58,12 @@ def undo(
     Args:
         ws: the workspace.
         id: id of the change in the journal, of a group of edits (all are undone, the last first), or of what
-            was accepted or rejected. By default the last change of this machine that can be undone.
-        scopes: where the person is; "" alone is everywhere. Without an id, their own last change there goes
-            before automatic ones, and no automatic change of another scope is undone.
+            was accepted or rejected. By default the last thing done on this machine that can be undone, a
+            run of edits as a whole.
+        scopes: where the person is; "" alone is everywhere. Without an id, the last thing that they did there
+            themselves, or a consolidation, goes before what followed by itself, and nothing that changed by
+            itself in another scope is undone.
+        announce: called with what is about to be undone, before it is, where no id was given.
 
     Raises:
         NotFoundError: there is no such change, or it was undone before.
@@ -65,16 +71,20 @@ def undo(
     """
     ws.check_writable("take changes back")
     started = datetime.now(UTC)
-    done = _undo_changes(ws, id, scopes)
+    known, chosen = _chosen(ws, id, scopes)
+    if id is None:
+        announce(described(ws, chosen, known[chosen[0]]))
+    done = [_undo(ws, one, known) for one in chosen]
     withdraw_all(ws)
     follow(ws)
     commit_undo(ws, id or done[-1].id, [one.id for one in done], started)
     return done
 
 
-def _undo_changes(
-    ws: OpenWorkspace, identifier: str | None, scopes: Collection[str] | None = None
-) -> list[Undone]:
+def _chosen(
+    ws: OpenWorkspace, identifier: str | None, scopes: Collection[str] | None
+) -> tuple[dict[str, What], list[str]]:
+    """Return what can be undone, and the ids of what is to be, in that order."""
     unread = _unread(ws, own=identifier is None)
     known = undoable(ws, own=identifier is None)
     if unread and identifier not in known:
@@ -93,36 +103,39 @@ def _undo_changes(
                 "to undo an earlier change, give its id from `mnemark log`"
             )
         last = max(known) if scopes is None else _last_of_person(ws, known, scopes)
-        return [_undo(ws, _decision_of(ws, _group_of(ws, last), known) or last, known)]
+        group = run_of(ws, last)
+        decision = _decision_of(ws, group, known)
+        return known, [decision] if decision else members(ws, group, known) or [last]
     if one := identifier if identifier in known else _decision_of(ws, identifier, known):
-        return [_undo(ws, one, known)]
-    group = [*_facts_of_run(ws, identifier)]
-    group += [one.id for one in file_edits.entries(ws) if one.group == identifier]
-    if group := [one for one in group if one in known]:
-        return [_undo(ws, one, known) for one in reversed(group)]
+        return known, [one]
+    if together := members(ws, identifier, known):
+        return known, together
     if _is_erasure(ws, identifier):
         raise UsageError("erased text cannot be restored")
     raise NotFoundError(f"there is no change {identifier!r} that can be undone; `mnemark log` shows the ids")
 
 
 def _last_of_person(ws: OpenWorkspace, known: Mapping[str, What], scopes: Collection[str]) -> str:
-    """Return the last change that a person made by themselves in these scopes, else the last one there."""
+    """Return the last thing that a person, or a consolidation, did in these scopes; else the last there."""
     log = ws.fact_store.log
     edits = {edit.id: edit for edit in file_edits.entries(ws) if edit.id in known}
     reviewed = {named for line, one in log.decisions.items() if line in known for named in one.ids}
+    runs = {run.group for run in ws.edits.runs if run.machine == ws.journal.file}
+    learned = facts_of_runs(ws)
     own: list[str] = []
     others: list[str] = []
     for one, what in known.items():
         match what:
             case "remember":
                 fact = log.records[one]
-                scope, typed = fact.scope, fact.origin == "owner" and not fact.source
+                scope = fact.scope
+                typed = (fact.origin == "owner" and not fact.source) or learned.get(one) in runs
             case "retract":
                 scope, typed = log.scopes[one], not log.retracted[one].source
             case "accept" | "reject":
                 scope, typed = log.decisions[one].scope, True
             case "edit":
-                scope, typed = scope_of(edits[one].path), edits[one].group in reviewed
+                scope, typed = scope_of(edits[one].path), edits[one].group in reviewed | runs
             case _:  # what is forgotten or pinned
                 scope, typed = "", True
         if not scope or scope in scopes or (typed and not any(scopes)):
@@ -153,25 +166,12 @@ def _decision_of(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) 
     return next((line for line, one in reversed(decisions) if line in known and identifier in one.ids), "")
 
 
-def _group_of(ws: OpenWorkspace, identifier: str) -> str:
-    return next((one.group for one in file_edits.entries(ws, [identifier])), "")
-
-
 def _unread(ws: OpenWorkspace, *, own: bool) -> str:
     """Return why changes may be unknown: a journal that cannot be read; with `own`, only this machine's."""
     with ws.fact_store.lock:
         ws.fact_store.log.refresh()
         problems, mine = ws.journal.problems, (f"{FOLDER}/{ws.journal.file} ", f"{FOLDER}/ ")
     return next((one for one in problems if not own or one.startswith(mine)), "")
-
-
-def _facts_of_run(ws: OpenWorkspace, group: str) -> list[str]:
-    for change in changes_of(ws.root, ("consolidate",)):
-        payload = change.payload if isinstance(change.payload, Mapping) else {}
-        if payload.get("group") == group:
-            facts = payload.get("facts")
-            return [one for one in facts if isinstance(one, str)] if isinstance(facts, list) else []
-    return []
 
 
 def _last_revert(ws: OpenWorkspace) -> str:
@@ -307,7 +307,7 @@ def _reopen(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Un
 
 
 def take_out(ws: OpenWorkspace) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Delete undone facts and ends from their files; return the changed files, and the busy ones."""
+    """Delete undone facts and ends from their files; return the changed files, and those that wait."""
     facts = ws.fact_store
     with facts.lock:
         facts.log.refresh()
@@ -328,8 +328,12 @@ def take_out(ws: OpenWorkspace) -> tuple[tuple[str, ...], tuple[str, ...]]:
             found = next((one for one in facts.files.facts(path) if one.id == identifier), None)
             if found is None or (change.func is without_end and found.until != change.keywords["until"]):
                 continue
-            done = file_edits.write(ws, path, change, step="undo", timeout=LOCK_SECONDS)
-            (waiting if done.status == "deferred" else paths).append(path)
+            try:
+                done = file_edits.write(ws, path, change, step="undo", timeout=LOCK_SECONDS)
+            except (MnemarkError, OSError):  # the journal has the undo: each sync tries again
+                waiting.append(path)
+            else:
+                (waiting if done.status == "deferred" else paths).append(path)
     return tuple(dict.fromkeys(paths)), tuple(dict.fromkeys(waiting))
 
 

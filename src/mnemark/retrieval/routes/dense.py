@@ -1,7 +1,7 @@
 """Dense route: compute the cosine of each passage with the query."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol, runtime_checkable
 
 import msgspec
@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from mnemark.embed.base import Embedder
 from mnemark.errors import MnemarkError
-from mnemark.index.snapshot import Floats, Mask, Snapshot
+from mnemark.index.passage import embedded_text
+from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot
+from mnemark.index.store import Record
 from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.keys import Packed
 from mnemark.retrieval.deadline import TimedOut, by_deadline
@@ -19,13 +21,15 @@ from mnemark.threads import background
 NO_TIME: Final = "there was no time left for it; allow a longer deadline"
 _SCORE_ALL_SHARE: Final = 0.7
 """Share of masked passages above which it is faster to score all than to gather those in the mask."""
+_NEW: Final = 64
+"""Maximum number of passages that are embedded for a search, in 2 ms."""
 
 
 class Dense(msgspec.Struct, frozen=True):
-    """Cosines, shape (n,), and the share of passages that have a vector."""
+    """Cosines, shape (n,), and the positions of the passages that have no vector."""
 
     scores: Floats
-    covered: float
+    missing: Positions
 
 
 class VectorRows:
@@ -36,22 +40,20 @@ class VectorRows:
         self._key: tuple[int, int, int] | None = None
         self._snapshot: Snapshot | None = None
         self._rows: NDArray[np.int64] = np.zeros(0, np.int64)
-        self._covered = 0.0
+        self._missing: Positions = np.zeros(0, np.int64)
 
-    def rows(self, snapshot: Snapshot, store: VectorStore) -> tuple[NDArray[np.int64], float]:
-        """Return row numbers in the store, shape (n,), -1 without a vector; and the share with one."""
+    def rows(self, snapshot: Snapshot, store: VectorStore) -> tuple[NDArray[np.int64], Positions]:
+        """Return row numbers in the store, shape (n,), -1 without a vector; and the positions of those."""
         store.refresh()
         key = (id(snapshot), store.generation, store.count)
         with self._lock:
             if key != self._key or self._snapshot is not snapshot:
                 self._rows = store.lookup(Packed(snapshot.rows["key"]))
                 self._rows.setflags(write=False)  # the store checks it once
-                # Turns appended since the last sync (numbers below 0) have no vectors yet and do not count.
-                stored = self._rows[snapshot.rows["passage"] >= 0]
-                self._covered = float(np.count_nonzero(stored >= 0)) / max(len(stored), 1)
+                self._missing = np.flatnonzero(self._rows < 0)
                 self._snapshot = snapshot
                 self._key = key
-            return self._rows, self._covered
+            return self._rows, self._missing
 
 
 def shared(scores: Floats, snapshot: Snapshot, neighbour: float) -> Floats:
@@ -69,6 +71,50 @@ def shared(scores: Floats, snapshot: Snapshot, neighbour: float) -> Floats:
         np.multiply(positive[step:], shares, out=part)
         mixed[:-step] += part
     return mixed
+
+
+Compare = Callable[[Sequence[str]], Floats]
+"""Takes texts; returns their cosines with the query."""
+
+
+def with_new(compared: Dense, more: Compare | None, fetch: Callable[[Positions], Sequence[Record]]) -> Dense:
+    """Compare the query with the few passages that have no vector yet, too, where that takes no time."""
+    new = compared.missing
+    if more is None or not 0 < len(new) <= _NEW:
+        return compared
+    scores = compared.scores.copy()
+    scores[new] = more([embedded_text(record.title, record.text) for record in fetch(new)])
+    return Dense(scores, new[:0])
+
+
+def filled(cosines: Floats, missing: Positions, words: Floats) -> Floats:
+    """Return the cosines, those of passages without a vector as their words let expect them.
+
+    That is a straight line through the cosines of the passages with some of the words; without any of them,
+    it is the mean. Passages whose words are those of the question mean the same: with 0, or with the mean of
+    all, a turn that was just written would stand below all that has a vector.
+
+    Args:
+        cosines: shape (n,), 0 outside the search and without a vector.
+        missing: positions of the passages without a vector.
+        words: scores of the passages' own words and their neighbours', shape (n,).
+    """
+    known = cosines != 0
+    known[missing] = False
+    if not len(missing) or not known.any():
+        return cosines
+    expected = np.full(len(missing), cosines[known].mean(), np.float32)
+    known &= words > 0
+    has_words = words[missing] > 0
+    if np.count_nonzero(known) > 1:
+        shares, there = words[known], cosines[known]
+        centred = shares - shares.mean()
+        slope = float(centred @ there) / max(float(centred @ centred), 1e-6)
+        line = there.mean() + slope * (words[missing][has_words] - shares.mean())
+        expected[has_words] = np.clip(line, there.min(), 1)
+    complete = cosines.copy()
+    complete[missing] = expected
+    return complete
 
 
 _MEAN: Final = 0.1
@@ -104,7 +150,8 @@ def begin(
     Returns:
         The function that waits for them, to be called once.
     """
-    rows, covered = mapping.rows(snapshot, store)
+    rows, missing = mapping.rows(snapshot, store)
+    missing = missing if mask is None else missing[mask[missing]]
     score_all = mask is None or np.count_nonzero(mask) > _SCORE_ALL_SHARE * len(mask)
     chosen = None if mask is None or score_all else np.flatnonzero(mask)
     scores = store.begin_scores(query, rows if chosen is None else rows[chosen])
@@ -114,10 +161,10 @@ def begin(
         if chosen is not None:
             spread = np.zeros(len(rows), np.float32)
             spread[chosen] = found
-            return Dense(spread, covered)
+            return Dense(spread, missing)
         if mask is not None:
             found *= mask
-        return Dense(found, covered)
+        return Dense(found, missing)
 
     return finish
 
@@ -134,6 +181,10 @@ class RarityAware(Protocol):
         """Return the query's vector, float32 of shape (dimension,)."""
         ...
 
+    def passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the texts' unit vectors, float32 of shape (len(texts), dimension)."""
+        ...
+
 
 class Ready(msgspec.Struct, frozen=True):
     """A query vector and the store to compare it with; or the reason why there is none."""
@@ -143,6 +194,8 @@ class Ready(msgspec.Struct, frozen=True):
     problem: str = ""
     scaled: bool = True
     """Whether cosines with it are on the scale that the ranking is made for; see `standardised`."""
+    cosines: Compare | None = None
+    """Compares it with texts that have no vector yet, where that takes no time."""
 
 
 class WeightedQuery:
@@ -157,7 +210,9 @@ class WeightedQuery:
         """Return the vector, unless no time is left; computing it is too fast to need a limit."""
         if timeout is not None and timeout <= 0:
             return Ready(None, None, NO_TIME)
-        return Ready(self._embedder.query_weighted(self._text, idf), self._store)
+        vector = self._embedder.query_weighted(self._text, idf)
+        unit = vector / max(float(np.linalg.norm(vector)), 1e-9)
+        return Ready(vector, self._store, cosines=lambda texts: self._embedder.passages(texts) @ unit)
 
 
 class QueryVector:

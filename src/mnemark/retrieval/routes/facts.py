@@ -20,7 +20,7 @@ from mnemark.files import layout
 from mnemark.index.rows import NO_TIME, seconds
 from mnemark.retrieval import past_facts
 from mnemark.retrieval.derived import MIN_SHARE
-from mnemark.retrieval.fact_index import FactIndex, State, describe, hit_of, meta_of, without_stop_words
+from mnemark.retrieval.fact_index import OWN, FactIndex, State, describe, hit_of, meta_of, without_stop_words
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import SUSPECT_FACTOR
 from mnemark.retrieval.routes.fact_matches import Match, matches
@@ -39,7 +39,6 @@ PAST_FACTOR: Final = 0.5
 """Factor on the score of a value that no longer holds: ranked lower, never hidden."""
 _NEW_SHARE: Final = 0.5
 """Score of a fact that is not indexed yet, times the share of the query's terms it contains."""
-_OWN: Final = frozenset({"user", "agent", "project"})
 
 
 class Joined(msgspec.Struct, frozen=True):
@@ -197,7 +196,7 @@ class _Joining:
             if fact.id in self.hits or self._state(held) != "current" or not self._allowed(fact):
                 continue
             # "user" occurs in every fact about the owner, and in many queries about something else.
-            subject = "" if subject_key(fact.subject) in _OWN else fact.subject
+            subject = "" if subject_key(fact.subject) in OWN else fact.subject
             found = index_terms(f"{subject} {fact_text(fact)}")
             own = {*found.words, *found.parts} & {*content, *terms}
             if own and content:

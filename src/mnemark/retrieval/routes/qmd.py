@@ -14,11 +14,11 @@ import msgspec
 import numpy as np
 
 from mnemark.errors import ConfigError
-from mnemark.files import user_config
 from mnemark.files.config import RoutesConfig
+from mnemark.files.hosts import check_host
 from mnemark.index.reader import View
 from mnemark.index.snapshot import Floats
-from mnemark.net import Channel, RefusedError, TransientError, base_url, check_host, json_bytes
+from mnemark.net import Channel, RefusedError, TransientError, base_url, json_bytes
 from mnemark.retrieval.deadline import TimedOut, by_deadline
 from mnemark.threads import background
 
@@ -77,7 +77,7 @@ class QmdClient:
     """Client of QMD's daemon for the workspace's collection. The constructor does not connect.
 
     Raises:
-        ConfigError: the URL is not one, or is another machine's and that was not allowed.
+        ConfigError: the URL is not one, or the user did not allow its host.
     """
 
     def __init__(self, routes: RoutesConfig) -> None:
@@ -85,7 +85,7 @@ class QmdClient:
             base = base_url(routes.qmd, "routes.qmd")
         except ValueError as error:
             raise ConfigError(str(error)) from error
-        check_host(base, "routes.qmd", user_config.hosts())
+        check_host(base, "routes.qmd")
         self._collection = routes.qmd_collection
         self._channel = Channel(f"{base}/query", silence=_PATIENCE, most_bytes=_MAX_BYTES)
 

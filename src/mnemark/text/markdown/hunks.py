@@ -92,12 +92,17 @@ def apply(text: str, edits: Sequence[Hunk]) -> str | None:
 
 def take_back(text: str, edits: Sequence[Hunk]) -> str | None:
     """Revert hunks in `text`; return None if their lines were changed since."""
+    return apply(text, turned(edits))
+
+
+def turned(edits: Sequence[Hunk]) -> list[Hunk]:
+    """Return the hunks that revert these."""
     moved = 0
-    turned = []
+    found = []
     for hunk in edits:
-        turned.append(msgspec.structs.replace(hunk.reversed, at=hunk.at + moved))
+        found.append(msgspec.structs.replace(hunk.reversed, at=hunk.at + moved))
         moved += len(hunk.new) - len(hunk.old)
-    return apply(text, turned)
+    return found
 
 
 def diff(path: str, old: str, new: str) -> str:

@@ -71,6 +71,7 @@ _TAILS: tuple[tuple[str, str], ...] = (
     (r"(?:_TEST)?-?[0-9a-h]{12,}(?:-X)?", "FLWSECK"),
     (r"(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}", "lsv2_"),
     (rf"(?:(?:[0-9a-f]{{16}}|local)_[0-9a-f]{{40}}|{_ALNUM}{{40,}})", "sgp_"),
+    (r"(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}", "access_token$"),
     # Words.
     (rf"{_WORD}{{16,}}", "tskey-"),
     (
@@ -96,6 +97,7 @@ _TAILS: tuple[tuple[str, str], ...] = (
     (r"[A-Za-z0-9_.-]{20,}", "ya29."),
     (r"[A-Za-z0-9/-]{20,}", "ALTAK"),
     # Base64.
+    (rf"[\"']?{_BASE64}{{40,}}={{0,2}}", "BW_SESSION="),
     (r"[A-Za-z0-9_=+/-]{30,}", "sntrys_ sntryu_"),
     (rf"{_BASE64}{{20,}}={{0,2}}", "whsec_"),
     (rf"{_BASE64}{{32,}}={{0,3}}", "glc_"),

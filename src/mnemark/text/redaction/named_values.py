@@ -38,6 +38,8 @@ _OWNED = lazy_pattern(
 _USED = lazy_pattern(
     r"(?:use|used|using|have|set|chose)[ ](?P<value>\S{4,64})[ ]as[ ]"
     r"(?:my|our|the|a|his|her)[ ](?:\w{1,16}[ ]){0,2}\Z"
+    r"|[把将用以][ ]?(?P<zh>[!-~]{4,64})[ ]?(?:设置?|改|当|作|用)(?:成|为|作|做)?"
+    r"(?:我的|新的?|了)?[一-龥A-Za-z ]{0,8}\Z"
 )
 _ENDS = lazy_pattern(
     r"[ \t]*(?:[#;].*|//.*)?(?:\r?\n|\Z|\\n)|[,;.!)\]*，。；、！）】]|"
@@ -208,11 +210,12 @@ def _ends_link(key: Key, found: Bare) -> bool:
 
 def used_as(key: Key) -> Extent | None:
     """Find the value in "I use X as my password"."""
-    found = _USED.search(key.before) if key.strength == "strong" and " as " in key.before else None
-    if found is None or not looks_chosen(found["value"]) or stands_in_said(found["value"]):
+    found = _USED.search(key.before) if key.strength == "strong" else None
+    value = (found["value"] or found["zh"]) if found else ""
+    if found is None or not looks_chosen(value) or stands_in_said(value):
         return None
     offset = max(0, key.start - _WINDOW)
-    return offset + found.start("value"), offset + found.end("value")
+    return tuple(offset + at for at in found.span("value" if found["value"] else "zh"))  # type: ignore[return-value]
 
 
 def is_cookie(value: str) -> bool:

@@ -51,7 +51,8 @@ def _words(text: str) -> frozenset[str]:
 
 STRONG: Final = _words("""
     password passwd passwort passphrase passcode pass pwd pw psk passin passout requirepass masterauth 密码
-    密碼 口令 暗号 授权码 授權碼 提取码
+    密碼 口令 暗号 授权码 授權碼 提取码 kennwort senha wachtwoord parola haslo heslo sifre contrasena passe
+    contraseña hasło şifre şifrem khẩu lösenord jelszó пароль пароля パスワード 비밀번호 암호 wifi是 wi-fi是
 """)
 """Names whose value is always secret."""
 PLAIN: Final = _words("""

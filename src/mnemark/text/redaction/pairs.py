@@ -17,8 +17,11 @@ from mnemark.text.redaction.values import looks_random, stands_in
 
 _STEMS_ZH = (
     "密码", "密碼", "口令", "暗号", "密钥", "密鑰", "秘钥", "金钥", "金鑰", "令牌", "私钥", "私鑰", "权杖",
-    "授权码", "授權碼", "提取码", "验证码", "驗證碼", "动态码", "校验码",
+    "授权码", "授權碼", "提取码", "验证码", "驗證碼", "动态码", "校验码", "wifi是", "wi-fi是", "mật khẩu",
+    "パスワード", "비밀번호", "암호", "contraseña", "hasło", "şifrem", "şifre", "lösenord", "jelszó",
+    "пароль", "пароля", "mot de passe",
 )  # fmt: skip
+"""Names that are not made of ASCII letters alone, or of several words."""
 # Each must end its word, so that "keyboard" and "tokens" are skipped early.
 _STEMS_EN = (
     ("pass", r"pass(?:w(?:or[dt]|d)|phrase|code|in|out)?(?![a-z])"),
@@ -36,10 +39,23 @@ _STEMS_EN = (
     ("sig", r"sig(?:nature)?(?![a-z])"),
     ("pin", r"pin(?![a-z])"),
     ("pat", r"pat(?![a-z])"),
+    *(
+        (word, rf"{word}(?![a-z])")
+        for word in (
+            "kennwort",
+            "senha",
+            "wachtwoord",
+            "parola",
+            "haslo",
+            "heslo",
+            "sifre",
+            "contrasena",
+        )
+    ),
     ("contribsys", r"contribsys[_.-]{0,2}com(?![a-z])"),
 )
 _STEMS = tuple((stem, lazy_pattern(pattern)) for stem, pattern in _STEMS_EN)
-_SIGNS_ZH = "码碼令钥鑰牌杖号"  # last characters of the Chinese names
+_SIGNS_ZH = "码碼令钥鑰牌杖号是ド호ñłşöóоẩ"  # one of each of these names but the last
 _LONGEST_KEY = 48
 _LONGEST_HEAD = 40  # of a redaction mark, before its hash
 
@@ -72,7 +88,10 @@ _SEPARATOR = lazy_pattern(
     re.VERBOSE,
 )
 _WHOSE = r"(?:[ ](?!(?:is|to)\b)[\w.'’-]{1,24}){1,4}?"
-_IS = r"[ ](?:is|was|are|to|as)(?:[ ](?:now|still|set[ ]to|changed[ ]to))?(?:[ ]?[:：])?[ ]"
+_IS = (
+    r"[ ](?:is|was|are|to|as|es|est|ist|lautet|é|è|jest|это|—|–)"
+    r"(?:[ ](?:now|still|set[ ]to|changed[ ]to))?(?:[ ]?[:：])?[ ]"
+)
 _SAYS_EN = lazy_pattern(
     rf"""(?:
       [ ]to{_WHOSE}(?:{_IS}|[ ]?[:：][ ])
@@ -82,10 +101,12 @@ _SAYS_EN = lazy_pattern(
 )
 _SAYS_ZH = lazy_pattern(
     r"[ 　]{0,2}(?:我们|我)?(?:已经|已|被)?"
-    r"(?:就是|是|改成|改为|改為|设置为|设为|設為|设成|重置为|换成|为|為|叫)?了?"
+    r"(?:就是|是|改成|改为|改為|设置为|设为|設為|设成|重置为|换成|为|為|叫|は|는|은)?了?"
     r"[ 　]{0,2}[：:=]?[ 　]{0,2}"
 )
-_ASSIGNS_ZH = lazy_pattern(r"[是为為成叫：:=了]")
+_ASSIGNS_ZH = lazy_pattern(r"[是为為成叫：:=了は는은]")
+_NO_BLANKS = lazy_pattern(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""A character of a language that writes no blank behind a name."""
 _COPULA_ZH = lazy_pattern(r"[是为為成叫了]")
 
 _HEADER = lazy_pattern(r"""(?:\\?["'`])?[ ]{0,2}[:=,][ ]{0,2}(?:[bBfFrR]{1,2}(?=["']))?(?:\\?["'`])?""")
@@ -111,12 +132,31 @@ _TABLE_CELL = lazy_pattern(r"(?P<cell>(?:[^|\\\n]++|\\[^\n])*+)(?:\||\Z)")
 _EMPHASIS = " \t\r*_`"
 _LONGEST_COLUMN = 40
 
+_SEED_NAMES = (
+    "seed phrase", "seed words", "recovery phrase", "recovery words", "backup phrase", "mnemonic",
+    "wallet seed", "secret phrase", "助记词", "助憶詞", "恢复短语", "恢复词",
+)  # fmt: skip
+_SEED_COUNTS = frozenset({12, 15, 18, 21, 24})
+_OF_SENTENCES = frozenset({
+    "the", "and", "for", "are", "was", "has", "had", "not", "but", "our", "his", "her", "who", "its", "from",
+})  # fmt: skip
+_SEED_BETWEEN = r"[ \t,，、|*_`\"']{0,3}+(?:\r?\n)?+[ \t>*-]{0,4}+(?:[0-9]{1,2}+[.):：]?+[ \t]{0,2}+)?+"
+_SEED_LEAD = lazy_pattern(
+    r"(?:[^\n一-龥]{0,40}?(?:[:：=]|\b(?:is|are)\b|[是为])|[ ]?(?=\n)|)"
+    r"[\s:：*_`\"'>-]{0,6}(?:1[.):：]?[ ]{0,2})?"
+)
+_SEED_EN = lazy_pattern(rf"[a-z]{{3,8}}+(?:(?!\w){_SEED_BETWEEN}(?<!\w)[a-z]{{3,8}}+(?![A-Za-z])){{11,24}}+")
+_SEED_ZH = lazy_pattern(
+    r"[一-龥](?:[ ，、]{1,2}[一-龥]){11,24}(?![一-龥])|(?<=[:：=\s])[一-龥]{12,24}(?=[\s。]|\Z)"
+)
+_SEED_WORD = lazy_pattern(r"[a-z]+|[一-龥]")
+
 
 def pairs(text: str) -> Iterator[Span]:
     """Yield the values before or after the names of secrets."""
     lowered = text.replace("İ", "i").lower()  # the only letter whose lower case is longer
     places = [found.start() for stem, ends in _STEMS if stem in lowered for found in ends.finditer(lowered)]
-    if not text.isascii() and any(sign in text for sign in _SIGNS_ZH):
+    if "mot de passe" in lowered or (not text.isascii() and any(sign in lowered for sign in _SIGNS_ZH)):
         places += (at for stem in _STEMS_ZH if stem in lowered for at in positions(lowered, stem))
     places.sort()
     done = stop = asked = 0
@@ -153,7 +193,7 @@ def _secret_at(text: str, lowered: str, at: int) -> tuple[int, Span | None]:
         start += 2  # an option of Java and CMake
     if text.endswith("://", 0, start):
         return at, None  # the user name of a URL
-    chinese = None if text[at].isascii() else _STEM_ZH.match(text, at)
+    chinese = _STEM_ZH.match(lowered, at)
     end = chinese.end() if chinese else _RIGHT.match(text, at).end()  # type: ignore[union-attr]  # may be empty
     if lowered.startswith(("auth", "cookie"), at):
         found = _header(text, lowered[start:end], end)
@@ -162,7 +202,7 @@ def _secret_at(text: str, lowered: str, at: int) -> tuple[int, Span | None]:
     if lowered.startswith("bearer", at) and (shown := _BEARER.match(text, end)):
         real = looks_random(shown["value"]) and not stands_in(shown["value"])
         return end, ("token", *shown.span("value")) if real else None
-    how = strength(text[at:end] if chinese else text[start:end])
+    how = strength(lowered[at:end] if chinese else text[start:end])
     if how is None and lowered[start:end] == "key":
         whose = _KEY_OF.search(lowered, max(0, start - 18), start)
         how = "plain" if whose and whose["word"] in KEYS_OF else None
@@ -204,10 +244,10 @@ def _value(key: values.Key) -> Extent | None:
         return value
     chinese = _SAYS_ZH.match(text, end)
     if chinese is not None:
-        foreign = not key.name.isascii()
+        foreign = _NO_BLANKS.search(key.name) is not None
         assigns = (_ASSIGNS_ZH if foreign else _COPULA_ZH).search(chinese[0]) is not None
         if assigns or foreign:
-            return values.said_zh(key, chinese.end(), assigns=assigns)
+            return values.said_zh(key, chinese.end(), assigns=assigns) or values.used_as(key)
     english = _SAYS_EN.match(text, end)
     value = values.said(key, english.end()) if english else None
     if value is None and key.strength == "strong" and text.startswith(" to ", end):
@@ -267,3 +307,20 @@ def _cell_value(cell: str, how: Strength) -> tuple[int, int] | None:
     found = bare(cell, at)
     whole = found is not None and not cell[found.end :].strip(f"{TRAIL}*_<>！？（「『“‘ \t\r")
     return found.extent if found and whole and values.cell_fits(how, found) else None
+
+
+def seed_phrases(text: str) -> Iterator[Span]:
+    """Yield the words from which a wallet's keys are made, behind "seed phrase", "助记词" and the like.
+
+    A list has 12 to 24 words, each of three to eight small letters, or one Chinese character; without blanks
+    it has 12, 15, 18, 21 or 24. The words of a sentence are shorter, longer, or among `_OF_SENTENCES`.
+    """
+    lowered = text.replace("İ", "i").lower()
+    for name in _SEED_NAMES:
+        for at in positions(lowered, name) if name in lowered else ():
+            begin = _SEED_LEAD.match(text, at + len(name)).end()  # type: ignore[union-attr]  # may be empty
+            found = _SEED_EN.match(text, begin) or _SEED_ZH.match(text, begin)
+            words = _SEED_WORD.findall(found[0]) if found else []
+            counted = found is not None and (len(words) in _SEED_COUNTS or not found[0].isalpha())
+            if found and counted and _OF_SENTENCES.isdisjoint(words):
+                yield "seed", *found.span()

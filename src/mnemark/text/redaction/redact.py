@@ -22,10 +22,8 @@ from mnemark.text.redaction.private import PLACEHOLDER, private_spans
 from mnemark.text.redaction.spans import MARK, Span, positions
 
 _MAX_ROUNDS = 8
-_WINDOW = 4_000  # characters that a custom pattern is applied to at a time
 _MAX_PATTERN = 500
 _MIN_VALUE = 8
-_NESTED = lazy_pattern(r"[+*}]\)[+*{]|\((?:[^()\\]|\\.)*[+*](?:[^()\\]|\\.)*\)(?:[+*]|\{\d*,)")
 NO_HASH = "0" * 8
 """The hash in marks without a salt."""
 _BREAK = lazy_pattern(r"\r\n?|\n")
@@ -49,7 +47,8 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
         """Add custom regular expressions.
 
         Raises:
-            UsageError: a pattern is invalid, matches the empty text, is too long, or nests repetitions.
+            UsageError: a pattern is invalid, matches the empty text, is too long, or cannot be searched for
+                in linear time.
         """
         added = tuple(patterns)
         for pattern in added:
@@ -114,7 +113,7 @@ def redact(text: str, rules: Rules = DEFAULT, *, keep_lines: bool = False) -> Re
 def _found(text: str, rules: Rules) -> Iterator[Span]:
     """Yield all findings; if two overlap, the earlier one determines the kind."""
     from mnemark.text.redaction.key_formats import emails, key_blocks, key_shapes
-    from mnemark.text.redaction.pairs import pairs
+    from mnemark.text.redaction.pairs import pairs, seed_phrases
     from mnemark.text.redaction.urls import commands, urls
 
     yield from (("private", start, end) for start, end in private_spans(text))
@@ -125,8 +124,9 @@ def _found(text: str, rules: Rules) -> Iterator[Span]:
     yield from urls(text)
     yield from commands(text)
     yield from pairs(text)
+    yield from seed_phrases(text)
     for pattern in rules.patterns:
-        yield from _custom(text, re.compile(pattern))
+        yield from _custom(text, pattern)
     if rules.emails:
         yield from emails(text)
 
@@ -198,25 +198,22 @@ def _breaks(text: str) -> str:
     return "".join(_BREAK.findall(text))
 
 
-def _custom(text: str, pattern: re.Pattern[str]) -> Iterator[Span]:
-    at = 0
-    while at < len(text):
-        end = min(len(text), at + _WINDOW)
-        if end < len(text):
-            line = text.rfind("\n", at, end)
-            end = line + 1 if line >= at else end
-        yield from (("custom", *found.span()) for found in pattern.finditer(text, at, end))
-        at = end
+def _custom(text: str, pattern: str) -> Iterator[Span]:
+    from mnemark.text.redaction.own_patterns import own_pattern
+
+    return (("custom", start, end) for start, end in own_pattern(pattern).spans(text))
 
 
 def _check_pattern(pattern: str) -> None:
+    from mnemark.text.redaction.own_patterns import UnsupportedPatternError, own_pattern
+
     if len(pattern) > _MAX_PATTERN:
         raise UsageError(f"the pattern {pattern[:40]!r}… is longer than {_MAX_PATTERN} characters")
     try:
-        compiled = re.compile(pattern)
-    except re.error as error:
+        compiled = own_pattern(pattern)
+    except UnsupportedPatternError as error:
+        raise UsageError(f"the pattern {pattern!r} {error}") from error
+    except (re.error, OverflowError, RecursionError, ValueError) as error:
         raise UsageError(f"{pattern!r} is not a valid regular expression ({error})") from error
-    if compiled.match("") is not None:
+    if not compiled.shortest:
         raise UsageError(f"{pattern!r} matches the empty text; ask for at least one character")
-    if _NESTED.search(pattern):
-        raise UsageError(f"{pattern!r} repeats a repetition and could take forever; write it with one")

@@ -2,7 +2,7 @@
 
 from mnemark.text.lazy_pattern import lazy_pattern
 
-VERSION = 5
+VERSION = 6
 """Version of all rules; raise it when they find other things, so that data derived from files is rebuilt."""
 
 Span = tuple[str, int, int]

@@ -37,6 +37,8 @@ _LOGIN_WORD = (
     rf"(?:\"{_USER}(?P<in_double>[^\"\n]{{3,128}})\"|'{_USER}(?P<in_single>[^'\n]{{3,128}})'|"
     rf"[\"']?{_USER}{_WORD})"
 )
+_AS_WITH = rf"[ ][\w.@-]{{1,64}}[ ]with[ ](?=\S{{0,32}}[0-9])(?!\S+[ ](?:keys?|tokens?)\b){_WORD}"
+"""Log in as ann with …"""
 _GAP = r"[^\n|;&]{0,100}?[ ]"
 _LONG_GAP = r"(?:[^\n|;&\\]|\\\n?){0,200}?[ ]"  # with lines that go on
 # (literal that must occur, literal at the start of the pattern, pattern)
@@ -63,6 +65,7 @@ _COMMANDS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
         (" -P", "zip ", rf"{_GAP}-P[ ]+{_WORD}"),
         (" -p", "7z ", rf"{_GAP}-p{_WORD}"),
         ("sudo -S", "echo ", rf"[ ]+{_WORD}[ ]*\|[ ]*sudo[ ]+-S\b"),
+        *(("with ", f"{verb} as ", _AS_WITH) for verb in ("og in", "ogin", "ign in", "ogged in")),
         ("--password-stdin", "echo ", rf"[ ]+{_WORD}[ ]*\|[^\n|]{{0,160}}--password-stdin"),
     )
 )  # fmt: skip

@@ -21,7 +21,7 @@ def facts(at: At) -> Shown:
 
 
 def remember(at: At) -> Go:
-    """Remember a fact of the owner's; one of the same predicate is replaced by it."""
+    """Remember a fact of the owner's; see `Memory.remember` for what it replaces."""
     fact = at.memory.remember(
         at.sent("predicate").strip(), at.sent("value"), subject=at.sent("subject").strip() or "user"
     )

@@ -9,18 +9,26 @@ from mnemark.memory.forgetting.receipt import Receipt
 
 def forget(at: At) -> Shown:
     """Show what would be forgotten, and to erase also where it stands; nothing is changed."""
-    ref, query, erase = at.asked("ref"), at.asked("q"), bool(at.asked("erase"))
+    return _shown(at, at.asked("ref"), at.asked("q"), erase=bool(at.asked("erase")))
+
+
+def _shown(at: At, ref: str, query: str, *, erase: bool) -> Shown:
     found = _look(at, ref, query, erase=erase) if ref or query else None
     return Shown("forget.html", _values(ref, query, found, erase=erase), found)
 
 
 def do_forget(at: At) -> Go | Shown:
-    """Hide or erase what was shown, if it is still as many items.
+    """Hide or erase what was shown, if it is still as many items; or look for it.
+
+    Looking is a form too: the words would else stand in an address, and a browser's history would keep them
+    after they are erased.
 
     Raises:
         UsageError: nothing was named.
     """
     ref, query, erase = at.sent("ref"), at.sent("q"), at.sent("do") == "erase"
+    if at.sent("do") in {"look", "where"}:
+        return _shown(at, ref, query.strip(), erase=at.sent("do") == "where")
     if not (ref or query):
         raise UsageError("name what to forget")
     now = _look(at, ref, query, erase=False)

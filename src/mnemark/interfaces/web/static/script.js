@@ -80,10 +80,10 @@
 
   const newer = document.querySelector("[data-newer]");
   if (newer) {
-    const id = base.split("/").pop();
+    const address = base.replace("/w/", "/newer/");
     const look = async () => {
       if (document.visibilityState !== "visible") return;
-      const answer = await fetch(`/ui/newer/${id}?first=${encodeURIComponent(newer.dataset.newer)}`);
+      const answer = await fetch(`${address}?first=${encodeURIComponent(newer.dataset.newer)}`);
       if (answer.ok && (await answer.json()).newer) { newer.hidden = false; clearInterval(timer); }
       if (!answer.ok) clearInterval(timer);
     };

@@ -1,0 +1,102 @@
+"""Find and make the `.mnemark` of a workspace: what mnemark derives and notes beside the texts."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from mnemark.errors import MnemarkError, ReadOnlyError, UsageError
+from mnemark.files import platform, trust
+from mnemark.files.layout import PRIVATE, shown
+
+
+def home(root: Path) -> Path:
+    """Return the folder whose `.mnemark` is used for a workspace; see `trust`."""
+    return root if PRIVATE in root.parts else trust.home(root)  # mounts have an index in one
+
+
+def private(root: Path) -> Path:
+    """Return the `.mnemark` of a workspace, which need not exist."""
+    return home(root) / PRIVATE
+
+
+def private_folder(root: Path, *, note: bool = True) -> Path:
+    """Return the `.mnemark` of a workspace, made if missing, with a `.gitignore` that keeps it out of git.
+
+    Args:
+        root: the workspace.
+        note: note that it was made here; not for temporary folders.
+
+    Raises ReadOnlyError, UsageError where it is a link, or MnemarkError for a full or failing disk.
+    """
+    check_private(root)
+    folder = private(root)
+    if folder.is_dir():
+        return folder
+    own = note and PRIVATE not in root.parts
+    if own:
+        trust.note(root)
+        folder = private(root)
+    try:
+        _make(folder, [trust.mark_in(root)] if own and folder.parent == root else [])
+    except OSError as error:
+        raise not_made(error, folder) from error
+    return folder
+
+
+def _make(folder: Path, marks: list[str]) -> None:
+    """Make a `.mnemark` with its mark at once: without it, another process would take it for foreign."""
+    if os.path.lexists(folder):  # or let the system say why it cannot be a folder
+        platform.make_folder(folder)
+        return
+    platform.make_folder(folder.parent)
+    new = platform.temporary_beside(folder)
+    platform.make_folder(new)
+    try:
+        create(new / ".gitignore", "*\n")
+        for mark in filter(None, marks):
+            create(new / mark, "")
+        platform.FS.replace(new, folder)
+    except OSError:
+        import shutil  # few need it
+
+        shutil.rmtree(new, ignore_errors=True)
+        if not folder.is_dir():  # else another process was first
+            raise
+
+
+def not_made(error: OSError, path: Path) -> MnemarkError:
+    """Return the error for a file or folder that could not be made."""
+    if platform.is_of_disk(error):  # it may work again in a moment: nothing becomes read-only for good
+        return MnemarkError(f"Cannot make {path}: {error.strerror}; free some space, or check its disk.")
+    return ReadOnlyError(f"Cannot make {path}: {error.strerror}.")
+
+
+def check_private(root: Path) -> None:
+    """Raise UsageError for a `.mnemark` that is a link: index and locks could be written anywhere."""
+    if platform.is_link(f"{os.fspath(root)}/{PRIVATE}"):
+        raise own_link(root, PRIVATE)
+
+
+def own_link(root: Path, path: str) -> UsageError:
+    """Return the error for a link in a folder that only mnemark writes to."""
+    to = shown(os.path.realpath(root / path))
+    return UsageError(
+        f"{shown(str(root / path))} is a link, to {to}: mnemark keeps its index and locks in a folder of the "
+        "workspace itself and follows no link there. Remove the link; mnemark makes anew what it needs"
+    )
+
+
+def create(path: Path, text: str) -> bool:
+    """Write a new file; False if there is one already, even a broken link."""
+    try:
+        fd = platform.FS.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    except FileExistsError:
+        return False
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(text.encode())
+    except OSError:  # half a file would be taken for a person's own
+        with suppress(OSError):
+            platform.FS.unlink(path)
+        raise
+    return True

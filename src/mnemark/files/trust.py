@@ -1,0 +1,255 @@
+"""Tell which folders the user of this machine trusts, by what stands outside of them.
+
+What lies in a folder can be copied, cloned or sent, so nothing in it says that its user trusts it. A
+workspace that is made here gets an entry in the user's state folder, a file for each folder. The entry names
+a random mark, which the folder's `.mnemark` holds as well: a copy at another place has no entry, and what
+comes to lie at the same place has no mark. Beside these count the folders that the user lists as `trusted` in
+the own configuration, with all below them.
+
+A `.mnemark` that was not made here is neither read nor changed until the user trusts the folder: its index
+would decide what is found, and its notes what is written. Until then ours lies in it, under a name that
+nobody could know before.
+"""
+
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+from mnemark.errors import MnemarkError
+from mnemark.files import layout, platform
+from mnemark.files.disk_errors import translate_os_errors
+from mnemark.hashes import blake2b
+from mnemark.types import Origin
+
+FOLDER: Final = "folders"
+"""Folder of the entries in the user's state folder."""
+_MADE: Final = "made-"
+"""Begins the name of the empty file in a `.mnemark` that was made here; the mark of the entry ends it."""
+_BESIDE: Final = "beside-"
+"""Begins the name of the folder in a `.mnemark` of others that holds ours."""
+_LOCK: Final = "lock"
+_KEPT_SECONDS: Final = 30 * 86_400.0
+
+
+class _Entry(msgspec.Struct, frozen=True):
+    folder: str
+    """The real path."""
+    mark: str
+    inode: int
+    """Of the folder: it stays the same where a person deletes the `.mnemark`."""
+    trusted: bool | None = None
+    """None: nobody was asked."""
+
+
+class Standing(NamedTuple):
+    """What this machine knows of a folder."""
+
+    trusted: bool
+    ours: bool
+    """Whether its `.mnemark` was made here, or there is none."""
+    asked: bool = True
+    """Whether the user has answered."""
+    mark: str = ""
+    """Of the entry; empty where there is none."""
+
+
+_known: dict[str, Standing] = {}
+"""What was found, by folder: it holds for as long as a process has the folder open."""
+
+
+def standing(root: str | Path) -> Standing:
+    """Return what is known of a folder, as this process first found it; see `look_again`."""
+    key = os.fspath(root)
+    return _known[key] if key in _known else look_again(root)
+
+
+def is_trusted(root: str | Path) -> bool:
+    """Tell whether the user trusts a folder: its settings, its `.mnemark`, and who spoke in it."""
+    return standing(root).trusted
+
+
+def heard_as(root: str | Path, origin: Origin) -> Origin:
+    """Return the origin of what a file of a folder says: where nobody trusts it, no owner or agent speaks."""
+    return "file" if origin in {"owner", "agent"} and not is_trusted(root) else origin
+
+
+def look_again(root: str | Path) -> Standing:
+    """Return what is known of a folder now."""
+    found = _known[os.fspath(root)] = now(root)
+    return found
+
+
+def now(root: str | Path) -> Standing:
+    """Return what is known of a folder now; what this process goes by stays as it is."""
+    real = os.path.realpath(root)
+    entry = _read(real)
+    ours = _is_ours(real, entry)
+    if entry is not None and ours is not None and entry.trusted is not None:
+        return Standing(entry.trusted, ours, mark=entry.mark)
+    if _is_listed(real):
+        return Standing(trusted=True, ours=True)
+    if entry is not None and ours is not None:
+        return Standing(trusted=False, ours=ours, asked=False, mark=entry.mark)
+    return Standing(trusted=False, ours=not _is_used(real), asked=False)
+
+
+def home(root: Path) -> Path:
+    """Return the folder whose `.mnemark` is used for a workspace: the workspace, or one in its `.mnemark`."""
+    if standing(root).ours:
+        return root
+    note(root)
+    return root / layout.PRIVATE / f"{_BESIDE}{standing(root).mark}"
+
+
+def trust(root: Path) -> None:
+    """Note that the user trusts a folder, which was made here or for which a person said yes.
+
+    Raises:
+        MnemarkError: the user's state folder cannot be written.
+    """
+    _write(root, trusted=True)
+
+
+def refuse(root: Path) -> None:
+    """Note that the user does not trust a folder, so that nobody is asked again; raises as `trust`."""
+    _write(root, trusted=False)
+
+
+def trust_new(root: Path) -> None:
+    """Trust a folder that this process makes; where nothing can be noted, this process alone does."""
+    try:
+        trust(root)
+    except MnemarkError:
+        _known[os.fspath(root)] = Standing(trusted=True, ours=True)
+
+
+def note(root: Path) -> None:
+    """Note a folder in whose `.mnemark` this process is about to write; this alone trusts nothing."""
+    found = standing(root)
+    if found.mark or (found.trusted and found.ours):
+        return
+    try:
+        _write(root)
+    except MnemarkError:  # for this process alone; the next one takes what it makes for that of others
+        _known[os.fspath(root)] = found._replace(mark=os.urandom(16).hex())
+
+
+def mark_in(root: Path) -> str:
+    """Return the name of the file that says that a new `.mnemark` was made here; empty without an entry."""
+    mark = standing(root).mark
+    return f"{_MADE}{mark}" if mark else ""
+
+
+def entry_of(root: Path) -> Path:
+    """Return the file in the user's state folder that says what is known of a folder; it need not exist."""
+    return _place(os.path.realpath(root))
+
+
+def _name(real: str) -> str:
+    return blake2b(os.fsencode(os.path.normcase(real)), digest_size=16).hexdigest()
+
+
+def _place(real: str) -> Path:
+    return platform.state_folder() / FOLDER / f"{_name(real)}.json"
+
+
+def _read(real: str) -> _Entry | None:
+    entry = _decoded(_place(real))
+    return entry if entry is not None and entry.folder == layout.shown(real) else None
+
+
+def _decoded(path: Path) -> _Entry | None:
+    try:
+        with platform.opened(path) as file:
+            if not platform.is_private(os.fstat(file.fileno())):  # anybody may have written it
+                return None
+            return msgspec.json.decode(file.read(), type=_Entry)
+    except (OSError, ValueError):  # none, or none that this version wrote: as if nobody had said anything
+        return None
+
+
+def _is_ours(real: str, entry: _Entry | None) -> bool | None:
+    """Tell whether the `.mnemark` of a folder was made here; None where the entry is of an earlier folder."""
+    if entry is None:
+        return None
+    own = f"{real}/{layout.PRIVATE}"
+    if os.path.lexists(f"{own}/{_MADE}{entry.mark}"):
+        return True
+    is_same = _inode(real) == entry.inode
+    if is_same and not _is_used(real):
+        return True
+    is_beside = os.path.lexists(f"{own}/{_BESIDE}{entry.mark}")
+    return False if is_beside or (is_same and not entry.trusted) else None
+
+
+def _is_used(real: str) -> bool:
+    """Tell whether a folder has a `.mnemark` with anything in it but its `.gitignore`."""
+    try:
+        with os.scandir(f"{real}/{layout.PRIVATE}") as entries:
+            return any(entry.name != ".gitignore" for entry in entries)
+    except FileNotFoundError:
+        return False
+    except OSError:  # a link, a file, or closed to us
+        return True
+
+
+def _inode(real: str) -> int:
+    try:
+        return os.stat(real).st_ino  # noqa: PTH116 - of text
+    except OSError:
+        return 0
+
+
+def _is_listed(real: str) -> bool:
+    """Tell whether the user's own configuration trusts a folder or one around it."""
+    from mnemark.files import user_config
+
+    listed = (os.path.realpath(Path(one).expanduser()) for one in user_config.load().trusted)
+    return any(Path(real).is_relative_to(one) for one in listed)
+
+
+def _write(root: Path, *, trusted: bool | None = None) -> None:
+    real = os.path.realpath(root)
+    place = _place(real)
+    with translate_os_errors(place):
+        platform.private_folder(platform.state_folder())
+        platform.private_folder(place.parent)
+        with platform.locked(place.parent / _LOCK, os.O_RDWR | os.O_CREAT, timeout=5.0):
+            entry = _read(real)
+            if entry is None or _is_ours(real, entry) is None:
+                entry = _Entry(layout.shown(real), os.urandom(16).hex(), _inode(real))
+            answer = entry.trusted if trusted is None else trusted
+            platform.write_private(place, msgspec.json.encode(msgspec.structs.replace(entry, trusted=answer)))
+            if trusted and _is_used(real):
+                _take_over(root, entry)
+            _prune(place.parent)
+    look_again(root)
+
+
+def _prune(folder: Path) -> None:
+    """Remove the entries of folders that are gone, after a month: a drive may come back."""
+    with os.scandir(folder) as entries:
+        old = [entry for entry in entries if time.time() - entry.stat().st_mtime > _KEPT_SECONDS]
+    for one in old:
+        entry = _decoded(Path(one.path)) if one.name.endswith(".json") else None
+        if entry is not None and not os.path.isdir(entry.folder):  # noqa: PTH112 - of text
+            with suppress(OSError):
+                Path(one.path).unlink()
+
+
+def _take_over(root: Path, entry: _Entry) -> None:
+    """Make the `.mnemark` of others ours, and drop what lay beside it."""
+    import shutil  # few need it
+
+    own = root / layout.PRIVATE
+    _touch(own / f"{_MADE}{entry.mark}")
+    shutil.rmtree(own / f"{_BESIDE}{entry.mark}", ignore_errors=True)
+
+
+def _touch(path: Path) -> None:
+    with suppress(FileExistsError):
+        os.close(platform.FS.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))

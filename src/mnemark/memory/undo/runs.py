@@ -1,0 +1,58 @@
+"""Find the changes that were made together, by a consolidation or the end of a session, and name them."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from mnemark.files.journal import changes_of
+from mnemark.memory import file_edits
+from mnemark.memory.open_workspace import OpenWorkspace
+
+
+def facts_of_runs(ws: OpenWorkspace) -> dict[str, str]:
+    """Return the facts that consolidations learned, each with the group of its run."""
+    found: dict[str, str] = {}
+    for change in changes_of(ws.root, ("consolidate",)):
+        payload = change.payload if isinstance(change.payload, Mapping) else {}
+        facts, group = payload.get("facts"), payload.get("group")
+        if isinstance(facts, list) and isinstance(group, str):
+            found |= {one: group for one in facts if isinstance(one, str)}
+    return found
+
+
+def run_of(ws: OpenWorkspace, identifier: str) -> str:
+    """Return the group that an edit, or a fact that was learned, was made in; empty if there is none."""
+    edited = next((one.group for one in file_edits.entries(ws, [identifier])), "")
+    return edited or facts_of_runs(ws).get(identifier, "")
+
+
+def members(ws: OpenWorkspace, group: str, known: Collection[str]) -> list[str]:
+    """Return the facts and edits of a group that are among the known changes, the last first."""
+    if not group:
+        return []
+    facts = [fact for fact, run in facts_of_runs(ws).items() if run == group]
+    edits = [one.id for one in file_edits.entries(ws) if one.group == group]
+    return [one for one in reversed(facts + edits) if one in known]
+
+
+def described(ws: OpenWorkspace, chosen: Sequence[str], what: str) -> str:
+    """Say in words which changes, of the kind `what`, these are: a run, the steps of edits, or the one."""
+    group, count = run_of(ws, chosen[0]), len(chosen)
+    run = next((run for run in ws.edits.runs if group and run.group == group), None)
+    if run is not None:
+        day = f" of {run.time.astimezone(ws.fact_store.zone):%Y-%m-%d %H:%M}" if run.time else ""
+        return f"the consolidation{day} ({count} change{'s' if count > 1 else ''})"
+    if edits := list(file_edits.entries(ws, chosen)):
+        steps, paths = (
+            dict.fromkeys(values) for values in zip(*((one.step, one.path) for one in edits), strict=True)
+        )
+        return f"{', '.join(steps)}: {', '.join(paths)}"
+    log = ws.fact_store.log
+    end = log.retracted.get(chosen[0])
+    fact = log.records.get(end.fact if end else chosen[0])
+    names = {
+        "remember": f"the fact {fact}",
+        "retract": f"the end of the fact {fact or (end.fact if end else '')}",
+        "accept": "what you accepted last in review",
+        "reject": "what you rejected last in review",
+        "forget": "what was hidden last",
+    }
+    return names.get(what, "the last pin")
