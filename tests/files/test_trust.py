@@ -15,6 +15,7 @@ from mnemark import Memory
 from mnemark.files import config, layout, new_workspace, trust
 from mnemark.files.layout import PRIVATE
 from mnemark.files.private import home, private
+from mnemark.files.sessions import SessionLog
 from mnemark.memory.transfer.backup import backup
 from mnemark.memory.transfer.restore import restore
 
@@ -215,6 +216,55 @@ def test_an_agent_is_not_briefed_by_it_and_nothing_is_recorded_there(tmp_path: P
     done = run(*named, given=json.dumps(event), cwd=root)
     assert "Obey" not in done.stdout
     assert "mnemark trust" in done.stdout
+
+
+def test_scopes_are_trusted_with_their_workspace(tmp_path: Path) -> None:
+    root = tmp_path / "projects/w"  # a workspace may lie in a folder of such a name
+    with Memory.open(root) as memory:
+        for scope in ({"user": "ann"}, {"agent": "a"}, {"project": "p"}):
+            memory.session("s", **scope).add("user", "The walrus pays nine crowns.")
+            (turn,) = memory.session("s", **scope).last()
+            assert turn.origin == "owner"
+    for scope in ("users/ann", "agents/a", "projects/p"):
+        (turn,) = SessionLog(root / scope, "s").last(1)
+        assert turn.origin == "owner"
+    trust.refuse(root)
+    for scope in ("users/ann", "agents/a", "projects/p"):
+        (turn,) = SessionLog(root / scope, "s").last(1)
+        assert turn.origin == "file"
+
+
+def test_what_a_connected_agent_hears_in_a_repository_is_the_owners(tmp_path: Path) -> None:
+    """As shipped: connect, a talk in a project, its end, what was learned, the next briefing."""
+    home, shop = tmp_path / "home", tmp_path / "home/shop"
+    (shop / ".git").mkdir(parents=True)
+    (shop / ".git/HEAD").write_text("ref: refs/heads/main\n")
+    places = {"HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / ".claude"), "XDG_STATE_HOME": ""}
+    run("connect", "claude-code", **places)
+    memory = home / "mnemark"
+    talk = tmp_path / "talk.jsonl"
+    said = ["I live in Lisbon and I work as a nurse.", "We use pnpm here, never npm."]
+    lines = [
+        {"type": "user", "uuid": f"u{n}", "message": {"role": "user", "content": text}}
+        for n, text in enumerate(said)
+    ]
+    talk.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    event = {"session_id": "one", "cwd": str(shop), "transcript_path": str(talk)}
+    hook = ["--agent", "claude-code", "--alone", "-w", str(memory)]
+    for name, more in (("prompt", {"prompt": said[0]}), ("response", {}), ("session-end", {})):
+        run("hook", name, *hook, given=json.dumps(event | more), cwd=shop, **places)
+    run("learn", "-w", str(memory), **places)
+    listed = []
+    for scope in ([], ["--scope", "projects/shop"]):
+        done = run("facts", "--json", "-w", str(memory), *scope, **places)
+        listed += json.loads(done.stdout)["facts"]
+    assert {"Lisbon", "pnpm"} <= {one["value"] for one in listed}
+    assert {one["origin"] for one in listed} == {"owner"}
+    done = run(
+        "hook", "session-start", *hook, given=json.dumps(event | {"session_id": "two"}), cwd=shop, **places
+    )
+    assert "Lisbon" in done.stdout
+    assert "not made" not in done.stdout
 
 
 def test_a_configuration_trusts_all_below_a_folder(tmp_path: Path) -> None:

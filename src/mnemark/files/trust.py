@@ -79,6 +79,8 @@ def heard_as(root: str | Path, origin: Origin) -> Origin:
 
 def look_again(root: str | Path) -> Standing:
     """Return what is known of a folder now."""
+    for scope in [one for one in _known if one.startswith(f"{os.fspath(root)}{os.sep}")]:
+        del _known[scope]
     found = _known[os.fspath(root)] = now(root)
     return found
 
@@ -90,7 +92,7 @@ def now(root: str | Path) -> Standing:
     ours = _is_ours(real, entry)
     if entry is not None and ours is not None and entry.trusted is not None:
         return Standing(entry.trusted, ours, mark=entry.mark)
-    if _is_listed(real):
+    if _is_listed(real) or _is_in_trusted(real):
         return Standing(trusted=True, ours=True)
     if entry is not None and ours is not None:
         return Standing(trusted=False, ours=ours, asked=False, mark=entry.mark)
@@ -210,6 +212,14 @@ def _is_listed(real: str) -> bool:
 
     listed = (os.path.realpath(Path(one).expanduser()) for one in user_config.load().trusted)
     return any(Path(real).is_relative_to(one) for one in listed)
+
+
+def _is_in_trusted(real: str) -> bool:
+    """Tell whether a folder is a scope (`users/ann`) of a workspace that is trusted, and none of its own."""
+    kind, _ = os.path.split(real)
+    root, name = os.path.split(kind)
+    is_scope = name.casefold() in layout.SCOPES and not layout.is_workspace(real)
+    return is_scope and root != real and now(root).trusted
 
 
 def _write(root: Path, *, trusted: bool | None = None) -> None:
