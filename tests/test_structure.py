@@ -28,6 +28,7 @@ LATE: Final[dict[str, str]] = {
     "memory/curation/identity.py": "a hook asks no model, and most sections are kept compiled",
     "memory/prompt/leading_facts.py": "as `files.py`",
     "memory/prompt/quoted.py": "a briefing recalls nothing",
+    "files/sessions.py": "most ids are too short for a key, or a UUID",
     "files/trust.py": "a folder that was made here is known by its entry: a hook reads no configuration",
     "facts/files.py": "who finds the files unchanged parses none",
     "facts/visible.py": "as `files.py`",

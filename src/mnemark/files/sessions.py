@@ -20,6 +20,11 @@ from mnemark.types import Problem, Turn
 
 FOLDER = "sessions"
 _SUFFIX = ".jsonl"
+_UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+_NO_KEY = lazy_pattern(rf"[^\s]{{0,15}}|(?:[\w.-]{{1,15}}:)?{_UUID}")
+    r"[^\s]{0,15}|(?:[\w.-]{1,15}:)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+)
+"""Ids that are too short for a key of any issuer, and UUIDs, alone or behind the name of an agent."""
 _COPY = lazy_pattern(r"\.(sync-)?conflict-", re.IGNORECASE)
 
 
@@ -50,9 +55,9 @@ class SessionLog:
     """
 
     def __init__(self, root: Path, session: str) -> None:
-        self.id = session
+        self.id = without_keys(session)
         self.root = root
-        self.name = f"{FOLDER}/{names.file_name(session, _SUFFIX)}"
+        self.name = f"{FOLDER}/{names.file_name(self.id, _SUFFIX)}"
         self._real: Path | None = None
         self._lines = (0, 0)
         self._guard = threading.Lock()
@@ -190,10 +195,19 @@ class SessionLog:
     def check(self) -> None:
         """Raise IntegrityError where the file belongs to another session."""
         owner = session_id(self.path)
-        if owner and owner != self.id:
+        if owner and without_keys(owner) != self.id:
             raise IntegrityError(
                 f"{self.name}: belongs to session {owner!r}, not {self.id!r}; move the file away"
             )
+
+
+def without_keys(session: str) -> str:
+    """Return the id of a session with a hash in place of each key: an id is in names, logs and answers."""
+    if _NO_KEY.fullmatch(session):
+        return session
+    from mnemark.text.redaction.key_formats import without_published_keys
+
+    return without_published_keys(session)
 
 
 def session_id(path: Path) -> str | None:

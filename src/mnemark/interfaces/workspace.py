@@ -17,11 +17,10 @@ from mnemark.errors import (
     ReadOnlyError,
     UsageError,
 )
-from mnemark.files import listing
+from mnemark.files import listing, trust
 from mnemark.files.private import private
 from mnemark.files.scopes import check_known
 from mnemark.interfaces.output import Progress, is_terminal, safe, say, stderr
-from mnemark.interfaces.trusting import check_trust
 
 if TYPE_CHECKING:
     from mnemark.files.projects import Project
@@ -92,7 +91,10 @@ def place(workspace: Path | None, *, any_folder: bool = False, current: Path | N
 
     found = _around(current, any_folder=any_folder) if workspace is None else Place(_existing(workspace))
     links.check(found.root)
-    check_trust(found.root)
+    if not trust.standing(found.root).trusted:
+        from mnemark.interfaces.trusting import check_trust
+
+        check_trust(found.root)
     return found
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final
 
 from mnemark.errors import BusyError, MnemarkError
-from mnemark.files import edit as editing
 from mnemark.files import platform
 from mnemark.files.copies import copy_of
 from mnemark.files.private import private
@@ -50,6 +49,10 @@ def before_sync(ws: OpenWorkspace) -> list[str]:
 
 def _settle(ws: OpenWorkspace) -> list[str]:
     """Merge late saves into edited files, and drop what edits replaced; return what could not be checked."""
+    if not (private(ws.root) / "displaced").is_dir():  # most searches find nothing that was edited
+        return []
+    from mnemark.files import edit as editing
+
     problems = editing.settle(ws.root)
     return [f"{one.path}: {one.reason}" for one in problems if copy_of(Path(one.path).name) is None]
 

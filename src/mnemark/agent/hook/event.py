@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from mnemark.agent.hook import agents
 from mnemark.agent.hook.agents import Agent, Event
 from mnemark.errors import UsageError
+from mnemark.files.sessions import without_keys
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import check_fenced, strip_fences
 
@@ -76,7 +77,8 @@ def parse_call(event: str, name: str, data: Mapping[str, Any]) -> HookCall:
     found = agents.event_of(agent, event, data)
     if found is None:
         raise UsageError(f"{agent.title} has no event {event!r}; give one of {', '.join(agents.EVENTS)}")
-    return HookCall(agent, *found, agents.session_of(agent, data), _without_ours(data))
+    session = without_keys(agents.session_of(agent, data))
+    return HookCall(agent, *found, session, _without_ours(data))
 
 
 def _without_ours(value: Any) -> Any:

@@ -9,7 +9,7 @@ from mnemark.errors import UsageError
 from mnemark.files import layout
 from mnemark.files.disk_errors import tells_os_errors
 from mnemark.files.layout import in_scope
-from mnemark.files.sessions import Placed, SessionLog
+from mnemark.files.sessions import Placed, SessionLog, without_keys
 from mnemark.memory.journal.sessions import Unpaged
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.choices import one_of, text_given
@@ -35,7 +35,7 @@ class Recorder:
         layout.check_border(ws.root, scope)
         if scope:
             layout.safe_path(ws.root, scope)
-        self.id = id
+        self.id = without_keys(id)
         self.scope = scope
         self.ws = ws
         self.log = SessionLog(ws.root / scope, id)

@@ -10,6 +10,7 @@ import string
 from collections.abc import Iterator
 from itertools import zip_longest
 
+from mnemark.hashes import blake2s
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction.spans import BEGIN, Span, positions
 from mnemark.text.redaction.values import looks_random
@@ -256,6 +257,32 @@ def key_shapes(text: str) -> Iterator[Span]:
     long = " ".join(_LONG_WORD.findall(text))
     if not long:
         return
+    yield from _published(text, long)
+    yield from _without_prefix(text, long)
+    if _RANDOM_TAIL.search(long):
+        yield from _of_unknown_issuers(text)
+    if _MIXED.search(long):
+        yield from _mixed_tokens(text)
+
+
+def without_published_keys(text: str) -> str:
+    """Return a text that is one name, such as an id, with a hash in place of each key of a known issuer.
+
+    What is only random stays: most ids are. The hash is the same on every machine, so that the id is, too; of
+    a key it tells nothing.
+    """
+    long = " ".join(_LONG_WORD.findall(text))
+    parts, at = [], 0
+    for _, start, end in sorted(_published(text, long), key=lambda span: span[1]) if long else ():
+        if start >= at:
+            digest = blake2s(text[start:end].encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+            parts += [text[at:start], f"key-{digest}"]
+            at = end
+    return "".join([*parts, text[at:]])
+
+
+def _published(text: str, long: str) -> Iterator[Span]:
+    """Yield keys of formats that their issuers publish, by their prefixes; `long` are the long words."""
     heads = {_NO_HEAD, *_HEAD.findall(long), *_ESCAPED_HEAD.findall(long)}
     for head in sorted(heads & _RULES.keys()):
         for prefix, pattern in _RULES[head]:
@@ -263,11 +290,6 @@ def key_shapes(text: str) -> Iterator[Span]:
                 yield from _matches_at_prefix(text, prefix, pattern)
     if "eyJ" in long:
         yield from _web_tokens(text)
-    yield from _without_prefix(text, long)
-    if _RANDOM_TAIL.search(long):
-        yield from _of_unknown_issuers(text)
-    if _MIXED.search(long):
-        yield from _mixed_tokens(text)
 
 
 def _without_prefix(text: str, long: str) -> Iterator[Span]:

@@ -1,0 +1,59 @@
+"""A key in the id of a session reaches no file, no name and no answer; other ids stay as they are."""
+
+import json
+import secrets
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+import pytest
+
+from mnemark import Memory
+from mnemark.files.sessions import SessionLog
+
+KEY = "ghp_" + secrets.token_hex(18)
+
+
+@pytest.mark.parametrize("identifier", [KEY, f"telegram:{KEY}", f"{KEY}/{KEY[::-1]}", f"bot {KEY} chat"])
+def test_a_key_in_an_id_is_nowhere(tmp_path: Path, identifier: str) -> None:
+    with Memory.open(tmp_path / "w", config={"embedder": "none"}) as memory:
+        session = memory.session(identifier)
+        session.add("user", "The walrus pays nine crowns to the keeper, every day.")
+        session.observe("exec", {"command": "make"}, "all built, nothing to do")
+        session.add("assistant", "Noted: nine crowns.")
+        session.end()
+        memory.sync()
+        found = memory.search("walrus crowns")
+        assert found.hits
+        assert KEY not in f"{found.text} {found.hits}"
+        assert [turn.role for turn in memory.session(identifier).last()] == ["user", "assistant"]
+        memory.session(identifier).add("user", "And ten on Sundays.")
+        assert len(list((tmp_path / "w/sessions").glob("*.jsonl"))) == 1
+    for path in (tmp_path / "w").rglob("*"):
+        assert KEY not in str(path)
+        assert not path.is_file() or KEY.encode() not in path.read_bytes()
+
+
+def test_a_hook_with_a_key_for_an_id_writes_it_nowhere(tmp_path: Path) -> None:
+    root = tmp_path / "w"
+    Memory.open(root).close()
+    said = {"session_id": KEY, "cwd": str(root), "prompt": "What does the walrus pay the keeper these days?"}
+    for event in ("prompt", "session-end"):
+        words = [sys.executable, "-P", "-m", "mnemark", "hook", event, "--agent", "cursor", "--alone"]
+        subprocess.run(
+            [*words, "-w", str(root)], input=json.dumps(said | {"conversation_id": KEY}), text=True,
+            check=True, capture_output=True, timeout=60,
+        )  # fmt: skip
+    for path in root.rglob("*"):
+        assert KEY not in str(path)
+        assert not path.is_file() or KEY.encode() not in path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "identifier",
+    [str(uuid.uuid4()), "claude-code:" + str(uuid.uuid4()), secrets.token_hex(32), "cli:main", "会话一",
+     "telegram:123456789", secrets.token_urlsafe(24), "thread_" + secrets.token_hex(12)],
+)  # fmt: skip
+def test_an_id_that_is_only_random_stays(tmp_path: Path, identifier: str) -> None:
+    assert SessionLog(tmp_path, identifier).id == identifier
