@@ -22,8 +22,6 @@ FOLDER = "sessions"
 _SUFFIX = ".jsonl"
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _NO_KEY = lazy_pattern(rf"[^\s]{{0,15}}|(?:[\w.-]{{1,15}}:)?{_UUID}")
-    r"[^\s]{0,15}|(?:[\w.-]{1,15}:)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-)
 """Ids that are too short for a key of any issuer, and UUIDs, alone or behind the name of an agent."""
 _COPY = lazy_pattern(r"\.(sync-)?conflict-", re.IGNORECASE)
 
