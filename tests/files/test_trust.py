@@ -221,9 +221,10 @@ def test_an_agent_is_not_briefed_by_it_and_nothing_is_recorded_there(tmp_path: P
 def test_scopes_are_trusted_with_their_workspace(tmp_path: Path) -> None:
     root = tmp_path / "projects/w"  # a workspace may lie in a folder of such a name
     with Memory.open(root) as memory:
-        for scope in ({"user": "ann"}, {"agent": "a"}, {"project": "p"}):
-            memory.session("s", **scope).add("user", "The walrus pays nine crowns.")
-            (turn,) = memory.session("s", **scope).last()
+        owners: list[dict[str, Any]] = [{"user": "ann"}, {"agent": "a"}, {"project": "p"}]
+        for owner in owners:
+            memory.session("s", **owner).add("user", "The walrus pays nine crowns.")
+            (turn,) = memory.session("s", **owner).last()
             assert turn.origin == "owner"
     for scope in ("users/ann", "agents/a", "projects/p"):
         (turn,) = SessionLog(root / scope, "s").last(1)
@@ -239,7 +240,11 @@ def test_what_a_connected_agent_hears_in_a_repository_is_the_owners(tmp_path: Pa
     home, shop = tmp_path / "home", tmp_path / "home/shop"
     (shop / ".git").mkdir(parents=True)
     (shop / ".git/HEAD").write_text("ref: refs/heads/main\n")
-    places = {"HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / ".claude"), "XDG_STATE_HOME": ""}
+    places: dict[str, Any] = {
+        "HOME": str(home),
+        "CLAUDE_CONFIG_DIR": str(home / ".claude"),
+        "XDG_STATE_HOME": "",
+    }
     run("connect", "claude-code", **places)
     memory = home / "mnemark"
     talk = tmp_path / "talk.jsonl"
