@@ -46,6 +46,7 @@ RUN = [
     "backup ../all.zip",
     "restore ../all.zip ../again",
     "demo ../demo",
+    "trust",
 ]
 """Each command as it is typed, in this order, in one folder; words with blanks are between bars."""
 

@@ -130,7 +130,7 @@ def run_all(root: Path, own: str, lines: Sequence[list[str]] = LINES) -> str:
     """Run every command that uses a server, a model or a program; return what they said."""
     config = root.parent / "user/config.toml"
     config.parent.mkdir(exist_ok=True)
-    config.write_text(own, "utf-8")
+    config.write_text(f"trusted = [{json.dumps(str(root))}]\n{own}", "utf-8")  # nor with trust
     state = {"XDG_STATE_HOME": str(root.parent / "state"), "MNEMARK_CONFIG": str(config), VARIABLE: SECRET}
     environment = {**os.environ, **state}
     environment.pop("MNEMARK_HOSTS", None)

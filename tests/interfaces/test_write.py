@@ -54,7 +54,7 @@ def test_text_comes_from_stdin(workspace: Shell) -> None:
     [
         (["add", ""], "the text is empty"),
         (["add", "x", "--role", "user"], "--role can only be used with --session"),
-        (["add", "x", "--scope", "*"], "--scope must be"),
+        (["add", "x", "--scope", "*"], "name one scope"),
         (["add", "x", "--scope", "../up"], "scope"),
         (["add", "x", "--session", "s", "--scope", "projects/p"], "users/NAME or agents/NAME"),
         (["add", "x", "--session", ""], "a session needs an id"),

@@ -32,6 +32,9 @@ def is_no_file(error: OSError) -> bool:
     return isinstance(error, NotAFileError) or error.errno in {*_LINK, errno.ENXIO}  # ENXIO: sockets
 
 
+CANNOT_BE_READ = "cannot be read"
+
+
 def unread(error: OSError) -> str:
     """Describe a failed read, to follow the file's name: "cannot be read: Permission denied"."""
     if error.errno in _LINK:
@@ -40,7 +43,7 @@ def unread(error: OSError) -> str:
         return "is not a regular file"
     if isinstance(error, FileNotFoundError):
         return MISSING
-    return f"cannot be read: {error.strerror or error}"
+    return f"{CANNOT_BE_READ}: {error.strerror or error}"
 
 
 def shortage(error: BaseException) -> str:

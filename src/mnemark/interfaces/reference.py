@@ -58,7 +58,8 @@ Every command except `tui`, and `hook` and `mcp`, which use JSON anyway, has `--
 later versions only add keys.
 
 - `believable`: the confidence, from 0 to 1, that the answer is among the hits.
-- `complete`: the index was up to date and all search methods answered; `degraded` gives the reasons if not.
+- `complete`: the index was up to date and all search methods answered; `degraded` gives the reasons if not. A
+  passage that has no vector yet is ranked by its words; if it could be an answer, `complete` is false.
 - `origin`: where a text came from: `owner` (the user), `agent`, `tool`, `web`, `file` (a note or fact file,
   also by `mnemark add`) or `import`.
 - `ref`: a file, or lines of it (`memory/2026-02-13.md#L12`); `mnemark read REF` prints them.

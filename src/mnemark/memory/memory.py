@@ -297,6 +297,7 @@ class Memory(OpenWorkspace):
         self, said: "Iterable[Mapping[str, Any] | NewFact]", *, dry_run: bool = False
     ) -> "list[Fact]":
         """Store many facts, each given as the arguments of `remember` or a `NewFact`: all of them or none."""
+        links.check_again(self.root)
         from mnemark.memory.curation.generated import remember_many
 
         return remember_many(self, said, dry_run=dry_run)

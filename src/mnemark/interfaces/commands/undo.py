@@ -32,7 +32,7 @@ def undo(
 
         done = undo_change(
             memory, id_, scopes=("", *(at.scopes(None) or ())),
-            announce=lambda text: output.say(f"undoing {output.safe(text)}"),
+            announce=lambda text: None if json else output.say(f"undoing {output.safe(text)}"),
         )  # fmt: skip
     if json:
         output.out_json({"undone": done})

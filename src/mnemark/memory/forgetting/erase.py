@@ -67,7 +67,7 @@ def _dry_run(ws: OpenWorkspace, items: list[Item], query: str, *, git: bool) -> 
     done = Swept([], [], [])
     for step in get_args(Step):
         _sweep(ws, targets, step, done, dry_run=True)
-    renames = names.plan(ws, targets)
+    renames = names.plan(ws, targets, done.waiting)
     names.report(renames, done)
     still = [*done.still, *remaining_copies(ws, items, targets, renames, explain_git=git)]
     return Receipt(
@@ -148,10 +148,11 @@ def _complete(
 
 def _carry_out(ws: OpenWorkspace, note: Change, items: list[Item], query: str, *, git: bool) -> Receipt:
     targets = _targets(ws, items, query, note.time or ws.now())
-    renames = names.keep(ws, note.id, targets)
-    still = remaining_copies(ws, items, targets, renames, explain_git=git)
     done = Swept([], [], [])
-    _sweep(ws, targets, "copies", done)
+    renames = names.keep(ws, note.id, targets, done.waiting)
+    still = remaining_copies(ws, items, targets, renames, explain_git=git)
+    if not done.waiting:  # what is not swept yet tells the next try what to rename
+        _sweep(ws, targets, "copies", done)
     for part in filter(None, _with_anchor_last(note, items)):
         if not done.waiting:
             own = _targets(ws, part, "", ws.now())

@@ -12,6 +12,8 @@ from datetime import datetime
 import msgspec
 
 from mnemark.errors import MnemarkError, UsageError
+from mnemark.files import platform
+from mnemark.files.disk_errors import CANNOT_BE_READ
 from mnemark.files.journal import Change
 from mnemark.files.locks import workspace_lock
 from mnemark.files.scopes import one_scope
@@ -82,6 +84,8 @@ def forget(
         ws.check_writable("forget")
     finder = Selector(ws, wanted, by_words=not erase)
     items = finder.find()
+    if erase and not dry_run:
+        _check_read(ws, finder)
     unread = tuple(f"{path}: {reason}; not searched" for path, reason in finder.unread.items())
     if not items:
         return Receipt(action="nothing", dry_run=dry_run, still=unread, related=_related(ws, wanted, ()))
@@ -97,6 +101,13 @@ def forget(
         places=_places(items), still=unread, kept=forgotten(finder.kept, ws.visible),
         related=_related(ws, wanted, [*items, *finder.kept]),
     )  # fmt: skip
+
+
+def _check_read(ws: OpenWorkspace, finder: Selector) -> None:
+    """Raise MnemarkError where a file could not be read that is not closed: what is in it would stay."""
+    for path, reason in finder.unread.items():
+        if reason.startswith(CANNOT_BE_READ) and platform.is_readable(ws.root / path):
+            raise MnemarkError(f"{path} {reason}; nothing was erased: try again, or check the disk")
 
 
 def _related(ws: OpenWorkspace, wanted: Criteria, gone: Sequence[Item]) -> tuple[Forgotten, ...]:

@@ -21,6 +21,7 @@ from mnemark.errors import BusyError, MnemarkError, ReadOnlyError, UsageError
 from mnemark.facts.parse import parse
 from mnemark.files import attachments, jsonl, layout, listing, platform, reading
 from mnemark.files import edit as editing
+from mnemark.files.disk_errors import unread
 from mnemark.files.locks import LOCK_SECONDS, workspace_lock
 from mnemark.files.needles import BytePatterns, spellings
 from mnemark.files.private import private, private_folder
@@ -29,6 +30,7 @@ from mnemark.memory.forgetting.needles import SearchPatterns
 from mnemark.memory.forgetting.receipt import Place
 from mnemark.memory.forgetting.remaining import named_by
 from mnemark.memory.forgetting.sweep import RENAMING, Sweep, Swept, Targets, is_about_erased
+from mnemark.memory.journal import erasures
 from mnemark.memory.journal.erasures import Wait
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -42,30 +44,39 @@ _NUMBERED: Final = lazy_pattern(r"-[0-9]{9}\.md$")
 _NEW: Final = lazy_pattern(rf"[^/]*-(?:session|file)(?:-[0-9]+)?\.md|{_GONE}\.md")
 
 
-def plan(ws: OpenWorkspace, targets: Targets) -> dict[str, str]:
-    """Return the new paths of mnemark's own files whose names hold erased words, by their paths now."""
+def plan(ws: OpenWorkspace, targets: Targets, waiting: list[Wait]) -> dict[str, str]:
+    """Return the new paths of mnemark's own files whose names hold erased words, by their paths now.
+
+    Files that cannot be read are added to `waiting`.
+    """
     found: dict[str, str] = {}
     stems: dict[str, str] = {}
     for path in named_by(ws.root, targets):
         place = layout.place(path)
         folder, _, file = path.rpartition("/")
         stem = file.removesuffix(".md")
-        if place is None or not _is_own(ws.root, path, folder):
+        try:
+            if place is None or not _is_own(ws.root, path, folder):
+                continue
+        except OSError as error:
+            waiting.append(erasures.closed(ws.root, path, unread(error)))
             continue
         if folder.endswith(layout.FACTS):
             found[path] = f"{folder}/{_GONE}.md"
         else:
             stems.setdefault(stem, _free(ws.root, path, stems))
             found[path] = f"{folder}/{stems[stem]}.md"
-    return found | {path: _number(path) for path in _removed(ws.root, targets)}
+    return found | {path: _number(path) for path in _removed(ws.root, targets, waiting)}
 
 
-def _removed(root: Path, targets: Targets) -> Iterator[str]:
+def _removed(root: Path, targets: Targets, waiting: list[Wait]) -> Iterator[str]:
     """Yield the pages that the sweep removes: what the journal calls them says what was in them."""
     for path in listing.walk(root).files if targets.turn_lines else ():
-        with suppress(OSError):  # the sweep reports it
+        try:
             if path.endswith(".md") and is_about_erased(targets, path, platform.content(root / path)):
                 yield path
+        except OSError as error:
+            waiting.append(erasures.closed(root, path, unread(error)))
 
 
 def _number(path: str) -> str:
@@ -95,7 +106,7 @@ def _is_own(root: Path, path: str, folder: str) -> bool:
 def _text(root: Path, path: str) -> str:
     try:
         return platform.content(root / path).decode("utf-8", "replace")
-    except OSError:  # the sweep reports it
+    except FileNotFoundError:  # an earlier try has removed it
         return ""
 
 
@@ -106,13 +117,21 @@ def _free(root: Path, path: str, taken: Mapping[str, str]) -> str:
     return next(name for name in names if name not in used and not (root / folder / f"{name}.md").exists())
 
 
-def keep(ws: OpenWorkspace, identifier: str, targets: Targets) -> dict[str, str]:
-    """Return what an erasure renames; stored at its first try, so that later ones do the same."""
+def keep(ws: OpenWorkspace, identifier: str, targets: Targets, waiting: list[Wait]) -> dict[str, str]:
+    """Return what an erasure renames; stored, so that a later try does the same and adds what was closed.
+
+    Where a file could not be read that is not closed, nothing is renamed now; it is added to `waiting`.
+    """
     known = _load(ws.root)
-    if identifier not in known and (found := plan(ws, targets)):
+    unreadable: list[Wait] = []
+    found = plan(ws, targets, unreadable) | known.get(identifier, {})
+    waiting += [one for one in unreadable if not one.state]  # the sweep waits for what is closed
+    if waiting:
+        return {}
+    if found != known.get(identifier, {}):
         known[identifier] = found
         _store(ws.root, known)
-    return known.get(identifier, {})
+    return found
 
 
 def drop(ws: OpenWorkspace, identifier: str) -> None:

@@ -157,12 +157,13 @@ class Sweep:
 
     def _unreadable(self, path: str, reason: str, *, is_folder: bool = False, is_file: bool = True) -> None:
         """Report an unreadable file: the erasure waits for a file of the memory, but not for any other."""
-        if is_folder or (is_file and _is_memory(path.rpartition("/")[2])):
-            folders = path.split("/") if is_folder else path.split("/")[:-1]
-            own = folders[:1] == [layout.PRIVATE]
-            if own or not (any(map(layout.skipped_folder, folders)) or self.ignored(path)):
-                self.done.waiting.append(erasures.closed(self.root, path, reason))
-                return
+        folders = path.split("/") if is_folder else path.split("/")[:-1]
+        own = folders[:1] == [layout.PRIVATE]
+        is_memory = is_folder or (is_file and (own or _is_memory(path.rpartition("/")[2])))
+        left_out = not own and (any(map(layout.skipped_folder, folders)) or self.ignored(path))
+        if is_memory and not left_out:
+            self.done.waiting.append(erasures.closed(self.root, path, reason))
+            return
         self.done.still.append(f"{layout.shown(path)}: {reason}; not searched")
 
     def _file(self, path: str) -> None:

@@ -43,7 +43,8 @@ def closed(root: Path, path: str, reason: str) -> Wait:
     Only of one that is closed to us now its state is noted: a disk that was full or failed is tried again.
     """
     places = (root / path, (root / path).parent)
-    if _can_read(places[0]) and all(os.access(place, os.W_OK) for place in places):
+    is_gone = not os.path.lexists(places[0])  # and so not closed: the next try finds no trace of it
+    if is_gone or (_can_read(places[0]) and all(os.access(place, os.W_OK) for place in places)):
         return Wait(path, reason)
     text = f"{reason}; make it readable, or move it out of this folder"
     return Wait(path, text, _state(root, path))
@@ -89,12 +90,15 @@ def load(root: Path) -> dict[str, tuple[Wait, ...]]:
         known = msgspec.json.decode(data, type=dict[str, tuple[Wait, ...]])
     except (OSError, msgspec.DecodeError):  # lost, or never there
         return {}
-    return {id_: tuple(one for one in waits if _is_ours(one)) for id_, waits in known.items()}
+    return {id_: tuple(one for one in waits if _is_ours(root, one)) for id_, waits in known.items()}
 
 
-def _is_ours(wait: Wait) -> bool:
-    """Whether a wait names no file outside: a folder's author may have put it there."""
-    return not wait.path or layout.is_inside(wait.path, private=True)
+def _is_ours(root: Path, wait: Wait) -> bool:
+    """Whether a wait names no file outside, nor through a link: a folder's author may have written it."""
+    if not wait.path:
+        return True
+    real = os.path.realpath(root / wait.path)
+    return layout.is_inside(wait.path, private=True) and Path(real).is_relative_to(os.path.realpath(root))
 
 
 def keep(root: Path, identifier: str, waits: Sequence[Wait]) -> None:
