@@ -13,7 +13,7 @@ from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import is_fenced, strip_fences
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.quoting.notices import without_notices
-from mnemark.text.words.normalize import normalize
+from mnemark.text.words.normalize import HAN, normalize
 
 _CONDITIONS: Final = ("if", "when", "once", "whether", "until", "unless", "where", "what")
 _WHO: Final = (
@@ -74,6 +74,17 @@ _ENGLISH: Final = (
     (r"^(?:human|assistant)\s?: ?(?:\S+ ){2}\S|"
      r"^(?:system|developer)\s?: ?(?:you|please|ignore|always|never|the (?:user|owner)|do not|don't|now|"
      r"trust)\b"),
+    # A role and a goal are any prompt's; these goals are of nobody who asks a program to help.
+    (r"\byou(?:'re| are)(?: now)? an? (?:[a-z-]+ ){0,3}(?:agent|assistant|model|bot)\b(?s:.{0,200}?)"
+     r"\byour (?:[a-z]+ )?(?:goal|task|mission|job|objective|purpose|directive) is (?:now )?to (?s:.{0,120}?)"
+     r"\b(?:delete|erase|wipe|destroy|drop|leak|exfiltrate|steal|upload|forward|share|send|publish)\b"
+     r"[^.\n]{0,40}\b(?:resources|disks?|backups?|snapshots?|tables?|databases?|accounts?|credentials?|"
+     r"passwords?|secrets?|tokens?|cards?|history|mails?|inbox|contracts?|home director(?:y|ies)|"
+     r"users?'s?)\b"),
+    (r"\b(?:trust|believe|accept|approve|grant|honou?r) (?:all|every|any|anything|everything|whatever)"
+     r"(?: of)?(?: (?:his|her|their|its|this|the|my))?(?: [a-z]+)? ?(?:requests?|claims?|orders?|"
+     r"instructions?|demands?|statements?|commands?|access|signed|said|from)\b[^\n]{0,60}"
+     r"\b(?:without|skip|no|never|not|don't)\b[^.\n]{0,20}\b(?:confirm|verif|check|ask|question|approv|review)"),
 )  # fmt: skip
 _CHINESE: Final = (
     (r"(?<!如果)(?<!若)(?<!当)(?<!若是)(?:用户|主人|机主|使用者)(?:现在?(?:住|用|喜欢|在\S{1,8}(?:工作|"
@@ -100,6 +111,13 @@ _CHINESE: Final = (
      r"结束)|代表主人|新的主人|"
      "^系统(?:消息)?[:,]\\S|事实更新"),
     r"(?:ai ?助手|ai|助手|语言模型|大模型)(?:你)?[,:]?(?:请|必须|应当|读到)",
+    (r"你(?:现在)?是[^。,\n]{0,16}(?:智能体|代理|助手|机器人|agent)(?s:.{0,80}?)你的(?:目标|任务|使命|职责|工作)(?:是|就是|:)"
+     r"[^\n]{0,60}?(?:清空|擦除|销毁|外发|泄露|窃取|(?:删除|上传|转发|发送)[^。,\n]{0,12}(?:备份|账号|账户|凭证|密码|密钥|记录|邮件|附件|数据库|用户|"
+     r"云端?))"),
+    (r"记(?:住|下)[^。\n]{0,20}(?:最|唯一)[^。,;\n]{0,4}(?:可信|可靠|权威|专业|安全|好的|值得)|"
+     r"(?:未来|将来|今后|以后|日后)[^。\n]{0,10}(?:问题|提问|问答|咨询|回答)[^。\n]{0,6}(?:都|一律|优先|首推|只)"),
+    (r"(?:信任|相信|批准|接受|满足|执行)[^。\n]{0,4}(?:他|她|它|其|用户|此人|对方)[^。\n]{0,4}(?:所有|一切|任何|全部)|"
+     r"一切(?:要求|请求|指令)[^。\n]{0,4}(?:照办|满足|批准|执行)"),
 )  # fmt: skip
 _FORGED: Final = (
     # An entry of ours, with what only an entry has: who said it.
@@ -112,11 +130,68 @@ _FORGED: Final = (
      r"\\u003e)|"
      r"(?:&lt;|\\u003c)\s?/?\s?system\s?(?:&gt;|\\u003e)|<\|(?:im_|system|user|assistant)|\[/?inst\]"),
 )  # fmt: skip
+_OPENED: Final = r"(?:^|[.!?:;#>*\-[\({\"'`|/】] ?)"
+"""What stands before a label: the beginning of a line or a sentence, of a comment, a quotation, a bracket."""
+_MACHINE: Final = (
+    r"(?:(?:ai|llm|language[- ]model|autonomous|automated|coding|code) (?:[a-z]{2,12} )?"
+    r"(?:agent|assistant|model|reviewer|bot|tool|crawler|summari[sz]er)|"
+    r"ai|llm|language model|chatbot|copilot)s?"
+)
+_MACHINE_CHINESE: Final = (
+    "(?:(?:ai|人工智能|智能|自动|大模型|代码|编程|编码) ?(?:代码|编程)?"
+    "(?:审查|评审|审阅|审核|代理|助手|助理|智能体|模型|机器人)(?:者|员|器)?|"
+    "智能体|大模型|语言模型|ai)(?:们)?"
+)
+_ADDRESSED: Final = (
+    (rf"{_OPENED}(?:(?:please )?(?:note |messages? |instructions? )?(?:for|to|dear|attention|hey) )?"
+     rf"(?:all |any |the |every )?(?:{_MACHINE})(?: (?:reading|please note)[^\n:,|]{{0,20}})?"
+     r"[\])]?\s?[:,|!]"),
+    (rf"{_OPENED}(?:new |updated |override |urgent )?\[?(?:system|developer|operator|admin)"
+     r"(?: (?:instruction|message|note|notice|policy|directive|prompt|override)s?)?\]?\s?:"),
+    (r"your (?:remembered|stored|saved|recorded|known|learned) (?:facts?|knowledge|preferences?|settings?|"
+     r"profile|information|notes?)\b"),
+    r"what you (?:know|remember|have stored) (?:about|of)\b",
+    (r"(?:^|[.!:;] ?)(?:save|store|keep|remember) (?:this|these)(?: (?:setting|preference|rule|fact)s?)?"
+     r" (?=permanently|forever|for good|across)"),
+)  # fmt: skip
+"""Labels that speak to a machine: to a reader that is one, as its system, about what it has stored."""
+_ADDRESSED_CHINESE: Final = (
+    (rf"(?:给|致|告诉|对|向)(?:所有|各位|每个)? ?{_MACHINE_CHINESE}[】\])]?\s?[:,】]|"
+     rf"{_MACHINE_CHINESE}(?:你)?[,:]?请"),
+    r"[【\[(]系统(?:消息|提示|指令)?[】\])]|(?:开发者|系统|管理员|运营者?)(?:指令|消息|指示|命令)\s?:",
+    (r"[你您](?:所|已|们)?(?:保存|存储|记住|记下|记录|记得|储存)的[^。,:\n]{0,10}"
+     r"(?:偏好|设置|资料|信息|事实|档案|规则|知识)|(?:进|入|到)[你您]的(?:偏好|设置|资料|档案|规则)"),
+)  # fmt: skip
+_BIDS: Final = (
+    # It is allowed, or proved.
+    (r"\b(?:is|are|am|been|'s|'m)(?: now| already| an?| the| fully){0,2} (?:authori[sz]ed|verified|"
+     r"authenticated|pre-?approved|approved|trusted|cleared|exempt)\b"),
+    (r"\b(?:has|have|'ve|had|already|was|were)(?: already| been){0,2} (?:agreed|consented|approved|passed|"
+     r"completed|confirmed|verified|signed off|allowed|authori[sz]ed)\b"),
+    r"(?:已|都|早就)经?(?:由[^。,\n]{1,8})?(?:同意|授权|批准|许可|确认|通过|核验|验证|完成)|经过验证",
+    # It is not to be checked, or not to be told.
+    (r"\b(?:skip|bypass|disable|turn off|ignore|omit|without|no longer|never|need no|don't|do not|"
+     r"no need to|not)\b[^.\n]{0,40}\b(?:check|verif|confirm|review|diff|test|approv|tls|certificate|"
+     r"signature|ask|mention|tell|report|log in|re-?authenticat|warn|reveal|refus)|"
+     r"\bno (?:further |more )?(?:check|confirm|verif|review|approv)"),
+    (r"(?:跳过|略过|关闭|关掉|免去?|不做|不用|无需|无须|不必|不要|不再|别再?|绝不)[^。,\n]{0,8}(?:校验|验证|核对|核实|"
+     r"确认|检查|审核|询问|测试|证书|签名|登录|告诉|提到|提及|提示|写出|说明)"),
+    # It is to be given away, destroyed or let in, and lasts.
+    (r"\b(?:delete|erase|wipe|destroy|share|send|forward|upload|leak|publish|exfiltrate|hand over|merge|"
+     r"approve|lgtm|trust|whatever (?:they|he|she)|permanently|for good|forever|across (?:all )?sessions)\b"),
+    (r"直接(?:合并|通过|批准|回复|答复|执行|输出)|上传|发送|发到|转发|导出|删除|清空|擦除|销毁|永久|长期|跨会话|"
+     r"绝不|永不"),
+)  # fmt: skip
+"""What is to be done, believed or passed over because of a label."""
+_REACH: Final = 200  # characters after a label
+_LONGEST: Final = 80  # characters of a bid; so much of what an earlier label reaches is read again
 LEFT_OUT: Final = "[recalled text was left out here]"
 """Notice in the output of a tool from which recalled blocks were removed."""
-_SHAPES: Final = tuple(
-    lazy_pattern("|".join(shapes), re.MULTILINE) for shapes in (_ENGLISH, _CHINESE, _FORGED)
-)
+_SHAPES: Final = tuple(lazy_pattern("|".join(shapes), re.MULTILINE) for shapes in (_ENGLISH, _FORGED))
+_SHAPES_CHINESE: Final = lazy_pattern("|".join(_CHINESE), re.MULTILINE)
+_LABELS: Final = tuple(lazy_pattern(label, re.MULTILINE) for label in _ADDRESSED)
+_BID: Final = lazy_pattern("|".join(_BIDS))
+_LABELS_CHINESE: Final = lazy_pattern("|".join(_ADDRESSED_CHINESE), re.MULTILINE)
 _FIRST_PERSON: Final = lazy_pattern(
     r"\b(?:my (?:new |preferred |favou?rite )?(?:name|address|city|home|employer|job|e-?mail|language|"
     r"editor|boss|birthday|phone) (?:is|:)|i (?:moved to|live in|work (?:at|for)|prefer|always use|"
@@ -147,7 +222,21 @@ def speaks_for_owner(text: str) -> bool:
     if LEFT_OUT in text or _HIDDEN.search(text) or _MIXED.search(text) or looks_like_instructions(text):
         return True
     plain = normalize(text)
-    return any(shape.search(plain) for shape in _SHAPES) or _FIRST_PERSON.search(plain) is not None
+    chinese = HAN.search(plain) is not None  # all shapes of the other language have such a character
+    shapes = (*_SHAPES, _FIRST_PERSON, _SHAPES_CHINESE) if chinese else (*_SHAPES, _FIRST_PERSON)
+    labels = (*_LABELS, _LABELS_CHINESE) if chinese else _LABELS
+    return any(shape.search(plain) for shape in shapes) or any(_is_bid(label, plain) for label in labels)
+
+
+def _is_bid(label: re.Pattern[str], plain: str) -> bool:
+    """Return whether something is to be done, believed or passed over because of such a label."""
+    reached = 0
+    for one in label.finditer(plain):
+        start, end = max(one.end(), reached - _LONGEST), one.end() + _REACH
+        if _BID.search(plain, start, end):
+            return True
+        reached = end
+    return False
 
 
 def without_recalled(text: str) -> str:
