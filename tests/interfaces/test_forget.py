@@ -208,7 +208,7 @@ def test_undo_says_what_it_is_about_to_undo(shell: Shell) -> None:
     for command, words in done.items():
         ran = shell(*command)
         assert ran.code == 0, (command, ran.err)
-        undone = shell("undo", "--json")
+        undone = shell("undo")
         assert (undone.code, undone.err.startswith(f"undoing {words}")) == (0, True), (command, undone.err)
     with Memory.open(shell.folder, config={"embedder": "none"}) as memory:
         made = memory.remember("pet", "a cat")

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from mnemark.threads import settle
 from mnemark.types import Recall
@@ -20,6 +20,7 @@ _MAX_WORKERS: Final = 4
 """Maximum number of threads, so that stuck ones (on a locked disk, say) cannot pile up."""
 _WORDS_SHARE: Final = 0.4
 """Share of a deadline after which an answer by words alone is prepared, in case that the full one is late."""
+_BEHIND: Final = "sync: the index is being updated; what was written last may be missing"
 _LOADING: Final = 0.3
 """Seconds that loading the Chinese dictionary may take."""
 _SLOW_SHARE: Final = 0.4
@@ -211,3 +212,8 @@ class RecallInTime:
                 self.loaded.set()
 
         return self._full_runner.start(answer)
+
+
+def told(degraded: tuple[str, ...], *, complete: bool) -> dict[str, Any]:
+    """Return whether an answer is complete with the reasons; where none is known, the index is behind."""
+    return {"complete": complete, "degraded": degraded or (() if complete else (_BEHIND,))}

@@ -39,7 +39,7 @@ from mnemark.index.store import Index
 from mnemark.index.sync import Progress, SyncReport
 from mnemark.retrieval import cross_language
 from mnemark.retrieval.arguments import among, budget_of, count_of, seconds_of, text_of
-from mnemark.retrieval.deadline import LATE, RecallInTime, TimedOut
+from mnemark.retrieval.deadline import LATE, RecallInTime, TimedOut, told
 from mnemark.retrieval.embeddings import Embeddings
 from mnemark.retrieval.fact_index_cache import FactIndexCache
 from mnemark.retrieval.filters import Filter
@@ -385,7 +385,7 @@ class Searcher:
         if self.mounts:
             self.mounts.freshen()
             found = self._with_mounts(found, request)
-        return Recall(**found._replace(complete=found.complete and fresh)._asdict())
+        return Recall(**(found._asdict() | told(found.degraded, complete=found.complete and fresh)))
 
     def _local(self, given: datetime | None) -> datetime | None:
         """Return a time on the clock by which turns and facts are filed; one without a zone is of it."""
@@ -587,7 +587,7 @@ class Searcher:
         fresh = self.refresher.wait(patience)
         try:
             found = self.find(request)
-            found = found._replace(complete=found.complete and fresh)
+            found = found._replace(**told(found.degraded, complete=found.complete and fresh))
             if self.mounts:
                 self.mounts.freshen(patience)
                 found = self._with_mounts(found, request)
