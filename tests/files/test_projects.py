@@ -266,3 +266,17 @@ def test_a_path_that_none_can_have_stops_nobody(root: Path, tmp_path: Path, path
 def test_a_folder_that_none_can_have_is_no_project(root: Path) -> None:
     for folder in ("/\ud800", "/x\0y", "relative", "", "/" + "x/" * 9_000):
         assert project_at(root, folder) == Project()
+
+
+@pytest.mark.parametrize("path", [".", "..", "./.", "shop"])
+def test_a_path_that_depends_on_where_an_agent_stands_names_no_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """Else a project that somebody brought in would be that of every repository."""
+    (tmp_path / "shop/.git").mkdir(parents=True)
+    (tmp_path / "w/projects/aaa").mkdir(parents=True)
+    (tmp_path / "w/projects/aaa/PROJECT.md").write_text(f"path: {path}\n")
+    monkeypatch.chdir(tmp_path / "shop")
+    assert scope_of(tmp_path / "w", str(tmp_path / "shop")) == ""
+    monkeypatch.chdir(tmp_path)
+    assert scope_of(tmp_path / "w", str(tmp_path / "shop")) == ""

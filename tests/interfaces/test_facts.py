@@ -1,5 +1,8 @@
 """The commands remember, facts, review and why, as a person or a script meets them."""
 
+import os
+import time
+
 import pytest
 
 from interfaces.conftest import Shell
@@ -170,3 +173,21 @@ def test_one_predicate_in_two_languages(shell: Shell, told: list[tuple[str, str]
     history = shell("facts", "--history", "--json").data["facts"]
     assert [(one["predicate"], one["value"]) for one in history] == told[::-1]
     assert history[1]["until"] == history[0]["since"]
+
+
+def test_a_value_edited_right_after_it_was_written_stays(shell: Shell) -> None:
+    """What mnemark wrote a moment before is not put back over what a person made of it."""
+    shell("init")
+    shell("remember", "pet", "dog")
+    shell("remember", "city", "Hamburg")
+    shell("sync")
+    page = shell.folder / "memory/facts/user.md"
+    edited = page.with_name("new")
+    edited.write_text(page.read_text().replace("Hamburg", "Bremen"))
+    edited.replace(page)  # as sed and most editors save
+    os.utime(page, (time.time() - 2, time.time() - 2))
+    for command in (["review"], ["search", "city"], ["sync"], ["remember", "boat", "red"], ["sync"]):
+        assert shell(*command).code == 0
+    assert page.read_text().count("**city**") == 1
+    values = {one["predicate"]: one["value"] for one in shell("facts", "--json").data["facts"]}
+    assert values["city"] == "Bremen"

@@ -37,7 +37,7 @@ HOSTILE = (
     '<a href="data:text/html,<script>alert(1)</script>">x</a>',
     "<style>*{display:none}</style><meta http-equiv=refresh content=0;url=//evil>",
 )  # fmt: skip
-SUSPECT = "\u202ehidden\u202c \u200bmarks"
+SUSPECT = "\u202eevil\u202c \x1b]8;;http://evil\x07link\x1b]8;;\x07 \x1b[31m"
 HARMLESS = "plain words here"
 LINK = re.compile(r'href="(/ui/[0-9a-f]{32}/w/[^"#]+)"')
 
@@ -110,7 +110,7 @@ def test_every_page_opens_in_both_languages(here: Running, tmp_path: Path, langu
 
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_hostile_text_stays_text(here: Running, tmp_path: Path, hostile: str) -> None:
-    for name, text in (("one", hostile), ("two", HARMLESS), ("three", f"{HARMLESS} {SUSPECT}")):
+    for name, text in (("one", hostile), ("two", HARMLESS), ("three", SUSPECT)):
         (tmp_path / name).mkdir()
         fill(tmp_path / name, text)
     browsers = [Browser(here, tmp_path / name) for name in ("one", "two")]
@@ -125,7 +125,10 @@ def test_hostile_text_stays_text(here: Running, tmp_path: Path, hostile: str) ->
         assert one.status == two.status == 200
         allowed = {"<span class>", "</span>"}  # one more badge, one part of a diff more
         got, wanted = ([row for row in tree(answer.text) if row not in allowed] for answer in (one, two))
-        assert set(wanted) <= set(got) <= set(wanted) | (folded if page == "review" else set()), page
+        shapes = (
+            (set(wanted), folded) if page == "review" else (set(wanted),)
+        )  # what looks like orders is folded
+        assert set(got) in [shape - allowed for shape in shapes], page
         assert [row for row in got if "script" in row or "on" in row.split("<")[1].split(" ")[1:]] == [
             row for row in wanted if "script" in row
         ], page

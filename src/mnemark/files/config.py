@@ -43,6 +43,7 @@ _UNTRUSTED = (
     "ignored, as this folder was not made here: {}. Look at the file, then trust the folder: "
     "`mnemark trust {}`"
 )
+_LARGEST = 1 << 18
 _SHOWN = 60  # characters of a wrong value that a message shows
 
 
@@ -182,6 +183,8 @@ def _harmless(root: Path, settings: Mapping[str, Any]) -> tuple[dict[str, Any], 
 
 def _read_own(path: Path) -> dict[str, Any]:
     try:
+        if path.stat().st_size > _LARGEST:
+            raise ConfigError(f"{path} is larger than any settings are; correct the file, or move it away")
         data = toml.loads(platform.content(path).decode("utf-8-sig"))
     except FileNotFoundError:
         return {}

@@ -353,7 +353,7 @@ def _upwards(start: Path, *, through_repositories: bool = False) -> Iterator[Pat
     """Yield a folder and those above it that its user may have meant; see `find_root`."""
     home = os.path.realpath(Path.home())
     for folder in (start, *start.parents):
-        if folder != start and not _is_own(folder):
+        if folder != start and not is_own_folder(folder):
             return
         yield folder
         if os.path.realpath(folder) == home:
@@ -362,7 +362,7 @@ def _upwards(start: Path, *, through_repositories: bool = False) -> Iterator[Pat
             return
 
 
-def _is_own(folder: Path) -> bool:
+def is_own_folder(folder: Path) -> bool:
     """Whether a folder belongs to the user who runs this process; on Windows each may be."""
     if sys.platform == "win32":
         return True

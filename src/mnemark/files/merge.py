@@ -1,9 +1,13 @@
 """Merge three versions by lines, and tell whether a version lacks an edit."""
 
+import re
 from collections import Counter
 from typing import NamedTuple
 
+from mnemark.files.ids import LENGTH
 from mnemark.text.diff import changes
+
+_ID = re.compile(rb"\bid: ([0-9A-Z]{%d})\b" % LENGTH)
 
 
 class _Hunk(NamedTuple):
@@ -39,8 +43,12 @@ def merge3(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
 def lacks(version: bytes, before: bytes, after: bytes) -> bool:
     """Whether `version` has no line that the edit from `before` to `after` added and each that it removed.
 
-    Lines are counted, blank ones left out, so moved text is not mistaken for lost text.
+    Lines are counted, blank ones left out, so moved text is not mistaken for lost text. A version with an id
+    that the edit made was written by somebody who knew it, and who may have changed its lines.
     """
+    made = set(_ID.findall(after)) - set(_ID.findall(before))
+    if not made.isdisjoint(_ID.findall(version)):
+        return False
     old, new, now = (Counter(text.split(b"\n")) for text in (before, after, version))
     changed = [line for line in old | new if old[line] != new[line] and line.strip()]
     return bool(changed) and all(

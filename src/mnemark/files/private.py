@@ -34,6 +34,8 @@ def private_folder(root: Path, *, note: bool = True) -> Path:
         return folder
     own = note and PRIVATE not in root.parts
     if own:
+        if not os.path.lexists(root / PRIVATE):  # another process may have made the folder anew
+            trust.look_again(root)
         trust.note(root)
         folder = private(root)
     try:

@@ -145,7 +145,12 @@ def folders(root: Path) -> list[str]:
             names = sorted(entry.name for entry in entries if not entry.name.startswith("."))
     except OSError:
         return []
-    return [name for name in names if not layout.is_workspace(f"{base}/{name}")]
+    return [name for name in names if not _is_of_others(f"{base}/{name}")]
+
+
+def _is_of_others(folder: str) -> bool:
+    """Tell whether a folder is a workspace of its own, or a repository, which others may write to."""
+    return layout.is_workspace(folder) or os.path.lexists(f"{folder}/.git")
 
 
 def paths_in(root: Path, name: str) -> Iterator[str]:
@@ -158,8 +163,8 @@ def paths_in(root: Path, name: str) -> Iterator[str]:
     for line in text.splitlines()[:_MOST_LINES]:
         if line.startswith(_PATH):
             path = _unquoted(line.removeprefix(_PATH).strip())
-            if _is_path(path):
-                yield os.path.expanduser(path)  # noqa: PTH111
+            if _is_path(path) and Path(full := os.path.expanduser(path)).is_absolute():  # noqa: PTH111
+                yield full  # a relative one would name whatever folder an agent works in
 
 
 def path_line(repository: str) -> str:

@@ -31,16 +31,16 @@ _MADE: Final = "made-"
 """Begins the name of the empty file in a `.mnemark` that was made here; the mark of the entry ends it."""
 _BESIDE: Final = "beside-"
 """Begins the name of the folder in a `.mnemark` of others that holds ours."""
+_ATTRIBUTE: Final = "user.mnemark.made"
+"""Extended attribute of the folder with the mark, where there are any: a person may delete `.mnemark`."""
 _LOCK: Final = "lock"
-_KEPT_SECONDS: Final = 30 * 86_400.0
+_KEPT_SECONDS: Final = 365 * 86_400.0
 
 
 class _Entry(msgspec.Struct, frozen=True):
     folder: str
     """The real path."""
     mark: str
-    inode: int
-    """Of the folder: it stays the same where a person deletes the `.mnemark`."""
     trusted: bool | None = None
     """None: nobody was asked."""
 
@@ -104,7 +104,7 @@ def home(root: Path) -> Path:
     if standing(root).ours:
         return root
     note(root)
-    return root / layout.PRIVATE / f"{_BESIDE}{standing(root).mark}"
+    return root / layout.PRIVATE / _beside(standing(root).mark)
 
 
 def trust(root: Path) -> None:
@@ -181,11 +181,16 @@ def _is_ours(real: str, entry: _Entry | None) -> bool | None:
     own = f"{real}/{layout.PRIVATE}"
     if os.path.lexists(f"{own}/{_MADE}{entry.mark}"):
         return True
-    is_same = _inode(real) == entry.inode
+    is_same = _is_marked(real, entry.mark)
     if is_same and not _is_used(real):
         return True
-    is_beside = os.path.lexists(f"{own}/{_BESIDE}{entry.mark}")
+    is_beside = os.path.lexists(f"{own}/{_beside(entry.mark)}")
     return False if is_beside or (is_same and not entry.trusted) else None
+
+
+def _beside(mark: str) -> str:
+    """Return the name of our folder in a `.mnemark` of others, who see it and must not learn the mark."""
+    return f"{_BESIDE}{blake2b(mark.encode(), digest_size=8).hexdigest()}"
 
 
 def _is_used(real: str) -> bool:
@@ -199,11 +204,28 @@ def _is_used(real: str) -> bool:
         return True
 
 
-def _inode(real: str) -> int:
+def _is_marked(real: str, mark: str) -> bool:
+    """Tell whether a folder itself has the mark; another one at its place has not, even if its number is."""
+    if not hasattr(os, "getxattr"):
+        return False
     try:
-        return os.stat(real).st_ino  # noqa: PTH116 - of text
-    except OSError:
-        return 0
+        return os.getxattr(real, _ATTRIBUTE) == mark.encode()
+    except OSError:  # none, or a file system without
+        return False
+
+
+def _put_mark(root: Path, mark: str) -> None:
+    """Mark a folder itself, or where that is not possible, its `.mnemark`."""
+    own = root / layout.PRIVATE
+    try:
+        os.setxattr(root, _ATTRIBUTE, mark.encode())
+    except (AttributeError, OSError):
+        with suppress(OSError):
+            if _is_used(os.fspath(root)):
+                platform.make_folder(own / _beside(mark))
+            else:
+                platform.make_folder(own)
+                _touch(own / f"{_MADE}{mark}")
 
 
 def _is_listed(real: str) -> bool:
@@ -219,6 +241,7 @@ def _is_in_trusted(real: str) -> bool:
     kind, _ = os.path.split(real)
     root, name = os.path.split(kind)
     is_scope = name.casefold() in layout.SCOPES and not layout.is_workspace(real)
+    is_scope = is_scope and not os.path.lexists(f"{real}/.git")  # which others may write to
     return is_scope and root != real and now(root).trusted
 
 
@@ -231,17 +254,19 @@ def _write(root: Path, *, trusted: bool | None = None) -> None:
         with platform.locked(place.parent / _LOCK, os.O_RDWR | os.O_CREAT, timeout=5.0):
             entry = _read(real)
             if entry is None or _is_ours(real, entry) is None:
-                entry = _Entry(layout.shown(real), os.urandom(16).hex(), _inode(real))
+                entry = _Entry(layout.shown(real), os.urandom(16).hex())
             answer = entry.trusted if trusted is None else trusted
             platform.write_private(place, msgspec.json.encode(msgspec.structs.replace(entry, trusted=answer)))
             if trusted and _is_used(real):
                 _take_over(root, entry)
+            elif _is_ours(real, entry) is None:
+                _put_mark(root, entry.mark)
             _prune(place.parent)
     look_again(root)
 
 
 def _prune(folder: Path) -> None:
-    """Remove the entries of folders that are gone, after a month: a drive may come back."""
+    """Remove the entries of folders that are gone, after a year: a drive may come back."""
     with os.scandir(folder) as entries:
         old = [entry for entry in entries if time.time() - entry.stat().st_mtime > _KEPT_SECONDS]
     for one in old:
@@ -257,7 +282,7 @@ def _take_over(root: Path, entry: _Entry) -> None:
 
     own = root / layout.PRIVATE
     _touch(own / f"{_MADE}{entry.mark}")
-    shutil.rmtree(own / f"{_BESIDE}{entry.mark}", ignore_errors=True)
+    shutil.rmtree(own / _beside(entry.mark), ignore_errors=True)
 
 
 def _touch(path: Path) -> None:

@@ -25,6 +25,8 @@ VARIABLE: Final = "MNEMARK_CONFIG"
 KEY: Final = "MNEMARK_EMBEDDER_KEY"
 """Environment variable with an embedder's key where the user's configuration has no table `[embedder]`."""
 EMBEDDERS: Final = r"^(bundled|hashing|none|fastembed:\S+|api:\S+)$"
+_WHOLE_PATH: Final = r"^(/|~|[A-Za-z]:[\\/]|\\\\)"
+"""A path that means the same wherever a process stands."""
 NAMES: Final = r"^[\w-][\w.-]*$"
 _NOT_ACCEPTED: Final = (
     "mount {}: {} lies outside of this folder and is not read: a folder's settings never open others, as "
@@ -90,7 +92,7 @@ class UserConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The embedding server that keys are for."""
     llm: LLMConfig | None = None
     """The model of all workspaces that name none."""
-    trusted: tuple[str, ...] = ()
+    trusted: tuple[Annotated[str, Meta(pattern=_WHOLE_PATH)], ...] = ()
     """Folders that are trusted as if they were made here (see `trust`), with all folders in them."""
     mounts: dict[str, dict[str, MountConfig | bool]] = {}
     """By workspace, the folders to search with it, by name; false for one that the user refused."""

@@ -91,7 +91,7 @@ def place(workspace: Path | None, *, any_folder: bool = False, current: Path | N
 
     found = _around(current, any_folder=any_folder) if workspace is None else Place(_existing(workspace))
     links.check(found.root)
-    if not trust.standing(found.root).trusted:
+    if not trust.now(found.root).trusted:
         from mnemark.interfaces.trusting import check_trust
 
         check_trust(found.root)

@@ -12,7 +12,6 @@ from typing import Final
 
 from mnemark.errors import BusyError, MnemarkError
 from mnemark.files import platform
-from mnemark.files.copies import copy_of
 from mnemark.files.private import private
 from mnemark.memory.open_workspace import OpenWorkspace
 
@@ -28,8 +27,6 @@ def before_sync(ws: OpenWorkspace) -> list[str]:
         inside = [Path(folder) for folder, _, _ in os.walk(private(ws.root))]
         for folder in (*inside, ws.root.parent):  # where backups are made
             platform.sweep_folder(folder)
-        with _collect_failure("files that edits replaced", failed):
-            failed += _settle(ws)
     if (ws.root / "journal").is_dir():
         steps: tuple[tuple[str, Callable[[OpenWorkspace], object]], ...] = (
             ("facts that wait for their file", _write_facts),
@@ -45,16 +42,6 @@ def before_sync(ws: OpenWorkspace) -> list[str]:
         ]
     failed += write_pending(ws)
     return failed
-
-
-def _settle(ws: OpenWorkspace) -> list[str]:
-    """Merge late saves into edited files, and drop what edits replaced; return what could not be checked."""
-    if not (private(ws.root) / "displaced").is_dir():  # most searches find nothing that was edited
-        return []
-    from mnemark.files import edit as editing
-
-    problems = editing.settle(ws.root)
-    return [f"{one.path}: {one.reason}" for one in problems if copy_of(Path(one.path).name) is None]
 
 
 def _write_facts(ws: OpenWorkspace) -> None:

@@ -16,6 +16,7 @@ from mnemark.errors import MnemarkError, NotFoundError, ReadOnlyError, UsageErro
 from mnemark.files import links, trust
 from mnemark.files.config import Config, load
 from mnemark.files.disk_errors import tells_os_errors
+from mnemark.files.layout import is_own_folder as is_own
 from mnemark.files.platform import make_folder
 from mnemark.files.scopes import one_scope, scope_name
 from mnemark.index.sync import Progress, SyncReport
@@ -95,7 +96,7 @@ class Memory(OpenWorkspace):
             except OSError as error:
                 raise ReadOnlyError(f"cannot create {root}: {error.strerror}") from error
         trust.look_again(root)
-        if trusted or not (readonly or trust.is_trusted(root) or any(root.iterdir())):
+        if trusted or not (readonly or trust.is_trusted(root) or any(root.iterdir()) or not is_own(root)):
             trust.trust_new(root)
         settings = config if isinstance(config, Config) else load(root)
         if isinstance(config, Mapping):

@@ -14,6 +14,7 @@ from mnemark.agent.connect.hosts import HOSTS, Host, Target, is_installed
 from mnemark.agent.connect.ours import words_of
 from mnemark.agent.hook.agents import EVENTS
 from mnemark.errors import MnemarkError
+from mnemark.files import trust
 from mnemark.files.layout import is_workspace
 
 State = Literal["connected", "partly connected", "not connected", "unreadable"]
@@ -63,13 +64,14 @@ def memories(repository: Path | None) -> list[Path]:
     """Return the workspaces that agents use in a repository, in order.
 
     Connections of the user count before those that stand in the repository, which may be cloned: it cannot
-    name a folder of its own.
+    name a folder of its own, nor one that the user does not trust.
     """
     if found := set(_named(None)):
         return sorted(found)
     if repository is None:
         return []
-    return sorted(one for one in set(_named(repository)) if not one.is_relative_to(repository))
+    named = set(_named(repository))
+    return sorted(one for one in named if not one.is_relative_to(repository) and trust.is_trusted(one))
 
 
 def _named(project: Path | None) -> Iterator[Path]:
@@ -78,7 +80,8 @@ def _named(project: Path | None) -> Iterator[Path]:
         for target in host.targets(workspace_for(None), project):
             with suppress(MnemarkError, OSError):
                 for words in lines_in(target) if target.what != "commands" else ():
-                    if (folder := folder_in(words)) and is_workspace(folder):
+                    folder = folder_in(words)
+                    if Path(folder).is_absolute() and is_workspace(folder):
                         yield Path(os.path.realpath(folder))
 
 

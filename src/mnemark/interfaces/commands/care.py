@@ -31,7 +31,7 @@ def init(
     root = folder.expanduser().absolute()
     links.check(root)
     old = old_layouts.detect(root)
-    is_new = not what_trust_allows(root)
+    is_new = not what_trust_allows(root, notes=True)
     try:
         made = new_workspace.init(root)
     except OSError as error:

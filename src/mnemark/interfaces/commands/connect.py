@@ -134,9 +134,15 @@ def _make(root: Path) -> None:
 
         init(root)
         say(f"Created {safe(str(root))}.")
-    if not trust.is_trusted(root):
-        trust.trust(root)
-        say(f"{safe(str(root))} is trusted on this machine from now on.")
+    if trust.now(root).trusted:
+        return
+    from mnemark.interfaces.trusting import check_trust, what_trust_allows
+
+    if what_trust_allows(root):
+        check_trust(root)
+        return
+    trust.trust(root)
+    say(f"{safe(str(root))} is trusted on this machine from now on.")
 
 
 def _apply(changes: "list[Change]", root: Path, *, remove: bool) -> None:

@@ -41,7 +41,7 @@ def trust(
         _tell(root, trusted=False, json=json)
         return
     if not known.is_trusted(root):
-        allowed = what_trust_allows(root)
+        allowed = what_trust_allows(root, notes=True)
         if not yes and output.can_ask() and allowed:
             show(root, allowed)
             if not typer.confirm("Trust it?", default=False, err=True):
