@@ -183,9 +183,10 @@ def _harmless(root: Path, settings: Mapping[str, Any]) -> tuple[dict[str, Any], 
 
 def _read_own(path: Path) -> dict[str, Any]:
     try:
-        if path.stat().st_size > _LARGEST:
+        text = platform.content(path)
+        if len(text) > _LARGEST:
             raise ConfigError(f"{path} is larger than any settings are; correct the file, or move it away")
-        data = toml.loads(platform.content(path).decode("utf-8-sig"))
+        data = toml.loads(text.decode("utf-8-sig"))
     except FileNotFoundError:
         return {}
     except OSError as error:

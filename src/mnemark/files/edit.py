@@ -122,6 +122,15 @@ def settle(root: Path, *, quiet: float = QUIET, timeout: float = 0.0) -> list[Pr
     return problems
 
 
+def drop_expired(root: Path) -> None:
+    """Drop what edits replaced a minute ago; where another process edits, a later call does it."""
+    base = Path(os.path.realpath(root))
+    if (private(base) / FOLDER).is_dir():
+        with suppress(BusyError), translate_os_errors(base), workspace_lock(base, 0.0):
+            records = EditRecords(base)
+            records.drop_expired(records.all(), at_once=False)
+
+
 def sweep(root: Path, *, quiet: float = QUIET, timeout: float = PATIENCE) -> list[Problem]:
     """At start: remove stale temporary files, complete or undo what a crash interrupted, and settle.
 

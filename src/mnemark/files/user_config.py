@@ -17,6 +17,7 @@ from msgspec import Meta
 
 from mnemark.errors import ConfigError
 from mnemark.files import layout, platform
+from mnemark.files.disk_errors import shortage
 from mnemark.text import toml
 from mnemark.types import Problem
 
@@ -128,7 +129,9 @@ def load() -> UserConfig:
         raise ConfigError(
             f"{place}: {error}; it may have hosts, trusted, embedder, mounts, and under [llm] {names}"
         ) from error
-    except (ValueError, OSError) as error:
+    except OSError as error:
+        raise ConfigError(f"{place} cannot be read: {shortage(error)}") from error
+    except ValueError as error:
         raise ConfigError(f"{place} cannot be read: {error}. Correct the file, or move it away.") from error
 
 

@@ -27,6 +27,8 @@ def before_sync(ws: OpenWorkspace) -> list[str]:
         inside = [Path(folder) for folder, _, _ in os.walk(private(ws.root))]
         for folder in (*inside, ws.root.parent):  # where backups are made
             platform.sweep_folder(folder)
+        with _collect_failure("what edits replaced", failed):
+            _drop_expired(ws)
     if (ws.root / "journal").is_dir():
         steps: tuple[tuple[str, Callable[[OpenWorkspace], object]], ...] = (
             ("facts that wait for their file", _write_facts),
@@ -42,6 +44,13 @@ def before_sync(ws: OpenWorkspace) -> list[str]:
         ]
     failed += write_pending(ws)
     return failed
+
+
+def _drop_expired(ws: OpenWorkspace) -> None:
+    if (private(ws.root) / "displaced").is_dir():  # most syncs find nothing that was edited
+        from mnemark.files.edit import drop_expired
+
+        drop_expired(ws.root)
 
 
 def _write_facts(ws: OpenWorkspace) -> None:

@@ -185,6 +185,9 @@ def rename(ws: OpenWorkspace, renames: Mapping[str, str], done: Swept) -> None:
             try:
                 _relink(ws.root, path, rules)
             except (ReadOnlyError, UsageError) as error:
+                if layout.is_own(path):
+                    done.waiting.append(erasures.closed(ws.root, path, str(error)))
+                    continue
                 done.still.append(f"{layout.shown(path)}: it leads to a file that was renamed; {error}")
             except (MnemarkError, OSError) as error:
                 done.waiting.append(Wait(path, str(error)))
