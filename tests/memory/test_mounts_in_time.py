@@ -75,7 +75,7 @@ def test_a_mount_that_gets_no_processor_in_time_is_left_out(
 ) -> None:
     class NotTheSecond(turns.Turns):
         def take(self, until: float, *, first: bool = False) -> turns.Turn | None:
-            return super().take(until, first=first) if next(asked) != 1 else None
+            return super().take(until, first=first) if next(asked) != 2 else None
 
     with Memory.open(own) as memory:
         memory.sync()

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from mnemark.files.ids import LENGTH
 from mnemark.text.diff import changes
 
-_ID = re.compile(rb"\bid: ([0-9A-Z]{%d})\b" % LENGTH)
+_ID = rb"\bid: ([0-9A-Z]{%d})\b" % LENGTH
 
 
 class _Hunk(NamedTuple):
@@ -46,8 +46,8 @@ def lacks(version: bytes, before: bytes, after: bytes) -> bool:
     Lines are counted, blank ones left out, so moved text is not mistaken for lost text. A version with an id
     that the edit made was written by somebody who knew it, and who may have changed its lines.
     """
-    made = set(_ID.findall(after)) - set(_ID.findall(before))
-    if not made.isdisjoint(_ID.findall(version)):
+    made = set(re.findall(_ID, after)) - set(re.findall(_ID, before))
+    if not made.isdisjoint(re.findall(_ID, version)):
         return False
     old, new, now = (Counter(text.split(b"\n")) for text in (before, after, version))
     changed = [line for line in old | new if old[line] != new[line] and line.strip()]
