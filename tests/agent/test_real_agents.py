@@ -344,7 +344,8 @@ def test_removing_leaves_every_byte_as_it_was(machine: Machine, agent: str) -> N
     machine.connect(agent)
     assert machine.files() != before
     machine.mnemark("connect", agent, "--remove")
-    assert machine.files() == before
+    left = {path: data for path, data in machine.files().items() if not path.startswith(".local/state/")}
+    assert left == before  # beside what mnemark knows of its own memory
 
 
 TEA = "the tea of the harbour office is green"
@@ -406,7 +407,10 @@ def test_its_program_is_the_model_that_reads_a_session_and_is_not_remembered(
             command = json.dumps([*words, "-c", 'model_provider="own"', "-c", own, "-"])
         config = machine.home / ".config/mnemark/config.toml"
         config.parent.mkdir(parents=True)
-        config.write_text(f"[llm]\ncommand = {command}\ncalls_per_day = 5\ntokens_per_day = 100000\n")
+        trusted = f"trusted = [{json.dumps(str(machine.memory))}]\n"  # it is filled from here
+        config.write_text(
+            f"{trusted}[llm]\ncommand = {command}\ncalls_per_day = 5\ntokens_per_day = 100000\n"
+        )
         with Memory.open(machine.memory, config={"embedder": "none"}) as memory:
             session = memory.session("gate")
             for role, text in (("user", FIRST), ("assistant", "Noted."), ("user", "Thanks.")):
