@@ -39,13 +39,13 @@ def private_folder(root: Path, *, note: bool = True) -> Path:
         trust.note(root)
         folder = private(root)
     try:
-        _make(folder, [trust.mark_in(root)] if own and folder.parent == root else [])
+        _make(folder, trust.mark_in(root) if own and folder.parent == root else "")
     except OSError as error:
         raise not_made(error, folder) from error
     return folder
 
 
-def _make(folder: Path, marks: list[str]) -> None:
+def _make(folder: Path, mark: str) -> None:
     """Make a `.mnemark` with its mark at once: without it, another process would take it for foreign."""
     if os.path.lexists(folder):  # or let the system say why it cannot be a folder
         platform.make_folder(folder)
@@ -55,7 +55,7 @@ def _make(folder: Path, marks: list[str]) -> None:
     platform.make_folder(new)
     try:
         create(new / ".gitignore", "*\n")
-        for mark in filter(None, marks):
+        if mark:
             create(new / mark, "")
         platform.FS.replace(new, folder)
     except OSError:

@@ -126,7 +126,7 @@ def _tell_of_projects(root: Path, *, removed: bool) -> None:
 
 
 def _make(root: Path) -> None:
-    """Make the memory where there is none, and trust it: whoever connects an agent with it chose it."""
+    """Make the memory where there is none, and trust it; one that others may have filled is asked for."""
     from mnemark.files import trust
 
     if not root.is_dir():
