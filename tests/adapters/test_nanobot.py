@@ -38,8 +38,6 @@ class Home:
     def init(self) -> None:
         command = [sys.executable, "-m", "mnemark", "init", str(self.memory)]
         subprocess.run(command, check=True, capture_output=True, timeout=60)
-        # These tests are about what is recalled; how long that may take is tested beside, on the bridge.
-        (self.memory / "mnemark.toml").write_text("recall_deadline_ms = 20_000\n", encoding="utf-8")
 
     def say(self, model: Model, text: str, session: str) -> subprocess.CompletedProcess[str]:
         provider = {"apiKey": "none", "apiBase": model.url}

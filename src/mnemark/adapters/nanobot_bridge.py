@@ -228,11 +228,10 @@ class Bridge:
             self._opened.set()
         try:
             if self._memory is not None:
-                from mnemark.agent.told import told
+                from mnemark.agent.told import get_ready
 
                 self._memory.sync()
-                # All that a turn needs is loaded: dictionaries, vectors, and what a briefing is made with.
-                told(self._memory, self._memory.recall("memory 记忆", deadline=START))
+                get_ready(self._memory)
                 self._worker.submit(self._record_history, patience=0.0)
         except Exception as error:  # noqa: BLE001 - a recall may still find something; counted and told
             self._failed("sync", error)

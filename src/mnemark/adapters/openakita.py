@@ -39,8 +39,6 @@ SOURCE: Final = "openakita:"
 """Prefix of OpenAkita's id in the source of a fact."""
 _TYPES: Final = frozenset({"fact", "preference", "rule", "skill", "error"})
 _DEFAULT_HITS: Final = 8
-_START: Final = 2.0
-"""Seconds that the first call waits for dictionaries and vectors to be loaded."""
 _THEIR_SESSION: Final = "openakita_memory_session_id_"
 """Prefix of the name of the context variable with the session's id in OpenAkita's manager."""
 _RECALL: Final = 400
@@ -251,6 +249,7 @@ class OpenAkitaMemory:
         return found
 
     def _opened(self) -> "Memory":
+        from mnemark.agent.told import get_ready
         from mnemark.memory.memory import Memory
 
         with self._opening:
@@ -258,7 +257,7 @@ class OpenAkitaMemory:
                 memory = Memory.open(self._root, trusted=True)  # the settings of OpenAkita name it
                 with contextlib.suppress(BusyError):  # another process is syncing
                     memory.sync()
-                memory.recall("memory 记忆", deadline=_START)  # loads dictionaries and vectors
+                get_ready(memory)
                 self._memory = memory
             return self._memory
 

@@ -1,9 +1,23 @@
 """Tell an agent what memory has for one request: a briefing, and a recall without what stands in it."""
 
+from typing import TYPE_CHECKING, Final
+
 from mnemark.agent.hook import shown
 from mnemark.facts.plain_workspace import PlainWorkspace
 from mnemark.memory.prompt.briefing import BUDGET, Briefing, briefing
 from mnemark.types import Recall
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+
+_START: Final = 10.0
+"""Seconds that a first recall may take while nobody waits for its answer."""
+
+
+def get_ready(memory: "Memory") -> None:
+    """Load all that `told` and its recall need, so that a host's first turn is in time."""
+    memory.searcher.load()
+    told(memory, memory.recall("memory 记忆", deadline=_START))  # loads the code on its way, too
 
 
 def told(

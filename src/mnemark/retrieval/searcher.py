@@ -43,6 +43,7 @@ from mnemark.retrieval.deadline import LATE, RecallInTime, TimedOut, told
 from mnemark.retrieval.embeddings import Embeddings
 from mnemark.retrieval.fact_index_cache import FactIndexCache
 from mnemark.retrieval.filters import Filter
+from mnemark.retrieval.loading import Loader
 from mnemark.retrieval.mounts import Mounts
 from mnemark.retrieval.presets import preset as named_preset
 from mnemark.retrieval.query import understand
@@ -52,6 +53,7 @@ from mnemark.retrieval.turns import OutOfTimeError, in_turn
 from mnemark.retrieval.usage import UsageCounter
 from mnemark.text.choices import text_given
 from mnemark.text.dates.moment import moment
+from mnemark.text.quoting.injection import instructs
 from mnemark.text.words.segment import waits_for_dictionary
 from mnemark.text.words.stopwords import topic
 from mnemark.types import KINDS, ORIGINS, Kind, Origin, Recall
@@ -69,10 +71,6 @@ _DENSE_SHARE: Final = 0.7
 """Share of a deadline until which the dense route is waited for."""
 _RERANK_SHARE: Final = 0.85
 """Share of a deadline until which the reranker is waited for; the rest is for rendering."""
-_HEAD_START: Final = 0.05
-"""Seconds that loading in the background leaves to a message that comes at once: it stops all threads."""
-_QUIET: Final = 1.0
-"""Seconds for which loading the dictionary, 0.1 s, waits for a first recall."""
 _CANDIDATES: Final = 3
 """Hits that a block is packed from, in halves of `recall_hits`: short ones leave room for more."""
 _RETRY_SECONDS: Final = 5.0
@@ -131,9 +129,7 @@ class Searcher:
         self._use(self._open_index())
         self._in_time = RecallInTime(lambda: self.index.rest())  # noqa: PLW0108 - see `_use`
         self._has_written = False
-        self._load_started = threading.Event()
-        self._loading = threading.Lock()
-        self._closed = False
+        self._loader = Loader(self._load_files, self._load_words, self._loaded, self._in_time)
         self._replacing = threading.Lock()
         folders = mounts_of(workspace.root, config.mounts) if mounts is None else mounts
         self.mounts = Mounts(workspace, folders, self._open_mount)
@@ -268,8 +264,7 @@ class Searcher:
 
     def close(self) -> None:
         """Stop background work, write what is pending, and close the index, vectors and mounts."""
-        with self._loading:  # background loading stops before the files are closed
-            self._closed = True
+        self._loader.close()
         self._in_time.close()
         self.fact_index.keep_unkept()
         self.usage.write()
@@ -292,36 +287,25 @@ class Searcher:
 
     def load_behind(self) -> None:
         """Load dictionaries, index and vectors in the background, once, ahead of the first `recall`."""
-        if not self._load_started.is_set():
-            self._load_started.set()
-            threading.Thread(target=self._load, name="mnemark-load", daemon=True).start()
+        self._loader.load_behind()
 
-    def _load(self) -> None:
-        from mnemark.retrieval import block, quick_mounts, quick_search  # noqa: F401 - words alone need these
-
-        time.sleep(_HEAD_START)
-        with contextlib.suppress(MnemarkError):  # the next search reports the same error
-            for step in (self.embeddings.load, self._load_index, self._load_words):
-                if step == self._load_words:  # it stops all threads: better while the model thinks
-                    self._in_time.asked.wait(_QUIET)
-                    time.sleep(_HEAD_START)
-                while self._in_time.busy and not self._closed:  # it would keep from a recall what it needs
-                    time.sleep(_HEAD_START)
-                with self._loading:
-                    if self._closed:
-                        return
-                    step()
-            self._in_time.loaded.set()
-        self.refresher.freshen_behind()
-        if self.reranker is not None:
-            self.reranker.load()
+    def load(self) -> None:
+        """Load all that a recall needs, now: for a host that waits for it at its start."""
+        self._loader.load()
 
     def _load_words(self) -> None:
         cross_language.load(understand("加载 load", now=self.workspace.now()).terms)
+        instructs("load")  # what is found is judged by signs, 0.1 s to read
 
-    def _load_index(self) -> None:
+    def _load_files(self) -> None:
+        self.embeddings.load()
         with self.reader.reading():
             pass
+
+    def _loaded(self) -> None:
+        self.refresher.freshen_behind()
+        if self.reranker is not None:
+            self.reranker.load()
 
     def search(
         self,
@@ -543,7 +527,7 @@ class Searcher:
         except (BusyError, NewerFormatError, OutOfTimeError):
             raise
         except schema.UNREADABLE as error:
-            if self._closed:
+            if self._loader.closed:
                 raise
             reason = schema.damage_of(error)
             found = ask(
