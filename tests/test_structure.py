@@ -41,6 +41,7 @@ LATE: Final[dict[str, str]] = {
     "retrieval/refresh.py": "a sync sweeps only what a killed process left",
     "retrieval/embeddings.py": "only what was erased is scrubbed",
     "retrieval/cross_language.py": "words that passages have need no dictionary",
+    "retrieval/loading.py": "the code of answers by words is loaded behind the first message",
     "retrieval/quick_search.py": "a hook redacts nothing, unless a fact file changed",
     "embed/__init__.py": "the configured embedder alone",
     "index/sync.py": "a sync that finds nothing new writes nothing",

@@ -88,8 +88,8 @@ def main() -> int:
             continue
         found = version_of(binaries, command)
         print(f"{agent} {found}", flush=True)
-        tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
-                 "tests/agent/test_real_agents.py", "-k", command]  # fmt: skip
+        tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", command,
+                 "tests/agent/test_real_agents.py", "tests/agent/test_real_tools.py"]  # fmt: skip
         if subprocess.run(tests, env=environment, cwd=ROOT, check=False).returncode:
             otherwise = f"{agent} {found} behaves otherwise"
             failed.append(f"{otherwise} than {pinned}" if found != pinned else f"{otherwise} than it did")

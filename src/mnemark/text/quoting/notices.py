@@ -1,8 +1,8 @@
 """Take the notices of agent programs off the answers of tools.
 
 An agent adds sentences for its model to what a tool answers ("no need to Read it back"). They are neither the
-tool's nor anybody's memory, and look like an attack. Only what is fixed to the letter goes, save numbers, and
-only where the agent puts it: so what a page or a file says cannot go with it.
+tool's nor anybody's memory, and look like an attack. Only what is fixed to the letter goes, save numbers and
+what a notice quotes of a file, and only where the agent puts it.
 """
 
 import re
@@ -18,9 +18,16 @@ from mnemark.types import Turn
 TABLE: Final = Path(__file__).resolve().parents[2] / "data" / "harness_notices.txt"
 """The notices of each agent; its first lines say how it is written."""
 _HEAD: Final = lazy_pattern(r"#|\[[a-z-]+\] \S+ ")
-_SLOTS: Final = {"{n}": r"\d{1,12}", "{id}": r"[0-9a-f]{4,40}", r"\n": r"\r?\n"}
-_SLOT: Final = lazy_pattern(r"\{n\}|\{id\}|\\n")
-_LONGEST: Final = 1_000
+_SLOTS: Final = {
+    "{n}": r"\d{1,12}",
+    "{id}": r"[0-9a-f]{4,40}",
+    "{path}": r"[^\s<>]{1,400}",
+    "{lines}": r"(?:(?:\d{1,7}\t[^\n]*|\.\.\.)\n){1,1000}",
+    r"\n": r"\r?\n",
+}
+_SLOT: Final = lazy_pattern(r"\{n\}|\{id\}|\{path\}|\{lines\}|\\n")
+_LONGEST: Final = 20_000
+"""Characters at the end of an answer in which a notice is looked for."""
 _TEXTS: Final = ("content", "output", "result", "text")
 
 
