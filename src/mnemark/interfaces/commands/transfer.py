@@ -87,8 +87,8 @@ def restore(
     """Restore a backup to a new folder.
 
     All files are restored byte for byte, with permissions and times. Links that lead out of the folder and
-    files that cannot be written are listed, and the command then exits with 8. The folder counts as made here:
-    restore only what is yours.
+    files that cannot be written are listed, and the command then exits with 8. The folder counts as made
+    here: restore only what is yours.
     """
     from mnemark.memory.transfer.restore import restore as bring_back
 
