@@ -3,8 +3,6 @@
 import ast
 import importlib
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,6 +12,7 @@ import pytest
 
 ROOT: Final = Path(__file__).parent.parent
 SOURCE: Final = ROOT / "src" / "mnemark"
+ROOMS: Final = ("mnemark", "mnemark_adapters", "mnemark_faces")
 LATE: Final[dict[str, str]] = {
     "memory/memory.py": "each method imports what it hands over to",
     "memory/sessions/session.py": "as `memory.py`",
@@ -41,7 +40,6 @@ LATE: Final[dict[str, str]] = {
     "retrieval/refresh.py": "a sync sweeps only what a killed process left",
     "retrieval/embeddings.py": "only what was erased is scrubbed",
     "retrieval/cross_language.py": "words that passages have need no dictionary",
-    "retrieval/loading.py": "the code of answers by words is loaded behind the first message",
     "retrieval/quick_search.py": "a hook redacts nothing, unless a fact file changed",
     "embed/__init__.py": "the configured embedder alone",
     "index/sync.py": "a sync that finds nothing new writes nothing",
@@ -50,15 +48,23 @@ LATE: Final[dict[str, str]] = {
     "interfaces/": "each command imports what it runs",
     "agent/hook/": "a hook has milliseconds",
     "agent/upkeep.py": "only the daily upkeep checks the index",
-    "adapters/nanobot.py": "loaded by nanobot at its start",
-    "adapters/nanobot_bridge.py": "loaded by nanobot at its start",
-    "adapters/openakita.py": "loaded by OpenAkita at its start",
+    "mnemark_adapters/nanobot.py": "loaded by nanobot at its start",
+    "mnemark_adapters/nanobot_bridge.py": "loaded by nanobot at its start",
+    "mnemark_adapters/openakita.py": "loaded by OpenAkita at its start",
+    "mnemark_faces/commands/": "each command imports what it runs",
+    "mnemark_faces/web/pages/": "each page imports what it shows",
+    "mnemark_faces/tui/": "each command imports what it runs",
 }
 
 
 def modules() -> Iterator[tuple[str, ast.Module]]:
-    for path in sorted(SOURCE.rglob("*.py")):
-        yield path.relative_to(SOURCE).as_posix(), ast.parse(path.read_text("utf-8"))
+    for path in files():
+        name = path.relative_to(SOURCE.parent).as_posix().removeprefix("mnemark/")
+        yield name, ast.parse(path.read_text("utf-8"))
+
+
+def files() -> list[Path]:
+    return [path for room in ROOMS for path in sorted((SOURCE.parent / room).rglob("*.py"))]
 
 
 def late_imports(tree: ast.Module) -> list[str]:
@@ -102,7 +108,7 @@ def test_only_the_facade_and_what_stands_above_knows_memory() -> None:
 
 
 def test_files_are_not_too_long() -> None:
-    lines = {path: len(path.read_text("utf-8").splitlines()) for path in SOURCE.rglob("*.py")}
+    lines = {path: len(path.read_text("utf-8").splitlines()) for path in files()}
     assert {path.name: count for path, count in lines.items() if count > 600} == {}
 
 
@@ -120,21 +126,6 @@ def test_patterns_of_modules_are_compiled_when_they_are_used() -> None:
 
 
 PAGES: Final = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md", ROOT / "README.zh-CN.md"]
-OLD: Final = (
-    "mnemark.agent.adapters.adk:memory_service",
-    "mnemark.agent.adapters.anthropic_tool:memory_tool",
-    "mnemark.agent.adapters.claude_sdk:TranscriptStore",
-    "mnemark.agent.adapters.langgraph:memory_store",
-    "mnemark.agent.adapters.llama_index:memory_block",
-    "mnemark.agent.adapters.openai_agents:MemorySession",
-    "mnemark.agent.adapters.openakita:OpenAkitaMemory",
-    "mnemark.memory.compaction:flush_prompt",
-    "mnemark.memory.condense:condense",
-    "mnemark.memory.ending:catch_up",
-    "mnemark.memory.identity:compiled",
-    "mnemark.memory.observations:age_out",
-)
-"""Import paths that pages printed before the modules moved."""
 
 
 def printed() -> list[str]:
@@ -149,7 +140,7 @@ def printed() -> list[str]:
     return sorted(found)
 
 
-@pytest.mark.parametrize("name", [*printed(), *OLD])
+@pytest.mark.parametrize("name", printed())
 def test_import_paths_that_are_printed_work(name: str) -> None:
     module, _, attribute = name.partition(":")
     try:
@@ -157,9 +148,3 @@ def test_import_paths_that_are_printed_work(name: str) -> None:
         assert hasattr(found, attribute) or find_spec(f"{module}.{attribute}") is not None
     except ModuleNotFoundError as error:  # of an optional host
         assert not (error.name or "").startswith("mnemark")  # noqa: PT017 - what is missing is the host
-
-
-def test_the_plug_in_for_openakita_on_disks_of_users_still_imports() -> None:
-    use = "from mnemark.agent.adapters.openakita import OpenAkitaMemory; print(OpenAkitaMemory.__module__)"
-    ran = subprocess.run([sys.executable, "-c", use], capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == "mnemark.adapters.openakita"

@@ -18,9 +18,9 @@ from typing import Final
 import msgspec
 
 from mnemark.errors import NotFoundError, UsageError
+from mnemark.extraction.extract import Candidate, extract
 from mnemark.facts.keys import predicate_key, subject_key, value_words
 from mnemark.memory.memory import Memory
-from mnemark.text.extraction.extract import Candidate, extract
 from mnemark.types import Origin
 
 _ROUNDS: Final = 5

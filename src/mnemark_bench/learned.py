@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from mnemark.errors import UsageError
-from mnemark.text.extraction.extract import Candidate, extract
+from mnemark.extraction.extract import Candidate, extract
 
 _SAID: Final = datetime(2026, 3, 2, 10, tzinfo=UTC)
 _NOT_OWNERS: Final = frozenset({"assistant", "agent", "tool", "system", "noise"})

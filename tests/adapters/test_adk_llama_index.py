@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from mnemark import Memory
-from mnemark.adapters.adk import memory_service
-from mnemark.adapters.llama_index import memory_block
 from mnemark.text.quoting.fence import fence, is_fenced
+from mnemark_adapters.adk import memory_service
+from mnemark_adapters.llama_index import memory_block
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 

@@ -18,9 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemark import Memory
-from mnemark.adapters.anthropic_tool import async_memory_tool, memory_tool
-from mnemark.adapters.memory_files import MemoryFiles
 from mnemark.errors import MnemarkError, UsageError
+from mnemark_adapters.anthropic_tool import async_memory_tool, memory_tool
+from mnemark_adapters.memory_files import MemoryFiles
 
 WORDS = st.sampled_from(
     ["", "a", "ab", "我们", "\n", "a\n", "x\ny\nz", "a\n\n", "tab\there", "- 用户喜欢咖啡\n"]

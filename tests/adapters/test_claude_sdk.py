@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mnemark import Memory
-from mnemark.adapters.claude_sdk import TranscriptStore
+from mnemark_adapters.claude_sdk import TranscriptStore
 
 KEY = {"project_key": "-home-ann-app", "session_id": "3f2a"}
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from mnemark import Memory
-from mnemark.adapters.nanobot_bridge import Bridge
-from mnemark.adapters.openakita import OpenAkitaMemory
+from mnemark_adapters.nanobot_bridge import Bridge
+from mnemark_adapters.openakita import OpenAkitaMemory
 
 NOTED = json.dumps(
     {"title": "The trip to Oslo", "observations": [{"text": "The owner flies to Oslo in May.", "turns": [1]}]}

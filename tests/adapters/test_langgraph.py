@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemark import Memory
-from mnemark.adapters.langgraph import memory_store
-from mnemark.adapters.store_items import StoreItems, matches
 from mnemark.errors import UsageError
+from mnemark_adapters.langgraph import memory_store
+from mnemark_adapters.store_items import StoreItems, matches
 
 SPACES = [("a",), ("a", "b"), ("a", "b", "c"), ("b", "a"), ("用户", "小明")]
 KEYS = st.sampled_from(["k", "k2", "键"])

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from mnemark import Memory
-from mnemark.adapters.nanobot_bridge import LIMIT, Bridge, RecallRequest, root_for
-from mnemark.adapters.nanobot_turns import HISTORY, executions, is_skipped
 from mnemark.agent import daemon
 from mnemark.agent.hook import background
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.text.quoting.fence import fence
+from mnemark_adapters.nanobot_bridge import LIMIT, Bridge, RecallRequest, root_for
+from mnemark_adapters.nanobot_turns import HISTORY, executions, is_skipped
 
 
 @pytest.fixture
@@ -256,7 +256,7 @@ def test_a_workspace_in_nanobots_is_refused(tmp_path: Path, inside: str) -> None
 
 def test_nothing_of_a_host_is_imported() -> None:
     code = (
-        "import sys, mnemark, mnemark.adapters.nanobot_bridge, mnemark.adapters.openakita\n"
+        "import sys, mnemark, mnemark_adapters.nanobot_bridge, mnemark_adapters.openakita\n"
         "found = {'nanobot', 'openakita', 'numpy', 'apsw', 'mnemark.memory.memory'} & set(sys.modules)\n"
         "assert not found, found"
     )

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemark import Memory
-from mnemark.adapters.openai_agents import MemorySession
+from mnemark_adapters.openai_agents import MemorySession
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=20) | st.sampled_from(
     ["我们决定用向量", "", "a\nb", "🙂"]
@@ -122,7 +122,7 @@ def test_two_processes_add_and_pop_without_losing_or_sharing_an_item(tmp_path: P
     code = """
 import asyncio, json, sys
 from mnemark import Memory
-from mnemark.adapters.openai_agents import MemorySession
+from mnemark_adapters.openai_agents import MemorySession
 async def main():
     with Memory.open(sys.argv[1]) as memory:
         session = MemorySession(memory, "s")

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from mnemark import Memory
-from mnemark.adapters.openakita import TOOLS, OpenAkitaMemory
 from mnemark.text.quoting.fence import all_fenced, check_fenced, fence
 from mnemark.text.words.tokens import estimate_tokens
+from mnemark_adapters.openakita import TOOLS, OpenAkitaMemory
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from mnemark import Memory
-from mnemark.adapters.adk import memory_service
-from mnemark.adapters.llama_index import memory_block
 from mnemark.text.quoting.fence import is_fenced
+from mnemark_adapters.adk import memory_service
+from mnemark_adapters.llama_index import memory_block
 
 TOLD = "Please note: the code word of the harbour gate is pelican."
 ASKED = "What is the code word of the harbour gate?"

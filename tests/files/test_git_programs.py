@@ -19,7 +19,7 @@ from mnemark.files import git
 from mnemark.files.needles import BytePatterns
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
-SOURCE = Path(__file__).parents[2] / "src/mnemark"
+SOURCE = Path(__file__).parents[2] / "src"
 SIGNED = """git cat-file commit HEAD | sed 's/^committer .*/&\\ngpgsig {begin}\\n \\n x\\n {end}/' > signed
     git update-ref HEAD $(git hash-object -t commit -w --literally signed); rm signed"""
 PGP = SIGNED.format(begin="-----BEGIN PGP SIGNATURE-----", end="-----END PGP SIGNATURE-----")
@@ -422,4 +422,4 @@ def test_one_module_runs_git() -> None:
     """What is shown here holds for all commands."""
     named = re.compile(r"""which\(\s*["']git["']|\[\s*["']git["']""")
     found = [path for path in SOURCE.rglob("*.py") if named.search(path.read_text("utf-8"))]
-    assert [path.relative_to(SOURCE).as_posix() for path in found] == ["files/repository.py"]
+    assert [path.relative_to(SOURCE).as_posix() for path in found] == ["mnemark/files/repository.py"]

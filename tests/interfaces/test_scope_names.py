@@ -13,13 +13,13 @@ from typing import Any, Final
 import pytest
 
 from mnemark import Memory
-from mnemark.adapters.memory_files import MemoryFiles
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.files.layout import find_root
 from mnemark.files.new_project import new_scope
 from mnemark.interfaces import tools_run
 from mnemark.interfaces.http import bodies, calls
 from mnemark.memory.transfer.transfer import import_from
+from mnemark_adapters.memory_files import MemoryFiles
 
 from .conftest import Shell
 

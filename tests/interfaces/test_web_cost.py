@@ -12,11 +12,11 @@ pytest.importorskip("jinja2")
 
 from mnemark import Memory
 from mnemark.files.scan import scan
-from mnemark.interfaces.web.at import At, Shown
-from mnemark.interfaces.web.door import Session
-from mnemark.interfaces.web.pages import PAGES
-from mnemark.interfaces.web.render import page
-from mnemark.interfaces.web.words import Words
+from mnemark.interfaces.http.door import Session
+from mnemark_faces.web.at import At, Shown
+from mnemark_faces.web.pages import PAGES
+from mnemark_faces.web.render import page
+from mnemark_faces.web.words import Words
 
 pytestmark = pytest.mark.timed
 

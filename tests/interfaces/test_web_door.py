@@ -9,8 +9,9 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
+from mnemark.interfaces.http.door import Door, Session
 from mnemark.interfaces.http.guard import MAX_FORM, POLICY, SESSION, Activity, Guard, doors, rule_of
-from mnemark.interfaces.web.door import Door, Session
+from mnemark_faces.web.refused import refusal_page
 
 HOST = "127.0.0.1:7788"
 FORM = "application/x-www-form-urlencoded"
@@ -35,7 +36,7 @@ class Guarded:
         self.reached: list[MutableMapping[str, Any]] = []
         self.guard = Guard(
             self._app, token="secret", hosts=frozenset({HOST, "localhost:7788"}), activity=self.activity,
-            door=self.door,
+            door=self.door, refused=refusal_page,
         )  # fmt: skip
 
     async def _app(self, scope: Any, receive: Any, send: Any) -> None:

@@ -14,15 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mnemark
-from mnemark.interfaces.http.guard import refusal_page
-from mnemark.interfaces.web.messages import catalogue, in_chinese
-from mnemark.interfaces.web.words import Words
+from mnemark_faces.web.messages import catalogue, in_chinese
+from mnemark_faces.web.refused import refusal_page
+from mnemark_faces.web.words import Words
 
-SOURCE = Path(mnemark.__file__).parent
+SOURCE = Path(mnemark.__file__).parents[1]
 PLACE = re.compile(r"\{[^{}]*\}")
 TOLD_ON_PAGES = (
-    "memory/review/review.py", "memory/undo/undo.py", "memory/browse", "memory/health/doctor.py",
-    "interfaces/web", "memory/transfer/chats.py", "memory/transfer/other_memories.py", "text/choices.py",
+    "mnemark/memory/review/review.py", "mnemark/memory/undo/undo.py", "mnemark/memory/browse",
+    "mnemark/memory/health/doctor.py", "mnemark_faces/web", "mnemark/memory/transfer/chats.py",
+    "mnemark/memory/transfer/other_memories.py", "mnemark/text/choices.py",
 )  # fmt: skip
 """Where errors and findings come from that a page shows."""
 NOT_ON_PAGES = {

@@ -19,7 +19,7 @@ from interfaces.browsers import Browser, tree
 from interfaces.daemons import Running, running
 from mnemark import Memory
 from mnemark.errors import BusyError
-from mnemark.interfaces.web.pages import PAGES
+from mnemark_faces.web.pages import PAGES
 
 HOSTILE = (
     "<script>window.pwned=1</script>",
@@ -430,11 +430,11 @@ def test_an_import_goes_on_beside_the_page_which_says_how_far_it_is(here: Runnin
 
 
 def test_an_import_beside_another_is_refused_and_not_dropped(tmp_path: Path) -> None:
-    from mnemark.interfaces.web.at import At
-    from mnemark.interfaces.web.background import Background
-    from mnemark.interfaces.web.door import Session
-    from mnemark.interfaces.web.pages import ACTIONS
-    from mnemark.interfaces.web.words import Words
+    from mnemark.interfaces.http.door import Session
+    from mnemark_faces.web.at import At
+    from mnemark_faces.web.background import Background
+    from mnemark_faces.web.pages import ACTIONS
+    from mnemark_faces.web.words import Words
 
     ended = threading.Event()
     with Memory.open(tmp_path / "agent") as memory:
@@ -458,9 +458,9 @@ def test_an_import_beside_another_is_refused_and_not_dropped(tmp_path: Path) -> 
 def test_the_folders_of_programs_are_those_of_their_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mnemark.interfaces.web.at import At, Shown
-    from mnemark.interfaces.web.door import Session
-    from mnemark.interfaces.web.words import Words
+    from mnemark.interfaces.http.door import Session
+    from mnemark_faces.web.at import At, Shown
+    from mnemark_faces.web.words import Words
 
     moved = tmp_path / "moved"
     (moved / "projects").mkdir(parents=True)
@@ -486,10 +486,10 @@ def test_the_prompt_of_a_project_and_what_health_knows_of_it(here: Running, tmp_
 
 def test_a_confined_daemon_changes_nothing_outside(tmp_path: Path) -> None:
     from mnemark.errors import UsageError
-    from mnemark.interfaces.web.at import At
-    from mnemark.interfaces.web.door import Session
-    from mnemark.interfaces.web.pages import ACTIONS, PAGES
-    from mnemark.interfaces.web.words import Words
+    from mnemark.interfaces.http.door import Session
+    from mnemark_faces.web.at import At
+    from mnemark_faces.web.pages import ACTIONS, PAGES
+    from mnemark_faces.web.words import Words
 
     with Memory.open(tmp_path) as memory:
         query = {"agent": ["cursor"]}
@@ -678,10 +678,10 @@ def test_a_form_leads_to_own_pages_only(here: Running, tmp_path: Path) -> None:
 
 def test_a_workspace_that_cannot_be_written_shows_no_buttons(here: Running, tmp_path: Path) -> None:
     fill(tmp_path, HARMLESS)
-    from mnemark.interfaces.web.at import At, Shown
-    from mnemark.interfaces.web.door import Session
-    from mnemark.interfaces.web.render import page
-    from mnemark.interfaces.web.words import Words
+    from mnemark.interfaces.http.door import Session
+    from mnemark_faces.web.at import At, Shown
+    from mnemark_faces.web.render import page
+    from mnemark_faces.web.words import Words
 
     with Memory.open(tmp_path, readonly=True) as memory:
         asked = {"edit": {"path": ["note.md"]}, "item": {"ref": ["note.md#L3"]}, "session": {"path": [

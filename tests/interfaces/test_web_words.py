@@ -9,9 +9,9 @@ pytest.importorskip("jinja2")
 
 from interfaces import web_words
 from mnemark.facts.model import PRIORITIES, TYPES
-from mnemark.interfaces.web.pages import PAGES
-from mnemark.interfaces.web.words import ROUTES, Words, catalogue, language_of
 from mnemark.types import ORIGINS
+from mnemark_faces.web.pages import PAGES
+from mnemark_faces.web.words import ROUTES, Words, catalogue, language_of
 
 NAMED = {*TYPES, *PRIORITIES, *ROUTES.values(), *ORIGINS} - {"owner", "QMD"}
 """Names of values that pages show as they are called."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from jinja2 import Environment, nodes
 
-WEB = Path(__file__).parent.parent.parent / "src" / "mnemark" / "interfaces" / "web"
+WEB = Path(__file__).parent.parent.parent / "src" / "mnemark_faces" / "web"
 _ASKS = {"_", "count", "words", "tell", "self"}
 
 

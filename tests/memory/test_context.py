@@ -11,14 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from faults.logical import LEXICAL
-from mnemark.adapters import memory_store as stores
-from mnemark.adapters.memory_store import MemoryStore
 from mnemark.errors import UsageError
 from mnemark.facts.visible import Visible
 from mnemark.memory.curation.files import context, paragraphs, read_context
 from mnemark.memory.memory import Memory
 from mnemark.text.quoting.fence import fence, is_fenced
 from mnemark.text.words.tokens import estimate_tokens
+from mnemark_adapters import memory_store as stores
+from mnemark_adapters.memory_store import MemoryStore
 
 NOW = datetime(2026, 2, 13, 9, 0, tzinfo=UTC)
 

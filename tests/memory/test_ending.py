@@ -17,8 +17,8 @@ from mnemark.files import platform
 from mnemark.memory import file_edits
 from mnemark.memory.sessions.ending import catch_up
 from mnemark.memory.sessions.session import Session
+from mnemark.summary.sentences import projects
 from mnemark.text.markdown.generated import put
-from mnemark.text.summary.sentences import projects
 
 _COMMENT = re.compile(r"<!-- id: .*?-->")
 START = datetime.fromisoformat("2026-02-13T09:30:00+08:00")

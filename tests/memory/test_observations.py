@@ -11,7 +11,7 @@ import pytest
 
 from mnemark import Memory, UsageError
 from mnemark.memory.sessions import observations
-from mnemark.text.summary.tool_titles import is_significant, outcome_of, title_of
+from mnemark.summary.tool_titles import is_significant, outcome_of, title_of
 
 WHEN = datetime.fromisoformat("2026-02-13T14:02:00+08:00")
 CONFIG = {"embedder": "none", "timezone": "Asia/Shanghai"}

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from mnemark import Memory
+from mnemark.extraction.candidate import TOPICS
 from mnemark.facts.keys import predicate_key
 from mnemark.facts.labels import label, labels
 from mnemark.facts.parse import parse
-from mnemark.text.extraction.candidate import TOPICS
 
 NOW = datetime.now().astimezone() + timedelta(hours=1)
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from mnemark import Memory
+from mnemark.extraction.candidate import Candidate
+from mnemark.extraction.extract import extract
 from mnemark.memory.learning.candidates import CandidateWriter, SourcedCandidate
 from mnemark.memory.learning.placement import Statement, is_of_project, scope_for
-from mnemark.text.extraction.candidate import Candidate
-from mnemark.text.extraction.extract import extract
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 PROJECT = """

@@ -9,7 +9,6 @@ import pytest
 
 from embed import scripted_server as server
 from mnemark import Memory
-from mnemark.adapters.memory_store import MemoryStore
 from mnemark.errors import NotFoundError
 from mnemark.facts.visible import Visible, restored
 from mnemark.index.store import Index
@@ -19,6 +18,7 @@ from mnemark.memory.prompt.briefing import briefing
 from mnemark.memory.transfer.transfer import export_workspace
 from mnemark.retrieval.quick_search import quick_search
 from mnemark.text.dates.clock import local_now
+from mnemark_adapters.memory_store import MemoryStore
 
 LEXICAL = {"embedder": "none"}
 SECRET, ILLNESS = "Tr0ub4dor3x", "lupus"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from mnemark.extraction.candidate import Candidate
 from mnemark.memory.learning.candidates import CandidateWriter, SourcedCandidate
 from mnemark.memory.memory import Memory
-from mnemark.text.extraction.candidate import Candidate
 from mnemark.types import Origin
 
 START = datetime(2026, 3, 2, 10, tzinfo=UTC)

@@ -8,10 +8,10 @@ import pytest
 
 from mnemark import Memory
 from mnemark.errors import UsageError
+from mnemark.extraction.notes import statements
 from mnemark.llm import Budget, Ledger, Message, Meter
 from mnemark.llm.function import FunctionLLM, from_callable
 from mnemark.memory.consolidation.report import Applied
-from mnemark.text.extraction.notes import statements
 
 NOW = datetime.now().astimezone()
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mnemark.summary.outline_compile import compiled, complaints
 from mnemark.text.markdown.outline import outline, without_comments
-from mnemark.text.summary.outline_compile import compiled, complaints
 from mnemark.text.words.tokens import estimate_tokens
 
 LONG = (

@@ -2,10 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mnemark.extraction import chinese, chinese_practice
+from mnemark.extraction.practice_words import ROLES, ROLES_ZH
 from mnemark.facts.keys import holds_many, predicate_key, singular, subject_key, value_key
 from mnemark.facts.labels import is_chinese, label
-from mnemark.text.extraction import chinese, chinese_practice
-from mnemark.text.extraction.practice_words import ROLES, ROLES_ZH
 
 
 @pytest.mark.parametrize(

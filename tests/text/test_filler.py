@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnemark.text.summary.filler import is_bare, is_courtesy
+from mnemark.summary.filler import is_bare, is_courtesy
 
 
 @pytest.mark.parametrize(

@@ -19,28 +19,35 @@ import mnemark.text
 from hostile import Shape, general, near_misses, patterns_of, some
 from linear import Call, slow
 from mnemark.errors import UsageError
+from mnemark.extraction import candidate as rules_base
+from mnemark.extraction import chinese_owner
+from mnemark.extraction import english_facts as rules_english
+from mnemark.extraction import extract as rules
+from mnemark.extraction import notes as rules_notes
+from mnemark.extraction import validity as rules_dates
+from mnemark.extraction.before_question import before_question
+from mnemark.extraction.candidate import Found
+from mnemark.extraction.sentences import LONGEST, Sentence
+from mnemark.extraction.since import valid_since
 from mnemark.facts import keys as facts_keys
 from mnemark.facts import model
 from mnemark.facts import parse as facts
 from mnemark.facts import timeline as facts_timeline
 from mnemark.facts import write as facts_undo
 from mnemark.facts import write as facts_write
+from mnemark.summary import filler, outcomes, summary, topics
+from mnemark.summary import outline_compile as compile_
+from mnemark.summary import outline_compile as compile_check
+from mnemark.summary import outline_compile as compile_drop
+from mnemark.summary import sentences as summary_rules
+from mnemark.summary import summary as summary_check
+from mnemark.summary import tool_titles as summary_tools
 from mnemark.text import diff as matching
 from mnemark.text import toml
 from mnemark.text.dates import chinese as times_zh
 from mnemark.text.dates import english as times_en
 from mnemark.text.dates import moment, written
 from mnemark.text.dates import ranges as times
-from mnemark.text.extraction import candidate as rules_base
-from mnemark.text.extraction import chinese_owner
-from mnemark.text.extraction import english_facts as rules_english
-from mnemark.text.extraction import extract as rules
-from mnemark.text.extraction import notes as rules_notes
-from mnemark.text.extraction import validity as rules_dates
-from mnemark.text.extraction.before_question import before_question
-from mnemark.text.extraction.candidate import Found
-from mnemark.text.extraction.sentences import LONGEST, Sentence
-from mnemark.text.extraction.since import valid_since
 from mnemark.text.markdown import blocks as markdown_blocks
 from mnemark.text.markdown import cut as markdown_cut
 from mnemark.text.markdown import daily_note as daily
@@ -50,13 +57,6 @@ from mnemark.text.quoting import fence, finders, injection, signs
 from mnemark.text.redaction import json as redact_json
 from mnemark.text.redaction import own_patterns, redact
 from mnemark.text.redaction import spans as redact_base
-from mnemark.text.summary import filler, outcomes, summary, topics
-from mnemark.text.summary import outline_compile as compile_
-from mnemark.text.summary import outline_compile as compile_check
-from mnemark.text.summary import outline_compile as compile_drop
-from mnemark.text.summary import sentences as summary_rules
-from mnemark.text.summary import summary as summary_check
-from mnemark.text.summary import tool_titles as summary_tools
 from mnemark.text.words import normalize as normal
 from mnemark.text.words import similarity as similar
 from mnemark.text.words import tokens

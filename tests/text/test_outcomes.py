@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from mnemark.embed.bundled import BundledEmbedder
-from mnemark.text.dates.written import dated, last_day, undated
-from mnemark.text.summary.outcomes import (
+from mnemark.summary.outcomes import (
     is_closing,
     is_decision,
     is_open,
@@ -15,8 +14,9 @@ from mnemark.text.summary.outcomes import (
     left_over,
     step_text,
 )
-from mnemark.text.summary.summary import Digest, Line, digest, short_title
-from mnemark.text.summary.topics import Language, phrases, titled
+from mnemark.summary.summary import Digest, Line, digest, short_title
+from mnemark.summary.topics import Language, phrases, titled
+from mnemark.text.dates.written import dated, last_day, undated
 
 SATURDAY = datetime(2026, 11, 21, 9, tzinfo=UTC)
 LANGUAGE = Language(BundledEmbedder().weights)

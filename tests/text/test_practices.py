@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from mnemark.extraction.addressed import is_addressed
+from mnemark.extraction.candidate import Candidate
+from mnemark.extraction.extract import extract
 from mnemark.memory.learning.placement import Statement, is_of_project
-from mnemark.text.extraction.addressed import is_addressed
-from mnemark.text.extraction.candidate import Candidate
-from mnemark.text.extraction.extract import extract
 from mnemark.text.quoting.fence import fence
 
 HERE = Path(__file__).parent

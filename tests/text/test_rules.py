@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linear import within
+from mnemark.extraction.addressed import is_addressed
+from mnemark.extraction.extract import extract
 from mnemark.facts.keys import predicate_key, subject_key
-from mnemark.text.extraction.addressed import is_addressed
-from mnemark.text.extraction.extract import extract
 from mnemark.text.quoting.fence import fence
 from mnemark.types import Origin
 from mnemark_bench.extract import run

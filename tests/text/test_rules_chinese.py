@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from mnemark.extraction.extract import extract
 from mnemark.facts.keys import holds_many, predicate_key, subject_key, value_key, value_words
 from mnemark.facts.values import twin_key
-from mnemark.text.extraction.extract import extract
 
 NOW = datetime(2026, 3, 11, 10, tzinfo=UTC)
 

@@ -29,7 +29,7 @@ ARCHIVED: Final = 1
 SUSPECT: Final = 2
 """Flag: text that looks like instructions, or untrusted text that speaks for the owner; labelled and ranked
 lower, and if untrusted left out of results that were not searched for."""
-MARKS: Final = 3
+MARKS: Final = 4
 """Version of the rules that set `SUSPECT`; raise it when they mark other texts, so that all are read anew."""
 UNTRUSTED: Final[frozenset[Origin]] = frozenset({"tool", "web"})
 CORE: Final = 4

@@ -23,7 +23,7 @@ COMMANDS: Final[dict[str, str]] = {
     "add": "write",
     "log": "write",
     "status": "care",
-    "tui": "tui",
+    "tui": "mnemark_faces.commands.tui",
     "doctor": "repair",
     "verify": "repair",
     "export": "transfer",
@@ -33,7 +33,7 @@ COMMANDS: Final[dict[str, str]] = {
     "learn": "learn",
     "sessions": "sessions",
     "prompt": "prompt",
-    "web": "web",
+    "web": "mnemark_faces.commands.web",
     "serve": "serve",
     "mcp": "serve",
     "hook": "serve",
@@ -50,7 +50,7 @@ COMMANDS: Final[dict[str, str]] = {
     "pin": "undo",
     "import": "transfer",
 }
-"""The module of each command in `interfaces.commands`, in the order of the help."""
+"""The module of each command, in `interfaces.commands` or by its whole name, in the order of the help."""
 SETTINGS: Final[dict[str, Any]] = {
     "rich_markup_mode": None,
     "pretty_exceptions_enable": False,
@@ -74,12 +74,12 @@ class Commands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - as click calls it
         """Return the command of that name, or None."""
         if cmd_name == "bench":
-            from mnemark_bench.cli import app as bench
-
+            bench = import_module("mnemark_bench.cli").app
             return typer.main.get_group(bench)  # as a part it has no completion of its own
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"mnemark.interfaces.commands.{COMMANDS[cmd_name]}")
+        name = COMMANDS[cmd_name]
+        module = import_module(name if "." in name else f"mnemark.interfaces.commands.{name}")
         single = typer.Typer(add_completion=False, **SETTINGS)
         single.command(cmd_name)(getattr(module, "import_" if cmd_name == "import" else cmd_name))
         return typer.main.get_command(single)

@@ -17,8 +17,8 @@ from mnemark.files.scan import Entry as ScanEntry
 from mnemark.files.scan import scan
 from mnemark.files.sessions import SessionLog, session_id
 from mnemark.memory.journal.describe import describe_payload
+from mnemark.summary.tool_titles import execution_of, text_of
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.summary.tool_titles import execution_of, text_of
 from mnemark.types import Json, Origin, Problem, Turn
 
 _BULLET: Final = lazy_pattern(r"[-*+] (?P<hour>[0-2]\d):(?P<minute>[0-5]\d)(?P<text> .*)")

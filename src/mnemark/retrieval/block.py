@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 
 from mnemark.retrieval import repeats
 from mnemark.retrieval.render import BRIEF_TOKENS, brief, noted_of, source_line, speaker_of, without_comments
+from mnemark.summary.filler import is_bare, is_courtesy
 from mnemark.text.quoting.fence import fence, inert, inert_together, visible
-from mnemark.text.summary.filler import is_bare, is_courtesy
 from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Hit, ref_to
 

@@ -39,11 +39,10 @@ from mnemark.index.store import Index
 from mnemark.index.sync import Progress, SyncReport
 from mnemark.retrieval import cross_language
 from mnemark.retrieval.arguments import among, budget_of, count_of, seconds_of, text_of
-from mnemark.retrieval.deadline import LATE, RecallInTime, TimedOut, told
+from mnemark.retrieval.deadline import LATE, Loader, RecallInTime, TimedOut, told
 from mnemark.retrieval.embeddings import Embeddings
 from mnemark.retrieval.fact_index_cache import FactIndexCache
 from mnemark.retrieval.filters import Filter
-from mnemark.retrieval.loading import Loader
 from mnemark.retrieval.mounts import Mounts
 from mnemark.retrieval.presets import preset as named_preset
 from mnemark.retrieval.query import understand
@@ -298,6 +297,8 @@ class Searcher:
         instructs("load")  # what is found is judged by signs, 0.1 s to read
 
     def _load_files(self) -> None:
+        from mnemark.retrieval import block, quick_mounts, quick_search  # noqa: F401 - words alone need these
+
         self.embeddings.load()
         with self.reader.reading():
             pass

@@ -10,7 +10,7 @@ from mnemark import Memory
 if TYPE_CHECKING:
     from textual.pilot import Pilot
 
-    from mnemark.interfaces.tui.app import Panel
+    from mnemark_faces.tui.app import Panel
 
 SETTINGS = 'embedder = "none"\ntimezone = "Asia/Shanghai"\n'
 USUAL = (80, 24)
@@ -90,8 +90,8 @@ def sit(
     readonly: bool = False,
 ) -> None:
     """Open the panel of a workspace and do a job there."""
-    from mnemark.interfaces.tui.app import Panel
-    from mnemark.interfaces.tui.words import Words
+    from mnemark_faces.tui.app import Panel
+    from mnemark_faces.tui.words import Words
 
     async def run() -> None:
         panel = Panel(lambda: Memory.open(root, readonly=readonly), root, Words(language))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnemark.interfaces.tui.filters import filters_in
+from mnemark_faces.tui.filters import filters_in
 
 NAMES = {"kind", "since"}
 

@@ -162,7 +162,7 @@ def test_without_textual_it_says_how_to_install_it(shell: Shell, monkeypatch: py
     def without(name: str, package: str | None = None) -> object:
         return None if name == "textual" else found(name, package)
 
-    monkeypatch.setattr("mnemark.interfaces.commands.tui.find_spec", without)
+    monkeypatch.setattr("mnemark_faces.commands.tui.find_spec", without)
     ran = shell("tui", "-w", str(shell.folder))
     assert ran.code == 2
     assert 'pip install ".[tui]"' in ran.err
@@ -181,7 +181,7 @@ _LOADED = """
 import atexit, runpy, sys
 sys.argv = ["mnemark", *sys.argv[1:]]
 def loaded():
-    found = sorted(n for n in sys.modules if n.startswith(("textual", "mnemark.interfaces.tui")))
+    found = sorted(n for n in sys.modules if n.startswith(("textual", "mnemark_faces.tui")))
     print(found, file=sys.stderr)
 atexit.register(loaded)
 runpy.run_module("mnemark", run_name="__main__")

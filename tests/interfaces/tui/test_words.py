@@ -8,11 +8,11 @@ import pytest
 
 pytest.importorskip("textual")
 
-from mnemark.interfaces.tui import help, panes_change, panes_read  # noqa: A004
-from mnemark.interfaces.tui.words import Words, catalogue, language_of
-from mnemark.interfaces.web.words import ROUTES
 from mnemark.memory.journal.changes import KINDS as CHANGES
 from mnemark.types import KINDS, ORIGINS
+from mnemark_faces.tui import help, panes_change, panes_read  # noqa: A004
+from mnemark_faces.tui.words import Words, catalogue, language_of
+from mnemark_faces.web.words import ROUTES
 
 _SOURCE = Path(help.__file__).parent
 _ASKS = {"words", "_words", "heading", "note", "field", "_window"}
@@ -72,7 +72,7 @@ def test_every_text_has_a_chinese_one_and_every_chinese_one_is_used() -> None:
 
 
 def _pages() -> dict[str, str]:
-    from mnemark.interfaces.web.words import catalogue as pages
+    from mnemark_faces.web.words import catalogue as pages
 
     return dict(pages())
 

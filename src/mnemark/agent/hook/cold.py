@@ -146,7 +146,7 @@ def _observe(root: Path, call: HookCall, project: Project) -> None:
     if done is None:
         return
     from mnemark.files.config import load
-    from mnemark.text.summary.tool_titles import is_significant, significant_tools
+    from mnemark.summary.tool_titles import is_significant, significant_tools
 
     if is_significant(done.tool, done.arguments, significant_tools(load(root).observe)):
         observe_alone(root, call.session, done, project)

@@ -15,7 +15,7 @@ from mnemark.files.sessions import SessionLog
 from mnemark.memory.memory import Memory
 from mnemark.memory.sessions.session import Session
 from mnemark.retrieval.turns import in_turn
-from mnemark.text.summary.tool_titles import is_significant, significant_tools
+from mnemark.summary.tool_titles import is_significant, significant_tools
 from mnemark.types import Turn
 
 

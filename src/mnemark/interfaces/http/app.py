@@ -4,8 +4,10 @@ import logging
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final, Protocol
 
 import msgspec
 from starlette.applications import Starlette
@@ -19,23 +21,37 @@ from mnemark.errors import MnemarkError, UsageError
 from mnemark.files.disk_errors import shortage
 from mnemark.interfaces.http.bodies import Call, Ticket, ToolCall, Waiting
 from mnemark.interfaces.http.calls import CALLS, openapi, run, status_of
+from mnemark.interfaces.http.door import UI, Door
 from mnemark.interfaces.http.guard import SESSION, Activity
 from mnemark.interfaces.http.lanes import Lanes
 from mnemark.interfaces.http.pool import Workspaces
 from mnemark.interfaces.http.query import ClientQuery, answer
 from mnemark.interfaces.mcp import sdk
 from mnemark.interfaces.tools import BY_NAME
-from mnemark.interfaces.web.door import UI, Door
 from mnemark.memory.memory import Memory
 from mnemark.types import KINDS, ORIGINS
 
-if TYPE_CHECKING:
-    from mnemark.interfaces.web.app import Web
-
 _HEADER: Final = "mnemark-workspace"
+_PAGES: Final = "mnemark_faces.web.app"
 
 _log = logging.getLogger("mnemark.serve")
 Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class Pages(Protocol):
+    """The pages for browsers, which lie outside of `mnemark`."""
+
+    def routes(self) -> list[Route]:
+        """Return their routes."""
+
+    def ticket(self, root: Path) -> str:
+        """Return a ticket that lets a browser in, at a workspace."""
+
+    def refused(self, message: str, accepted: str) -> str:
+        """Return a page that says why a browser is not let in, in one of its languages."""
+
+    def close(self) -> None:
+        """End their background work."""
 
 
 class Api:
@@ -47,7 +63,7 @@ class Api:
         self._default = workspace
         self.lanes = Lanes()
         self.door = Door()
-        self._web = self._pages() if find_spec("jinja2") is not None else None
+        self.web = self._pages() if find_spec("jinja2") is not None else None
         self._sdk = sdk.installed()
         self._mcp = sdk.Endpoint(self._call_from_sdk)
 
@@ -66,7 +82,7 @@ class Api:
             Route("/v1/ui/ticket", _with_errors(self._ticket), methods=["POST"]),
             Route("/v1/ui/waiting", _with_errors(self._waiting), methods=["POST"]),
             Route("/mcp", self._mcp if self._sdk else _no_mcp, methods=["POST"]),
-            *(self._web.routes() if self._web is not None else [Route("/ui", _no_pages)]),
+            *(self.web.routes() if self.web is not None else [Route("/ui", _no_pages)]),
         ]
 
         @asynccontextmanager
@@ -79,24 +95,23 @@ class Api:
 
         return Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _http_failure})
 
-    def _pages(self) -> "Web":
-        from mnemark.interfaces.web.app import Web
-
+    def _pages(self) -> Pages:
         @contextmanager
         def lease(folder: str, *, active: bool = True) -> Iterator[Memory]:
             with self.workspaces.lease(folder, active=active) as opened:
                 yield opened.memory
 
-        return Web(
+        pages: Pages = import_module(_PAGES).Web(
             self.door, lease=lease, work=self.lanes.run, opened=self.workspaces.opened, status_of=status_of,
             session_key=SESSION, confined=self.workspaces.confined,
         )  # fmt: skip
+        return pages
 
     async def _ticket(self, request: Request) -> Response:
         body = _decoded(msgspec.json.Decoder(Ticket), await request.body())
-        if self._web is None:
+        if self.web is None:
             return await _no_pages(request)
-        web = self._web
+        web = self.web
 
         def job() -> str:
             return web.ticket(self.workspaces.root_of(body.workspace))
@@ -109,8 +124,8 @@ class Api:
 
     def _close(self) -> None:
         self.lanes.close()
-        if self._web is not None:
-            self._web.close()
+        if self.web is not None:
+            self.web.close()
         self.workspaces.close()
 
     async def _health(self, _: Request) -> Response:

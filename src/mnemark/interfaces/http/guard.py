@@ -8,7 +8,6 @@ of a form that it was sent from one of these pages.
 
 import asyncio
 import hmac
-import html
 import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping
@@ -17,8 +16,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
-from mnemark.interfaces.web.door import UI, Door
-from mnemark.interfaces.web.words import Words, language_of
+from mnemark.interfaces.http.door import UI, Door
 from mnemark.text.lazy_pattern import lazy_pattern
 
 MAX_BODY: Final = 8 * 1024 * 1024
@@ -113,7 +111,10 @@ class Activity:
 
 
 class Guard:
-    """ASGI middleware that passes permitted requests to `app`."""
+    """ASGI middleware that passes permitted requests to `app`.
+
+    `refused` makes a page of a message in one of the languages that a browser accepts.
+    """
 
     def __init__(
         self,
@@ -123,6 +124,7 @@ class Guard:
         hosts: frozenset[str],
         activity: Activity,
         door: Door | None = None,
+        refused: Callable[[str, str], str] | None = None,
         body_seconds: float = BODY_SECONDS,
     ) -> None:
         self._app = app
@@ -132,6 +134,7 @@ class Guard:
         self._hosts = hosts
         self._origins = frozenset(f"http://{host}" for host in hosts)
         self._activity = activity
+        self._refused = refused
         self._body_seconds = body_seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -147,7 +150,8 @@ class Guard:
         if not isinstance(body, Refusal) and scope["method"] == "POST":
             body = await self._body(scope, receive, MAX_BODY if rule.door == "token" else MAX_FORM)
         if isinstance(body, Refusal):
-            await _refuse(receive, send, body, page=rule.door != "token" and _language(scope))
+            page = self._refused if rule.door != "token" else None
+            await _refuse(receive, send, body, page(body.message, _languages(scope)) if page else "")
             return
         with self._activity.request() if rule.active else nullcontext():
             await self._app(scope, _replayed(body, receive), send)
@@ -274,21 +278,20 @@ def _with_headers(send: Send) -> Send:
     return sending
 
 
-def _language(scope: Scope) -> str:
-    """Return the language of pages for a browser that is not let in."""
+def _languages(scope: Scope) -> str:
     accepted = (value for name, value in scope["headers"] if name.lower() == b"accept-language")
-    return language_of("", next(accepted, b"").decode("latin-1"))
+    return next(accepted, b"").decode("latin-1")
 
 
-async def _refuse(receive: Receive, send: Send, refusal: Refusal, *, page: str | Literal[False]) -> None:
+async def _refuse(receive: Receive, send: Send, refusal: Refusal, page: str) -> None:
     """Send an error, and close the connection once the client has sent its request, which is thrown away.
 
+    It is sent as `page`, or as JSON where that is empty.
     A connection that is closed while data comes in is reset, and a client that sends first never reads why.
     One that goes on for longer than `_DRAIN_SECONDS`, or sends more than `_DRAIN_BYTES`, is cut off.
     """
-    data = msgspec.json.encode({"error": {"code": refusal.code, "message": refusal.message}})
-    if page:
-        data = refusal_page(refusal.message, page).encode()
+    error = {"error": {"code": refusal.code, "message": refusal.message}}
+    data = page.encode() if page else msgspec.json.encode(error)
     headers = [
         (b"content-type", b"text/html; charset=utf-8" if page else b"application/json"),
         (b"content-length", str(len(data)).encode()),
@@ -308,15 +311,3 @@ async def _refuse(receive: Receive, send: Send, refusal: Refusal, *, page: str |
                 if message["type"] != "http.request" or not message.get("more_body"):
                     break
     await send({"type": "http.response.body", "body": b""})
-
-
-def refusal_page(message: str, language: str = "en") -> str:
-    """Return a page with one message, before anything of a workspace may be shown."""
-    words = Words(language)
-    told = words.told(message)
-    return (
-        f'<!doctype html><html lang="{told.lang or words.tag}"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><title>mnemark</title>'
-        '<link rel="stylesheet" href="/ui/static/style.css"></head>'
-        f'<body class="alone"><main><h1>mnemark</h1><p>{html.escape(told.text)}</p></main></body></html>'
-    )

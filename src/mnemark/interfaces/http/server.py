@@ -215,6 +215,7 @@ def _run(
         hosts=hosts,
         activity=activity,
         door=api.door,
+        refused=api.web.refused if api.web is not None else None,
         body_seconds=BODY_SECONDS,
     )
     config = uvicorn.Config(

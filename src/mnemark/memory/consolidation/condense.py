@@ -20,12 +20,12 @@ from mnemark.memory import file_edits
 from mnemark.memory.curation.identity import Shortened, flaw
 from mnemark.memory.curation.plan import Edit, Move, Proposal, ScopeView, apply
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.summary.outline_compile import compiled
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.daily_note import OBSERVATIONS
 from mnemark.text.markdown.generated import find, put, without
 from mnemark.text.markdown.outline import outline, without_comments
 from mnemark.text.quoting.fence import fence, strip_fences
-from mnemark.text.summary.outline_compile import compiled
 from mnemark.text.words.tokens import estimate_tokens
 
 STEP: Final = "condense"

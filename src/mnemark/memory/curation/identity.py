@@ -25,7 +25,7 @@ from mnemark.types import Problem
 
 if TYPE_CHECKING:
     from mnemark.llm.base import LLM
-    from mnemark.text.summary.outline_compile import Compiled
+    from mnemark.summary.outline_compile import Compiled
 
 BUDGETS: Final[Mapping[str, int]] = {"identity": 350, "persona": 200, "profile": 120, "core": 400}
 """Default budget in tokens of each section."""
@@ -228,8 +228,8 @@ class _Section:
     def _by_model(self, llm: "LLM", part: Part, timeout: float, notes: list[str]) -> Part:
         """Return the model's answer if it passes the checks; else `part`, and add a note."""
         from mnemark.llm.base import Message
+        from mnemark.summary.outline_compile import principle
         from mnemark.text.markdown.outline import outline
-        from mnemark.text.summary.outline_compile import principle
 
         source = "\n\n".join(one.text for one in self._sources)
         limit = int(self._budget * MODEL_SHARE)
@@ -265,7 +265,7 @@ def flaw(text: str, source: str, limit: int, *, must: Sequence[str] = ()) -> str
     """Return why a model's version of a source is rejected; empty if it is not."""
     if not text:
         return "the answer is empty"
-    from mnemark.text.summary.outline_compile import complaints
+    from mnemark.summary.outline_compile import complaints
 
     if wrong := complaints(text.splitlines(), source, must=must):
         return wrong[0]
@@ -275,7 +275,7 @@ def flaw(text: str, source: str, limit: int, *, must: Sequence[str] = ()) -> str
 
 def _compile_texts(texts: Sequence[str], budget: int) -> "list[Compiled]":
     """Compile each text to an equal share of the budget; unused tokens of one go to the others."""
-    from mnemark.text.summary.outline_compile import compiled as by_rule
+    from mnemark.summary.outline_compile import compiled as by_rule
 
     done = [by_rule(text, budget // len(texts)) for text in texts]
     for at, text in enumerate(texts):

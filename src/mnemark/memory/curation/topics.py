@@ -5,12 +5,12 @@ from datetime import datetime, tzinfo
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from mnemark.extraction.candidate import TOPICS
 from mnemark.facts.keys import subject_key
 from mnemark.facts.labels import topic
 from mnemark.facts.model import Fact
 from mnemark.facts.timeline import order
 from mnemark.facts.write import core_entry
-from mnemark.text.extraction.candidate import TOPICS
 
 
 class _Name(NamedTuple):

@@ -12,11 +12,11 @@ from mnemark.files.needles import BytePatterns, forms
 from mnemark.files.tombstones import line_mark
 from mnemark.memory.forgetting.select import PART, Item
 from mnemark.memory.forgetting.titles import Left
+from mnemark.summary.sentences import entities, request
 from mnemark.text.dates.written import dated
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.lines import clean
 from mnemark.text.markdown.comments import drop_comments
-from mnemark.text.summary.sentences import entities, request
 from mnemark.types import Json
 
 _IN_NOTES: Final = 16

@@ -12,6 +12,8 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from mnemark.errors import MnemarkError
+from mnemark.extraction.extract import extract
+from mnemark.extraction.notes import statements
 from mnemark.facts.keys import (
     content_key,
     holds_many,
@@ -28,8 +30,6 @@ from mnemark.files.projects import is_project
 from mnemark.index.read_only import QuickIndex
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.text.extraction.extract import extract
-from mnemark.text.extraction.notes import statements
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.generated import emptied
 from mnemark.text.quoting.fence import strip_fences

@@ -13,12 +13,12 @@ from typing import Final
 import msgspec
 
 from mnemark.errors import IntegrityError, NotFoundError
+from mnemark.extraction.extract import extract
 from mnemark.files import listing, platform
 from mnemark.files.layout import in_scope
 from mnemark.files.sessions import FOLDER, Placed, SessionLog
 from mnemark.memory.learning.candidates import CandidateWriter, LearnedFact, SourcedCandidate
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.text.extraction.extract import extract
 
 POSITION: Final = "learn:"
 """Prefix of the names of positions in `state.db`."""

@@ -6,6 +6,8 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
+from mnemark.extraction.addressed import is_addressed
+from mnemark.extraction.extract import OWNER_ROLES, Candidate
 from mnemark.facts.ends import Retraction
 from mnemark.facts.journal import Words, words_of
 from mnemark.facts.keys import subject_key
@@ -18,8 +20,6 @@ from mnemark.memory.learning.by_hand import LinesByHand
 from mnemark.memory.learning.heard import Heard, line_of
 from mnemark.memory.learning.placement import Statement, scope_for
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.text.extraction.addressed import is_addressed
-from mnemark.text.extraction.extract import OWNER_ROLES, Candidate
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Origin
 

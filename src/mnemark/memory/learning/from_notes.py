@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, timedelta
 from typing import Final, NamedTuple
 
+from mnemark.extraction.extract import extract
 from mnemark.facts.remember import facts
 from mnemark.files import layout, listing
 from mnemark.files.layout import in_scope
@@ -18,7 +19,6 @@ from mnemark.memory.learning.by_hand import statements_of
 from mnemark.memory.learning.candidates import CandidateWriter, LearnedFact, SourcedCandidate
 from mnemark.memory.learning.model_prompt import FACTS, Answer, TurnExcerpt, believed, question
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.text.extraction.extract import extract
 from mnemark.text.markdown.generated import mark
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.redaction.redact import redact

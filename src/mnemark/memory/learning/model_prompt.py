@@ -7,10 +7,10 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
+from mnemark.extraction.candidate import Candidate
 from mnemark.facts.keys import subject_key, value_words
 from mnemark.facts.model import Fact
 from mnemark.llm import Message
-from mnemark.text.extraction.candidate import Candidate
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import fence, strip_fences
 from mnemark.text.quoting.injection import looks_like_instructions

@@ -7,10 +7,7 @@ made of and worked on with, else the person's.
 
 from typing import Final, NamedTuple
 
-from mnemark.facts.keys import predicate_key, subject_key
-from mnemark.facts.labels import topic as topic_of
-from mnemark.files.projects import is_project
-from mnemark.text.extraction.work_words import (
+from mnemark.extraction.work_words import (
     AT_HOME,
     EVERYWHERE,
     FIRST_PERSON,
@@ -19,6 +16,9 @@ from mnemark.text.extraction.work_words import (
     TO_PERSON,
     names_code,
 )
+from mnemark.facts.keys import predicate_key, subject_key
+from mnemark.facts.labels import topic as topic_of
+from mnemark.files.projects import is_project
 
 _LONGEST: Final = 4_000
 """Characters of a statement that are looked at."""

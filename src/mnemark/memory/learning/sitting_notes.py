@@ -23,12 +23,12 @@ from mnemark.memory.learning.model_prompt import (
     is_unsaid,
     sentences_of,
 )
+from mnemark.summary.summary import unfounded
 from mnemark.text.dates.ranges import spans
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.redaction.redact import Rules, redact
-from mnemark.text.summary.summary import unfounded
 from mnemark.types import Json
 
 PARTS: Final = ("decided", "done", "open", "next", "observations")

@@ -19,12 +19,12 @@ from mnemark.files.sessions import Placed
 from mnemark.memory import file_edits
 from mnemark.memory.file_edits import Written
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.summary.sentences import SMALL_TALK
+from mnemark.summary.tool_titles import PATH_KEYS, execution_of, words_of
 from mnemark.text.dates.clock import local
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.redaction.redact import redact
-from mnemark.text.summary.sentences import SMALL_TALK
-from mnemark.text.summary.tool_titles import PATH_KEYS, execution_of, words_of
 from mnemark.types import Json
 
 _MAX_EXTRACT: Final = 2_000

@@ -32,9 +32,9 @@ from mnemark.memory.sessions.messages import (
     units,
 )
 from mnemark.memory.sessions.recorder import Recorder
+from mnemark.summary.summary import Line, digest, summary_lines, unfounded
 from mnemark.text.diff import common
 from mnemark.text.quoting.fence import fenced, strip_fences
-from mnemark.text.summary.summary import Line, digest, summary_lines, unfounded
 from mnemark.text.words.tokens import cut_to_tokens
 from mnemark.types import Recall, Turn
 

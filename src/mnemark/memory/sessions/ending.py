@@ -48,9 +48,9 @@ from mnemark.memory.sessions.episodes import (
 )
 from mnemark.memory.sessions.language import language
 from mnemark.memory.sessions.recorder import Recorder
+from mnemark.summary.summary import Action, Digest, digest, items, short_title, summary_lines
+from mnemark.summary.tool_titles import execution_of, words_of
 from mnemark.text.markdown.generated import put
-from mnemark.text.summary.summary import Action, Digest, digest, items, short_title, summary_lines
-from mnemark.text.summary.tool_titles import execution_of, words_of
 from mnemark.types import Json
 
 _LOCK_SECONDS: Final = 20.0

@@ -11,17 +11,17 @@ from mnemark.memory.journal.sessions import Observed
 from mnemark.memory.learning.by_model import GAP
 from mnemark.memory.learning.sitting_notes import SittingNotes, SourcedNote
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.text.dates.clock import local
-from mnemark.text.markdown.link import link
-from mnemark.text.quoting.fence import strip_fences
-from mnemark.text.summary.summary import Action, Digest, Line, items, summary_lines
-from mnemark.text.summary.tool_titles import (
+from mnemark.summary.summary import Action, Digest, Line, items, summary_lines
+from mnemark.summary.tool_titles import (
     PATH_KEYS,
     execution_of,
     is_significant,
     outcome_of,
     title_of,
 )
+from mnemark.text.dates.clock import local
+from mnemark.text.markdown.link import link
+from mnemark.text.quoting.fence import strip_fences
 from mnemark.types import Json
 
 _ACTIONS: Final = 40

@@ -8,7 +8,7 @@ from mnemark.embed.bundled import BundledEmbedder
 from mnemark.errors import MnemarkError
 from mnemark.index.read_only import QuickIndex
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.text.summary.topics import Language
+from mnemark.summary.topics import Language
 
 _FEWEST: Final = 100
 """Passages from which it is known what is common in a memory."""

@@ -22,9 +22,7 @@ from mnemark.hashes import blake2b
 from mnemark.memory import file_edits
 from mnemark.memory.journal.sessions import Observed, SessionJournal
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.text.choices import text_given
-from mnemark.text.quoting.memory_poisoning import without_recalled
-from mnemark.text.summary.tool_titles import (
+from mnemark.summary.tool_titles import (
     SIGNIFICANT,
     head_and_tail,
     is_significant,
@@ -32,6 +30,8 @@ from mnemark.text.summary.tool_titles import (
     text_of,
     title_of,
 )
+from mnemark.text.choices import text_given
+from mnemark.text.quoting.memory_poisoning import without_recalled
 from mnemark.types import Json, Turn
 
 RESULT_CHARACTERS: Final = 4_000

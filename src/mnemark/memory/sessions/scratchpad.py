@@ -15,11 +15,11 @@ from mnemark.files.layout import in_scope
 from mnemark.memory import file_edits
 from mnemark.memory.file_edits import Written
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.summary.sentences import is_chinese
+from mnemark.summary.summary import overlap
 from mnemark.text.dates.written import dated, last_day, undated
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.generated import put
-from mnemark.text.summary.sentences import is_chinese
-from mnemark.text.summary.summary import overlap
 
 FILE: Final = "SCRATCHPAD.md"
 DAYS: Final = 14

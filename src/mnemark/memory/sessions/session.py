@@ -78,7 +78,7 @@ class Session(Recorder):
         Return None for reads and listings, and for an execution that was recorded before.
         """
         from mnemark.memory.sessions.observations import observe
-        from mnemark.text.summary.tool_titles import significant_tools
+        from mnemark.summary.tool_titles import significant_tools
 
         tools = significant_tools(self.ws.config.observe) if tools is None else tools
         return observe(

@@ -1,1 +1,0 @@
-"""Old names of the modules in `mnemark.adapters`: import from there."""

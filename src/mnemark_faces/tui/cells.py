@@ -1,0 +1,111 @@
+"""Make memory text fit for the cells of a terminal: hidden characters visible, no markup, no escapes."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from mnemark.text.quoting.fence import revealed
+from mnemark_faces.tui.words import Words
+from mnemark_faces.web.words import UNTRUSTED
+
+MOST: Final = 20_000
+"""Characters of one text that are shown; a terminal is no place for more."""
+DIM: Final = "dim"
+STRONG: Final = "bold"
+WARNING: Final = "bold ansi_yellow"
+BAD: Final = "bold ansi_red"
+GOOD: Final = "ansi_green"
+_TAB: Final = "    "
+_LABEL: Final = 10
+_DIFF: Final = {"+": "ansi_green", "-": "ansi_red", "@": "dim"}
+_LINE: Final = 400
+"""Characters of a text in a row: a row is cut at the edge of the list anyway."""
+
+
+def one_line(text: object, most: int = _LINE) -> str:
+    """Return the beginning of a text as one line that is safe in a terminal."""
+    return revealed(" ".join(str(text)[: 2 * most].split()))[:most]
+
+
+def safe_text(text: str) -> str:
+    """Return a text with its lines, safe in a terminal, tabs as blanks."""
+    return revealed(text).replace("\t", _TAB)
+
+
+def padded(text: str, cells: int) -> str:
+    """Return a text with blanks up to a width in cells: Chinese characters take two."""
+    return text + " " * max(cells - cell_len(text), 0)
+
+
+def origin_of(origin: str, words: Words) -> str:
+    """Return who said it; where that is not to be trusted, with a mark that needs no colour."""
+    return f"! {words(origin)}" if origin in UNTRUSTED else words(origin)
+
+
+class Sheet:
+    """A text of several parts, for the right side: titles, fields, quotations, diffs."""
+
+    def __init__(self, words: Words) -> None:
+        self._words = words
+        self._parts: list[str | tuple[str, str]] = []
+
+    @property
+    def content(self) -> Content:
+        """The text as Textual shows it, without markup."""
+        return Content.assemble(*self._parts)
+
+    @property
+    def plain(self) -> str:
+        """The text alone."""
+        return self.content.plain
+
+    def title(self, text: str, style: str = STRONG) -> "Sheet":
+        """Add a line that stands out."""
+        self._parts.append((f"{safe_text(text).strip()[:MOST]}\n", style))
+        return self
+
+    def field(self, name: str, value: object) -> "Sheet":
+        """Add a named value, unless it is empty."""
+        if text := one_line(value, MOST):
+            self._parts += [(f"{padded(self._words(name), _LABEL)} ", DIM), f"{text}\n"]
+        return self
+
+    def text(self, text: str, style: str = "") -> "Sheet":
+        """Add lines of memory text."""
+        shown = safe_text(text.strip("\n"))
+        self._parts.append((f"{shown[:MOST]}\n", style))
+        if len(shown) > MOST:
+            left = self._words("… {n} more characters", n=len(shown) - MOST)
+            self._parts.append((f"{left}\n", DIM))
+        return self
+
+    def heading(self, name: str, **values: object) -> "Sheet":
+        """Add the heading of a part, set off from what is above."""
+        self._parts.append((f"\n{self._words(name, **values)}\n", DIM))
+        return self
+
+    def note(self, name: str, style: str = DIM, **values: object) -> "Sheet":
+        """Add a line of our own words."""
+        shown = {key: one_line(value) if isinstance(value, str) else value for key, value in values.items()}
+        self._parts.append((f"{self._words(name, **shown)}\n", style))
+        return self
+
+    def gap(self) -> "Sheet":
+        """Add an empty line."""
+        self._parts.append("\n")
+        return self
+
+    def diff(self, text: str) -> "Sheet":
+        """Add a diff: signs say what was added and removed, colour repeats it."""
+        for line in safe_text(text).split("\n"):
+            self._parts.append((f"{line}\n", _DIFF.get(line[:1], "")))
+        return self
+
+    def rows(self, rows: Iterable[tuple[str, str]]) -> "Sheet":
+        """Add rows of two columns."""
+        listed = list(rows)
+        width = max((cell_len(name) for name, _ in listed), default=0)
+        self._parts += [f"{padded(name, width)}  {value}\n" for name, value in listed]
+        return self

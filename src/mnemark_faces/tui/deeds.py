@@ -1,0 +1,145 @@
+"""What the panel changes: forget, pin, decide, undo. Each says what was done, and what takes it back."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from mnemark.files.names import split_ref
+from mnemark_faces.tui.cells import Sheet, one_line
+from mnemark_faces.tui.rows import Row
+from mnemark_faces.tui.words import Words
+
+if TYPE_CHECKING:
+    from mnemark.memory.forgetting.receipt import Receipt
+    from mnemark.memory.memory import Memory
+
+_WORDS = 60
+
+
+class Done(NamedTuple):
+    """A change that was made."""
+
+    text: str
+    undo: str = ""
+    """Id for `undo`; empty where nothing takes it back."""
+    sheet: Sheet | None = None
+    """What to show of it, such as a receipt."""
+    failed: bool = False
+    """Whether it was not made after all."""
+
+
+def would_forget(memory: "Memory", words: Words, row: Row) -> Sheet | None:
+    """Return what forgetting a row would hide, without changing anything; None if there is nothing."""
+    from mnemark.memory.forgetting.receipt import counted
+
+    found = memory.forget(row.about, dry_run=True)
+    if found.action == "nothing":
+        return None
+    sheet = Sheet(words).title(words("This would be hidden: {what}", what=counted(found.items))).gap()
+    for item in found.items[:_WORDS]:
+        sheet.title(one_line(item.ref or item.id), "dim").text(f"  {one_line(item.words)}")
+    if len(found.items) > _WORDS:
+        sheet.note("… and {n} more", n=len(found.items) - _WORDS)
+    sheet.gap().note("It stays in the files, and nothing finds it any more. u takes it back.")
+    sheet.note("D deletes it from all files, for ever.")
+    return sheet
+
+
+def would_erase(memory: "Memory", words: Words, row: Row) -> tuple[Sheet, int] | None:
+    """Return what erasing a row would delete, where it stands, and how many items that are; None for none."""
+    from mnemark.memory.forgetting.receipt import counted
+
+    found = memory.forget(row.about, erase=True, dry_run=True)
+    if found.action == "nothing":
+        return None
+    sheet = (
+        Sheet(words).title(words("This would be deleted for ever: {what}", what=counted(found.items))).gap()
+    )
+    for item in found.items[:_WORDS]:
+        sheet.title(one_line(item.ref or item.id), "dim").text(f"  {one_line(item.words)}")
+    if found.places:
+        sheet.heading("It stands in")
+    _places(sheet, found)
+    sheet.gap().note("Type {n} and press Enter to erase it. It cannot be brought back.", n=len(found.items))
+    return sheet, len(found.items)
+
+
+def erase(memory: "Memory", words: Words, row: Row) -> Done:
+    """Delete a row from all files; the receipt says where copies may remain."""
+    from mnemark.memory.forgetting.receipt import counted
+
+    receipt = memory.forget(row.about, erase=True)
+    text = words("Erased: {what}", what=counted(receipt.items))
+    sheet = Sheet(words).title(text)
+    if receipt.places:
+        sheet.heading("Removed from")
+    _places(sheet, receipt)
+    if receipt.waiting:
+        sheet.heading("Not done yet; the next sync goes on with it")
+    for one in receipt.waiting:
+        sheet.text(words.told(one).text)
+    return Done(text, sheet=sheet)
+
+
+def _places(sheet: Sheet, receipt: "Receipt") -> None:
+    sheet.rows((one_line(place.path), one_line(place.what)) for place in receipt.places[:_WORDS])
+    if receipt.still:
+        sheet.heading("Copies that may remain")
+    for one in receipt.still:
+        sheet.text(one)
+
+
+def editable(memory: "Memory", row: Row) -> tuple[str, bytes]:
+    """Return the file that a row stands in, and its bytes.
+
+    Raises:
+        NotFoundError, UsageError: it cannot be edited.
+    """
+    from mnemark.interfaces.editing import content
+
+    path, _, _ = split_ref(memory.why(row.about).ref)
+    return path, content(memory, path)
+
+
+def save(memory: "Memory", words: Words, path: str, new: bytes, known: str) -> Done:
+    """Save an edited file, unless another program saved it meanwhile."""
+    from mnemark.interfaces.editing import save as store
+
+    if store(memory, path, new, known) is None:
+        return Done(words("Saved {path}.", path=one_line(path)))
+    return Done(words("Another program saved {path} meanwhile.", path=one_line(path)), failed=True)
+
+
+def forget(memory: "Memory", words: Words, row: Row) -> Done:
+    """Hide a row from all searches."""
+    from mnemark.memory.forgetting.receipt import counted
+
+    receipt = memory.forget(row.about)
+    if receipt.action == "nothing":
+        return Done(words("Nothing was found to forget."))
+    return Done(words("Forgotten: {what}", what=counted(receipt.items)), receipt.id)
+
+
+def pin(memory: "Memory", words: Words, row: Row) -> Done:
+    """Keep a row from being archived."""
+    return Done(words("Pinned, it will not be archived: {what}", what=row.text), memory.pin(row.about).id)
+
+
+def accept(memory: "Memory", words: Words, row: Row) -> Done:
+    """Accept what waits."""
+    memory.accept(row.decide, suspect=row.suspect)
+    return Done(words("Accepted: {what}", what=row.text), row.decide)
+
+
+def reject(memory: "Memory", words: Words, row: Row) -> Done:
+    """Reject what waits."""
+    memory.reject(row.decide)
+    return Done(words("Rejected: {what}", what=row.text), row.decide)
+
+
+def undo(memory: "Memory", words: Words, identifier: str) -> Done:
+    """Take a change back, or those of a run."""
+    done = memory.undo(identifier)
+    waiting = [path for one in done for path in one.waiting]
+    text = words.count(len(done), "Undone: {n} change", "Undone: {n} changes")
+    if waiting:
+        text += "; " + words("the next sync changes {paths}", paths=one_line(", ".join(waiting)))
+    return Done(text)

@@ -1,0 +1,191 @@
+"""The screens of deciding: Review, Changes and Health."""
+
+from typing import TYPE_CHECKING, Final
+
+from textual.content import Content
+
+from mnemark.interfaces.render import size
+from mnemark_faces.tui.cells import BAD, DIM, GOOD, WARNING, Sheet, one_line, origin_of, padded
+from mnemark_faces.tui.explained import minute, sources
+from mnemark_faces.tui.rows import Listed, Row
+from mnemark_faces.tui.words import Words
+
+if TYPE_CHECKING:
+    from mnemark.memory.browse.change_rows import ChangeRow
+    from mnemark.memory.browse.waiting import ReviewRow
+    from mnemark.memory.memory import Memory
+
+_KIND: Final = 6
+_WHAT: Final = {
+    "proposal": "Proposed by someone who is not fully trusted",
+    "conflict": "Against what you said or wrote",
+    "removed": "You removed this before",
+    "edit": "Changed by hand in its file; it holds already",
+}
+_MARKS: Final = {"proposal": "?", "conflict": "!", "removed": "-", "edit": "~"}
+_DECIDED: Final = frozenset({"propose", "conflict"})
+"""Kinds of changes that wait for a decision."""
+_PARTS: Final = 50
+"""Changes of a run that are shown with their diffs."""
+
+
+class ReviewPane:
+    """What waits for a decision."""
+
+    name = "Review"
+    field = ""
+    empty = "Nothing waits for you."
+
+    def page(self, memory: "Memory", words: Words, *, text: str, after: str, limit: int) -> Listed:  # noqa: ARG002
+        """Return a page of what waits, with its sources."""
+        found = memory.browse.review(limit=limit, after=after)
+        return Listed(tuple(_waiting(one, words) for one in found.rows), found.next)
+
+    def explain(self, memory: "Memory", words: Words, row: Row, text: str) -> Sheet:  # noqa: ARG002
+        """Return nothing more: the list knows the sources."""
+        return Sheet(words)
+
+
+class ChangesPane:
+    """What was changed, the latest first."""
+
+    name = "Changes"
+    field = ""
+    empty = "Nothing has been changed yet."
+
+    def page(self, memory: "Memory", words: Words, *, text: str, after: str, limit: int) -> Listed:  # noqa: ARG002
+        """Return a page of changes."""
+        found = memory.browse.changes(limit=limit, after=after)
+        head = words.count(found.total or 0, "{n} change", "{n} changes")
+        return Listed(tuple(change_row(one, words) for one in found.rows), found.next, head)
+
+    def explain(self, memory: "Memory", words: Words, row: Row, text: str) -> Sheet:  # noqa: ARG002
+        """Return the diffs of a change."""
+        return explain_change(memory, words, row)
+
+
+class HealthPane:
+    """What needs a person, the checks, disk and spend."""
+
+    name = "Health"
+    field = ""
+    empty = "All is well."
+
+    def page(self, memory: "Memory", words: Words, *, text: str, after: str, limit: int) -> Listed:  # noqa: ARG002
+        """Return all rows: what needs a person first."""
+        from mnemark.memory.health.doctor import doctor
+
+        rows = [_finding(f"attention {one.what}", "warn", one.text, "", words) for one in memory.attention()]
+        checks = sorted(doctor(memory).findings, key=lambda one: one.level == "ok")
+        rows += [
+            _finding(f"check {number}", one.level, one.what, one.fix, words)
+            for number, one in enumerate(checks)
+        ]
+        return Listed((*rows, _disk(memory, words), _spend(memory, words)))
+
+    def explain(self, memory: "Memory", words: Words, row: Row, text: str) -> Sheet:  # noqa: ARG002
+        """Return nothing more."""
+        return Sheet(words)
+
+
+def change_row(row: "ChangeRow", words: Words) -> Row:
+    """Return a change as a row of a list."""
+    what = words(row.kind)
+    count = f" ×{row.count}" if row.count > 1 else ""
+    told = one_line(row.text) or ", ".join(map(one_line, row.paths)) or words("(forgotten)")
+    mark = f" ({words('undone')})" if row.undone else ""
+    shown = Content.assemble((f"{row.time[11:16]} {padded(what, _KIND)} ", DIM), f"{told}{count}{mark}")
+    sheet = Sheet(words).title(f"{what}{count}{mark}").text(told).gap()
+    sheet.field("when", minute(row.time)).field("made by", origin_of(row.origin, words))
+    sheet.field("step", row.step).field("session", row.session).field("scope", row.scope)
+    sheet.field("id", row.id)
+    return Row(
+        f"change {row.id}", shown, sheet, day=row.time[:10], text=one_line(f"{what}: {told}", 60),
+        change=row.id if row.undo else "",
+    )  # fmt: skip
+
+
+def explain_change(memory: "Memory", words: Words, row: Row) -> Sheet:
+    """Return the diffs of a change."""
+    sheet = Sheet(words)
+    found = memory.browse.change(row.key.removeprefix("change "))
+    for part in found.parts[:_PARTS]:
+        if part.diff or part.path or len(found.parts) > 1:
+            place = f"{part.path} → {part.to}" if part.to else part.path
+            sheet.heading("{kind} {place}", kind=words(part.kind), place=one_line(place or part.text))
+        if part.diff:
+            sheet.diff(part.diff)
+    if len(found.parts) > _PARTS:
+        sheet.note("… and {n} more", n=len(found.parts) - _PARTS)
+    if row.change:
+        sheet.gap().note("u undoes it.")
+    elif found.row.kind in _DECIDED:
+        sheet.gap().note("Review (4) has what is not decided yet.")
+    elif not found.row.undone:
+        sheet.gap().note("This cannot be undone.")
+    return sheet
+
+
+def _waiting(row: "ReviewRow", words: Words) -> Row:
+    one = row.waiting
+    fact = one.fact
+    origin = origin_of(fact.origin, words)
+    suspect = words("Looks like instructions to a model, from {origin}", origin=origin)
+    told = suspect if one.suspect else one_line(fact)
+    shown = Content.assemble(
+        (f"{_MARKS[one.what]} ", WARNING if one.what == "conflict" or one.suspect else DIM),
+        (told, WARNING if one.suspect else ""),
+    )
+    about = " ".join(filter(None, (fact.subject, fact.predicate)))
+    sheet = Sheet(words).note(_WHAT[one.what], WARNING if one.what == "conflict" else DIM).gap()
+    if one.suspect:
+        sheet.title(suspect, WARNING).gap()
+        sheet.note("n drops it. y asks again: it would become your own word, and agents act on it.").gap()
+        sheet.text(about)
+    else:
+        sheet.title(about)
+    if one.against:
+        sheet.rows(((words("now"), one_line(one.against)), (words("new"), one_line(fact.value))))
+    else:
+        sheet.text(fact.value)
+    sheet.gap().field("said by", origin).field("when", minute(one.time))
+    sheet.field("action", words(one.action) if one.action else "").field("scope", fact.scope)
+    sources(sheet, words, row.sources)
+    if one.diff:
+        sheet.heading("Accepting it changes").diff(one.diff)
+    about = "" if one.what == "edit" else one.id
+    return Row(one.id, shown, sheet, about=about, text=one_line(fact, 60), decide=one.id, suspect=one.suspect)
+
+
+def _finding(key: str, level: str, what: str, fix: str, words: Words) -> Row:
+    style = {"ok": GOOD, "warn": WARNING, "error": BAD}[level]
+    shown = Content.assemble((padded(words(level), 6), style), " ", one_line(what))
+    sheet = Sheet(words).title(words(level), style).text(what)
+    if fix and fix not in what:
+        sheet.heading("What to do").text(fix)
+    return Row(key, shown, sheet)
+
+
+def _disk(memory: "Memory", words: Words) -> Row:
+    parts = memory.browse.disk()
+    total = sum(part.bytes for part in parts)
+    shown = Content.assemble((padded(words("disk"), 6), DIM), f" {size(total)}")
+    sheet = Sheet(words).title(words("Disk: {size}", size=size(total))).gap()
+    sheet.rows(
+        (f"{size(part.bytes):>9}", one_line(part.name) + (f"  {words('made anew')}" if part.derived else ""))
+        for part in parts
+    )
+    return Row("disk", shown, sheet)
+
+
+def _spend(memory: "Memory", words: Words) -> Row:
+    spend = memory.browse.spend(days=14)
+    tokens = sum(day.tokens for day in spend.days)
+    told = one_line(spend.model) or words("no language model is configured")
+    shown = Content.assemble((padded(words("model"), 6), DIM), f" {told}")
+    sheet = Sheet(words).title(told).note("{n} tokens in 14 days", n=tokens)
+    if spend.model:
+        sheet.field("a day", words("at most {n} tokens", n=spend.tokens_per_day)).gap()
+        most = max(max((day.tokens for day in spend.days), default=0), 1)
+        sheet.rows((day.day, f"{'█' * round(20 * day.tokens / most)} {day.tokens:,}") for day in spend.days)
+    return Row("model", shown, sheet)

@@ -1,0 +1,169 @@
+"""The screens that show what a workspace holds: Search, Timeline and Facts."""
+
+from typing import TYPE_CHECKING, Any, Final
+
+from textual.content import Content
+
+from mnemark.interfaces.queries import DOUBTFUL
+from mnemark.memory.browse.found import DEPTH
+from mnemark_faces.tui.cells import DIM, WARNING, Sheet, one_line, origin_of, padded
+from mnemark_faces.tui.explained import minute, route_lines, sources, values
+from mnemark_faces.tui.filters import filters_in
+from mnemark_faces.tui.panes_change import change_row, explain_change
+from mnemark_faces.tui.rows import Listed, Row
+from mnemark_faces.tui.words import Words
+
+if TYPE_CHECKING:
+    from mnemark.memory.browse.entries import Entry
+    from mnemark.memory.browse.fact_rows import FactRow
+    from mnemark.memory.memory import Memory
+    from mnemark.types import Hit
+
+_NARROW_SEARCH: Final = frozenset({"kind", "origin", "since", "until", "as_of"})
+_NARROW_FACTS: Final = frozenset({"as_of", "type", "origin", "subject"})
+_NARROW_TIMELINE: Final = frozenset({"session", "tool", "kind", "origin", "until"})
+_WHO: Final = 6
+_DATED: Final = frozenset({"note", "episode", "attachment"})
+"""Kinds that have a day rather than a time."""
+_SUSPECT: Final = "Looks like instructions to a model. Enter shows it."
+
+
+class SearchPane:
+    """The hits for a query."""
+
+    name = "Search"
+    field = "What are you looking for?"
+    empty = "Type a question or some words, in any language, and press Enter."
+
+    def page(self, memory: "Memory", words: Words, *, text: str, after: str, limit: int) -> Listed:
+        """Return a page of hits."""
+        asked, given = filters_in(text, _NARROW_SEARCH)
+        if not asked:
+            return Listed(())
+        lists: Any = {f"{name}s": [given.pop(name)] for name in ("kind", "origin") if name in given}
+        times: Any = given
+        found = memory.browse.search(asked, limit=limit, after=after, **lists, **times)
+        head = words.count(found.total or 0, "{n} hit", "{n} hits")
+        if found.total == DEPTH:
+            head = words("the best {n} hits", n=DEPTH)
+        if found.rows and found.believable < DOUBTFUL:
+            head = f"{head} · {words('probably not in this memory')}"
+        return Listed(
+            tuple(_hit(hit, words) for hit in found.rows), found.next, head if found.rows else "",
+            "; ".join(one_line(part) for part in found.degraded),
+        )  # fmt: skip
+
+    def explain(self, memory: "Memory", words: Words, row: Row, text: str) -> Sheet:  # noqa: ARG002
+        """Return where a hit comes from; why it was found is known."""
+        return _explained(memory, words, row)
+
+
+class TimelinePane:
+    """What was said, noted and changed, the latest first."""
+
+    name = "Timeline"
+    field = "Only this session, or tool:NAME"
+    empty = "Nothing has been said or noted yet. Connect an agent with `mnemark connect`, or `mnemark add`."
+
+    def page(self, memory: "Memory", words: Words, *, text: str, after: str, limit: int) -> Listed:
+        """Return a page of entries; words in the field are the id of a session."""
+        session, given = filters_in(text, _NARROW_TIMELINE)
+        lists: Any = {f"{name}s": [given.pop(name)] for name in ("kind", "origin") if name in given}
+        narrow: Any = {"session": session} | given
+        found = memory.browse.timeline(limit=limit, after=after, **lists, **narrow)
+        return Listed(tuple(_entry(one, words) for one in found.rows), found.next)
+
+    def explain(self, memory: "Memory", words: Words, row: Row, text: str) -> Sheet:  # noqa: ARG002
+        """Return what a change did; of an entry all is known."""
+        if row.change:
+            return explain_change(memory, words, row)
+        return Sheet(words)
+
+
+class FactsPane:
+    """The facts that hold, with what they replaced."""
+
+    name = "Facts"
+    field = "Only facts with these words"
+    empty = "No fact. Facts are learned from conversations, or said with `mnemark remember`."
+
+    def page(self, memory: "Memory", words: Words, *, text: str, after: str, limit: int) -> Listed:
+        """Return a page of facts."""
+        asked, given = filters_in(text, _NARROW_FACTS)
+        narrow: Any = given
+        found = memory.browse.facts(text=asked, limit=limit, after=after, **narrow)
+        head = words.count(found.total or 0, "{n} fact", "{n} facts")
+        return Listed(tuple(_fact(one, words) for one in found.rows), found.next, head)
+
+    def explain(self, memory: "Memory", words: Words, row: Row, text: str) -> Sheet:  # noqa: ARG002
+        """Return where a fact comes from, and its earlier values."""
+        return _explained(memory, words, row)
+
+
+def _explained(memory: "Memory", words: Words, row: Row) -> Sheet:
+    why = memory.why(row.about)
+    sheet = Sheet(words)
+    values(sheet, why)
+    if why.kind != "turn":  # its own words
+        sources(sheet, words, why.sources)
+    return sheet
+
+
+def _hit(hit: "Hit", words: Words) -> Row:
+    suspect = bool(hit.meta.get("suspect"))
+    origin, date = origin_of(hit.origin, words), minute(hit.date or words("undated"))
+    excerpt = words(_SUSPECT) if suspect else one_line(hit.snippet or hit.text)
+    shown = Content.assemble(
+        (f"{date[:10]} {words(hit.kind)} · {origin}", DIM), "\n", (excerpt, WARNING if suspect else "")
+    )
+    sheet = Sheet(words)
+    if suspect:
+        sheet.note(_SUSPECT, WARNING)
+    else:
+        sheet.text(hit.text)
+    sheet.gap().field("place", hit.ref).field("when", date).field("said by", origin)
+    sheet.field("kind", words(hit.kind)).field("about", hit.title).field("scope", hit.scope)
+    sheet.heading("Why it was found (score {score})", score=f"{hit.score:.2f}")
+    route_lines(sheet, words, hit.why, hit.why.get("terms", {}))
+    about = str(hit.meta.get("fact") or hit.ref)
+    return Row(hit.ref, shown, sheet, about=about, text=one_line(hit.text, 60), suspect=suspect)
+
+
+def _entry(entry: "Entry", words: Words) -> Row:
+    if entry.change is not None:
+        return change_row(entry.change, words)
+    who = words(entry.who or entry.kind)
+    hour = "" if entry.kind in _DATED and entry.time[11:19] == "00:00:00" else entry.time[11:16]
+    excerpt = words(_SUSPECT) if entry.suspect else one_line(entry.text)
+    shown = Content.assemble(
+        (f"{hour:5} {padded(who, _WHO)} ", DIM), (excerpt, WARNING if entry.suspect else "")
+    )
+    sheet = Sheet(words)
+    if entry.suspect:
+        sheet.note(_SUSPECT, WARNING)
+    else:
+        sheet.text(entry.text)
+    sheet.gap().field("place", entry.ref).field("when", f"{entry.time[:10]} {hour}")
+    sheet.field("said by", origin_of(entry.origin, words)).field("kind", words(entry.kind))
+    sheet.field("about", entry.title).field("scope", entry.scope)
+    return Row(
+        entry.ref, shown, sheet, day=entry.time[:10], about=entry.ref, text=one_line(entry.text, 60),
+        suspect=entry.suspect,
+    )  # fmt: skip
+
+
+def _fact(row: "FactRow", words: Words) -> Row:
+    fact = row.fact
+    about = " ".join(filter(None, (fact.subject, fact.predicate)))
+    mark = "? " if row.proposed else ""
+    shown = Content.assemble((mark, WARNING), (f"{one_line(about)}: ", DIM), one_line(fact.value))
+    sheet = Sheet(words).title(about).text(fact.value).gap()
+    sheet.field("type", words(fact.type)).field("since", minute(fact.since))
+    sheet.field("learned", minute(fact.recorded)).field("said by", origin_of(fact.origin, words))
+    sheet.field("confidence", "" if fact.confidence is None else f"{fact.confidence:.2f}")
+    sheet.field("tags", ", ".join(fact.tags)).field("scope", fact.scope)
+    sheet.field("recalled", words.count(row.uses, "{n} time", "{n} times") if row.uses else "")
+    sheet.field("fades", row.fades).field("place", fact.ref or fact.path)
+    for other in row.proposed:
+        sheet.note("? Proposed instead: {value} (see Review)", WARNING, value=other.value)
+    return Row(fact.id, shown, sheet, about=fact.id, text=one_line(str(fact), 60))

@@ -1,0 +1,286 @@
+"""Route the requests of browsers to pages. The guard has checked cookie, host and origin before."""
+
+import base64
+import logging
+import secrets
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Final, Protocol
+from urllib.parse import parse_qs
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from mnemark.errors import MnemarkError, NotFoundError, UsageError
+from mnemark.hashes import blake2b
+from mnemark.interfaces.http.door import SESSION_SECONDS, UI, Door, Session
+from mnemark.memory.memory import Memory
+from mnemark_faces.web import known
+from mnemark_faces.web.at import At, Go, Shown
+from mnemark_faces.web.background import Background
+from mnemark_faces.web.pages import ACTIONS, PAGES
+from mnemark_faces.web.refused import refusal_page
+from mnemark_faces.web.render import environment, page
+from mnemark_faces.web.words import LANGUAGES, Words, language_of
+
+_STATIC: Final = {"style.css": "text/css", "script.js": "text/javascript", "icon.svg": "image/svg+xml"}
+_MOST_FIELDS: Final = 5_000
+_USED: Final = "This ticket is not valid: each works once and for a minute. Run `mnemark web` for a new one."
+_log = logging.getLogger("mnemark.serve")
+Fields = Mapping[str, list[str]]
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class Lease(Protocol):
+    """Holds the workspace at a path open; it counts as used if `active`."""
+
+    def __call__(self, folder: str, *, active: bool = True) -> AbstractContextManager[Memory]:
+        """Return the context."""
+
+
+class Web:
+    """The pages of a daemon.
+
+    Args:
+        door: its tickets and sessions.
+        lease: opens workspaces.
+        work: runs a job of a workspace on a worker thread.
+        opened: returns the workspaces that the daemon has open.
+        status_of: returns the HTTP status and the code of an error.
+        session_key: key of the browser's session in the scope of a request.
+        confined: whether the daemon may only open some folders.
+    """
+
+    def __init__(
+        self,
+        door: Door,
+        *,
+        lease: Lease,
+        work: Callable[[object, Callable[[], Any]], Awaitable[Any]],
+        opened: Callable[[], Iterable[Path]],
+        status_of: Callable[[MnemarkError], tuple[int, str]],
+        session_key: str,
+        confined: bool = False,
+    ) -> None:
+        self.door = door
+        self._lease = lease
+        self._work = work
+        self._opened = opened
+        self._status_of = status_of
+        self._session_key = session_key
+        self._confined = confined
+        self._key = secrets.token_bytes(16)
+        self._checks = Background(lease, "mnemark-check")
+        self._imports = Background(lease, "mnemark-import")
+
+    def close(self) -> None:
+        """Stop what runs in the background."""
+        self._checks.close()
+        self._imports.close()
+
+    def refused(self, message: str, accepted: str) -> str:
+        """Return a page that says why a browser is not let in, in one of its languages."""
+        return refusal_page(message, accepted)
+
+    def routes(self) -> list[Route]:
+        """Return the routes of the pages, and of what lets a browser in."""
+        home = self.door.home
+        return [
+            Route(f"{UI}/enter", self._entrance, methods=["GET"]),
+            Route(f"{UI}/enter", self._enter, methods=["POST"]),
+            Route(f"{UI}/static/{{name}}", self._static, methods=["GET"]),
+            Route(home, self._safe(self._workspaces), methods=["GET"]),
+            Route(f"{home}/newer/{{id}}", self._safe(self._newer), methods=["GET"]),
+            Route(f"{home}/language", self._safe(self._language), methods=["POST"]),
+            Route(f"{home}/w/{{id}}", self._safe(self._page), methods=["GET"]),
+            Route(f"{home}/w/{{id}}/{{page}}", self._safe(self._page), methods=["GET"]),
+            Route(f"{home}/w/{{id}}/{{page}}", self._safe(self._action), methods=["POST"]),
+        ]
+
+    def ticket(self, root: Path) -> str:
+        """Return a ticket that leads to a workspace, which is known from now on."""
+        known.add(root)
+        return self.door.ticket(self._base(self._id(root)))
+
+    def _base(self, identifier: str) -> str:
+        return f"{self.door.home}/w/{identifier}"
+
+    def _id(self, root: Path) -> str:
+        """Return the name of a workspace in addresses: it tells nothing of its path."""
+        made = blake2b(str(root).encode("utf-8", "surrogateescape"), key=self._key, digest_size=8)
+        return base64.b32encode(made.digest()).decode().rstrip("=").lower()
+
+    def _roots(self) -> list[Path]:
+        return list(dict.fromkeys([*known.folders(), *self._opened()]))
+
+    def _root(self, identifier: str) -> Path:
+        for root in self._roots():
+            if secrets.compare_digest(self._id(root), identifier):
+                return root
+        raise NotFoundError("this workspace is not open here; open it with the command `mnemark web`")
+
+    async def _entrance(self, request: Request, text: str = "", status: int = 200) -> Response:
+        """Ask for a ticket."""
+        words = _accepted(request)
+        told = words.told(text)
+        return _html(_rendered("enter.html", words, text=told.text, lang=told.lang), status)
+
+    async def _enter(self, request: Request) -> Response:
+        form = await request.body()
+        found = self.door.enter(parse_qs(form.decode("latin-1")).get("ticket", [""])[-1])
+        if found is None:
+            return await self._entrance(request, _USED, 401)
+        cookie, target = found
+        # No redirect: what follows a form of another site is without the cookie, which is strict.
+        answer = _html(_rendered("entered.html", _accepted(request), target=target))
+        answer.set_cookie(
+            self.door.cookie, cookie, max_age=int(SESSION_SECONDS), path=self.door.home,
+            httponly=True, samesite="strict",
+        )  # fmt: skip
+        return answer
+
+    async def _static(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in _STATIC:
+            return Response("", 404)
+        data = (Path(__file__).parent / "static" / name).read_bytes()
+        return Response(data, media_type=_STATIC[name], headers={"cache-control": "private, max-age=300"})
+
+    async def _language(self, request: Request) -> Response:
+        session, form = self._session(request), await _form(request)
+        _check_form(session, form)
+        wanted = form.get("language", [""])[-1]
+        session.language = wanted if wanted in LANGUAGES else ""
+        back = form.get("back", [""])[-1]
+        own = back.startswith(self._base("")) and "\n" not in back
+        return RedirectResponse(back if own else self.door.home, 303)
+
+    async def _workspaces(self, request: Request) -> Response:
+        session, words = self._session(request), self._words(request)
+        rows = await self._work("", lambda: known.rows(self._roots(), self._id))
+        return _html(_rendered(
+            "workspaces.html", words, count=words.count, size=words.size, rows=rows, session=session,
+            number=words.number, home=self.door.home,
+        ))  # fmt: skip
+
+    async def _newer(self, request: Request) -> Response:
+        """Answer whether anything is newer than what a timeline shows."""
+        root = self._root(request.path_params["id"])
+        first = request.query_params.get("first", "")
+
+        def job() -> bool:
+            with self._lease(str(root), active=False) as memory:
+                rows = memory.browse.timeline(limit=1).rows
+                return bool(rows) and rows[0].key != first
+
+        return _json({"newer": await self._work(str(root), job)})
+
+    async def _page(self, request: Request) -> Response:
+        name = request.path_params.get("page", "")
+        view = PAGES.get(name)
+        if view is None:
+            raise NotFoundError("there is no such page")
+        return await self._answer(request, view, page=name)
+
+    def _rendered(self, made: Shown, at: At) -> str:
+        waiting = at.memory.browse.review(limit=1).total or 0
+        here = made.template.removesuffix(".html")
+        return page(made.template, at, {"here": here, "waiting": waiting, **made.values})
+
+    async def _action(self, request: Request) -> Response:
+        action = ACTIONS.get(request.path_params["page"])
+        if action is None:
+            raise NotFoundError("there is no such page")
+        form = await _form(request)
+        _check_form(self._session(request), form)
+        return await self._answer(request, action, form=form)
+
+    async def _answer(
+        self,
+        request: Request,
+        view: Callable[[At], Shown | Go],
+        *,
+        form: Fields | None = None,
+        page: str = "",
+    ) -> Response:
+        """Run a view or an action on the workspace that the address names."""
+        session, words = self._session(request), self._words(request)
+        root = self._root(request.path_params["id"])
+        query = parse_qs(request.url.query, max_num_fields=_MOST_FIELDS)
+
+        def job() -> Response:
+            with self._lease(str(root)) as memory:
+                base = self._base(self._id(root))
+                at = At(memory, base, session, words, query=query, form=form or {}, page=page,
+                        checks=self._checks, imports=self._imports, confined=self._confined)  # fmt: skip
+                made = view(at)
+                if isinstance(made, Go):
+                    return RedirectResponse(made.path, 303)
+                if form is None and at.asked("format") == "json" and made.data is not None:
+                    return _json(made.data)
+                return _html(self._rendered(made, at), made.values.get("status", 200))
+
+        answer: Response = await self._work(str(root), job)
+        return answer
+
+    def _session(self, request: Request) -> Session:
+        found: Session = request.scope[self._session_key]
+        return found
+
+    def _words(self, request: Request) -> Words:
+        chosen = self._session(request).language
+        return Words(language_of(chosen, request.headers.get("accept-language", "")))
+
+    def _alone(self, words: Words, text: str, status: int, base: str) -> Response:
+        told = words.told(text)
+        return _html(_rendered("alone.html", words, text=told.text, lang=told.lang, base=base), status)
+
+    def _safe(self, endpoint: Endpoint) -> Endpoint:
+        """Wrap an endpoint: errors become pages with the words of the command line."""
+
+        async def answer(request: Request) -> Response:
+            here = request.path_params.get("id")
+            base = self.door.home if here is None else self._base(here)
+            try:
+                return await endpoint(request)
+            except MnemarkError as error:
+                return self._alone(self._words(request), str(error), self._status_of(error)[0], base)
+            except Exception as bug:  # noqa: BLE001 - an interface: reported and logged
+                _log.exception("unexpected in %s", request.url.path.removeprefix(self.door.home))
+                text = f"unexpected {type(bug).__name__}; see the daemon's log"
+                return self._alone(self._words(request), text, 500, base)
+
+        return answer
+
+
+def _check_form(session: Session, form: Fields) -> None:
+    if not session.is_own_form(form.get("form_key", [""])[-1]):
+        raise UsageError("this form is from an earlier visit; go back, load the page again, and send it anew")
+
+
+async def _form(request: Request) -> Fields:
+    try:
+        text = (await request.body()).decode("ascii")
+        return parse_qs(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
+    except ValueError as error:
+        raise UsageError("this is not the form of a page") from error
+
+
+def _accepted(request: Request) -> Words:
+    """Return the words of the browser's own language."""
+    return Words(language_of("", request.headers.get("accept-language", "")))
+
+
+def _rendered(template: str, words: Words, **values: Any) -> str:
+    return environment().get_template(template).render({"_": words, **values})
+
+
+def _html(text: str, status: int = 200) -> Response:
+    return Response(text.encode("utf-8", "replace"), status, media_type="text/html; charset=utf-8")
+
+
+def _json(value: Any) -> Response:
+    return Response(msgspec.json.encode(value, enc_hook=str), media_type="application/json")

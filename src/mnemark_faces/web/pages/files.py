@@ -1,0 +1,91 @@
+"""The files of the memory that people read and edit: core memory, scratchpad, episodes, notes."""
+
+from typing import Final
+
+from mnemark.errors import NotFoundError, UsageError
+from mnemark.files import layout
+from mnemark.files.reading import digest
+from mnemark.interfaces.editing import CORE, NOT_NOTES, content
+from mnemark.interfaces.editing import save as store
+from mnemark.text.diff import common
+from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark_faces.web.at import At, Go, Shown
+
+_LINES: Final = lazy_pattern(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_MARK: Final = "\ufeff"
+
+
+def files(at: At) -> Shown:
+    """Show a file, or the list of all."""
+    path = at.asked("path")
+    if path:
+        text = at.memory.read(path)
+        values = {"path": path, "text": text, "can_edit": _can_edit(at, path)}
+        return Shown("file.html", values, {"path": path, "text": text})
+    groups: dict[str, list[str]] = {"core": [], "episodes": [], "daily": [], "facts": [], "other": []}
+    for name in sorted(at.memory.searcher.paths()):
+        place = layout.place(name)
+        role = place.role if place is not None else ""
+        if role in NOT_NOTES:
+            continue
+        core = name in CORE or role in {"longterm", "identity", "scratchpad", "persona"}
+        group = "core" if core else {"episode": "episodes", "daily": "daily"}.get(role, "")
+        groups[group or ("facts" if place is not None and place.kind == "fact" else "other")].append(name)
+    for name in ("episodes", "daily"):
+        groups[name].reverse()
+    shown = {name: (paths[:100], len(paths)) for name, paths in groups.items() if paths}
+    missing = [name for name in CORE if not (at.root / name).exists()]
+    return Shown("files.html", {"groups": shown, "missing": missing}, groups)
+
+
+def edit(at: At) -> Shown:
+    """Show a file as it is on the disk, to edit it."""
+    path = at.asked("path")
+    data = content(at.memory, path)
+    return _form(path, _in_form(data), digest(data))
+
+
+def save(at: At) -> Go | Shown:
+    """Save an edited file, if it is still as it was loaded; else show both."""
+    path, text, known = at.sent("path"), at.sent("text"), at.sent("digest")
+    loaded = content(at.memory, path)
+    new = _as_in(loaded, text)
+    at.memory.check_writable("edit files")
+    if new == loaded and digest(loaded) == known:
+        at.tell("Nothing was changed.")
+        return Go(at.link("files", path=path))
+    theirs = store(at.memory, path, new, known)
+    if theirs is not None:
+        made = _form(path, text, digest(theirs))
+        return Shown(made.template, {**made.values, "theirs": _in_form(theirs), "status": 409})
+    at.tell("Saved {path}.", path=path)
+    return Go(at.link("files", path=path))
+
+
+def _in_form(data: bytes) -> str:
+    """Return a file as a form shows it: browsers have one kind of line end."""
+    return data.decode().removeprefix(_MARK).replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+
+
+def _as_in(data: bytes, text: str) -> bytes:
+    """Return an edited text as bytes of the file: lines that were not changed stay byte for byte."""
+    whole = data.decode()
+    old = _LINES.findall(whole.removeprefix(_MARK))
+    new = _LINES.findall(text)
+    end = "\r\n" if "\r\n" in whole else "\n"
+    made = [line.replace("\n", end) for line in new]
+    for run in common([_in_form(line.encode()) for line in old], new):
+        made[run.other : run.other + run.size] = old[run.one : run.one + run.size]
+    return ((_MARK if whole.startswith(_MARK) else "") + "".join(made)).encode()
+
+
+def _form(path: str, text: str, known: str) -> Shown:
+    return Shown("edit.html", {"path": path, "text": text, "digest": known, "theirs": None})
+
+
+def _can_edit(at: At, path: str) -> bool:
+    try:
+        content(at.memory, path)
+    except (NotFoundError, UsageError):
+        return False
+    return not at.memory.readonly

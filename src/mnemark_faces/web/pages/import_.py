@@ -1,0 +1,84 @@
+"""Import: what a file or folder of another program would add, and adding it, beside the page."""
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from mnemark.agent.connect import homes
+from mnemark.errors import BusyError
+from mnemark.interfaces.render import from_home
+from mnemark.memory.transfer.transfer import FORMATS, import_from
+from mnemark_faces.web.at import At, Go, Shown
+from mnemark_faces.web.background import Work
+from mnemark_faces.web.pages.connect import check_free
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+
+_KNOWN: Final[dict[str, Callable[[], Path]]] = {
+    "claude-code": lambda: homes.claude() / "projects", "codex": lambda: homes.codex() / "sessions",
+}  # fmt: skip
+"""Where programs keep what can be imported."""
+_TITLES: Final = {
+    "chatgpt": "ChatGPT", "claude": "Claude", "claude-code": "Claude Code", "codex": "Codex",
+    "openclaw": "OpenClaw", "openakita": "OpenAkita",
+}  # fmt: skip
+_WAIT: Final = 1.0
+"""Seconds that a form waits for what is soon done, so that its page need not be loaded again."""
+
+_NOTHING: Final = dict.fromkeys(("notes", "sessions", "turns", "facts"), 0)
+_EVERY: Final = 0.2
+"""Seconds between two looks at how far it is."""
+
+
+def show(at: At) -> Shown:
+    """Show the form, what is known to be there, and how far the last import is, or what it would add."""
+    known = [(name, from_home(str(folder))) for name, place in _KNOWN.items() if (folder := place()).is_dir()]
+    last = None if at.imports is None or at.asked("form") else at.imports.last(at.root)
+    running = last is not None and last.running  # once: it may end while the page is made
+    about = last.about if last is not None else {}
+    found = last.found[-1] if last is not None and last.found else None
+    values = {
+        "chosen": about.get("format", ""), "path": about.get("path", ""),
+        "looks": about.get("do") != "import", "formats": FORMATS, "known": known, "names": _TITLES,
+        "last": last, "running": running, "so_far": found if running and found else _NOTHING,
+        "summary": None if running or (last is not None and last.problem) else found,
+    }  # fmt: skip
+    return Shown("import.html", values)
+
+
+def bring_in(at: At) -> Go:
+    """Begin to look at what would be imported, which changes nothing, or to import it.
+
+    Raises:
+        UsageError: the daemon may only open some folders.
+        BusyError: another import is going on.
+    """
+    check_free(at, "import")
+    about = {"format": at.sent("format"), "path": at.sent("path").strip(), "do": at.sent("do")}
+    if at.imports is not None:
+        work = _work(about["format"], Path(about["path"]), look=about["do"] != "import")
+        run = at.imports.start(at.root, work, about)
+        if run.about != about:
+            raise BusyError("another import is going on; begin this one when it has ended")
+        run.wait(_WAIT)
+    return Go(at.link("import") + "#result")
+
+
+def _work(chosen: Any, path: Path, *, look: bool) -> Work:
+    def work(memory: "Memory", tell: Callable[[Any], None]) -> None:
+        told = 0.0
+
+        def so_far(counts: Mapping[str, int]) -> None:
+            nonlocal told
+            if (now := time.monotonic()) > told + _EVERY:
+                told = now
+                tell(counts)
+
+        summary = import_from(memory, chosen, path, dry_run=look, progress=so_far)
+        if not look:
+            memory.changed()
+        tell(summary)
+
+    return work

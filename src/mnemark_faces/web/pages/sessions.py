@@ -1,0 +1,41 @@
+"""Sessions, and the turns of one."""
+
+from mnemark.files.layout import scope_of
+from mnemark.interfaces.workspace import session_in
+from mnemark.memory.browse.session_rows import name_of
+from mnemark_faces.web.at import At, Go, Shown
+
+
+def sessions(at: At) -> Shown:
+    """Show sessions, the last written first."""
+    page = at.memory.browse.sessions(text=at.asked("text"), after=at.asked("after"))
+    return Shown("sessions.html", {"page": page, "text": at.asked("text")}, page)
+
+
+def session(at: At) -> Shown:
+    """Show the turns of a session."""
+    path = at.asked("path")
+    page = at.memory.browse.turns(path, after=at.asked("after"))
+    name = name_of(at.memory, path)
+    held = [one for scope in dict.fromkeys(("", scope_of(path))) for one in at.memory.fact_store.held(scope)]
+    learned = [one.fact for one in held if path in one.fact.source and not one.fact.until]
+    would = at.memory.revert(session=name, dry_run=True) if at.asked("revert") else None
+    values = {"page": page, "path": path, "name": name, "learned": learned, "would": would}
+    return Shown("session.html", values, page)
+
+
+def end(at: At) -> Go:
+    """End a session: its page is written and facts are learned from it."""
+    path = at.sent("path")
+    done = session_in(at.memory, name_of(at.memory, path), scope_of(path)).end(wait=False)
+    at.tell(
+        "The session is ended; its page is written." if done.status == "ended" else "Nothing was to be done."
+    )
+    return at.back("session", path=path)
+
+
+def revert(at: At) -> Go:
+    """Take back everything that came from a session."""
+    done = at.memory.revert(session=name_of(at.memory, at.sent("path")))
+    at.tell("{text}", text=done.text, undo=done.id)
+    return at.back("sessions")

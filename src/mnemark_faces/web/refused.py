@@ -1,0 +1,17 @@
+"""Tell in a page why a browser is not let in."""
+
+import html
+
+from mnemark_faces.web.words import Words, language_of
+
+
+def refusal_page(message: str, accepted: str = "") -> str:
+    """Return a page with one message, before anything of a workspace may be shown."""
+    words = Words(language_of("", accepted))
+    told = words.told(message)
+    return (
+        f'<!doctype html><html lang="{told.lang or words.tag}"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><title>mnemark</title>'
+        '<link rel="stylesheet" href="/ui/static/style.css"></head>'
+        f'<body class="alone"><main><h1>mnemark</h1><p>{html.escape(told.text)}</p></main></body></html>'
+    )

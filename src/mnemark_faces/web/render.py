@@ -1,0 +1,95 @@
+"""Render templates: everything is escaped, hidden characters are visible, texts carry their language."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from mnemark._version import __version__
+from mnemark.text.dates.clock import local
+from mnemark.text.quoting.fence import revealed, visible
+from mnemark_faces.web.at import At
+from mnemark_faces.web.words import UNTRUSTED
+
+_HERE: Final = Path(__file__).parent
+_EXCERPT: Final = 420
+"""Characters of a text in a list; its page has the rest."""
+_CHINESE_SHARE: Final = 0.15
+
+
+@cache
+def environment() -> Environment:
+    """Return the environment of the templates."""
+    made = Environment(
+        loader=FileSystemLoader(_HERE / "templates"), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    made.filters |= {"line": one_line, "text": revealed, "excerpt": excerpt, "lang": lang}
+    made.tests["untrusted"] = UNTRUSTED.__contains__
+    made.globals["version"] = __version__
+    return made
+
+
+def page(template: str, at: At, values: Mapping[str, Any]) -> str:
+    """Return a page of a workspace."""
+    words = at.words
+    return environment().get_template(template).render(
+        {
+            "at": at, "_": words, "count": words.count, "number": words.number, "size": words.size,
+            "when": lambda time: when(time, at), "day": lambda time: _day(time, at),
+            "ago": lambda time: _ago(time, at), "link": at.link, "messages": at.session.told(), **values,
+        }
+    )  # fmt: skip
+
+
+def one_line(text: object) -> str:
+    """Return a text as one line, with hidden characters visible: for names, paths and titles."""
+    return visible(" ".join(str(text).split("\n")))
+
+
+def excerpt(text: str, most: int = _EXCERPT) -> str:
+    """Return the beginning of a text for a list."""
+    shown = revealed(text.strip())
+    return shown if len(shown) <= most else f"{shown[: most - 1].rstrip()}…"
+
+
+def lang(text: str) -> str:
+    """Return the language of a text, on which glyphs and line breaks depend."""
+    head = text[:2_000]
+    chinese = sum("\u4e00" <= char <= "\u9fff" for char in head)
+    return "zh-Hans" if chinese > _CHINESE_SHARE * max(len(head), 1) else "en"
+
+
+def moment(time: str, at: At) -> datetime | None:
+    """Return an ISO time on the workspace's clock; None where it is none."""
+    try:
+        found = datetime.fromisoformat(time)
+    except ValueError:
+        return None
+    return local(found, at.now.tzinfo)
+
+
+def when(time: object, at: At) -> Markup | str:
+    """Return a time: the date, the minute if it has one, and how long ago that was."""
+    text = time.isoformat() if isinstance(time, datetime) else str(time or "")
+    found = moment(text, at)
+    if found is None:
+        return one_line(text)
+    shown = f"{found:%Y-%m-%d}" if len(text) <= 10 else f"{found:%Y-%m-%d %H:%M}"
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(
+        found.isoformat(timespec="minutes"), at.words.ago(found, at.now), shown
+    )
+
+
+def _ago(time: object, at: At) -> str:
+    found = moment(time.isoformat() if isinstance(time, datetime) else str(time or ""), at)
+    return "" if found is None else at.words.ago(found, at.now)
+
+
+def _day(time: str, at: At) -> str:
+    found = moment(time[:10], at)
+    return one_line(time) if found is None else at.words.day(found + timedelta(hours=12), at.now)

@@ -1,0 +1,131 @@
+"""The words of the pages, in English and Chinese: the English text is the key of its translation."""
+
+import json
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from mnemark_faces.web.messages import in_chinese
+
+LANGUAGES: Final = {"en": "English", "zh": "中文"}
+_CATALOGUE: Final = Path(__file__).parent / "zh.json"
+ROUTES: Final = {"lexical": "words", "dense": "meaning", "fact": "facts", "qmd": "QMD", "rerank": "reranker"}
+"""Names of what a search looks for, by route."""
+UNTRUSTED: Final = frozenset({"tool", "web", "import"})
+"""Origins that are shown with a mark."""
+
+
+@cache
+def catalogue() -> Mapping[str, str]:
+    """Return the Chinese texts by the English ones."""
+    found: dict[str, str] = json.loads(_CATALOGUE.read_text("utf-8"))
+    return found
+
+
+def language_of(chosen: str, accepted: str) -> str:
+    """Return the language of a page: the one chosen, else the first of the browser's that there is."""
+    if chosen in LANGUAGES:
+        return chosen
+    for part in accepted.split(","):
+        name = part.partition(";")[0].strip().lower().partition("-")[0]
+        if name in LANGUAGES:
+            return name
+    return "en"
+
+
+class Told(NamedTuple):
+    """A sentence of the program, and its language where that is not the page's."""
+
+    text: str
+    lang: str = ""
+
+
+class Words:
+    """The texts of one language."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+
+    @property
+    def tag(self) -> str:
+        """The value of `lang` for the page."""
+        return "zh-Hans" if self.language == "zh" else "en"
+
+    def __call__(self, text: str, /, **values: Any) -> str:
+        """Return a text in the language, with values in the places that it names."""
+        shown = self._chinese().get(text, text) if self.language == "zh" else text
+        return (
+            shown.format(**{name: self._value(value) for name, value in values.items()}) if values else shown
+        )
+
+    def told(self, text: str) -> Told:
+        """Return an error, a finding or the like in the language; in English where it has no translation."""
+        if self.language != "zh":
+            return Told(text)
+        known = in_chinese(text)
+        return Told(text, "en") if known is None else Told(known)
+
+    @staticmethod
+    def _chinese() -> Mapping[str, str]:
+        return catalogue()
+
+    def _value(self, value: Any) -> str:
+        return self.number(value) if isinstance(value, int) else str(value)
+
+    def number(self, value: float) -> str:
+        """Return a number with thin spaces between thousands."""
+        return f"{value:,}".replace(",", "\u202f")
+
+    def count(self, count: int, one: str, many: str) -> str:
+        """Return a count with its noun: "1 fact", "2 facts"; `many` is the key of the translation."""
+        if self.language == "zh":
+            return self(many, n=count)
+        return (one if count == 1 else many).format(n=self.number(count))
+
+    def size(self, count: int) -> str:
+        """Return a number of bytes."""
+        if count < 1_000:
+            return f"{count} B"
+        return f"{count / 1e3:.0f} kB" if count < 999_500 else f"{count / 1e6:.1f} MB"
+
+    def ago(self, time: datetime, now: datetime) -> str:
+        """Return how long ago a time was, in words."""
+        seconds = (now - time).total_seconds()
+        if seconds < 90:
+            return self("in {n} days", n=round(-seconds / 86_400)) if seconds < -86_400 else self("just now")
+        if seconds < 5_400:
+            return self("{n} min ago", n=round(seconds / 60))
+        if seconds < 86_400 and time.date() == now.date():
+            return self("{n} h ago", n=round(seconds / 3_600))
+        days = (now.date() - time.date()).days
+        if days < 60:
+            return self("yesterday") if days == 1 else self("{n} days ago", n=days)
+        return (
+            self("{n} months ago", n=round(days / 30.4))
+            if days < 700
+            else self("{n} years ago", n=days // 365)
+        )
+
+    def weekday(self, day: date) -> str:
+        """Return the name of a day of the week."""
+        return f"星期{'一二三四五六日'[day.weekday()]}" if self.language == "zh" else _WEEKDAYS[day.weekday()]
+
+    def day(self, day: datetime, today: datetime) -> str:
+        """Return a day with its name: "Sunday, 22 November 2026 · today"."""
+        weekday = self.weekday(day)
+        if self.language == "zh":
+            name = f"{day.year}年{day.month}月{day.day}日 {weekday}"
+        else:
+            name = f"{weekday}, {day.day} {_MONTHS[day.month - 1]} {day.year}"
+        if day.date() == today.date():
+            return f"{name} · {self('today')}"
+        return f"{name} · {self('yesterday')}" if day.date() == today.date() - timedelta(days=1) else name
+
+
+_WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+    "November", "December",
+)  # fmt: skip
