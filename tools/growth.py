@@ -34,7 +34,7 @@ BATCH = 1000
 
 def end_sessions(memory: Memory, corpus: Corpus, count: int) -> None:
     """Record and end sessions; prints the median time of the ends around some of them."""
-    now = memory.now()
+    now = memory.workspace.now()
     first = now - timedelta(days=count / A_DAY)
     spent: list[float] = []
     print("session.end, ms of processor time, median of the ends up to there")
@@ -88,7 +88,7 @@ def make(folder: Path, *, sessions: int, facts: int, passages: int) -> None:
 def _sessions(memory: Memory) -> object:
     from mnemark.memory.sessions.history import listed
 
-    return listed(memory, last=50)
+    return listed(memory.workspace, last=50)
 
 
 def _search(memory: Memory) -> object:

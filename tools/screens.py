@@ -37,7 +37,7 @@ def fill(root: Path) -> None:
     """Copy the sample workspace, with some conversations of the last days and facts that wait for review."""
     demo.copy(root)
     with Memory.open(root, trusted=True) as memory:
-        now = memory.now()
+        now = memory.workspace.now()
         for days, user, answer in (
             (
                 9,

@@ -5,9 +5,9 @@ All records are frozen `msgspec` structs: cheap to make, typed, and JSON in one 
 characters (code points) of the decoded text and are half-open.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import msgspec
 
@@ -103,6 +103,31 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     meta: Mapping[str, Json] = {}
     why: Mapping[str, Json] = {}
     """Per-route rank and score, weights and boosts; filled when asked for with `explain`."""
+
+
+class SearchOptions(TypedDict, total=False):
+    """Which text a search finds, and how it is ranked."""
+
+    kinds: Iterable[Kind] | None
+    """Only passages of these kinds."""
+    origins: Iterable[Origin] | None
+    """Only passages of these origins."""
+    since: datetime | str | None
+    """Only passages dated then or later: a datetime, ISO text, or words such as "last week"."""
+    until: datetime | str | None
+    """Only passages dated before the end of that time."""
+    as_of: datetime | str | None
+    """What was known at that time; undated text is included."""
+    archived: bool
+    """Whether the archive is searched, too."""
+    explain: bool
+    """Whether `why` of each hit is filled."""
+    now: datetime | None
+    """The time that relative time words refer to."""
+    preset: str | None
+    """A ranking other than the configured one."""
+    context: Sequence[str]
+    """Preceding turns, oldest first, with a small weight."""
 
 
 class Recall(msgspec.Struct, frozen=True, kw_only=True):

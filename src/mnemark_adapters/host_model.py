@@ -16,9 +16,9 @@ Ask = Callable[[str, str], Awaitable[Any]]
 
 def use_host_model(memory: "Memory", ask: Ask | None, loop: asyncio.AbstractEventLoop | None) -> None:
     """Let a memory ask the agent's model, where its settings say so (`model = "host"` under `[llm]`)."""
-    if ask is None or loop is None or memory.host is not None or memory.config.llm.model != HOST:
+    if ask is None or loop is None or memory.workspace.host is not None or memory.config.llm.model != HOST:
         return
-    memory.host = on_loop(ask, loop)
+    memory.workspace.host = on_loop(ask, loop)
 
 
 def on_loop(ask: Ask, loop: asyncio.AbstractEventLoop) -> "Callable[[Sequence[Message]], str]":

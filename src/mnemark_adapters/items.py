@@ -85,7 +85,7 @@ class ItemLog:
     ) -> None:
         self.memory = memory
         # Not `memory.session`, which loads models for a recall: here nothing is recalled.
-        self.session = Session(memory, id, scope=scope_name(user=user, agent=agent))
+        self.session = Session(memory.workspace, id, scope=scope_name(user=user, agent=agent))
         self._guard = threading.Lock()
         self._read: list[StoredItem] = []
         self._inode = self._end = 0
@@ -102,11 +102,11 @@ class ItemLog:
             UsageError: an item cannot be encoded as JSON.
             BusyError, ReadOnlyError: nothing was stored.
         """
-        self.memory.check_writable("add items")
+        self.memory.workspace.check_writable("add items")
         if not items:
             return []
         placed = self.session.log.place([self._turn(new) for new in items])
-        self.memory.searcher.wrote(self.path, self.session.scope, placed)
+        self.memory.workspace.searcher.wrote(self.path, self.session.scope, placed)
         return [one.turn for one in placed]
 
     def _turn(self, new: NewItem) -> Turn:
@@ -124,7 +124,7 @@ class ItemLog:
 
     def items(self, *, hidden: bool = False) -> list[StoredItem]:
         """Return the items, oldest first; with `hidden`, also hidden ones."""
-        hidden_ids: Container[str] = () if hidden else self.memory.index.hidden.current().turns
+        hidden_ids: Container[str] = () if hidden else self.memory.workspace.index.hidden.current().turns
         with self._guard:
             self._read_new()
             return [one for one in self._read if one.id not in hidden_ids]
@@ -146,16 +146,19 @@ class ItemLog:
 
     def hide(self, items: Sequence[StoredItem]) -> None:
         """Hide items like `mnemark forget`; `undo` restores them."""
-        self.memory.check_writable("delete items")
+        self.memory.workspace.check_writable("delete items")
         if items:
             hidden = [Item(kind="turn", path=self.path, start_line=one.line, end_line=one.line, id=one.id)
                     for one in items]  # fmt: skip
-            hide(self.memory, hidden, {"asked": {"session": self.session.id}})
+            hide(self.memory.workspace, hidden, {"asked": {"session": self.session.id}})
 
     @contextmanager
     def changing(self) -> Iterator[None]:
         """Hold the workspace's locks, so that a write can depend on an earlier read."""
-        with self.memory.fact_store.lock, workspace_lock(self.memory.root, _PATIENCE):  # the order of `hide`
+        with (
+            self.memory.workspace.fact_store.lock,
+            workspace_lock(self.memory.root, _PATIENCE),
+        ):  # the order of `hide`
             yield
 
 

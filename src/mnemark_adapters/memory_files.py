@@ -51,7 +51,7 @@ class MemoryFiles:
             raise UsageError(f'{folder!r} cannot be the folder of a memory tool; use one such as "memories"')
         self._memory = memory
         self._folder = layout.in_scope(one_scope(scope), folder)
-        self._rules = memory.rules
+        self._rules = memory.workspace.rules
         layout.safe_path(memory.root, self._folder)
 
     def view(self, path: str, view_range: Sequence[int] | None = None) -> str:
@@ -61,7 +61,7 @@ class MemoryFiles:
             intro = f"Here're the files and directories up to {_LEVELS} levels deep in {path}, "
             rows = [f"{_size(target)}\t{path}", *(f"{size}\t{path}/{name}" for size, name in _below(target))]
             return "\n".join([f"{intro}excluding hidden items:", *rows])
-        lines = self._memory.visible.text(self._name(target), self._text(target, path)).split("\n")
+        lines = self._memory.workspace.visible.text(self._name(target), self._text(target, path)).split("\n")
         if len(lines) > _MAX_LINES:
             raise UsageError(f"File {path} exceeds maximum line limit of {_MAX_LINES:,} lines.")
         first, last = 1, len(lines)
@@ -113,7 +113,7 @@ class MemoryFiles:
             changed = text.replace(old_str, new)
             line = text.count("\n", 0, found[0])
             first = max(0, line - _CONTEXT_LINES)
-            visible = self._memory.visible.text(name, changed).split("\n")
+            visible = self._memory.workspace.visible.text(name, changed).split("\n")
             shown = "\n".join(_numbered(visible[first : line + _CONTEXT_LINES + 1], first + 1))
             return changed
 
@@ -169,7 +169,7 @@ class MemoryFiles:
         for file in _files(source):
             inside = file.relative_to(source).as_posix()
             there = new if inside == "." else f"{new}/{inside}"
-            done = file_edits.move(self._memory, self._name(file), there, step=_STEP, group=group)
+            done = file_edits.move(self._memory.workspace, self._name(file), there, step=_STEP, group=group)
             if done.status == "deferred":
                 raise BusyError(f"{old_path} is being saved by someone; try again")
         for folder in _folders(source):
@@ -228,7 +228,7 @@ class MemoryFiles:
         return redact(text, self._rules).text.encode("utf-8", "replace").decode()
 
     def _write(self, name: str, change: Callable[[str], str], group: str = "") -> None:
-        written = file_edits.write(self._memory, name, change, step=_STEP, group=group)
+        written = file_edits.write(self._memory.workspace, name, change, step=_STEP, group=group)
         if written.status == "deferred":
             raise BusyError(f"{name} is being saved by someone; try again")
 

@@ -265,7 +265,7 @@ class Bridge:
             context=[one.turn.content for one in list(placed)[-CONTEXT:]],
             exclude=((session.path, placed[0].line),) if placed else (),
         )
-        return told(memory, found)
+        return told(memory.workspace, found)
 
     def _session(self, memory: "Memory", key: str) -> "Session":
         with self._guard:
@@ -310,7 +310,7 @@ class Bridge:
                 memory = self._wait(0.0)
                 use_host_model(memory, self.ask, self.loop)
                 self._session(memory, key).end(wait=False)
-                start_if_due(memory)
+                start_if_due(memory.workspace)
             except Exception as error:  # noqa: BLE001 - the agent goes on; counted and told
                 self._failed("summary", error)
 

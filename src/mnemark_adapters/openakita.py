@@ -216,7 +216,7 @@ class OpenAkitaMemory:
             memory = self._opened()
             use_host_model(memory, self._think if self._brain is not None else None, loop)
             memory.session(key).end(wait=False)
-            start_if_due(memory)
+            start_if_due(memory.workspace)
 
         await self._run("end_session", end, None)
 
@@ -286,7 +286,7 @@ class OpenAkitaMemory:
         exclude = ((session.path, placed[0].line),) if session and placed else ()
         brief = min(max(max_tokens - _RECALL, 0), BUDGET)
         found = memory.recall(words, budget=max_tokens - brief, exclude=exclude)
-        return told(memory, found, budget=max_tokens - brief, brief=brief)
+        return told(memory.workspace, found, budget=max_tokens - brief, brief=brief)
 
     def _store(self, given: Mapping[str, Any]) -> str:
         content = str(given.get("content") or "").strip()

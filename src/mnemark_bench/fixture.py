@@ -56,11 +56,11 @@ class BenchFixture:
         now = question.asked_at or local_now(memory.config.timezone)
         request = Request(text=question.query, k=k, preset=preset, now=now)
         route = (
-            memory.searcher.embeddings.route(question.query)[0]
+            memory.workspace.searcher.embeddings.route(question.query)[0]
             if preset.dense or preset.fusion == "rrf"
             else None
         )
-        return search(memory.searcher.reader, request, route)
+        return search(memory.workspace.searcher.reader, request, route)
 
     def rank(self, question: Question, hits: tuple[Hit, ...]) -> tuple[list[str], list[str]]:
         """Units and sessions of hits, best first."""

@@ -80,7 +80,7 @@ def overlap(memory: Memory, embedder: Embedder, questions: Sequence[str]) -> dic
         `vectors`: by cosine alone; `vectors, ties`: the same, where one as near as the exact tenth counts
         (texts of the same words have the same vector); `search`: hybrid search as a user has it.
     """
-    store = memory.searcher.embeddings.store()
+    store = memory.workspace.searcher.embeddings.store()
     store.refresh()
     shares: dict[str, list[float]] = {"vectors": [], "vectors, ties": [], "search": []}
     with tempfile.TemporaryDirectory(prefix="mnemark-overlap-") as folder:
@@ -93,7 +93,7 @@ def overlap(memory: Memory, embedder: Embedder, questions: Sequence[str]) -> dic
                 [
                     hit.ref
                     for hit in search(
-                        memory.searcher.reader, request, _route(embedder, way, mapping, question)
+                        memory.workspace.searcher.reader, request, _route(embedder, way, mapping, question)
                     ).hits
                 ]
                 for way, mapping in ways
@@ -122,7 +122,7 @@ def _matrix(
     """
     shape = (store.count, embedder.dimension)
     matrix = np.memmap(path, np.float32, "w+", shape=shape)
-    with memory.searcher.reader.reading() as view:
+    with memory.workspace.searcher.reader.reading() as view:
         rows, _ = VectorRows().rows(view.snapshot, store)
         first = np.unique(rows, return_index=True)[1]
         first = first[rows[first] >= 0]

@@ -131,7 +131,7 @@ def ended(memory: Memory, attacks: Sequence[Attack]) -> list[str]:
 def extracted(memory: Memory, attacks: Sequence[Attack]) -> list[str]:
     """In turns that a model learns from which obeys whatever it reads."""
     found = _turns("tool", "tool")(memory, attacks)
-    work(memory, seconds=600, model=obedient(memory, attacks))
+    work(memory.workspace, seconds=600, model=obedient(memory, attacks))
     return found
 
 
@@ -170,7 +170,7 @@ def echoed(memory: Memory, attacks: Sequence[Attack]) -> list[str]:
         for one in group:
             memory.session(name).add("assistant", one.text)
     memory.learn()
-    work(memory, seconds=600, model=obedient(memory, attacks))
+    work(memory.workspace, seconds=600, model=obedient(memory, attacks))
     return [name for name, _ in found]
 
 
@@ -211,7 +211,7 @@ def obedient(memory: Memory, attacks: Sequence[Attack]) -> FunctionLLM:
             return msgspec.json.encode(told | (dict.fromkeys(kinds, notes) if notes else {})).decode()
         return "; ".join(f"The user's city is {one.mark}" for one in seen) or "Nothing happened."
 
-    return from_callable(answer, meter=memory.meter(), model="obedient")
+    return from_callable(answer, meter=memory.workspace.meter(), model="obedient")
 
 
 _SHOWN = re.compile(r"^\s*T(\d+) \[[^\]]*\] (\w+): (.*)$", re.MULTILINE)

@@ -157,7 +157,9 @@ def _sync(root: Path, model: Embedder | None) -> tuple[int, Clocked, Clocked]:
         if model is not None:
             model.query("warm 热身")  # loading is measured by the fresh process
         report, indexed = _clocked(lambda: memory.sync(embed=False))
-        problem, embedded = _clocked(lambda: memory.searcher.embeddings.embed(memory.index))
+        problem, embedded = _clocked(
+            lambda: memory.workspace.searcher.embeddings.embed(memory.workspace.index)
+        )
         if problem:
             raise MnemarkError(problem)
         return report.passages, indexed, embedded

@@ -109,7 +109,7 @@ def check(root: Path, ways: tuple[str, str]) -> None:
     assert len(folders(root)) == int(any(way.startswith("hook") for way in ways)), folders(root)
     with Memory.open(root) as memory:
         memory.sync()
-        assert memory.unfinished(9) == []
+        assert memory.workspace.unfinished(9) == []
         teas = [fact.value for fact in memory.facts(history=True) if fact.predicate == "tea"]
         assert teas == ["oolong"] * int(bool({"remember", "mcp"} & {*ways})), teas
 

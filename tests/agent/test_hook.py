@@ -262,7 +262,9 @@ def test_what_a_day_s_note_says_was_asked_is_not_recalled_as_a_turn(root: Path, 
     said = "Please note: the lantern of the pier is lit by Hobson."
     with Memory.open(root, config={"embedder": "none"}) as memory:
         memory.session("old").add("user", said)
-        (root / f"memory/{memory.now():%Y-%m-%d}.md").write_text(f"# Today\n\n- Asked: {said}\n", "utf-8")
+        (root / f"memory/{memory.workspace.now():%Y-%m-%d}.md").write_text(
+            f"# Today\n\n- Asked: {said}\n", "utf-8"
+        )
         memory.sync()
     question = "Who lights the lantern of the pier?"
     assert "Hobson" in text_of(handle("claude-code", "prompt", session_id="other", prompt=question))
@@ -337,7 +339,7 @@ def test_a_changed_fact_is_told_again_beside_the_words_it_corrects(root: Path, b
 def test_what_a_comment_says_of_a_line_makes_it_no_other_line(root: Path, handle: Any) -> None:
     with Memory.open(root, config={"embedder": "none"}) as memory:
         noted = "- Bash: turn the walrus crane <!-- observed: 01M82X728SR44GJ546NGWR1T7Z -->"
-        (root / f"memory/{memory.now():%Y-%m-%d}.md").write_text(f"# Today\n\n{noted}\n", "utf-8")
+        (root / f"memory/{memory.workspace.now():%Y-%m-%d}.md").write_text(f"# Today\n\n{noted}\n", "utf-8")
         memory.sync()
     question = "Who turned the walrus crane?"
     assert "walrus" in text_of(handle("claude-code", "prompt", session_id="other", prompt=question))

@@ -40,9 +40,9 @@ def projects(tmp_path: Path) -> Path:
 
 def test_claude_code(memory: Memory, projects: Path) -> None:
     assert memory.import_("claude-code", projects, dry_run=True).turns == 2
-    done = import_from(memory, "claude-code", projects)
+    done = import_from(memory.workspace, "claude-code", projects)
     assert (done.sessions, done.turns) == (1, 2)
-    assert import_from(memory, "claude-code", projects).turns == 0
+    assert import_from(memory.workspace, "claude-code", projects).turns == 0
     memory.sync()
     (hit, *_) = memory.search("钥匙").hits
     assert hit.ref.startswith("sessions/claude-code")
@@ -55,9 +55,9 @@ def test_what_hooks_captured_is_the_same_session_and_not_said_twice(memory: Memo
     data = event(path)
     record = PlainRecord(memory.root, session_of(agent, data))
     assert capture(memory.root, record, agent, data, "response").turns == 2
-    assert import_from(memory, "claude-code", projects).turns == 0
+    assert import_from(memory.workspace, "claude-code", projects).turns == 0
     write(path, claude_line(5, "user", "And the spare key?"))
-    assert import_from(memory, "claude-code", projects).turns == 1
+    assert import_from(memory.workspace, "claude-code", projects).turns == 1
     assert capture(memory.root, record, agent, data, "response").turns == 0
 
 
@@ -71,8 +71,8 @@ def test_codex(memory: Memory, tmp_path: Path) -> None:
         codex_line(1, "user", "Use tabs in the Makefile."),
         codex_line(2, "assistant", "Will do."),
     )
-    assert import_from(memory, "codex", path).turns == 2
-    assert import_from(memory, "codex", tmp_path / "sessions").turns == 0
+    assert import_from(memory.workspace, "codex", path).turns == 2
+    assert import_from(memory.workspace, "codex", tmp_path / "sessions").turns == 0
     assert [turn.content for turn in memory.session(f"codex:{UUID}").last(10)] == [
         "Use tabs in the Makefile.",
         "Will do.",
@@ -85,11 +85,11 @@ def test_a_folder_without_transcripts_says_where_they_are(
 ) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(NotFoundError, match=r"they are usually in ~/\.c"):
-        import_from(memory, agent, tmp_path / "empty")
+        import_from(memory.workspace, agent, tmp_path / "empty")
 
 
 def test_what_is_called_like_a_transcript_and_is_none(memory: Memory, projects: Path) -> None:
     (projects / "folder.jsonl").mkdir()
     if hasattr(os, "mkfifo"):
         os.mkfifo(projects / "pipe.jsonl")
-    assert import_from(memory, "claude-code", projects).turns == 2
+    assert import_from(memory.workspace, "claude-code", projects).turns == 2

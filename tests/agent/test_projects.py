@@ -235,7 +235,7 @@ def test_a_worktree_and_a_moved_repository(agent: Agent, root: Path, tmp_path: P
     shop.rename(tmp_path / "store")
     assert agent.hook("prompt", tmp_path / "store", session_id="three", prompt=question) == ""
     with Memory.open(root) as memory:
-        (told,) = (one for one in doctor(memory).findings if one.kind == "project")
+        (told,) = (one for one in doctor(memory.workspace).findings if one.kind == "project")
     assert told.what == f"the repository of the project shop is not at {shop} any more"
     assert told.fix == "if it has moved, correct the path in projects/shop/PROJECT.md"
     page = root / "projects/shop/PROJECT.md"

@@ -163,8 +163,8 @@ class Machine:
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             with Memory.open(self.memory, config={"embedder": "none"}, readonly=True) as memory:
-                if memory.index.exists() and memory.search("pelican").hits:
-                    known = memory.index.known()
+                if memory.workspace.index.exists() and memory.search("pelican").hits:
+                    known = memory.workspace.index.known()
                     if any(path.startswith("sessions/") for path in known):
                         return
             time.sleep(0.3)

@@ -69,8 +69,8 @@ def test_the_background_keeps_up_once_a_day_and_the_next_briefing_says_so(
     assert not (root / ".mnemark/hook.log").exists()
     seen(root, days=1.1)
     with Memory.open(root) as memory:
-        assert upkeep.is_due(memory)
-        assert not upkeep.is_due(memory, memory.now() - timedelta(days=2))
+        assert upkeep.is_due(memory.workspace)
+        assert not upkeep.is_due(memory.workspace, memory.workspace.now() - timedelta(days=2))
 
 
 def test_a_day_without_changes_is_not_told(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +127,7 @@ def test_a_command_leaves_it_to_the_background(root: Path, monkeypatch: pytest.M
     started: list[object] = []
     monkeypatch.setattr(daemon, "spawn", lambda words, **_: started.append(words))
     with Memory.open(root) as memory:
-        upkeep.start_if_due(memory)
+        upkeep.start_if_due(memory.workspace)
     assert started == []
 
 
@@ -169,7 +169,7 @@ def test_a_mark_in_the_future_does_not_stop_upkeep(root: Path) -> None:
     background.run(root, "")
     assert runs(root) == 1
     with Memory.open(root) as memory:
-        assert not upkeep.is_due(memory)
+        assert not upkeep.is_due(memory.workspace)
 
 
 def test_a_command_starts_upkeep_whose_mark_lies_in_the_future(
@@ -186,7 +186,7 @@ def test_a_command_starts_upkeep_whose_mark_lies_in_the_future(
 
 def test_a_consolidation_in_the_future_does_not_stop_upkeep(root: Path) -> None:
     with Memory.open(root) as memory:
-        later = memory.now() + timedelta(days=3_650)
+        later = memory.workspace.now() + timedelta(days=3_650)
         memory.consolidate(now=later)
         memory.remember("editor", "Helix")
     background.run(root, "")

@@ -408,7 +408,7 @@ def test_a_cloned_memory_starts_nothing_by_any_command(
     mnemark(folder, "forget", "--query", "Berlin", "--erase", "--yes", "--git")
     os.utime(folder / ".mnemark/upkeep", (0, 0))
     with Memory.open(folder) as memory:
-        assert upkeep.is_due(memory)
+        assert upkeep.is_due(memory.workspace)
     mnemark(folder, "search", "tea")  # on the second day
     deadline = time.monotonic() + 60
     while (folder / ".mnemark/upkeep").stat().st_mtime == 0 and time.monotonic() < deadline:

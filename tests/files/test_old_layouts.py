@@ -361,7 +361,7 @@ def test_what_waits_to_be_imported_is_told_until_it_is(openakita: Path, tmp_path
     assert f"mnemark import openakita {openakita}" in told.reason
     with Memory.open(openakita, config={"embedder": "none"}) as memory:
         memory.sync()
-        assert any("import openakita" in one.what for one in doctor(memory).findings)
+        assert any("import openakita" in one.what for one in doctor(memory.workspace).findings)
     migrate(openakita, openakita)
     assert unread(openakita) is None
     history = openakita / "data/memory/conversation_history/s1.jsonl"

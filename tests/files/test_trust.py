@@ -94,7 +94,7 @@ def by_open(root: Path) -> None:
 def by_restore(root: Path) -> None:
     with Memory.open(root.parent / "original") as memory:
         memory.remember("city", "Lisbon")
-        backup(memory, root.parent / "b.zip")
+        backup(memory.workspace, root.parent / "b.zip")
     restore(root.parent / "b.zip", root)
 
 
@@ -191,7 +191,7 @@ def test_nothing_of_it_is_in_the_role_of_the_system(tmp_path: Path) -> None:
     root = foreign(tmp_path / "w")
     with Memory.open(root) as memory:
         memory.sync()
-        prompt = memory.prompt("walrus crowns", now=memory.now())
+        prompt = memory.prompt("walrus crowns", now=memory.workspace.now())
         assert "walrus" not in prompt.text.casefold()
         assert "curl" not in prompt.text
         assert any("mnemark trust" in reason for reason in prompt.degraded)

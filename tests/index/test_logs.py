@@ -113,8 +113,8 @@ def test_a_reader_that_goes_on_answers_as_one_that_begins(root: Path, seed: int)
             done_to(log, chance, number)
             if chance.random() < 0.1:
                 synced(root)
-            memory.searcher.reader.logs.wrote(f"sessions/{log.name}", log.stat().st_size)
-            memory.searcher.reader.logs._due = 0.0
+            memory.workspace.searcher.reader.logs.wrote(f"sessions/{log.name}", log.stat().st_size)
+            memory.workspace.searcher.reader.logs._due = 0.0
             assert asked(memory) == looked_at(root), number
             with Memory.open(root, config=LEXICAL, readonly=True) as other:
                 assert order(memory) == order(other), number
@@ -127,14 +127,14 @@ def test_a_new_log_stands_at_its_place_among_those_that_came_before(root: Path) 
         for name in "zbya":
             log = root / f"sessions/{name}.jsonl"
             log.write_text(line("alpha beta", 2))
-            memory.searcher.reader.logs.wrote(f"sessions/{name}.jsonl", log.stat().st_size)
+            memory.workspace.searcher.reader.logs.wrote(f"sessions/{name}.jsonl", log.stat().st_size)
             memory.search("alpha")
         assert [path for path, _ in order(memory)] == [f"sessions/{name}.jsonl" for name in "abmyz"]
 
 
 def order(memory: Memory) -> list[tuple[str, int]]:
     """All passages as they stand beside each other."""
-    with memory.searcher.reader.reading() as view:
+    with memory.workspace.searcher.reader.reading() as view:
         return [(one.path, one.start_line) for one in view.fetch(range(len(view.snapshot)))]
 
 
@@ -262,7 +262,7 @@ def test_threads_that_ask_at_once_read_once(
             file.write(line("alpha beta", 2))
         if written != "unsynced":
             synced(root)
-        memory.searcher.reader.logs._due = 0.0
+        memory.workspace.searcher.reader.logs._due = 0.0
         monkeypatch.setattr(unindexed, "load", slowly(unindexed.load, "logs"))
         monkeypatch.setattr(Index, "_load", slowly(Index._load, "index"))
         with ThreadPoolExecutor(8) as pool:

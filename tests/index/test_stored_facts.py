@@ -36,7 +36,7 @@ def write(root: Path, data: bytes, path: str = USER) -> None:
 def facts(root: Path, *, readonly: bool = False) -> list[Fact]:
     with opened(root, readonly=readonly) as memory:
         memory.search("city")
-        return [one.fact for one in memory.fact_store.held("")]
+        return [one.fact for one in memory.workspace.fact_store.held("")]
 
 
 def stored(root: Path) -> dict[str, bytes]:
@@ -167,7 +167,7 @@ def test_a_secret_that_comes_into_the_environment_is_shown_by_none_and_leaves(
     assert secret.encode() in stored(tmp_path)[USER]
     monkeypatch.setenv("SERVICE_PASSWORD", secret)
     with opened(tmp_path, readonly=True) as memory:  # it cannot sync
-        assert secret not in repr(memory.fact_store.held(""))
+        assert secret not in repr(memory.workspace.fact_store.held(""))
     sync(tmp_path)
     assert secret.encode() not in (tmp_path / ".mnemark" / "index.db").read_bytes()
     assert secret not in repr(facts(tmp_path))
@@ -183,7 +183,7 @@ def test_an_index_of_another_version_is_parsed_around_or_made_anew(tmp_path: Pat
     connection.commit()
     connection.close()
     with opened(tmp_path, readonly=True) as memory:
-        assert [one.fact for one in memory.fact_store.held("")] == expected
+        assert [one.fact for one in memory.workspace.fact_store.held("")] == expected
     assert facts(tmp_path) == expected
     assert list(stored(tmp_path)) == [USER]
 

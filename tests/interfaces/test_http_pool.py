@@ -72,7 +72,7 @@ def test_requests_at_once_leave_few_connections(tmp_path: Path) -> None:
     together.wait()
     together.wait()
     with pool.lease(str(tmp_path)) as opened:
-        assert opened.memory.index._connections.open <= SPARE + 1
+        assert opened.memory.workspace.index._connections.open <= SPARE + 1
     done.set()
     for thread in threads:
         thread.join()

@@ -110,7 +110,7 @@ def _imported(memory: Memory, kind: str, name: str) -> None:
     }  # fmt: skip
     file = memory.root.parent / "export.jsonl"
     file.write_text(json.dumps({"mnemark": "export"}) + "\n" + json.dumps(record) + "\n", "utf-8")
-    if problems := import_from(memory, "jsonl", file).problems:
+    if problems := import_from(memory.workspace, "jsonl", file).problems:
         raise UsageError(str(problems[0].reason))
     memory.sync()
 

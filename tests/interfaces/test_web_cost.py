@@ -37,7 +37,7 @@ def grow(root: Path, size: int) -> Memory:
         text = f"# Note {number}\n\nA zebra of number {number}.\n"
         (folder / f"note-{number}.md").write_text(text, "utf-8")
     memory = Memory.open(root)
-    at = memory.now() - timedelta(days=20)
+    at = memory.workspace.now() - timedelta(days=20)
     for number in range(size):
         log = memory.session(f"chat:{number}")
         log.add_many([log.turn("user", f"turn {number}", time=at + timedelta(minutes=number))])

@@ -54,7 +54,7 @@ def fill(root: Path, text: str) -> None:
     (root / "note.md").write_text(f"# {text}\n\nzebra {text}\n", "utf-8")
     (root / "MEMORY.md").write_text(f"# Memory\n- zebra {text}\n", "utf-8")
     with Memory.open(root) as memory:
-        at = memory.now().replace(microsecond=0) - timedelta(days=2)
+        at = memory.workspace.now().replace(microsecond=0) - timedelta(days=2)
         log = memory.session("chat:1")
         log.add_many([
             log.turn("user", f"zebra {text}", time=at),

@@ -89,7 +89,9 @@ def note(memory: Memory, dice: random.Random) -> Planted:
 def edited(memory: Memory, dice: random.Random) -> Planted:
     """A line that was written automatically: the journal has it, too."""
     text = phrase(dice).replace("\t", " ")
-    file_edits.write(memory, "memory/2026-02-14.md", lambda before: f"{before}- {text}\n", step="test")
+    file_edits.write(
+        memory.workspace, "memory/2026-02-14.md", lambda before: f"{before}- {text}\n", step="test"
+    )
     return Planted(
         "edited", text, {"ref": f"memory/2026-02-14.md#L{line_of(memory, 'memory/2026-02-14.md', text)}"}
     )

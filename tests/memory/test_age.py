@@ -132,17 +132,17 @@ def test_an_end_in_a_new_process_does_not_read_the_edits_of_earlier_ones(
 def test_an_edit_that_was_cut_off_is_found_after_the_mark_and_in_a_rewritten_journal(tmp_path: Path) -> None:
     with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
         live(memory, 0)
-        assert file_edits.finish_new(memory) == []
+        assert file_edits.finish_new(memory.workspace) == []
         for rewrite in (False, True):
             path = f"notes/{rewrite}.md"
             payload = {"step": "test", "path": path, "created": True, "hunks": hunks("", "kept\n")}
-            memory.edits.append(Change(kind="write", payload=payload))
+            memory.workspace.edits.append(Change(kind="write", payload=payload))
             if rewrite:
                 (journal,) = (tmp_path / "journal").iterdir()
                 journal.write_text("".join(journal.read_text().splitlines(keepends=True)[3:]))
-            assert file_edits.finish_new(memory) == []
+            assert file_edits.finish_new(memory.workspace) == []
             assert (tmp_path / path).read_text() == "kept\n"
-            assert memory.edits.settled(memory.state.position("edits")) or rewrite
+            assert memory.workspace.edits.settled(memory.workspace.state.position("edits")) or rewrite
 
 
 def test_where_a_look_at_the_files_takes_long_a_new_fact_is_found_without_one(
@@ -152,7 +152,7 @@ def test_where_a_look_at_the_files_takes_long_a_new_fact_is_found_without_one(
         memory.remember("python version", "3.10")
         memory.sync()
         assert memory.search("which python version do I use").hits
-        memory.searcher.refresher._sync_seconds = 1.0
+        memory.workspace.searcher.refresher._sync_seconds = 1.0
 
         def sync(*_: object, **__: object) -> None:
             raise AssertionError("all files were looked at")

@@ -50,7 +50,7 @@ def test_conflict_copies_and_skipped_files(memory: Memory) -> None:
 
 
 def test_a_spent_budget_and_what_the_model_failed_on(memory: Memory) -> None:
-    state = memory.state
+    state = memory.workspace.state
     now = local_now(memory.config.timezone)
     state.enqueue([("sessions/a.jsonl", 1, 4)], now)
     (item,) = state.claim(1, now)

@@ -295,7 +295,7 @@ def test_what_is_private_comes_back_private_and_a_persons_modes_stay(root: Path,
 def test_backups_of_the_version_before_come_back(root: Path, tmp_path: Path) -> None:
     """Those were plain exports: no manifest, no modes."""
     with Memory.open(root, config=LEXICAL) as memory:
-        export_workspace(memory, tmp_path / "old.zip")
+        export_workspace(memory.workspace, tmp_path / "old.zip")
     back = restore(tmp_path / "old.zip", tmp_path / "back")
     assert (back.complete, back.folders, back.links) == (True, 0, 0)
     found = {
@@ -584,7 +584,7 @@ def test_a_backup_can_be_brought_into_another_workspace(root: Path, tmp_path: Pa
         put(root, b"caf\xe9.md", b"lost name\n")
     backup(root, tmp_path / "saved.zip")
     with Memory.open(tmp_path / "other", config=LEXICAL) as memory:
-        summary = import_from(memory, "zip", tmp_path / "saved.zip")
+        summary = import_from(memory.workspace, "zip", tmp_path / "saved.zip")
         assert memory.search("ferry").hits
         left = {one.path for one in summary.problems}
         assert "picture.png" in left
@@ -620,7 +620,7 @@ def test_a_file_that_the_disk_gives_only_in_part_is_left_out_and_not_brought_bac
     assert at(tmp_path / "back", b"odd\n2.bin").read_bytes() == b"whole"
     assert not (tmp_path / "back/part.md").exists()
     with Memory.open(tmp_path / "other", config=LEXICAL) as memory:
-        import_from(memory, "zip", tmp_path / "saved.zip")
+        import_from(memory.workspace, "zip", tmp_path / "saved.zip")
     assert not (tmp_path / "other/part.md").exists()
 
 
@@ -631,7 +631,7 @@ def test_an_export_names_what_it_could_not_take(root: Path, tmp_path: Path) -> N
     with Memory.open(root, config=LEXICAL) as memory:
         forms: tuple[ExportFormat, ...] = ("zip", "jsonl")
         for form in forms:
-            done = export_workspace(memory, tmp_path / "out", format=form)
+            done = export_workspace(memory.workspace, tmp_path / "out", format=form)
             assert not done.complete
             assert {one.path for one in done.problems} == {"caf\\udce9.md", "pipe.md"}
 
@@ -650,7 +650,7 @@ def test_an_import_goes_on_past_a_note_that_cannot_be_read(
 
     monkeypatch.setattr(platform, "open_file", closed)
     with Memory.open(root, config=LEXICAL) as memory:
-        summary = import_from(memory, "markdown", tmp_path / "vault")
+        summary = import_from(memory.workspace, "markdown", tmp_path / "vault")
     assert summary.notes == 2
     assert [one.path for one in summary.problems] == ["closed.md"]
 

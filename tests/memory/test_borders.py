@@ -120,7 +120,7 @@ def test_what_is_inside_can_be_neither_read_nor_forgotten_nor_written_from_aroun
                 call()
         assert list(memory.facts(scope="users/ann")) == []
         memory.sync()
-        assert memory.unfinished() == []
+        assert memory.workspace.unfinished() == []
     assert {path: path.read_bytes() for path in outer.rglob("*.md")} == before
     assert b"Lyon" not in b"".join(path.read_bytes() for path in outer.rglob("*.jsonl"))
 
@@ -141,7 +141,7 @@ def test_facts_of_a_scope_that_becomes_a_workspace_are_not_taken_for_removed(tmp
 def test_status_and_doctor_say_what_was_left_out(outer: Path) -> None:
     with opened(outer) as memory:
         memory.sync()
-        for report in (verify(memory), doctor(memory)):
+        for report in (verify(memory.workspace), doctor(memory.workspace)):
             (told,) = [one for one in report.findings if one.kind == "inner"]
             assert "inner/ is not indexed here" in told.what
             assert "-w inner" in told.fix
@@ -159,7 +159,7 @@ def test_a_backup_holds_the_folder_and_what_is_a_workspace_in_it_stays_one(
     write(outer / "inner/deep/mnemark.toml", "")
     with opened(outer) as memory:
         memory.sync()
-        done = backup(memory, tmp_path / "saved.zip")
+        done = backup(memory.workspace, tmp_path / "saved.zip")
     assert done.problems == ()
     restored = tmp_path / "again"
     restore(tmp_path / "saved.zip", restored)
@@ -176,7 +176,7 @@ def test_a_backup_holds_the_folder_and_what_is_a_workspace_in_it_stays_one(
 
 def test_an_export_by_lines_ends_at_the_border_and_says_so(outer: Path, tmp_path: Path) -> None:
     with opened(outer) as memory:
-        done = export_workspace(memory, tmp_path / "lines.jsonl", format="jsonl")
+        done = export_workspace(memory.workspace, tmp_path / "lines.jsonl", format="jsonl")
     lines = [json.loads(line) for line in (tmp_path / "lines.jsonl").read_text(encoding="utf-8").splitlines()]
     files = {line["path"] for line in lines[1:] if line["type"] == "passage"}
     assert files == {"notes.md", "users/ann/memory/facts/user.md"}
@@ -187,10 +187,10 @@ def test_an_import_does_not_take_the_memory_of_another_workspace_for_its_own(
     outer: Path, tmp_path: Path
 ) -> None:
     with opened(outer) as memory:
-        export_workspace(memory, tmp_path / "whole.zip")
+        export_workspace(memory.workspace, tmp_path / "whole.zip")
     with opened(tmp_path / "target") as memory:
-        from_zip = import_from(memory, "zip", tmp_path / "whole.zip")
-        from_folder = import_from(memory, "markdown", outer)
+        from_zip = import_from(memory.workspace, "zip", tmp_path / "whole.zip")
+        from_folder = import_from(memory.workspace, "markdown", outer)
     for summary in (from_zip, from_folder):
         assert any(one.path == "inner" for one in summary.problems)
     assert holding(tmp_path / "target", "swordfish") == []

@@ -194,12 +194,12 @@ def test_looking_counts_as_no_use(memory: Memory) -> None:
 
 
 def test_days_spend_and_disk(memory: Memory) -> None:
-    now = memory.now()
+    now = memory.workspace.now()
     say(memory, "s", "hello there", at=now)
     memory.remember("animal", "otter")
     last = memory.browse.activity(days=7)[-1]
     assert (last.day, last.turns, last.changes) == (now.date().isoformat(), 1, 1)
-    memory.state.spend(("r", now.date().isoformat(), now.isoformat(), "m", "extract", 1, 100, 20))
+    memory.workspace.state.spend(("r", now.date().isoformat(), now.isoformat(), "m", "extract", 1, 100, 20))
     spent = memory.browse.spend(days=3).days
     assert [(day.calls, day.tokens) for day in spent] == [(0, 0), (0, 0), (1, 120)]
     assert spent[-1].purposes == {"extract": 120}

@@ -38,7 +38,7 @@ def test_curated_memory_and_notes_of_today(tmp_path: Path, name: str) -> None:
     write(tmp_path, "memory/2026-02-13-call.md", "A call.\n")
     write(tmp_path, "memory/2026-02-12.md", "Yesterday.\n")
     with Memory.open(tmp_path, config=LEXICAL) as memory:
-        text = context(memory, now=NOW)
+        text = context(memory.workspace, now=NOW)
     assert text.index("Python is 3.12.") < text.index("We met.") < text.index("A call.")
     assert "Yesterday" not in text
     assert name in text

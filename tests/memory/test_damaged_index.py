@@ -141,7 +141,7 @@ def test_what_does_not_fit_together_is_made_anew(root: Path, sql: str, first: st
 def test_while_it_is_made_anew_other_processes_know(root: Path) -> None:
     with Memory.open(root, config=LEXICAL) as memory:
         with sync_lock(root):
-            memory.index.discard("index.db was cut")
+            memory.workspace.index.discard("index.db was cut")
         with Memory.open(root, config=LEXICAL, readonly=True) as other:
             check_answers_from_files(other)
             assert "index.db was cut" in other.search("heron").degraded[0]
@@ -189,10 +189,10 @@ def test_a_defect_that_is_no_damage_is_no_reason_to_discard_it(
 
     monkeypatch.setattr(rank, "select", broken)
     with Memory.open(root, config=LEXICAL) as memory:
-        inode = memory.index.path.stat().st_ino
+        inode = memory.workspace.index.path.stat().st_ino
         with pytest.raises(KeyError, match="a defect"):
             memory.search("heron")
-        assert memory.index.path.stat().st_ino == inode
+        assert memory.workspace.index.path.stat().st_ino == inode
 
 
 def _flip(root: Path, table: str, column: str, where: str, at: int) -> None:
@@ -227,7 +227,7 @@ _FLIPS = {
 def test_a_single_bit_is_noticed(root: Path, flip: str) -> None:
     _flip(root, *_FLIPS[flip])
     with Memory.open(root, config=LEXICAL) as memory:
-        assert damages(memory.index)
+        assert damages(memory.workspace.index)
         own = [hit.text for hit in memory.search("heron", scope="").hits]
         assert own
         assert not any("Ann" in text for text in own), "another's memory is shown"
@@ -235,13 +235,13 @@ def test_a_single_bit_is_noticed(root: Path, flip: str) -> None:
             hits = memory.search("the heron of Ann", scope="users/ann").hits
             assert any("The heron is Ann's." in hit.text for hit in hits)
             memory.sync()
-            assert not damages(memory.index, deep=True)
+            assert not damages(memory.workspace.index, deep=True)
 
 
 @pytest.mark.parametrize("number", range(_SCOPE_AT, _SCOPE_AT + 4))
 def test_no_flip_of_a_scope_shows_what_is_anothers(root: Path, number: int) -> None:
     with Memory.open(root, config=LEXICAL) as memory:
-        (rows,) = schema.rows(memory.index.connection, "SELECT rows FROM segments")[0]
+        (rows,) = schema.rows(memory.workspace.index.connection, "SELECT rows FROM segments")[0]
     for row in range(len(rows) // ROW.itemsize):
         _flip(root, "segments", "rows", "true", row * ROW.itemsize + number)
         with Memory.open(root, config=LEXICAL, readonly=True) as memory:
@@ -261,8 +261,11 @@ def test_merging_does_not_hide_damage(root: Path) -> None:
     with Memory.open(root, config=LEXICAL) as memory:
         for table, column, where, at in (_FLIPS["a scope"], _FLIPS["a posting"]):
             _flip(root, table, column, where, at)
-            with pytest.raises(IntegrityError, match="damaged"), schema.immediate(memory.index.connection):
-                merge(memory.index.connection, [1])
+            with (
+                pytest.raises(IntegrityError, match="damaged"),
+                schema.immediate(memory.workspace.index.connection),
+            ):
+                merge(memory.workspace.index.connection, [1])
             _flip(root, table, column, where, at)
 
 
@@ -271,12 +274,12 @@ def test_an_index_without_checksums_is_used(root: Path) -> None:
     connection.execute("DELETE FROM meta WHERE key LIKE 'sum:%'")
     connection.close()
     with Memory.open(root, config=LEXICAL) as memory:
-        inode = memory.index.path.stat().st_ino
+        inode = memory.workspace.index.path.stat().st_ino
         assert memory.search("heron").hits
         (root / "memory/note0.md").write_text("# Changed\n\na new heron\n", "utf-8")
         memory.sync()
-        assert memory.index.path.stat().st_ino == inode
-        assert not damages(memory.index, deep=True)
+        assert memory.workspace.index.path.stat().st_ino == inode
+        assert not damages(memory.workspace.index, deep=True)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ import sys
 from mnemark import Memory
 from mnemark.memory.file_edits import write
 with Memory.open(sys.argv[1], config={"embedder": "none"}) as memory:
-    write(memory, "memory/notes.md", lambda old: f"{old}- {sys.argv[2]}\\n", step="test")
+    write(memory.workspace, "memory/notes.md", lambda old: f"{old}- {sys.argv[2]}\\n", step="test")
 """
 
 
@@ -28,9 +28,10 @@ def test_a_note_by_another_process_is_found_at_once(tmp_path: Path) -> None:
         memory.remember("colour", "red")
         for words in ("zebra crossing repainted", "斑马线 重新 粉刷"):
             assert not any(words in hit.text for hit in memory.search(words).hits)
-            memory.searcher.refresher._last_sync.mark()  # as if just synced: none is due for a second
+            # As if just synced: none is due for a second.
+            memory.workspace.searcher.refresher._last_sync.mark()
             subprocess.run([sys.executable, "-c", WRITE, str(tmp_path), words], check=True)
-            memory.searcher.refresher._last_sync.mark()
+            memory.workspace.searcher.refresher._last_sync.mark()
             assert any(words in hit.text for hit in memory.search(words).hits)
 
 
@@ -38,15 +39,15 @@ def test_a_note_that_is_added_or_replaced_elsewhere_is_found_at_once(tmp_path: P
     with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
         memory.search("anything")  # makes the index
         for number, words in enumerate(("a magpie on the roof", "屋顶上有一只喜鹊")):
-            memory.searcher.refresher._last_sync.mark()
+            memory.workspace.searcher.refresher._last_sync.mark()
             command = [sys.executable, "-m", "mnemark", "add", words, "-w", str(tmp_path)]
             subprocess.run(command, check=True, capture_output=True)
-            memory.searcher.refresher._last_sync.mark()
+            memory.workspace.searcher.refresher._last_sync.mark()
             assert any(words in hit.text for hit in memory.search(words).hits)
             edited = tmp_path / "memory" / ".tmp"
             edited.write_text(f"The heron number{number} stands in the pond.\n", "utf-8")
             edited.replace(tmp_path / "memory" / "birds.md")
-            memory.searcher.refresher._last_sync.mark()
+            memory.workspace.searcher.refresher._last_sync.mark()
             assert any(f"number{number}" in hit.text for hit in memory.search(f"heron number{number}").hits)
 
 
@@ -56,8 +57,8 @@ def test_what_is_written_while_the_files_are_looked_at_is_found_next(
     def look(*given: Any, **named: Any) -> Any:
         found = sync(*given, **named)
         if not (tmp_path / "memory/late.md").exists():  # another thread, of a place that was passed already
-            write(memory, "memory/late.md", lambda _: "a note on the marmot\n", step="test")
-            memory.searcher.refresher.mark_stale()
+            write(memory.workspace, "memory/late.md", lambda _: "a note on the marmot\n", step="test")
+            memory.workspace.searcher.refresher.mark_stale()
         return found
 
     with Memory.open(tmp_path, config={"embedder": "none"}) as memory:

@@ -173,11 +173,11 @@ def test_ended_again_nothing_changes(memory: Memory) -> None:
     session = memory.session("s")
     talk(session, PARSER)
     session.end()
-    before, journal = files(memory.root), len(list(file_edits.entries(memory)))
+    before, journal = files(memory.root), len(list(file_edits.entries(memory.workspace)))
     assert session.end().status == "unchanged"
     with Memory.open(memory.root, config=CONFIG) as later:
         assert later.session("s").end().status == "unchanged"
-    assert (files(memory.root), len(list(file_edits.entries(memory)))) == (before, journal)
+    assert (files(memory.root), len(list(file_edits.entries(memory.workspace)))) == (before, journal)
     assert memory.session("never").end().status == "empty"
 
 
@@ -308,8 +308,8 @@ def test_silent_sessions_are_caught_up(memory: Memory) -> None:
     talk(memory.session("s"), PARSER)
     talk(memory.session("tg:42", user="li"), FALCON)
     memory.session("fresh").add("user", "just now")
-    assert {one.session: one.status for one in catch_up(memory)} == {"s": "ended", "tg:42": "ended"}
-    assert catch_up(memory) == []
+    assert {one.session: one.status for one in catch_up(memory.workspace)} == {"s": "ended", "tg:42": "ended"}
+    assert catch_up(memory.workspace) == []
 
 
 def test_a_long_log_is_cut_into_sittings(memory: Memory) -> None:

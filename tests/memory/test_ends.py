@@ -43,7 +43,7 @@ def learned(
         quote=value, over=over, topic=topic,
     )  # fmt: skip
     source = SourcedCandidate(one, f"{log}#L{day + 2}", "", origin, said)
-    return [f"{fact.status}: {fact.value}" for fact in CandidateWriter(memory).keep([source])]
+    return [f"{fact.status}: {fact.value}" for fact in CandidateWriter(memory.workspace).keep([source])]
 
 
 def now(memory: Memory) -> list[str]:
@@ -163,7 +163,7 @@ def test_why_tells_which_turn_ended_a_fact(memory: Memory) -> None:
         quote="", over=True,
     )  # fmt: skip
     said = START + timedelta(days=5)
-    CandidateWriter(memory).keep([SourcedCandidate(one, f"{session.path}#L3", "", "owner", said)])
+    CandidateWriter(memory.workspace).keep([SourcedCandidate(one, f"{session.path}#L3", "", "owner", said)])
     why = memory.why(fact.id)
     assert [one.text for one in why.sources] == ["I like coffee.", "I don't like coffee any more."]
     assert "retract" in [line.kind for line in why.journal]
@@ -201,7 +201,9 @@ def test_a_sentence_that_ends_a_fact_is_not_kept_as_a_statement_too(memory: Memo
         Candidate(predicate="likes", value="Labradors", over=True, **shared),  # type: ignore[arg-type]
         Candidate(predicate="", value=quote, topic="tastes", **shared),  # type: ignore[arg-type]
     ]
-    CandidateWriter(memory).keep([SourcedCandidate(one, f"{LOG}#L7", "", "owner", said) for one in both])
+    CandidateWriter(memory.workspace).keep(
+        [SourcedCandidate(one, f"{LOG}#L7", "", "owner", said) for one in both]
+    )
     assert now(memory) == []
 
 

@@ -193,7 +193,7 @@ def test_a_busy_file_is_finished_by_the_next_sync(tmp_path: Path, monkeypatch: p
         old(tmp_path / "notes.md")
         memory.sync()
         assert holding(tmp_path, secret) == []
-        assert not memory.index.hidden.unfinished()
+        assert not memory.workspace.index.hidden.unfinished()
 
 
 def test_what_was_noted_and_cut_off_is_finished_at_opening(tmp_path: Path) -> None:
@@ -287,7 +287,7 @@ def test_names_and_backups_that_hold_the_words_are_named(tmp_path: Path) -> None
         (told,) = [line for line in receipt.still if line.startswith(str(saved))]
         assert "mnemark backup" in told
         assert str(other) not in "".join(receipt.still)
-        assert memory.unfinished() == []
+        assert memory.workspace.unfinished() == []
 
 
 @pytest.mark.skipif(shutil.which("git-filter-repo") is None, reason="needs git-filter-repo")
@@ -359,10 +359,16 @@ def test_observations_go_with_what_was_written_down_of_them(tmp_path: Path) -> N
         log.add("user", "look for the heron")
         secret = "the heron nests behind the old mill"
         observe(
-            memory.session_journal, "cli:a", "exec", {"command": f"make all; echo '{secret}'"}, f"1: {secret}"
+            memory.workspace.session_journal,
+            "cli:a",
+            "exec",
+            {"command": f"make all; echo '{secret}'"},
+            f"1: {secret}",
         )
-        kept = observe(memory.session_journal, "cli:a", "exec", {"command": "make all the targets"}, "built")
-        note_down(memory)
+        kept = observe(
+            memory.workspace.session_journal, "cli:a", "exec", {"command": "make all the targets"}, "built"
+        )
+        note_down(memory.workspace)
         hit = next(hit for hit in memory.search("heron nests mill").hits if hit.path.startswith("journal/"))
         for path in tmp_path.rglob("*.md"):
             old(path)
@@ -383,10 +389,14 @@ def test_archived_observations_go_as_a_whole(tmp_path: Path) -> None:
         secret = "the heron nests behind the old mill"
         for text in (secret, "the weather is fine today, and warm"):
             observe(
-                memory.session_journal, "cli:a", "exec", {"command": f"make it; echo {text}"}, f"{text}\nok"
+                memory.workspace.session_journal,
+                "cli:a",
+                "exec",
+                {"command": f"make it; echo {text}"},
+                f"{text}\nok",
             )
-        note_down(memory)
-        age_out(memory, local_now("") + timedelta(days=40))
+        note_down(memory.workspace)
+        age_out(memory.workspace, local_now("") + timedelta(days=40))
         for path in tmp_path.rglob("*.md"):
             old(path)
         memory.forget(query=secret, erase=True)

@@ -74,7 +74,7 @@ def check(root: Path, receipt: Receipt | None, *what: object) -> None:
     there = everywhere(root)
     if receipt is None:  # refused: nothing was begun, and all is still found
         with Memory.open(root, config=LEXICAL) as memory:
-            assert not memory.index.hidden.unfinished(), what
+            assert not memory.workspace.index.hidden.unfinished(), what
             assert memory.search(f"{WORD} hotel").hits, what
             receipt = memory.forget(query=WORD, erase=True)
             assert receipt.action == "erased", what
@@ -84,7 +84,7 @@ def check(root: Path, receipt: Receipt | None, *what: object) -> None:
         quiet(root)
         with Memory.open(root, config=LEXICAL) as memory:
             memory.sync()
-            unfinished = memory.unfinished(9)
+            unfinished = memory.workspace.unfinished(9)
     assert unfinished == [], what
     assert everywhere(root) == [], what
     with Memory.open(root, config=LEXICAL) as memory:
@@ -134,7 +134,7 @@ def test_pages_of_what_is_erased_go_with_their_names(tmp_path: Path, name: str) 
             else memory.forget(id=turn.id, erase=True)
         )
         assert receipt.waiting == ()
-        assert memory.unfinished() == []
+        assert memory.workspace.unfinished() == []
     assert everywhere(root) == []
 
 
@@ -168,5 +168,5 @@ def test_a_sync_drops_what_edits_replaced_a_minute_ago(
     monkeypatch.setattr("mnemark.files.edit_records.time.time", lambda: now + 61)
     with Memory.open(root, config=LEXICAL) as memory:
         memory.sync()
-        assert memory.unfinished() == []
+        assert memory.workspace.unfinished() == []
     assert list((root / ".mnemark/displaced").glob("*/*")) == []

@@ -36,7 +36,10 @@ def planted(root: Path) -> str:
         memory.remember("city", "Berlin")
         write(memory, "memory/2026-02-13.md", f"- a line to be kept\n- {SECRET}\n")
         file_edits.write(
-            memory, "memory/2026-02-14.md", lambda text: f"{text}- {SECRET}\n- kept as well\n", step="x"
+            memory.workspace,
+            "memory/2026-02-14.md",
+            lambda text: f"{text}- {SECRET}\n- kept as well\n",
+            step="x",
         )
         (root / ".mnemark/compiled").mkdir()
         (root / ".mnemark/compiled/user.md").write_text(SECRET, encoding="utf-8")
@@ -52,8 +55,8 @@ def check(root: Path) -> None:
         for path in root.rglob("*.md"):
             old(path)
         memory.sync()
-        begun = bool(memory.index.hidden.current().turns)
-        assert not memory.index.hidden.unfinished()
+        begun = bool(memory.workspace.index.hidden.current().turns)
+        assert not memory.workspace.index.hidden.unfinished()
         assert bool(holding(root, SECRET)) == (not begun)
         assert not [hit for hit in memory.search("heron mill").hits if SECRET in hit.text] or not begun
         texts = "".join(path.read_text(encoding="utf-8") for path in root.rglob("*.md"))
@@ -146,5 +149,5 @@ def test_killed_while_a_query_is_erased(tmp_path: Path, monkeypatch: pytest.Monk
             for path in root.rglob("*.md"):
                 old(path)
             again.sync()
-            begun = bool(again.index.hidden.current().turns)
+            begun = bool(again.workspace.index.hidden.current().turns)
             assert bool(holding(root, "heron nests")) == (not begun), at

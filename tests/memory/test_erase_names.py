@@ -62,7 +62,7 @@ def check(root: Path) -> None:
     assert everywhere(root) == []
     with Memory.open(root, config=LEXICAL) as memory:
         memory.sync()
-        assert memory.unfinished() == []
+        assert memory.workspace.unfinished() == []
         assert memory.search("heron Monday").hits
         memory.session("chat:1").add("user", "And now the otter")
         memory.session("chat:1").end()
@@ -107,7 +107,7 @@ def test_the_fact_file_of_a_short_name_goes(tmp_path: Path, name: str) -> None:
         memory.sync()
         receipt = memory.forget(query=name, erase=True)
         assert receipt.waiting == ()
-        assert memory.unfinished() == []
+        assert memory.workspace.unfinished() == []
         assert [fact.value for fact in memory.facts()] == ["Leiria"]
     files = [path for path in root.rglob("*") if path.is_file()]
     held = re.compile("|".join((name, name.replace(" ", "-"))).encode(), re.IGNORECASE)
@@ -134,7 +134,9 @@ def test_after_a_crash_the_next_start_renames(tmp_path: Path, fault: str, step: 
         _strike(root, FaultyFileSystem(at, "kill" if fault == "kill" else "EIO"))
         with Memory.open(root, config=LEXICAL) as memory:
             memory.sync()
-            finish(memory, at_once=True)  # else it waits an hour for a file that could not be written
+            finish(
+                memory.workspace, at_once=True
+            )  # else it waits an hour for a file that could not be written
             if memory.search(WORD).hits:  # nothing was noted yet
                 memory.forget(query=WORD, erase=True)
         check(root)
@@ -185,7 +187,7 @@ def test_an_erasure_of_a_folder_of_others_moves_only_what_mnemark_names(
     noted.write_text(json.dumps(dict.fromkeys(json.loads(noted.read_text()), forged)))
     with Memory.open(root, config=LEXICAL) as memory:
         memory.sync()
-        finish(memory, at_once=True)
+        finish(memory.workspace, at_once=True)
     assert (root / old).read_bytes() == before
     assert not noted.exists()
 
@@ -200,7 +202,7 @@ def test_the_folder_of_a_project_is_named_and_the_erasure_ends(tmp_path: Path) -
         receipt = memory.forget(query=WORD, erase=True)
         assert receipt.waiting == ()
         assert f"projects/{WORD}/: its name" in " ".join(receipt.still)
-        assert memory.unfinished() == []
+        assert memory.workspace.unfinished() == []
     assert not [path for path in root.rglob("*") if path.is_file() and b"launch" in path.read_bytes()]
 
 
@@ -228,7 +230,7 @@ def test_both_spellings_of_accents_are_one_word(
             old(path)
         receipt = memory.forget(query=asked, erase=True)
         assert receipt.waiting == ()
-        assert memory.unfinished() == []
+        assert memory.workspace.unfinished() == []
     left = [
         str(path)
         for path in root.rglob("*")

@@ -59,23 +59,23 @@ def tree(root: Path) -> dict[str, bytes]:
 def test_there_and_back(root: Path, tmp_path: Path, form: Any) -> None:
     target = tmp_path / f"out.{form}"
     with opened(root) as memory:
-        done = export_workspace(memory, target, format=form)
+        done = export_workspace(memory.workspace, target, format=form)
         again = tmp_path / "again"
-        export_workspace(memory, again, format=form)
+        export_workspace(memory.workspace, again, format=form)
         assert target.read_bytes() == again.read_bytes()
         assert done.bytes == target.stat().st_size
         before = tree(root)
-        same = import_from(memory, form, target)
+        same = import_from(memory.workspace, form, target)
         assert not same.notes + same.turns
         assert tree(root) == before
     assert b".mnemark/" not in target.read_bytes()
     with opened(tmp_path / "other") as memory:
-        planned = import_from(memory, form, target, dry_run=True)
+        planned = import_from(memory.workspace, form, target, dry_run=True)
         assert not tree(tmp_path / "other")
-        summary = import_from(memory, form, target)
+        summary = import_from(memory.workspace, form, target)
         assert (summary.notes, summary.turns) == (planned.notes, planned.turns)
         assert summary.notes >= 3
-        twice = import_from(memory, form, target)
+        twice = import_from(memory.workspace, form, target)
         assert not twice.notes + twice.turns + twice.sessions
     assert sorted(texts(tmp_path / "other")) == sorted(texts(root))
     assert (tmp_path / "other/MEMORY.md").read_bytes() == (root / "MEMORY.md").read_bytes()
@@ -83,11 +83,11 @@ def test_there_and_back(root: Path, tmp_path: Path, form: Any) -> None:
 
 def test_what_is_there_is_never_overwritten(root: Path, tmp_path: Path) -> None:
     with opened(root) as memory:
-        export_workspace(memory, tmp_path / "out.zip")
+        export_workspace(memory.workspace, tmp_path / "out.zip")
     (root / "MEMORY.md").write_text("by hand\n")
     with opened(root) as memory:
-        assert import_from(memory, "zip", tmp_path / "out.zip").notes == 1
-        assert import_from(memory, "zip", tmp_path / "out.zip").notes == 0
+        assert import_from(memory.workspace, "zip", tmp_path / "out.zip").notes == 1
+        assert import_from(memory.workspace, "zip", tmp_path / "out.zip").notes == 0
     assert (root / "MEMORY.md").read_text() == "by hand\n"
     assert "3.12" in (root / "MEMORY.imported.md").read_text()
 
@@ -99,7 +99,7 @@ def test_an_archive_cannot_write_elsewhere(tmp_path: Path) -> None:
         for name in names:
             archive.writestr(name, "planted")
     with opened(tmp_path / "w") as memory:
-        summary = import_from(memory, "zip", tmp_path / "x.zip")
+        summary = import_from(memory.workspace, "zip", tmp_path / "x.zip")
     assert summary.paths == ("good.md",)
     assert len(summary.problems) == len(names) - 1
     assert set(tree(tmp_path / "w")) == {"good.md"}
@@ -108,8 +108,8 @@ def test_an_archive_cannot_write_elsewhere(tmp_path: Path) -> None:
 
 def test_markdown_of_others(root: Path, tmp_path: Path) -> None:
     with opened(tmp_path / "other") as memory:
-        assert import_from(memory, "markdown", root).notes == 3
-        assert import_from(memory, "markdown", root).notes == 0
+        assert import_from(memory.workspace, "markdown", root).notes == 3
+        assert import_from(memory.workspace, "markdown", root).notes == 0
         assert memory.search("数据库").hits[0].path == "imported/w/memory/2026-02-13.md"
 
 
@@ -171,10 +171,10 @@ def as_archive(folder: Path, data: object) -> Path:
 def test_conversations_of_chatgpt(tmp_path: Path, packed: Callable[[Path, object], Path]) -> None:
     source = packed(tmp_path, chatgpt())
     with opened(tmp_path / "w") as memory:
-        summary = import_from(memory, "chatgpt", source)
+        summary = import_from(memory.workspace, "chatgpt", source)
         assert (summary.sessions, summary.turns, summary.redacted) == (2, 4, 1)
         assert len(summary.problems) == 1
-        assert import_from(memory, "chatgpt", source).turns == 0
+        assert import_from(memory.workspace, "chatgpt", source).turns == 0
         turns = memory.session("chatgpt:c1").last()
         assert [turn.role for turn in turns] == ["user", "assistant", "user"]
         assert [turn.origin for turn in turns] == ["owner", "agent", "owner"]
@@ -189,8 +189,8 @@ def test_conversations_of_chatgpt(tmp_path: Path, packed: Callable[[Path, object
 def test_conversations_of_claude(tmp_path: Path) -> None:
     source = as_file(tmp_path, claude())
     with opened(tmp_path / "w") as memory:
-        assert import_from(memory, "claude", source).turns == 2
-        assert import_from(memory, "claude", source).turns == 0
+        assert import_from(memory.workspace, "claude", source).turns == 2
+        assert import_from(memory.workspace, "claude", source).turns == 0
         turns = memory.session("claude:k1").last()
         assert [(turn.role, turn.content) for turn in turns] == [
             ("user", "你好"),
@@ -203,10 +203,10 @@ def test_conversations_of_claude(tmp_path: Path) -> None:
 def test_a_conversation_that_went_on_gains_its_new_turns(tmp_path: Path) -> None:
     data = claude()
     with opened(tmp_path / "w") as memory:
-        import_from(memory, "claude", as_file(tmp_path, data))
+        import_from(memory.workspace, "claude", as_file(tmp_path, data))
         more = {"uuid": "m3", "sender": "human", "text": "more", "created_at": "2026-01-02T03:05:00Z"}
         data[0]["chat_messages"].append(more)
-        assert import_from(memory, "claude", as_file(tmp_path, data)).turns == 1
+        assert import_from(memory.workspace, "claude", as_file(tmp_path, data)).turns == 1
         assert [turn.content for turn in memory.session("claude:k1").last()] == [
             "你好",
             "Hello there",
@@ -224,8 +224,8 @@ def test_messages_of_openai(tmp_path: Path) -> None:
         "\n".join(json.dumps(line) for line in lines) + "\n" + json.dumps({"messages": lines}) + "\n"
     )
     with opened(tmp_path / "w") as memory:
-        assert import_from(memory, "jsonl", file).turns == 4
-        assert import_from(memory, "jsonl", file).turns == 0
+        assert import_from(memory.workspace, "jsonl", file).turns == 4
+        assert import_from(memory.workspace, "jsonl", file).turns == 0
         assert {hit.text for hit in memory.search("alpha beta").hits} == {"alpha", "beta"}
 
 
@@ -235,7 +235,7 @@ def test_what_is_none_of_these_says_so(tmp_path: Path, form: Any, data: bytes) -
     (tmp_path / "x").write_bytes(data)
     with opened(tmp_path / "w") as memory:
         try:
-            summary = import_from(memory, form, tmp_path / "x")
+            summary = import_from(memory.workspace, form, tmp_path / "x")
         except (NotFoundError, IntegrityError):
             pass
         else:
@@ -248,15 +248,15 @@ def test_wrong_arguments(root: Path, tmp_path: Path) -> None:
     with opened(root) as memory:
         for target in (tmp_path, root / "MEMORY.md", root / "sessions/new.jsonl"):
             with pytest.raises(UsageError):
-                export_workspace(memory, target)
+                export_workspace(memory.workspace, target)
         with pytest.raises(UsageError):
-            export_workspace(memory, tmp_path / "x", format=wrong)
+            export_workspace(memory.workspace, tmp_path / "x", format=wrong)
         with pytest.raises(UsageError):
-            import_from(memory, wrong, tmp_path)
+            import_from(memory.workspace, wrong, tmp_path)
         with pytest.raises(NotFoundError):
-            import_from(memory, "zip", tmp_path / "missing")
+            import_from(memory.workspace, "zip", tmp_path / "missing")
         with pytest.raises(MnemarkError):
-            export_workspace(memory, tmp_path / "no/such/folder.zip")
+            export_workspace(memory.workspace, tmp_path / "no/such/folder.zip")
 
 
 @pytest.mark.parametrize("form", ["openclaw", "nanobot", "openakita"])
@@ -266,9 +266,9 @@ def test_agents_folders(tmp_path: Path, form: Any) -> None:
     (old / "memory/2026-01-01.md").write_text("# Day\n\nalpha\n")
     (old / "MEMORY.md").write_text("# Memory\n")
     with opened(tmp_path / "w") as memory:
-        assert import_from(memory, form, old, dry_run=True).notes == 2
-        assert import_from(memory, form, old).notes == 2
-        assert import_from(memory, form, old).notes == 0
+        assert import_from(memory.workspace, form, old, dry_run=True).notes == 2
+        assert import_from(memory.workspace, form, old).notes == 2
+        assert import_from(memory.workspace, form, old).notes == 0
         assert memory.search("alpha").hits
 
 
@@ -277,9 +277,9 @@ def test_what_was_erased_does_not_come_back_from_an_export(tmp_path: Path, form:
     with opened(tmp_path / "w") as memory:
         session = memory.session("cli:a")
         gone = [session.add("user", text).id for text in ("one", "the word is QUAGGA", "another")][1]
-        export_workspace(memory, tmp_path / "old", format=form)
+        export_workspace(memory.workspace, tmp_path / "old", format=form)
         memory.forget(id=gone, erase=True)
-        assert import_from(memory, form, tmp_path / "old").turns == 0
+        assert import_from(memory.workspace, form, tmp_path / "old").turns == 0
     assert not [name for name, data in tree(tmp_path / "w").items() if b"QUAGGA" in data]
 
 
@@ -294,9 +294,9 @@ def test_what_is_in_an_archive_is_redacted_and_erases_nothing(tmp_path: Path) ->
     (tmp_path / "w").mkdir()
     (tmp_path / "w/MEMORY.md").write_text("# Memory\n\n- by hand\n", "utf-8")
     with opened(tmp_path / "w") as memory:
-        summary = import_from(memory, "zip", tmp_path / "x.zip")
+        summary = import_from(memory.workspace, "zip", tmp_path / "x.zip")
         assert (summary.redacted, len(summary.problems)) == (1, 1)
-        assert import_from(memory, "zip", tmp_path / "x.zip").turns == 0
+        assert import_from(memory.workspace, "zip", tmp_path / "x.zip").turns == 0
         memory.sync()
     with opened(tmp_path / "w") as memory:
         memory.sync()
@@ -312,7 +312,7 @@ def test_a_line_that_is_no_line_is_refused_before_it_fills_the_memory(tmp_path: 
         for _ in range(80):
             member.write(b" " * (1 << 20))
     with opened(tmp_path / "w") as memory, pytest.raises(IntegrityError, match="longer than"):
-        import_from(memory, "zip", tmp_path / "x.zip")
+        import_from(memory.workspace, "zip", tmp_path / "x.zip")
 
 
 def test_an_archive_of_many_lines_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -321,9 +321,9 @@ def test_an_archive_of_many_lines_is_read_in_parts(tmp_path: Path, monkeypatch: 
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
         archive.writestr("sessions/x.jsonl", "\n".join([*turns, *turns[:5]]))
     with opened(tmp_path / "w") as memory:
-        first = import_from(memory, "zip", tmp_path / "x.zip")
+        first = import_from(memory.workspace, "zip", tmp_path / "x.zip")
         assert (first.turns, first.sessions, first.same) == (50, 1, 5)
-        assert import_from(memory, "zip", tmp_path / "x.zip").turns == 0
+        assert import_from(memory.workspace, "zip", tmp_path / "x.zip").turns == 0
     assert (tmp_path / "w/sessions/x.jsonl").read_text("utf-8").splitlines() == turns
 
 
@@ -337,10 +337,10 @@ def test_secrets_do_not_come_in_with_another_agents_folder(tmp_path: Path) -> No
     memories = [{"id": "1", "content": f"the key is {secret}", "tags": [secret], "type": "fact"}]
     (tmp_path / "old/memory/memories.json").write_text(json.dumps(memories), "utf-8")
     with opened(tmp_path / "w") as memory:
-        first = import_from(memory, "openakita", tmp_path / "old")
+        first = import_from(memory.workspace, "openakita", tmp_path / "old")
         assert (first.turns, first.facts) == (3, 1)
         assert not [name for name, data in tree(tmp_path / "w").items() if secret.encode() in data]
         memory.forget(id="t1", erase=True)
         with (history / "a.jsonl").open("a", encoding="utf-8") as file:
             file.write(json.dumps({**said[0], "id": "t9", "content": "new"}) + "\n")
-        assert import_from(memory, "openakita", tmp_path / "old").turns == 1
+        assert import_from(memory.workspace, "openakita", tmp_path / "old").turns == 1

@@ -21,7 +21,7 @@ root, who = sys.argv[1:]
 with Memory.open(root) as memory:
     for number in range(1_000_000):
         said = f"{who}-{os.getpid()}-{number}"
-        remember(memory.fact_store, f"{who} key {number % 5}", said)
+        remember(memory.workspace.fact_store, f"{who} key {number % 5}", said)
         print(said, flush=True)
 """
 
@@ -52,10 +52,10 @@ def test_what_was_acknowledged_is_there_once_after_kills(tmp_path: Path) -> None
         acknowledged += end(child)
     time.sleep(1.2)  # until the file counts as free
     with Memory.open(tmp_path) as memory:
-        found = Counter(fact.value for fact in facts(memory.fact_store, history=True))
+        found = Counter(fact.value for fact in facts(memory.workspace.fact_store, history=True))
         assert len(acknowledged) > 20
         assert [said for said in acknowledged if found[said] != 1] == []
         assert [said for said, count in found.items() if count > 1] == []
-        current = [fact.predicate for fact in facts(memory.fact_store)]
+        current = [fact.predicate for fact in facts(memory.workspace.fact_store)]
         assert len(current) == len(set(current))
-        assert not any(fact.pending for fact in facts(memory.fact_store))
+        assert not any(fact.pending for fact in facts(memory.workspace.fact_store))

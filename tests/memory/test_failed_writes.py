@@ -50,11 +50,11 @@ def _text(memory: Memory) -> str:
 
 
 def _planted(memory: Memory) -> str:
-    return next(one.id for one in file_edits.entries(memory) if one.step == "planted")
+    return next(one.id for one in file_edits.entries(memory.workspace) if one.step == "planted")
 
 
 def _edit(memory: Memory) -> Callable[[], Any]:
-    return lambda: file_edits.write(memory, _EDITED, lambda text: f"{text}- {SAID}\n", step="test")
+    return lambda: file_edits.write(memory.workspace, _EDITED, lambda text: f"{text}- {SAID}\n", step="test")
 
 
 _Operation = tuple[Callable[[Memory], Callable[[], Any]], Callable[[Memory], int]]
@@ -103,7 +103,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         memory.remember("city", "Oslo")
         memory.remember("pet", "an otter", origin="web")
         memory.remember("colour", "blue")
-        file_edits.write(memory, _EDITED, lambda _: "# Day\n\n- planted line\n", step="planted")
+        file_edits.write(memory.workspace, _EDITED, lambda _: "# Day\n\n- planted line\n", step="planted")
         memory.sync()
     _quiet(root)
     return root
@@ -135,7 +135,7 @@ def _effect(root: Path, name: str, *, syncs: int = 0) -> int:
         _quiet(root)
         with Memory.open(root, config=LEXICAL) as memory:
             memory.sync()
-            assert memory.unfinished(9) == []
+            assert memory.workspace.unfinished(9) == []
     with Memory.open(root, config=LEXICAL) as memory:
         return OPERATIONS[name][1](memory)
 

@@ -77,7 +77,7 @@ def test_vectors_rewritten_during_a_search_are_no_damage_of_the_index(
         found = memory.search("tea for the cat")
         assert found.hits[0].path == "memory/tea.md"
         assert found.degraded == ("dense: the vectors were rewritten meanwhile; search again",)
-        assert not memory.index.is_damaged()
+        assert not memory.workspace.index.is_damaged()
         assert (tmp_path / ".mnemark/index.db").stat().st_ino == index
 
 

@@ -212,7 +212,7 @@ def test_undo_of_an_edit_and_of_a_group(memory: Memory, tmp_path: Path) -> None:
 
     write(memory, "a.md", "one\n")
     for path in ("a.md", "b.md"):
-        file_edits.write(memory, path, lambda text: f"{text}- added\n", step="test", group="run-1")
+        file_edits.write(memory.workspace, path, lambda text: f"{text}- added\n", step="test", group="run-1")
     done = memory.undo("run-1")
     assert [one.what for one in done] == ["edit", "edit"]
     assert (tmp_path / "a.md").read_text() == "one\n"
@@ -234,12 +234,12 @@ def test_a_pin_and_its_undo(memory: Memory, tmp_path: Path) -> None:
     pinned = memory.pin(fact.id)
     assert memory.pin(fact.id) == pinned
     memory.pin("notes.md#L1")
-    assert [(one.fact, one.ref) for one in pins(memory)] == [(fact.id, ""), ("", "notes.md#L1")]
+    assert [(one.fact, one.ref) for one in pins(memory.workspace)] == [(fact.id, ""), ("", "notes.md#L1")]
     assert [(one.importance, one.priority) for one in memory.facts()] == [(1.0, "permanent")]
     memory.undo(pinned.id)
     assert [(one.importance, one.priority) for one in memory.facts()] == [(0.5, "")]
     assert "permanent" not in (tmp_path / "memory/facts/user.md").read_text()
-    assert len(pins(memory)) == 1
+    assert len(pins(memory.workspace)) == 1
 
 
 def test_revert_takes_back_what_a_poisoned_session_planted(memory: Memory, tmp_path: Path) -> None:
@@ -252,7 +252,11 @@ def test_revert_takes_back_what_a_poisoned_session_planted(memory: Memory, tmp_p
     memory.remember("city", "Atlantis", origin="owner", source=f"{bad.path}#L2")
     memory.remember("password", "Atlantis", origin="web", source=f"{bad.path}#L3")
     file_edits.write(
-        memory, "memory/2026-02-13.md", lambda text: f"{text}- Atlantis\n", step="end", session="web:1"
+        memory.workspace,
+        "memory/2026-02-13.md",
+        lambda text: f"{text}- Atlantis\n",
+        step="end",
+        session="web:1",
     )
     memory.session("cli:a").add("user", "I went to Atlantis by ship")
     shown = memory.revert(session="web:1", dry_run=True)
@@ -293,7 +297,7 @@ def test_what_a_session_s_end_told_of_a_forgotten_turn_is_hidden_too(tmp_path: P
         assert not [hit for hit in memory.search("QUAGGA").hits if "QUAGGA" in hit.text]
         assert not [hit for hit in memory.search("QUAGGA", kinds=KINDS).hits if "QUAGGA" in hit.text]
         assert "QUAGGA" not in memory.context()
-        assert "QUAGGA" not in briefing(memory, local_now("")).text
+        assert "QUAGGA" not in briefing(memory.workspace, local_now("")).text
         assert memory.search("order the paint", kinds=["episode"]).hits
         memory.undo(receipt.id)
         assert {hit.ref for hit in memory.search("QUAGGA", kinds=KINDS).hits} == {hit.ref for hit in before}

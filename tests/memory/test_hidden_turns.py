@@ -42,7 +42,7 @@ def test_history_leaves_it_out_and_is_as_long_as_asked(memory: Memory) -> None:
 
 
 def test_it_is_not_learned_nor_summed_up(memory: Memory) -> None:
-    learn_all(memory)
+    learn_all(memory.workspace)
     memory.session("chat").end()
     memory.consolidate(now=datetime.now().astimezone() + timedelta(days=1))
     text = told(memory)
@@ -59,12 +59,12 @@ def test_it_is_not_shown_to_a_model(memory: Memory) -> None:
         asked.append("\n".join(message.content for message in messages))
         return json.dumps({"facts": []})
 
-    state = memory.state
+    state = memory.workspace.state
     path = memory.session("chat").path
     now = datetime.now().astimezone() - timedelta(minutes=1)
     state.enqueue([(path, 1, 10)], now)
     meter = Meter(Budget(calls_per_day=5, tokens_per_day=100_000), Ledger.in_memory())
-    by_model.work(memory, model=from_callable(answer, meter=meter))
+    by_model.work(memory.workspace, model=from_callable(answer, meter=meter))
     assert len(asked) == 1
     assert "Portuguese" in asked[0]
     assert "Persephone" not in asked[0]

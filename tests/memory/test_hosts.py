@@ -70,11 +70,11 @@ def test_its_language_model_neither(tmp_path: Path, seen: list[str], monkeypatch
     with Memory.open(tmp_path) as memory:
         memory.session("a").add("user", "I live in Bonn.")
         with pytest.raises(ConfigError, match=r"MNEMARK_HOSTS=evil\.example"):
-            memory.model()
+            memory.workspace.model()
         assert any("MNEMARK_HOSTS=evil.example" in note for note in memory.consolidate().notes)
-        assert "MNEMARK_HOSTS=evil.example" in by_model.work(memory).problem
+        assert "MNEMARK_HOSTS=evil.example" in by_model.work(memory.workspace).problem
         monkeypatch.setenv("MNEMARK_HOSTS", "evil.example")
-        assert memory.model() is not None
+        assert memory.workspace.model() is not None
     assert seen == []
 
 

@@ -47,7 +47,7 @@ def kept(memory: Memory) -> dict[str, str]:
 
 
 def test_each_section_is_short_has_sources_and_says_what_is_left_out(memory: Memory) -> None:
-    found = compiled(memory)
+    found = compiled(memory.workspace)
     assert [part.name for part in found.parts] == list(BUDGETS)
     for part in found.parts:
         assert part.tokens == estimate_tokens(part.text) <= part.budget == BUDGETS[part.name]
@@ -62,43 +62,43 @@ def test_each_section_is_short_has_sources_and_says_what_is_left_out(memory: Mem
 
 
 def test_what_is_kept_is_used_until_a_source_changes_and_can_be_deleted(memory: Memory) -> None:
-    first = compiled(memory)
+    first = compiled(memory.workspace)
     before = kept(memory)
     assert set(before) == {path for path in before if path.split("-")[0] in BUDGETS}
     for name in before:
         path = memory.root / ".mnemark/compiled" / name
         path.write_text(path.read_text().replace("calm", "CALM"))
-    assert "CALM" in compiled(memory).part("identity").text
+    assert "CALM" in compiled(memory.workspace).part("identity").text
     (memory.root / "SOUL.md").write_text(SOUL + "\n- Always be kind.\n")
-    assert "CALM" not in compiled(memory).part("identity").text
+    assert "CALM" not in compiled(memory.workspace).part("identity").text
     (memory.root / "SOUL.md").write_text(SOUL)
     clear(memory.root)
-    assert compiled(memory) == first
+    assert compiled(memory.workspace) == first
 
 
 def test_a_broken_copy_is_made_anew(memory: Memory) -> None:
-    first = compiled(memory)
+    first = compiled(memory.workspace)
     for name in kept(memory):
         (memory.root / ".mnemark/compiled" / name).write_bytes(b"\xff\xfe broken")
-    assert compiled(memory) == first
+    assert compiled(memory.workspace) == first
 
 
 def test_a_model_is_asked_once_and_its_words_serve_without_it(memory: Memory) -> None:
     asked: list[int] = []
-    rules = compiled(memory, budgets={"identity": 315}).part("identity")
+    rules = compiled(memory.workspace, budgets={"identity": 315}).part("identity")
     lines = [line for line in rules.text.splitlines() if line.strip() and not line.startswith("#")]
     assert len(lines) > 3
     short = [line.replace("the owner first", "the owner") for line in lines]
     answer = json.dumps({"lines": short})
     llm = model(lambda _: answer, asked)
-    found = compiled(memory, llm=llm)
+    found = compiled(memory.workspace, llm=llm)
     assert found.notes == ()
     assert found.part("identity").by == "llm"
     assert found.part("identity").text == "\n".join(short)
     assert found.part("profile").by == "rules"  # it fits as it is
-    assert compiled(memory, llm=llm) == found
+    assert compiled(memory.workspace, llm=llm) == found
     assert len(asked) == 1
-    assert compiled(memory).part("identity").by == "llm"
+    assert compiled(memory.workspace).part("identity").by == "llm"
     parts = {part.name: part for part in memory.prompt().parts}
     assert parts["identity"].by == "llm"
     assert "\n".join(short) in parts["identity"].text
@@ -121,8 +121,8 @@ def test_a_model_is_asked_once_and_its_words_serve_without_it(memory: Memory) ->
     ],
 )
 def test_an_answer_that_does_not_keep_to_it_is_not_taken(memory: Memory, answer: str, why: str) -> None:
-    rules = compiled(memory).part("identity")
-    found = compiled(memory, llm=model(lambda _: answer, []))
+    rules = compiled(memory.workspace).part("identity")
+    found = compiled(memory.workspace, llm=model(lambda _: answer, []))
     assert found.part("identity") == rules
     assert why in " ".join(found.notes)
     assert found.notes
@@ -132,8 +132,8 @@ def test_an_answer_that_does_not_keep_to_it_is_not_taken(memory: Memory, answer:
 def test_a_refused_answer_is_not_asked_for_again(memory: Memory) -> None:
     asked: list[int] = []
     llm = model(lambda _: '{"lines": ["pirates sail the seven seas"]}', asked)
-    compiled(memory, llm=llm)
-    compiled(memory, llm=llm)
+    compiled(memory.workspace, llm=llm)
+    compiled(memory.workspace, llm=llm)
     assert len(asked) == 1
 
 
@@ -142,11 +142,11 @@ def test_a_model_that_is_gone_is_asked_again_next_time(memory: Memory) -> None:
         raise OSError("no route")
 
     asked: list[int] = []
-    first = compiled(memory, llm=model(gone, asked))
+    first = compiled(memory.workspace, llm=model(gone, asked))
     assert first.part("identity").by == "rules"
     assert "no route" in first.notes[0]
     before = len(asked)
-    compiled(memory, llm=model(gone, asked))
+    compiled(memory.workspace, llm=model(gone, asked))
     assert len(asked) > before
 
 
@@ -154,10 +154,10 @@ def test_files_of_a_scope_come_after_the_roots(memory: Memory) -> None:
     (memory.root / "SOUL.md").write_text(SHORT)
     (memory.root / "agents/kai").mkdir(parents=True)
     (memory.root / "agents/kai/SOUL.md").write_text("You are Kai.\n")
-    found = compiled(memory, scope="agents/kai").part("identity")
+    found = compiled(memory.workspace, scope="agents/kai").part("identity")
     assert found.sources == ("SOUL.md", "AGENTS.md", "agents/kai/SOUL.md")
     assert "Kai" in found.text
-    assert "Kai" not in compiled(memory).part("identity").text
+    assert "Kai" not in compiled(memory.workspace).part("identity").text
 
 
 def test_learned_traits_go_along_with_every_persona(memory: Memory) -> None:
@@ -166,6 +166,9 @@ def test_learned_traits_go_along_with_every_persona(memory: Memory) -> None:
     (folder / "user_custom.md").write_text("- likes short answers\n")
     (folder / "butler.md").write_text("---\nactive: true\n---\nSpeaks like a butler.\n")
     (folder / "coach.md").write_text("Encourages.\n")
-    assert compiled(memory).part("persona").text == "Speaks like a butler.\n\n- likes short answers"
-    assert compiled(memory, persona="Coach").part("persona").text == "Encourages.\n\n- likes short answers"
-    assert compiled(memory, persona="").part("persona").text == "- likes short answers"
+    assert compiled(memory.workspace).part("persona").text == "Speaks like a butler.\n\n- likes short answers"
+    assert (
+        compiled(memory.workspace, persona="Coach").part("persona").text
+        == "Encourages.\n\n- likes short answers"
+    )
+    assert compiled(memory.workspace, persona="").part("persona").text == "- likes short answers"

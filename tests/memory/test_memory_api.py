@@ -283,5 +283,5 @@ def test_many_recalls_leave_no_threads_or_connections(root: Path) -> None:
         memory.sync()
         for _ in range(100):
             memory.recall("alpha", deadline=2.0)
-        assert memory.index._connections.open <= 4
+        assert memory.workspace.index._connections.open <= 4
         assert threading.active_count() < others + 9

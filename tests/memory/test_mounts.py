@@ -59,7 +59,7 @@ def test_a_change_there_is_found(tmp_path: Path, team: Path) -> None:
         memory.search("Pelikan")
         (team / "new.md").write_text("The printer is called Tukan.\n")
         os.utime(team / "new.md")
-        memory.searcher.mounts.close()
+        memory.workspace.searcher.mounts.close()
         assert memory.search("Tukan").hits
 
 
@@ -148,7 +148,7 @@ def test_refs_of_mounts_are_read_by_every_door(own: Path, capsys: pytest.Capture
         row = call(memory, "memory_get", {"path": ref})["structuredContent"]
         assert WORD in row["text"]
         assert (row["path"], row["origin"]) == (ref.partition("#")[0], "import")
-        assert why(memory, ref, "staging server").origin == "import"
+        assert why(memory.workspace, ref, "staging server").origin == "import"
         found = call(memory, "memory_search", {"query": "staging server"})["structuredContent"]["results"]
         assert found[0]["path"] == ref.partition("#")[0]
         for path in LEFT:
@@ -298,8 +298,8 @@ def test_nothing_that_mnemark_derives_or_saves_holds_a_mounted_word(own: Path, t
         assert memory.recall("staging server", deadline=5).hits
         memory.session("one").end()
         memory.consolidate(force=True)
-        backup(memory, tmp_path / "saved.zip")
-        export_workspace(memory, tmp_path / "all.zip", format="zip")
+        backup(memory.workspace, tmp_path / "saved.zip")
+        export_workspace(memory.workspace, tmp_path / "all.zip", format="zip")
     for path in own.rglob("*"):
         if path.is_file() and ".mnemark" not in path.parts:
             assert WORD not in path.read_text("utf-8", "replace"), path
@@ -380,7 +380,7 @@ def test_a_hook_without_a_daemon_recalls_from_mounts(own: Path, claude: Path, tm
     )
     with Memory.open(own) as memory:
         memory.sync()
-        memory.searcher.mounts.sync()
+        memory.workspace.searcher.mounts.sync()
     told = hook(own, "What is the staging server called?")
     assert WORD in told
     assert "@claude-code/projects" in told
@@ -394,9 +394,9 @@ def test_a_recall_out_of_time_has_what_words_find_in_mounts(
 ) -> None:
     with Memory.open(own) as memory:
         memory.sync()
-        memory.searcher.mounts.sync()
+        memory.workspace.searcher.mounts.sync()
         late = threading.Event()
-        monkeypatch.setattr(memory.searcher, "find", lambda _request: late.wait(3))
+        monkeypatch.setattr(memory.workspace.searcher, "find", lambda _request: late.wait(3))
         found = memory.recall("what is the staging server called", deadline=0.5)
         late.set()
     assert any(WORD in hit.text for hit in found.hits)
@@ -406,7 +406,7 @@ def test_a_recall_out_of_time_has_what_words_find_in_mounts(
 def test_an_agent_is_not_told_what_it_reads_itself(own: Path, claude: Path, tmp_path: Path) -> None:
     with Memory.open(own) as memory:
         memory.sync()
-        memory.searcher.mounts.sync()
+        memory.workspace.searcher.mounts.sync()
     asked = "Do we use tabs in Go files?"
     assert "Use tabs in Go" not in hook(own, asked, "claude-code")  # it stands in CLAUDE.md
     assert "Use tabs in Go" in hook(own, asked)
@@ -416,7 +416,7 @@ def test_an_agent_is_not_told_what_it_reads_itself(own: Path, claude: Path, tmp_
 def test_what_an_agent_noted_of_a_project_is_told_there(own: Path, claude: Path) -> None:
     with Memory.open(own) as memory:
         memory.sync()
-        memory.searcher.mounts.sync()
+        memory.workspace.searcher.mounts.sync()
     asked, port = "What is the staging server called?", "生产环境的数据库端口是多少？"
     assert WORD in hook(own, asked, folder=SHOP)
     assert WORD not in hook(own, asked, folder="/home/ann/blog")

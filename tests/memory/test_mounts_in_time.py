@@ -37,7 +37,7 @@ def test_a_damaged_index_of_a_mount_heals_and_delays_nothing(own: Path, damage: 
     place = own / ".mnemark/mounts/claude-code/.mnemark/index.db"
     with Memory.open(own) as memory:
         memory.sync()
-        memory.searcher.mounts.sync()
+        memory.workspace.searcher.mounts.sync()
     data = place.read_bytes()
     if damage == "deleted":
         shutil.rmtree(place.parent)
@@ -48,7 +48,7 @@ def test_a_damaged_index_of_a_mount_heals_and_delays_nothing(own: Path, damage: 
         found = memory.recall("when does the bakery open?", deadline=0.5)
         assert time.monotonic() - started < 1.5
         assert found.hits[0].path == "MEMORY.md"
-        memory.searcher.mounts.sync()
+        memory.workspace.searcher.mounts.sync()
         assert WORD in memory.search("staging server").hits[0].text
 
 
@@ -57,7 +57,7 @@ def test_a_mount_that_takes_long_does_not_delay_a_recall(own: Path, monkeypatch:
     with Memory.open(own) as memory:
         memory.sync()
         memory.recall("bakery", deadline=5)  # loads what a recall needs
-        mounts = memory.searcher.mounts
+        mounts = memory.workspace.searcher.mounts
         monkeypatch.setattr(IndexRefresher, "sync", lambda *_, **__: held.wait(5))
         for mount in mounts._open.values():
             mount.refresher.mark_stale()

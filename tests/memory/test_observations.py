@@ -185,11 +185,11 @@ def test_a_line_a_person_took_out_stays_out(memory: Memory) -> None:
     kept = [line for line in note(memory).splitlines() if "make one" not in line]
     path.write_text("\n".join([*kept, "", "## Evening", "by hand", ""]), encoding="utf-8")
     session.observe("exec", {"command": "make three"}, "ok", time=WHEN)
-    observations.note_down(memory, timeout=3)
+    observations.note_down(memory.workspace, timeout=3)
     text = note(memory)
     assert "make one" not in text
     assert text.index("make two") < text.index("make three") < text.index("## Evening")
-    assert observations.note_down(memory) == 0
+    assert observations.note_down(memory.workspace) == 0
 
 
 def test_after_a_month_they_are_in_the_archive_and_nothing_is_lost(memory: Memory) -> None:
@@ -198,14 +198,14 @@ def test_after_a_month_they_are_in_the_archive_and_nothing_is_lost(memory: Memor
     session.observe("exec", {"command": "make new"}, "ok", time=WHEN + timedelta(days=20))
     memory.remember("editor", "vim")
     memory.sync()
-    moved = observations.age_out(memory, WHEN + timedelta(days=31))
+    moved = observations.age_out(memory.workspace, WHEN + timedelta(days=31))
     assert moved.paths == ("memory/archive/observations/2026-02.md",)
     assert len(moved.ids) == 1
     archive = note(memory, moved.paths[0])
     assert "make old" in archive
     assert "a ``` fence\nand more" in archive
     assert "make new" not in archive
-    assert observations.age_out(memory, WHEN + timedelta(days=31)).ids == ()
+    assert observations.age_out(memory.workspace, WHEN + timedelta(days=31)).ids == ()
     assert note(memory, moved.paths[0]) == archive
     memory.sync()
     found = memory.search("make old", kinds=["observation"], archived=True).hits

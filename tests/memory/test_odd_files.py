@@ -95,11 +95,11 @@ def _use(root: Path, tmp_path: Path) -> None:
         assert memory.search("saffron secret walnut").hits == () or not _told(memory, "saffron secret")
         memory.consolidate()
         memory.revert(session="cli:none")
-        backup(memory, tmp_path / "saved.zip")
-        export_workspace(memory, tmp_path / "lines.jsonl", format="jsonl")
-        import_from(memory, "markdown", tmp_path / "source")
-        assert {one.level for one in doctor(memory, fix=True).findings} <= {"ok", "warn"}
-        assert verify(memory, deep=True).level in {"ok", "warn"}
+        backup(memory.workspace, tmp_path / "saved.zip")
+        export_workspace(memory.workspace, tmp_path / "lines.jsonl", format="jsonl")
+        import_from(memory.workspace, "markdown", tmp_path / "source")
+        assert {one.level for one in doctor(memory.workspace, fix=True).findings} <= {"ok", "warn"}
+        assert verify(memory.workspace, deep=True).level in {"ok", "warn"}
         memory.attention()
     with opened(root) as memory:
         memory.sync()
@@ -121,7 +121,7 @@ def test_an_erase_beside_a_pipe_or_socket_is_done_and_names_it(tmp_path: Path, k
         receipt = memory.forget(query="saffron secret", erase=True)
         assert receipt.waiting == ()
         assert f"{name}: is a {kind}, not a file; not searched" in receipt.still
-        assert memory.unfinished() == []
+        assert memory.workspace.unfinished() == []
     (root / name).unlink()
     assert holding(root, "saffron secret") == []
 
@@ -154,14 +154,14 @@ def test_an_erase_waits_for_a_closed_file_and_is_completed(
         assert "notes/n.md" in {hit.path for hit in found.hits}
         assert not any("saffron" in hit.text for hit in found.hits)
         assert any("an erase is not finished" in reason and name in reason for reason in found.degraded)
-        assert any("an erase is not finished" in one.what for one in doctor(memory).findings)
-        assert doctor(memory, fix=True).level == "warn"
+        assert any("an erase is not finished" in one.what for one in doctor(memory.workspace).findings)
+        assert doctor(memory.workspace, fix=True).level == "warn"
         assert "erasing" in {one.what for one in memory.attention()}
         assert memory.sync().problems
     monkeypatch.undo()
     with opened(root) as memory:
         memory.sync()
-        assert memory.unfinished() == []
+        assert memory.workspace.unfinished() == []
         assert "erasing" not in {one.what for one in memory.attention()}
     assert holding(root, "saffron secret") == []
     assert "compass" in (root / "memory/2026-02-13.md").read_text(encoding="utf-8")
@@ -182,11 +182,11 @@ def test_what_is_to_go_may_itself_stand_in_the_closed_file(
         with opened(root) as memory:
             memory.sync()
             assert "memory/2026-02-13.md" not in {hit.path for hit in memory.search("saffron", k=20).hits}
-            assert any("2026-02-13.md" in one for one in memory.unfinished())
+            assert any("2026-02-13.md" in one for one in memory.workspace.unfinished())
     monkeypatch.undo()
     with opened(root) as memory:
         memory.sync()
-        assert memory.unfinished() == []
+        assert memory.workspace.unfinished() == []
     assert holding(root, "saffron secret") == []
 
 
@@ -206,10 +206,10 @@ def test_a_closed_file_is_not_waited_for_by_going_through_all_others_each_time(
     layer.read.clear()
     with opened(root) as memory:
         memory.sync()
-        assert memory.unfinished()
+        assert memory.workspace.unfinished()
     assert root / "data.bin" not in layer.read
     with opened(root) as memory:
-        doctor(memory, fix=True)  # asked to, it looks again
+        doctor(memory.workspace, fix=True)  # asked to, it looks again
     assert root / "data.bin" in layer.read
 
 
@@ -228,7 +228,7 @@ def test_what_is_no_memory_is_named_and_not_waited_for(
         receipt = memory.forget(query="saffron secret", erase=True)
         assert receipt.waiting == ()
         assert f"{name}: cannot be read: Permission denied; not searched" in receipt.still
-        assert memory.unfinished() == []
+        assert memory.workspace.unfinished() == []
     monkeypatch.undo()
     assert holding(root, "saffron secret") == [name]
 
@@ -247,11 +247,11 @@ def test_a_folder_that_cannot_be_listed_is_named(tmp_path: Path, *, name: str, w
         assert bool(receipt.waiting) == waits
         with opened(root) as memory:
             assert memory.search("heron").hits
-            assert bool(memory.unfinished()) == waits
+            assert bool(memory.workspace.unfinished()) == waits
     open_again(root)
     with opened(root) as memory:
         memory.sync()
-        assert memory.unfinished() == []
+        assert memory.workspace.unfinished() == []
     assert holding(root, "saffron secret") == ([] if waits else [f"{name}/x.md"])
 
 
@@ -268,11 +268,11 @@ def test_a_file_that_cannot_be_written_is_waited_for(tmp_path: Path) -> None:
             assert waits == ["notes/kept.md"]
         with opened(root) as memory:
             assert memory.search("heron").hits
-            assert memory.unfinished()
+            assert memory.workspace.unfinished()
         (root / "notes").chmod(0o700)
         with opened(root) as memory:
             memory.sync()
-            assert memory.unfinished() == []
+            assert memory.workspace.unfinished() == []
     assert holding(root, "saffron secret") == []
 
 
@@ -293,10 +293,10 @@ def test_an_erase_whose_hindrance_does_not_show_at_its_file_is_tried_each_time(
     with opened(root) as memory:
         assert memory.forget("memory/2026-02-13.md#L2", erase=True).waiting
     with opened(root) as memory:
-        assert memory.unfinished()
+        assert memory.workspace.unfinished()
     monkeypatch.undo()
     with opened(root) as memory:
-        assert memory.unfinished() == []
+        assert memory.workspace.unfinished() == []
     assert holding(root, "saffron secret") == []
 
 
@@ -348,13 +348,13 @@ def test_a_fact_waits_for_a_closed_file_and_nothing_else_does(
         memory.session("cli:a").add("user", "and on it goes")
         memory.sync()
         assert memory.search("goes").hits
-        assert any("user.md" in one for one in memory.unfinished())
+        assert any("user.md" in one for one in memory.workspace.unfinished())
         assert "Lyon" in {fact.value for fact in memory.facts()}
     assert "Turin" in (root / "users/ann/memory/facts/user.md").read_text(encoding="utf-8")
     monkeypatch.undo()
     with opened(root) as memory:
         memory.sync()
-        assert memory.unfinished() == []
+        assert memory.workspace.unfinished() == []
         assert {fact.value for fact in memory.facts()} == {"a grey heron", "Lyon"}
     text = (root / "memory/facts/user.md").read_text(encoding="utf-8")
     assert "Lyon" in text

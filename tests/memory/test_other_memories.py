@@ -30,8 +30,8 @@ def test_mem0_memories_are_facts_once(tmp_path: Path) -> None:
         tmp_path / "m.json", {"results": [memory_of("Likes green tea", 1), memory_of("住在杭州", 2)]}
     )
     with Memory.open(tmp_path / "w") as memory:
-        assert import_from(memory, "mem0", path).facts == 2
-        again = import_from(memory, "mem0", path)
+        assert import_from(memory.workspace, "mem0", path).facts == 2
+        again = import_from(memory.workspace, "mem0", path)
         assert (again.facts, again.same) == (0, 2)
         facts = {fact.value: fact for fact in memory.facts()}
         assert set(facts) == {"Likes green tea", "住在杭州"}
@@ -43,7 +43,7 @@ def test_mem0_memories_are_facts_once(tmp_path: Path) -> None:
 def test_mem0_users_are_kept_apart(tmp_path: Path) -> None:
     entries = [memory_of("Likes tea", 1), memory_of("Likes coffee", 2, "bob"), {"memory": 3}]
     with Memory.open(tmp_path / "w") as memory:
-        done = import_from(memory, "mem0", write(tmp_path / "m.json", entries))
+        done = import_from(memory.workspace, "mem0", write(tmp_path / "m.json", entries))
         assert [problem.path for problem in done.problems] == ["m.json"]
         assert [fact.value for fact in memory.facts(scope="users/bob")] == ["Likes coffee"]
         assert list(memory.facts()) == []
@@ -65,9 +65,9 @@ def test_claude_mem_sessions_come_with_prompts_observations_and_summaries(tmp_pa
     }  # fmt: skip
     path = write(tmp_path / "c.json", export)
     with Memory.open(tmp_path / "w") as memory:
-        assert import_from(memory, "claude-mem", path, dry_run=True).turns == 3
-        assert import_from(memory, "claude-mem", path).turns == 3
-        assert import_from(memory, "claude-mem", path).turns == 0
+        assert import_from(memory.workspace, "claude-mem", path, dry_run=True).turns == 3
+        assert import_from(memory.workspace, "claude-mem", path).turns == 3
+        assert import_from(memory.workspace, "claude-mem", path).turns == 0
         turns = memory.session("claude-mem:m1").last()
         assert [turn.role for turn in turns] == ["user", "assistant", "assistant"]
         assert turns[0].content == "为什么缓存错了？"
@@ -81,4 +81,4 @@ def test_what_is_no_export_is_told(tmp_path: Path, format: Any, text: str) -> No
     path = tmp_path / "x.json"
     path.write_text(text)
     with Memory.open(tmp_path / "w") as memory, pytest.raises(IntegrityError, match=r"x\.json"):
-        import_from(memory, format, path)
+        import_from(memory.workspace, format, path)

@@ -150,7 +150,7 @@ def test_what_models_say_without_a_sentence(
 
 def test_notes_of_a_project_and_what_a_model_reads_are_placed_alike(tmp_path: Path) -> None:
     with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
-        today = memory.now()
+        today = memory.workspace.now()
         note = tmp_path / f"projects/shop/memory/{today:%Y-%m-%d}.md"
         note.parent.mkdir(parents=True)
         note.write_text(
@@ -177,7 +177,7 @@ def test_notes_of_a_project_and_what_a_model_reads_are_placed_alike(tmp_path: Pa
                 ("user", "deploys with", "Podman", "We deploy with Podman."),
             )
         ]  # fmt: skip
-        kept = CandidateWriter(memory).keep(found, by="model")
+        kept = CandidateWriter(memory.workspace).keep(found, by="model")
         assert [(one.status, one.scope) for one in kept] == [("learned", ""), ("learned", "projects/shop")]
         shared = [str(fact) for fact in memory.facts()]
         own = [str(fact) for fact in memory.facts(scope="projects/shop") if fact.scope]

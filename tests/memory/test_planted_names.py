@@ -217,12 +217,12 @@ def follow(root: Path, at: str) -> str:
         missed.take_in(root)
         steps: list[Callable[[], object]] = [
             memory.sync, lambda: memory.search("canary outside heron"), lambda: memory.recall("canary"),
-            memory.learn, memory.consolidate, lambda: doctor(memory), memory.browse.changes,
+            memory.learn, memory.consolidate, lambda: doctor(memory.workspace), memory.browse.changes,
             lambda: memory.read(at), lambda: memory.read(f"{at}#L3"), lambda: memory.forget(ref=f"{at}#L3"),
             lambda: memory.pin(f"{at}#L3"), lambda: [memory.why(one.id) for one in memory.facts()],
             lambda: memory.why(at), memory.undo, memory.undo, memory.prompt, memory.attention,
             lambda: memory.session("a").end(), lambda: memory.forget("heron", erase=True), memory.sync,
-            lambda: backup(memory),
+            lambda: backup(memory.workspace),
             memory.browse.sessions, memory.browse.attachments, memory.browse.recalled,
             lambda: memory.browse.turns(at), lambda: memory.describe(at, "overwritten"),
         ]  # fmt: skip

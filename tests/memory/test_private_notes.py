@@ -115,7 +115,7 @@ def test_curated_files_and_personas_are_handed_on_without_secrets(root: Path) ->
         assert not told(prompt.text)
         assert "printer" in memory.context()
         assert not told(memory.context())
-        assert not told(briefing(memory, now).text)
+        assert not told(briefing(memory.workspace, now).text)
 
 
 def test_a_fact_written_by_hand_is_shown_and_journaled_without_its_secret(root: Path) -> None:
@@ -165,7 +165,7 @@ def test_a_hook_alone_reads_no_index_made_by_other_rules(root: Path) -> None:
     with Memory.open(root, config=LEXICAL) as memory:
         memory.sync()
         assert quick_search(root, "printer boiler").hits
-        memory.index.connection.execute("UPDATE meta SET value = '1;' WHERE key = 'redaction'")
+        memory.workspace.index.connection.execute("UPDATE meta SET value = '1;' WHERE key = 'redaction'")
     with pytest.raises(NotFoundError, match="mnemark sync"):
         quick_search(root, "printer boiler")
 
@@ -185,7 +185,7 @@ def old(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_indexes_and_vectors_made_before_are_made_anew(old: Path) -> None:
     def vectors(memory: Memory) -> int:
-        return memory.searcher.embeddings.store().count
+        return memory.workspace.searcher.embeddings.store().count
 
     with Memory.open(old) as memory:
         memory.sync()
@@ -207,7 +207,7 @@ def test_what_is_marked_private_later_leaves_the_index(root: Path) -> None:
         memory.sync()
         assert leaks(root) == []
         assert memory.search("tale of boilers").hits
-        assert not memory.index.scrub_due()
+        assert not memory.workspace.index.scrub_due()
 
 
 def test_a_secret_of_the_environment_leaves_an_index_that_held_it(
@@ -261,7 +261,7 @@ def test_a_mark_without_its_partner_is_told(root: Path) -> None:
         )
         from mnemark.memory.health.doctor import doctor
 
-        report |= {finding.what for finding in doctor(memory).findings}
+        report |= {finding.what for finding in doctor(memory.workspace).findings}
         assert any(text.startswith("open.md: line 3: <private> is never closed") for text in report)
         assert any(text.startswith("closed.md: line 4: </private> without <private>") for text in report)
         assert not memory.search("everything else").hits
@@ -270,7 +270,7 @@ def test_a_mark_without_its_partner_is_told(root: Path) -> None:
 
 def test_an_export_by_records_tells_nothing_and_one_by_files_is_whole(root: Path, tmp_path: Path) -> None:
     with Memory.open(root, config=LEXICAL) as memory:
-        export_workspace(memory, tmp_path / "out.jsonl", format="jsonl")
+        export_workspace(memory.workspace, tmp_path / "out.jsonl", format="jsonl")
         assert not told((tmp_path / "out.jsonl").read_text("utf-8"))
 
 

@@ -273,7 +273,7 @@ def test_facts_are_shown_in_the_language_of_the_person(tmp_path: Path) -> None:
     for name, value, shown in (("zh", "杭州", "城市：杭州"), ("en", "Ghent", "city: Ghent")):
         with Memory.open(tmp_path / name, config={"embedder": "none"}) as memory:
             memory.remember("城市" if name == "en" else "city", value)
-            assert shown in memory.prompt(now=memory.now()).text
+            assert shown in memory.prompt(now=memory.workspace.now()).text
 
 
 def test_an_empty_folder_has_next_to_nothing_to_say(tmp_path: Path) -> None:

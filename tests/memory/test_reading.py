@@ -110,7 +110,7 @@ def test_one_request_a_sitting_gives_title_decisions_steps_facts_and_observation
     assert "Order the cake. (2026-11-25)" in text(memory, "SCRATCHPAD.md")
     (fact,) = [one for one in memory.facts() if one.predicate == "wedding"]
     assert (fact.value, fact.source) == ("12 June 2027", f"{log}#L2")
-    assert memory.meter().spent().calls == 1
+    assert memory.workspace.meter().spent().calls == 1
 
 
 def test_ending_again_keeps_the_notes_and_asks_nothing(opened: Callable[..., Memory]) -> None:
@@ -284,7 +284,7 @@ def test_without_an_answer_rules_serve_and_the_turns_wait(opened: Callable[..., 
     talk(session, WEDDING)
     ended = session.end()
     assert (ended.status, ended.by) == ("ended", "rule")
-    waiting = memory.state.waiting(memory.now())
+    waiting = memory.workspace.state.waiting(memory.workspace.now())
     assert (waiting.due, waiting.later) == (0, 1)
 
 
@@ -294,9 +294,9 @@ def test_the_queue_keeps_what_an_interrupted_reading_left(opened: Callable[..., 
     talk(session, WEDDING)
     ended = session.end()
     assert (ended.by, ended.problems) == ("rule", ())
-    assert memory.state.waiting(memory.now()).due == 1
+    assert memory.workspace.state.waiting(memory.workspace.now()).due == 1
     model = Scripted(NOTED)
-    report = learn_all(opened(model))
+    report = learn_all(opened(model).workspace)
     assert (report.asked, report.noted, len(model.asked)) == (1, 6, 1)
     assert "# Wedding in Bremen: the photographer" in text(memory, ended.episodes[0])
 
@@ -378,7 +378,7 @@ def test_a_program_reads_the_same_way(tmp_path: Path) -> None:
         session = memory.session("s")
         talk(session, WEDDING)
         assert session.end().by == "llm"
-        assert memory.meter().spent().calls == 1
+        assert memory.workspace.meter().spent().calls == 1
 
 
 def test_a_program_that_is_not_there_is_told_and_no_try(tmp_path: Path) -> None:
@@ -387,8 +387,8 @@ def test_a_program_that_is_not_there_is_told_and_no_try(tmp_path: Path) -> None:
         session = memory.session("s")
         talk(session, WEDDING)
         assert "not found" in session.end().problems[0]
-        assert memory.meter().spent().calls == 0
-        assert read(memory, seconds=1.0).found.asked == 0  # it waits for later
+        assert memory.workspace.meter().spent().calls == 0
+        assert read(memory.workspace, seconds=1.0).found.asked == 0  # it waits for later
 
 
 def test_the_budget_is_one_for_all(opened: Callable[..., Memory]) -> None:
@@ -399,7 +399,7 @@ def test_the_budget_is_one_for_all(opened: Callable[..., Memory]) -> None:
     ended = memory.session("b").end()
     assert ended.by == "rule"
     assert "budget of 1 calls is used up" in ended.problems[0]
-    model = memory.model()
+    model = memory.workspace.model()
     assert isinstance(model, FunctionLLM)
     with pytest.raises(LLMUnavailable):
         model.complete([Message("user", "x")])

@@ -16,11 +16,11 @@ def test_no_secret_is_remembered_and_nothing_erased(tmp_path: Path) -> None:
             f"# Note\n\n{LONG}\n- the password is hunter2secret!\n\nThe walrus sleeps.\n", "utf-8"
         )
         memory.sync()
-        assert "walrus sleeps" in repr(vars(memory.visible))  # else this says nothing
-        assert "hunter2secret" not in repr(vars(memory.visible))
+        assert "walrus sleeps" in repr(vars(memory.workspace.visible))  # else this says nothing
+        assert "hunter2secret" not in repr(vars(memory.workspace.visible))
         assert memory.forget("memory/note.md#L206", erase=True).action == "erased"
         assert "walrus" not in note.read_text("utf-8")
-        assert "walrus" not in repr(vars(memory.visible))
+        assert "walrus" not in repr(vars(memory.workspace.visible))
         assert memory.search("harbour").hits
 
 

@@ -52,11 +52,11 @@ def tree(root: Path) -> dict[str, bytes]:
 def test_a_sound_workspace(root: Path, *, deep: bool) -> None:
     before = tree(root)
     with Memory.open(root, config=LEXICAL, readonly=True) as memory:
-        report = verify(memory, deep=deep)
+        report = verify(memory.workspace, deep=deep)
         assert report.level == "ok", words(report)
         assert "1 turns" in words(report)
-        assert doctor(memory).level == "ok"
-        assert not doctor(memory).fixed
+        assert doctor(memory.workspace).level == "ok"
+        assert not doctor(memory.workspace).fixed
     assert {name for name in tree(root) if "-wal" not in name} == {
         name for name in before if "-wal" not in name
     }
@@ -64,10 +64,10 @@ def test_a_sound_workspace(root: Path, *, deep: bool) -> None:
 
 def test_vectors_that_are_missing(root: Path) -> None:
     with Memory.open(root, config={"embedder": "hashing"}) as memory:
-        assert "have no vector yet" in words(verify(memory))
+        assert "have no vector yet" in words(verify(memory.workspace))
         memory.sync()
-        assert "have a vector" in words(verify(memory))
-        assert "spelling" in words(doctor(memory))
+        assert "have a vector" in words(verify(memory.workspace))
+        assert "spelling" in words(doctor(memory.workspace))
 
 
 def test_files_that_the_index_does_not_know(root: Path) -> None:
@@ -156,11 +156,11 @@ def test_mending_while_another_reads(root: Path) -> None:
 def test_an_open_memory_is_mended_and_goes_on(root: Path) -> None:
     with Memory.open(root, config=LEXICAL) as memory:
         before = memory.search("alpha")
-        assert doctor(memory, fix=True).fixed
+        assert doctor(memory.workspace, fix=True).fixed
         assert memory.search("alpha") == before
         assert not memory.sync().touched
     with Memory.open(root, config=LEXICAL, readonly=True) as memory, pytest.raises(ReadOnlyError):
-        doctor(memory, fix=True)
+        doctor(memory.workspace, fix=True)
 
 
 def test_a_newer_index_is_not_touched(root: Path) -> None:

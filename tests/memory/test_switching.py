@@ -52,7 +52,7 @@ def until(true: Callable[[], bool]) -> None:
 def test_search_goes_on_while_all_is_embedded_anew(root: Path) -> None:
     new = Stepwise(96)
     with Memory.open(root, embedder=new) as memory:
-        store = memory.searcher.embeddings.store()
+        store = memory.workspace.searcher.embeddings.store()
         for batch in range(5):
             until(lambda: store.refresh() or store.count == batch * 10)  # noqa: B023 - called at once
             found = memory.search("beta7 harbour")

@@ -123,7 +123,7 @@ def test_a_fact_about_the_owner_is_learned_from_their_own_words_only(
         quote="As a teacher you know that.",
     )  # fmt: skip
     said = [SourcedCandidate(one, "sessions/a.jsonl#L2", "", origin, START, role)]
-    assert CandidateWriter(memory).keep(said) == []
+    assert CandidateWriter(memory.workspace).keep(said) == []
     assert now(memory) == []
 
 
@@ -203,7 +203,7 @@ def _statement(memory: Memory, text: str, day: int, *, quote: str = "", topic: s
         quote=quote or text,
     )  # fmt: skip
     source = SourcedCandidate(one, f"{log.path}#L{line}", "", "owner", said)
-    return CandidateWriter(memory).keep([source])[0].status
+    return CandidateWriter(memory.workspace).keep([source])[0].status
 
 
 def test_a_statement_said_again_in_other_order_or_with_fillers_is_one(memory: Memory) -> None:
@@ -258,7 +258,7 @@ def test_a_month_of_talk_adds_at_most_fifteen_lines_to_core_memory(memory: Memor
     told = [
         ("user", "hobbies", f"hobby {n}") if n % 2 else ("Ann", "likes", f"tree {n}") for n in range(2, 54)
     ]
-    CandidateWriter(memory).keep([learn(at, *one) for at, one in enumerate(told, 2)])
+    CandidateWriter(memory.workspace).keep([learn(at, *one) for at, one in enumerate(told, 2)])
     memory.consolidate(force=True, commit=False)
     pages = [(memory.root / name).read_text(encoding="utf-8") for name in ("USER.md", "MEMORY.md")]
     assert 10 <= sum(page.count("\n- ") for page in pages) <= 15

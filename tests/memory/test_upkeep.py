@@ -94,8 +94,8 @@ def test_what_repeats_is_merged_with_its_sources_and_can_be_taken_back(memory: M
     assert kept.value == "hiking"
     assert len(kept.source.split(",")) == 2
     assert "merged:" in (memory.root / "memory/archive/facts/user.md").read_text()
-    for entry in reversed([one for one in file_edits.entries(memory) if one.group == report.group]):
-        file_edits.reverse(memory, entry.id)
+    for entry in reversed([one for one in file_edits.entries(memory.workspace) if one.group == report.group]):
+        file_edits.reverse(memory.workspace, entry.id)
     assert {str(fact) for fact in memory.facts()} == before
 
 
@@ -135,9 +135,11 @@ def test_what_is_recalled_is_counted_and_does_not_fade(memory: Memory) -> None:
     memory.sync()
     found = memory.recall("waiting for ink", deadline=5)
     (hit, *_) = found.hits
-    assert memory.searcher.usage.counts([usage.name_of(hit)])[usage.name_of(hit)].times == 1
+    assert memory.workspace.searcher.usage.counts([usage.name_of(hit)])[usage.name_of(hit)].times == 1
     for _ in range(2):
-        memory.searcher.usage.note([msgspec.structs.replace(hit, kind="fact", meta={"fact": kept.id})])
+        memory.workspace.searcher.usage.note(
+            [msgspec.structs.replace(hit, kind="fact", meta={"fact": kept.id})]
+        )
     in_a_day = datetime.now().astimezone() + timedelta(days=1)
     for weeks in range(20):
         memory.consolidate(now=in_a_day + timedelta(weeks=weeks))
@@ -158,7 +160,7 @@ def test_commits_hold_the_steps_files_and_no_others(memory: Memory) -> None:
     memory.consolidate(now=NOW, commit=True)
     assert committed(memory.root, "HEAD") == ("mnemark consolidate: refresh", ["MEMORY.md"])
     journal = [path.relative_to(memory.root).as_posix() for path in memory.root.glob("journal/*")]
-    report = f"memory/reports/{NOW.astimezone(memory.fact_store.zone):%Y-%m-%d}.md"
+    report = f"memory/reports/{NOW.astimezone(memory.workspace.fact_store.zone):%Y-%m-%d}.md"
     assert committed(memory.root, "HEAD~") == (
         "mnemark consolidate: learn",
         [*journal, "memory/facts/user.md", report],

@@ -71,7 +71,7 @@ def test_later_steps_see_what_was_not_chosen_as_it_is(
     memory: Memory, only: list[str] | None, *, there: bool
 ) -> None:
     fill(memory)
-    view = ScopeView(memory, LATER, only=only)
+    view = ScopeView(memory.workspace, LATER, only=only)
     view.take(decay.propose(view))
     assert ("slow" in [fact.value for fact in view.current()]) is there
     assert bool(view.planned) is not there
@@ -92,11 +92,11 @@ def test_without_learning_no_session_ends_and_none_is_learned_from(memory: Memor
 def test_a_chosen_part_is_not_the_run_of_the_day(memory: Memory) -> None:
     fill(memory)
     memory.consolidate(now=LATER, force=True, only=["refresh:USER.md"])
-    memory.edits.refresh()
-    assert memory.edits.runs == []
+    memory.workspace.edits.refresh()
+    assert memory.workspace.edits.runs == []
     memory.consolidate(now=LATER, force=True)
-    memory.edits.refresh()
-    assert len(memory.edits.runs) == 1
+    memory.workspace.edits.refresh()
+    assert len(memory.workspace.edits.runs) == 1
 
 
 def test_edits_that_share_a_file_or_a_reason_are_one_part() -> None:

@@ -59,7 +59,7 @@ def survives(template: Path, work: Path, at: int, monkeypatch: pytest.MonkeyPatc
         run_with(work, FaultyFileSystem(at), monkeypatch)
     consolidate(work)
     with Memory.open(work, config={"embedder": "none"}) as memory:
-        open_edits = [entry for entry in file_edits.entries(memory) if entry.state == "open"]
+        open_edits = [entry for entry in file_edits.entries(memory.workspace) if entry.state == "open"]
         assert open_edits == []
         ids = [change.change.id for change in Journal(work).read()]
         assert len(ids) == len(set(ids))

@@ -90,7 +90,7 @@ def test_bookkeeping_that_a_full_disk_left_empty(tmp_path: Path) -> None:
         memory.sync()
     (tmp_path / ".mnemark/state.db").write_bytes(b"")
     with Memory.open(tmp_path, config=LEXICAL, readonly=True) as memory:
-        assert collect(memory).files == 1
+        assert collect(memory.workspace).files == 1
         assert memory.attention() == []
     with Memory.open(tmp_path, config=LEXICAL) as memory:
         memory.session("s").end()

@@ -82,7 +82,7 @@ COUNTS = [10, pytest.param(100, marks=pytest.mark.slow)]
 def test_with_a_slow_embedder(root: Path, times: int) -> None:
     embedder = Slow()
     with Memory.open(root, embedder=embedder) as memory:
-        memory.searcher.refresher.freshen()
+        memory.workspace.searcher.refresher.freshen()
         took, found = timed(memory, times)
         embedder.over.set()
     report("slow embedder", took)
@@ -100,7 +100,7 @@ def test_with_a_slow_embedder(root: Path, times: int) -> None:
 @pytest.mark.parametrize("times", COUNTS)
 def test_with_a_broken_embedder(root: Path, times: int) -> None:
     with Memory.open(root, embedder=Broken()) as memory:
-        memory.searcher.refresher.freshen()
+        memory.workspace.searcher.refresher.freshen()
         took, found = timed(memory, times)
         report("broken embedder", took)
         assert all(answer.hits and not answer.complete for answer in found)
@@ -111,7 +111,7 @@ def test_with_a_broken_embedder(root: Path, times: int) -> None:
 @pytest.mark.parametrize("times", COUNTS)
 def test_with_a_locked_database(root: Path, times: int) -> None:
     with Memory.open(root, config=LEXICAL) as memory:
-        memory.index._connections.renew()
+        memory.workspace.index._connections.renew()
         holder = apsw.Connection(os.fspath(root / ".mnemark/index.db"))
         lock = "PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE; UPDATE meta SET value = value"
         holder.execute(lock).fetchall()
@@ -137,7 +137,7 @@ def wait_for_hits(memory: Memory) -> None:
 @pytest.mark.parametrize("times", COUNTS)
 def test_with_all_well(root: Path, times: int) -> None:
     with Memory.open(root, config={"embedder": "hashing"}) as memory:
-        memory.searcher.refresher.freshen()
+        memory.workspace.searcher.refresher.freshen()
         memory.recall("warm")
         answers = []
         for number in range(times):

@@ -160,7 +160,7 @@ def test_a_fact_whose_file_is_busy_is_found_all_the_same(memory: Memory) -> None
     assert values(memory.search("where do I live").hits)[0] == "Bonn"
     path.write_text("# User\n- **city**: Bonn\n\n", encoding="utf-8")  # somebody is saving just now
     fact = memory.remember("city", "Graz")
-    assert memory.fact_store.log.pending() == [fact.id]
+    assert memory.workspace.fact_store.log.pending() == [fact.id]
     found = memory.search("where do I live").hits
     assert values(found)[0] == "Graz"
     assert found[0].meta["pending"] is True

@@ -180,7 +180,7 @@ def test_nor_does_an_index_that_follows(tmp_path: Path, change: Callable[[Path],
     root = make(tmp_path)
     change(root)
     with Memory.open(root) as memory:
-        memory.searcher.refresher.sync(progress=None, wait=10, embed=False)  # the index alone
+        memory.workspace.searcher.refresher.sync(progress=None, wait=10, embed=False)  # the index alone
     assert not says_old(recalled(root))
     assert not says_old(quick_search(root, ASKED))
 

@@ -87,7 +87,7 @@ def test_only_what_may_be_shown_is_found(tmp_path: Path) -> None:
         memory.session("anns", user="ann").add("user", SAID["en"])
         forgotten = memory.session("forgotten").add("user", SAID["en"])
         memory.forget(f"{memory.session('forgotten').path}#L2")
-        assert forgotten.id in memory.index.hidden.current().turns
+        assert forgotten.id in memory.workspace.index.hidden.current().turns
         memory.session("old").add("tool", SAID["en"])
         memory.remember("harbour project database", "MySQL")
         memory.remember("harbour project database", "SQLite")

@@ -157,7 +157,7 @@ def test_a_slow_model_is_left_out_of_a_recall(
     monkeypatch.setattr(OnnxReranker, "logits", slow)
     with Memory.open(root, config={"embedder": "none", "reranker": str(model)}) as memory:
         memory.sync()
-        with memory.searcher.reader.reading():
+        with memory.workspace.searcher.reader.reading():
             pass  # the index is read before the clock runs
         for reason in ("did not answer in time", "busy with an earlier search"):
             started = time.monotonic()
@@ -237,7 +237,7 @@ def test_a_bug_is_not_taken_for_a_missing_reranker() -> None:
 
 
 def told(memory: Memory) -> str:
-    findings = doctor(memory).findings
+    findings = doctor(memory.workspace).findings
     return "\n".join(f"{finding.level}: {finding.what} | {finding.fix}" for finding in findings)
 
 
@@ -258,7 +258,7 @@ def test_doctor_tells_of_a_reranker_that_is_broken_or_slow(
     with Memory.open(root, config={"embedder": "none"}) as memory:
         memory.sync()
         assert "ok: no reranker configured" in told(memory)
-        memory.searcher.reranker = BackgroundReranker(lambda: fake)
+        memory.workspace.searcher.reranker = BackgroundReranker(lambda: fake)
         monkeypatch.setattr("mnemark.memory.health.upgrades._PATIENCE", 0.05)
         fake.go_on.set()
         fake.pause = 0.5

@@ -16,8 +16,8 @@ _START: Final = 10.0
 
 def get_ready(memory: "Memory") -> None:
     """Load all that `told` and its recall need, so that a host's first turn is in time."""
-    memory.searcher.load()
-    told(memory, memory.recall("memory 记忆", deadline=_START))  # loads the code on its way, too
+    memory.workspace.searcher.load()
+    told(memory.workspace, memory.recall("memory 记忆", deadline=_START))  # loads the code on its way, too
 
 
 def told(

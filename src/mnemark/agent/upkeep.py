@@ -72,19 +72,19 @@ def keep_up(memory: "Memory", now: datetime | None = None) -> bool:
     Raises:
         MnemarkError: it could not be consolidated; the next try is tomorrow.
     """
-    now = now or memory.now()
-    if not is_due(memory, now):
+    now = now or memory.workspace.now()
+    if not is_due(memory.workspace, now):
         return False
     folder = private_folder(memory.root)
     try:
         with platform.locked(folder / _LOCK, os.O_RDWR | os.O_CREAT, timeout=0.0):
-            if not is_due(memory, now):
+            if not is_due(memory.workspace, now):
                 return False
             _mark(memory.root, now)
             if damage := _heal_index(memory):
                 _tell(folder, f"The search index was damaged ({damage}) and is made anew; no text was lost.")
-            memory.edits.refresh()
-            at, runs = latest(memory.config.consolidate.at, now), memory.edits.runs
+            memory.workspace.edits.refresh()
+            at, runs = latest(memory.config.consolidate.at, now), memory.workspace.edits.runs
             soon = now + timedelta(seconds=_CLOCK_SECONDS)
             if any(at is not None and run.time is not None and at <= run.time <= soon for run in runs):
                 return False  # somebody asked for it, or another machine did it
@@ -104,9 +104,9 @@ def _heal_index(memory: "Memory") -> str:
     from mnemark.index.check import damages
 
     try:
-        found = damages(memory.index)
+        found = damages(memory.workspace.index)
         if found:
-            memory.index.discard_unless_replaced(found[0])
+            memory.workspace.index.discard_unless_replaced(found[0])
             memory.sync(wait=0.0)
     except (BusyError, IntegrityError):  # another process writes it; what cannot be read, every search tells
         return ""

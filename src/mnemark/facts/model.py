@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, TypedDict
 
 import msgspec
 
@@ -15,6 +15,20 @@ EXPLICIT: Final = 0.8
 """Minimum importance of what the owner asked to remember; such statements enter core memory at once."""
 TYPES: Final = ("fact", "preference", "rule", "skill", "error")
 PRIORITIES: Final = ("transient", "short", "long", "permanent")
+
+
+class FactOptions(TypedDict, total=False):
+    """What can be said of a fact beside its subject, predicate and value; `NewFact` describes each."""
+
+    type: str
+    origin: Origin
+    since: datetime | str | None
+    importance: float | None
+    confidence: float | None
+    priority: str
+    tags: Sequence[str]
+    source: str | None
+    replaces: str
 
 
 class NewFact(msgspec.Struct, frozen=True, kw_only=True):

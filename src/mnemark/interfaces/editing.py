@@ -53,7 +53,7 @@ def save(memory: "Memory", path: str, new: bytes, known: str) -> bytes | None:
         ReadOnlyError: the memory is open for reading only.
         UsageError: another program is saving it.
     """
-    memory.check_writable("edit files")
+    memory.workspace.check_writable("edit files")
     clash: list[bytes] = []
 
     def change(now: bytes) -> bytes:
@@ -65,6 +65,6 @@ def save(memory: "Memory", path: str, new: bytes, known: str) -> bytes | None:
         return clash[0]
     if result.status == "deferred":
         raise UsageError(f"{path} is being saved by another program; go back and save again")
-    memory.changed()
+    memory.workspace.changed()
     memory.sync(wait=2.0, embed=False)
     return None

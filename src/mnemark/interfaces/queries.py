@@ -117,7 +117,7 @@ def read(
         config = load(at.root)
         found = located(Visible(at.root, config), config, mounts_of(at.root, config.mounts), ref)
     else:
-        found = memory.searcher.located(ref)
+        found = memory.workspace.searcher.located(ref)
     text = read_ref(*found, raw=raw)
     if json:
         output.out_json({"ref": ref, "text": text})
@@ -161,7 +161,7 @@ def _ask(root: Path, memory: "Memory | None", question: "Callable[[Memory], Reca
     from mnemark.types import Recall
 
     if memory is not None:
-        if not memory.index.is_damaged():
+        if not memory.workspace.index.is_damaged():
             workspace.synced(memory, wait=_DAEMON_WAIT)
         found = question(memory)
         return found, _skipped(memory, found)

@@ -235,7 +235,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
             outdated=ahead.outdated, stale=stats.stale, embedder=memory.config.embedder, inner=ahead.inner,
             problems=(*settings, *warnings, *ahead.problems, *stats.problems),
             attention=tuple(one for one in memory.attention() if one.what != "skipped"),
-            mounts=tuple(mount_states(memory)),
+            mounts=tuple(mount_states(memory.workspace)),
         )  # fmt: skip
 
 

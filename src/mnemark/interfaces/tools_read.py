@@ -41,7 +41,7 @@ def read_lines(memory: "Memory", ref: str, start: int | None, count: int | None)
     Raises:
         UsageError: the path leaves the workspace, or is not a memory file.
     """
-    where, inside = memory.searcher.located(ref)
+    where, inside = memory.workspace.searcher.located(ref)
     named = split_ref(ref)[0]
     path, first, last = split_ref(inside)
     place = _place(where, path)
@@ -88,11 +88,15 @@ def _place(where: Visible, path: str) -> layout.Place:
 
 def _past(memory: "Memory", where: Visible, path: str, lines: list[str]) -> frozenset[int]:
     """Return the numbers of the lines that state a past fact; this memory knows none of a mount's."""
-    return past_lines(memory, path.replace("\\", "/"), lines) if where is memory.visible else frozenset()
+    return (
+        past_lines(memory.workspace, path.replace("\\", "/"), lines)
+        if where is memory.workspace.visible
+        else frozenset()
+    )
 
 
 def _origin(memory: "Memory", where: Visible, place: layout.Place) -> str:
-    return place.origin if where is memory.visible else "import"
+    return place.origin if where is memory.workspace.visible else "import"
 
 
 def _marked(line: str, *, past: bool) -> str:
@@ -119,7 +123,7 @@ def latest(memory: "Memory", given: Row) -> list[Row]:
     """Return the latest entries, oldest first."""
     now = local_now(memory.config.timezone)
     scopes = scopes_of(given.get("scope"))
-    ledger = Ledger(memory.visible, scopes=scopes, zone=now.tzinfo, ignore=memory.config.ignore)
+    ledger = Ledger(memory.workspace.visible, scopes=scopes, zone=now.tzinfo, ignore=memory.config.ignore)
     since = moment(given.get("since"), "since", now)
     count = given.get("limit", 20)
     # Journal entries of edits are useless to an agent; more entries are read to replace them.
@@ -144,7 +148,7 @@ def around(memory: "Memory", ref: str, *, before: int, after: int) -> list[Row]:
         NotFoundError: there is no such file.
         UsageError: the path leaves the workspace, or is not a memory file.
     """
-    where, inside = memory.searcher.located(ref)
+    where, inside = memory.workspace.searcher.located(ref)
     named = visible(split_ref(ref)[0])
     path, line, last = split_ref(inside)
     place = _place(where, path)

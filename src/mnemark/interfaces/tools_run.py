@@ -59,7 +59,7 @@ def call(memory: "Memory", name: str, given: Mapping[str, Any], *, folder: str =
         if folder and "scope" in tool.properties and "scope" not in arguments:
             arguments |= _scope_at(memory, tool, arguments, folder)
         elif tool.reads:
-            check_known(memory.scopes(), arguments.get("scope"))
+            check_known(memory.workspace.scopes(), arguments.get("scope"))
         data = RUNS[name](memory, arguments)
     except MnemarkError as error:
         return failed(str(error))
@@ -76,7 +76,7 @@ def _scope_at(memory: "Memory", tool: Tool, given: Mapping[str, Any], folder: st
     if not tool.reads:
         from mnemark.memory.learning.placement import Statement
 
-        memory.check_writable("write")
+        memory.workspace.check_writable("write")
         subject, predicate = given.get("subject", "user"), given.get("predicate", "")
         said = Statement(subject, predicate, given.get("value", ""), given.get("type", "fact"))
         if "text" in given:  # a note says "I" of whoever writes it: what it names decides

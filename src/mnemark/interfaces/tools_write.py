@@ -37,7 +37,7 @@ def note(memory: "Memory", text: str, *, target: str = "today", scope: str = "")
         UsageError: the text is empty after redaction, or the target is unknown.
         BusyError: another program is saving the file; nothing was written.
     """
-    cleaned, found = redact(strip_fences(text), memory.rules)
+    cleaned, found = redact(strip_fences(text), memory.workspace.rules)
     words = cleaned.strip().replace("\r\n", "\n")
     if not words:
         raise UsageError(
@@ -107,7 +107,7 @@ def _append(
         text, at = note_with(text, added.split("\n"))
         return text
 
-    written = write(memory, path, change, step=STEP)
+    written = write(memory.workspace, path, change, step=STEP)
     if written.status == "deferred":
         raise BusyError(f"another program is saving {path}; nothing was written, try again in a moment")
     return written, at

@@ -228,7 +228,7 @@ def _keep_up(memory: "Memory") -> None:
         return
     from mnemark.agent.upkeep import start_if_due
 
-    start_if_due(memory)
+    start_if_due(memory.workspace)
 
 
 @contextlib.contextmanager
@@ -252,7 +252,7 @@ def followed(root: Path) -> Iterator[tuple["Memory", tuple[str, ...]]]:
             memory = stack.enter_context(opened(root))
             late: tuple[str, ...] = ()
             try:
-                if not memory.index.is_damaged():
+                if not memory.workspace.index.is_damaged():
                     synced(memory, wait=WAIT_SECONDS)
             except BusyError:
                 late = ("sync: another process is updating the index; the latest changes may be missing",)
@@ -264,17 +264,17 @@ def followed(root: Path) -> Iterator[tuple["Memory", tuple[str, ...]]]:
             stack.close()
             memory = stack.enter_context(opened(root, readonly=True))
             late = _why_stale(memory)
-        if new and memory.index.exists():
+        if new and memory.workspace.index.exists():
             say(f"Created an index in {safe(str(private(root)))}{os.sep} (safe to delete: it is rebuilt).")
         yield memory, late
-        if not memory.readonly and memory.index.is_damaged():
+        if not memory.readonly and memory.workspace.index.is_damaged():
             _heal(memory)
 
 
 def _heal(memory: "Memory") -> None:
     """Wait for a damaged index that is soon made anew; let a process in the background make another one."""
-    memory.searcher.refresher.wait(time.monotonic() + _HEAL_SECONDS)
-    if memory.index.is_damaged():
+    memory.workspace.searcher.refresher.wait(time.monotonic() + _HEAL_SECONDS)
+    if memory.workspace.index.is_damaged():
         from mnemark.agent import daemon
 
         daemon.spawn(["-P", "-m", "mnemark.agent.hook.background", str(memory.root), ""])
@@ -292,11 +292,11 @@ def tell_of_outer(root: Path) -> None:
 
 def _why_stale(memory: "Memory") -> tuple[str, ...]:
     """Return the reason why the index of a read-only workspace is out of date, if it is."""
-    if not memory.index.exists():
+    if not memory.workspace.index.exists():
         return ()
-    if memory.index.is_damaged():
+    if memory.workspace.index.is_damaged():
         return ()  # the search tells
-    if reason := memory.index.stale_reason():
+    if reason := memory.workspace.index.stale_reason():
         return (f"sync: the folder cannot be written and its index cannot be used: {reason}",)
     if behind := pending(memory).outdated:
         return (f"sync: the folder cannot be written, and {behind} files have changed since it was indexed",)
@@ -320,7 +320,7 @@ def pending(memory: "Memory") -> Pending:
     from mnemark.index import schema
     from mnemark.index.plan import differing
 
-    index = memory.index
+    index = memory.workspace.index
     found = scan(memory.root, ignore=memory.config.ignore)
     entries = [one for one in found.entries if (place := layout.place(one.path)) and place.searchable]
     outdated = len(entries)
@@ -341,7 +341,8 @@ def synced(memory: "Memory", *, wait: float = 10.0) -> tuple["SyncReport", str]:
             embed=False,
         )
     with Progress() as progress:
-        problem = memory.searcher.embeddings.embed(
-            memory.index, progress=lambda done, total: progress.tell("Embedding", done, total, " passages")
+        problem = memory.workspace.searcher.embeddings.embed(
+            memory.workspace.index,
+            progress=lambda done, total: progress.tell("Embedding", done, total, " passages"),
         )
     return report, problem

@@ -9,7 +9,7 @@ from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from mnemark.embed.base import Embedder
 from mnemark.errors import MnemarkError, NotFoundError, ReadOnlyError, UsageError
@@ -21,12 +21,12 @@ from mnemark.files.platform import make_folder
 from mnemark.files.scopes import one_scope, scope_name
 from mnemark.index.sync import Progress, SyncReport
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.types import Kind, Origin, Recall, Turn
+from mnemark.types import Recall, SearchOptions, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mnemark.facts.model import Fact, NewFact
+    from mnemark.facts.model import Fact, FactOptions, NewFact
     from mnemark.llm.base import LLM, Message
     from mnemark.memory.browse.browse import Browse
     from mnemark.memory.consolidation.report import Report
@@ -47,12 +47,31 @@ if TYPE_CHECKING:
 
 
 @tells_os_errors
-class Memory(OpenWorkspace):
+class Memory:
     """A folder of text files with its search index, facts and sessions.
 
     Opened by `Memory.open`; a context manager. Safe to use from several threads, and several processes may
     have the same folder open.
     """
+
+    def __init__(self, workspace: OpenWorkspace) -> None:
+        self.workspace = workspace
+        """What all functions of `mnemark.memory` work on."""
+
+    @property
+    def root(self) -> Path:
+        """The folder."""
+        return self.workspace.root
+
+    @property
+    def config(self) -> Config:
+        """The settings."""
+        return self.workspace.config
+
+    @property
+    def readonly(self) -> bool:
+        """Whether nothing can be written, not even the index."""
+        return self.workspace.readonly
 
     @classmethod
     def open(
@@ -103,9 +122,10 @@ class Memory(OpenWorkspace):
             from mnemark.memory.arguments import changed
 
             settings = changed(settings, config)
-        memory = cls(root, settings, readonly=readonly, embedder=embedder)
-        memory.host = model
-        if not memory.readonly and memory.index.hidden.unfinished():
+        workspace = OpenWorkspace(root, settings, readonly=readonly, embedder=embedder)
+        workspace.host = model
+        memory = cls(workspace)
+        if not workspace.readonly and workspace.index.hidden.unfinished():
             memory._finish_forgetting()
         return memory
 
@@ -116,6 +136,10 @@ class Memory(OpenWorkspace):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def close(self) -> None:
+        """Close all files, and end a program that answers. Acknowledged writes are on the disk already."""
+        self.workspace.close()
 
     def session(
         self,
@@ -131,21 +155,21 @@ class Memory(OpenWorkspace):
         With `user`, `agent` or `project`, the session belongs to that scope.
         """
         links.check_again(self.root)
-        self.searcher.load_behind()
+        self.workspace.searcher.load_behind()
         from mnemark.memory.sessions.session import Session
 
-        return Session(self, id, scope=scope_name(user=user, agent=agent, project=project))
+        return Session(self.workspace, id, scope=scope_name(user=user, agent=agent, project=project))
 
     @cached_property
     def browse(self) -> "Browse":
         """Lists of the workspace for people, a page at a time; see `mnemark.memory.browse`."""
         from mnemark.memory.browse.browse import Browse
 
-        return Browse(self)
+        return Browse(self.workspace)
 
     def without_secrets(self, turn: Turn) -> Turn:
         """Return the turn with secrets and passages marked private removed from all its fields."""
-        return self.redact(turn)
+        return self.workspace.redact(turn)
 
     def sync(self, *, progress: Progress | None = None, wait: float = 10.0, embed: bool = True) -> SyncReport:
         """Update the index to the state of the files, and embed new passages.
@@ -156,12 +180,12 @@ class Memory(OpenWorkspace):
         links.check_again(self.root)
         from mnemark.memory import maintenance
 
-        failed = [] if self.readonly else maintenance.before_sync(self)
-        report = self.searcher.sync(progress=progress, wait=wait, embed=embed)
+        failed = [] if self.readonly else maintenance.before_sync(self.workspace)
+        report = self.workspace.searcher.sync(progress=progress, wait=wait, embed=embed)
         if not self.readonly:
-            failed += maintenance.after_sync(self, touched=bool(report.touched))
-        self.searcher.fact_index.keep()
-        self.failed = tuple(failed)
+            failed += maintenance.after_sync(self.workspace, touched=bool(report.touched))
+        self.workspace.searcher.fact_index.keep()
+        self.workspace.failed = tuple(failed)
         return report
 
     def _finish_forgetting(self) -> None:
@@ -169,51 +193,30 @@ class Memory(OpenWorkspace):
         from mnemark.memory.maintenance import finish_forgetting
 
         try:
-            finish_forgetting(self)
+            finish_forgetting(self.workspace)
         except (MnemarkError, OSError) as error:  # report it, but do not keep the memory from being opened
-            self.failed = (f"forgetting: {error}",)
+            self.workspace.failed = (f"forgetting: {error}",)
 
     def search(
         self,
         query: str,
         *,
         k: int | None = None,
-        kinds: Iterable[Kind] | None = None,
-        origins: Iterable[Origin] | None = None,
-        since: datetime | str | None = None,
-        until: datetime | str | None = None,
-        as_of: datetime | str | None = None,
         scope: str | Iterable[str] | None = None,
-        archived: bool = False,
-        explain: bool = False,
-        now: datetime | None = None,
-        preset: str | None = None,
-        context: Sequence[str] = (),
+        **options: Unpack[SearchOptions],
     ) -> Recall:
         """Return the best matching passages, with their sources.
 
         Args:
             query: any text in any language.
             k: maximum number of hits; 8 by default.
-            kinds: only passages of these kinds.
-            origins: only passages of these origins.
-            since: only passages dated then or later (a datetime, ISO text, or words such as "last week").
-            until: only passages dated before the end of that time.
-            as_of: what was known at that time; undated text is included.
             scope: scopes to search beside the root: "users/ann", several, or "*" for all. Default: the root.
-            archived: search the archive, too.
-            explain: fill `why` of each hit.
-            now: the time that relative time words refer to.
-            preset: a ranking other than the configured one.
-            context: preceding turns, oldest first, with a small weight.
+            options: what is searched and how it is ranked; see `SearchOptions`.
 
         Raises:
             UsageError: an argument is wrong; the message names valid values.
         """
-        return self.searcher.search(
-            query, k=k, kinds=kinds, origins=origins, since=since, until=until, as_of=as_of, scope=scope,
-            archived=archived, explain=explain, now=now, preset=preset, context=context,
-        )  # fmt: skip
+        return self.workspace.searcher.search(query, k=k, scope=scope, **options)
 
     def recall(
         self,
@@ -243,7 +246,7 @@ class Memory(OpenWorkspace):
             A `Recall` whose `text` is quoted, sourced and within the budget; put it into the user's role.
             `degraded` names the parts of the search that did not finish in time.
         """
-        return self.searcher.recall(
+        return self.workspace.searcher.recall(
             query, budget=budget, deadline=deadline, k=k, scope=scope, now=now, context=context,
             exclude=exclude,
         )  # fmt: skip
@@ -258,13 +261,13 @@ class Memory(OpenWorkspace):
             NotFoundError: there is no such file or line.
             UsageError: the ref leaves the workspace.
         """
-        return self.searcher.read(ref, raw=raw)
+        return self.workspace.searcher.read(ref, raw=raw)
 
     def context(self, *, scope: str = "", budget: int | None = None, now: datetime | None = None) -> str:
         """Return curated memory and today's notes as one text, without recall; see `curation.files`."""
         from mnemark.memory.curation.files import context
 
-        return context(self, scope=one_scope(scope), budget=budget, now=now)
+        return context(self.workspace, scope=one_scope(scope), budget=budget, now=now)
 
     def remember(
         self,
@@ -272,26 +275,26 @@ class Memory(OpenWorkspace):
         value: str,
         *,
         subject: str = "user",
-        type: str = "fact",  # noqa: A002 - the word of the file format
-        origin: Origin = "owner",
-        since: datetime | str | None = None,
-        importance: float | None = None,
-        confidence: float | None = None,
-        priority: str = "",
-        tags: Sequence[str] = (),
-        source: str | None = None,
         scope: str = "",
-        replaces: str = "",
         dry_run: bool = False,
+        **options: "Unpack[FactOptions]",
     ) -> "Fact":
-        """Store a fact; when this returns, it is on the disk. See `mnemark.facts.remember`."""
+        """Store a fact; when this returns, it is on the disk. See `mnemark.facts.remember`.
+
+        Args:
+            predicate: in any language; empty for a statement.
+            value: what holds.
+            subject: whom or what the fact is about.
+            scope: such as "users/ann".
+            dry_run: return what would be stored, without storing it.
+            options: its kind, origin, time and the like; see `FactOptions`.
+
+        Raises:
+            UsageError: an argument is wrong; the message names valid values.
+        """
         from mnemark.facts.model import NewFact
 
-        said = NewFact(
-            predicate=predicate, value=value, subject=subject, type=type, origin=origin, since=since,
-            importance=importance, confidence=confidence, priority=priority, tags=tags, source=source,
-            scope=scope, replaces=replaces,
-        )  # fmt: skip
+        said = NewFact(predicate=predicate, value=value, subject=subject, scope=scope, **options)
         return self.remember_many([said], dry_run=dry_run)[0]
 
     def remember_many(
@@ -301,7 +304,7 @@ class Memory(OpenWorkspace):
         links.check_again(self.root)
         from mnemark.memory.curation.generated import remember_many
 
-        return remember_many(self, said, dry_run=dry_run)
+        return remember_many(self.workspace, said, dry_run=dry_run)
 
     def facts(
         self,
@@ -314,7 +317,9 @@ class Memory(OpenWorkspace):
         """Return the facts that are valid now, or at `as_of`; see `mnemark.facts.remember.facts`."""
         from mnemark.facts.remember import facts
 
-        return facts(self.fact_store, subject=subject, as_of=as_of, history=history, scope=one_scope(scope))
+        return facts(
+            self.workspace.fact_store, subject=subject, as_of=as_of, history=history, scope=one_scope(scope)
+        )
 
     def turns(
         self,
@@ -331,7 +336,7 @@ class Memory(OpenWorkspace):
         from mnemark.memory.sessions.history import turns
 
         return turns(
-            self, session=session, since=since, until=until, role=role, tool=tool, limit=limit,
+            self.workspace, session=session, since=since, until=until, role=role, tool=tool, limit=limit,
             scope=scope,
         )  # fmt: skip
 
@@ -347,13 +352,15 @@ class Memory(OpenWorkspace):
         """Add a description to an attachment; see `mnemark.memory.sessions.attachments.describe`."""
         from mnemark.memory.sessions.attachments import describe
 
-        return describe(self, attachment, description, transcription=transcription, text=text, scope=scope)
+        return describe(
+            self.workspace, attachment, description, transcription=transcription, text=text, scope=scope
+        )
 
     def review(self, *, scope: str = "") -> "list[Waiting]":
         """Return what waits for review: proposals, conflicts, changes made in the fact files."""
         from mnemark.memory.review.review import review
 
-        return review(self, scope=scope)
+        return review(self.workspace, scope=scope)
 
     def accept(self, id: str, *, suspect: bool = False) -> "Fact | None":  # noqa: A002 - the file format's word
         """Accept a proposal as a fact of the owner, or a change in a fact file ("edits": all of them).
@@ -362,19 +369,19 @@ class Memory(OpenWorkspace):
         """
         from mnemark.memory.review.review import accept
 
-        return accept(self, id, suspect=suspect)
+        return accept(self.workspace, id, suspect=suspect)
 
     def reject(self, id: str) -> "Fact | None":  # noqa: A002 - the word of the file format
         """Reject a proposal, or revert a change made in a fact file."""
         from mnemark.memory.review.review import reject
 
-        return reject(self, id)
+        return reject(self.workspace, id)
 
     def why(self, ref: str, query: str | None = None) -> "Why":
         """Explain the source of a passage or fact, and why a query found it or not; see `review.explain`."""
         from mnemark.memory.review.explain import why
 
-        return why(self, ref, query)
+        return why(self.workspace, ref, query)
 
     def learn(
         self, session: str | None = None, *, dry_run: bool = False, budget_seconds: float | None = None
@@ -382,11 +389,11 @@ class Memory(OpenWorkspace):
         """Learn facts from turns that were not read yet; see `mnemark.memory.learning.by_rule`."""
         from mnemark.memory.learning.by_rule import learn
 
-        found = learn(self, session, dry_run=dry_run, budget_seconds=budget_seconds)
+        found = learn(self.workspace, session, dry_run=dry_run, budget_seconds=budget_seconds)
         if found.facts and not dry_run:
             from mnemark.memory.curation.generated import withdraw_all
 
-            withdraw_all(self)  # superseded facts leave core memory
+            withdraw_all(self.workspace)  # superseded facts leave core memory
         return found
 
     def consolidate(
@@ -404,7 +411,14 @@ class Memory(OpenWorkspace):
         from mnemark.memory.consolidation.run import consolidate
 
         return consolidate(
-            self, dry_run=dry_run, now=now, force=force, llm=llm, commit=commit, since=since, only=only
+            self.workspace,
+            dry_run=dry_run,
+            now=now,
+            force=force,
+            llm=llm,
+            commit=commit,
+            since=since,
+            only=only,
         )
 
     def forget(
@@ -425,7 +439,7 @@ class Memory(OpenWorkspace):
         from mnemark.memory.forgetting.forget import forget
 
         return forget(
-            self, ref, query=query, session=session, origin=origin, since=since, id=id,
+            self.workspace, ref, query=query, session=session, origin=origin, since=since, id=id,
             erase=erase, dry_run=dry_run, scope=scope, git=git,
         )  # fmt: skip
 
@@ -433,7 +447,7 @@ class Memory(OpenWorkspace):
         """Undo the last change, or the change or group with that id; see `mnemark.memory.undo.undo.undo`."""
         from mnemark.memory.undo.undo import undo
 
-        return undo(self, id)
+        return undo(self.workspace, id)
 
     def revert(
         self,
@@ -446,13 +460,13 @@ class Memory(OpenWorkspace):
         """Revert everything that came from one source; see `mnemark.memory.undo.revert.revert`."""
         from mnemark.memory.undo.revert import revert
 
-        return revert(self, session=session, origin=origin, since=since, dry_run=dry_run)
+        return revert(self.workspace, session=session, origin=origin, since=since, dry_run=dry_run)
 
     def pin(self, ref: str) -> "Pinned":
         """Exempt a fact, a turn or lines of a note from decay; see `mnemark.memory.undo.undo.pin`."""
         from mnemark.memory.undo.undo import pin
 
-        return pin(self, ref)
+        return pin(self.workspace, ref)
 
     def prompt(
         self,
@@ -470,7 +484,7 @@ class Memory(OpenWorkspace):
         from mnemark.memory.prompt.prompt import prompt
 
         return prompt(
-            self, query, session=session, scope=one_scope(scope), budget=budget, layers=layers,
+            self.workspace, query, session=session, scope=one_scope(scope), budget=budget, layers=layers,
             deadline=deadline, persona=persona, now=now,
         )  # fmt: skip
 
@@ -484,16 +498,16 @@ class Memory(OpenWorkspace):
         """Import notes and conversations; importing again adds nothing. See `mnemark.memory.transfer`."""
         from mnemark.memory.transfer.transfer import import_from
 
-        return import_from(self, format, Path(path), dry_run=dry_run)
+        return import_from(self.workspace, format, Path(path), dry_run=dry_run)
 
     def attention(self) -> "list[Attention]":
         """Return what needs a person, each with what to do; see `mnemark.memory.review.attention`."""
         from mnemark.memory.review.attention import attention
 
-        return attention(self)
+        return attention(self.workspace)
 
     def stats(self) -> "Stats":
         """Return counts and states, without changing anything."""
         from mnemark.memory.health.stats import collect
 
-        return collect(self)
+        return collect(self.workspace)

@@ -76,7 +76,7 @@ class HealthPane:
         from mnemark.memory.health.doctor import doctor
 
         rows = [_finding(f"attention {one.what}", "warn", one.text, "", words) for one in memory.attention()]
-        checks = sorted(doctor(memory).findings, key=lambda one: one.level == "ok")
+        checks = sorted(doctor(memory.workspace).findings, key=lambda one: one.level == "ok")
         rows += [
             _finding(f"check {number}", one.level, one.what, one.fix, words)
             for number, one in enumerate(checks)

@@ -165,7 +165,7 @@ class Viewer(App[None]):
             self.problem = error
             self.exit()
             return
-        self._memory.searcher.load_behind()
+        self._memory.workspace.searcher.load_behind()
         if self.readonly:
             self.query_one("#top", Static).update(Content(self._top(self._words("read-only"))))
         self._tell("")

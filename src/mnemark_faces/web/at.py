@@ -68,7 +68,7 @@ class At:
         self.words = words
         self._query = query
         self._form = form
-        self.now: datetime = memory.now()
+        self.now: datetime = memory.workspace.now()
 
     @property
     def root(self) -> Path:

@@ -34,15 +34,17 @@ def run(root: Path, *sessions: str) -> None:
 
                 scope = scope_of_session(root, SessionLog(root, session).name) or ""
                 scopes.append(scope)
-                end(memory, Recorder(memory, session, scope=scope))
+                end(memory.workspace, Recorder(memory.workspace, session, scope=scope))
             with suppress(BusyError):
                 memory.sync(wait=0.0)
-            memory.searcher.mounts.sync()
+            memory.workspace.searcher.mounts.sync()
             _read(root, memory)
             if keep_up(memory):
                 memory.sync(wait=0.0)
             for scope in dict.fromkeys(scopes):
-                leading_facts(memory, memory.now(), scope=scope)  # kept for the next briefing
+                leading_facts(
+                    memory.workspace, memory.workspace.now(), scope=scope
+                )  # kept for the next briefing
     except BusyError:
         return
     except Exception as error:  # noqa: BLE001 - nobody is there to be told; it is logged
@@ -50,11 +52,11 @@ def run(root: Path, *sessions: str) -> None:
 
 
 def _read(root: Path, memory: "Memory") -> None:
-    if not memory.config.llm.active or not memory.state.is_due(memory.now()):
+    if not memory.config.llm.active or not memory.workspace.state.is_due(memory.workspace.now()):
         return
     from mnemark.memory.sessions.reading import BEHIND_SECONDS, read
 
-    done = read(memory, seconds=BEHIND_SECONDS)
+    done = read(memory.workspace, seconds=BEHIND_SECONDS)
     if done.found.problem:
         log(root, f"language model: {done.found.problem}")
     if done.pages:

@@ -100,7 +100,7 @@ def _run(opened: WarmWorkspace, call: HookCall) -> str:
         kept=memory.config.projects,
     )  # fmt: skip
     if not call.session:
-        return brief(memory, call, project.scope) if call.event == "session-start" else ""
+        return brief(memory.workspace, call, project.scope) if call.event == "session-start" else ""
     recording = _Recording(opened, call.session, project)
     # Recall before recording the prompt; a transcript contains it only after the answer.
     block = _recall(memory, recording.session, call) if call.event == "prompt" else ""
@@ -112,7 +112,7 @@ def _run(opened: WarmWorkspace, call: HookCall) -> str:
         make_up(memory.root)
     match call.event:
         case "session-start":
-            return brief(memory, call, project.scope)
+            return brief(memory.workspace, call, project.scope)
         case "compact":
             shown.note_compaction(memory.root, recording.path)
             shown.save(memory.root, recording.log.name, frozenset())

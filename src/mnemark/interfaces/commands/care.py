@@ -64,8 +64,8 @@ def sync(*, workspace_: options.Workspace = None, json: options.Json = False) ->
         return
     with workspace.opened(root) as memory:
         report, problem = workspace.synced(memory)
-        memory.searcher.mounts.sync()
-        unfinished = memory.to_finish()
+        memory.workspace.searcher.mounts.sync()
+        unfinished = memory.workspace.to_finish()
     notes = [*([problem] if problem else []), *unfinished]
     if json:
         import msgspec

@@ -87,7 +87,7 @@ def remember(
         fields["scope"] = scope or at.scope_of(subject, predicate, value, type_, dry_run=dry_run)
         known = {one.id: one for one in memory.facts(history=True, scope=str(fields["scope"]))}
         fact = memory.remember_many([fields], dry_run=dry_run)[0]
-        late = dict(memory.fact_store.blocked)
+        late = dict(memory.workspace.fact_store.blocked)
     before = None if fact.id in known else known.get(fact.supersedes)
     done = {"dry_run": dry_run, "fact": row(fact), "replaces": row(before)}
     told = _outcome(fact, before, known=fact.id in known, dry_run=dry_run)

@@ -54,7 +54,7 @@ def learn(
         from mnemark.memory.sessions.reading import learn_all
         from mnemark.text.dates.clock import local_now
 
-        state = memory.state
+        state = memory.workspace.state
         now = local_now(memory.config.timezone)
         count = state.retry_failed(now) if retry else 0
         if retry:
@@ -63,9 +63,9 @@ def learn(
             _show_failed(state.failed(), json=json)
             return
         if dry_run or again or session or not memory.config.llm.active:
-            report = by_rule(memory, session, dry_run=dry_run, again=again)
+            report = by_rule(memory.workspace, session, dry_run=dry_run, again=again)
         else:
-            report = learn_all(memory, budget_seconds=600.0)
+            report = learn_all(memory.workspace, budget_seconds=600.0)
         ignored = [one.reason for one in load_reported(root).problems if one.path == layout.CONFIG]
         report = replace(report, notes=(*report.notes, *ignored))
         waiting, next_try = state.waiting(now), state.next_try(now)

@@ -47,8 +47,8 @@ def doctor(
         return
     try:
         with workspace.opened(root, readonly=not fix) as memory:
-            memory.index.check()
-            report = examine(memory, fix=fix)
+            memory.workspace.index.check()
+            report = examine(memory.workspace, fix=fix)
     except NewerFormatError:
         raise
     except IntegrityError:
@@ -76,8 +76,8 @@ def verify(
     root = workspace.locate(workspace_, any_folder=True)
     try:
         with workspace.opened(root, readonly=True) as memory:
-            memory.index.check()
-            report = examine(memory, deep=deep)
+            memory.workspace.index.check()
+            report = examine(memory.workspace, deep=deep)
     except IntegrityError:
         report = examine(root, deep=deep)
     _show(report, root, json=json)
@@ -111,7 +111,9 @@ def _fetched(root: Path, name: str, *, yes: bool) -> bool:
         output.say(f"{model.name} {done}.")
         active = f"fastembed:{model.name}"
         if configured != active:
-            pace = upgrades.pace(LocalEmbedder(model.name), upgrades.sample(memory), "; embedding all texts")
+            pace = upgrades.pace(
+                LocalEmbedder(model.name), upgrades.sample(memory.workspace), "; embedding all texts"
+            )
             output.say(
                 f'To use it, set embedder = "{active}" in mnemark.toml, then run `mnemark sync`{pace}.'
             )

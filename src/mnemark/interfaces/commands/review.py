@@ -85,8 +85,8 @@ def review(
 def _waiting(memory: "Memory", scope: str) -> "list[Waiting]":
     from mnemark.files.scopes import check_known, scopes_of
 
-    check_known(memory.scopes(), scope)
-    scopes = memory.scopes() if scopes_of(scope) is None else [scope]
+    check_known(memory.workspace.scopes(), scope)
+    scopes = memory.workspace.scopes() if scopes_of(scope) is None else [scope]
     return [one for name in scopes for one in memory.review(scope=name)]
 
 
@@ -165,7 +165,7 @@ def why(
     root = workspace.locate(workspace_)
     opener = workspace.as_it_is if workspace.is_empty(root) else workspace.followed
     with opener(root) as (memory, late):
-        found, zone = memory.why(ref, query), memory.now().tzinfo
+        found, zone = memory.why(ref, query), memory.workspace.now().tzinfo
     for reason in late:
         output.say(reason)
     if json:

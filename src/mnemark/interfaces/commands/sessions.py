@@ -58,7 +58,9 @@ def sessions(
         if session is not None:
             found = [_end(memory, session, summary=summary)]
         else:
-            found = [end_and_read(memory, one, summary=summary) for one in unended(memory)]
+            found = [
+                end_and_read(memory.workspace, one, summary=summary) for one in unended(memory.workspace)
+            ]
     if json:
         out_json({"ended": found})
         return
@@ -71,7 +73,7 @@ def sessions(
 def _list(memory: "Memory", last: int | None, *, json: bool) -> None:
     from mnemark.memory.sessions.history import listed
 
-    found = listed(memory, last=last)
+    found = listed(memory.workspace, last=last)
     if json:
         out_json({"sessions": found})
         return
@@ -87,7 +89,7 @@ def _list(memory: "Memory", last: int | None, *, json: bool) -> None:
 def _end(memory: "Memory", session: str, *, summary: bool) -> "Ended":
     from mnemark.memory.sessions.history import sessions as all_sessions
 
-    scopes = [scope for scope, info in all_sessions(memory) if info.id == session]
+    scopes = [scope for scope, info in all_sessions(memory.workspace) if info.id == session]
     if not scopes:
         raise NotFoundError(f"session {session!r} not found; `mnemark sessions` lists all sessions")
     return session_in(memory, session, scopes[0]).end(summary=summary)

@@ -46,7 +46,7 @@ def export(
     _check_target(target)
     chosen: ExportFormat = format_  # type: ignore[assignment] # checked by the export, with a message
     with workspace.opened(workspace.locate(workspace_), readonly=True) as memory:
-        done = export_workspace(memory, target, format=chosen)
+        done = export_workspace(memory.workspace, target, format=chosen)
     records = f", {done.records:,} lines" if done.records else ""
     tally = f"{render.counted(done.files, 'file')}{records}, {render.size(done.bytes)}"
     output.out_result(done, f"{done.target}: {tally}", json=json)
@@ -156,7 +156,7 @@ def import_(
     chosen: ImportFormat = format_  # type: ignore[assignment] # checked by the import, with a message
     root = workspace.locate(workspace_)
     with workspace.opened(root, readonly=dry_run) as memory:
-        summary = import_from(memory, chosen, source, dry_run=dry_run)
+        summary = import_from(memory.workspace, chosen, source, dry_run=dry_run)
     if json:
         output.out_json(summary)
     else:

@@ -31,7 +31,7 @@ def undo(
         from mnemark.memory.undo.undo import undo as undo_change
 
         done = undo_change(
-            memory, id_, scopes=("", *(at.scopes(None) or ())),
+            memory.workspace, id_, scopes=("", *(at.scopes(None) or ())),
             announce=lambda text: None if json else output.say(f"undoing {output.safe(text)}"),
         )  # fmt: skip
     if json:

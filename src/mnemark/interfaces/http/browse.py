@@ -144,7 +144,7 @@ def _listed(name: str, body: type[Body], summary: str, *, rows: str = "") -> Cal
 def _doctor(at: PooledWorkspace, _: Nothing) -> Any:
     from mnemark.memory.health.doctor import doctor
 
-    found = doctor(at.memory)
+    found = doctor(at.memory.workspace)
     return {"level": found.level, "findings": found.findings}
 
 

@@ -128,7 +128,7 @@ _CODES: Final[Mapping[str, tuple[int, str]]] = {
 def run(call: Call, at: PooledWorkspace, body: Any) -> Any:
     """Run a call; a scope to read has to exist."""
     if not isinstance(body, _ANY_SCOPE):
-        check_known(at.memory.scopes(), getattr(body, "scope", None))
+        check_known(at.memory.workspace.scopes(), getattr(body, "scope", None))
     return call.run(at, body)
 
 

@@ -41,7 +41,7 @@ class PooledWorkspace:
         self.root = root
         self.stamp = _stamp(root)
         self.memory = Memory.open(root)
-        self.memory.confined_to = allowed
+        self.memory.workspace.confined_to = allowed
         self.users = 0
         self.used = time.monotonic()
         self._sessions: OrderedDict[tuple[str | None, ...], Session] = OrderedDict()
@@ -88,16 +88,16 @@ class PooledWorkspace:
             return
         only_logs = bool(paths) and all(map(_is_log, paths))
         if not only_logs:
-            self.memory.changed()
+            self.memory.workspace.changed()
         started = time.monotonic()
         try:
             self.memory.sync(wait=0.0)
         except MnemarkError as error:
-            self.memory.changed()  # a line of a log may be another, which only a sync finds
+            self.memory.workspace.changed()  # a line of a log may be another, which only a sync finds
             if not isinstance(error, BusyError):  # else another process is syncing
                 _log.warning("%s: %s", self.root, error)
         finally:
-            self.memory.index.rest()
+            self.memory.workspace.index.rest()
         rest = _LOGS_REST if only_logs else min(_REST * (time.monotonic() - started), _LONGEST_REST)
         self._stop.wait(rest)
 
@@ -154,7 +154,7 @@ class Workspaces:
         try:
             yield opened
         finally:
-            opened.memory.index.rest()  # this thread serves other workspaces, too
+            opened.memory.workspace.index.rest()  # this thread serves other workspaces, too
             if active:
                 opened.used = time.monotonic()
             with self._guard:

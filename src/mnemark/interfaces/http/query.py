@@ -50,7 +50,9 @@ def answer(workspaces: Workspaces, query: ClientQuery) -> dict[str, list[tuple[b
         with workspaces.lease(str(at.root.resolve())) as opened:
             found = QUERIES[line.command](at, text, opened.memory, **line.options)
             # Mounted folders may still be synced in the background, where a process alone waits.
-            behind = found is not None and not found.complete and bool(opened.memory.searcher.mounts)
+            behind = (
+                found is not None and not found.complete and bool(opened.memory.workspace.searcher.mounts)
+            )
     if found is not None and (found.degraded or behind):
         raise DegradedError("; ".join(found.degraded) or "a mounted folder is not up to date")
     return {"printed": printed}

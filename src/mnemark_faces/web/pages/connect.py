@@ -29,7 +29,7 @@ def apply(at: At) -> Go | Shown:
     from mnemark.agent.connect import connect as work
 
     check_free(at, "write the settings of agents")
-    at.memory.check_writable("connect agents")
+    at.memory.workspace.check_writable("connect agents")
     name, remove = at.sent("agent"), bool(at.sent("remove"))
     changes = _plan(at, name, remove=remove)
     if at.sent("digest") != _digest(changes):

@@ -23,7 +23,7 @@ def files(at: At) -> Shown:
         values = {"path": path, "text": text, "can_edit": _can_edit(at, path)}
         return Shown("file.html", values, {"path": path, "text": text})
     groups: dict[str, list[str]] = {"core": [], "episodes": [], "daily": [], "facts": [], "other": []}
-    for name in sorted(at.memory.searcher.paths()):
+    for name in sorted(at.memory.workspace.searcher.paths()):
         place = layout.place(name)
         role = place.role if place is not None else ""
         if role in NOT_NOTES:
@@ -50,7 +50,7 @@ def save(at: At) -> Go | Shown:
     path, text, known = at.sent("path"), at.sent("text"), at.sent("digest")
     loaded = content(at.memory, path)
     new = _as_in(loaded, text)
-    at.memory.check_writable("edit files")
+    at.memory.workspace.check_writable("edit files")
     if new == loaded and digest(loaded) == known:
         at.tell("Nothing was changed.")
         return Go(at.link("files", path=path))

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 def health(at: At) -> Shown:
     """Show the state. Checks and disk, which read the whole folder, come when they are asked for."""
-    stats = brief(at.memory)
+    stats = brief(at.memory.workspace)
     spend = at.memory.browse.spend()
     disk = at.memory.browse.disk() if at.asked("disk") else []
     last = at.checks.last(at.root) if at.checks is not None else None
-    mounts = list(mount_states(at.memory))
+    mounts = list(mount_states(at.memory.workspace))
     running = last is not None and last.running  # once: it may end while the page is made
     _ = at.words
     largest = max((part.bytes for part in disk), default=1)
@@ -36,7 +36,7 @@ def health(at: At) -> Shown:
         "total": sum(part.bytes for part in disk),
         "picture": charts.bars(_("Tokens of the language model a day"), bars, limit=spend.tokens_per_day),
         "embedder": at.memory.config.embedder,
-        "unfinished": at.memory.unfinished(20),
+        "unfinished": at.memory.workspace.unfinished(20),
         "projects": [f"{FOLDER}/{name}" for name in folders(at.root)],
         "mounts": mounts,
     }  # fmt: skip
@@ -55,7 +55,7 @@ def check(at: At) -> Go:
 
 
 def _examine(memory: "Memory", tell: Callable[[Finding], None]) -> None:
-    for finding in examine(memory):
+    for finding in examine(memory.workspace):
         tell(finding)
 
 

@@ -76,9 +76,9 @@ def _work(chosen: Any, path: Path, *, look: bool) -> Work:
                 told = now
                 tell(counts)
 
-        summary = import_from(memory, chosen, path, dry_run=look, progress=so_far)
+        summary = import_from(memory.workspace, chosen, path, dry_run=look, progress=so_far)
         if not look:
-            memory.changed()
+            memory.workspace.changed()
         tell(summary)
 
     return work

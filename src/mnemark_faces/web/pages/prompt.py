@@ -14,7 +14,7 @@ def prompt(at: At) -> Shown:
     budget = at.number("budget", BUDGET)
     if not 1 <= budget <= _MOST:
         raise UsageError(f"budget must be from 1 to {_MOST}, not {budget}")
-    scopes, scope = at.memory.scopes(), at.asked("scope")
+    scopes, scope = at.memory.workspace.scopes(), at.asked("scope")
     check_known(scopes, scope)
     made = at.memory.browse.prompt(at.asked("q") or None, scope=scope, budget=budget, deadline=1.0)
     _ = at.words

@@ -16,8 +16,12 @@ def session(at: At) -> Shown:
     """Show the turns of a session."""
     path = at.asked("path")
     page = at.memory.browse.turns(path, after=at.asked("after"))
-    name = name_of(at.memory, path)
-    held = [one for scope in dict.fromkeys(("", scope_of(path))) for one in at.memory.fact_store.held(scope)]
+    name = name_of(at.memory.workspace, path)
+    held = [
+        one
+        for scope in dict.fromkeys(("", scope_of(path)))
+        for one in at.memory.workspace.fact_store.held(scope)
+    ]
     learned = [one.fact for one in held if path in one.fact.source and not one.fact.until]
     would = at.memory.revert(session=name, dry_run=True) if at.asked("revert") else None
     values = {"page": page, "path": path, "name": name, "learned": learned, "would": would}
@@ -27,7 +31,7 @@ def session(at: At) -> Shown:
 def end(at: At) -> Go:
     """End a session: its page is written and facts are learned from it."""
     path = at.sent("path")
-    done = session_in(at.memory, name_of(at.memory, path), scope_of(path)).end(wait=False)
+    done = session_in(at.memory, name_of(at.memory.workspace, path), scope_of(path)).end(wait=False)
     at.tell(
         "The session is ended; its page is written." if done.status == "ended" else "Nothing was to be done."
     )
@@ -36,6 +40,6 @@ def end(at: At) -> Go:
 
 def revert(at: At) -> Go:
     """Take back everything that came from a session."""
-    done = at.memory.revert(session=name_of(at.memory, at.sent("path")))
+    done = at.memory.revert(session=name_of(at.memory.workspace, at.sent("path")))
     at.tell("{text}", text=done.text, undo=done.id)
     return at.back("sessions")

@@ -33,6 +33,6 @@ def today(at: At) -> Shown:
         "days": days,
         "turns": sum(day.turns for day in days),
         "spent": spend,
-        "empty": not at.memory.index.exists() or not (facts.total or browse.timeline(limit=1).rows),
+        "empty": not at.memory.workspace.index.exists() or not (facts.total or browse.timeline(limit=1).rows),
     }
     return Shown("today.html", values, {"attention": values["needs"], "activity": days, "spend": spend})
