@@ -19,6 +19,8 @@ from typing import Final, NamedTuple
 import pytest
 
 import mnemark
+import mnemark_adapters
+import mnemark_faces
 from hostile import near_misses, pattern_in, patterns_of
 from linear import seconds, slow
 
@@ -70,7 +72,7 @@ BOUNDED: Final[dict[str, tuple[int, str]]] = {
     "mnemark.text.markdown.blocks": (600, "a heading: three times `_MAX_TITLE`"),
     "mnemark.text.redaction.values": (2_048, "a value: `redact_extent._LONGEST`"),
     "mnemark.files.copies": (255, "the name of a file"),
-    "mnemark.memory.transfer.chats": (255, "the name of a file"),
+    "mnemark_adapters.importers.chats": (255, "the name of a file"),
     "mnemark.text.markdown.comments": (600, "a text that ends a comment: it is cut off behind the last end"),
 }
 """Modules with patterns that are not linear, the characters these see at most, and why."""
@@ -87,7 +89,8 @@ class Used(NamedTuple):
 
 
 def modules() -> Iterator[ModuleType]:
-    for found in pkgutil.walk_packages(mnemark.__path__, "mnemark."):
+    rooms = (mnemark, mnemark_adapters, mnemark_faces)
+    for found in (one for room in rooms for one in pkgutil.walk_packages(room.__path__, f"{room.__name__}.")):
         if not found.name.startswith(SKIPPED):
             try:
                 yield importlib.import_module(found.name)

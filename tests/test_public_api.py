@@ -32,3 +32,9 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 def test_the_quick_start_in_the_docstring_runs(tmp_path: Path) -> None:
     failed, tried = doctest.testmod(mnemark, extraglobs={"folder": tmp_path / "agent"})
     assert (failed, tried > 3) == (0, True)
+
+
+def test_memory_has_about_thirty_names() -> None:
+    names = [name for name in dir(mnemark.Memory) if not name.startswith("_")]
+    assert len(names) <= 32
+    assert all(getattr(mnemark.Memory, name).__doc__ for name in names)

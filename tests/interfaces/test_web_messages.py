@@ -22,8 +22,8 @@ SOURCE = Path(mnemark.__file__).parents[1]
 PLACE = re.compile(r"\{[^{}]*\}")
 TOLD_ON_PAGES = (
     "mnemark/memory/review/review.py", "mnemark/memory/undo/undo.py", "mnemark/memory/browse",
-    "mnemark/memory/health/doctor.py", "mnemark_faces/web", "mnemark/memory/transfer/chats.py",
-    "mnemark/memory/transfer/other_memories.py", "mnemark/text/choices.py",
+    "mnemark/memory/health/doctor.py", "mnemark_faces/web", "mnemark_adapters/importers/chats.py",
+    "mnemark_adapters/importers/other_memories.py", "mnemark/text/choices.py",
 )  # fmt: skip
 """Where errors and findings come from that a page shows."""
 NOT_ON_PAGES = {

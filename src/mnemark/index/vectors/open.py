@@ -7,6 +7,7 @@ passages to an int64 array of rows for `scores`, so that scopes and filters are 
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,9 +47,7 @@ def open_store(
 
         store = SqliteVecStore
     elif engine == "chroma":
-        from mnemark.index.vectors.chroma import ChromaStore
-
-        store = ChromaStore
+        store = import_module("mnemark_adapters.chroma").ChromaStore
     else:
         raise ConfigError(f'"{engine}" is no vector engine; use one of exact, sqlite-vec, chroma')
     return store.open(folder, model, dimension, readonly=readonly)

@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Final, Literal, get_args
 
@@ -22,7 +23,6 @@ from mnemark.files.scan import scan
 from mnemark.files.sessions import SessionLog
 from mnemark.files.turns import encode_turn
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.memory.transfer import chats, other_memories
 from mnemark.memory.transfer.importer import Incoming, Summary
 from mnemark.text.markdown.passages import passages, text_passages
 from mnemark.text.redaction.json import redact_json
@@ -385,14 +385,23 @@ def _lines(file: IO[bytes], name: str) -> Iterator[bytes]:
         yield line
 
 
+def _imported(module: str, name: str) -> Callable[[Incoming, Path], None]:
+    """Return a reader of what other programs export, which lies outside of `mnemark`."""
+
+    def read(incoming: Incoming, path: Path) -> None:
+        getattr(import_module(f"mnemark_adapters.importers.{module}"), name)(incoming, path)
+
+    return read
+
+
 _READERS: Final[Mapping[ImportFormat, Callable[[Incoming, Path], None]]] = {
     "markdown": _read_markdown,
     "zip": _read_zip,
-    "jsonl": chats.read_jsonl,
-    "chatgpt": partial(chats.read_conversations, service=chats.CHATGPT),
-    "claude": partial(chats.read_conversations, service=chats.CLAUDE),
-    "mem0": other_memories.read_mem0,
-    "claude-mem": other_memories.read_claude_mem,
-    "claude-code": partial(chats.read_transcripts, agent="claude-code"),
-    "codex": partial(chats.read_transcripts, agent="codex"),
+    "jsonl": _imported("chats", "read_jsonl"),
+    "chatgpt": _imported("chats", "read_chatgpt"),
+    "claude": _imported("chats", "read_claude"),
+    "mem0": _imported("other_memories", "read_mem0"),
+    "claude-mem": _imported("other_memories", "read_claude_mem"),
+    "claude-code": _imported("chats", "read_claude_code"),
+    "codex": _imported("chats", "read_codex"),
 }

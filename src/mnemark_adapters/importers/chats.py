@@ -52,7 +52,7 @@ class Conversation(NamedTuple):
 Reader = Callable[[Record], Conversation | None]
 
 
-def read_conversations(incoming: Incoming, path: Path, service: tuple[str, Reader]) -> None:
+def _import_conversations(incoming: Incoming, path: Path, service: tuple[str, Reader]) -> None:
     """Import all conversations of an export; skip malformed ones, and report them."""
     name, reader = service
     for number, record in enumerate(_read_conversations(path)):
@@ -252,11 +252,27 @@ def _number(value: object) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
-CHATGPT: Final[tuple[str, Reader]] = ("chatgpt", _chatgpt_conversation)
-CLAUDE: Final[tuple[str, Reader]] = ("claude", _claude_conversation)
+def read_chatgpt(incoming: Incoming, path: Path) -> None:
+    """Import the conversations that ChatGPT exports."""
+    _import_conversations(incoming, path, ("chatgpt", _chatgpt_conversation))
 
 
-def read_transcripts(incoming: Incoming, path: Path, agent: Agent) -> None:
+def read_claude(incoming: Incoming, path: Path) -> None:
+    """Import the conversations that Claude exports."""
+    _import_conversations(incoming, path, ("claude", _claude_conversation))
+
+
+def read_claude_code(incoming: Incoming, path: Path) -> None:
+    """Import the transcripts of Claude Code."""
+    _import_transcripts(incoming, path, "claude-code")
+
+
+def read_codex(incoming: Incoming, path: Path) -> None:
+    """Import the transcripts of Codex."""
+    _import_transcripts(incoming, path, "codex")
+
+
+def _import_transcripts(incoming: Incoming, path: Path, agent: Agent) -> None:
     """Import all transcripts below a folder, or one transcript; skip those of subagents.
 
     Raises:

@@ -1,0 +1,1 @@
+"""What other programs export, read for `mnemark import`."""
