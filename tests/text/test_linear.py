@@ -1,4 +1,4 @@
-"""Every public function of `mnemark.text` and `mnemark.facts` that takes a text takes time in proportion.
+"""Every public function of `text`, `extraction`, `summary` and `facts` that takes a text takes linear time.
 
 A new function is found by itself. One that needs more than a text has a row in `ARRANGED`; one whose texts
 are no one's words is named in `NO_TEXT`, with the reason.
@@ -15,6 +15,8 @@ from typing import Final
 
 import pytest
 
+import mnemark.extraction
+import mnemark.summary
 import mnemark.text
 from hostile import Shape, general, near_misses, patterns_of, some
 from linear import Call, slow
@@ -329,7 +331,8 @@ def _cost(text: str) -> float:
 
 @cache
 def modules() -> dict[str, ModuleType]:
-    found = pkgutil.walk_packages(mnemark.text.__path__, "mnemark.text.")
+    packages = (mnemark.text, mnemark.extraction, mnemark.summary)
+    found = (one for room in packages for one in pkgutil.walk_packages(room.__path__, f"{room.__name__}."))
     names = [one.name for one in found if not one.ispkg]
     names += [f"mnemark.facts.{name}" for name in ("keys", "model", "parse", "timeline", "write")]
     return {

@@ -1,1 +1,15 @@
 """Process text with pure functions: tokenization, passages, dates, facts, redaction, quoting."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+DATA: Final = Path(__file__).resolve().parents[1] / "data"
+"""The folder of tables."""
+
+
+def rows(name: str) -> Iterator[list[str]]:
+    """Yield the rows of the table `NAME.tsv`, a list of its cells each; "#" begins a comment."""
+    for line in (DATA / f"{name}.tsv").read_text("utf-8").splitlines():
+        if line and line[0] != "#":
+            yield line.split("\t")

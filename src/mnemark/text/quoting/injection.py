@@ -14,17 +14,17 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from itertools import repeat
-from pathlib import Path
 from typing import Final
 
 import msgspec
 
+from mnemark.text import DATA
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.finders import LATIN, any_of, is_phrase, phrases_by_word, places_of, written_out
 from mnemark.text.quoting.signs import CHINESE_KEYS, add_up, telling_words
 from mnemark.text.words.normalize import HAN_RANGES, normalize
 
-TABLE: Final = Path(__file__).resolve().parents[2] / "data" / "instructions.txt"
+TABLE: Final = DATA / "instructions.txt"
 """The words of each letter and the orders; its first lines say how it is written."""
 
 _WORDS: Final = lazy_pattern(r"""[a-z0-9_]+(?:'[a-z0-9_]+)*|[,:"'#\u201c\u201d\[<{\]>}]""")

@@ -7,15 +7,15 @@ what a notice quotes of a file, and only where the agent puts it.
 
 import re
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
+from mnemark.text import DATA
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Turn
 
-TABLE: Final = Path(__file__).resolve().parents[2] / "data" / "harness_notices.txt"
+TABLE: Final = DATA / "harness_notices.txt"
 """The notices of each agent; its first lines say how it is written."""
 _HEAD: Final = lazy_pattern(r"#|\[[a-z-]+\] \S+ ")
 _SLOTS: Final = {

@@ -16,12 +16,12 @@ from typing import Final
 
 import msgspec
 
+from mnemark.text import DATA
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.finders import any_of, phrases_by_word, places_of, written_out
 from mnemark.text.words.normalize import HAN, HAN_RANGES
 
-_DATA: Final = Path(__file__).resolve().parents[2] / "data"
-TABLES: Final = {_DATA / "instruction_signs.txt": 13, _DATA / "planted_signs.txt": 10}
+TABLES: Final = {DATA / "instruction_signs.txt": 13, DATA / "planted_signs.txt": 10}
 """The signs, and the sum of weights at which a text is marked; the first lines of the first table say how
 they are written. Reports of tricks have many of the first table's words, so these must add up to more.
 """

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from mnemark.hashes import blake2s
+from mnemark.text import rows
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction.spans import BEGIN, Span, positions
 from mnemark.text.redaction.values import looks_random
@@ -21,127 +22,20 @@ _ENDS = r"(?![A-Za-z0-9])"
 _UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _BASE64 = r"[A-Za-z0-9+/]"
 
-# (pattern after the prefix, prefixes of two characters or more); all have the kind "key".
-# Each stands in `tests/text/secret_formats.tsv` with its issuer and source, from which the tests make keys.
-# Issuers make keys longer over time: where that may be, only the least length is asked for.
-_TAILS: tuple[tuple[str, str], ...] = (
-    # Letters and digits.
-    (rf"[A-Z0-9]{{16}}{_ENDS}", "AKIA ASIA ABIA ACCA"),
-    (rf"[A-Z0-9]{{17}}{_ENDS}", "A3T"),
-    (rf"[A-Z0-9]{{26}}{_ENDS}", "API-"),
-    (r"[A-Z0-9]{27}", "NRAK-"),
-    (r"[A-Z0-9]{50,}", "GOOG1E"),
-    (r"[a-z0-9]{32}", "p8e-"),
-    (rf"[a-z0-9]{{43}}{_ENDS}", "oy2"),
-    (r"[a-z0-9]{40,}", "bkua_ sbp_"),
-    (r"[a-z0-9]{70}", "rdme_"),
-    (rf"{_ALNUM}{{10,}}", "sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_"),
-    (rf"{_ALNUM}{{12,}}", "LTAI"),
-    (rf"{_ALNUM}{{16,}}", "sm_aat_ sm_pat_ sm_sat_"),
-    (rf"{_ALNUM}{{20,}}{_ENDS}", "lip_ tr_dev_ tr_prod_ rnd_"),
-    (rf"{_ALNUM}{{24}}{_ENDS}", "fw_ app- dataset-"),
-    (rf"{_ALNUM}{{24,}}", "ATBB unkey_"),
-    (rf"{_ALNUM}{{28,}}", "AKID"),
-    (rf"{_ALNUM}{{30,}}", "npm_ hf_ api_org_ pnu_ nfp_"),
-    (rf"{_ALNUM}{{32,}}", "pplx- lin_api_ ico- AKLT"),
-    (rf"{_ALNUM}{{36,}}", "r8_"),
-    (rf"{_ALNUM}{{38}}{_ENDS}", "4b1d"),
-    (rf"{_ALNUM}{{40,}}", "gsk_ xai- ntn_ secret_ cfk_ cfut_ cfat_"),
-    (rf"{_ALNUM}{{40,}}", "jina_ phx_ pat_ fastgpt-"),
-    (r"[a-z0-9]{40,}", "csk- napi_ os_v2_app_ os_v2_org_"),
-    (rf"{_ALNUM}{{54}}{_ENDS}", "EZAK EZTK"),
-    (rf"{_ALNUM}{{59}}{_ENDS}", "cmVmd"),
-    (rf"{_ALNUM}{{60}}{_ENDS}", "CLOJARS_"),
-    (rf"{_ALNUM}{{69}}{_ENDS}", "AKCp"),
-    (rf"{_ALNUM}{{70,}}", "eyJrIjoi"),
-    (rf"{_ALNUM}{{80,}}", "EAA"),
-    (r"[0-9A-Za-z]{20,}", "AGE-SECRET-KEY-1"),
-    # Hexadecimal digits.
-    (r"[0-9a-f]{19}", "NRJS-"),
-    (r"[0-9a-f]{32}", "dapi gitlab_session="),
-    (rf"[0-9a-f]{{32}}{_ENDS}", "key- SK"),
-    (r"[0-9a-f]{32,}", "dop_v1_ doo_v1_ dor_v1_"),
-    (r"[0-9a-fA-F]{32,}", "shpat_ shpss_ shpca_ shppa_"),
-    (rf"[0-9a-f]{{35}}{_ENDS}", "live_ test_"),
-    (r"[0-9a-f]{40,}", "rubygems_ pul- squ_ sqp_ sqa_ shippo_live_ shippo_test_"),
-    (rf"[0-9a-f]{{32}}{_ENDS}", "fc-"),
-    (rf"[0-9a-f]{{40}}{_ENDS}", "e2b_"),
-    (rf"[0-9a-f]{{48}}{_ENDS}", "sk_"),
-    (r"[0-9a-f]{64}", "mlsn. lin_oauth_"),
-    (r"(?:ud|af)-[0-9a-f]{64}", "s-s4t2"),
-    (r"(?:_TEST)?-?[0-9a-h]{12,}(?:-X)?", "FLWSECK"),
-    (r"(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}", "lsv2_"),
-    (rf"(?:(?:[0-9a-f]{{16}}|local)_[0-9a-f]{{40}}|{_ALNUM}{{40,}})", "sgp_"),
-    (r"(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}", "access_token$"),
-    # Words.
-    (rf"{_WORD}{{16,}}", "tskey-"),
-    (
-        rf"{_WORD}{{16,}}(?:\.[0-9a-z]{{2}}\.[0-9a-z]{{7,9}})?",
-        "glpat- gldt- glrt- glrtr- glptt- glft- glsoat- glcbt- glffct- glimt- glagent- gloas- GR1348941",
-    ),
-    (
-        rf"{_WORD}{{20,}}",
-        "GOCSPX- hvs. hvb. hvr. dckr_pat_ dckr_oat_ sq0atp- sq0csp- sq0idp- tvly- sb_secret_",
-    ),
-    (rf"(?!A{{3}}){_WORD}{{22,64}}(?![\w-])", "EAAA"),
-    (rf"{_WORD}{{30,}}", "AIza 1//0 figd_"),
-    (rf"{_WORD}{{32,}}", "NRII-"),
-    (rf"{_WORD}{{35,}}", "AQVN HRKU-"),
-    (rf"(?=\D{{0,38}}\d)(?=[^A-Z]{{0,38}}[A-Z]){_WORD}{{40}}(?!{_WORD})", "live_"),
-    (rf"{_WORD}{{40,}}", "pypi- nvapi- fo1_ CFPAT- tk-us- tgp_v1_"),
-    (r"\w{20,}", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_"),
-    (r"\w{32,}", "glsa_"),
-    (r"[A-Za-z0-9_~-]{43}", "sha256~"),
-    (r"[A-Za-z0-9_=-]{40,}", "ATATT3 ATCTT3 duffel_live_ duffel_test_ fio-u-"),
-    (r"[A-Za-z0-9_=.-]{32,}", "pscale_tkn_ pscale_oauth_ pscale_pw_ tfp_"),
-    (r"[A-Za-z0-9_=-]{130,}", "sl."),
-    (r"[A-Za-z0-9_.-]{20,}", "ya29."),
-    (r"[A-Za-z0-9/-]{20,}", "ALTAK"),
-    # Base64.
-    (rf"[\"']?{_BASE64}{{40,}}={{0,2}}", "BW_SESSION="),
-    (r"[A-Za-z0-9_=+/-]{30,}", "sntrys_ sntryu_"),
-    (rf"{_BASE64}{{20,}}={{0,2}}", "whsec_"),
-    (rf"{_BASE64}{{32,}}={{0,3}}", "glc_"),
-    (rf"{_BASE64}{{40,}}={{0,2}}", "dG9rO"),
-    (rf"{_BASE64}{{60,}}={{0,3}}", "ops_eyJ ABSK bedrock-api-key-"),
-    (rf"{_BASE64}{{80,}}={{0,3}}", "fm1r_ fm1a_ fm2_"),
-    (r"[A-Za-z0-9%+/_=.-]{10,}", "xoxa- xoxb- xoxe- xoxe. xoxo- xoxp- xoxr- xoxs- xoxc- xoxd-"),
-    # Several parts.
-    (r"[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}", "A3-"),
-    (r"[0-9a-f]{24}-[0-9a-f]{34}", "PMAK-"),
-    (r"[0-9a-f]{24}-[0-9a-f]{146}", "v1.0-"),
-    (rf"[0-9a-f]{{64}}-{_ALNUM}{{16}}", "xkeysib- xsmtpsib-"),
-    (rf"{_ALNUM}{{22}}_[0-9a-fA-F]{{40}}", "CCIPAT_ CCIPRJ_"),
-    (rf"{_ALNUM}{{4,8}}_{_ALNUM}{{40,}}", "pcsk_"),
-    (rf"{_ALNUM}{{26}}-{_ALNUM}{{52}}", "dnkey-"),
-    (rf"(?:{_ALNUM}{{14}}\.[0-9a-f]{{64}}|[.]{_WORD}{{22}}\.[0-9a-f]{{24}}\.{_ALNUM}{{20}})", "pat"),
-    (rf"{_WORD}{{22}}\.[0-9a-f]{{24}}\.{_ALNUM}{{20}}", "sat."),
-    (rf"(?:na|eu|ap|ca)[0-9]-{_UUID}", "pat-"),
-    (rf"{_ALNUM}{{8}}_{_ALNUM}{{24}}{_ENDS}", "re_"),
-    (r"[a-z0-9]{26}_[A-Za-z0-9]{22}_[A-Za-z0-9]{3}", "pdl_live_apikey_ pdl_sdbx_apikey_"),
-    (r"[A-Za-z0-9=]{8,}\.[A-Za-z0-9=]{4,}\.[A-Za-z0-9=]{20,}", "perm- perm:"),
-    (r"[A-Za-z0-9._~%-]{16,}", "secret-token:"),
-    (_UUID, "ms- sdk- mob- access-sandbox- access-development- access-production-"),
-    (rf"(?:[a-z0-9_-]{{2,35}}\.)?{_ALNUM}{{40,}}", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit."),
-    (r"[a-z]\d\d\.[A-Z0-9]{8,24}\.[A-Z0-9]{64}", "dt0"),
-    (
-        r"[a-z0-9]{5,30}\.[a-z0-9]{4,6}\.acc[_-][a-z0-9-]{10,32}\.[A-Za-z0-9+/_=-]{30,}",
-        "sc_ ext_ scauth_ authress_",
-    ),
-    (rf"{_WORD}{{16,64}}\.{_WORD}{{16,}}", "SG."),
-    (rf"{_WORD}{{20,}}\.{_WORD}{{16,}}", "sk.eyJ"),
-    (r"[A-Za-z0-9_=-]{20,}\.[A-Za-z0-9_=-]{80,}", "t1."),
-    (rf"\d-{_WORD}{{20,}}", "xapp-"),
-    (rf"(?:(?:proj|svcacct|admin|ant|or|cp|kimi|lf|None)-{_WORD}{{20,}}|{_ALNUM}{{20,}}{_WORD}*)", "sk-"),
-    # Addresses that let anybody post.
-    (r"(?:services|workflows|triggers)/[A-Za-z0-9/]{20,}", "hooks.slack.com/"),
-    (
-        rf"[0-9a-f@-]{{73}}/IncomingWebhook/{_WORD}{{20,}}(?:/{_WORD}+){{0,3}}",
-        "webhook.office.com/webhookb2/",
-    ),
-    (rf"api/(?:v\d+/)?webhooks/\d{{10,}}/{_WORD}{{20,}}", "discord.com/ discordapp.com/"),
-    (r"open-apis/bot/v2/hook/[A-Za-z0-9-]{16,}", "feishu.cn/ larksuite.com/"),
-)
+_SHORT = {"<word>": _WORD, "<alnum>": _ALNUM, "<base64>": _BASE64, "<uuid>": _UUID, "<end>": _ENDS}
+
+
+def _tails() -> Iterator[tuple[str, str]]:
+    """Yield the pattern after a prefix, and the prefixes; all have the kind "key"."""
+    for pattern, prefixes in rows("key_formats"):
+        yield _written_out(pattern), prefixes
+
+
+def _written_out(pattern: str) -> str:
+    for short, written in _SHORT.items():
+        pattern = pattern.replace(short, written)
+    return pattern
+
 
 _AZURE = r"(?:AzFu|AzSe|AzCa|AIoT|ACDb|APIM|\+ARm|\+AEh|\+ASb|\+ASt|\+ABa|\+ACR|/AM7)"
 _AT = r"(?:(?<![\w-])|(?<=\\[nrt]))"
@@ -172,7 +66,7 @@ _NO_HEAD = ""
 def _by_head() -> dict[str, tuple[_Rule, ...]]:
     """Return the rules (prefix, pattern) by the first three characters of the prefix, as of `_HEAD`."""
     rules: dict[str, tuple[_Rule, ...]] = {}
-    for tail, prefixes in _TAILS:
+    for tail, prefixes in _tails():
         for prefix in prefixes.split():
             rule = prefix, lazy_pattern(BEGIN + re.escape(prefix) + tail, re.ASCII)
             head = prefix[:3] if len(prefix) > 2 and prefix[:2].isalnum() else _NO_HEAD

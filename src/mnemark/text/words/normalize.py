@@ -5,9 +5,9 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import groupby
-from pathlib import Path
 from typing import Literal
 
+from mnemark.text import DATA
 from mnemark.text.lazy_pattern import lazy_pattern
 
 _HAN_SPANS = (
@@ -84,7 +84,7 @@ One pattern for all who need them, as each such class takes a millisecond to com
 """
 _HAN_CHARACTERS = Characters.within(_HAN_SPANS)
 
-VARIANTS = Path(__file__).resolve().parents[2] / "data" / "variants.txt"
+VARIANTS = DATA / "variants.txt"
 """File of two lines: traditional characters, and their simplified forms (tools/build_variants.py)."""
 
 INVISIBLE = class_of(INVISIBLE_SPANS)
