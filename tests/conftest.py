@@ -1,14 +1,11 @@
 """Settings for all tests."""
 
-import ast
 import gc
 import json
 import os
-import re
 import sys
 import tempfile
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -28,48 +25,6 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     Those that measure processor time are run with `-n logical`.
     """
     return 2 * (os.cpu_count() or 1) if config.option.numprocesses == "auto" else None
-
-
-MEASURES = re.compile(r"\b(?:perf_counter|process_time)\b|monotonic\(\)|\.kill\(")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests that measure time, or kill a process at a moment: others beside them disturb."""
-    for item in items:
-        if isinstance(item, pytest.Function) and _names(item) & _measuring(item.path):
-            item.add_marker("timed")
-
-
-def _names(test: pytest.Function) -> set[str]:
-    return {test.originalname, *test.fixturenames, *([test.cls.__name__] if test.cls else [])}
-
-
-@cache
-def _measuring(path: Path) -> frozenset[str]:
-    """Return the names in a file of tests whose code measures, or uses what does."""
-    source = path.read_text("utf-8")
-    if not MEASURES.search(source) and "from linear import" not in source:
-        return frozenset()
-    found: set[str] = set()
-    code: dict[str, str] = {}
-    lines = source.split("\n")
-    for node in ast.parse(source).body:
-        decorators = node.decorator_list if isinstance(node, ast.FunctionDef | ast.ClassDef) else []
-        first = min([node.lineno, *(one.lineno for one in decorators)])
-        text = "\n".join(lines[first - 1 : node.end_lineno])
-        match node:
-            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                code[name] = text
-            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
-                code[name] = text
-            case ast.ImportFrom(module="linear", names=names):
-                found |= {one.asname or one.name for one in names}
-    new = found | {name for name, text in code.items() if MEASURES.search(text)}
-    while new:
-        found |= new
-        uses = re.compile(rf"\b(?:{'|'.join(map(re.escape, new))})\b")
-        new = {name for name in code.keys() - found if uses.search(code[name])}
-    return frozenset(found)
 
 
 @pytest.fixture(autouse=True)

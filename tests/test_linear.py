@@ -61,6 +61,8 @@ from mnemark.text import diff
 from mnemark.text.words.segment import query_terms
 from mnemark.types import Hit, Turn
 
+pytestmark = pytest.mark.timed
+
 NOW: Final = datetime(2036, 11, 21, 12, tzinfo=UTC)
 FACTS: Final = "memory/facts/user.md"
 

@@ -148,6 +148,7 @@ def _sleeps(*_: Any, **__: Any) -> Any:
     raise OSError("too late for anybody")
 
 
+@pytest.mark.timed
 def test_a_slow_memory_delays_no_turn(bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Memory, "recall", _sleeps)
 

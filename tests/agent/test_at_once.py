@@ -19,6 +19,8 @@ from mnemark.files import jsonl
 from mnemark.files.projects import folders
 from mnemark.files.turns import decode_turn
 
+pytestmark = pytest.mark.timed
+
 _SECONDS = 60.0
 _REPLY = "The heron is deployed."
 _TRANSCRIPT = {"hook session-start", "hook stop", "hook session-end"}

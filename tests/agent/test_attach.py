@@ -144,6 +144,7 @@ def _has_observations() -> bool:
     return "observation" in KINDS
 
 
+@pytest.mark.timed
 def test_silence_ends_the_session_once_until_somebody_speaks(memory: Memory) -> None:
     idle: list[float] = []
 

@@ -695,6 +695,7 @@ def test_the_daemon_is_asked_first(root: Path, answering: list[bytes]) -> None:
     assert sent["event"] == {"session_id": "s", "prompt": "x", "hook_event_name": "UserPromptSubmit"}
 
 
+@pytest.mark.timed
 def test_a_daemon_that_is_gone_costs_nothing(root: Path, quiet: dict[str, str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
@@ -723,6 +724,7 @@ def test_what_a_dying_daemon_was_told_is_kept(root: Path, quiet: dict[str, str])
     assert [turn.content for turn in SessionLog(root, "gemini-cli:g").last(20)] == ["Is it open?", "It is."]
 
 
+@pytest.mark.timed
 def test_a_hung_daemon_costs_a_turn_a_moment_and_nothing_is_kept_twice(
     root: Path, quiet: dict[str, str], background: list[str]
 ) -> None:
@@ -793,6 +795,7 @@ print(time.process_time(), *sorted(heavy & set(sys.modules)))
 """
 
 
+@pytest.mark.timed
 def test_a_prompt_alone_loads_nothing_heavy_and_takes_little_time(root: Path, quiet: dict[str, str]) -> None:
     """The bar is 300 ms for all of it; `tools/latency.py` measures it as agents call it."""
     command = [sys.executable, "-c", _HEAVY, "prompt", "-a", "claude-code", "-w", str(root), "--alone"]
@@ -834,6 +837,7 @@ def test_a_question_after_a_greeting_is_one(said: str) -> None:
     assert is_question(said)
 
 
+@pytest.mark.timed
 def test_long_laughter_is_read_at_once() -> None:
     started = time.process_time()
     is_question("哈" * 59 + "x")
@@ -841,6 +845,7 @@ def test_long_laughter_is_read_at_once() -> None:
     assert time.process_time() - started < 0.5
 
 
+@pytest.mark.timed
 @pytest.mark.skipif(not hasattr(os, "posix_spawn"), reason="the system starts processes in another way")
 def test_what_runs_in_the_background_holds_nothing_of_the_agent(tmp_path: Path) -> None:
     began, end = tmp_path / "began", tmp_path / "end"

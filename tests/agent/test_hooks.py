@@ -64,6 +64,7 @@ def test_a_failing_hook_is_logged_and_counted_and_the_others_run(caplog: pytest.
     assert "broken on purpose" in caplog.text
 
 
+@pytest.mark.timed
 def test_a_hanging_hook_is_not_waited_for_and_then_passed_over_until_it_is_back() -> None:
     slow, good = Hanging(), Listening()
     dispatcher = Dispatcher([slow, good], seconds={"message_received": 0.05})

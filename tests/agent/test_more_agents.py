@@ -154,6 +154,7 @@ def test_copilots_events_are_read_without_what_it_and_its_subagents_said(tmp_pat
     assert [turn.id for turn in found] == [one.turn.id for one in transcripts.read(path, "copilot")]
 
 
+@pytest.mark.timed
 def test_copilots_transcript_is_found_and_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COPILOT_HOME", str(tmp_path))
     agent = agents.agent_named("copilot")

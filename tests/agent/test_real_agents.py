@@ -28,6 +28,7 @@ from mnemark.files.sessions import SessionLog, list_sessions
 from mnemark.llm.programs import PROGRAMS as PROGRAMS_READY
 
 pytestmark = [
+    pytest.mark.timed,
     pytest.mark.slow,
     pytest.mark.skipif(os.name == "nt", reason="a home folder of its own is made"),
 ]

@@ -115,6 +115,7 @@ def test_a_failure_is_retried_the_next_day(root: Path, monkeypatch: pytest.Monke
     assert runs(root) == 0
 
 
+@pytest.mark.timed
 def test_a_command_leaves_it_to_the_background(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     command = [sys.executable, "-m", "mnemark", "remember", "editor", "Emacs", "-w", str(root)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)

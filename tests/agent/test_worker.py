@@ -19,6 +19,7 @@ def test_jobs_run_in_order_and_close_drains() -> None:
     assert worker.counts.done == 200
 
 
+@pytest.mark.timed
 def test_a_full_queue_says_no_after_its_patience_and_nothing_is_dropped() -> None:
     gate = threading.Event()
     done: list[str] = []

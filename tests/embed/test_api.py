@@ -130,6 +130,7 @@ def test_a_passing_fault_is_tried_again(
     assert len(script.requests) == 2
 
 
+@pytest.mark.timed
 def test_retry_after_is_waited_for(script: server.Script, embedder: ApiEmbedder) -> None:
     script.steps = [server.status(429, retry_after="1"), server.good]
     start = time.monotonic()
@@ -137,6 +138,7 @@ def test_retry_after_is_waited_for(script: server.Script, embedder: ApiEmbedder)
     assert time.monotonic() - start >= 1
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "fault",
     [

@@ -126,6 +126,7 @@ def test_a_broken_model_is_an_error_and_never_vectors(folder: Path) -> None:
         make(f"fastembed:{folder}").query("cat")
 
 
+@pytest.mark.timed
 @with_fastembed
 def test_a_model_that_is_not_here_names_the_command_and_does_not_wait(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

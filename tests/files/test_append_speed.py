@@ -12,6 +12,8 @@ from faults.people import append_text
 from faults.processes import turn
 from mnemark.files.sessions import SessionLog
 
+pytestmark = pytest.mark.timed
+
 
 @pytest.mark.slow
 def test_an_append_costs_little_more_than_its_fsync(

@@ -91,6 +91,7 @@ def test_text_goes_on_a_line_of_its_own(tmp_path: Path) -> None:
     assert path.read_bytes() == b"no newline\nsecond\nthird\n"
 
 
+@pytest.mark.timed
 def test_own_edits_do_not_wait_for_each_other(tmp_path: Path, note: Path) -> None:
     start = time.monotonic()
     for number in range(5):

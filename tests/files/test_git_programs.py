@@ -370,6 +370,7 @@ def learn(folder: Path) -> None:
         memory.remember("editor", "Helix")
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("inside", ["memory", "."])
 def test_a_cloned_memory_starts_nothing_by_any_command(
     inside: str, tmp_path: Path, repository: Path, mark: Path, monkeypatch: pytest.MonkeyPatch

@@ -106,6 +106,7 @@ def test_reading_back_is_reading_reversed(
         assert list(jsonl.read_back(path)) == forward[::-1]
 
 
+@pytest.mark.timed
 def test_one_huge_line_costs_its_length_not_its_square(log: Path) -> None:
     log.parent.mkdir()
     log.write_bytes(b'{"a":"' + b"x" * (48 << 20) + b'"}\n{"b":1}\n')

@@ -59,6 +59,7 @@ def left(folder: Path) -> list[str]:
     return [str(path.relative_to(folder)) for path in folder.rglob(f"{TEMPORARY}*")]
 
 
+@pytest.mark.timed
 @POSIX
 @pytest.mark.parametrize("what", _WRITES)
 def test_a_killed_write_is_swept_at_the_next_start(root: Path, tmp_path: Path, what: str) -> None:

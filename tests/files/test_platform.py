@@ -57,6 +57,7 @@ def test_machine_name_is_stable_and_safe() -> None:
 # Locks
 
 
+@pytest.mark.timed
 def test_a_lock_of_another_process_names_it_and_ends_with_it(tmp_path: Path) -> None:
     here, there = get_context("spawn").Pipe()
     process = get_context("spawn").Process(target=hold, args=(tmp_path, there))

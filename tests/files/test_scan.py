@@ -295,6 +295,7 @@ def test_folders_of_any_depth_are_chosen(pattern: str, *, wanted: bool) -> None:
     assert chosen_("a/b/c/d.md", folder=False) is wanted
 
 
+@pytest.mark.timed
 def test_many_folders_of_any_depth_take_no_longer() -> None:
     chosen_ = chosen(only(["/".join(["**"] * 40 + ["x.md"])]))
     assert chosen_ is not None

@@ -66,6 +66,7 @@ def test_a_mark_behind_a_backslash_closes_where_no_other_does(tmp_path: Path) ->
     assert read_env_file(path) == {"A": "C:\\\\logs\\", "B": 'one \\" two', "C": '"open', "D": ""}
 
 
+@pytest.mark.timed
 def test_an_env_file_made_to_be_slow_is_not(tmp_path: Path) -> None:
     path = tmp_path / ".env"
     path.write_text('A="' + "\\a" * 5_000 + "\n", "utf-8")

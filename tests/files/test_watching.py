@@ -68,6 +68,7 @@ def following(
     assert bool(followed.messages) == (request.param == "polling")
 
 
+@pytest.mark.timed
 def test_an_edit_is_told_within_a_second(following: Following, tmp_path: Path) -> None:
     (tmp_path / "memory/deep/new.md").write_text("new")
     assert following.until("memory/deep/new.md") < 1
@@ -75,6 +76,7 @@ def test_an_edit_is_told_within_a_second(following: Following, tmp_path: Path) -
     assert following.until("memory/old.md") < 1
 
 
+@pytest.mark.timed
 def test_a_deletion_and_a_rename_are_told(following: Following, tmp_path: Path) -> None:
     (tmp_path / "memory/old.md").rename(tmp_path / "memory/moved.md")
     assert following.rest() >= {"memory/old.md", "memory/moved.md"}
@@ -82,6 +84,7 @@ def test_a_deletion_and_a_rename_are_told(following: Following, tmp_path: Path) 
     following.until("memory/moved.md")
 
 
+@pytest.mark.timed
 def test_a_folder_made_later_is_watched_too(following: Following, tmp_path: Path) -> None:
     (tmp_path / "users/ann").mkdir(parents=True)
     time.sleep(0.3)
@@ -89,6 +92,7 @@ def test_a_folder_made_later_is_watched_too(following: Following, tmp_path: Path
     following.until("users/ann/MEMORY.md")
 
 
+@pytest.mark.timed
 def test_what_is_no_memory_is_not_told(following: Following, tmp_path: Path) -> None:
     (tmp_path / ".mnemark/index.db").write_text("x")
     (tmp_path / ".git/HEAD.md").write_text("x")
@@ -97,6 +101,7 @@ def test_what_is_no_memory_is_not_told(following: Following, tmp_path: Path) -> 
     assert following.rest() <= {"memory"}
 
 
+@pytest.mark.timed
 def test_another_workspace_inside_is_told_of_once_and_what_happens_in_it_is_not(
     following: Following, tmp_path: Path
 ) -> None:

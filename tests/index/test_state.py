@@ -190,6 +190,7 @@ def _flooded(root: Path, count: int) -> State:
     return state
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("count", [20_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
 def test_a_long_queue_slows_nothing(root: Path, count: int) -> None:
     with _flooded(root, count) as state:

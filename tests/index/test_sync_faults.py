@@ -168,6 +168,7 @@ def test_killed_in_a_merge(root: Path, tmp_path: Path, step: int) -> None:
         assert held(root) == right, number
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("times", [3, pytest.param(50, marks=pytest.mark.slow)])
 def test_killed_from_outside(tmp_path: Path, times: int) -> None:
     root = tmp_path / "w"

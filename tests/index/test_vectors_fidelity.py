@@ -57,6 +57,7 @@ def test_quantised_cosines_stay_near_and_keep_the_best(
     assert np.mean(kept) >= overlap
 
 
+@pytest.mark.timed
 @pytest.mark.slow
 def test_a_scan_is_several_times_faster_than_numpy(tmp_path: Path) -> None:
     def fastest(run: Callable[[], object]) -> float:

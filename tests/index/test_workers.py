@@ -97,6 +97,7 @@ def _stop(worker: "workers._Worker") -> None:
     os.kill(worker._process.pid, signal.SIGSTOP)
 
 
+@pytest.mark.timed
 @posix
 @pytest.mark.usefixtures("large")
 @pytest.mark.parametrize("harm", [_kill, _stop])
@@ -156,6 +157,7 @@ with workers_for(1, least=0) as workers:
 """
 
 
+@pytest.mark.timed
 @posix
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_no_worker_outlives_its_caller(how: signal.Signals, tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ def test_a_second_start_joins_the_first(tmp_path: Path) -> None:
         assert json.loads(second.stdout)["state"] == "running already"
 
 
+@pytest.mark.timed
 def test_of_four_that_start_at_once_one_stays(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mnemark", "serve", "--json"]
     started = [
@@ -75,6 +76,7 @@ def test_another_version_is_not_joined_and_it_is_said_whose_it_is(tmp_path: Path
         assert "--stop" in second.stderr
 
 
+@pytest.mark.timed
 def test_what_a_killed_one_left_behind_is_taken_over(tmp_path: Path) -> None:
     with running(tmp_path) as first:
         first.process.kill()
@@ -138,6 +140,7 @@ def test_stop_ends_it(tmp_path: Path) -> None:
     assert _mnemark(tmp_path, "serve", "--stop").returncode == 3
 
 
+@pytest.mark.timed
 def test_killed_at_any_moment_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
     workspace = tmp_path / "w"
     workspace.mkdir()
@@ -176,6 +179,7 @@ def test_killed_at_any_moment_nothing_acknowledged_is_lost(tmp_path: Path) -> No
     assert set(acknowledged) <= kept
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_hooks_go_on_while_the_daemon_is_killed_and_lose_no_turn(tmp_path: Path, seed: int) -> None:
     """Each answered hook says that all its transcript held by then is kept, whoever kept it."""
@@ -260,6 +264,7 @@ def test_the_night_consolidates_where_agents_write_and_nowhere_else(tmp_path: Pa
     workspaces.close()
 
 
+@pytest.mark.timed
 def test_a_kept_connection_is_answered_at_once(tmp_path: Path) -> None:
     with running(tmp_path) as served:
         connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=10)

@@ -178,6 +178,7 @@ def test_a_body_that_never_ends_is_given_up(here: Running) -> None:
     assert (status, said["error"]["code"]) == (408, "slow")
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("sent", [b"", b"POST /v1/search HTTP/1.1\r\nHost: x\r\n"])
 def test_a_head_that_never_ends_is_given_up(here: Running, sent: bytes) -> None:
     started = time.monotonic()
@@ -185,6 +186,7 @@ def test_a_head_that_never_ends_is_given_up(here: Running, sent: bytes) -> None:
     assert time.monotonic() - started < 5
 
 
+@pytest.mark.timed
 def test_a_head_that_comes_drop_by_drop_is_given_up(here: Running) -> None:
     started = time.monotonic()
     with socket.create_connection(("127.0.0.1", here.port), 10) as connection:
@@ -230,6 +232,7 @@ def test_a_long_answer_is_given_whole_to_who_takes_it(long_answer: socket.socket
     assert _taken(long_answer) > _LONG
 
 
+@pytest.mark.timed
 def test_who_does_not_take_its_answer_is_cut_off(here: Running, long_answer: socket.socket) -> None:
     end = time.monotonic() + 2.0
     while time.monotonic() < end:  # the others go on

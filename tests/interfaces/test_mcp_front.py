@@ -209,6 +209,7 @@ def test_nothing_heavy_is_read_for_the_list_of_tools() -> None:
     assert ran.stdout.strip() == "[]"
 
 
+@pytest.mark.timed
 def test_it_starts_a_daemon_and_asks_it(warm: Client, tmp_path: Path) -> None:
     warm.ask("initialize", HELLO)
     warm.ask("tools/list")
@@ -219,6 +220,7 @@ def test_it_starts_a_daemon_and_asks_it(warm: Client, tmp_path: Path) -> None:
     assert "badger" in rows[0]["snippet"]
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("delay", [0.0, 0.003, 0.01])
 def test_killed_at_any_moment_the_daemon_is_not_missed(warm: Client, tmp_path: Path, delay: float) -> None:
     """Writes go on alone; each that was acknowledged is there, and none twice."""

@@ -104,6 +104,7 @@ def test_closed_streams_are_no_error(notes: Path) -> None:
     assert subprocess.run(f"{command} 2>&- >/dev/null", shell=True, cwd=notes, check=False).returncode == 0
 
 
+@pytest.mark.timed
 @POSIX
 def test_watch_follows_edits_and_ends_with_an_interrupt(notes: Path) -> None:
     # A shell without job control starts its jobs with interrupts ignored, and children inherit that.

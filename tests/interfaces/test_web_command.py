@@ -118,6 +118,7 @@ def test_the_printed_ticket_is_typed_and_works_once(tmp_path: Path, here: Runnin
         assert browser.open(elsewhere).status == 404
 
 
+@pytest.mark.timed
 def test_a_browser_is_started_with_a_private_file_alone(tmp_path: Path, here: Running) -> None:
     out, said = ran(tmp_path, BROWSER=fake(tmp_path))
     assert (out, said) == ("", f"Opened {tmp_path} in the browser.\n")
@@ -159,6 +160,7 @@ def test_a_ticket_that_nobody_used_is_an_error(tmp_path: Path, here: Running) ->
     assert browser_at(here).enter(out.split()[1]).status == 401
 
 
+@pytest.mark.timed
 def test_a_file_left_by_a_killed_command_goes_with_the_next(tmp_path: Path, here: Running) -> None:
     process = start(tmp_path, BROWSER=NOBODY)
     deadline = time.monotonic() + 20
@@ -173,6 +175,7 @@ def test_a_file_left_by_a_killed_command_goes_with_the_next(tmp_path: Path, here
     assert left(tmp_path) == []
 
 
+@pytest.mark.timed
 @pytest.mark.skipif(sys.platform != "linux", reason="snaps are of Linux")
 @pytest.mark.parametrize(
     ("default", "inside"),

@@ -266,6 +266,7 @@ def test_many_rejections_are_taken_back_at_once(here: Running, tmp_path: Path) -
     assert "3 entries wait" in browser.page("review").text
 
 
+@pytest.mark.timed
 def test_checks_run_beside_the_page_and_are_kept(here: Running, tmp_path: Path) -> None:
     (tmp_path / "note.md").write_text("zebra\n", "utf-8")
     browser = Browser(here, tmp_path)
@@ -407,6 +408,7 @@ def test_an_import_is_seen_first_then_done_once(here: Running, tmp_path: Path) -
     assert "does not exist" not in browser.page("import", form="1").text
 
 
+@pytest.mark.timed
 def test_an_import_goes_on_beside_the_page_which_says_how_far_it_is(here: Running, tmp_path: Path) -> None:
     root, source = tmp_path / "agent", tmp_path / "messages.jsonl"
     root.mkdir()

@@ -55,6 +55,7 @@ def test_a_slow_answer_is_waited_for(script: server.Script, client: ChatClient) 
     assert client.complete(QUESTION, schema=Facts).requests == 1
 
 
+@pytest.mark.timed
 def test_retry_after_is_waited_for(script: server.Script, client: ChatClient) -> None:
     script.steps = [server.status(429, retry_after="1"), server.good]
     start = time.monotonic()
@@ -62,6 +63,7 @@ def test_retry_after_is_waited_for(script: server.Script, client: ChatClient) ->
     assert time.monotonic() - start >= 1
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "fault",
     [

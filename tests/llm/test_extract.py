@@ -87,6 +87,7 @@ def test_a_part_of_a_broken_answer_is_no_answer(answer: str) -> None:
         read(answer, Node)
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("unit", ["{", '{"a" ', '{"a":', '{"a":[{"b":1},]} ', '{"x":1} '])
 def test_nonsense_does_not_take_long(unit: str) -> None:
     def refused() -> None:

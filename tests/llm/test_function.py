@@ -45,6 +45,7 @@ def test_both_kinds_are_models() -> None:
     assert models[0].complete(QUESTION).text == "tea"
 
 
+@pytest.mark.timed
 def test_a_function_that_hangs_is_left_behind() -> None:
     def model(messages: Sequence[Message]) -> str:
         time.sleep(2)

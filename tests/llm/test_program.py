@@ -87,6 +87,7 @@ def test_what_is_no_answer_is_given_back_once() -> None:
     assert counted.spent().calls == 2
 
 
+@pytest.mark.timed
 def test_one_that_is_late_is_killed() -> None:
     start = time.monotonic()
     with pytest.raises(LLMUnavailable, match="gave no answer within") as failed:
@@ -119,6 +120,7 @@ def test_what_leaves_its_group_is_killed_with_it(tmp_path: Path, how: str) -> No
         assert is_gone(noted)
 
 
+@pytest.mark.timed
 def test_one_that_prints_without_end_is_killed() -> None:
     start = time.monotonic()
     with pytest.raises(LLMUnavailable, match="more than") as failed:

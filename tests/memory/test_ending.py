@@ -237,6 +237,7 @@ def quiet(path: Path) -> None:
     os.utime(path, (1e9, 1e9))
 
 
+@pytest.mark.timed
 def test_a_busy_file_defers_the_end_and_the_next_one_completes_it(memory: Memory) -> None:
     session = memory.session("s")
     talk(session, PARSER)

@@ -113,6 +113,7 @@ with Memory.open(sys.argv[1], config={"embedder": "none"}) as memory:
 """
 
 
+@pytest.mark.timed
 @pytest.mark.slow
 def test_killed_from_outside_at_random_moments(tmp_path: Path) -> None:
     home = tmp_path / "home"

@@ -12,6 +12,8 @@ import pytest
 from mnemark.facts.remember import facts
 from mnemark.memory.memory import Memory
 
+pytestmark = pytest.mark.timed
+
 _CHILD = """
 import os, sys
 from pathlib import Path

@@ -320,6 +320,7 @@ def test_three_failures_are_kept_as_failed_and_listed(asking: Memory, answer: An
     assert asked == []
 
 
+@pytest.mark.timed
 def test_a_model_that_is_late_is_left_behind(asking: Memory) -> None:
     say(asking, SAID)
     asking.learn()
@@ -399,6 +400,7 @@ def test_many_turns_go_in_one_request_and_a_forgotten_session_is_let_go(asking: 
     assert (work(asking.workspace, model=llm).done, len(asked)) == (6, 1)
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("count", [20_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
 def test_a_long_queue_slows_neither_recall_nor_learning(asking: Memory, count: int) -> None:
     say(asking, "I live in Bonn.")

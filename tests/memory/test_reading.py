@@ -327,6 +327,7 @@ def test_compaction_asks_the_configured_model(opened: Callable[..., Memory]) -> 
     assert "marries Lena" in done.summary
 
 
+@pytest.mark.timed
 def test_a_host_is_not_kept_waiting(opened: Callable[..., Memory]) -> None:
     going, let_go = threading.Event(), threading.Event()
 

@@ -155,10 +155,12 @@ def survive(root: Path, kills: int) -> int:
     return len(acknowledged)
 
 
+@pytest.mark.timed
 def test_four_processes_and_three_kills(tmp_path: Path) -> None:
     assert survive(tmp_path, 3) > 10
 
 
+@pytest.mark.timed
 @pytest.mark.slow
 def test_four_processes_and_fifty_kills(tmp_path: Path) -> None:
     assert survive(tmp_path, 50) > 200

@@ -14,6 +14,8 @@ from mnemark.index.vectors import embed_missing
 from mnemark.memory.memory import Memory
 from mnemark.retrieval import embeddings
 
+pytestmark = pytest.mark.timed
+
 TEXTS = 40
 
 

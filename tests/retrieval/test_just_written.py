@@ -153,6 +153,7 @@ COLD = {
 
 
 @pytest.mark.timed
+@pytest.mark.timed
 @pytest.mark.parametrize("busy", [0, 2])
 @pytest.mark.parametrize("case", COLD)
 def test_a_new_process_answers_by_the_default_deadline(tmp_path: Path, case: str, busy: int) -> None:

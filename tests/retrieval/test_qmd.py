@@ -138,6 +138,7 @@ def test_nonsense_is_told_and_the_answer_is_ones_own(
     assert re.search(told, reason)
 
 
+@pytest.mark.timed
 def test_a_slow_daemon_does_not_hold_up_a_recall(workspace: Path, server: Server) -> None:
     released = threading.Event()
 

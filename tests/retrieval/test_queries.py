@@ -113,6 +113,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Memory:
     return found
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("count", [2_000, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_any_query_is_answered_in_time(memory: Memory, count: int) -> None:
     worst, hits = (0.0, ""), 0

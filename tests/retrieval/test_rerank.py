@@ -145,6 +145,7 @@ def test_a_model_that_is_damaged(root: Path, model: Path) -> None:
         assert memory.recall("alpha", deadline=5).hits
 
 
+@pytest.mark.timed
 def test_a_slow_model_is_left_out_of_a_recall(
     root: Path, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

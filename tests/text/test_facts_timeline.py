@@ -2,6 +2,7 @@ import itertools
 import time
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -109,6 +110,7 @@ def test_facts_read_as_parts_of_sentences() -> None:
     assert str(Fact(id="1", value="tests run before a commit")) == "user: tests run before a commit"
 
 
+@pytest.mark.timed
 def test_thousands_of_values_that_nobody_dated_take_no_time() -> None:
     facts = [Fact(id=f"{n:05}", predicate="city", value=str(n), recorded="2036-01-01") for n in range(8_000)]
     begin = time.process_time()

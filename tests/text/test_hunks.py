@@ -3,6 +3,7 @@
 import time
 from difflib import unified_diff
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -67,6 +68,7 @@ def test_a_diff_of_ordinary_edits() -> None:
     assert diff("p.md", old, old) == ""
 
 
+@pytest.mark.timed
 def test_edits_of_a_large_table_take_linear_time() -> None:
     row = "| a | b |\n|---|---|\n\n"
     old = row * 12_000

@@ -65,6 +65,8 @@ from mnemark.text.words import tokens
 from mnemark.text.words.segment import cut_by_frequency
 from mnemark.text.words.tokens import estimate_tokens
 
+pytestmark = pytest.mark.timed
+
 NOW: Final = datetime(2036, 11, 21, 12, tzinfo=UTC)
 HERE: Final = NOW.replace(tzinfo=None)
 _LANGUAGE: Final = topics.Language(lambda words: [10.0] * len(words))

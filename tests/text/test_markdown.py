@@ -257,6 +257,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_text_takes_linear_time(name: str) -> None:
     text = HOSTILE[name]

@@ -55,6 +55,7 @@ def test_edits_of_a_long_file_are_found_exactly() -> None:
     assert changes(old, new) == [(7, 7, 7, 8), (15_000, 15_003, 15_001, 15_001)]
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("name", ["blank lines", "a table", "few lines at random", "turned round"])
 def test_lines_that_repeat_take_no_more_than_linear_time(name: str) -> None:
     chance = random.Random(3)

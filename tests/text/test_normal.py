@@ -96,6 +96,7 @@ def test_runs_of_chinese_are_those_of_the_pattern(text: str) -> None:
     assert all(chinese == (HAN.match(run) is not None) for chinese, run in runs)
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("marks", ["\u0301\u0327", "\uff9e\u0301", "\u0f73\u0301", "\u0327"])
 def test_thousands_of_marks_on_a_letter_take_no_time(marks: str) -> None:
     text = "e" + marks * 200_000

@@ -81,6 +81,7 @@ def test_what_a_notice_quotes_of_a_file_goes_with_it_and_nothing_else() -> None:
         assert speaks_for_owner(without_notices(f"{ANSWER}\n{longer}"))
 
 
+@pytest.mark.timed
 def test_a_long_answer_full_of_beginnings_is_read_in_time() -> None:
     begun = "<system-reminder>\nNote: /a changed on disk since you last read it.\n1\tx\n" * 20_000
     before = time.perf_counter()

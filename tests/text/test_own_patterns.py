@@ -54,6 +54,7 @@ _BOUND: Final = 40.0
 """Seconds of processor time for a megabyte; the slowest takes six on two cores of 2020."""
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "pattern",
     [
@@ -70,6 +71,7 @@ def test_no_pattern_and_text_take_long(pattern: str, text: str) -> None:
     assert time.process_time() - begin < _BOUND / 8
 
 
+@pytest.mark.timed
 def test_a_megabyte_is_redacted_in_time() -> None:
     begin = time.process_time()
     found = redact("a" * _MEGABYTE + "!", DEFAULT.with_patterns(["(a|aa)+$", "((ab)+c*)+d", "(a*)*c"]))

@@ -326,6 +326,7 @@ def test_findings_are_spans_of_the_text_given(text: str) -> None:
     assert rest == text[last:]
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "unit",
     [
@@ -402,6 +403,7 @@ def test_a_text_made_to_be_slow_is_not(unit: str) -> None:
     assert within(1, lambda: redact(text, DEFAULT)), "seconds; what is quadratic takes minutes"
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "text",
     [

@@ -103,6 +103,7 @@ def test_any_text_is_safe_and_every_value_has_words_of_the_turn(text: str) -> No
         assert one.quote in text.replace("’", "'")
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "text",
     [
@@ -119,6 +120,7 @@ def test_a_turn_made_to_be_slow_is_not(text: str) -> None:
     assert within(0.5, lambda: extract(text, time=NOW)), "seconds; hours before"
 
 
+@pytest.mark.timed
 def test_time_is_linear() -> None:
     for piece in ("I like a, b and ", "我喜欢、", '"“', "from 3 to ", "- " * 3, "每次都要"):
         started = time.perf_counter()

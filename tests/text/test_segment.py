@@ -164,6 +164,7 @@ def test_strange_strings_are_safe(text: str) -> None:
     query_terms(text)
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "text",
     [

@@ -476,6 +476,7 @@ def test_any_text_at_any_time(text: str, now: datetime) -> None:
     order_hint(text)
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "unit",
     [
@@ -619,6 +620,7 @@ def test_a_day_that_comes_again_is_no_date(text: str) -> None:
     assert date_ranges("What do I usually do, and what did I do last Friday?", now) != []
 
 
+@pytest.mark.timed
 def test_blanks_between_words_of_time_take_no_time() -> None:
     begin = time.process_time()
     assert order_hint("when did" + " " * 1_900 + "I") is None

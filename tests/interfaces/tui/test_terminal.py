@@ -115,6 +115,7 @@ def test_a_workspace_that_cannot_be_opened_is_said_after_the_screen_is_given_bac
         assert b"Traceback" not in at.sent
 
 
+@pytest.mark.timed
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux")
 def test_in_tmux(hostile: Path, tmp_path: Path) -> None:
     socket = str(tmp_path / "tmux")
