@@ -21,7 +21,6 @@ from mnemark.facts.timeline import FactVersion
 from mnemark.facts.write import predicate_words
 from mnemark.files import jsonl, layout, names
 from mnemark.files.ids import new_id
-from mnemark.files.locks import workspace_lock
 from mnemark.files.names import split_ref
 from mnemark.files.scopes import one_scope
 from mnemark.files.tombstones import strings
@@ -123,7 +122,7 @@ def _decided(
     if dry_run:
         store.log.refresh()
         return decide(Decision(store, scopes))
-    with workspace_lock(store.root):
+    with store.truth.change():
         store.log.refresh()
         recorded_edits = sum(_record_edits(store, scope) for scope in scopes)
         decision = Decision(store, scopes, fresh=not recorded_edits)
@@ -239,7 +238,7 @@ def follow(store: FactStore, scope: str = "") -> int:
     """Record hand edits of the fact files in the journal; return their number."""
     store.workspace.check_writable("note changes")
     where = one_scope(scope)
-    with store.lock, workspace_lock(store.root):
+    with store.lock, store.truth.change():
         store.log.refresh()
         return _record_edits(store, where)
 

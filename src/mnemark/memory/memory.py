@@ -159,7 +159,7 @@ class Memory(OpenWorkspace):
         failed = [] if self.readonly else maintenance.before_sync(self)
         report = self.searcher.sync(progress=progress, wait=wait, embed=embed)
         if not self.readonly:
-            failed += maintenance.after_sync(self, touched=bool(report.touched))
+            failed += maintenance.after_sync(self, report)
         self.searcher.fact_index.keep()
         self.failed = tuple(failed)
         return report

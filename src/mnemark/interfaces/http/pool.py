@@ -88,12 +88,13 @@ class PooledWorkspace:
             return
         only_logs = bool(paths) and all(map(_is_log, paths))
         if not only_logs:
-            self.memory.changed()
+            self.memory.searcher.refresher.mark_stale()
         started = time.monotonic()
         try:
             self.memory.sync(wait=0.0)
         except MnemarkError as error:
-            self.memory.changed()  # a line of a log may be another, which only a sync finds
+            # A line of a log may be another, which only a sync finds.
+            self.memory.searcher.refresher.mark_stale()
             if not isinstance(error, BusyError):  # else another process is syncing
                 _log.warning("%s: %s", self.root, error)
         finally:
