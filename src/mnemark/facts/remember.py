@@ -9,13 +9,13 @@ from typing import Any
 
 import msgspec
 
-from mnemark.errors import BusyError, MnemarkError, ReadOnlyError, UsageError
+from mnemark.errors import MnemarkError, UsageError
 from mnemark.facts.decide import CONFIDENCE, Decision
 from mnemark.facts.ends import Retraction
 from mnemark.facts.hand_edits import edits
 from mnemark.facts.keys import predicate_key, subject_key, value_words
 from mnemark.facts.model import PRIORITIES, TYPES, Fact, NewFact
-from mnemark.facts.pending import AT_ONCE, bring_in, catch_up, drop_proposals
+from mnemark.facts.pending import AT_ONCE, bring_in, drop_proposals
 from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import FactVersion
 from mnemark.facts.write import predicate_words
@@ -265,9 +265,8 @@ def facts(
     """
     at = moment(as_of, "as_of", store.workspace.now(), last=True) or datetime.now(UTC)
     at = at.replace(tzinfo=at.tzinfo or store.zone)
-    with suppress(BusyError, ReadOnlyError):  # pending facts are included anyway
-        catch_up(store)
     with store.lock:
+        store.log.refresh()
         held = [one for where in dict.fromkeys((one_scope(scope), "")) for one in store.held(where)]
     groups: defaultdict[tuple[str, ...], list[FactVersion]] = defaultdict(list)
     for one in held:

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from mnemark.embed.base import Embedder
-from mnemark.errors import MnemarkError, NotFoundError, ReadOnlyError, UsageError
+from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
 from mnemark.files import links, trust
 from mnemark.files.config import Config, load
 from mnemark.files.disk_errors import tells_os_errors
@@ -105,8 +105,6 @@ class Memory(OpenWorkspace):
             settings = changed(settings, config)
         memory = cls(root, settings, readonly=readonly, embedder=embedder)
         memory.host = model
-        if not memory.readonly and memory.index.hidden.unfinished():
-            memory._finish_forgetting()
         return memory
 
     def __enter__(self) -> Self:
@@ -148,7 +146,11 @@ class Memory(OpenWorkspace):
         return self.redact(turn)
 
     def sync(self, *, progress: Progress | None = None, wait: float = 10.0, embed: bool = True) -> SyncReport:
-        """Update the index to the state of the files, and embed new passages.
+        """Finish what waits in the files, update the index to their state, and embed new passages.
+
+        What waits are facts and notes whose file was being saved, and edits, undos and erasures that were cut
+        off; and what people changed in fact files is noted in the journal. Searches update the index by
+        themselves, and finish nothing.
 
         Raises:
             BusyError: another process is syncing for longer than `wait` seconds.
@@ -163,15 +165,6 @@ class Memory(OpenWorkspace):
         self.searcher.fact_index.keep()
         self.failed = tuple(failed)
         return report
-
-    def _finish_forgetting(self) -> None:
-        """Complete interrupted erasures; see `maintenance.finish_forgetting`."""
-        from mnemark.memory.maintenance import finish_forgetting
-
-        try:
-            finish_forgetting(self)
-        except (MnemarkError, OSError) as error:  # report it, but do not keep the memory from being opened
-            self.failed = (f"forgetting: {error}",)
 
     def search(
         self,

@@ -78,6 +78,8 @@ class PooledWorkspace:
 
     def _watch(self) -> None:
         try:
+            if self.memory.to_finish():  # a process was killed
+                self._changed(set())
             watch(self.root, stop=self._stop, on_change=self._changed, on_message=_log.warning)
         except (MnemarkError, OSError) as error:  # searches sync by themselves
             if not self._stop.is_set():
