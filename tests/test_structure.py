@@ -37,7 +37,6 @@ LATE: Final[dict[str, str]] = {
     "retrieval/search.py": "a workspace without facts needs no route of facts, a search no rules or reranker",
     "retrieval/searcher.py": "a search packs no block, and reads files where the index is damaged only",
     "retrieval/fact_index.py": "facts without a past have no entries to leave out",
-    "retrieval/refresh.py": "a sync sweeps only what a killed process left",
     "retrieval/embeddings.py": "only what was erased is scrubbed",
     "retrieval/cross_language.py": "words that passages have need no dictionary",
     "retrieval/quick_search.py": "a hook redacts nothing, unless a fact file changed",

@@ -16,7 +16,6 @@ from urllib.parse import quote, unquote
 import msgspec
 
 from mnemark.files import jsonl, platform
-from mnemark.files.locks import workspace_lock
 from mnemark.files.scopes import scope_name
 from mnemark.files.sessions import list_sessions
 from mnemark.memory.forgetting.forget import hide
@@ -105,7 +104,7 @@ class ItemLog:
         self.memory.workspace.check_writable("add items")
         if not items:
             return []
-        placed = self.session.log.place([self._turn(new) for new in items])
+        placed = self.session.log.append(self.memory.workspace.truth, [self._turn(new) for new in items])
         self.memory.workspace.searcher.wrote(self.path, self.session.scope, placed)
         return [one.turn for one in placed]
 
@@ -157,7 +156,7 @@ class ItemLog:
         """Hold the workspace's locks, so that a write can depend on an earlier read."""
         with (
             self.memory.workspace.fact_store.lock,
-            workspace_lock(self.memory.root, _PATIENCE),
+            self.memory.workspace.truth.change(_PATIENCE),
         ):  # the order of `hide`
             yield
 

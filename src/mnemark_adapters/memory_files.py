@@ -246,7 +246,7 @@ class MemoryFiles:
         for file in _files(target):
             name = self._name(file)
             self._write(name, lambda _: "", group)
-            if remove(self._memory.root, name, expected=b"") != "moved":
+            if remove(self._memory.workspace.truth, name, expected=b"") != "moved":
                 raise BusyError(f"{name} was saved by someone just now; try again")
         for folder in _folders(target):
             folder.rmdir()

@@ -17,7 +17,6 @@ from mnemark.files.merge import merge3
 from mnemark.files.reading import decode
 from mnemark.files.workspace import Workspace
 from mnemark.memory.curation.files import curated_files, read_context
-from mnemark.text.dates.clock import local_now
 from mnemark.text.redaction.private import PLACEHOLDER
 from mnemark.text.redaction.redact import NO_HASH, Rules, redact
 from mnemark.types import Problem
@@ -32,10 +31,8 @@ class MemoryStore:
 
     def __init__(self, workspace: str | Path) -> None:
         self.workspace = Path(workspace).expanduser().absolute()
-        config = load(self.workspace)
-        self._timezone = config.timezone
-        self._config = config
-        self._visible = Visible(self.workspace, config)
+        self._ws = Workspace(self.workspace, load(self.workspace))
+        self._visible = Visible(self.workspace, self._ws.config, self._ws.journal)
         self._last_read: _View | None = None
 
     @property
@@ -71,7 +68,7 @@ class MemoryStore:
             start = old or f"# {path.stem}\n".encode()
             return start + (b"\n" if start.endswith(b"\n") else b"\n\n") + added
 
-        self._check_written(edit(self.workspace, self._name(path), change, timeout=PATIENCE))
+        self._check_written(edit(self._ws.truth, self._name(path), change, timeout=PATIENCE))
 
     def read_long_term(self) -> str:
         """Return the long-term memory, or an empty string."""
@@ -107,7 +104,7 @@ class MemoryStore:
 
         while True:
             try:
-                result = edit(self.workspace, self._name(path), change, timeout=PATIENCE)
+                result = edit(self._ws.truth, self._name(path), change, timeout=PATIENCE)
             except _UnsavedVersion as found:
                 self._save_conflict(path, found.version)
                 kept.append(found.version)
@@ -118,7 +115,7 @@ class MemoryStore:
 
     @cached_property
     def _rules(self) -> Rules:
-        return Workspace(self.workspace, self._config).rules
+        return self._ws.rules
 
     def _view(self, path: Path, data: bytes) -> "_View":
         found = decode(data)
@@ -132,7 +129,7 @@ class MemoryStore:
 
     def _save_conflict(self, path: Path, data: bytes) -> None:
         copy = path.with_name(f"{path.stem}.conflict-{self._now():%Y%m%d-%H%M%S}{path.suffix}")
-        self._check_written(edit(self.workspace, self._name(copy), lambda old: old or data, timeout=PATIENCE))
+        self._check_written(edit(self._ws.truth, self._name(copy), lambda old: old or data, timeout=PATIENCE))
 
     def _check_written(self, result: EditResult) -> None:
         if result.status == "deferred":
@@ -146,7 +143,7 @@ class MemoryStore:
         return path.relative_to(self.workspace).as_posix()
 
     def _now(self) -> datetime:
-        return local_now(self._timezone)
+        return self._ws.now()
 
 
 class _View(NamedTuple):

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from mnemark.files.edit import PATIENCE, QUIET, EditResult, edit
+from mnemark.files.truth import Folder
 
 
 def save(path: Path, line: str, *, in_place: bool, chance: random.Random, pause: float) -> None:
@@ -51,4 +52,4 @@ def append_text(
         between = b"\n" if content and not content.endswith(b"\n") else b""
         return content + between + added + (b"" if added.endswith(b"\n") else b"\n")
 
-    return edit(root, path, change, quiet=quiet, timeout=timeout)
+    return edit(Folder(root), path, change, quiet=quiet, timeout=timeout)

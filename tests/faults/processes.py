@@ -13,6 +13,7 @@ from pathlib import Path
 from mnemark.files.journal import Change, Journal
 from mnemark.files.locks import sync_lock, workspace_lock
 from mnemark.files.sessions import SessionLog
+from mnemark.files.truth import Folder
 from mnemark.types import Turn
 
 
@@ -30,9 +31,9 @@ def turn(said: str) -> Turn:
 
 def append_side_by_side(root: Path, who: str, count: int) -> None:
     """Append to the session and the journal that all share, one by one."""
-    log, journal = SessionLog(root, "shared"), Journal(root, "shared")
+    log, journal = SessionLog(root, "shared"), Journal(Folder(root), "shared")
     for number in range(count):
-        log.append(turn(f"{who} {number} " + "x" * 5000))
+        log.append(Folder(root), [turn(f"{who} {number} " + "x" * 5000)])
         journal.append(Change(kind="note", payload=f"{who} {number}"))
 
 
@@ -41,7 +42,7 @@ def append_for_ever(root: Path) -> None:
     log = SessionLog(root, "victim")
     for number in range(1_000_000):
         said = f"{os.getpid()}-{number} " + "y" * (number * 997 % 20_000)
-        log.append(turn(said))
+        log.append(Folder(root), [turn(said)])
         sys.stdout.write(f"{said.split()[0]}\n")
         sys.stdout.flush()
 

@@ -11,6 +11,7 @@ import pytest
 from faults.people import append_text
 from faults.processes import turn
 from mnemark.files.sessions import SessionLog
+from mnemark.files.truth import Folder
 
 pytestmark = pytest.mark.timed
 
@@ -19,14 +20,14 @@ pytestmark = pytest.mark.timed
 def test_an_append_costs_little_more_than_its_fsync(
     tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    log, record = SessionLog(tmp_path, "s"), turn("x" * 300)
-    log.append(record)
+    log, truth, record = SessionLog(tmp_path, "s"), Folder(tmp_path), turn("x" * 300)
+    log.append(truth, [record])
     line = b"x" * 400 + b"\n"
     bare = os.open(tmp_path / "bare", os.O_CREAT | os.O_APPEND | os.O_WRONLY)
     ours, theirs = [], []
     for _ in range(400):
         start = time.perf_counter()
-        log.append(record)
+        log.append(truth, [record])
         between = time.perf_counter()
         os.write(bare, line)
         os.fsync(bare)

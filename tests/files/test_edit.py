@@ -19,6 +19,7 @@ from mnemark.files.edit import edit, settle, sweep
 from mnemark.files.edit_records import MOST_TRIES
 from mnemark.files.jsonl import TEMPORARY
 from mnemark.files.locks import workspace_lock
+from mnemark.files.truth import Folder
 
 QUIET = 0.05
 
@@ -68,7 +69,7 @@ def test_an_edit_changes_the_file_and_keeps_what_it_displaced(tmp_path: Path, no
 
 def test_an_edit_that_changes_nothing_touches_nothing(tmp_path: Path, note: Path) -> None:
     before = platform.identity(note)
-    assert edit(tmp_path, "note.md", lambda content: content).status == "unchanged"
+    assert edit(Folder(tmp_path), "note.md", lambda content: content).status == "unchanged"
     assert platform.identity(note) == before
 
 
@@ -78,7 +79,7 @@ def test_a_missing_file_and_its_folders_are_made(tmp_path: Path) -> None:
 
 
 def test_nothing_is_made_where_the_change_gives_nothing(tmp_path: Path) -> None:
-    assert edit(tmp_path, "a.md", lambda content: content).status == "unchanged"
+    assert edit(Folder(tmp_path), "a.md", lambda content: content).status == "unchanged"
     assert not (tmp_path / "a.md").exists()
 
 
@@ -112,7 +113,7 @@ def test_an_edit_does_not_read_the_records_of_all_before_it(
     monkeypatch.setattr(platform, "content", noted)
     for _ in range(40):
         read.clear()
-        edit(tmp_path, note.name, lambda text: text + b"- more\n")
+        edit(Folder(tmp_path), note.name, lambda text: text + b"- more\n")
     assert len(list((tmp_path / ".mnemark/displaced").glob("*/*.edit"))) >= 40
     assert read.count(".edit") <= 3
 
@@ -123,7 +124,7 @@ def test_an_error_in_the_change_leaves_everything_as_it_was(tmp_path: Path, note
 
     before = note.read_bytes()
     with pytest.raises(KeyError):
-        edit(tmp_path, "note.md", fail)
+        edit(Folder(tmp_path), "note.md", fail)
     assert note.read_bytes() == before
     assert append_text(tmp_path, "note.md", "- next").status == "written"
 
@@ -213,9 +214,9 @@ def test_a_read_only_disk_is_told(tmp_path: Path, note: Path, monkeypatch: pytes
 def test_a_late_save_is_merged(tmp_path: Path, note: Path) -> None:
     append_text(tmp_path, "note.md", "- eggs")
     late_save(tmp_path, "# Notes\n\n- oat milk\n- bread\n")
-    assert settle(tmp_path, quiet=QUIET) == []
+    assert settle(Folder(tmp_path), quiet=QUIET) == []
     assert lines(note) == ["# Notes", "", "- oat milk", "- bread", "- eggs"]
-    assert settle(tmp_path, quiet=QUIET) == []
+    assert settle(Folder(tmp_path), quiet=QUIET) == []
     assert lines(note) == ["# Notes", "", "- oat milk", "- bread", "- eggs"]
 
 
@@ -227,19 +228,19 @@ def test_the_next_edit_merges_a_late_save_too(tmp_path: Path, note: Path) -> Non
 
 
 def test_a_late_save_of_the_same_line_becomes_a_conflict_copy(tmp_path: Path, note: Path) -> None:
-    edit(tmp_path, "note.md", lambda content: content.replace(b"- milk", b"- soy milk"))
+    edit(Folder(tmp_path), "note.md", lambda content: content.replace(b"- milk", b"- soy milk"))
     late_save(tmp_path, "# Notes\n\n- oat milk\n- bread\n")
-    (problem,) = settle(tmp_path, quiet=QUIET)
+    (problem,) = settle(Folder(tmp_path), quiet=QUIET)
     assert problem.path.startswith("note.conflict-")
     assert "- soy milk" in lines(note)
     assert "- oat milk" in lines(tmp_path / problem.path)
-    assert settle(tmp_path, quiet=QUIET) == []
+    assert settle(Folder(tmp_path), quiet=QUIET) == []
 
 
 def test_a_save_that_died_after_its_truncate_empties_nothing(tmp_path: Path, note: Path) -> None:
     append_text(tmp_path, "note.md", "- eggs")
     late_save(tmp_path, "")
-    assert settle(tmp_path, quiet=QUIET) == []
+    assert settle(Folder(tmp_path), quiet=QUIET) == []
     assert lines(note)[2:] == ["- milk", "- bread", "- eggs"]
 
 
@@ -249,7 +250,7 @@ def test_an_edit_that_a_stale_save_lost_is_put_back(tmp_path: Path, note: Path) 
     append_text(tmp_path, "note.md", "- salt")
     note.write_text(loaded + "- by hand\n", encoding="utf-8")
     age(note)
-    assert settle(tmp_path, quiet=QUIET) == []
+    assert settle(Folder(tmp_path), quiet=QUIET) == []
     assert lines(note)[2:] == ["- milk", "- bread", "- by hand", "- eggs", "- salt"]
 
 
@@ -257,10 +258,10 @@ def test_what_a_person_has_seen_and_removed_stays_removed(tmp_path: Path, note: 
     append_text(tmp_path, "note.md", "- eggs")
     note.write_text("# Notes\n\n- milk\n- bread\n- eggs\n- by hand\n", encoding="utf-8")
     age(note)
-    settle(tmp_path, quiet=QUIET)
+    settle(Folder(tmp_path), quiet=QUIET)
     note.write_text("# Notes\n\n- milk\n- bread\n- by hand\n", encoding="utf-8")
     age(note)
-    settle(tmp_path, quiet=QUIET)
+    settle(Folder(tmp_path), quiet=QUIET)
     assert "- eggs" not in lines(note)
 
 
@@ -271,7 +272,7 @@ def test_an_edit_lost_again_and_again_ends_in_a_copy(tmp_path: Path, note: Path)
     for _ in range(MOST_TRIES + 1):
         note.write_text(loaded, encoding="utf-8")
         age(note)
-        problems += settle(tmp_path, quiet=QUIET)
+        problems += settle(Folder(tmp_path), quiet=QUIET)
     assert note.read_text(encoding="utf-8") == loaded
     assert ["- eggs" in lines(tmp_path / problem.path) for problem in problems] == [True]
 
@@ -279,20 +280,20 @@ def test_an_edit_lost_again_and_again_ends_in_a_copy(tmp_path: Path, note: Path)
 def test_a_file_that_a_person_removed_stays_removed(tmp_path: Path, note: Path) -> None:
     append_text(tmp_path, "note.md", "- eggs")
     note.unlink()
-    assert settle(tmp_path, quiet=QUIET) == []
+    assert settle(Folder(tmp_path), quiet=QUIET) == []
     assert not note.exists()
 
 
 def test_after_its_minute_nothing_is_kept(tmp_path: Path, note: Path) -> None:
-    edit(tmp_path, "note.md", lambda content: content + b"- eggs\n", keep=0.01)
+    edit(Folder(tmp_path), "note.md", lambda content: content + b"- eggs\n", keep=0.01)
     time.sleep(0.02)
-    settle(tmp_path, quiet=QUIET)
+    settle(Folder(tmp_path), quiet=QUIET)
     assert list((tmp_path / ".mnemark/displaced").iterdir()) == []
 
 
 def test_erasing_keeps_nothing_of_earlier_edits_either(tmp_path: Path, note: Path) -> None:
     append_text(tmp_path, "note.md", "- secret")
-    edit(tmp_path, "note.md", lambda content: content.replace(b"- secret\n", b""), keep=0)
+    edit(Folder(tmp_path), "note.md", lambda content: content.replace(b"- secret\n", b""), keep=0)
     assert list((tmp_path / ".mnemark/displaced").iterdir()) == []
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and b"secret" in path.read_bytes()]
 
@@ -302,7 +303,7 @@ def test_the_sweep_removes_what_a_crash_left(tmp_path: Path, note: Path) -> None
     (tmp_path / ".mnemark/displaced" / "0").mkdir(parents=True)
     (tmp_path / ".mnemark/displaced" / "0-1.part").write_bytes(b"x")
     (tmp_path / ".mnemark/displaced" / "0/1.edit").write_bytes(b"x")
-    assert sweep(tmp_path) == []
+    assert sweep(Folder(tmp_path)) == []
     assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == ["lock", "note.md"]
     assert list((tmp_path / ".mnemark/displaced").iterdir()) == []
 
@@ -319,7 +320,7 @@ def test_the_sweep_takes_over_records_of_versions_that_kept_them_side_by_side(
     with old.open("a", encoding="utf-8") as late:  # a save that was under way
         late.write("- late\n")
     os.utime(old, (1, 1))
-    sweep(tmp_path, quiet=0.0)
+    sweep(Folder(tmp_path), quiet=0.0)
     assert "- ours" in note.read_text("utf-8")
     assert "- late" in note.read_text("utf-8")
 
@@ -361,7 +362,7 @@ def test_two_saves_around_the_exchange_are_both_kept(
     first, second = "# Notes\n\n- milk\n- bread\n- one\n", "# Notes\n\n- milk\n- bread\n- eggs\n- two\n"
     monkeypatch.setattr(platform, "FS", SavesAt({0: first, 1: second}))
     assert append_text(tmp_path, "note.md", "- eggs").status == "written"
-    assert settle(tmp_path, quiet=QUIET) == []
+    assert settle(Folder(tmp_path), quiet=QUIET) == []
     assert sorted(lines(note)[4:]) == ["- eggs", "- one", "- two"]
 
 
@@ -382,7 +383,7 @@ def test_a_late_save_after_a_crash_is_merged_by_the_sweep(
     (left,) = tmp_path.glob(f"{TEMPORARY}*")
     left.write_text("# Notes\n\n- oat milk\n- bread\n", encoding="utf-8")
     age(left)
-    assert sweep(tmp_path, quiet=QUIET) == []
+    assert sweep(Folder(tmp_path), quiet=QUIET) == []
     assert lines(note)[2:] == ["- oat milk", "- bread", "- eggs"]
     assert not list(tmp_path.glob(f"{TEMPORARY}*"))
 
@@ -414,7 +415,7 @@ def contest(root: Path, count: int, *, quiet: float, rest: float, pause: float) 
     person.join()
     for _ in range(MOST_TRIES):
         time.sleep(1.2 * quiet)
-        settle(root, quiet=quiet, timeout=5)
+        settle(Folder(root), quiet=quiet, timeout=5)
     expected = [f"- {who} {number}." for who in ("person", "agent") for number in range(count)]
     text = note.read_text(encoding="utf-8")
     whole = "".join(path.read_text(encoding="utf-8") for path in root.glob("*.md"))

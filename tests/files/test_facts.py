@@ -12,6 +12,7 @@ from mnemark.facts.file_changes import applied, project, review_bullet
 from mnemark.facts.files import Confirmation, FactFiles, facts_in
 from mnemark.facts.model import Fact
 from mnemark.facts.parse import parse
+from mnemark.files.truth import Folder
 from mnemark.text.lines import decode, encode
 
 PATH = "memory/facts/user.md"
@@ -118,7 +119,7 @@ def test_names_that_are_no_file_names(tmp_path: Path) -> None:
         assert path.startswith("memory/facts/")
         assert "/" not in path.removeprefix("memory/facts/")
         assert len(path.encode()) < 140
-        _, done = project(tmp_path, path, [fact(subject=subject, path=path)], UTC)
+        _, done = project(Folder(tmp_path), path, [fact(subject=subject, path=path)], UTC)
         assert done == ["01AAA"]
         (one,) = files.facts(path)
         assert one.value == "Berlin"
@@ -140,11 +141,11 @@ def test_a_busy_file_is_left_alone(tmp_path: Path) -> None:
     file = tmp_path / PATH
     file.parent.mkdir(parents=True)
     file.write_text("- city: Bonn\n")
-    result, done = project(tmp_path, PATH, [fact()], UTC)
+    result, done = project(Folder(tmp_path), PATH, [fact()], UTC)
     assert (result.status, done, file.read_text()) == ("deferred", [], "- city: Bonn\n")
     os.utime(file, (time.time() - 5,) * 2)
-    assert project(tmp_path, PATH, [fact()], UTC)[1] == ["01AAA"]
-    assert project(tmp_path, PATH, [fact()], UTC)[0].status == "unchanged"
+    assert project(Folder(tmp_path), PATH, [fact()], UTC)[1] == ["01AAA"]
+    assert project(Folder(tmp_path), PATH, [fact()], UTC)[0].status == "unchanged"
 
 
 def test_invalid_text_survives(tmp_path: Path) -> None:
@@ -152,7 +153,7 @@ def test_invalid_text_survives(tmp_path: Path) -> None:
     file.parent.mkdir(parents=True)
     file.write_bytes(b"\xef\xbb\xbf# U\r\n- note \xff\xfe\r\n")
     os.utime(file, (time.time() - 5,) * 2)
-    project(tmp_path, PATH, [fact()], UTC)
+    project(Folder(tmp_path), PATH, [fact()], UTC)
     data = file.read_bytes()
     assert data.startswith(b"\xef\xbb\xbf# U\r\n- note \xff\xfe\r\n- **city**: Berlin <!-- ")
     assert data.endswith(b"-->\r\n")

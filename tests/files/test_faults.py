@@ -16,6 +16,7 @@ from mnemark.files.edit import edit, settle, sweep
 from mnemark.files.journal import Change, Journal
 from mnemark.files.jsonl import TEMPORARY
 from mnemark.files.sessions import SessionLog
+from mnemark.files.truth import Folder
 from mnemark.types import Problem, Turn
 
 NOW = datetime(2026, 2, 13, 9, 30, tzinfo=UTC)
@@ -45,11 +46,13 @@ class Run:
             self.acknowledged[said] += 1
 
     def turn(self, said: str) -> bool:
-        SessionLog(self.root, "cli:main").append(Turn(id="", time=NOW, role="user", content=said))
+        SessionLog(self.root, "cli:main").append(
+            Folder(self.root), [Turn(id="", time=NOW, role="user", content=said)]
+        )
         return True
 
     def change(self, said: str) -> bool:
-        Journal(self.root, "here").append(Change(kind="note", payload=said))
+        Journal(Folder(self.root), "here").append(Change(kind="note", payload=said))
         return True
 
     def note(self, said: str) -> bool:
@@ -59,12 +62,12 @@ class Run:
         def change(content: bytes) -> bytes:
             return content.replace(b"# Notes\n", b"# Notes\n" + said.encode() + b"\n")
 
-        return edit(self.root, "NOTES.md", change, quiet=0).status == "written"
+        return edit(Folder(self.root), "NOTES.md", change, quiet=0).status == "written"
 
     def found(self) -> tuple[Counter[str], list[Problem]]:
         problems: list[Problem] = []
         said = Counter(p.turn.content for p in SessionLog(self.root, "cli:main").turns(problems=problems))
-        said += Counter(str(e.change.payload) for e in Journal(self.root).read(problems=problems))
+        said += Counter(str(e.change.payload) for e in Journal(Folder(self.root)).read(problems=problems))
         for note in self.root.rglob("*.md"):
             said += Counter(note.read_text(encoding="utf-8").splitlines())
         return said, problems
@@ -78,11 +81,11 @@ def live_through(root: Path, layer: FaultyFileSystem, monkeypatch: pytest.Monkey
     with suppress(Killed):
         run.live()
     monkeypatch.setattr(platform, "FS", FaultyFileSystem())
-    assert sweep(root, quiet=0) == []
+    assert sweep(Folder(root), quiet=0) == []
     run.step(run.turn, "turn after.")
     run.step(run.change, "change after.")
     run.step(run.note, "note after.")
-    assert settle(root, quiet=0) == []
+    assert settle(Folder(root), quiet=0) == []
     return run
 
 

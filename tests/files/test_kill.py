@@ -15,6 +15,7 @@ import pytest
 from faults import processes
 from mnemark.files.journal import Journal
 from mnemark.files.sessions import SessionLog
+from mnemark.files.truth import Folder
 from mnemark.types import Problem
 
 
@@ -37,7 +38,7 @@ def survive(root: Path, times: int) -> int:
     said: list[str] = []
     for _ in range(times):
         said += acknowledged_until_killed(root, chance.uniform(0, 0.15))
-        SessionLog(root, "victim").append(processes.turn(f"after-{len(said)} "))
+        SessionLog(root, "victim").append(Folder(root), [processes.turn(f"after-{len(said)} ")])
     problems: list[Problem] = []
     found = Counter(
         placed.turn.content.split(" ")[0] for placed in SessionLog(root, "victim").turns(problems=problems)
@@ -71,7 +72,7 @@ def test_processes_side_by_side_lose_and_tear_nothing(tmp_path: Path) -> None:
     expected = {f"w{who} {number}" for who in range(4) for number in range(20)}
     problems: list[Problem] = []
     turns = [placed.turn.content for placed in SessionLog(tmp_path, "shared").turns(problems=problems)]
-    changes = [entry.change.payload for entry in Journal(tmp_path).read(problems=problems)]
+    changes = [entry.change.payload for entry in Journal(Folder(tmp_path)).read(problems=problems)]
     assert problems == []
     assert len(turns) == len(changes) == 80
     assert {turn.partition(" x")[0] for turn in turns} == set(changes) == expected

@@ -18,6 +18,7 @@ from mnemark.files import layout, links, new_workspace, platform, private
 from mnemark.files.journal import Change, Journal
 from mnemark.files.locks import workspace_lock
 from mnemark.files.secrets import salt
+from mnemark.files.truth import Folder
 from mnemark.index.state import State
 from mnemark.memory.health.doctor import doctor, verify
 from mnemark.memory.transfer.backup import backup
@@ -216,7 +217,7 @@ def test_the_look_costs_little(root: Path) -> None:
 
 
 def test_journals_that_are_links_out_are_not_written(root: Path, tmp_path: Path) -> None:
-    journal = Journal(root)
+    journal = Journal(Folder(root))
     (root / "journal" / journal.file).unlink()
     (root / "journal" / journal.file).symlink_to(tmp_path / "other.jsonl")
     with pytest.raises(UsageError, match="is outside the workspace"):

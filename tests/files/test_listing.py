@@ -14,6 +14,7 @@ from mnemark.files import journal, jsonl, layout, listing, names, platform, read
 from mnemark.files.edit import edit, sweep
 from mnemark.files.scan import scan
 from mnemark.files.tombstones import TombstoneLog
+from mnemark.files.truth import Folder
 from mnemark.types import Problem
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX files")
@@ -86,7 +87,7 @@ def test_nothing_is_read_or_written_across_a_border(nested: Path) -> None:
     for call in (
         lambda: layout.safe_path(nested, "inner/b.md"),
         lambda: names.inside(nested, "users/bob/memory/x.md"),
-        lambda: edit(nested, "inner/b.md", lambda _: b"changed"),
+        lambda: edit(Folder(nested), "inner/b.md", lambda _: b"changed"),
     ):
         with pytest.raises(UsageError, match="a separate workspace"):
             call()
@@ -112,7 +113,7 @@ def test_a_link_does_not_lead_across_a_border(nested: Path) -> None:
 def test_what_a_crash_left_in_another_workspace_is_its_own_to_sweep(nested: Path) -> None:
     for folder in ("", "inner/"):
         (nested / f"{folder}{jsonl.TEMPORARY}x").write_text("half", encoding="utf-8")
-    sweep(nested)
+    sweep(Folder(nested))
     assert not (nested / f"{jsonl.TEMPORARY}x").exists()
     assert (nested / f"inner/{jsonl.TEMPORARY}x").exists()
 
@@ -185,8 +186,10 @@ def test_a_line_is_never_acknowledged_into_a_pipe(tmp_path: Path) -> None:
 def test_a_journal_that_was_read_stays_known_while_it_is_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = journal.Journal(tmp_path, "one").append(journal.Change(kind="forget", payload={"ids": ["F1"]}))
-    log = TombstoneLog(journal.Journal(tmp_path))
+    kept = journal.Journal(Folder(tmp_path), "one").append(
+        journal.Change(kind="forget", payload={"ids": ["F1"]})
+    )
+    log = TombstoneLog(journal.Journal(Folder(tmp_path)))
     assert "F1" in log.current().facts
     path = tmp_path / "journal/one.jsonl"
     with path.open("a", encoding="utf-8") as file:
@@ -195,7 +198,7 @@ def test_a_journal_that_was_read_stays_known_while_it_is_closed(
     assert "F1" in log.current().facts
     assert log.problems == ("journal/one.jsonl cannot be read: Permission denied",)
     problems: list[Problem] = []
-    assert journal.Journal(tmp_path, "one").read(problems=problems) == []
+    assert journal.Journal(Folder(tmp_path), "one").read(problems=problems) == []
     assert [one.path for one in problems] == ["journal/one.jsonl"]
     monkeypatch.undo()
     assert all(one in log.current().facts for one in ("F1", "F2"))

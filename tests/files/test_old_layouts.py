@@ -15,6 +15,7 @@ from mnemark.files.old_layouts import FACTS, MARKER, Step, detect, migrate, targ
 from mnemark.files.old_memories import fact_bullets
 from mnemark.files.scan import scan
 from mnemark.files.sessions import SessionLog, list_sessions
+from mnemark.files.truth import Folder
 from mnemark.memory.health.doctor import doctor
 
 MEMORIES: list[dict[str, Any]] = [
@@ -140,7 +141,7 @@ def test_an_openclaw_workspace_opens_as_it_is(tmp_path: Path) -> None:
         },
     )
     before = snapshot(root)
-    assert migrate(root, root) == []
+    assert migrate(root, Folder(root)) == []
     assert snapshot(root) == before
     assert {entry.path for entry in scan(root).entries} == set(before)
 
@@ -149,7 +150,7 @@ def test_openakita_comes_over_whole(tmp_path: Path, openakita: Path) -> None:
     target = tmp_path / "w"
     new_workspace.init(target)
     before = snapshot(openakita)
-    steps = migrate(openakita, target)
+    steps = migrate(openakita, Folder(target))
 
     assert snapshot(openakita) == before
     assert (target / "SOUL.md").read_text() == "# Soul\n"
@@ -166,7 +167,7 @@ def test_openakita_comes_over_whole(tmp_path: Path, openakita: Path) -> None:
 
 def test_turns_keep_dates_roles_and_repeated_words(tmp_path: Path, openakita: Path) -> None:
     target = tmp_path / "w"
-    migrate(openakita, target)
+    migrate(openakita, Folder(target))
     (session,) = list_sessions(target)
     assert session.id != ""
     turns = [placed.turn for placed in SessionLog.at(target, f"sessions/{session.path.name}").turns()]
@@ -236,26 +237,26 @@ def test_any_memories_give_one_closed_line_each(memories: list[Any]) -> None:
 
 def test_a_second_run_changes_nothing(tmp_path: Path, openakita: Path) -> None:
     target = tmp_path / "w"
-    migrate(openakita, target)
+    migrate(openakita, Folder(target))
     before = snapshot(target)
-    assert {step.action for step in migrate(openakita, target)} == {"same", "left"}
+    assert {step.action for step in migrate(openakita, Folder(target))} == {"same", "left"}
     assert snapshot(target) == before
     (target / MARKER).unlink()  # without the note, contents are compared
-    assert {step.action for step in migrate(openakita, target)} == {"same", "left"}
+    assert {step.action for step in migrate(openakita, Folder(target))} == {"same", "left"}
     assert snapshot(target).keys() == before.keys()
 
 
 def test_a_dry_run_writes_nothing_and_tells_the_same(tmp_path: Path, openakita: Path) -> None:
     fill(openakita, {"memories.json": json.dumps(MEMORIES[:1])})
     target = tmp_path / "w"
-    planned = migrate(openakita, target, dry_run=True)
+    planned = migrate(openakita, Folder(target), dry_run=True)
     assert not target.exists()
-    assert migrate(openakita, target) == planned
+    assert migrate(openakita, Folder(target)) == planned
 
 
 def test_what_grew_since_comes_over_too(tmp_path: Path, openakita: Path) -> None:
     target = tmp_path / "w"
-    migrate(openakita, target)
+    migrate(openakita, Folder(target))
     more = [*MEMORIES, {"id": "m-5", "content": "新的一条"}]
     fill(
         openakita,
@@ -264,7 +265,7 @@ def test_what_grew_since_comes_over_too(tmp_path: Path, openakita: Path) -> None
             "data/memory/conversation_history/s1.jsonl": lines([*TURNS, TURNS[1]]),
         },
     )
-    counts = {step.action: step.count for step in migrate(openakita, target) if step.action != "left"}
+    counts = {step.action: step.count for step in migrate(openakita, Folder(target)) if step.action != "left"}
     assert counts["facts"] == 1
     assert counts["session"] == 1
     assert (target / FACTS).read_text(encoding="utf-8").count("\n- ") == 4
@@ -273,10 +274,10 @@ def test_what_grew_since_comes_over_too(tmp_path: Path, openakita: Path) -> None
 
 def test_what_a_person_removed_or_changed_stays_so(tmp_path: Path) -> None:
     source, target = fill(tmp_path / "n", NANOBOT), tmp_path / "w"
-    migrate(source, target)
+    migrate(source, Folder(target))
     (target / "memory/2026-02-11.md").unlink()
     (target / "AGENTS.md").write_text("mine")
-    migrate(source, target)
+    migrate(source, Folder(target))
     assert not (target / "memory/2026-02-11.md").exists()
     assert (target / "AGENTS.md").read_text() == "mine"
     assert not (target / "AGENTS.imported.md").exists()
@@ -285,7 +286,7 @@ def test_what_a_person_removed_or_changed_stays_so(tmp_path: Path) -> None:
 def test_a_taken_name_is_not_overwritten(tmp_path: Path) -> None:
     source = fill(tmp_path / "n", NANOBOT)
     target = fill(tmp_path / "w", {"AGENTS.md": "mine", "memory/MEMORY.md": "mine too"})
-    steps = migrate(source, target)
+    steps = migrate(source, Folder(target))
     assert (target / "AGENTS.md").read_text() == "mine"
     assert (target / "memory/MEMORY.imported.md").read_text() == "# Long-term\n"
     assert Step("copy", "AGENTS.md", "AGENTS.imported.md", "AGENTS.md has other words") in steps
@@ -295,21 +296,21 @@ def test_notes_of_a_data_folder_become_daily_notes(tmp_path: Path) -> None:
     source = fill(
         tmp_path / "d", {"MEMORY.md": "long", "notes/2026-02-11.md": "day", "notes/idea.md": "idea"}
     )
-    migrate(source, tmp_path / "w")
+    migrate(source, Folder(tmp_path / "w"))
     copied = snapshot(tmp_path / "w")
     assert copied.pop(MARKER)
     assert copied == {"MEMORY.md": b"long", "memory/2026-02-11.md": b"day", "memory/idea.md": b"idea"}
 
 
 def test_a_session_keeps_its_id_under_a_name_that_appends_go_to(tmp_path: Path) -> None:
-    migrate(fill(tmp_path / "n", NANOBOT), tmp_path / "w")
+    migrate(fill(tmp_path / "n", NANOBOT), Folder(tmp_path / "w"))
     log = SessionLog(tmp_path / "w", "cli:main")
     assert [placed.turn.content for placed in log.turns()] == [turn["content"] for turn in TURNS]
 
 
 def test_in_place_only_what_cannot_be_read_as_it_is_is_converted(openakita: Path) -> None:
     before = snapshot(openakita)
-    steps = migrate(openakita, openakita)
+    steps = migrate(openakita, Folder(openakita))
     assert {step.action for step in steps} == {"facts", "session", "left"}
     after = snapshot(openakita)
     assert {path: after[path] for path in before} == before
@@ -322,16 +323,16 @@ def test_in_place_only_what_cannot_be_read_as_it_is_is_converted(openakita: Path
 
 def test_what_cannot_be_read_is_left_and_the_rest_comes_over(tmp_path: Path, openakita: Path) -> None:
     fill(openakita, {"data/memory/memories.json": "{broken"})
-    steps = migrate(openakita, tmp_path / "w")
+    steps = migrate(openakita, Folder(tmp_path / "w"))
     assert next(step for step in steps if step.source.endswith("memories.json")).action == "left"
     assert (tmp_path / "w/SOUL.md").exists()
     fill(openakita, {"data/memory/memories.json": json.dumps(MEMORIES)})
-    assert "facts" in {step.action for step in migrate(openakita, tmp_path / "w")}
+    assert "facts" in {step.action for step in migrate(openakita, Folder(tmp_path / "w"))}
 
 
 def test_an_unknown_folder_says_what_is_known(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match=r"memories\.json"):
-        migrate(tmp_path, tmp_path / "w")
+        migrate(tmp_path, Folder(tmp_path / "w"))
 
 
 @pytest.mark.parametrize(
@@ -362,7 +363,7 @@ def test_what_waits_to_be_imported_is_told_until_it_is(openakita: Path, tmp_path
     with Memory.open(openakita, config={"embedder": "none"}) as memory:
         memory.sync()
         assert any("import openakita" in one.what for one in doctor(memory.workspace).findings)
-    migrate(openakita, openakita)
+    migrate(openakita, Folder(openakita))
     assert unread(openakita) is None
     history = openakita / "data/memory/conversation_history/s1.jsonl"
     history.write_text(history.read_text() + lines([{"role": "user", "content": "and the parrot"}]))
@@ -455,5 +456,5 @@ def test_what_was_made_a_memory_of_mnemarks_is_none_of_others(tmp_path: Path) ->
 
 def test_a_workspace_inside_is_told_and_left(tmp_path: Path) -> None:
     source = fill(tmp_path / "other", {**OTHERS["openclaw"], "memory/mine/mnemark.toml": ""})
-    left = [step for step in migrate(source, tmp_path / "target") if step.action == "left"]
+    left = [step for step in migrate(source, Folder(tmp_path / "target")) if step.action == "left"]
     assert [(step.source, "separate workspace" in step.reason) for step in left] == [("memory/mine", True)]

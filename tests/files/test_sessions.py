@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from mnemark.errors import IntegrityError, UsageError
 from mnemark.files.ids import is_id
 from mnemark.files.sessions import FOLDER, SessionLog, list_sessions
+from mnemark.files.truth import Folder
 from mnemark.types import Problem, Turn
 
 SHANGHAI = timezone(timedelta(hours=8))
@@ -53,7 +54,7 @@ def test_a_turn_comes_back_as_it_was(tmp_path: Path) -> None:
         meta={"channel": "cli", "nested": {"a": [1, None]}},
     )
     log = SessionLog(tmp_path, "cli:main")
-    kept = log.append(full)
+    kept = log.append(Folder(log.root), [full])[0].turn
     assert is_id(kept.id)
     assert only(log) == kept
     assert only(log).time.utcoffset() == timedelta(hours=8)
@@ -61,14 +62,14 @@ def test_a_turn_comes_back_as_it_was(tmp_path: Path) -> None:
 
 def test_a_time_without_zone_stays_without(tmp_path: Path) -> None:
     log = SessionLog(tmp_path, "s")
-    log.append(Turn(id="x", time=NOW.replace(tzinfo=None), role="user", content=""))
+    log.append(Folder(log.root), [Turn(id="x", time=NOW.replace(tzinfo=None), role="user", content="")])
     assert only(log).time == NOW.replace(tzinfo=None)
 
 
 def test_trust_does_not_change_on_the_way(tmp_path: Path) -> None:
     log = SessionLog(tmp_path, "s")
-    log.append(said("quoted from a page", origin="web"))
-    log.append(said("typed by the agent"))
+    log.append(Folder(log.root), [said("quoted from a page", origin="web")])
+    log.append(Folder(log.root), [said("typed by the agent")])
     assert [placed.turn.origin for placed in log.turns()] == ["web", "agent"]
 
 
@@ -80,18 +81,19 @@ def test_any_text_and_meta_survive(
     tmp_path_factory: pytest.TempPathFactory, content: str, meta: dict[str, Any]
 ) -> None:
     log = SessionLog(tmp_path_factory.mktemp("s"), "s")
-    log.append(said(content, meta=meta))
+    log.append(Folder(log.root), [said(content, meta=meta)])
     assert only(log).content == content
     assert only(log).meta == meta
 
 
 def test_places_lead_back_to_the_turns(tmp_path: Path) -> None:
     log = SessionLog(tmp_path, "s")
-    placed = log.place([said("one"), said("two")]) + log.place([said("three")])
+    truth = Folder(tmp_path)
+    placed = log.append(truth, [said("one"), said("two")]) + log.append(truth, [said("three")])
     assert [p.line for p in placed] == [2, 3, 4]
     assert list(log.turns()) == placed
     assert list(log.turns(placed[0].end)) == placed[1:]
-    assert [p.line for p in SessionLog(tmp_path, "s").place([said("four")])] == [5]
+    assert [p.line for p in SessionLog(tmp_path, "s").append(truth, [said("four")])] == [5]
 
 
 def test_unknown_keys_come_back_in_meta(tmp_path: Path) -> None:
@@ -103,7 +105,8 @@ def test_unknown_keys_come_back_in_meta(tmp_path: Path) -> None:
 
 def test_the_last_turns_are_read_from_the_end(tmp_path: Path) -> None:
     log = SessionLog(tmp_path, "s")
-    kept = log.append_many([said(f"{number} " + "x" * 3000) for number in range(100)])
+    turns = [said(f"{number} " + "x" * 3000) for number in range(100)]
+    kept = [placed.turn for placed in log.append(Folder(tmp_path), turns)]
     assert log.last(3) == kept[-3:]
     assert log.last(1000) == kept
     assert log.last(0) == []
@@ -112,18 +115,18 @@ def test_the_last_turns_are_read_from_the_end(tmp_path: Path) -> None:
 
 def test_a_repeated_append_is_one_turn(tmp_path: Path) -> None:
     log = SessionLog(tmp_path, "s")
-    kept = log.append(said("once"))
-    log.append(kept)
+    kept = log.append(Folder(log.root), [said("once")])[0].turn
+    log.append(Folder(log.root), [kept])
     assert only(log) == kept
     assert log.last(5) == [kept]
 
 
 def test_broken_lines_are_told_and_the_rest_is_read(tmp_path: Path) -> None:
     log = SessionLog(tmp_path, "s")
-    log.append(said("one"))
+    log.append(Folder(log.root), [said("one")])
     with log.path.open("ab") as file:
         file.write(b'{"id": "torn')
-    log.append(said("two"))
+    log.append(Folder(log.root), [said("two")])
     problems: list[Problem] = []
     assert [placed.turn.content for placed in log.turns(problems=problems)] == ["one", "two"]
     assert [(problem.path, problem.skipped) for problem in problems] == [(log.name, False)]
@@ -132,7 +135,7 @@ def test_broken_lines_are_told_and_the_rest_is_read(tmp_path: Path) -> None:
 def test_what_is_no_json_is_refused(tmp_path: Path) -> None:
     log = SessionLog(tmp_path, "s")
     with pytest.raises(UsageError, match="JSON"):
-        log.append(said("x", meta={"a": object()}))
+        log.append(Folder(log.root), [said("x", meta={"a": object()})])
     assert list(log.turns()) == []
 
 
@@ -141,7 +144,7 @@ def test_a_link_out_of_the_workspace_is_refused(tmp_path: Path) -> None:
     root.mkdir()
     (root / FOLDER).symlink_to(tmp_path)
     with pytest.raises(UsageError, match="is outside the workspace"):
-        SessionLog(root, "s").append(said("x"))
+        SessionLog(root, "s").append(Folder(root), [said("x")])
 
 
 # Listing
@@ -151,7 +154,7 @@ def test_sessions_are_listed_by_their_own_ids(tmp_path: Path) -> None:
     assert list_sessions(tmp_path) == []
     ids = ["cli:main", "微信:小明", "a/b", "A/b"]
     for identifier in ids:
-        SessionLog(tmp_path, identifier).append(said("x"))
+        SessionLog(tmp_path, identifier).append(Folder(tmp_path), [said("x")])
     foreign(tmp_path, {"role": "user", "content": "x"}, name="by-hand.jsonl")
     path = SessionLog(tmp_path, "a/b").path
     shutil.copy(path, path.with_name(f"{path.stem}.sync-conflict-20260213-101500-ABC.jsonl"))
@@ -166,13 +169,13 @@ def test_the_id_survives_a_torn_header(tmp_path: Path) -> None:
     log = SessionLog(tmp_path, "cli:main")
     log.path.parent.mkdir()
     log.path.write_bytes(b'{"session":"cli')
-    log.append(said("x"))
+    log.append(Folder(log.root), [said("x")])
     assert [info.id for info in list_sessions(tmp_path)] == ["cli:main"]
 
 
 def test_a_file_of_another_session_is_told(tmp_path: Path) -> None:
     log = SessionLog(tmp_path, "one")
-    log.append(said("x"))
+    log.append(Folder(log.root), [said("x")])
     log.check()
     other = SessionLog(tmp_path, "two")
     shutil.move(log.path, other.path)

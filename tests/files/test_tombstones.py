@@ -13,6 +13,7 @@ from mnemark.files.ids import new_id
 from mnemark.files.journal import Change, Journal
 from mnemark.files.needles import BytePatterns
 from mnemark.files.tombstones import TombstoneLog
+from mnemark.files.truth import Folder
 
 TURNS = 12
 
@@ -57,7 +58,7 @@ def erase_facts(journal: Journal, count: int) -> None:
 
 @pytest.mark.parametrize("reader", ["tombstones", "facts"])
 def test_a_turn_that_was_erased_takes_some_bytes_of_memory(tmp_path: Path, reader: str) -> None:
-    journal = Journal(tmp_path, "m1")
+    journal = Journal(Folder(tmp_path), "m1")
     read = TombstoneLog(journal).current if reader == "tombstones" else FactJournal(journal).refresh
     erase_sessions(journal, 20)
     read()
@@ -66,7 +67,7 @@ def test_a_turn_that_was_erased_takes_some_bytes_of_memory(tmp_path: Path, reade
 
 
 def test_of_an_erasure_of_turns_facts_keep_its_packed_id(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, "m1")
+    journal = Journal(Folder(tmp_path), "m1")
     facts = FactJournal(journal)
     erase_sessions(journal, 20)
     facts.refresh()
@@ -75,7 +76,7 @@ def test_of_an_erasure_of_turns_facts_keep_its_packed_id(tmp_path: Path) -> None
 
 
 def test_the_lines_of_a_fact_that_was_erased_are_not_kept(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, "m1")
+    journal = Journal(Folder(tmp_path), "m1")
     facts = FactJournal(journal)
     erase_facts(journal, 20)
     facts.refresh()
@@ -86,7 +87,7 @@ def test_the_lines_of_a_fact_that_was_erased_are_not_kept(tmp_path: Path) -> Non
 
 def test_a_journal_read_anew_is_not_held_as_lines(tmp_path: Path) -> None:
     """What is kept of many lines would lie between them, and their memory would stay with the process."""
-    journal = Journal(tmp_path, "m1")
+    journal = Journal(Folder(tmp_path), "m1")
     log = TombstoneLog(journal)
     erase_sessions(journal, 1_000)
     log.current()
@@ -99,7 +100,7 @@ def test_a_journal_read_anew_is_not_held_as_lines(tmp_path: Path) -> None:
 
 
 def test_erased_turns_stay_hidden_whatever_comes_after(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, "m1")
+    journal = Journal(Folder(tmp_path), "m1")
     log = TombstoneLog(journal)
     first = erase_sessions(journal, 3)
     assert all(one in log.current().turns for one in first)
@@ -110,7 +111,7 @@ def test_erased_turns_stay_hidden_whatever_comes_after(tmp_path: Path) -> None:
     more = erase_sessions(journal, 2)
     assert "one" not in log.current().turns
     assert log.current().count("sessions/a.jsonl") == 0
-    again = TombstoneLog(Journal(tmp_path, "m1"))
+    again = TombstoneLog(Journal(Folder(tmp_path), "m1"))
     for now in (log.current(), again.current()):
         assert all(one in now.turns for one in first + more)
     assert not log.unfinished()
@@ -120,7 +121,7 @@ def test_erased_turns_stay_hidden_whatever_comes_after(tmp_path: Path) -> None:
 
 
 def test_an_erasure_whose_end_was_read_first_is_complete(tmp_path: Path) -> None:
-    journal, log = Journal(tmp_path, "m1"), TombstoneLog(Journal(tmp_path, "m2"))
+    journal, log = Journal(Folder(tmp_path), "m1"), TombstoneLog(Journal(Folder(tmp_path), "m2"))
     line = new_id()
     journal.append(Change(kind="erased", payload={"ids": [line]}))
     log.current()
@@ -132,7 +133,7 @@ def test_an_erasure_whose_end_was_read_first_is_complete(tmp_path: Path) -> None
 
 
 def test_an_old_copy_of_a_journal_does_not_begin_an_erasure_again(tmp_path: Path) -> None:
-    journal, log = Journal(tmp_path, "m1"), TombstoneLog(Journal(tmp_path, "m2"))
+    journal, log = Journal(Folder(tmp_path), "m1"), TombstoneLog(Journal(Folder(tmp_path), "m2"))
     payload = {"turns": {"sessions/a.jsonl": ["one"]}, "lines": {"notes.md": [["00"]]}, "erase": True}
     line = journal.append(Change(kind="forget", payload=payload))
     before = (tmp_path / "journal/m1.jsonl").read_bytes()
@@ -145,7 +146,7 @@ def test_an_old_copy_of_a_journal_does_not_begin_an_erasure_again(tmp_path: Path
 
 
 def test_a_fact_is_erased_as_of_the_last_erasure_whichever_was_completed_last(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, "m1")
+    journal = Journal(Folder(tmp_path), "m1")
     payload = {"ids": ["f1"], "erase": True, "said": ["mark"]}
     first, last = journal.append_many([Change(kind="forget", payload=payload) for _ in range(2)])
     facts = FactJournal(journal)
@@ -159,20 +160,20 @@ def test_a_fact_is_erased_as_of_the_last_erasure_whichever_was_completed_last(tm
 
 def test_an_erasure_is_read_from_a_copy_where_its_line_is_broken(tmp_path: Path) -> None:
     payload = {"ids": ["f1"], "turns": {"sessions/a.jsonl": ["one"]}}
-    journal = Journal(tmp_path, "m1")
+    journal = Journal(Folder(tmp_path), "m1")
     journal.append(Change(kind="forget", payload=payload))
     path = tmp_path / "journal/m1.jsonl"
     whole = path.read_bytes()
     path.with_name("m1.sync-conflict-20261101-093000-ABCDEFG.jsonl").write_bytes(whole)
     path.write_bytes(whole.replace(b'{"ids"', b'{"ids'))
-    assert "one" in TombstoneLog(Journal(tmp_path, "m1")).current().turns
+    assert "one" in TombstoneLog(Journal(Folder(tmp_path), "m1")).current().turns
     facts = FactJournal(journal)
     facts.refresh()
     assert facts.hidden == {"f1"}
 
 
 def test_turns_that_are_erased_change_no_facts(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, "m1")
+    journal = Journal(Folder(tmp_path), "m1")
     facts = FactJournal(journal)
     facts.refresh()
     before = facts.epoch
@@ -185,7 +186,7 @@ def test_turns_that_are_erased_change_no_facts(tmp_path: Path) -> None:
 
 
 def test_what_was_touched_is_not_listed_for_ever_and_sources_stay_known(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, "m1")
+    journal = Journal(Folder(tmp_path), "m1")
     log = FactJournal(journal)
     sources = Sources(log)
     payload = {"subject": "user", "predicate": "city", "value": "Bonn", "source": "sessions/a.jsonl#L2"}

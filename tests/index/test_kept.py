@@ -9,6 +9,7 @@ import pytest
 from mnemark.facts.visible import Visible
 from mnemark.files.config import Config
 from mnemark.files.journal import Journal
+from mnemark.files.truth import Folder
 from mnemark.index.rows import ROW
 from mnemark.index.snapshot import Snapshot
 from mnemark.index.store import Index
@@ -150,7 +151,7 @@ def test_a_moved_note_is_indexed_whole(index: Index) -> None:
 
 def test_a_redacted_passage_leaves_the_index(tmp_path: Path) -> None:
     (tmp_path / "memory").mkdir()
-    index = Index(tmp_path, visible=Visible(tmp_path, Config(), Journal(tmp_path)))
+    index = Index(tmp_path, visible=Visible(tmp_path, Config(), Journal(Folder(tmp_path))))
     lines = bullets(20, random.Random(5))
     written(index, "# Day\n\n" + "\n".join(lines) + "\n")
     lines[3] = "- <private>zebra</private>"

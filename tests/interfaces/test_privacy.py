@@ -23,6 +23,7 @@ from mnemark.agent.hook.log import log
 from mnemark.agent.hook.shown import note_compaction
 from mnemark.files import platform
 from mnemark.files.edit import edit
+from mnemark.files.truth import Folder
 from mnemark.index import schema, state
 from mnemark.index.check import rebuild
 from mnemark.index.vectors.open import open_store
@@ -227,10 +228,10 @@ def test_a_conflict_copy_is_private(tmp_path: Path, umask: int) -> None:
     del umask
     note = tmp_path / "note.md"
     note.write_text("one\n", encoding="utf-8")
-    edit(tmp_path, "note.md", lambda _: b"ours\n", quiet=0.0)
+    edit(Folder(tmp_path), "note.md", lambda _: b"ours\n", quiet=0.0)
     for _ in range(5):  # somebody's program saves its own version over ours, again and again
         note.write_text("theirs\n", encoding="utf-8")
-        done = edit(tmp_path, "note.md", lambda text: text + b"more\n", quiet=0.0)
+        done = edit(Folder(tmp_path), "note.md", lambda text: text + b"more\n", quiet=0.0)
         if done.problems:
             break
     (copy,) = tmp_path.glob("*.conflict-*")

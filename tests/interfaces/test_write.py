@@ -3,6 +3,8 @@ from datetime import datetime
 
 import pytest
 
+from mnemark.files.truth import Folder
+
 from .conftest import Shell
 
 
@@ -86,7 +88,7 @@ def test_the_log_tells_turns_notes_and_changes_in_order(workspace: Shell) -> Non
     )
     workspace.write("sessions/s.jsonl", turns)
     when = datetime(2026, 2, 15, tzinfo=UTC)
-    journal = Journal(workspace.folder, "here")
+    journal = Journal(Folder(workspace.folder), "here")
     done = journal.append(Change(kind="remember", payload={"value": "3.12"}, time=when))
     journal.append(Change(kind="project", payload={"ids": [done.id]}, time=when))
     expected = f"""\

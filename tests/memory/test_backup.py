@@ -23,6 +23,7 @@ from mnemark import Memory
 from mnemark.errors import IntegrityError, MnemarkError, NewerFormatError, UsageError
 from mnemark.files import listing, manifest, platform, privacy
 from mnemark.files.edit import edit, settle
+from mnemark.files.truth import Folder
 from mnemark.memory.transfer import backup as module
 from mnemark.memory.transfer.backup import backup
 from mnemark.memory.transfer.restore import restore
@@ -323,14 +324,14 @@ def test_a_save_that_stands_only_in_an_edits_record_is_kept(root: Path, tmp_path
     note = root / "note.md"
     note.write_text("one\ntwo\n", encoding="utf-8")
     with note.open("r+b") as held:
-        edit(root, "note.md", lambda text: text + b"three\n", quiet=0.0)
+        edit(Folder(root), "note.md", lambda text: text + b"three\n", quiet=0.0)
         held.write(b"ONE\ntwo\n")
     assert b"ONE" not in note.read_bytes()
     backup(root, tmp_path / "saved.zip")
     restore(tmp_path / "saved.zip", tmp_path / "back")
     back = tmp_path / "back/note.md"
     assert b"ONE" not in back.read_bytes()
-    settle(tmp_path / "back", quiet=0.0)
+    settle(Folder(tmp_path / "back"), quiet=0.0)
     assert back.read_bytes() == b"ONE\ntwo\nthree\n"
     assert not (tmp_path / "back/.mnemark/salt").exists()  # what keys marks does not travel with them
 

@@ -9,6 +9,7 @@ import pytest
 
 from mnemark import Memory
 from mnemark.files.journal import Change, Journal
+from mnemark.files.truth import Folder
 from mnemark.index.sync import sync
 from mnemark.memory.file_edits import write
 from mnemark.retrieval import refresh
@@ -68,9 +69,9 @@ def test_what_is_written_while_the_files_are_looked_at_is_found_next(
 
 
 def test_only_edits_count_and_each_once(tmp_path: Path) -> None:
-    journal = Journal(tmp_path)
+    journal = Journal(Folder(tmp_path))
     journal.append(Change(kind="done", payload={"ids": []}))
-    edits = ExternalEdits(Journal(tmp_path))
+    edits = ExternalEdits(Journal(Folder(tmp_path)), Folder(tmp_path))
     assert not edits.came()
 
     def told(kind: str, **payload: str) -> bool:

@@ -17,6 +17,7 @@ from mnemark import Memory
 from mnemark.errors import UsageError
 from mnemark.files.journal import Change, Journal
 from mnemark.files.sessions import SessionLog
+from mnemark.files.truth import Folder
 from mnemark.memory.sessions.observations import age_out, note_down, observe
 from mnemark.memory.transfer.backup import backup
 from mnemark.text.dates.clock import local_now
@@ -203,7 +204,7 @@ def test_what_was_noted_and_cut_off_is_finished_at_opening(tmp_path: Path) -> No
         turn = log.add("user", secret)
         memory.sync()
         payload = {"turns": {log.path: [turn.id]}, "erase": True}
-    Journal(tmp_path).append(Change(kind="forget", payload=payload))
+    Journal(Folder(tmp_path)).append(Change(kind="forget", payload=payload))
     with opened(tmp_path):
         assert holding(tmp_path, secret) == []
 

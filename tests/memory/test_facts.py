@@ -50,7 +50,7 @@ def values(memory: Memory, **asked: object) -> list[str]:
 
 
 def kinds(memory: Memory) -> list[str]:
-    return [entry.change.kind for entry in Journal(memory.root).read()]
+    return [entry.change.kind for entry in Journal(memory.workspace.truth).read()]
 
 
 def test_a_fact_is_a_bullet_that_reads_as_a_part_of_a_sentence(memory: Memory) -> None:
@@ -291,7 +291,9 @@ def test_a_bullet_moved_to_another_file_is_the_same_fact(memory: Memory) -> None
         follow(memory.workspace.fact_store)
     assert values(memory, subject="user") == ["Ann"]
     assert [
-        entry.change.payload["action"] for entry in Journal(memory.root).read() if entry.change.kind == "edit"
+        entry.change.payload["action"]
+        for entry in Journal(memory.workspace.truth).read()
+        if entry.change.kind == "edit"
     ] == ["moved"]
 
 
@@ -348,7 +350,7 @@ def test_a_backlog_is_shown_whole_and_brought_in_bit_by_bit(memory: Memory) -> N
         Change(kind="remember", origin="owner", payload={"predicate": f"key {number}", "value": "v"})
         for number in range(120)
     ]
-    Journal(memory.root).append_many(backlog)
+    Journal(memory.workspace.truth).append_many(backlog)
     assert len(list(facts(memory.workspace.fact_store))) == 120
     waiting = [sum(fact.pending for fact in facts(memory.workspace.fact_store))]
     while waiting[-1]:
@@ -476,7 +478,7 @@ def test_a_workspace_without_its_index_and_journal_still_has_its_facts(memory: M
     assert [
         (fact.id, fact.value, fact.until) for fact in facts(memory.workspace.fact_store, history=True)
     ] == expected
-    assert edit.settle(memory.root) == []
+    assert edit.settle(memory.workspace.truth) == []
 
 
 def test_a_full_file_is_followed_by_others(memory: Memory) -> None:

@@ -71,7 +71,7 @@ from mnemark.files.journal import Change, Journal
 from pathlib import Path
 lines = {"notes.md": [[line_mark("- the heron fishes at dawn")]]}
 payload = {"lines": lines, "turns": {sys.argv[2]: [sys.argv[3]]}}
-Journal(Path(sys.argv[1])).append(Change(kind="forget", payload=payload))
+Journal(Folder(Path(sys.argv[1]))).append(Change(kind="forget", payload=payload))
 """
     turn = log.last()[0]
     subprocess.run([sys.executable, "-c", child, str(tmp_path), log.path, turn.id], check=True)

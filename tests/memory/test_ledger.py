@@ -106,7 +106,7 @@ def cut_off(memory: Memory, old: str, new: str) -> None:
     """The journal of a process that was killed between the note and the edit."""
     quiet(memory.root / "MEMORY.md")
     payload = {"path": "MEMORY.md", "step": "test", "hunks": hunks(old, new)}
-    Journal(memory.root).append(Change(kind="write", payload=payload))
+    Journal(memory.workspace.truth).append(Change(kind="write", payload=payload))
 
 
 @pytest.mark.parametrize("in_file", ["old", "new"])

@@ -23,6 +23,7 @@ from mnemark.files import edit as editing
 from mnemark.files import platform
 from mnemark.files.edit_records import FOLDER, Edit, EditRecords, Texts, _key, mark_of
 from mnemark.files.ids import is_id, new_id
+from mnemark.files.truth import Folder
 from mnemark.memory.health.doctor import doctor
 from mnemark.memory.transfer.backup import backup
 
@@ -212,7 +213,7 @@ PLANTS = [plant_journal, plant_records, plant_bookkeeping, plant_texts]
 def follow(root: Path, at: str) -> str:
     """Run what reads, finishes and undoes; return all that it shows."""
     said: list[object] = []
-    editing.settle(root)
+    editing.settle(Folder(root))
     with Memory.open(root) as memory:
         missed.take_in(root)
         steps: list[Callable[[], object]] = [
@@ -231,7 +232,7 @@ def follow(root: Path, at: str) -> str:
                 said.append(step())
             except MnemarkError as error:
                 said.append(error)
-    editing.sweep(root)
+    editing.sweep(Folder(root))
     return "\n".join(map(str, said))
 
 
@@ -283,8 +284,8 @@ def test_nor_into_the_folders_of_git_and_of_mnemark(root: Path, place: str) -> N
         journal(root, {"kind": kind.split()[0], "payload": LINES[kind](place)})
     with Memory.open(root, config={"embedder": "none"}) as memory:
         memory.sync()
-    editing.settle(root)
-    editing.sweep(root)
+    editing.settle(Folder(root))
+    editing.sweep(Folder(root))
     assert target.read_text("utf-8") == BEFORE
 
 

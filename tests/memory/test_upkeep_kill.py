@@ -12,6 +12,7 @@ from faults.layer import FaultyFileSystem, Killed
 from mnemark import Memory
 from mnemark.files import platform
 from mnemark.files.journal import Journal
+from mnemark.files.truth import Folder
 from mnemark.memory import file_edits
 
 _MADE_NOW = re.compile(r"(id|recorded): \S+ (?:\| )?")
@@ -61,7 +62,7 @@ def survives(template: Path, work: Path, at: int, monkeypatch: pytest.MonkeyPatc
     with Memory.open(work, config={"embedder": "none"}) as memory:
         open_edits = [entry for entry in file_edits.entries(memory.workspace) if entry.state == "open"]
         assert open_edits == []
-        ids = [change.change.id for change in Journal(work).read()]
+        ids = [change.change.id for change in Journal(Folder(work)).read()]
         assert len(ids) == len(set(ids))
     return state(work)
 

@@ -18,6 +18,7 @@ from mnemark.facts.model import Fact, refs_in
 from mnemark.facts.parse import ParsedFact, parse
 from mnemark.facts.timeline import timeline, when
 from mnemark.files.edit import EditResult, edit
+from mnemark.files.truth import Log
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.lines import clean, decode, encode
 from mnemark.text.markdown.frontmatter import front_matter
@@ -35,14 +36,14 @@ _WAIT: Final = 0.3  # seconds a change waits for the workspace's lock before it 
 
 
 def project(
-    root: Path, path: str, changes: Sequence[Fact | Confirmation], zone: tzinfo, *, timeout: float = _WAIT
+    truth: Log, path: str, changes: Sequence[Fact | Confirmation], zone: tzinfo, *, timeout: float = _WAIT
 ) -> tuple[EditResult, list[str]]:
     """Apply acknowledged changes to a file; return the result and the ids of those now in it.
 
     A busy file is left alone (status "deferred"). Errors as for `edit`.
     """
     done: list[str] = []
-    around = partial(_around, root, path)
+    around = partial(_around, truth.root, path)
 
     def change(data: bytes) -> bytes:
         text, batch = _with_batch(decode(data), path, changes, zone, around)
@@ -53,7 +54,7 @@ def project(
                 done.extend([item.id] if is_in else [])
         return encode(text)
 
-    result = edit(root, path, change, timeout=timeout)
+    result = edit(truth, path, change, timeout=timeout)
     return result, [] if result.status == "deferred" else done
 
 

@@ -32,7 +32,7 @@ def edits(log: FactJournal, files: FactFiles, kept: "FactCache", scope: str) -> 
         return []
     gone = _missing_facts(log, files, scope, kept.everywhere(), paths)
     if gone:
-        edit.settle(files.root)
+        edit.settle(log.journal.truth)
         kept.refresh()
         gone = _missing_facts(log, files, scope, kept.everywhere(), paths)
     found: list[Change] = []

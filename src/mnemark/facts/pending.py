@@ -69,7 +69,7 @@ def _write(facts: FactStore, path: str, ids: Sequence[str]) -> list[str]:
     """Write changes to one file; return the ids of those now in it."""
     if path.endswith(REVIEW):
         return _propose(facts, path, ids)
-    return project(facts.root, path, [_change_of(facts.log, one, path) for one in ids], facts.zone)[1]
+    return project(facts.truth, path, [_change_of(facts.log, one, path) for one in ids], facts.zone)[1]
 
 
 def _is_ours(log: FactJournal, identifier: str) -> bool:
@@ -113,7 +113,7 @@ def _propose(facts: FactStore, path: str, ids: Sequence[str]) -> list[str]:
             data = review_bullet(data, facts.log.proposals[one])
         return data
 
-    return list(ids) if edit(facts.root, path, change, timeout=_LOCK_TIMEOUT).status != "deferred" else []
+    return list(ids) if edit(facts.truth, path, change, timeout=_LOCK_TIMEOUT).status != "deferred" else []
 
 
 def drop_decided(facts: FactStore) -> None:
@@ -138,4 +138,4 @@ def drop_proposals(facts: FactStore, scope: str, ids: Sequence[str]) -> None:
             text = without_fact(text, identifier)
         return encode(text)
 
-    edit(facts.root, path, change, timeout=_REVIEW_TIMEOUT)
+    edit(facts.truth, path, change, timeout=_REVIEW_TIMEOUT)

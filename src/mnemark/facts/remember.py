@@ -9,19 +9,18 @@ from typing import Any
 
 import msgspec
 
-from mnemark.errors import BusyError, MnemarkError, ReadOnlyError, UsageError
+from mnemark.errors import MnemarkError, UsageError
 from mnemark.facts.decide import CONFIDENCE, Decision
 from mnemark.facts.ends import Retraction
 from mnemark.facts.hand_edits import edits
 from mnemark.facts.keys import predicate_key, subject_key, value_words
 from mnemark.facts.model import PRIORITIES, TYPES, Fact, NewFact
-from mnemark.facts.pending import AT_ONCE, bring_in, catch_up, drop_proposals
+from mnemark.facts.pending import AT_ONCE, bring_in, drop_proposals
 from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import FactVersion
 from mnemark.facts.write import predicate_words
 from mnemark.files import jsonl, layout, names
 from mnemark.files.ids import new_id
-from mnemark.files.locks import workspace_lock
 from mnemark.files.names import split_ref
 from mnemark.files.scopes import one_scope
 from mnemark.files.tombstones import strings
@@ -123,7 +122,7 @@ def _decided(
     if dry_run:
         store.log.refresh()
         return decide(Decision(store, scopes))
-    with workspace_lock(store.root):
+    with store.truth.change():
         store.log.refresh()
         recorded_edits = sum(_record_edits(store, scope) for scope in scopes)
         decision = Decision(store, scopes, fresh=not recorded_edits)
@@ -239,7 +238,7 @@ def follow(store: FactStore, scope: str = "") -> int:
     """Record hand edits of the fact files in the journal; return their number."""
     store.workspace.check_writable("note changes")
     where = one_scope(scope)
-    with store.lock, workspace_lock(store.root):
+    with store.lock, store.truth.change():
         store.log.refresh()
         return _record_edits(store, where)
 
@@ -266,9 +265,8 @@ def facts(
     """
     at = moment(as_of, "as_of", store.workspace.now(), last=True) or datetime.now(UTC)
     at = at.replace(tzinfo=at.tzinfo or store.zone)
-    with suppress(BusyError, ReadOnlyError):  # pending facts are included anyway
-        catch_up(store)
     with store.lock:
+        store.log.refresh()
         held = [one for where in dict.fromkeys((one_scope(scope), "")) for one in store.held(where)]
     groups: defaultdict[tuple[str, ...], list[FactVersion]] = defaultdict(list)
     for one in held:

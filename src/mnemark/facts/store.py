@@ -26,6 +26,7 @@ class FactStore:
         root, zone = workspace.root, workspace.config.timezone
         self.workspace = workspace
         self.root = root
+        self.truth = workspace.truth
         self.redacted = visible.redacted
         self.zone: tzinfo = _zone(zone) if zone else _local()
         self.log = FactJournal(workspace.journal, visible.redacted)

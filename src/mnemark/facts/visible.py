@@ -20,6 +20,7 @@ from mnemark.files.reading import Document, read
 from mnemark.files.scan import Entry
 from mnemark.files.secrets import redacted_turn, rules_without_salt
 from mnemark.files.tombstones import TombstoneLog, Tombstones, emptied
+from mnemark.files.truth import Folder
 from mnemark.hashes import blake2b
 from mnemark.text.lines import lines
 from mnemark.text.redaction import spans
@@ -37,7 +38,7 @@ class Visible:
 
     def __init__(self, root: Path, config: Config | None = None, journal: Journal | None = None) -> None:
         self.root = root
-        self.journal = journal or Journal(root)
+        self.journal = journal or Journal(Folder(root))
         self.hidden = TombstoneLog(self.journal)
         config = config or Config()
         self._patterns, self._emails = config.redact, config.redact_emails

@@ -21,8 +21,8 @@ from mnemark.files.disk_errors import translate_os_errors
 from mnemark.files.edit_records import FOLDER, Edit, EditRecords, Findings, Texts, copy_name, mark_of
 from mnemark.files.ids import is_id, new_id
 from mnemark.files.listing import walk
-from mnemark.files.locks import workspace_lock
 from mnemark.files.private import private
+from mnemark.files.truth import ChangedFiles, Log
 from mnemark.types import Problem
 
 QUIET = 1.0
@@ -51,6 +51,7 @@ class EditResult(NamedTuple):
 
 
 class _Task(NamedTuple):
+    truth: Log
     root: Path
     target: Path
     change: Callable[[bytes], bytes]
@@ -67,7 +68,7 @@ class _Task(NamedTuple):
 
 
 def edit(
-    root: Path,
+    truth: Log,
     path: str | Path,
     change: Callable[[bytes], bytes],
     *,
@@ -75,15 +76,15 @@ def edit(
     timeout: float = PATIENCE,
     keep: float = KEEP,
 ) -> EditResult:
-    """Change a shared file of the workspace `root`; `change` maps its bytes (none if it is new) to new ones.
+    """Change a shared file of a workspace; `change` maps its bytes (none if it is new) to new ones.
 
     `change` is called again where someone saved in between; what it raises is passed on, and nothing is
     written. `keep=0` leaves no displaced file behind, for erasing. Raises UsageError for a path that leaves
     the workspace, ReadOnlyError, MnemarkError (disk full): nothing was written then; IncompleteError: it was,
     and the disk failed after that.
     """
-    base = Path(os.path.realpath(root))
-    task = _Task(base, names.inside(base, path), change, quiet, keep)
+    base = Path(os.path.realpath(truth.root))
+    task = _Task(truth, base, names.inside(base, path), change, quiet, keep)
     deadline = time.monotonic() + timeout
     while True:
         with translate_os_errors(task.target):
@@ -91,54 +92,54 @@ def edit(
         if state == "busy":
             return EditResult("deferred", task.target, b"")
         try:
-            with workspace_lock(base, max(0.0, deadline - time.monotonic())):
-                result = _attempt(task, state)
+            with truth.change(max(0.0, deadline - time.monotonic())) as files:
+                result = _attempt(task, state, files)
         except BusyError:
             return EditResult("deferred", task.target, b"")
         if result is not None:
             return result
 
 
-def settle(root: Path, *, quiet: float = QUIET, timeout: float = 0.0) -> list[Problem]:
+def settle(truth: Log, *, quiet: float = QUIET, timeout: float = 0.0) -> list[Problem]:
     """Merge late saves into edited files, put lost edits back, and remove expired displaced files.
 
     Call it now and then while a workspace is open, and before closing it; busy files are left for the next
     time. Returns the conflict copies that were made.
     """
-    base = Path(os.path.realpath(root))
+    base = Path(os.path.realpath(truth.root))
     if not (private(base) / FOLDER).is_dir():
         return []
     try:
-        with translate_os_errors(base), workspace_lock(base, timeout):
+        with translate_os_errors(base), truth.change(timeout):
             paths = dict.fromkeys(record.path for record in EditRecords(base).all())
     except BusyError:
         return []
     problems: list[Problem] = []
     for path in paths:
         try:
-            problems += edit(base, path, lambda content: content, quiet=quiet, timeout=timeout).problems
+            problems += edit(truth, path, lambda content: content, quiet=quiet, timeout=timeout).problems
         except MnemarkError as error:  # no file any more, closed, a full disk: the others are looked at
             problems.append(Problem(path, f"an earlier edit could not be checked: {error}"))
     return problems
 
 
-def drop_expired(root: Path) -> None:
+def drop_expired(truth: Log) -> None:
     """Drop what edits replaced a minute ago; where another process edits, a later call does it."""
-    base = Path(os.path.realpath(root))
+    base = Path(os.path.realpath(truth.root))
     if (private(base) / FOLDER).is_dir():
-        with suppress(BusyError), translate_os_errors(base), workspace_lock(base, 0.0):
+        with suppress(BusyError), translate_os_errors(base), truth.change(0.0):
             records = EditRecords(base)
             records.drop_expired(records.all(), at_once=False)
 
 
-def sweep(root: Path, *, quiet: float = QUIET, timeout: float = PATIENCE) -> list[Problem]:
+def sweep(truth: Log, *, quiet: float = QUIET, timeout: float = PATIENCE) -> list[Problem]:
     """At start: remove stale temporary files, complete or undo what a crash interrupted, and settle.
 
     Returns what could not be removed, and the conflict copies that were made.
     """
-    base = Path(os.path.realpath(root))
+    base = Path(os.path.realpath(truth.root))
     problems: list[Problem] = []
-    with translate_os_errors(base), workspace_lock(base, timeout):
+    with translate_os_errors(base), truth.change(timeout):
         records = EditRecords(base)
         records.all()
         records.clear()
@@ -148,13 +149,13 @@ def sweep(root: Path, *, quiet: float = QUIET, timeout: float = PATIENCE) -> lis
                     platform.FS.unlink(base / path)
                 except PermissionError:
                     problems.append(Problem(path, "a file left by a crash cannot be removed"))
-    return [*problems, *settle(base, quiet=quiet)]
+    return [*problems, *settle(truth, quiet=quiet)]
 
 
-def sweep_temporary(root: Path, paths: Iterable[str]) -> None:
+def sweep_temporary(truth: Log, paths: Iterable[str]) -> None:
     """Delete those of the temporary files at relative paths that no edit and no running process needs."""
-    base = Path(os.path.realpath(root))
-    with suppress(MnemarkError), workspace_lock(base, 0.0):  # else the next sync
+    base = Path(os.path.realpath(truth.root))
+    with suppress(MnemarkError), truth.change(0.0):  # else the next sync
         wanted = {jsonl.TEMPORARY + edit.id for edit in EditRecords(base).all()}
         for path in paths:
             name = path.rpartition("/")[2]
@@ -166,17 +167,17 @@ def sweep_temporary(root: Path, paths: Iterable[str]) -> None:
 
 
 def move(
-    root: Path, path: str, to: str, *, expected: bytes | None = None, timeout: float = PATIENCE
+    truth: Log, path: str, to: str, *, expected: bytes | None = None, timeout: float = PATIENCE
 ) -> Moved:
     """Move a file within the workspace, making folders; with `expected`, only if it holds exactly that.
 
     A move that was made before is `moved`, too. Raises UsageError for a path that leaves the workspace,
     ReadOnlyError, MnemarkError.
     """
-    base = Path(os.path.realpath(root))
+    base = Path(os.path.realpath(truth.root))
     source, target = names.inside(base, path), names.inside(base, to)
     try:
-        with translate_os_errors(source), workspace_lock(base, timeout):
+        with translate_os_errors(source), truth.change(timeout) as files:
             here, there = _read(source)[0], _read(target)[0]
             if here is None:
                 return "moved" if there is not None and expected in (None, there) else "missing"
@@ -190,6 +191,8 @@ def move(
                 platform.FS.unlink(source)  # the copy is there: the move was half done
             else:
                 return "occupied"
+            files.removed(path)
+            files.wrote(to)
             platform.FS.sync_folder(source.parent)
     except FileExistsError:
         return "occupied"
@@ -198,17 +201,17 @@ def move(
     return "moved"
 
 
-def remove(root: Path, path: str, *, expected: bytes, timeout: float = PATIENCE) -> Moved:
+def remove(truth: Log, path: str, *, expected: bytes, timeout: float = PATIENCE) -> Moved:
     """Remove a file that holds exactly `expected`; "moved" when it is gone."""
-    base = Path(os.path.realpath(root))
-    target = names.inside(base, path)
+    target = names.inside(truth.root, path)
     try:
-        with translate_os_errors(target), workspace_lock(base, timeout):
+        with translate_os_errors(target), truth.change(timeout) as files:
             here, _ = _read(target)
             if here not in (None, expected):
                 return "changed"
             if here is not None:
                 platform.FS.unlink(target)
+                files.removed(path)
                 platform.FS.sync_folder(target.parent)
     except BusyError:
         return "deferred"
@@ -235,13 +238,13 @@ def _wait_until_quiet(task: _Task, deadline: float) -> platform.Identity | Liter
 
 def _is_ours(task: _Task) -> bool:
     """Whether the file is as our last edit wrote it, so that nobody is saving."""
-    with suppress(BusyError, FileNotFoundError), workspace_lock(task.root, 0.0):
+    with suppress(BusyError, FileNotFoundError), task.truth.change(0.0):
         last = task.records.last(task.name)
         return last is not None and last.mark == mark_of(platform.read_file(task.target)[0])
     return False
 
 
-def _attempt(task: _Task, state: platform.Identity | None) -> EditResult | None:
+def _attempt(task: _Task, state: platform.Identity | None, files: ChangedFiles) -> EditResult | None:
     """Edit once, under the lock; return None if someone saved in between, to be retried."""
     records = task.records
     with translate_os_errors(task.target):
@@ -251,8 +254,10 @@ def _attempt(task: _Task, state: platform.Identity | None) -> EditResult | None:
         found = records.look(task.name, current, task.quiet)
     new = task.change(found.content)
     with translate_os_errors(task.target):
-        problems = [_keep_copy(task, data) for data in found.copies]
+        problems = [_keep_copy(task, data, files) for data in found.copies]
         changed = new != (current or b"")
+        if changed:
+            files.wrote(task.name)
         texts = Texts(base=current or b"", new=new, held=current or b"")
         if changed and not _install(task, texts, found, status):
             return None
@@ -275,18 +280,20 @@ def _read(path: Path) -> tuple[bytes | None, os.stat_result | None]:
         return None, None
 
 
-def _keep_copy(task: _Task, data: bytes) -> Problem | None:
+def _keep_copy(task: _Task, data: bytes, files: ChangedFiles) -> Problem | None:
     copy = copy_name(task.target, new_id(), data)
     mark = copy.stem.rpartition("-")[2]
     if any(task.target.parent.glob(f"*.conflict-*-{mark}{copy.suffix}")):
         return None
     platform.make_folder(copy.parent)
+    name = copy.relative_to(task.root).as_posix()
+    files.wrote(name)
     jsonl.replace_file(copy, data)
     platform.FS.sync_folder(copy.parent)
     reason = (
         f"another program changed the same lines of {task.name}; this is its version: compare, then delete it"
     )
-    return Problem(copy.relative_to(task.root).as_posix(), reason)
+    return Problem(name, reason)
 
 
 def _install(task: _Task, texts: Texts, found: Findings, status: os.stat_result | None) -> bool:

@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from mnemark.errors import UsageError
-from mnemark.files import jsonl, layout, listing, names, platform, trust
+from mnemark.files import jsonl, layout, listing, platform, trust
 from mnemark.files.disk_errors import is_no_file, unread
 from mnemark.files.ids import LENGTH, new_id, time_of
+from mnemark.files.truth import Folder, Log
 from mnemark.types import ORIGINS, Json, Origin, Problem
 
 FOLDER = "journal"
@@ -70,13 +71,14 @@ _NAMING = frozenset({"path", "to", "files", "turns", "lines", "attachment"})
 
 
 class Journal:
-    """The journal of the workspace `root`; `machine` names the file written (by default this machine's).
+    """The journal of a workspace; `machine` names the file written (by default this machine's).
 
     Safe to use from several threads.
     """
 
-    def __init__(self, root: Path, machine: str | None = None) -> None:
-        self.root = root
+    def __init__(self, truth: Log, machine: str | None = None) -> None:
+        self.truth = truth
+        self.root = truth.root
         self.file = f"{machine or platform.machine_name()}.jsonl"
         if Path(self.file).name != self.file or self.file.startswith("."):
             raise UsageError(f"{machine!r} cannot name a machine; use letters, digits and '-'")
@@ -98,8 +100,7 @@ class Journal:
             msgspec.structs.replace(change, id=change.id or new_id(), time=change.time or now)
             for change in changes
         ]
-        path = names.inside(self.root, f"{FOLDER}/{self.file}")
-        jsonl.append_many(path, [_encode(change) for change in kept])
+        self.truth.append(f"{FOLDER}/{self.file}", [_encode(change) for change in kept])
         return kept
 
     def read(
@@ -424,4 +425,4 @@ def _time(written: Json, identifier: str) -> datetime | None:
 
 def changes_of(root: Path, kinds: Iterable[str]) -> list[Change]:
     """Return the changes of these kinds in the journals of all machines, sorted by id, without duplicates."""
-    return [entry.change for entry in Journal(root).feed(*kinds).take()[1]]
+    return [entry.change for entry in Journal(Folder(root)).feed(*kinds).take()[1]]

@@ -25,6 +25,7 @@ from mnemark.files.old_memories import fact_bullets
 from mnemark.files.reading import digest
 from mnemark.files.scan import scan
 from mnemark.files.sessions import session_id
+from mnemark.files.truth import Log
 from mnemark.types import Problem
 
 Kind = Literal["nanobot", "nanobot-data", "openakita", "openclaw"]
@@ -111,9 +112,9 @@ def unread(root: Path) -> Problem | None:
 
 
 def migrate(
-    source: Path, target: Path, *, dry_run: bool = False, cleaning: Cleaning | None = None
+    source: Path, truth: Log, *, dry_run: bool = False, cleaning: Cleaning | None = None
 ) -> list[Step]:
-    """Bring the memory in `source` into the workspace `target`, which may be the same folder.
+    """Bring the memory in `source` into the workspace `truth`, which may be the same folder.
 
     Notes, identity and sessions are copied byte for byte; where a different file has the name already, the
     copy is called `NAME.imported.md`. Sessions gain the lines they lack. Entries of `memories.json` become
@@ -121,7 +122,7 @@ def migrate(
 
     Args:
         source: the folder of the old memory.
-        target: the workspace.
+        truth: the workspace.
         dry_run: write nothing; the steps are the same.
         cleaning: is applied to histories, sessions and memories; notes are a person's and stay as they are.
 
@@ -135,10 +136,10 @@ def migrate(
             f"{source} holds no memory that is known: no memory/ or notes/ folder, no memories.json and no "
             "conversation_history/. To add plain notes, copy them into the workspace."
         )
-    move = _Migration(old, target, cleaning, dry_run=dry_run)
+    move = _Migration(old, truth, cleaning, dry_run=dry_run)
     move.facts()
     move.sessions()
-    if old.folder.resolve() != target.resolve():
+    if old.folder.resolve() != truth.root.resolve():
         move.notes()
     move.leftovers()
     move.note()
@@ -175,17 +176,18 @@ def target_of(kind: Kind, path: str) -> str | None:
 
 
 class _Migration:
-    def __init__(self, old: OldLayout, target: Path, cleaning: Cleaning | None, *, dry_run: bool) -> None:
+    def __init__(self, old: OldLayout, truth: Log, cleaning: Cleaning | None, *, dry_run: bool) -> None:
+        self.truth = truth
         self.old = old
         self.cleaning = cleaning
-        self.target = target
+        self.target = truth.root
         self.dry_run = dry_run
         self.steps: list[Step] = []
         self.done: dict[str, str] = {}
         """Digest of each source file migrated now."""
         self.written: dict[str, bytes] = {}
         """Content of target files after the steps so far: a dry run sees what a real one would."""
-        self.before = _noted(target, old.folder)
+        self.before = _noted(truth.root, old.folder)
 
     def facts(self) -> None:
         for path in _memories(self.old.folder):
@@ -308,7 +310,7 @@ class _Migration:
             return
         self.written[path] = b"\n".join([self._bytes_at(path) or header, *lines, b""])
         if not self.dry_run:
-            jsonl.append_many(layout.safe_path(self.target, path), lines, header=header)
+            self.truth.append(path, lines, header=header)
 
     def _write(self, name: str, data: bytes, *, replace: bool) -> None:
         """Write a file atomically; without `replace` an existing one is never replaced."""
@@ -316,7 +318,8 @@ class _Migration:
         if self.dry_run:
             return
         path = layout.safe_path(self.target, name)
-        with translate_os_errors(path):
+        with translate_os_errors(path), self.truth.change() as files:
+            files.wrote(name)
             platform.make_folder(path.parent)
             if replace:
                 jsonl.replace_file(path, data)

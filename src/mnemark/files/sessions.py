@@ -14,6 +14,7 @@ import msgspec
 from mnemark.errors import IntegrityError
 from mnemark.files import jsonl, listing, names, platform, trust
 from mnemark.files.ids import new_id
+from mnemark.files.truth import Log
 from mnemark.files.turns import created, decode_turn, encode_turn, header_id
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Problem, Turn
@@ -85,29 +86,23 @@ class SessionLog:
         except OSError:
             return False
 
-    def append(self, turn: Turn) -> Turn:
-        """Write a turn to the disk and return it, with a new ULID where its `id` is empty.
+    def append(self, truth: Log, turns: Sequence[Turn]) -> list[Placed]:
+        """Write all turns or none to the disk, with one `fsync`, and return them with their places.
 
-        Raises BusyError, ReadOnlyError, UsageError (not JSON) or MnemarkError (disk full): not kept then.
+        A turn gets a new ULID where its `id` is empty. Raises BusyError, ReadOnlyError, UsageError (not JSON)
+        or MnemarkError (disk full): nothing is kept then.
         """
-        return self.append_many([turn])[0]
-
-    def append_many(self, turns: Sequence[Turn]) -> list[Turn]:
-        """Write all turns or none, with one `fsync`."""
-        return [placed.turn for placed in self.place(turns)]
-
-    def place(self, turns: Sequence[Turn]) -> list[Placed]:
-        """Write turns as `append_many` does, and return their places."""
         kept = [turn if turn.id else msgspec.structs.replace(turn, id=new_id()) for turn in turns]
         lines = [encode_turn(turn) for turn in kept]
-        if platform.is_link(self.path.parent):
-            self._real = None  # it is written to for hours, and a link may come in with a sync
         if not kept:
             return []
+        if platform.is_link(self.path.parent):
+            self._real = None  # it is written to for hours, and a link may come in with a sync
         there = platform.identity(self.path)
         if there is not None:  # what cannot be read is said before anything is written
             self._line_at(there.size, 0, there.size)
-        offsets = jsonl.append_many(self.path, lines, header=self._header)
+        path = (self.root / self.name).relative_to(truth.root).as_posix()
+        offsets = truth.append(path, lines, header=self._header)
         if there is None and offsets[0] == len(self._header) + 1:  # new: nothing has to be counted
             self._lines = (offsets[0], 1)
         first = self._line_at(offsets[0], len(kept), offsets[-1] + len(lines[-1]) + 1)

@@ -3,7 +3,6 @@
 `memory.open_workspace.OpenWorkspace` adds all that is derived.
 """
 
-from collections.abc import Callable
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -14,18 +13,11 @@ from mnemark.errors import ReadOnlyError, UsageError
 from mnemark.files import listing, secrets
 from mnemark.files.config import Config
 from mnemark.files.journal import Journal
+from mnemark.files.truth import Folder
 from mnemark.text.dates.clock import local, local_now
 from mnemark.text.quoting.notices import turn_without_notices
 from mnemark.text.redaction.redact import Rules
 from mnemark.types import Turn
-
-
-def _nobody_follows(path: str, size: int) -> None:  # noqa: ARG001 - as `Workspace.wrote` is called
-    return
-
-
-def _nobody_listens() -> None:
-    return
 
 
 class Workspace:
@@ -34,16 +26,14 @@ class Workspace:
     def __init__(self, root: Path, config: Config, *, readonly: bool = False) -> None:
         self.root = root
         self.config = config
-        self.journal = Journal(root)
+        self.truth = Folder(root)
+        """The door by which all that changes the folder goes."""
+        self.journal = Journal(self.truth)
         self.readonly = readonly
-        self.wrote: Callable[[str, int], None] = _nobody_follows
-        """Called with the path and the new size of a log that this process wrote to."""
         self.confined_to: tuple[Path, ...] = ()
         """Folders beside this one that attachments may be read from; none: anywhere."""
         self.closed = False
         """Whether nothing may be written any more."""
-        self.changed: Callable[[], None] = _nobody_listens
-        """Called when this process changed a file."""
 
     @cached_property
     def rules(self) -> Rules:

@@ -20,6 +20,7 @@ from mnemark.errors import IntegrityError, NewerFormatError, NotFoundError
 from mnemark.files.journal import Journal
 from mnemark.files.private import private
 from mnemark.files.tombstones import TombstoneLog
+from mnemark.files.truth import Folder
 from mnemark.index import schema
 from mnemark.text.redaction import spans
 from mnemark.text.words import segment
@@ -285,7 +286,7 @@ class QuickIndex:
     def fetch(self, passages: Sequence[int]) -> list[Stored]:
         """Return passages in the given order, without files with text forgotten since the sync."""
         marks: dict[str, str] = {}
-        hidden = (self._hidden or TombstoneLog(Journal(self._root))).current()
+        hidden = (self._hidden or TombstoneLog(Journal(Folder(self._root)))).current()
         found: list[Any] = []
         with self._reading():
             if isinstance(self._marks, str):

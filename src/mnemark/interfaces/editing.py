@@ -60,11 +60,10 @@ def save(memory: "Memory", path: str, new: bytes, known: str) -> bytes | None:
         clash[:] = [now] if digest(now) != known else []
         return now if clash else new
 
-    result = edit(memory.root, path, change)
+    result = edit(memory.workspace.truth, path, change)
     if clash:
         return clash[0]
     if result.status == "deferred":
         raise UsageError(f"{path} is being saved by another program; go back and save again")
-    memory.workspace.changed()
     memory.sync(wait=2.0, embed=False)
     return None

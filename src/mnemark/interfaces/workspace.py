@@ -23,6 +23,8 @@ from mnemark.files.scopes import check_known
 from mnemark.interfaces.output import Progress, is_terminal, safe, say, stderr
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mnemark.files.projects import Project
     from mnemark.index.sync import SyncReport
     from mnemark.memory.memory import Memory
@@ -184,8 +186,8 @@ def is_empty(root: Path) -> bool:
 
 
 @contextlib.contextmanager
-def opened(root: Path, *, readonly: bool = False) -> Iterator["Memory"]:
-    """Open the workspace at `root`.
+def opened(root: Path, *, readonly: bool = False, finishing: bool = True) -> Iterator["Memory"]:
+    """Open the workspace at `root`; unless `readonly`, finish at the end what waits there, if `finishing`.
 
     Raises:
         ReadOnlyError: the block writes to a folder that cannot be written.
@@ -197,7 +199,17 @@ def opened(root: Path, *, readonly: bool = False) -> Iterator["Memory"]:
         contextlib.nullcontext() if readonly else writing(root, memory),
     ):
         yield memory
+        if finishing and not memory.readonly:
+            _finish(memory)
         _keep_up(memory)
+
+
+def _finish(memory: "Memory") -> None:
+    """Finish what waits in the files, as reads do not; what fails is left to the next sync."""
+    from mnemark.memory.maintenance import before_sync
+
+    with contextlib.suppress(BusyError):  # another process does it
+        before_sync(memory.workspace)
 
 
 @contextlib.contextmanager
@@ -241,19 +253,20 @@ def as_it_is(root: Path) -> Iterator[tuple["Memory", tuple[str, ...]]]:
 
 @contextlib.contextmanager
 def followed(root: Path) -> Iterator[tuple["Memory", tuple[str, ...]]]:
-    """Open and sync a workspace; yield it with the reasons why it could not be synced.
+    """Open a workspace to read it, with its index updated; yield it with the reasons why it could not be.
 
+    No file but those of the index is written.
     A folder that cannot be written is opened with its existing index, or a temporary one. A damaged index is
     not waited for: searches read the files, and a process in the background makes it anew.
     """
     new = not private(root).exists()
     with contextlib.ExitStack() as stack:
         try:
-            memory = stack.enter_context(opened(root))
+            memory = stack.enter_context(opened(root, finishing=False))
             late: tuple[str, ...] = ()
             try:
                 if not memory.workspace.index.is_damaged():
-                    synced(memory, wait=WAIT_SECONDS)
+                    synced(memory.workspace.searcher.sync, memory, wait=WAIT_SECONDS)
             except BusyError:
                 late = ("sync: another process is updating the index; the latest changes may be missing",)
             except (NewerFormatError, ReadOnlyError, UsageError):
@@ -330,10 +343,15 @@ def pending(memory: "Memory") -> Pending:
     return Pending(outdated, tuple(found.problems), tuple(found.inner))
 
 
-def synced(memory: "Memory", *, wait: float = 10.0) -> tuple["SyncReport", str]:
-    """Sync and embed with progress; return the report, and why embedding failed (empty on success)."""
+def synced(
+    sync: "Callable[..., SyncReport]", memory: "Memory", *, wait: float = 10.0
+) -> tuple["SyncReport", str]:
+    """Sync and embed with progress; return the report, and why embedding failed (empty on success).
+
+    `sync` is that of the memory, or for a read that of its searcher, which writes to the index only.
+    """
     with Progress() as progress:
-        report = memory.sync(
+        report = sync(
             progress=lambda done, total, passages: progress.tell(
                 "Indexing", done, total, f" files, {passages:,} passages"
             ),

@@ -101,7 +101,7 @@ def write(
 
     with edit_journal.lock:
         try:
-            result = edit(ws.root, path, record_and_change, timeout=timeout)
+            result = edit(ws.truth, path, record_and_change, timeout=timeout)
         except _NothingToWrite:
             return Written("", path, "unchanged", "")
         except IncompleteError:  # the file is written
@@ -115,7 +115,6 @@ def write(
                 return Written("", path, "deferred", "")
         with suppress(MnemarkError, OSError):  # the next sync finds that it is done
             edit_journal.append(Change(kind="done", payload={"ids": noted}, scope=layout.scope_of(path)))
-    ws.changed()
     return Written(noted[-1], path, "written", shown)
 
 
@@ -189,9 +188,8 @@ def move(
         raise UsageError(f"{to} exists already; move it away first")
     with edit_journal.lock:
         made = _append(edit_journal, "move", {"step": step, "path": path, "to": to, "group": group}, origin)
-        moved = editing.move(ws.root, path, to) == "moved"
+        moved = editing.move(ws.truth, path, to) == "moved"
         edit_journal.append(Change(kind="done" if moved else "drop", payload={"ids": [made.id]}))
-    ws.changed()
     return Written(made.id, path, "written", f"{path} → {to}") if moved else Written("", path, "deferred", "")
 
 
@@ -230,7 +228,7 @@ def finish_new(ws: "OpenWorkspace") -> list[Problem]:
 
 def _redo(ws: "OpenWorkspace", entry: Entry) -> Literal["written", "deferred", "lost"]:
     if entry.to:
-        done = editing.move(ws.root, entry.path, entry.to, timeout=_RECOVERY_TIMEOUT)
+        done = editing.move(ws.truth, entry.path, entry.to, timeout=_RECOVERY_TIMEOUT)
         return "deferred" if done == "deferred" else "written" if done == "moved" else "lost"
     result = _patch(ws, entry.path, lambda old: apply(old, entry.hunks), timeout=_RECOVERY_TIMEOUT)
     return "lost" if result is None else "deferred" if result.status == "deferred" else "written"
@@ -246,7 +244,7 @@ def _patch(
         return new.encode()
 
     try:
-        return edit(ws.root, path, patched, timeout=timeout)
+        return edit(ws.truth, path, patched, timeout=timeout)
     except _NothingToWrite:
         return None
 
@@ -318,7 +316,7 @@ def _begun_reverse(ws: "OpenWorkspace", entry: Entry) -> Change:
 
 
 def _reverse_move(ws: "OpenWorkspace", entry: Entry) -> str | None:
-    done = editing.move(ws.root, entry.to, entry.path)
+    done = editing.move(ws.truth, entry.to, entry.path)
     if done == "deferred":
         return None
     if done != "moved":
@@ -341,5 +339,5 @@ def _reverse_write(ws: "OpenWorkspace", entry: Entry) -> str | None:
         return None
     if entry.created and not result.content:
         with suppress(MnemarkError, OSError):  # an empty file is left
-            editing.remove(ws.root, entry.path, expected=b"")
+            editing.remove(ws.truth, entry.path, expected=b"")
     return shown_diff(ws, entry.path, _text(before, entry.path), _text(result.content, entry.path))

@@ -13,6 +13,7 @@ from typing import Final
 from mnemark.errors import BusyError, MnemarkError
 from mnemark.files import platform
 from mnemark.files.private import private
+from mnemark.index.sync import SyncReport
 from mnemark.memory.open_workspace import OpenWorkspace
 
 _SWEEP_SECONDS: Final = 60.0
@@ -50,7 +51,7 @@ def _drop_expired(ws: OpenWorkspace) -> None:
     if (private(ws.root) / "displaced").is_dir():  # most syncs find nothing that was edited
         from mnemark.files.edit import drop_expired
 
-        drop_expired(ws.root)
+        drop_expired(ws.truth)
 
 
 def _write_facts(ws: OpenWorkspace) -> None:
@@ -89,10 +90,14 @@ def finish_forgetting(ws: OpenWorkspace) -> None:
             raise MnemarkError(f"what was undone still stands in {', '.join(waiting)}")
 
 
-def after_sync(ws: OpenWorkspace, *, touched: bool) -> list[str]:
-    """Record in the journal what people changed in fact files, if the sync saw any; return the failures."""
+def after_sync(ws: OpenWorkspace, report: SyncReport) -> list[str]:
+    """Remove what killed processes left, and note what people changed in fact files; return the failures."""
     failed: list[str] = []
-    if touched and ws.searcher.fact_index.changed():
+    if report.temporary:
+        from mnemark.files.edit import sweep_temporary
+
+        sweep_temporary(ws.truth, report.temporary)
+    if report.touched and ws.searcher.fact_index.changed():
         from mnemark.facts.remember import follow
 
         for scope in ws.searcher.fact_index.scopes():

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from mnemark.embed.base import Embedder
-from mnemark.errors import MnemarkError, NotFoundError, ReadOnlyError, UsageError
+from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
 from mnemark.files import links, trust
 from mnemark.files.config import Config, load
 from mnemark.files.disk_errors import tells_os_errors
@@ -124,10 +124,7 @@ class Memory:
             settings = changed(settings, config)
         workspace = OpenWorkspace(root, settings, readonly=readonly, embedder=embedder)
         workspace.host = model
-        memory = cls(workspace)
-        if not workspace.readonly and workspace.index.hidden.unfinished():
-            memory._finish_forgetting()
-        return memory
+        return cls(workspace)
 
     def __enter__(self) -> Self:
         return self
@@ -172,7 +169,11 @@ class Memory:
         return self.workspace.redact(turn)
 
     def sync(self, *, progress: Progress | None = None, wait: float = 10.0, embed: bool = True) -> SyncReport:
-        """Update the index to the state of the files, and embed new passages.
+        """Finish what waits in the files, update the index to their state, and embed new passages.
+
+        What waits are facts and notes whose file was being saved, and edits, undos and erasures that were cut
+        off; and what people changed in fact files is noted in the journal. Searches update the index by
+        themselves, and finish nothing.
 
         Raises:
             BusyError: another process is syncing for longer than `wait` seconds.
@@ -183,19 +184,10 @@ class Memory:
         failed = [] if self.readonly else maintenance.before_sync(self.workspace)
         report = self.workspace.searcher.sync(progress=progress, wait=wait, embed=embed)
         if not self.readonly:
-            failed += maintenance.after_sync(self.workspace, touched=bool(report.touched))
+            failed += maintenance.after_sync(self.workspace, report)
         self.workspace.searcher.fact_index.keep()
         self.workspace.failed = tuple(failed)
         return report
-
-    def _finish_forgetting(self) -> None:
-        """Complete interrupted erasures; see `maintenance.finish_forgetting`."""
-        from mnemark.memory.maintenance import finish_forgetting
-
-        try:
-            finish_forgetting(self.workspace)
-        except (MnemarkError, OSError) as error:  # report it, but do not keep the memory from being opened
-            self.workspace.failed = (f"forgetting: {error}",)
 
     def search(
         self,

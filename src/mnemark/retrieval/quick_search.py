@@ -21,6 +21,7 @@ from mnemark.facts import states
 from mnemark.facts.known import FACT
 from mnemark.files.journal import Journal
 from mnemark.files.tombstones import TombstoneLog
+from mnemark.files.truth import Folder
 from mnemark.index.read_only import LINE_SHIFT, Place, Postings, QuickIndex, Row, Stored
 from mnemark.retrieval import past_facts
 from mnemark.retrieval.presets import DEFAULT
@@ -107,7 +108,7 @@ def quick_search(
         NotFoundError: there is no index.
     """
     # Given, they are read once; the index would read them for each fetch.
-    with QuickIndex(root, home, hidden or TombstoneLog(Journal(root))) as index:
+    with QuickIndex(root, home, hidden or TombstoneLog(Journal(Folder(root)))) as index:
         terms = _terms(index, text[:MAX_CHARACTERS])
         scored = _score(index, terms, outside)
         left_out = {index.number_of(path): line for path, line in exclude}

@@ -9,6 +9,7 @@ from mnemark.errors import BusyError, MnemarkError, NewerFormatError, ReadOnlyEr
 from mnemark.files.config import Config
 from mnemark.files.journal import Journal
 from mnemark.files.platform import Identity, identity
+from mnemark.files.truth import Follower
 from mnemark.index import schema
 from mnemark.index.store import Index
 from mnemark.index.sync import Progress, SyncReport, sync
@@ -31,21 +32,24 @@ _MAX_STALE_SECONDS: Final = 60.0
 
 
 class ExternalEdits:
-    """Detect edits by other processes: from the journal, and from the folders of notes.
+    """Detect edits by other processes, which another machine may have sent here.
 
-    A file that is replaced, as `mnemark add` and many editors do, changes its folder.
+    They show in the journal and the folders of notes: a file that is replaced, as `mnemark add` and many
+    editors do, changes its folder.
     """
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, follower: Follower) -> None:
+        self._follower = follower
         self._feed = journal.feed("done", "project", past=False)
         self._folders = [journal.root, journal.root / "memory"]
         self._states = self._states_now()
 
     def came(self) -> Literal["", "facts", "files"]:
         """Return what was edited since the last call: files, only facts, or nothing (also at first)."""
+        sent = self._follower.catch_up()
         before, self._states = self._states, self._states_now()
         rewritten, entries = self._feed.take()
-        if rewritten or before != self._states or any(one.change.kind == "done" for one in entries):
+        if sent or rewritten or before != self._states or any(one.change.kind == "done" for one in entries):
             return "files"
         return "facts" if entries else ""
 
@@ -140,10 +144,6 @@ class IndexRefresher:
         if embed:
             self._vectors.embed(self._index)
         self._scrub(wait)
-        if report.temporary:
-            from mnemark.files.edit import sweep_temporary  # where a process was killed
-
-            sweep_temporary(self._index.root, report.temporary)
         return report
 
     def _scrub(self, wait: float) -> None:

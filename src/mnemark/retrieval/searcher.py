@@ -31,6 +31,7 @@ from mnemark.files.platform import make_folder
 from mnemark.files.scan import chosen, scan
 from mnemark.files.scopes import scopes_of
 from mnemark.files.sessions import Placed
+from mnemark.files.truth import ChangedFiles
 from mnemark.files.workspace import Workspace
 from mnemark.index import schema
 from mnemark.index.reader import Reader
@@ -137,13 +138,22 @@ class Searcher:
         self.fact_index = FactIndexCache(facts, lambda: self.index)
         facts.files.stored = self._stored_facts
         facts.changed = self._on_fact_changed
-        workspace.wrote = lambda path, size: self.reader.logs.wrote(path, size)  # noqa: PLW0108 - see `_use`
-        workspace.changed = lambda: self.refresher.mark_stale()  # noqa: PLW0108 - see `_use`
+        workspace.truth.appended = lambda path, size: self.reader.logs.wrote(path, size)  # noqa: PLW0108 - see `_use`
+        workspace.truth.changed = self._on_files_changed
 
     def _on_fact_changed(self) -> None:
         self._has_written = True
         self.fact_index.wrote()
         self.refresher.facts_changed()
+
+    def _on_files_changed(self, files: ChangedFiles) -> None:
+        places = map(layout.place, files.paths)
+        if all(
+            place is not None and place.role == "fact" for place in places
+        ):  # the journal has what they say
+            self.refresher.facts_changed()
+        else:
+            self.refresher.mark_stale()
 
     @cached_property
     def just_written(self) -> "JustWritten":
@@ -156,7 +166,6 @@ class Searcher:
         """Note turns that this process added to the log at `path`: the next answer has them."""
         self._has_written = True
         self.just_written.add(path, scope, turns)
-        self.reader.logs.wrote(path, turns[-1].end)
 
     def _open_index(self) -> Index:
         root = self.workspace.root
@@ -193,7 +202,7 @@ class Searcher:
         self.index = index
         self.reader = Reader(index, limit=config.passage_tokens, ignore=config.ignore)
         self.embeddings = Embeddings(index.home, config, readonly=index.readonly, embedder=self.embedder)
-        edits = ExternalEdits(self.workspace.journal)
+        edits = ExternalEdits(self.workspace.journal, self.workspace.truth)
         self.refresher = IndexRefresher(index, self.embeddings, config, edits)
 
     def _stored_facts(self, path: str, data: bytes) -> tuple[Fact, ...] | None:

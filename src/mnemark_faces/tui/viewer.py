@@ -74,7 +74,7 @@ class State:
 
 
 def _synced(memory: "Memory", progress: Callable[[int, int, int], None]) -> "SyncReport":
-    return memory.sync(progress=progress, wait=_SYNC_WAIT)
+    return memory.workspace.searcher.sync(progress=progress, wait=_SYNC_WAIT, embed=True)
 
 
 class Viewer(App[None]):

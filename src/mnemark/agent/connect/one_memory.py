@@ -8,6 +8,7 @@ from mnemark.errors import BusyError, UsageError
 from mnemark.files.config import load
 from mnemark.files.edit import edit
 from mnemark.files.layout import CONFIG
+from mnemark.files.truth import Folder
 
 LINE: Final = "projects = false"
 
@@ -22,7 +23,7 @@ def keep_one_memory(root: Path) -> None:
     """
     if not load(root).projects:
         return
-    if edit(root, CONFIG, _changed).status == "deferred":
+    if edit(Folder(root), CONFIG, _changed).status == "deferred":
         raise BusyError(f"another program is saving {root / CONFIG}; try again in a moment")
     if load(root).projects:
         raise UsageError(f"{root / CONFIG} sets projects in another place, too; write there: {LINE}")

@@ -70,7 +70,8 @@ class PlainRecord:
         if self._project.repository:
             self._begin(self._session, scope_for(self._root, self._project))
         workspace = Workspace(self._root, load(self._root))
-        return self.log.append_many([workspace.redact(turn) for turn in turns])
+        placed = self.log.append(workspace.truth, [workspace.redact(turn) for turn in turns])
+        return [one.turn for one in placed]
 
 
 class Captured(NamedTuple):

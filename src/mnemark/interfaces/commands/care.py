@@ -63,7 +63,7 @@ def sync(*, workspace_: options.Workspace = None, json: options.Json = False) ->
         output.say(workspace.nothing_in(root))
         return
     with workspace.opened(root) as memory:
-        report, problem = workspace.synced(memory)
+        report, problem = workspace.synced(memory.sync, memory)
         memory.workspace.searcher.mounts.sync()
         unfinished = memory.workspace.to_finish()
     notes = [*([problem] if problem else []), *unfinished]

@@ -42,7 +42,7 @@ def demo(
     sample.copy(target)
     trust.trust_new(target)
     with workspace.opened(target) as memory:
-        report, problem = workspace.synced(memory)
+        report, problem = workspace.synced(memory.sync, memory)
         answers = [(query, *_timed_search(memory, query)) for query, _ in sample.QUESTIONS]
         first = sample.QUESTIONS[0][0]
         block = memory.recall(first, budget=_BLOCK_TOKENS, deadline=2.0, k=_HITS, now=sample.NOW)

@@ -75,7 +75,7 @@ class _Watch:
         with self._lock:
             paths, self._paths = self._paths, set()
         try:
-            report, problem = workspace.synced(self.memory)
+            report, problem = workspace.synced(self.memory.sync, self.memory)
         except BusyError:
             self._changed(paths)
             self.stop.wait(_RETRY_SECONDS)

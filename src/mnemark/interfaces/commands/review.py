@@ -1,10 +1,11 @@
 """Implement `review` and `why`: decide on proposals, and explain where a fact comes from."""
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mnemark.errors import NotFoundError, UsageError
+from mnemark.errors import BusyError, NotFoundError, UsageError
 from mnemark.interfaces import options, output, render, workspace
 from mnemark.interfaces.commands.facts import row
 
@@ -62,7 +63,10 @@ def review(
     """
     root = workspace.locate(workspace_)
     decides = action in {"accept", "reject"}
-    with workspace.opened(root, readonly=not decides) as memory:
+    with workspace.opened(root) as memory:
+        if not memory.readonly:
+            with suppress(BusyError):  # another process notes what was edited
+                memory.sync(embed=False)
         if decides:
             if id_ is None:
                 raise UsageError(f"give the id to {action}: `mnemark review` lists them")

@@ -84,13 +84,12 @@ def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
     from mnemark.files.reading import READ_LIMIT
     from mnemark.files.scopes import one_scope
     from mnemark.files.workspace import Workspace
-    from mnemark.text.dates.clock import local_now
     from mnemark.text.markdown.daily_note import added
     from mnemark.text.redaction.redact import redact
 
-    config = load(root)
-    now = local_now(config.timezone)
-    words, found = redact(words, Workspace(root, config).rules)
+    ws = Workspace(root, load(root))
+    now = ws.now()
+    words, found = redact(words, ws.rules)
     if found:
         kinds = ", ".join(sorted({kind for kind, _, _ in found}))
         output.say(f"Note: secrets were removed before saving: {kinds}")
@@ -109,7 +108,7 @@ def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
         return new
 
     with workspace.writing(root):
-        result = edit(root, path, change)
+        result = edit(ws.truth, path, change)
     if result.status == "deferred":
         raise BusyError(f"another program is saving {path}; nothing was written, try again in a moment")
     for problem in result.problems:

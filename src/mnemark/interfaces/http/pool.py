@@ -78,6 +78,8 @@ class PooledWorkspace:
 
     def _watch(self) -> None:
         try:
+            if self.memory.workspace.to_finish():  # a process was killed
+                self._changed(set())
             watch(self.root, stop=self._stop, on_change=self._changed, on_message=_log.warning)
         except (MnemarkError, OSError) as error:  # searches sync by themselves
             if not self._stop.is_set():
@@ -88,12 +90,13 @@ class PooledWorkspace:
             return
         only_logs = bool(paths) and all(map(_is_log, paths))
         if not only_logs:
-            self.memory.workspace.changed()
+            self.memory.workspace.searcher.refresher.mark_stale()
         started = time.monotonic()
         try:
             self.memory.sync(wait=0.0)
         except MnemarkError as error:
-            self.memory.workspace.changed()  # a line of a log may be another, which only a sync finds
+            # A line of a log may be another, which only a sync finds.
+            self.memory.workspace.searcher.refresher.mark_stale()
             if not isinstance(error, BusyError):  # else another process is syncing
                 _log.warning("%s: %s", self.root, error)
         finally:

@@ -2,16 +2,14 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from math import ceil, log
 from typing import Final, Literal
 
 import msgspec
 
-from mnemark.errors import BusyError, ReadOnlyError, UsageError
+from mnemark.errors import UsageError
 from mnemark.facts.model import Fact
-from mnemark.facts.pending import catch_up
 from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import FactVersion, when
 from mnemark.files.scopes import scopes_among
@@ -90,11 +88,10 @@ def facts(
     store = ws.fact_store
     at = moment(as_of, "as_of", ws.now(), last=True) or datetime.now(UTC)
     at = at.replace(tzinfo=at.tzinfo or store.zone)
-    with suppress(BusyError, ReadOnlyError):  # pending facts are included anyway
-        catch_up(store)
     scopes = scopes_among(ws.scopes(), scope)
     words = text.casefold().strip()
     with store.lock:
+        store.log.refresh()
         found = [
             one
             for one in _valid(store, scopes, at)

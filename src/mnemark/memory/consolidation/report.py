@@ -55,7 +55,7 @@ def write_report(ws: OpenWorkspace, report: Report) -> None:
     """Add a report to the page of its day."""
     head = f"# Consolidation {report.time.date().isoformat()}\n".encode()
     text = report_text(report).encode("utf-8", "replace")
-    edit_file(ws.root, path_of(report), lambda old: (old or head) + b"\n" + text)
+    edit_file(ws.truth, path_of(report), lambda old: (old or head) + b"\n" + text)
 
 
 def report_text(report: Report) -> str:

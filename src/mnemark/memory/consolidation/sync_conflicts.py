@@ -7,12 +7,12 @@ in the original; the rest is for a person.
 from pathlib import Path
 from typing import Final
 
-from mnemark.files import jsonl, layout, platform
+from mnemark.files import layout, platform
 from mnemark.files.copies import Copy, lacking, plan_copies
 from mnemark.files.layout import in_scope
-from mnemark.files.locks import workspace_lock
 from mnemark.files.reading import read
 from mnemark.files.scan import scan
+from mnemark.files.truth import Log
 from mnemark.memory import file_edits
 from mnemark.memory.consolidation.archive import free_name
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -33,7 +33,7 @@ def merge(ws: OpenWorkspace, *, group: str = "", dry_run: bool = False) -> list[
     for copy in plan_copies(entry.path for entry in found.entries):
         if not (ws.root / copy.original).is_file():
             continue
-        joined = _joined_log(ws.root, copy, dry_run=dry_run) if _is_log(copy) else _all_there(ws.root, copy)
+        joined = _joined_log(ws.truth, copy, dry_run=dry_run) if _is_log(copy) else _all_there(ws.root, copy)
         if joined is None:
             continue
         if dry_run:
@@ -52,15 +52,15 @@ def _is_log(copy: Copy) -> bool:
     return copy.kind == "jsonl" and place is not None and place.kind == "turn"
 
 
-def _joined_log(root: Path, copy: Copy, *, dry_run: bool) -> str | None:
+def _joined_log(truth: Log, copy: Copy, *, dry_run: bool) -> str | None:
     """Join a log, and return what was done; None where a person has to decide."""
-    target, source = root / copy.original, root / copy.path
-    with workspace_lock(root):
+    target, source = truth.root / copy.original, truth.root / copy.path
+    with truth.change():
         missing = lacking(platform.content(target), platform.content(source))
         if missing.unclear:
             return None
         if not dry_run:
-            jsonl.append_many(target, missing.lines)
+            truth.append(copy.original, missing.lines)
     turns = "1 turn" if len(missing.lines) == 1 else f"{len(missing.lines):,} turns"
     done = "would be" if dry_run else "was" if len(missing.lines) == 1 else "were"
     return f"{turns} {done} joined to {copy.original}"

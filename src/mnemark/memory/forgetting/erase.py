@@ -25,7 +25,7 @@ from mnemark.files import edit as editing
 from mnemark.files import layout, observations, platform
 from mnemark.files.disk_errors import shortage
 from mnemark.files.journal import Change
-from mnemark.files.locks import LOCK_SECONDS, sync_lock, workspace_lock
+from mnemark.files.locks import LOCK_SECONDS, sync_lock
 from mnemark.files.needles import BytePatterns
 from mnemark.files.private import private
 from mnemark.files.scan import ignorer
@@ -50,7 +50,7 @@ def erase(ws: OpenWorkspace, items: list[Item], *, query: str, dry_run: bool, gi
     items = [_by_line(item) for item in items]
     if dry_run:
         return _dry_run(ws, items, query, git=git)
-    editing.sweep(ws.root)  # temporary files of crashes may hold the text
+    editing.sweep(ws.truth)  # temporary files of crashes may hold the text
     catch_up(ws.fact_store)
     file_edits.finish(ws)
     note = _append_entry(ws, items, query)
@@ -78,7 +78,7 @@ def _dry_run(ws: OpenWorkspace, items: list[Item], query: str, *, git: bool) -> 
 
 def _sweep(ws: OpenWorkspace, targets: Targets, step: Step, done: Swept, *, dry_run: bool = False) -> None:
     ignored, mounts = ignorer(ws.config.ignore), ws.searcher.mounts.folders
-    Sweep(ws.root, targets, done, step=step, dry_run=dry_run, ignored=ignored, mounts=mounts).run()
+    Sweep(ws.truth, targets, done, step=step, dry_run=dry_run, ignored=ignored, mounts=mounts).run()
 
 
 def _append_entry(ws: OpenWorkspace, items: list[Item], query: str) -> Change:
@@ -91,7 +91,7 @@ def _append_entry(ws: OpenWorkspace, items: list[Item], query: str) -> Change:
     payload |= {"files": files, "at": held[1] if held else {}, "passing": passing}
     payload["said"] = _fact_marks(facts, items)
     payload = {name: value for name, value in payload.items() if value}
-    with facts.lock, workspace_lock(ws.root):
+    with facts.lock, ws.truth.change():
         return facts.log.append(Change(kind="forget", payload=payload, origin="owner"))[0]
 
 
@@ -286,7 +286,7 @@ def finish(ws: OpenWorkspace, *, at_once: bool = False) -> list[Receipt]:
             continue
         payload = note.payload if isinstance(note.payload, Mapping) else {}
         try:
-            editing.sweep(ws.root)
+            editing.sweep(ws.truth)
             items = _items_of(ws, payload)
         except (MnemarkError, OSError) as error:  # for the next time
             erasures.keep(ws.root, note.id, [Wait("", str(error))])

@@ -15,7 +15,6 @@ from mnemark.errors import MnemarkError, UsageError
 from mnemark.files import platform
 from mnemark.files.disk_errors import CANNOT_BE_READ
 from mnemark.files.journal import Change
-from mnemark.files.locks import workspace_lock
 from mnemark.files.scopes import one_scope
 from mnemark.memory.forgetting.derived import derived_copies
 from mnemark.memory.forgetting.erase import erase as erased
@@ -145,7 +144,7 @@ def _places(items: Sequence[Item]) -> tuple[Place, ...]:
 def hide(ws: OpenWorkspace, items: Sequence[Item], more: dict[str, Json]) -> str:
     """Record items as forgotten in the journal, and update the index; return the id of the entry."""
     facts = ws.fact_store
-    with facts.lock, workspace_lock(ws.root):
+    with facts.lock, ws.truth.change():
         facts.log.refresh()
         payload = payload_of(items) | {"ends": ends_of(facts, items)} | more
         payload = {name: value for name, value in payload.items() if value}

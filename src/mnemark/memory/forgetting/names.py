@@ -22,10 +22,11 @@ from mnemark.facts.parse import parse
 from mnemark.files import attachments, jsonl, layout, listing, platform, reading
 from mnemark.files import edit as editing
 from mnemark.files.disk_errors import unread
-from mnemark.files.locks import LOCK_SECONDS, workspace_lock
+from mnemark.files.locks import LOCK_SECONDS
 from mnemark.files.needles import BytePatterns, spellings
 from mnemark.files.private import private, private_folder
 from mnemark.files.scan import ignorer
+from mnemark.files.truth import Log
 from mnemark.memory.forgetting.needles import SearchPatterns
 from mnemark.memory.forgetting.receipt import Place
 from mnemark.memory.forgetting.remaining import named_by
@@ -180,10 +181,10 @@ def rename(ws: OpenWorkspace, renames: Mapping[str, str], done: Swept) -> None:
     if not going:
         return
     rules = _rules(going)
-    with workspace_lock(ws.root):
+    with ws.truth.change():
         for path in listing.walk(ws.root).files:
             try:
-                _relink(ws.root, path, rules)
+                _relink(ws.truth, path, rules)
             except (ReadOnlyError, UsageError) as error:
                 if layout.is_own(path):
                     done.waiting.append(erasures.closed(ws.root, path, str(error)))
@@ -193,7 +194,7 @@ def rename(ws: OpenWorkspace, renames: Mapping[str, str], done: Swept) -> None:
                 done.waiting.append(Wait(path, str(error)))
         if not done.waiting:
             for old, new in going.items():
-                _move(ws.root, old, new, done)
+                _move(ws.truth, old, new, done)
     report(going, done)
     _forget_names(ws, going, done)
 
@@ -233,32 +234,36 @@ def _replaced(data: bytes, rules: Sequence[Rule]) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _relink(root: Path, path: str, rules: Sequence[Rule]) -> None:
+def _relink(truth: Log, path: str, rules: Sequence[Rule]) -> None:
     """Replace the old names in one file of the memory."""
     if path.startswith(f"{layout.PRIVATE}/") or not path.lower().endswith((*layout.TEXT_SUFFIXES, ".jsonl")):
         return
-    full = root / path
+    full = truth.root / path
     with suppress(FileNotFoundError):
         data = platform.read_file(full)[0]
         if _replaced(data, rules) == data:
             return
         if path.lower().endswith(".jsonl"):
-            jsonl.rewrite(full, lambda line: _replaced(line.data, rules))
+            with truth.change() as files:
+                files.wrote(path)
+                jsonl.rewrite(full, lambda line: _replaced(line.data, rules))
         elif reading.decode(data) is not None:
-            result = editing.edit(root, path, lambda now: _replaced(now, rules), keep=0, timeout=LOCK_SECONDS)
+            result = editing.edit(
+                truth, path, lambda now: _replaced(now, rules), keep=0, timeout=LOCK_SECONDS
+            )
             if result.status == "deferred":
                 raise BusyError("another program is saving it")
 
 
-def _move(root: Path, old: str, new: str, done: Swept) -> None:
+def _move(truth: Log, old: str, new: str, done: Swept) -> None:
     try:
         with suppress(FileNotFoundError):
-            data = platform.read_file(root / old)[0]
+            data = platform.read_file(truth.root / old)[0]
             gone = _goes(new)
             moved = (
-                editing.remove(root, old, expected=data)
+                editing.remove(truth, old, expected=data)
                 if gone
-                else editing.move(root, old, new, expected=data)
+                else editing.move(truth, old, new, expected=data)
             )
             if moved not in {"moved", "missing"}:
                 done.waiting.append(Wait(old, "another program is saving it"))
@@ -272,7 +277,7 @@ def _forget_names(ws: OpenWorkspace, renames: Mapping[str, str], done: Swept) ->
     targets = Targets(words=SearchPatterns(words, words), time="")
     quiet = Swept([], done.waiting, done.still)
     Sweep(
-        ws.root, targets, quiet, step="copies", dry_run=False, ignored=ignorer(ws.config.ignore),
+        ws.truth, targets, quiet, step="copies", dry_run=False, ignored=ignorer(ws.config.ignore),
         mounts=ws.searcher.mounts.folders, private=True,
     ).run()  # fmt: skip
 

@@ -15,6 +15,7 @@ from mnemark.files.journal import FOLDER, Journal, changes_of
 from mnemark.files.mounts import home_of
 from mnemark.files.names import split_ref
 from mnemark.files.private import private
+from mnemark.files.truth import Folder
 from mnemark.index.check import knows_below
 from mnemark.index.store import NAME
 from mnemark.memory.forgetting.needles import weight
@@ -139,7 +140,7 @@ def _renaming(ws: OpenWorkspace, root: Path, renames: Mapping[str, str]) -> str:
 
 
 def _other_machines(ws: OpenWorkspace) -> Iterator[str]:
-    own = Journal(ws.root).file
+    own = Journal(Folder(ws.root)).file
     names = listing.names(ws.root, FOLDER, ".jsonl")
     others = [name.removesuffix(".jsonl") for name in names if name != own]
     if others:

@@ -20,7 +20,7 @@ from mnemark.facts.parse import parse
 from mnemark.files import attachments, jsonl, layout, listing, observations, platform, reading
 from mnemark.files import edit as editing
 from mnemark.files.disk_errors import is_no_file, unread
-from mnemark.files.locks import LOCK_SECONDS, workspace_lock
+from mnemark.files.locks import LOCK_SECONDS
 from mnemark.files.needles import (
     BytePatterns,
     tombstone,
@@ -30,6 +30,7 @@ from mnemark.files.needles import (
 )
 from mnemark.files.scan import Ignore
 from mnemark.files.tombstones import Run, line_mark, matches
+from mnemark.files.truth import Log
 from mnemark.files.turns import decode_turn
 from mnemark.index.erase import erase_rows, is_database
 from mnemark.memory.forgetting.needles import NAME_LIST, SearchPatterns, weight
@@ -98,7 +99,7 @@ class Sweep:
 
     def __init__(
         self,
-        root: Path,
+        truth: Log,
         targets: Targets,
         done: Swept,
         *,
@@ -108,7 +109,8 @@ class Sweep:
         mounts: Iterable[str] = (),
         private: bool = False,
     ) -> None:
-        self.root = root
+        self.truth = truth
+        self.root = truth.root
         self.targets = targets
         self.done = done
         self.step = step
@@ -126,7 +128,7 @@ class Sweep:
 
         Hold the workspace's lock, so that no other process records a half-erased fact as a person's change.
         """
-        with nullcontext() if self.dry_run else workspace_lock(self.root):
+        with nullcontext() if self.dry_run else self.truth.change():
             self._run()
 
     def _run(self) -> None:
@@ -213,7 +215,7 @@ class Sweep:
         return named or self.targets.words.notes.found_in(data)
 
     def _delete(self, full: Path) -> None:
-        with workspace_lock(self.root):
+        with self.truth.change():
             # Delete all files of a displaced version together.
             names = full.parent.glob(f"{full.stem}.*") if full.parent.name == "displaced" else [full]
             for name in list(names):
@@ -240,7 +242,8 @@ class Sweep:
             for number, data in enumerate(_read(full).split(b"\n"), 1):
                 change(jsonl.Line(0, number, data, 0))
         elif self._may_concern(path, _read(full), journal=journal):
-            with workspace_lock(self.root):
+            with self.truth.change() as files:
+                files.wrote(path)
                 jsonl.rewrite(full, change)
         if lines:
             self._report(path, "journal" if journal else "turns", lines, gained)
@@ -302,7 +305,7 @@ class Sweep:
         whole = path in self.targets.files if own else is_about_erased(self.targets, path, data)
         if whole:
             if not self.dry_run:
-                done = editing.remove(self.root, path, expected=data, timeout=LOCK_SECONDS)
+                done = editing.remove(self.truth, path, expected=data, timeout=LOCK_SECONDS)
                 _raise_if(busy=done != "moved")
             self._report(path, "file", (), len(data))
             return
@@ -318,7 +321,7 @@ class Sweep:
         gone = sum(len(line) for number, line in numbered if number in lines)
         if not self.dry_run:
             result = editing.edit(
-                self.root, path, lambda now: self._rest(path, now), keep=0, timeout=LOCK_SECONDS
+                self.truth, path, lambda now: self._rest(path, now), keep=0, timeout=LOCK_SECONDS
             )
             _raise_if(busy=result.status == "deferred")
         self._report(path, "note", sorted(lines), gone)

@@ -26,6 +26,7 @@ from mnemark.files.private import private
 from mnemark.files.reading import read
 from mnemark.files.scan import Scan, scan
 from mnemark.files.sessions import SessionLog
+from mnemark.files.truth import Folder
 from mnemark.index import check, schema
 from mnemark.index.store import Index
 from mnemark.index.sync import stored_problems
@@ -156,7 +157,9 @@ def doctor(memory: OpenWorkspace | Path, *, fix: bool = False) -> Report:
     findings = list(_environment(memory, fix=True))
     if not isinstance(memory, Path):
         memory.check_writable("repair it")
-    findings += [_finding(problem) for problem in sweep(root)]
+    findings += [
+        _finding(problem) for problem in sweep(Folder(root) if isinstance(memory, Path) else memory.truth)
+    ]
     if isinstance(memory, Path):
         rebuilt = check.rebuild(root, ignore=(), limit=256, visible=None)
     else:
@@ -327,7 +330,7 @@ def _logs(root: Path, found: Scan, *, deep: bool) -> Iterator[Finding]:
             turns += _turns(root, entry.path, problems)
         elif deep and isinstance(note := read(root, entry.path, entry), Problem):
             problems.append(note)
-    changes = len(Journal(root).read(problems=problems))
+    changes = len(Journal(Folder(root)).read(problems=problems))
     yield from (_finding(problem, "log") for problem in problems)
     yield Finding("ok", f"sessions and journals: {turns:,} turns and {changes:,} changes can be read")
 

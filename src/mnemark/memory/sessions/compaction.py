@@ -14,7 +14,6 @@ from typing import Any, Final, NamedTuple, Protocol
 import msgspec
 
 from mnemark.errors import ConfigError, MnemarkError, UsageError
-from mnemark.files.locks import workspace_lock
 from mnemark.files.sessions import Placed
 from mnemark.llm.base import LLM, LLMUnavailable
 from mnemark.llm.base import Message as Question
@@ -200,7 +199,7 @@ def _record_messages(session: Recorder, messages: Sequence[Message]) -> _Record:
         if turn is not None:
             turn = msgspec.structs.replace(turn, time=now) if is_undated(message) else turn
             turns[at] = ws.redact(turn)
-    with workspace_lock(ws.root):
+    with ws.truth.change():
         log = list(session.log.turns())
         known = _match_turns(turns, log)
         missing = [at for at in turns if at not in known]

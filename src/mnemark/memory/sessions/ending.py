@@ -331,11 +331,9 @@ def end(ws: OpenWorkspace, session: Recorder, *, summary: bool = True, queue: bo
     ws.check_writable("end sessions")
     try:
         with ending_lock(ws.root, _LOCK_SECONDS):
-            found = _Ending(ws, session, summary=summary, queue=queue).run()
+            return _Ending(ws, session, summary=summary, queue=queue).run()
     except BusyError as error:
         return Ended(session=session.id, status="deferred", problems=(str(error),))
-    ws.changed()
-    return found
 
 
 def rewrite(ws: OpenWorkspace, session: Recorder, turns: Collection[str]) -> Ended:
@@ -345,9 +343,7 @@ def rewrite(ws: OpenWorkspace, session: Recorder, turns: Collection[str]) -> End
         BusyError: a session is being ended for longer than 20 seconds.
     """
     with ending_lock(ws.root, _LOCK_SECONDS):
-        found = _Ending(ws, session, summary=True).rewrite(turns)
-    ws.changed()
-    return found
+        return _Ending(ws, session, summary=True).rewrite(turns)
 
 
 def catch_up(

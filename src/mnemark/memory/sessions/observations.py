@@ -16,7 +16,6 @@ from mnemark.files import jsonl
 from mnemark.files.ids import new_id
 from mnemark.files.journal import FOLDER, Change
 from mnemark.files.layout import in_scope
-from mnemark.files.locks import workspace_lock
 from mnemark.files.workspace import Workspace
 from mnemark.hashes import blake2b
 from mnemark.memory import file_edits
@@ -102,13 +101,12 @@ def observe(
     payload = _payload(workspace, session, tool, arguments, result, call=call, error=error)
     if duration_ms is not None:
         payload["duration_ms"] = duration_ms
-    with journal.lock, workspace_lock(workspace.root):
+    with journal.lock, workspace.truth.change():
         journal.refresh()
         if (scope, session, payload["key"]) in journal.keys:
             return None
         change = Change(kind="observe", payload=payload, origin="tool", scope=scope, id=new_id(), time=when)
         journal.append(change)
-        workspace.wrote(f"{FOLDER}/{journal.journal.file}", journal.journal.size())
     title, failed = str(payload["title"]), bool(payload.get("failed"))
     return Observation(change.id, when, session, str(payload["tool"]), title, failed)
 
@@ -311,5 +309,7 @@ def _blank(ws: OpenWorkspace, ids: frozenset[str]) -> None:
         gone = record is not None and record.get("kind") == "observe" and record.get("id") in ids
         return b"{}" if gone else None
 
-    with workspace_lock(ws.root):
-        jsonl.rewrite(ws.root / FOLDER / ws.session_journal.journal.file, change)
+    path = f"{FOLDER}/{ws.journal.file}"
+    with ws.truth.change() as files:
+        files.wrote(path)
+        jsonl.rewrite(ws.root / path, change)

@@ -66,7 +66,7 @@ class Recorder:
         new = list(turns)
         if not all(isinstance(turn, Turn) for turn in new):
             raise UsageError("give turns as `session.turn(role, content)` returns them")
-        placed = self.log.place([self.ws.redact(turn) for turn in new])
+        placed = self.log.append(self.ws.truth, [self.ws.redact(turn) for turn in new])
         self.recent.extend(placed)
         if placed:
             self.ws.searcher.wrote(self.path, self.scope, placed)

@@ -11,10 +11,9 @@ import msgspec
 
 from mnemark.errors import BusyError
 from mnemark.files import jsonl, layout, platform
-from mnemark.files.config import Config
 from mnemark.files.disk_errors import translate_os_errors
 from mnemark.files.edit import edit
-from mnemark.files.journal import Change, Journal
+from mnemark.files.journal import Change
 from mnemark.files.layout import in_scope
 from mnemark.files.locks import LOCK_SECONDS
 from mnemark.files.old_layouts import FACTS, Step
@@ -58,8 +57,7 @@ class Incoming:
 
     def __init__(
         self,
-        root: Path,
-        config: Config,
+        ws: Workspace,
         format: str,  # noqa: A002 - the word of the command
         source: Path,
         *,
@@ -67,13 +65,13 @@ class Incoming:
         progress: Callable[[Mapping[str, int]], None] | None = None,
     ) -> None:
         """`progress` is called with the counts so far, after each note and each batch of turns."""
-        self.root = root
+        self._ws = ws
+        self.root = ws.root
         self._progress = progress
         self.problems: list[Problem] = []
         self._dry_run = dry_run
         self._format = format
         self._source = source
-        self._workspace = Workspace(root, config)
         self._counts = dict.fromkeys(("notes", "sessions", "turns", "facts", "same", "redacted"), 0)
         self._written: dict[str, str] = {}
         self._erased: dict[str, frozenset[str]] = {}
@@ -96,7 +94,7 @@ class Incoming:
         self._written[name] = digest(data)
         if self._dry_run:
             return
-        result = edit(self.root, name, lambda old: old or data, quiet=0.0, timeout=LOCK_SECONDS)
+        result = edit(self._ws.truth, name, lambda old: old or data, quiet=0.0, timeout=LOCK_SECONDS)
         if result.status == "deferred":
             raise BusyError(f"another program is saving {name}; import again to continue")
 
@@ -106,7 +104,9 @@ class Incoming:
         They are appended to the log at `path` if it exists, else to the session's own.
         """
         scope = one_scope(scope)
-        log = SessionLog(layout.safe_path(self.root, scope) if scope else self.root, session)
+        if scope:
+            layout.safe_path(self.root, scope)
+        log = SessionLog(self.root / scope, session)
         if path and layout.safe_path(self.root, path).is_file():
             log, scope = SessionLog.at(self.root, path), ""
         known = {placed.turn.id for placed in log.turns()} | log.erased()
@@ -116,7 +116,7 @@ class Incoming:
             self._counts["turns"] += len(batch)
             self._tell()
             if not self._dry_run:
-                log.append_many(batch)
+                log.append(self._ws.truth, batch)
         if self._counts["turns"] > before:
             self._counts["sessions"] += 1
             self._written[in_scope(scope, log.name)] = ""
@@ -146,11 +146,11 @@ class Incoming:
             self._written[path] = ""
         if fresh and not self._dry_run:
             lines = [line.encode("utf-8", "replace") for line in fresh]
-            jsonl.append_many(full, lines, header=b"# Imported\n")
+            self._ws.truth.append(path, lines, header=b"# Imported\n")
 
     def clean(self, text: str) -> str:
         """Return the text without secrets and private passages."""
-        return redact(text, self._workspace.rules).text
+        return redact(text, self._ws.rules).text
 
     def memories(self, data: bytes) -> bytes:
         """Return a `memories.json` without secrets. Raises ValueError if it is not JSON."""
@@ -173,7 +173,7 @@ class Incoming:
         return self.clean(value) if isinstance(value, str) else value
 
     def _redacted(self, turn: Turn) -> Turn:
-        clean = self._workspace.redact(turn)
+        clean = self._ws.redact(turn)
         self._counts["redacted"] += clean.content != turn.content
         return clean
 
@@ -201,18 +201,18 @@ class Incoming:
             size += len(kept)
             count += b'"role"' in kept or "journal/" in path
             if size > _BATCH_BYTES:
-                self._append_lines(path, full, fresh)
+                self._append_lines(path, fresh)
                 fresh, size = [], 0
-        self._append_lines(path, full, fresh)
+        self._append_lines(path, fresh)
         self._counts["turns"] += count
         self._tell()
         self._counts["sessions"] += path in self._written and "journal/" not in path
 
-    def _append_lines(self, path: str, full: Path, lines: Sequence[bytes]) -> None:
+    def _append_lines(self, path: str, lines: Sequence[bytes]) -> None:
         if lines:
             self._written[path] = ""
             if not self._dry_run:
-                jsonl.append_many(full, lines)
+                self._ws.truth.append(path, lines)
 
     def line(self, path: str, line: bytes) -> bytes | None:
         """Return a line of a log as it is to be written; None if it is to be skipped."""
@@ -254,7 +254,7 @@ class Incoming:
         if self._written and not self._dry_run:
             files = dict(sorted(self._written.items()))
             payload = {"format": self._format, "source": self._source.name, "files": files}
-            Journal(self.root).append(Change(kind="import", origin="import", payload=payload))
+            self._ws.journal.append(Change(kind="import", origin="import", payload=payload))
         return Summary(
             format=self._format, dry_run=self._dry_run, paths=tuple(sorted(self._written)),
             problems=tuple(self.problems), **self._counts,

@@ -16,7 +16,6 @@ from mnemark.errors import IntegrityError, MnemarkError, NotFoundError, UsageErr
 from mnemark.facts.visible import Visible
 from mnemark.files import jsonl, layout, manifest, platform
 from mnemark.files.disk_errors import translate_os_errors, unread
-from mnemark.files.locks import workspace_lock
 from mnemark.files.old_layouts import migrate
 from mnemark.files.reading import READ_LIMIT
 from mnemark.files.scan import scan
@@ -157,11 +156,11 @@ def import_from(
         raise NotFoundError(f"{path} does not exist")
     if not dry_run:
         ws.check_writable("import")
-    with nullcontext() if dry_run else workspace_lock(ws.root, timeout=10.0):
-        incoming = Incoming(ws.root, ws.config, format, path, dry_run=dry_run, progress=progress)
+    with nullcontext() if dry_run else ws.truth.change():
+        incoming = Incoming(ws, format, path, dry_run=dry_run, progress=progress)
         try:
             if format in {"openclaw", "nanobot", "openakita"}:
-                incoming.migrated(migrate(path, ws.root, dry_run=dry_run, cleaning=incoming))
+                incoming.migrated(migrate(path, ws.truth, dry_run=dry_run, cleaning=incoming))
             else:
                 _READERS[format](incoming, path)
         except OSError as error:  # of the source: errors of writing here were translated already

@@ -13,7 +13,7 @@ from mnemark.files import listing, platform
 from mnemark.files.ids import time_of
 from mnemark.files.journal import Change
 from mnemark.files.layout import in_scope
-from mnemark.files.locks import LOCK_SECONDS, workspace_lock
+from mnemark.files.locks import LOCK_SECONDS
 from mnemark.files.names import split_ref
 from mnemark.files.sessions import SessionLog
 from mnemark.memory import file_edits
@@ -205,7 +205,7 @@ def _edits(ws: OpenWorkspace, wanted: Criteria, zone: tzinfo) -> list[Entry]:
 def _append_undo(ws: OpenWorkspace, ids: list[str]) -> None:
     facts = ws.fact_store
     if ids:
-        with facts.lock, workspace_lock(ws.root):
+        with facts.lock, ws.truth.change():
             payload: dict[str, Json] = {"ids": list(ids), "revert": True}
             facts.log.append(Change(kind="undo", payload=payload, origin="owner"))
 

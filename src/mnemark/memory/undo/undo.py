@@ -14,7 +14,7 @@ from mnemark.facts.store import FactStore
 from mnemark.facts.write import without_end, without_fact
 from mnemark.files.journal import FOLDER, Change, changes_of
 from mnemark.files.layout import scope_of
-from mnemark.files.locks import LOCK_SECONDS, workspace_lock
+from mnemark.files.locks import LOCK_SECONDS
 from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import withdraw_all
 from mnemark.memory.forgetting.forget import follow
@@ -266,7 +266,7 @@ def _undo(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Undo
 
 def _append_undo(ws: OpenWorkspace, identifier: str, scope: str = "") -> None:
     facts = ws.fact_store
-    with facts.lock, workspace_lock(ws.root):
+    with facts.lock, ws.truth.change():
         facts.log.append(Change(kind="undo", payload={"ids": [identifier]}, origin="owner", scope=scope))
 
 
@@ -391,7 +391,7 @@ def pin(ws: OpenWorkspace, ref: str) -> Pinned:
     if item.kind == "fact":
         said = {"fact": item.id, "path": item.path, "fields": _PIN_FIELDS}
         changes.append(Change(kind="confirm", payload=said, origin="owner", scope=scope))
-    with facts.lock, workspace_lock(ws.root):
+    with facts.lock, ws.truth.change():
         made = facts.log.append(*changes)[0]
     with facts.lock:
         bring_in(facts, scope)
@@ -421,7 +421,7 @@ def restore(ws: OpenWorkspace, payload: Mapping[str, object]) -> None:
     facts = ws.fact_store
     path = str(payload.get("path", ""))
     said = {"fact": fact, "path": path, "fields": {str(key): str(text) for key, text in before.items()}}
-    with facts.lock, workspace_lock(ws.root):
+    with facts.lock, ws.truth.change():
         facts.log.append(Change(kind="confirm", payload=said, origin="owner", scope=scope_of(path)))
         bring_in(facts, scope_of(path))
 

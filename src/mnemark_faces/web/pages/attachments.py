@@ -12,6 +12,5 @@ def attachments(at: At) -> Shown:
 def describe(at: At) -> Go:
     """Add what a file shows to its page."""
     at.memory.describe(at.sent("id"), at.sent("description"), scope=at.sent("scope"))
-    at.memory.workspace.changed()
     at.tell("Described: {name}", name=at.sent("id"))
     return at.back("attachments")

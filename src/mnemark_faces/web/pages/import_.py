@@ -77,8 +77,6 @@ def _work(chosen: Any, path: Path, *, look: bool) -> Work:
                 tell(counts)
 
         summary = import_from(memory.workspace, chosen, path, dry_run=look, progress=so_far)
-        if not look:
-            memory.workspace.changed()
         tell(summary)
 
     return work
