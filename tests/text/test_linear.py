@@ -45,20 +45,28 @@ from mnemark.summary import sentences as summary_rules
 from mnemark.summary import summary as summary_check
 from mnemark.summary import tool_titles as summary_tools
 from mnemark.text import diff as matching
+from mnemark.text import redaction as redact_base
 from mnemark.text import toml
 from mnemark.text.dates import chinese as times_zh
 from mnemark.text.dates import english as times_en
 from mnemark.text.dates import moment, written
 from mnemark.text.dates import ranges as times
 from mnemark.text.markdown import blocks as markdown_blocks
+from mnemark.text.markdown import (
+    comments,
+    drop_comments,
+    frontmatter,
+    generated,
+    hunks,
+    link,
+    names_id,
+    outline,
+)
 from mnemark.text.markdown import cut as markdown_cut
 from mnemark.text.markdown import daily_note as daily
-from mnemark.text.markdown import frontmatter, generated, hunks, link, outline
-from mnemark.text.markdown.comments import comments, drop_comments, names_id
 from mnemark.text.quoting import fence, finders, injection, signs
 from mnemark.text.redaction import json as redact_json
 from mnemark.text.redaction import own_patterns, redact
-from mnemark.text.redaction import spans as redact_base
 from mnemark.text.words import normalize as normal
 from mnemark.text.words import similarity as similar
 from mnemark.text.words import tokens
@@ -109,8 +117,8 @@ def _toml(text: str) -> object:
 
 
 ARRANGED: Final[dict[str, Call]] = {
-    "markdown.comments.comments": lambda text: list(comments(text)),
-    "markdown.comments.drop_comments": lambda text: (
+    "markdown.comments": lambda text: list(comments(text)),
+    "markdown.drop_comments": lambda text: (
         drop_comments(text, blanks=" \t"),
         drop_comments(text, names_id),
     ),
@@ -174,7 +182,7 @@ ARRANGED: Final[dict[str, Call]] = {
     "redaction.own_patterns.own_pattern": lambda text: list(
         own_patterns.own_pattern("(e|em)+p?-[0-9]+$").spans(text)
     ),
-    "redaction.spans.positions": lambda text: redact_base.positions(text, "aaaaaaaa"),
+    "redaction.positions": lambda text: redact_base.positions(text, "aaaaaaaa"),
     "redaction.json.redact_json": lambda text: redact_json.redact_json(
         {"a": [text, {"password": text}], text: text}
     ),
@@ -335,7 +343,7 @@ def _cost(text: str) -> float:
 def modules() -> dict[str, ModuleType]:
     packages = (mnemark.text, mnemark.extraction, mnemark.summary)
     found = (one for room in packages for one in pkgutil.walk_packages(room.__path__, f"{room.__name__}."))
-    names = [one.name for one in found if not one.ispkg]
+    names = [one.name for one in found]
     names += [f"mnemark.facts.{name}" for name in ("keys", "model", "parse", "timeline", "write")]
     return {
         name.removeprefix("mnemark.").removeprefix("text."): importlib.import_module(name) for name in names

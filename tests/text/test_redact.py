@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from linear import within
 from mnemark.errors import UsageError
+from mnemark.text.redaction import MARK
 from mnemark.text.redaction.redact import DEFAULT, redact
-from mnemark.text.redaction.spans import MARK
 
 SALTED = DEFAULT.with_salt(b"only for these tests")
 TOOL = Path(__file__).parents[2] / "tools" / "check_redaction.py"

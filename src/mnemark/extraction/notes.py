@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.markdown.comments import drop_comments
+from mnemark.text.markdown import drop_comments
 
 _FENCE: Final = lazy_pattern(r"^\s*(```+|~~~+)")
 _SKIPPED: Final = lazy_pattern(r"^\s*(?:#{1,6}\s|>|\||<!--|[-*_]{3,}\s*$|[-*+]\s+\[[ xX]\])")

@@ -22,8 +22,8 @@ from mnemark.files.secrets import redacted_turn, rules_without_salt
 from mnemark.files.tombstones import TombstoneLog, Tombstones, emptied
 from mnemark.files.truth import Folder
 from mnemark.hashes import blake2b
+from mnemark.text import redaction
 from mnemark.text.lines import lines
-from mnemark.text.redaction import spans
 from mnemark.text.redaction.redact import Rules, redact
 from mnemark.types import Problem, Turn
 
@@ -60,7 +60,7 @@ class Visible:
         """
         settings = "\0".join((str(self._emails), *self._patterns)).encode("utf-8", "replace")
         believed = "" if trust.is_trusted(self.root) else ";not trusted"
-        return f"{spans.VERSION};{blake2b(settings, digest_size=8).hexdigest()}{believed}"
+        return f"{redaction.VERSION};{blake2b(settings, digest_size=8).hexdigest()}{believed}"
 
     def redacted(self, text: str) -> str:
         """Return a text with secrets and private passages redacted; line numbers are kept."""

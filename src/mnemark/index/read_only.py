@@ -22,7 +22,7 @@ from mnemark.files.private import private
 from mnemark.files.tombstones import TombstoneLog
 from mnemark.files.truth import Folder
 from mnemark.index import schema
-from mnemark.text.redaction import spans
+from mnemark.text import redaction
 from mnemark.text.words import segment
 
 NAME: Final = "index.db"
@@ -164,7 +164,7 @@ class QuickIndex:
             raise IntegrityError(f"{reason}; it is being made anew")
         if not str(meta.get("fingerprint")).startswith(f"{segment.VERSION};"):
             raise NotFoundError("the index was made with other segmentation rules; run `mnemark sync`")
-        if not str(meta.get("redaction")).startswith(f"{spans.VERSION};"):
+        if not str(meta.get("redaction")).startswith(f"{redaction.VERSION};"):
             raise NotFoundError("the index was made with other redaction rules; run `mnemark sync`")
         return meta
 

@@ -13,7 +13,7 @@ import msgspec
 from mnemark.files import secrets
 from mnemark.hashes import blake2b
 from mnemark.index.store import Index
-from mnemark.text.redaction.spans import MARK
+from mnemark.text.redaction import MARK
 
 _VALUES: Final = "values"
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from mnemark.files import layout
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.markdown.comments import drop_comments
+from mnemark.text.markdown import drop_comments
 from mnemark.text.quoting.fence import inert, visible
 from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
 from mnemark.types import Hit

@@ -17,7 +17,7 @@ from mnemark.errors import MnemarkError
 from mnemark.files import layout, platform
 from mnemark.files.jsonl import count_lines
 from mnemark.hashes import blake2b
-from mnemark.text.markdown.comments import drop_comments
+from mnemark.text.markdown import drop_comments
 from mnemark.text.words.restated import Said, Sentence, sentences
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from mnemark.files import layout, listing, trust
 from mnemark.files.workspace import Workspace
 from mnemark.retrieval.past_facts import CORE_ROLES, IsPast
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.markdown.comments import drop_comments
+from mnemark.text.markdown import drop_comments
 from mnemark.text.markdown.generated import without, written
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens

@@ -16,7 +16,7 @@ from mnemark.summary.sentences import entities, request
 from mnemark.text.dates.written import dated
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.lines import clean
-from mnemark.text.markdown.comments import drop_comments
+from mnemark.text.markdown import drop_comments
 from mnemark.types import Json
 
 _IN_NOTES: Final = 16

@@ -29,7 +29,7 @@ from mnemark.files.turns import texts_in
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.lines import lines as lines_of
-from mnemark.text.markdown.comments import drop_comments, names_id
+from mnemark.text.markdown import drop_comments, names_id
 from mnemark.types import Json, Problem, Turn
 
 _BULLET: Final = lazy_pattern(r"(?P<indent>[ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]")

@@ -40,7 +40,7 @@ from mnemark.memory.journal import erasures
 from mnemark.memory.journal.erasures import Wait
 from mnemark.memory.journal.sessions import NOTES
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.markdown.comments import drop_comments, names_id
+from mnemark.text.markdown import drop_comments, names_id
 
 _MAX_BYTES: Final = 1 << 29
 _MIN_WEIGHT: Final = 4

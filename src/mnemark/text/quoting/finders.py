@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.redaction.spans import positions
+from mnemark.text.redaction import positions
 
 _PARTS: Final = lazy_pattern("[^a-z0-9]+")
 _CHOICE: Final = lazy_pattern(r"\{([^{}\s]*)\}")

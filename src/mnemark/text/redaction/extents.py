@@ -12,7 +12,7 @@ import re
 from typing import Final, NamedTuple
 
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.redaction.spans import MARK
+from mnemark.text.redaction import MARK
 
 Extent = tuple[int, int]
 

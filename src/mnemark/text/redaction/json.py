@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from mnemark.errors import UsageError
+from mnemark.text.redaction import MARK
 from mnemark.text.redaction.named_values import KINDS, fits_quoted
 from mnemark.text.redaction.names import Strength, strength
 from mnemark.text.redaction.redact import DEFAULT, Rules, mark, redact
-from mnemark.text.redaction.spans import MARK
 from mnemark.text.redaction.values import stands_in_quoted
 
 _DEEPEST = 100

@@ -13,7 +13,7 @@ from itertools import zip_longest
 from mnemark.hashes import blake2s
 from mnemark.text import rows
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.redaction.spans import BEGIN, Span, positions
+from mnemark.text.redaction import BEGIN, Span, positions
 from mnemark.text.redaction.values import looks_random
 
 _WORD = r"[A-Za-z0-9_-]"

@@ -4,10 +4,10 @@ import re
 from dataclasses import dataclass
 
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.redaction import MARK
 from mnemark.text.redaction.extents import HEAD, Bare, Extent, bare, bare_entry, bare_line, bare_zh, quoted
 from mnemark.text.redaction.names import STAND_INS, TELLS, Strength
 from mnemark.text.redaction.names import strength as name_strength
-from mnemark.text.redaction.spans import MARK
 from mnemark.text.redaction.values import (
     classes,
     is_blank,

@@ -9,10 +9,10 @@ import string
 from collections.abc import Generator, Iterator
 
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.redaction import MARK, Span, positions
 from mnemark.text.redaction import named_values as values
 from mnemark.text.redaction.extents import TRAIL, Extent, bare, quoted, whole
 from mnemark.text.redaction.names import KEYS_OF, Strength, strength
-from mnemark.text.redaction.spans import MARK, Span, positions
 from mnemark.text.redaction.values import looks_random, stands_in
 
 _STEMS_ZH = (

@@ -18,8 +18,8 @@ import msgspec
 from mnemark.errors import UsageError
 from mnemark.hashes import blake2s
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.redaction import MARK, Span, positions
 from mnemark.text.redaction.private import PLACEHOLDER, private_spans
-from mnemark.text.redaction.spans import MARK, Span, positions
 
 _MAX_ROUNDS = 8
 _MAX_PATTERN = 500

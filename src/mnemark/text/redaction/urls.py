@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.redaction.spans import MARK, Span, positions
+from mnemark.text.redaction import MARK, Span, positions
 from mnemark.text.redaction.values import (
     looks_chosen,
     looks_random,
