@@ -94,5 +94,12 @@ class Folder:
         return ()
 
 
+def rewrite(truth: Log, path: str, change: Callable[[jsonl.Line], bytes | None]) -> None:
+    """Change lines of a log, for erasing; see `jsonl.rewrite`."""
+    with truth.change() as files:
+        files.wrote(path)
+        jsonl.rewrite(truth.root / path, change)
+
+
 def _ignore(*_: object) -> None:
     return

@@ -26,7 +26,7 @@ from mnemark.files.locks import LOCK_SECONDS
 from mnemark.files.needles import BytePatterns, spellings
 from mnemark.files.private import private, private_folder
 from mnemark.files.scan import ignorer
-from mnemark.files.truth import Log
+from mnemark.files.truth import Log, rewrite
 from mnemark.memory.forgetting.needles import SearchPatterns
 from mnemark.memory.forgetting.receipt import Place
 from mnemark.memory.forgetting.remaining import named_by
@@ -244,9 +244,7 @@ def _relink(truth: Log, path: str, rules: Sequence[Rule]) -> None:
         if _replaced(data, rules) == data:
             return
         if path.lower().endswith(".jsonl"):
-            with truth.change() as files:
-                files.wrote(path)
-                jsonl.rewrite(full, lambda line: _replaced(line.data, rules))
+            rewrite(truth, path, lambda line: _replaced(line.data, rules))
         elif reading.decode(data) is not None:
             result = editing.edit(
                 truth, path, lambda now: _replaced(now, rules), keep=0, timeout=LOCK_SECONDS
