@@ -32,7 +32,7 @@ FUNCTIONS: Final = {
     "platform": frozenset({
         "FS", "write_private", "make_folder", "locked", "sweep_folder", "open_new", "open_appended",
     }),
-    "jsonl": frozenset({"append", "append_many", "rewrite", "replace_file", "write_new"}),
+    "jsonl": frozenset({"append", "rewrite", "replace_file", "write_new"}),
     "truth": frozenset({"Folder"}),
 }  # fmt: skip
 """Functions that write, remove or list, by their module; `Folder` makes a door that nobody listens at."""
@@ -196,7 +196,7 @@ def test_what_another_machine_sent_is_found_by_the_next_search(tmp_path: Path) -
     (tmp_path / "note.md").write_text("A heron\n", "utf-8")
     with Memory.open(tmp_path, config=LEXICAL) as memory:
         memory.search("heron")
-        memory.searcher.refresher._edits._follower = Sent(tmp_path)
+        memory.searcher.refresher._edits._truth = Sent(tmp_path)
         assert [hit.path for hit in memory.search("pelican").hits] == ["deep/sent.md"]
 
 

@@ -30,7 +30,7 @@ from mnemark.files.needles import (
 )
 from mnemark.files.scan import Ignore
 from mnemark.files.tombstones import Run, line_mark, matches
-from mnemark.files.truth import Log, rewrite
+from mnemark.files.truth import Folder, rewrite
 from mnemark.files.turns import decode_turn
 from mnemark.index.erase import erase_rows, is_database
 from mnemark.memory.forgetting.needles import NAME_LIST, SearchPatterns, weight
@@ -99,7 +99,7 @@ class Sweep:
 
     def __init__(
         self,
-        truth: Log,
+        truth: Folder,
         targets: Targets,
         done: Swept,
         *,
