@@ -58,7 +58,7 @@ def leave_undone(root: Path) -> None:
     """Leave there all that may wait: as a busy file, a person and killed processes would."""
     with Memory.open(root, config=LEXICAL) as memory:
         tea = next(fact for fact in memory.facts() if fact.predicate == "tea")
-        undo._append_undo(memory.workspace, tea.id)
+        undo.append_undo(memory.workspace, tea.id)
         session = memory.session("chat:2")
         session.add("user", "My Zanzibarix trip is in May")
         session.observe("exec", {"command": "make charts"}, "charts made")

@@ -87,8 +87,10 @@ class MemoryFiles:
         platform.make_folder(target.parent)
         if text:
             self._write(name, fill)
-        else:
-            jsonl.write_new(target, b"")  # not in the journal: an empty file has no text to restore
+        else:  # not in the journal: an empty file has no text to restore
+            with self._memory.workspace.truth.change() as files:
+                files.wrote(name)
+                jsonl.write_new(target, b"")
         return f"File created successfully at: {path}"
 
     def str_replace(self, path: str, old_str: str, new_str: str) -> str:

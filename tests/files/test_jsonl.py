@@ -28,8 +28,8 @@ def lines(path: Path) -> list[bytes]:
 
 
 def test_lines_come_back_with_their_places(log: Path) -> None:
-    assert jsonl.append(log, b'{"a":1}') == 0
-    assert jsonl.append_many(log, [b'{"b":2}', '{"c":"三"}'.encode()]) == [8, 16]
+    assert jsonl.append(log, [b'{"a":1}']) == [0]
+    assert jsonl.append(log, [b'{"b":2}', '{"c":"三"}'.encode()]) == [8, 16]
     assert [tuple(line) for line in jsonl.read(log)] == [
         (0, 1, b'{"a":1}', 8),
         (8, 2, b'{"b":2}', 16),
@@ -38,7 +38,7 @@ def test_lines_come_back_with_their_places(log: Path) -> None:
 
 
 def test_reading_goes_on_where_it_ended(log: Path) -> None:
-    jsonl.append_many(log, [b'{"a":1}', b'{"b":2}', b'{"c":3}'])
+    jsonl.append(log, [b'{"a":1}', b'{"b":2}', b'{"c":3}'])
     second = list(jsonl.read(log))[1]
     assert [(line.number, line.data) for line in jsonl.read(log, second.end)] == [(3, b'{"c":3}')]
     assert next(jsonl.read(log, second.offset, start_line=2)).number == 2
@@ -49,7 +49,7 @@ def test_reading_goes_on_where_it_ended(log: Path) -> None:
 def test_a_missing_file_has_no_lines(log: Path) -> None:
     assert list(jsonl.read(log)) == []
     assert list(jsonl.read_back(log)) == []
-    assert jsonl.append_many(log, []) == []
+    assert jsonl.append(log, []) == []
     assert not log.exists()
 
 
@@ -58,7 +58,7 @@ def test_a_torn_line_is_closed_and_never_glued(log: Path, torn: bytes) -> None:
     log.parent.mkdir()
     log.write_bytes(torn)
     assert set(lines(log)) <= {b'{"a":1}'}
-    jsonl.append(log, b'{"c":3}', header=b'{"head":1}')
+    jsonl.append(log, [b'{"c":3}'], header=b'{"head":1}')
     assert lines(log)[-2:] == [b'{"head":1}', b'{"c":3}']
     problems: list[Problem] = []
     list(jsonl.records(log, problems=problems, name="sessions/x.jsonl"))
@@ -70,7 +70,7 @@ def test_a_whole_last_line_without_newline_counts_as_a_line(log: Path) -> None:
     log.parent.mkdir()
     log.write_bytes(b'{"a":1}\n{"b":2}')
     assert lines(log) == [b'{"a":1}', b'{"b":2}']
-    jsonl.append(log, b'{"c":3}')
+    jsonl.append(log, [b'{"c":3}'])
     assert lines(log) == [b'{"a":1}', b'{"b":2}', b'{"c":3}']
 
 
@@ -81,14 +81,14 @@ def test_what_editors_and_windows_add_is_no_part_of_a_line(log: Path) -> None:
 
 
 def test_a_header_comes_first_and_once(log: Path) -> None:
-    jsonl.append(log, b'{"a":1}', header=b'{"head":1}')
-    jsonl.append(log, b'{"b":2}', header=b'{"head":2}')
+    jsonl.append(log, [b'{"a":1}'], header=b'{"head":1}')
+    jsonl.append(log, [b'{"b":2}'], header=b'{"head":2}')
     assert lines(log) == [b'{"head":1}', b'{"a":1}', b'{"b":2}']
 
 
 def test_a_line_with_a_newline_is_refused(log: Path) -> None:
     with pytest.raises(UsageError, match="newline"):
-        jsonl.append(log, b"{}\n{}")
+        jsonl.append(log, [b"{}\n{}"])
 
 
 @given(
@@ -122,28 +122,28 @@ def test_one_huge_line_costs_its_length_not_its_square(log: Path) -> None:
 @pytest.mark.parametrize("fault", ["ENOSPC", "EIO"])
 @pytest.mark.parametrize("call", ["write", "sync"])
 def test_what_failed_is_taken_back(log: Path, monkeypatch: pytest.MonkeyPatch, fault: str, call: str) -> None:
-    jsonl.append(log, b'{"a":1}')
+    jsonl.append(log, [b'{"a":1}'])
     layer = FaultyFileSystem({"write": 1, "sync": 2}[call], fault)  # type: ignore[arg-type]  # parametrized
     monkeypatch.setattr(platform, "FS", layer)
     with pytest.raises(MnemarkError, match=r"log\.jsonl: (was not|could not be) written"):
-        jsonl.append(log, b'{"b":2}')
+        jsonl.append(log, [b'{"b":2}'])
     assert log.read_bytes() == b'{"a":1}\n'
-    jsonl.append(log, b'{"b":2}')
+    jsonl.append(log, [b'{"b":2}'])
     assert lines(log) == [b'{"a":1}', b'{"b":2}']
 
 
 def test_a_read_only_disk_is_told(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    jsonl.append(log, b"{}")
+    jsonl.append(log, [b"{}"])
     monkeypatch.setattr(platform, "FS", FaultyFileSystem(0, "EROFS"))
     with pytest.raises(ReadOnlyError, match=r"log\.jsonl: cannot be written"):
-        jsonl.append(log, b"{}")
+        jsonl.append(log, [b"{}"])
 
 
 def test_a_link_is_not_written_through(log: Path, tmp_path: Path) -> None:
     log.parent.mkdir()
     log.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(UsageError, match="is a link"):
-        jsonl.append(log, b"{}")
+        jsonl.append(log, [b"{}"])
 
 
 # JSON
@@ -166,7 +166,7 @@ def test_broken_characters_are_made_visible_not_fatal() -> None:
 
 
 def test_rewriting_keeps_line_numbers_and_what_was_not_changed(log: Path) -> None:
-    jsonl.append_many(log, [b'{"a":1}', b'{"secret":2}', b'{"c":3}'])
+    jsonl.append(log, [b'{"a":1}', b'{"secret":2}', b'{"c":3}'])
     log.chmod(0o600)
     assert jsonl.rewrite(log, lambda line: b"{}" if b"secret" in line.data else None) == 1
     assert [(line.number, line.data) for line in jsonl.read(log)] == [

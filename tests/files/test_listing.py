@@ -151,7 +151,7 @@ def test_a_pipe_that_takes_the_place_of_a_file_hangs_nobody(tmp_path: Path) -> N
         lambda: list(jsonl.read(tmp_path / "x.jsonl")),
         lambda: list(jsonl.read_back(tmp_path / "x.jsonl")),
         lambda: jsonl.holds(tmp_path / "x.jsonl", b"x"),
-        lambda: jsonl.append(tmp_path / "x.jsonl", b"{}"),
+        lambda: jsonl.append(tmp_path / "x.jsonl", [b"{}"]),
     )
     raised: list[BaseException] = []
 
@@ -175,7 +175,7 @@ def test_a_line_is_never_acknowledged_into_a_pipe(tmp_path: Path) -> None:
     reader = os.open(tmp_path / "log.jsonl", os.O_RDONLY | os.O_NONBLOCK)  # someone would even take it
     try:
         with pytest.raises(UsageError, match="only to regular files"):
-            jsonl.append(tmp_path / "log.jsonl", b'{"said": "kept?"}')
+            jsonl.append(tmp_path / "log.jsonl", [b'{"said": "kept?"}'])
     finally:
         os.close(reader)
 

@@ -70,8 +70,10 @@ def fill(root: Path, files: dict[str, str]) -> Path:
 
 
 def snapshot(root: Path) -> dict[str, bytes]:
+    """Return the files but those of `.mnemark`, such as the lock of a change."""
+    files = {path.relative_to(root): path for path in root.rglob("*") if path.is_file()}
     return {
-        path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()
+        name.as_posix(): path.read_bytes() for name, path in files.items() if ".mnemark" not in name.parts
     }
 
 

@@ -102,16 +102,6 @@ def test_the_days_spend(root: Path) -> None:
         assert state.spent(day + timedelta(days=1)) == (0, 0)
 
 
-def test_forgetting_takes_every_row_about_a_line_or_a_file(root: Path) -> None:
-    with State(root) as state:
-        state.enqueue([(LOG, 2, 9), (LOG, 10, 12), ("sessions/other.jsonl", 2, 9)], NOW)
-        state.touch([f"{LOG}#L5", f"{LOG}#L11", "sessions/other.jsonl#L2"], NOW)
-        assert state.forget_text([f"{LOG}#L5"]) == 2
-        assert state.forget_text([LOG]) == 2
-        assert [item.path for item in state.claim(9, NOW)] == ["sessions/other.jsonl"]
-        assert set(state.counts([f"{LOG}#L11", "sessions/other.jsonl#L2"])) == {"sessions/other.jsonl#L2"}
-
-
 def test_a_damaged_file_is_made_anew_and_told(root: Path) -> None:
     with State(root) as state:
         state.note({"a": "1"})

@@ -136,7 +136,7 @@ def test_an_edit_that_was_cut_off_is_found_after_the_mark_and_in_a_rewritten_jou
         for rewrite in (False, True):
             path = f"notes/{rewrite}.md"
             payload = {"step": "test", "path": path, "created": True, "hunks": hunks("", "kept\n")}
-            memory.workspace.edits.append(Change(kind="write", payload=payload))
+            memory.workspace.journal.append(Change(kind="write", payload=payload))
             if rewrite:
                 (journal,) = (tmp_path / "journal").iterdir()
                 journal.write_text("".join(journal.read_text().splitlines(keepends=True)[3:]))

@@ -71,7 +71,7 @@ def test_what_is_written_while_the_files_are_looked_at_is_found_next(
 def test_only_edits_count_and_each_once(tmp_path: Path) -> None:
     journal = Journal(Folder(tmp_path))
     journal.append(Change(kind="done", payload={"ids": []}))
-    edits = ExternalEdits(Journal(Folder(tmp_path)), Folder(tmp_path))
+    edits = ExternalEdits(Journal(Folder(tmp_path)))
     assert not edits.came()
 
     def told(kind: str, **payload: str) -> bool:

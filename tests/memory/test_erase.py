@@ -197,7 +197,7 @@ def test_a_busy_file_is_finished_by_the_next_sync(tmp_path: Path, monkeypatch: p
         assert not memory.workspace.index.hidden.unfinished()
 
 
-def test_what_was_noted_and_cut_off_is_finished_at_opening(tmp_path: Path) -> None:
+def test_what_was_noted_and_cut_off_is_finished_by_the_next_sync(tmp_path: Path) -> None:
     secret = "the heron nests behind the old mill"
     with opened(tmp_path) as memory:
         log = memory.session("cli:a")
@@ -205,7 +205,9 @@ def test_what_was_noted_and_cut_off_is_finished_at_opening(tmp_path: Path) -> No
         memory.sync()
         payload = {"turns": {log.path: [turn.id]}, "erase": True}
     Journal(Folder(tmp_path)).append(Change(kind="forget", payload=payload))
-    with opened(tmp_path):
+    with opened(tmp_path) as memory:
+        assert not memory.search("heron").hits
+        memory.sync()
         assert holding(tmp_path, secret) == []
 
 

@@ -459,6 +459,7 @@ def test_a_kill_between_journal_and_file_loses_nothing_and_doubles_nothing(
             for _ in range(2):
                 with Memory.open(tmp_path) as reopened:
                     assert values(reopened) == [f"Berlin {at}"]
+                    reopened.sync()
                     assert written(reopened).count(f"Berlin {at}") == 1
     assert written(memory).count("<!-- id:") == 3
 

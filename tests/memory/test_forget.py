@@ -68,6 +68,7 @@ def test_another_process_sees_it_before_any_sync(memory: Memory, tmp_path: Path)
 import sys
 from mnemark.files.tombstones import line_mark
 from mnemark.files.journal import Change, Journal
+from mnemark.files.truth import Folder
 from pathlib import Path
 lines = {"notes.md": [[line_mark("- the heron fishes at dawn")]]}
 payload = {"lines": lines, "turns": {sys.argv[2]: [sys.argv[3]]}}

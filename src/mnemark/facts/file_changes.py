@@ -18,7 +18,7 @@ from mnemark.facts.model import Fact, refs_in
 from mnemark.facts.parse import ParsedFact, parse
 from mnemark.facts.timeline import timeline, when
 from mnemark.files.edit import EditResult, edit
-from mnemark.files.truth import Log
+from mnemark.files.truth import Folder
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.lines import clean, decode, encode
 from mnemark.text.markdown.frontmatter import front_matter
@@ -36,7 +36,7 @@ _WAIT: Final = 0.3  # seconds a change waits for the workspace's lock before it 
 
 
 def project(
-    truth: Log, path: str, changes: Sequence[Fact | Confirmation], zone: tzinfo, *, timeout: float = _WAIT
+    truth: Folder, path: str, changes: Sequence[Fact | Confirmation], zone: tzinfo, *, timeout: float = _WAIT
 ) -> tuple[EditResult, list[str]]:
     """Apply acknowledged changes to a file; return the result and the ids of those now in it.
 

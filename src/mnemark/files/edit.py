@@ -22,7 +22,7 @@ from mnemark.files.edit_records import FOLDER, Edit, EditRecords, Findings, Text
 from mnemark.files.ids import is_id, new_id
 from mnemark.files.listing import walk
 from mnemark.files.private import private
-from mnemark.files.truth import ChangedFiles, Log
+from mnemark.files.truth import ChangedFiles, Folder
 from mnemark.types import Problem
 
 QUIET = 1.0
@@ -51,7 +51,7 @@ class EditResult(NamedTuple):
 
 
 class _Task(NamedTuple):
-    truth: Log
+    truth: Folder
     root: Path
     target: Path
     change: Callable[[bytes], bytes]
@@ -68,7 +68,7 @@ class _Task(NamedTuple):
 
 
 def edit(
-    truth: Log,
+    truth: Folder,
     path: str | Path,
     change: Callable[[bytes], bytes],
     *,
@@ -100,7 +100,7 @@ def edit(
             return result
 
 
-def settle(truth: Log, *, quiet: float = QUIET, timeout: float = 0.0) -> list[Problem]:
+def settle(truth: Folder, *, quiet: float = QUIET, timeout: float = 0.0) -> list[Problem]:
     """Merge late saves into edited files, put lost edits back, and remove expired displaced files.
 
     Call it now and then while a workspace is open, and before closing it; busy files are left for the next
@@ -123,7 +123,7 @@ def settle(truth: Log, *, quiet: float = QUIET, timeout: float = 0.0) -> list[Pr
     return problems
 
 
-def drop_expired(truth: Log) -> None:
+def drop_expired(truth: Folder) -> None:
     """Drop what edits replaced a minute ago; where another process edits, a later call does it."""
     base = Path(os.path.realpath(truth.root))
     if (private(base) / FOLDER).is_dir():
@@ -132,7 +132,7 @@ def drop_expired(truth: Log) -> None:
             records.drop_expired(records.all(), at_once=False)
 
 
-def sweep(truth: Log, *, quiet: float = QUIET, timeout: float = PATIENCE) -> list[Problem]:
+def sweep(truth: Folder, *, quiet: float = QUIET, timeout: float = PATIENCE) -> list[Problem]:
     """At start: remove stale temporary files, complete or undo what a crash interrupted, and settle.
 
     Returns what could not be removed, and the conflict copies that were made.
@@ -152,7 +152,7 @@ def sweep(truth: Log, *, quiet: float = QUIET, timeout: float = PATIENCE) -> lis
     return [*problems, *settle(truth, quiet=quiet)]
 
 
-def sweep_temporary(truth: Log, paths: Iterable[str]) -> None:
+def sweep_temporary(truth: Folder, paths: Iterable[str]) -> None:
     """Delete those of the temporary files at relative paths that no edit and no running process needs."""
     base = Path(os.path.realpath(truth.root))
     with suppress(MnemarkError), truth.change(0.0):  # else the next sync
@@ -167,7 +167,7 @@ def sweep_temporary(truth: Log, paths: Iterable[str]) -> None:
 
 
 def move(
-    truth: Log, path: str, to: str, *, expected: bytes | None = None, timeout: float = PATIENCE
+    truth: Folder, path: str, to: str, *, expected: bytes | None = None, timeout: float = PATIENCE
 ) -> Moved:
     """Move a file within the workspace, making folders; with `expected`, only if it holds exactly that.
 
@@ -201,7 +201,7 @@ def move(
     return "moved"
 
 
-def remove(truth: Log, path: str, *, expected: bytes, timeout: float = PATIENCE) -> Moved:
+def remove(truth: Folder, path: str, *, expected: bytes, timeout: float = PATIENCE) -> Moved:
     """Remove a file that holds exactly `expected`; "moved" when it is gone."""
     target = names.inside(truth.root, path)
     try:

@@ -26,11 +26,9 @@ from mnemark.files.ids import is_id, time_of
 from mnemark.files.merge import lacks, merge3
 from mnemark.files.private import private
 from mnemark.hashes import blake2b
-from mnemark.text.lazy_pattern import lazy_pattern
 
 FOLDER = "displaced"
 """Folder of the records in `.mnemark`."""
-_KEY = lazy_pattern("[0-9a-f]{16}")
 MOST_TRIES = 3
 """Maximum number of times a lost edit is restored."""
 
@@ -96,7 +94,6 @@ class EditRecords:
 
     def all(self) -> list[Edit]:
         """Load all records, oldest first."""
-        self._adopt()
         files = [file for folder in self.folder.glob("*") for file in self._records(folder)]
         return list(self._load(sorted(files, key=os.path.basename)))
 
@@ -273,15 +270,6 @@ class EditRecords:
             over = not 0 <= time.time() - edit.time < edit.keep
             if (over or at_once) and platform.identity(self.old(edit)) in {None, edit.old_state}:
                 self.drop(edit)
-
-    def _adopt(self) -> None:
-        """Move the records of earlier versions, which kept those of all files side by side."""
-        for file in self.folder.glob("*-*.*"):
-            folder, _, name = file.name.partition("-")
-            if file.is_dir() or not _KEY.fullmatch(folder):
-                continue
-            platform.make_folder(self.folder / folder)
-            platform.FS.replace(file, self.folder / folder / name)
 
     def clear(self) -> None:
         """Remove files that belong to no record, as a crash or a full disk leaves them."""

@@ -20,7 +20,7 @@ from mnemark.errors import UsageError
 from mnemark.files import jsonl, layout, listing, platform, trust
 from mnemark.files.disk_errors import is_no_file, unread
 from mnemark.files.ids import LENGTH, new_id, time_of
-from mnemark.files.truth import Folder, Log
+from mnemark.files.truth import Folder
 from mnemark.types import ORIGINS, Json, Origin, Problem
 
 FOLDER = "journal"
@@ -76,7 +76,7 @@ class Journal:
     Safe to use from several threads.
     """
 
-    def __init__(self, truth: Log, machine: str | None = None) -> None:
+    def __init__(self, truth: Folder, machine: str | None = None) -> None:
         self.truth = truth
         self.root = truth.root
         self.file = f"{machine or platform.machine_name()}.jsonl"

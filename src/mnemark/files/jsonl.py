@@ -40,12 +40,7 @@ class Line(NamedTuple):
     end: int
 
 
-def append(path: Path, line: bytes, *, header: bytes = b"", timeout: float = PATIENCE) -> int:
-    """Append one line and return its byte offset; see `append_many`."""
-    return append_many(path, [line], header=header, timeout=timeout)[0]
-
-
-def append_many(
+def append(
     path: Path, lines: Sequence[bytes], *, header: bytes = b"", timeout: float = PATIENCE
 ) -> list[int]:
     """Append all lines (without newlines) or none, with one `fsync`, and return their byte offsets.

@@ -25,7 +25,7 @@ from mnemark.files.old_memories import fact_bullets
 from mnemark.files.reading import digest
 from mnemark.files.scan import scan
 from mnemark.files.sessions import session_id
-from mnemark.files.truth import Log
+from mnemark.files.truth import Folder
 from mnemark.types import Problem
 
 Kind = Literal["nanobot", "nanobot-data", "openakita", "openclaw"]
@@ -112,7 +112,7 @@ def unread(root: Path) -> Problem | None:
 
 
 def migrate(
-    source: Path, truth: Log, *, dry_run: bool = False, cleaning: Cleaning | None = None
+    source: Path, truth: Folder, *, dry_run: bool = False, cleaning: Cleaning | None = None
 ) -> list[Step]:
     """Bring the memory in `source` into the workspace `truth`, which may be the same folder.
 
@@ -176,7 +176,7 @@ def target_of(kind: Kind, path: str) -> str | None:
 
 
 class _Migration:
-    def __init__(self, old: OldLayout, truth: Log, cleaning: Cleaning | None, *, dry_run: bool) -> None:
+    def __init__(self, old: OldLayout, truth: Folder, cleaning: Cleaning | None, *, dry_run: bool) -> None:
         self.truth = truth
         self.old = old
         self.cleaning = cleaning

@@ -14,7 +14,7 @@ import msgspec
 from mnemark.errors import IntegrityError
 from mnemark.files import jsonl, listing, names, platform, trust
 from mnemark.files.ids import new_id
-from mnemark.files.truth import Log
+from mnemark.files.truth import Folder
 from mnemark.files.turns import created, decode_turn, encode_turn, header_id
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Problem, Turn
@@ -86,7 +86,7 @@ class SessionLog:
         except OSError:
             return False
 
-    def append(self, truth: Log, turns: Sequence[Turn]) -> list[Placed]:
+    def append(self, truth: Folder, turns: Sequence[Turn]) -> list[Placed]:
         """Write all turns or none to the disk, with one `fsync`, and return them with their places.
 
         A turn gets a new ULID where its `id` is empty. Raises BusyError, ReadOnlyError, UsageError (not JSON)

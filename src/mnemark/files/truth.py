@@ -1,15 +1,14 @@
 """The one door to the truth of a workspace: what changes one of its files passes here.
 
-Truth is every file of the folder but `.mnemark/`, which is derived or bookkeeping. Reads open files directly;
-they write nothing. `Folder` is the door of one machine; on several, what `append` and `change` name is what
-others have to get, and `catch_up` gets what others wrote.
+Truth is every file of the folder but `.mnemark/`, which is derived or bookkeeping. Reads open files directly
+and write nothing.
 """
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 from mnemark.files import jsonl, names
 from mnemark.files.locks import LOCK_SECONDS, workspace_lock
@@ -30,35 +29,12 @@ class ChangedFiles:
         self.paths[path] = "removed"
 
 
-class Log(Protocol):
-    """Where the truth of a workspace is written."""
-
-    @property
-    def root(self) -> Path:
-        """The folder."""
-
-    def append(self, path: str, lines: Sequence[bytes], *, header: bytes = b"") -> list[int]:
-        """Append all lines or none to a log, durably; see `jsonl.append_many`.
-
-        Raises UsageError for a path that leaves the workspace.
-        """
-
-    def change(self, timeout: float = LOCK_SECONDS) -> AbstractContextManager[ChangedFiles]:
-        """Be the one writer of files, and name those that were changed; within another change, join it.
-
-        Raises BusyError naming the holder after `timeout` seconds, ReadOnlyError.
-        """
-
-
-class Follower(Protocol):
-    """Where a read learns what others wrote."""
-
-    def catch_up(self, seq: int | None = None) -> Sequence[tuple[str, int]]:
-        """Get what was acknowledged, up to `seq` at least; return (path, size) of each file that is new."""
-
-
 class Folder:
-    """The `Log` and `Follower` of a folder on one machine. Safe to use from several threads."""
+    """The door of a folder that one machine writes. Safe to use from several threads.
+
+    A folder that follows others is a class of this one: it also sends what `append` and `change` wrote before
+    they return, and gets what others wrote in `catch_up`.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -69,15 +45,21 @@ class Folder:
         self._open = threading.local()
 
     def append(self, path: str, lines: Sequence[bytes], *, header: bytes = b"") -> list[int]:
-        """Append all lines or none, durably; see `Log.append`."""
-        offsets = jsonl.append_many(names.inside(self.root, path), lines, header=header)
+        """Append all lines or none to a log, durably; see `jsonl.append`.
+
+        Raises UsageError for a path that leaves the workspace.
+        """
+        offsets = jsonl.append(names.inside(self.root, path), lines, header=header)
         if offsets:
             self.appended(path, offsets[-1] + len(lines[-1]) + 1)
         return offsets
 
     @contextmanager
     def change(self, timeout: float = LOCK_SECONDS) -> Iterator[ChangedFiles]:
-        """Hold the lock of the workspace; see `Log.change`."""
+        """Be the one writer of files, which the block names; within another change of this thread, join it.
+
+        Raises BusyError naming the holder after `timeout` seconds, ReadOnlyError.
+        """
         outer: ChangedFiles | None = getattr(self._open, "files", None)
         files = ChangedFiles() if outer is None else outer
         try:
@@ -90,8 +72,18 @@ class Folder:
                 self.changed(files)
 
     def catch_up(self, seq: int | None = None) -> Sequence[tuple[str, int]]:  # noqa: ARG002 - nothing to wait for
-        """Return nothing: who writes on this machine writes the same folder."""
+        """Get what others acknowledged, up to `seq` at least, and return (path, size) of each new file.
+
+        Here that is nothing: who writes on this machine writes the same folder.
+        """
         return ()
+
+
+def rewrite(truth: Folder, path: str, change: Callable[[jsonl.Line], bytes | None]) -> None:
+    """Change lines of a log, for erasing; see `jsonl.rewrite`."""
+    with truth.change() as files:
+        files.wrote(path)
+        jsonl.rewrite(truth.root / path, change)
 
 
 def _ignore(*_: object) -> None:

@@ -331,20 +331,6 @@ class State:
         rows = self._rows(sql, (day.isoformat(),))
         return [(found, what, int(calls), int(tokens)) for found, what, calls, tokens in rows]
 
-    # forgetting
-
-    def forget_text(self, refs: Iterable[str]) -> int:
-        """Delete the rows about these refs (`path#L12`, `path#L3-L9` or a whole `path`); returns how many."""
-        names = list(refs)
-
-        def forget(db: apsw.Connection) -> int:
-            before = db.total_changes()
-            for ref in names:
-                _delete_ref(db, ref)
-            return db.total_changes() - before
-
-        return self._write(forget)
-
     # how it is opened
 
     def _open(self) -> apsw.Connection:
@@ -418,14 +404,3 @@ def _set_positions(db: apsw.Connection, values: Mapping[str, str]) -> None:
     kept = [(name, value) for name, value in values.items() if value]
     db.executemany("INSERT OR REPLACE INTO positions VALUES (?, ?)", kept)
     db.executemany("DELETE FROM positions WHERE name = ?", [(name,) for name in values if not values[name]])
-
-
-def _delete_ref(db: apsw.Connection, ref: str) -> None:
-    path, _, lines = ref.partition("#L")
-    first, _, last = lines.partition("-")
-    start = int(first) if first.isdecimal() else 0
-    end = int(last.removeprefix("L") or start) if start else 1 << 62
-    db.execute("DELETE FROM uses WHERE ref = ?", (ref,))
-    if not start:  # "$" follows "#"
-        db.execute("DELETE FROM uses WHERE ref > ?1 || '#' AND ref < ?1 || '$'", (path,))
-    db.execute("DELETE FROM queue WHERE path = ? AND first <= ? AND last >= ?", (path, end, start))

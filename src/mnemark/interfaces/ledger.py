@@ -12,11 +12,10 @@ import msgspec
 from mnemark.errors import NotFoundError
 from mnemark.facts.visible import Visible
 from mnemark.files import layout, listing, platform
-from mnemark.files.journal import Change, Journal, JournalEntry
+from mnemark.files.journal import Change, JournalEntry
 from mnemark.files.scan import Entry as ScanEntry
 from mnemark.files.scan import scan
 from mnemark.files.sessions import SessionLog, session_id
-from mnemark.files.truth import Folder
 from mnemark.memory.journal.describe import describe_payload
 from mnemark.summary.tool_titles import execution_of, text_of
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -143,7 +142,7 @@ class Ledger:
 
     @cached_property
     def _journal(self) -> list[JournalEntry]:
-        return [entry for entry in Journal(Folder(self.root)).read() if entry.change.kind not in _BOOKKEEPING]
+        return [entry for entry in self._visible.journal.read() if entry.change.kind not in _BOOKKEEPING]
 
     def _changes(self, count: int) -> Iterator[Entry]:
         seen = [entry for entry in self._journal if self._seen(entry.change.scope)]

@@ -114,7 +114,9 @@ def write(
                 _drop(edit_journal, noted)
                 return Written("", path, "deferred", "")
         with suppress(MnemarkError, OSError):  # the next sync finds that it is done
-            edit_journal.append(Change(kind="done", payload={"ids": noted}, scope=layout.scope_of(path)))
+            edit_journal.journal.append(
+                Change(kind="done", payload={"ids": noted}, scope=layout.scope_of(path))
+            )
     return Written(noted[-1], path, "written", shown)
 
 
@@ -149,12 +151,12 @@ def _take_back(edit_journal: EditJournal, noted: list[str], error: Exception) ->
 def _drop(edit_journal: EditJournal, noted: list[str]) -> None:
     """Mark an edit as dropped that was recorded but not written, as the file was saved in between."""
     if noted:
-        edit_journal.append(Change(kind="drop", payload={"ids": list(noted)}))
+        edit_journal.journal.append(Change(kind="drop", payload={"ids": list(noted)}))
         noted.clear()
 
 
 def _append(edit_journal: EditJournal, kind: str, payload: Mapping[str, Json], origin: Origin) -> Change:
-    return edit_journal.append(_begun(kind, payload, origin))
+    return edit_journal.journal.append(_begun(kind, payload, origin))
 
 
 def _begun(kind: str, payload: Mapping[str, Json], origin: Origin) -> Change:
@@ -189,7 +191,7 @@ def move(
     with edit_journal.lock:
         made = _append(edit_journal, "move", {"step": step, "path": path, "to": to, "group": group}, origin)
         moved = editing.move(ws.truth, path, to) == "moved"
-        edit_journal.append(Change(kind="done" if moved else "drop", payload={"ids": [made.id]}))
+        edit_journal.journal.append(Change(kind="done" if moved else "drop", payload={"ids": [made.id]}))
     return Written(made.id, path, "written", f"{path} → {to}") if moved else Written("", path, "deferred", "")
 
 
@@ -209,7 +211,7 @@ def finish(ws: "OpenWorkspace") -> list[Problem]:
             if state == "deferred":
                 continue
             kind = "done" if state == "written" else "drop"
-            edit_journal.append(Change(kind=kind, payload={"ids": [entry.id]}))
+            edit_journal.journal.append(Change(kind=kind, payload={"ids": [entry.id]}))
             if kind == "drop":
                 reason = (
                     f"an edit by {entry.step} was interrupted; the file has changed since, so it was dropped"

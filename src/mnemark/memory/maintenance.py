@@ -55,8 +55,6 @@ def _drop_expired(ws: OpenWorkspace) -> None:
 
 
 def _write_facts(ws: OpenWorkspace) -> None:
-    if ws.readonly:
-        return
     if ws.fact_store.pending():
         from mnemark.facts.pending import catch_up
 
@@ -70,7 +68,7 @@ def _write_facts(ws: OpenWorkspace) -> None:
 def _finish_edits(ws: OpenWorkspace) -> None:
     from mnemark.memory.journal.edits import all_ended
 
-    if not ws.readonly and not all_ended(ws.edits, ws.state):
+    if not all_ended(ws.edits, ws.state):
         from mnemark.memory.file_edits import finish
 
         if lost := finish(ws):
@@ -127,7 +125,7 @@ def write_pending(ws: OpenWorkspace) -> list[str]:
     journal = ws.session_journal
     with journal.lock, _collect_failure("observations and attachments", failed):
         journal.refresh()
-    if ws.readonly or failed or not (journal.waiting or journal.unnoted() or journal.undescribed()):
+    if failed or not (journal.waiting or journal.unnoted() or journal.undescribed()):
         return failed
     from mnemark.memory.sessions import attachments, observations
 

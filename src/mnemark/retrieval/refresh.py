@@ -9,7 +9,6 @@ from mnemark.errors import BusyError, MnemarkError, NewerFormatError, ReadOnlyEr
 from mnemark.files.config import Config
 from mnemark.files.journal import Journal
 from mnemark.files.platform import Identity, identity
-from mnemark.files.truth import Follower
 from mnemark.index import schema
 from mnemark.index.store import Index
 from mnemark.index.sync import Progress, SyncReport, sync
@@ -38,15 +37,15 @@ class ExternalEdits:
     editors do, changes its folder.
     """
 
-    def __init__(self, journal: Journal, follower: Follower) -> None:
-        self._follower = follower
+    def __init__(self, journal: Journal) -> None:
+        self._truth = journal.truth
         self._feed = journal.feed("done", "project", past=False)
         self._folders = [journal.root, journal.root / "memory"]
         self._states = self._states_now()
 
     def came(self) -> Literal["", "facts", "files"]:
         """Return what was edited since the last call: files, only facts, or nothing (also at first)."""
-        sent = self._follower.catch_up()
+        sent = self._truth.catch_up()
         before, self._states = self._states, self._states_now()
         rewritten, entries = self._feed.take()
         if sent or rewritten or before != self._states or any(one.change.kind == "done" for one in entries):

@@ -202,7 +202,7 @@ class Searcher:
         self.index = index
         self.reader = Reader(index, limit=config.passage_tokens, ignore=config.ignore)
         self.embeddings = Embeddings(index.home, config, readonly=index.readonly, embedder=self.embedder)
-        edits = ExternalEdits(self.workspace.journal, self.workspace.truth)
+        edits = ExternalEdits(self.workspace.journal)
         self.refresher = IndexRefresher(index, self.embeddings, config, edits)
 
     def _stored_facts(self, path: str, data: bytes) -> tuple[Fact, ...] | None:

@@ -295,7 +295,7 @@ def _apply(
     if learned or (whole and (changed or not today)):
         facts: list[Json] = [fact.id for fact in learned if fact.status == "learned"]
         payload: dict[str, Json] = {"group": group, "edits": len(done), "facts": facts}
-        ws.edits.append(Change(kind="consolidate", payload=payload, time=now))
+        ws.journal.append(Change(kind="consolidate", payload=payload, time=now))
     if learned or any(edit.status == "written" and edit.step != cleanup.STEP for edit in done):
         write_report(ws, report)
     return report

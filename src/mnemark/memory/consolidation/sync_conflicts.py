@@ -12,7 +12,7 @@ from mnemark.files.copies import Copy, lacking, plan_copies
 from mnemark.files.layout import in_scope
 from mnemark.files.reading import read
 from mnemark.files.scan import scan
-from mnemark.files.truth import Log
+from mnemark.files.truth import Folder
 from mnemark.memory import file_edits
 from mnemark.memory.consolidation.archive import free_name
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -52,7 +52,7 @@ def _is_log(copy: Copy) -> bool:
     return copy.kind == "jsonl" and place is not None and place.kind == "turn"
 
 
-def _joined_log(truth: Log, copy: Copy, *, dry_run: bool) -> str | None:
+def _joined_log(truth: Folder, copy: Copy, *, dry_run: bool) -> str | None:
     """Join a log, and return what was done; None where a person has to decide."""
     target, source = truth.root / copy.original, truth.root / copy.path
     with truth.change():

@@ -26,7 +26,7 @@ from mnemark.files.locks import LOCK_SECONDS
 from mnemark.files.needles import BytePatterns, spellings
 from mnemark.files.private import private, private_folder
 from mnemark.files.scan import ignorer
-from mnemark.files.truth import Log
+from mnemark.files.truth import Folder, rewrite
 from mnemark.memory.forgetting.needles import SearchPatterns
 from mnemark.memory.forgetting.receipt import Place
 from mnemark.memory.forgetting.remaining import named_by
@@ -234,7 +234,7 @@ def _replaced(data: bytes, rules: Sequence[Rule]) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _relink(truth: Log, path: str, rules: Sequence[Rule]) -> None:
+def _relink(truth: Folder, path: str, rules: Sequence[Rule]) -> None:
     """Replace the old names in one file of the memory."""
     if path.startswith(f"{layout.PRIVATE}/") or not path.lower().endswith((*layout.TEXT_SUFFIXES, ".jsonl")):
         return
@@ -244,9 +244,7 @@ def _relink(truth: Log, path: str, rules: Sequence[Rule]) -> None:
         if _replaced(data, rules) == data:
             return
         if path.lower().endswith(".jsonl"):
-            with truth.change() as files:
-                files.wrote(path)
-                jsonl.rewrite(full, lambda line: _replaced(line.data, rules))
+            rewrite(truth, path, lambda line: _replaced(line.data, rules))
         elif reading.decode(data) is not None:
             result = editing.edit(
                 truth, path, lambda now: _replaced(now, rules), keep=0, timeout=LOCK_SECONDS
@@ -255,7 +253,7 @@ def _relink(truth: Log, path: str, rules: Sequence[Rule]) -> None:
                 raise BusyError("another program is saving it")
 
 
-def _move(truth: Log, old: str, new: str, done: Swept) -> None:
+def _move(truth: Folder, old: str, new: str, done: Swept) -> None:
     try:
         with suppress(FileNotFoundError):
             data = platform.read_file(truth.root / old)[0]

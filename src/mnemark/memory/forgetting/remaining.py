@@ -11,11 +11,10 @@ from mnemark.facts.model import refs_in
 from mnemark.files import attachments, git, layout, listing, platform
 from mnemark.files.episodes import FOLDER as EPISODES
 from mnemark.files.episodes import slug_of
-from mnemark.files.journal import FOLDER, Journal, changes_of
+from mnemark.files.journal import FOLDER, changes_of
 from mnemark.files.mounts import home_of
 from mnemark.files.names import split_ref
 from mnemark.files.private import private
-from mnemark.files.truth import Folder
 from mnemark.index.check import knows_below
 from mnemark.index.store import NAME
 from mnemark.memory.forgetting.needles import weight
@@ -140,7 +139,7 @@ def _renaming(ws: OpenWorkspace, root: Path, renames: Mapping[str, str]) -> str:
 
 
 def _other_machines(ws: OpenWorkspace) -> Iterator[str]:
-    own = Journal(Folder(ws.root)).file
+    own = ws.journal.file
     names = listing.names(ws.root, FOLDER, ".jsonl")
     others = [name.removesuffix(".jsonl") for name in names if name != own]
     if others:

@@ -30,7 +30,7 @@ from mnemark.files.needles import (
 )
 from mnemark.files.scan import Ignore
 from mnemark.files.tombstones import Run, line_mark, matches
-from mnemark.files.truth import Log
+from mnemark.files.truth import Folder, rewrite
 from mnemark.files.turns import decode_turn
 from mnemark.index.erase import erase_rows, is_database
 from mnemark.memory.forgetting.needles import NAME_LIST, SearchPatterns, weight
@@ -99,7 +99,7 @@ class Sweep:
 
     def __init__(
         self,
-        truth: Log,
+        truth: Folder,
         targets: Targets,
         done: Swept,
         *,
@@ -242,9 +242,7 @@ class Sweep:
             for number, data in enumerate(_read(full).split(b"\n"), 1):
                 change(jsonl.Line(0, number, data, 0))
         elif self._may_concern(path, _read(full), journal=journal):
-            with self.truth.change() as files:
-                files.wrote(path)
-                jsonl.rewrite(full, change)
+            rewrite(self.truth, path, change)
         if lines:
             self._report(path, "journal" if journal else "turns", lines, gained)
 

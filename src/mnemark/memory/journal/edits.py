@@ -110,10 +110,6 @@ class EditJournal:
         found = _entry(change, known.machine, 0) if change is not None and change.id == known.id else None
         return () if found is None else found.hunks
 
-    def append(self, change: Change) -> Change:
-        """Append a change to the journal; the next `refresh` reads it."""
-        return self.journal.append(change)
-
     def settled(self, mark: str) -> str | None:
         """Return a mark up to which all edits of this machine have ended, by the lines since an earlier one.
 

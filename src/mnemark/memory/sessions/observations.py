@@ -16,6 +16,7 @@ from mnemark.files import jsonl
 from mnemark.files.ids import new_id
 from mnemark.files.journal import FOLDER, Change
 from mnemark.files.layout import in_scope
+from mnemark.files.truth import rewrite
 from mnemark.files.workspace import Workspace
 from mnemark.hashes import blake2b
 from mnemark.memory import file_edits
@@ -309,7 +310,4 @@ def _blank(ws: OpenWorkspace, ids: frozenset[str]) -> None:
         gone = record is not None and record.get("kind") == "observe" and record.get("id") in ids
         return b"{}" if gone else None
 
-    path = f"{FOLDER}/{ws.journal.file}"
-    with ws.truth.change() as files:
-        files.wrote(path)
-        jsonl.rewrite(ws.root / path, change)
+    rewrite(ws.truth, f"{FOLDER}/{ws.journal.file}", change)

@@ -11,7 +11,6 @@ import msgspec
 from mnemark.errors import UsageError
 from mnemark.files import listing, platform
 from mnemark.files.ids import time_of
-from mnemark.files.journal import Change
 from mnemark.files.layout import in_scope
 from mnemark.files.locks import LOCK_SECONDS
 from mnemark.files.names import split_ref
@@ -25,12 +24,12 @@ from mnemark.memory.journal.edits import Entry
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions import scratchpad
 from mnemark.memory.undo.commits import commit_undo
-from mnemark.memory.undo.undo import is_own_edit, take_out
+from mnemark.memory.undo.undo import append_undo, is_own_edit, take_out
 from mnemark.text.choices import one_of
 from mnemark.text.dates.clock import local
 from mnemark.text.dates.moment import moment
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.types import ORIGINS, Json
+from mnemark.types import ORIGINS
 
 _FOR_PAD: Final = lazy_pattern(r"memory/episodes/|SCRATCHPAD\.md$")
 _TEXT_LINE: Final = lazy_pattern(r"^(?!#|[ \t]*$)", re.MULTILINE)
@@ -104,7 +103,8 @@ def revert(
     started = datetime.now(UTC)
     said = {"session": session or "", "origin": origin or "", "since": start.isoformat() if start else ""}
     identifier = hide(ws, others, {"asked": {"revert": True} | said}) if others else ""
-    _append_undo(ws, [*(item.id for item in remembered), *ends])
+    if ids := [*(item.id for item in remembered), *ends]:
+        append_undo(ws, *ids, revert=True)
     busy = take_out(ws)[1]
     # The scratchpad is not undone, but rewritten from the remaining episodes.
     kept = [one for one in edits if one.path.rpartition("/")[2] != scratchpad.FILE]
@@ -200,14 +200,6 @@ def _edits(ws: OpenWorkspace, wanted: Criteria, zone: tzinfo) -> list[Entry]:
         and wanted.origin in {"", one.origin}
         and (start is None or (one.time is not None and local(one.time, zone) >= start))
     ]
-
-
-def _append_undo(ws: OpenWorkspace, ids: list[str]) -> None:
-    facts = ws.fact_store
-    if ids:
-        with facts.lock, ws.truth.change():
-            payload: dict[str, Json] = {"ids": list(ids), "revert": True}
-            facts.log.append(Change(kind="undo", payload=payload, origin="owner"))
 
 
 def _undo_edits(ws: OpenWorkspace, edits: list[Entry]) -> tuple[list[str], list[str], list[str]]:

@@ -24,6 +24,7 @@ from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.undo.commits import commit_undo
 from mnemark.memory.undo.runs import described, facts_of_runs, members, run_of
 from mnemark.text.choices import text_given
+from mnemark.types import Json
 
 What = Literal["remember", "retract", "accept", "reject", "forget", "edit", "pin"]
 
@@ -264,15 +265,16 @@ def _undo(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Undo
             return Undone(id=identifier, what="edit", paths=paths, waiting=busy, text=done.diff)
 
 
-def _append_undo(ws: OpenWorkspace, identifier: str, scope: str = "") -> None:
+def append_undo(ws: OpenWorkspace, *ids: str, scope: str = "", **more: Json) -> None:
+    """Append to the journal that these changes are undone."""
     facts = ws.fact_store
     with facts.lock, ws.truth.change():
-        facts.log.append(Change(kind="undo", payload={"ids": [identifier]}, origin="owner", scope=scope))
+        facts.log.append(Change(kind="undo", payload={"ids": list(ids), **more}, origin="owner", scope=scope))
 
 
 def _forget_fact(ws: OpenWorkspace, identifier: str) -> Undone:
     fact = ws.fact_store.log.records[identifier]
-    _append_undo(ws, identifier, fact.scope)
+    append_undo(ws, identifier, scope=fact.scope)
     paths, waiting = take_out(ws)
     return Undone(id=identifier, what="remember", paths=paths, waiting=waiting, text=str(fact))
 
@@ -280,7 +282,7 @@ def _forget_fact(ws: OpenWorkspace, identifier: str) -> Undone:
 def _reinstate(ws: OpenWorkspace, identifier: str) -> Undone:
     log = ws.fact_store.log
     end = log.retracted[identifier]
-    _append_undo(ws, identifier, log.scopes[identifier])
+    append_undo(ws, identifier, scope=log.scopes[identifier])
     paths, waiting = take_out(ws)
     fact = log.records.get(end.fact)
     return Undone(id=identifier, what="retract", paths=paths, waiting=waiting, text=str(fact or end.fact))
@@ -293,7 +295,7 @@ def _reopen(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Un
     decided = log.decisions[identifier]
     edits = [one.id for one in file_edits.entries(ws) if one.group in decided.ids]
     made = [_undo(ws, one, known) for one in (*edits, decided.made) if one in known]
-    _append_undo(ws, identifier, decided.scope)
+    append_undo(ws, identifier, scope=decided.scope)
     with facts.lock:
         bring_in(facts, decided.scope)
     found = [
@@ -339,14 +341,14 @@ def take_out(ws: OpenWorkspace) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _unhide(ws: OpenWorkspace, identifier: str) -> Undone:
     count = len(ws.fact_store.log.forgotten.hidden_facts(identifier))
-    _append_undo(ws, identifier)
+    append_undo(ws, identifier)
     facts = f"{count} {'fact' if count == 1 else 'facts'}"
     return Undone(id=identifier, what="forget", text=facts if count else "turns and notes")
 
 
 def _unpin(ws: OpenWorkspace, identifier: str) -> Undone:
     payload = ws.pins.lines()[identifier]
-    _append_undo(ws, identifier)
+    append_undo(ws, identifier)
     restore(ws, payload)
     return Undone(id=identifier, what="pin", text=str(payload.get("fact") or payload.get("ref") or ""))
 
