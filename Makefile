@@ -36,10 +36,10 @@ demo: $(STAMP)   ## index the bilingual sample workspace and ask it questions
 	@$(BIN)/mnemark demo
 
 quick: $(STAMP)  ## a minute: what is pure, and one search, one fact, one erasure, one hook
-	@$(BIN)/python -m pytest -q -m "not slow and not timed" -n logical $(LINEAR:%=--ignore=%) $(QUICK)
+	@$(BIN)/python -m pytest -q -m "not slow and not timed" -n logical --dist worksteal $(LINEAR:%=--ignore=%) $(QUICK)
 
 test: $(STAMP)   ## run the tests (five minutes)
-	@$(BIN)/python -m pytest -q -m "not slow and not timed" -n auto $(LINEAR:%=--ignore=%)
+	@$(BIN)/python -m pytest -q -m "not slow and not timed" -n auto --dist worksteal $(LINEAR:%=--ignore=%)
 	@$(BIN)/python -m pytest -q -m "not slow and timed" -n logical $(TIMED) || \
 	  $(BIN)/python -m pytest -q -m "not slow and timed" --last-failed $(TIMED)
 
