@@ -5,13 +5,19 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 HOSTS := .adapters
 LOCKING := .lock
+# The first tier: what is pure, and of search, facts, erasing and hooks the plainest.
+QUICK := tests/text tests/test_structure.py tests/interfaces/test_find.py tests/memory/test_facts.py \
+  tests/memory/test_erase.py::test_one_of_each_kind_and_more_is_gone_to_the_byte \
+  tests/agent/test_hook.py::test_a_session_begins_with_a_briefing \
+  tests/agent/test_hook.py::test_a_prompt_is_answered_with_what_is_known
+# Files with tests that measure time; no other is read for them. What others disturbed is measured again alone.
+TIMED = $(sort $(shell grep -rl --include=test_*.py "mark\.timed" tests))
 LINEAR := tests/test_linear.py tests/text/test_linear.py tests/test_patterns.py
-# They measure processor time, the least of several; what others disturbed all the same is measured alone.
 
 # Tests start hundreds of processes, each of which would compile mnemark anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test check lint types layers verify browser agents release lowest lock sbom adapters conformance load format clean
+.PHONY: help demo quick test check lint types layers verify browser agents release lowest lock sbom adapters conformance load format clean
 
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -29,11 +35,13 @@ $(STAMP): pyproject.toml requirements/dev.txt
 demo: $(STAMP)   ## index the bilingual sample workspace and ask it questions
 	@$(BIN)/mnemark demo
 
-test: $(STAMP)   ## run the tests
-	@$(BIN)/python -m pytest -q -m "not slow and not timed" -n auto $(LINEAR:%=--ignore=%)
-	@$(BIN)/python -m pytest -q -m "not slow and timed" -n logical $(LINEAR) || \
-	  $(BIN)/python -m pytest -q -m "not slow and timed" --last-failed $(LINEAR)
-	@$(BIN)/python -m pytest -q -m "not slow and timed" $(LINEAR:%=--ignore=%)
+quick: $(STAMP)  ## a minute: what is pure, and one search, one fact, one erasure, one hook
+	@$(BIN)/python -m pytest -q -m "not slow and not timed" -n logical --dist worksteal $(LINEAR:%=--ignore=%) $(QUICK)
+
+test: $(STAMP)   ## run the tests (five minutes)
+	@$(BIN)/python -m pytest -q -m "not slow and not timed" -n auto --dist worksteal $(LINEAR:%=--ignore=%)
+	@$(BIN)/python -m pytest -q -m "not slow and timed" -n logical $(TIMED) || \
+	  $(BIN)/python -m pytest -q -m "not slow and timed" --last-failed $(TIMED)
 
 lint: $(STAMP)   ## style and likely mistakes
 	@$(BIN)/ruff check .
@@ -45,12 +53,12 @@ types: $(STAMP)  ## strict types, tests included
 layers: $(STAMP) ## imports point one way
 	@$(BIN)/lint-imports
 
-check: lint types layers test  ## all of the above
+check: lint types layers test  ## style, types, layers and the tests
 
 verify: $(STAMP) lowest ## long simulations, fault sweeps, the lowest versions (two hours or so)
 	@$(BIN)/python -m pytest -q -m "slow and not timed" -n auto
-	@$(BIN)/python -m pytest -q -m "slow and timed" $(LINEAR:%=--ignore=%)
 	@$(BIN)/python -m pytest -q -m slow -n logical $(LINEAR)
+	@$(BIN)/python -m pytest -q -m "slow and timed" $(filter-out $(LINEAR),$(TIMED))
 	@$(BIN)/python tools/soak.py --minutes 3
 	@$(BIN)/python tools/many_files.py --files 100000
 	@$(BIN)/python tools/agents.py --latest || test $$? -eq 75

@@ -13,7 +13,7 @@ from hypothesis import settings
 
 # A shared machine is slow at times: speed is measured by tests that say so, not by a limit on each example.
 # The same examples are tried every time, so that a red run is about the change; `test_seeds.py` tries others.
-settings.register_profile("pinned", deadline=None, derandomize=True)
+settings.register_profile("pinned", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("random", deadline=None, database=None)
 settings.load_profile("pinned")
 
@@ -22,7 +22,7 @@ settings.load_profile("pinned")
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """Run twice as many tests at once as there are processors: half of the time they wait.
 
-    Those that measure processor time are run with `-n logical`.
+    Those that measure time are run with `-n logical`.
     """
     return 2 * (os.cpu_count() or 1) if config.option.numprocesses == "auto" else None
 
@@ -59,8 +59,9 @@ def no_configuration_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> It
 def no_folders_above(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Tests, and the programs that they start, live below a home folder of their own.
 
-    The search for a workspace ends there, so a memory, or a repository, above the temporary folder is none of
-    theirs, and nothing is written to the home of whoever runs them.
+    It is the ceiling of what looks upwards: the search for a workspace ends there, and git's for a
+    repository. So a memory, or a repository, above the temporary folder is none of theirs, and nothing is
+    written to the home of whoever runs them.
     """
     home = tmp_path_factory.getbasetemp()
     browsers = Path.home() / ".cache/ms-playwright"
@@ -69,6 +70,7 @@ def no_folders_above(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
             patch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(browsers))
         for name in ("HOME", "USERPROFILE"):
             patch.setenv(name, str(home))
+        patch.setenv("GIT_CEILING_DIRECTORIES", str(home))
         for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"):
             patch.delenv(name, raising=False)
         yield

@@ -3,7 +3,7 @@
 import ast
 import importlib
 import re
-from collections.abc import Iterator
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -56,10 +56,15 @@ LATE: Final[dict[str, str]] = {
 }
 
 
-def modules() -> Iterator[tuple[str, ast.Module]]:
-    for path in files():
-        name = path.relative_to(SOURCE.parent).as_posix().removeprefix("mnemark/")
-        yield name, ast.parse(path.read_text("utf-8"))
+@cache
+def modules() -> list[tuple[str, ast.Module]]:
+    return [
+        (
+            path.relative_to(SOURCE.parent).as_posix().removeprefix("mnemark/"),
+            ast.parse(path.read_text("utf-8")),
+        )
+        for path in files()
+    ]
 
 
 def files() -> list[Path]:

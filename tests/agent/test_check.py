@@ -12,6 +12,7 @@ from mnemark.agent.connect import check, connections
 from mnemark.agent.connect.hosts import HOSTS, Host
 from mnemark.agent.hook.agents import AGENTS
 from mnemark.interfaces.app import app
+from sampled import sampled
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def run(*words: str) -> tuple[int, str]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the program is a shell script")
-@pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
+@pytest.mark.parametrize("host", sampled(HOSTS, 7), ids=lambda host: host.name)
 def test_each_agent_answers_until_its_environment_moves(home: Path, host: Host) -> None:
     name, memory = host.name, home / "my memory"
     assert run(name, "-w", str(memory))[0] == 0

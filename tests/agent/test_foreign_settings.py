@@ -11,6 +11,7 @@ import pytest
 from mnemark.agent.connect import connect, connections
 from mnemark.agent.connect.hosts import HOSTS
 from mnemark.errors import MnemarkError, UsageError
+from sampled import sampled
 
 VALUES: Sequence[Any] = (
     "text", "", 3, -0.5, True, [], ["text"], [3, [4]], [{}], [{"command": "other"}], {}, {"other": 1},
@@ -85,7 +86,7 @@ def cases() -> Iterator[Any]:
                 yield pytest.param(host.name, target.what, id=f"{host.name}-{target.what}")
 
 
-@pytest.mark.parametrize(("name", "what"), list(cases()))
+@pytest.mark.parametrize(("name", "what"), sampled(cases(), 9))
 def test_any_shape_is_added_to_or_left_as_it_is(name: str, what: str, tmp_path: Path) -> None:
     root = tmp_path / "memory"
     targets = connect.host_of(name).targets(root, None)

@@ -62,6 +62,7 @@ def test_sets_without_questions_or_turns_are_left_out_of_lived(tmp_path: Path) -
     assert any("no turns, left out" in line for line in told)
 
 
+@pytest.mark.slow
 def test_every_term_that_is_on_is_ablated(tmp_path: Path) -> None:
     folder = tiny.write(tmp_path / "tiny")
     result = run_json("ablate", folder, "--embedder", "hashing")

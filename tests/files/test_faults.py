@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from mnemark.files.jsonl import TEMPORARY
 from mnemark.files.sessions import SessionLog
 from mnemark.files.truth import Folder
 from mnemark.types import Problem, Turn
+from sampled import sampled
 
 NOW = datetime(2026, 2, 13, 9, 30, tzinfo=UTC)
 PERSON = ["# Notes", "", "- written by hand"]
@@ -125,8 +127,7 @@ FAULTS: list[Fault] = ["kill", "power", "EIO", "ENOSPC", "short"]
 KINDS = [FaultyFileSystem, WithoutExchange]
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "fault"), sampled(product(KINDS, FAULTS), 2))
 def test_a_fault_loses_nothing_acknowledged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[FaultyFileSystem], fault: Fault
 ) -> None:

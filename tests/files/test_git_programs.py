@@ -17,6 +17,7 @@ from mnemark import Memory
 from mnemark.agent import upkeep
 from mnemark.files import git
 from mnemark.files.needles import BytePatterns
+from sampled import sampled
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 SOURCE = Path(__file__).parents[2] / "src"
@@ -303,7 +304,7 @@ def check(root: Path, row: Row, mark: Path) -> None:
         assert "mnemark three" in (root / ".git/logs/HEAD").read_text()
 
 
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("name", sampled(ROWS, 3))
 def test_a_repository_starts_nothing(name: str, repository: Path, mark: Path) -> None:
     row = ROWS[name]
     plant(repository, row, mark)

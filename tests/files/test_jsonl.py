@@ -181,11 +181,11 @@ def test_rewriting_keeps_line_numbers_and_what_was_not_changed(log: Path) -> Non
 
 def test_rewriting_a_long_log_makes_no_object_of_each_line(log: Path) -> None:
     log.parent.mkdir(parents=True)
-    log.write_bytes(b'{"a":1}\n' * 200_000 + b'{"secret":2}\n')
+    log.write_bytes(b'{"a":1}\n' * 50_000 + b'{"secret":2}\n')
     tracemalloc.start()
     try:
         assert jsonl.rewrite(log, lambda line: b"{}" if b"secret" in line.data else None) == 1
         assert tracemalloc.get_traced_memory()[1] < 4 * log.stat().st_size
     finally:
         tracemalloc.stop()
-    assert log.read_bytes() == b'{"a":1}\n' * 200_000 + b"{}\n"
+    assert log.read_bytes() == b'{"a":1}\n' * 50_000 + b"{}\n"

@@ -17,6 +17,7 @@ from faults.statements import BrokenError, at_statement, die, fail, in_child, te
 from mnemark.index import batch, merge, schema, sync_run
 from mnemark.index.store import Index
 from mnemark.index.sync import sync
+from sampled import sampled
 
 TESTS = Path(__file__).parent.parent
 fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -204,14 +205,14 @@ def test_two_processes_at_once(tmp_path: Path) -> None:
     assert held(root) == expected(root, tmp_path)
 
 
-def test_processes_that_create_the_index_together(tmp_path: Path) -> None:
-    for attempt in range(3):
-        root = tmp_path / f"w{attempt}"
-        root.mkdir()
-        fill(root)
-        command = [sys.executable, "-m", "faults.syncing", str(root), "1"]
-        children = [subprocess.Popen(command, cwd=TESTS, stdout=subprocess.PIPE) for _ in range(4)]
-        for child in children:
-            child.communicate()
-            assert child.returncode == 0
-        assert len(held(root)["documents"]) == 9
+@pytest.mark.parametrize("attempt", sampled(range(3), 3))
+def test_processes_that_create_the_index_together(tmp_path: Path, attempt: int) -> None:
+    root = tmp_path / f"w{attempt}"
+    root.mkdir()
+    fill(root)
+    command = [sys.executable, "-m", "faults.syncing", str(root), "1"]
+    children = [subprocess.Popen(command, cwd=TESTS, stdout=subprocess.PIPE) for _ in range(4)]
+    for child in children:
+        child.communicate()
+        assert child.returncode == 0
+    assert len(held(root)["documents"]) == 9

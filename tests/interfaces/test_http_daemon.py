@@ -210,7 +210,7 @@ def test_hooks_go_on_while_the_daemon_is_killed_and_lose_no_turn(tmp_path: Path,
     agents = [threading.Thread(target=agent, args=(number,)) for number in range(3)]
     for one in agents:
         one.start()
-    for _ in range(4):
+    for _ in range(2):
         with running(tmp_path) as here:
             time.sleep(chance.uniform(0.05, 0.6))
             os.kill(here.process.pid, signal.SIGKILL)

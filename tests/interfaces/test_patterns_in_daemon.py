@@ -19,7 +19,7 @@ def test_a_hostile_pattern_holds_up_no_other_workspace_and_no_end(tmp_path: Path
         (tmp_path / name / "mnemark.toml").write_text(f'embedder = "none"\n{settings}', "utf-8")
     (tmp_path / "ours" / "MEMORY.md").write_text("The kingfisher nests here.\n", "utf-8")
     with running(tmp_path / "state") as served:
-        hostile = [{"role": "user", "content": "a" * 700_000 + "!"}]
+        hostile = [{"role": "user", "content": "a" * 400_000 + "!"}]
         theirs = str(tmp_path / "theirs")
         asked = threading.Thread(
             target=lambda: served.post("/v1/turns", 120, workspace=theirs, session="cli:a", turns=hostile),

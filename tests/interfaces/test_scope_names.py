@@ -7,6 +7,7 @@ import json
 import unicodedata
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ from mnemark.interfaces import tools_run
 from mnemark.interfaces.http import bodies, calls
 from mnemark.memory.transfer.transfer import import_from
 from mnemark_adapters.memory_files import MemoryFiles
+from sampled import sampled
 
 from .conftest import Shell
 
@@ -149,8 +151,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
         yield opened
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("entrance", ENTRANCES)
+@pytest.mark.parametrize(("kind", "entrance"), sampled(product(KINDS, ENTRANCES), 3))
 def test_a_name_is_refused_or_what_was_kept_is_found(memory: Memory, entrance: str, kind: str) -> None:
     kept = 0
     for name in NAMES:
@@ -192,7 +193,7 @@ def test_what_reads_refuses_the_same_names(memory: Memory, read: str) -> None:
         assert read == "describe"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sampled(NAMES, 4))
 def test_a_repository_of_any_name_has_a_scope_that_locks_out_nobody(memory: Memory, name: str) -> None:
     scope = new_scope(memory.root, f"/code/{name.replace(chr(0), '')}")
     memory.session("cli:a", project=scope.removeprefix("projects/")).add("user", f"the {WORD} nests")

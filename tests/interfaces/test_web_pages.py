@@ -20,6 +20,7 @@ from interfaces.daemons import Running, running
 from mnemark import Memory
 from mnemark.errors import BusyError
 from mnemark_faces.web.pages import PAGES
+from sampled import sampled
 
 HOSTILE = (
     "<script>window.pwned=1</script>",
@@ -108,7 +109,7 @@ def test_every_page_opens_in_both_languages(here: Running, tmp_path: Path, langu
         assert not re.search(r"\son\w+=", text), key
 
 
-@pytest.mark.parametrize("hostile", HOSTILE)
+@pytest.mark.parametrize("hostile", sampled(HOSTILE, 2))
 def test_hostile_text_stays_text(here: Running, tmp_path: Path, hostile: str) -> None:
     for name, text in (("one", hostile), ("two", HARMLESS), ("three", SUSPECT)):
         (tmp_path / name).mkdir()
@@ -413,7 +414,7 @@ def test_an_import_goes_on_beside_the_page_which_says_how_far_it_is(here: Runnin
     root, source = tmp_path / "agent", tmp_path / "messages.jsonl"
     root.mkdir()
     turn = '{"role": "user", "content": "The zebra of message %d."}\n'
-    source.write_text("".join(turn % number for number in range(60_000)), "utf-8")
+    source.write_text("".join(turn % number for number in range(30_000)), "utf-8")
     browser = Browser(here, root)
     fields = browser.page("import").forms("import")[-1]
     asked = {**fields, "format": "jsonl", "path": str(source)}
@@ -428,7 +429,7 @@ def test_an_import_goes_on_beside_the_page_which_says_how_far_it_is(here: Runnin
         seen.append(page.text)
     assert "Importing …" in seen[0]
     assert any(re.search(r"role=.status.><span>\d[^<]* turns", text) for text in seen)
-    assert re.search(r"60.000 turns", page.text)
+    assert re.search(r"30.000 turns", page.text)
 
 
 def test_an_import_beside_another_is_refused_and_not_dropped(tmp_path: Path) -> None:

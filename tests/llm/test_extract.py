@@ -26,8 +26,6 @@ class Node(msgspec.Struct):
     below: list["Node"] = []
 
 
-pytestmark = pytest.mark.deep
-
 ONE = Items([Item("tea")])
 PLAIN = '{"items": [{"text": "tea"}]}'
 
@@ -65,7 +63,7 @@ def test_the_object_is_found_among_talk(answer: str) -> None:
         ('{"items": [{"text": "tea", "kind": "wish"}]}', "Invalid enum value"),
         ('{"items": {"text": "tea"}}', "Expected `array`"),
         ("<think>still thinking {", "no JSON object|broken|empty"),
-        ('{"note":' * 100_000, "nested|broken"),
+        pytest.param('{"note":' * 100_000, "nested|broken", marks=pytest.mark.deep, id="deep"),
     ],
 )
 def test_what_does_not_fit_is_said(answer: str, why: str) -> None:
@@ -87,6 +85,7 @@ def test_a_part_of_a_broken_answer_is_no_answer(answer: str) -> None:
         read(answer, Node)
 
 
+@pytest.mark.deep
 @pytest.mark.timed
 @pytest.mark.parametrize("unit", ["{", '{"a" ', '{"a":', '{"a":[{"b":1},]} ', '{"x":1} '])
 def test_nonsense_does_not_take_long(unit: str) -> None:

@@ -17,6 +17,7 @@ from mnemark.memory import file_edits
 from mnemark.memory.consolidation.condense import condense, propose
 from mnemark.memory.curation.plan import ScopeView
 from mnemark.text.markdown.generated import mark, put
+from sampled import sampled
 
 NOW = datetime(2026, 6, 15, 12).astimezone()
 CONFIG = {"embedder": "none", "timezone": "Europe/Berlin"}
@@ -229,7 +230,7 @@ def test_a_model_may_word_a_day_if_it_keeps_to_it(memory: Memory) -> None:
         assert "without the language model" in shown.notes[0]
 
 
-@pytest.mark.parametrize("call", [1, 2, 3, 5, 7, 9, 12, 15])
+@pytest.mark.parametrize("call", sampled([1, 2, 3, 5, 7, 9, 12, 15], 2))
 def test_a_kill_is_completed_by_the_next_run(root: Path, call: int) -> None:
     before = files(root)
     script = textwrap.dedent(f"""

@@ -7,6 +7,7 @@ it may be there. What it left to a later sync is done by the second one.
 import shutil
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from mnemark.errors import IncompleteError, MnemarkError
 from mnemark.files import platform
 from mnemark.memory import file_edits
 from mnemark.memory.memory import Memory
+from sampled import sampled
 
 SAID = "the heron stands in the river"
 _EDITED = "memory/2026-02-14.md"
@@ -140,8 +142,7 @@ def _effect(root: Path, name: str, *, syncs: int = 0) -> int:
         return OPERATIONS[name][1](memory)
 
 
-@pytest.mark.parametrize("fault", _FAULTS)
-@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize(("fault", "name"), sampled(product(_FAULTS, OPERATIONS), 3))
 @pytest.mark.parametrize(
     "step", [pytest.param(0, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)]
 )

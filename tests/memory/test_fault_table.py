@@ -24,6 +24,7 @@ from mnemark.files.jsonl import TEMPORARY
 from mnemark.memory.memory import Memory
 from mnemark.memory.transfer.backup import backup
 from mnemark.memory.transfer.restore import restore
+from sampled import sampled
 
 SAID = "the heron stands in the river"
 KEPT = ("the otter swims", "数据库的备份在三点")
@@ -155,7 +156,7 @@ def _check(place: Path, name: str, ended: str, *, taken_back: bool = False) -> N
 @pytest.mark.parametrize(
     "step", [pytest.param(0, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)]
 )
-@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("name", sampled(OPERATIONS, 2))
 def test_faults(template: Path, tmp_path: Path, name: str, step: int) -> None:
     whole = FaultyFileSystem(reads=True)
     assert _strike(template, tmp_path / "whole", name, whole) == "done"
@@ -176,7 +177,7 @@ def test_faults(template: Path, tmp_path: Path, name: str, step: int) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the layer below SQLite is that of Unix")
-@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("name", sampled(OPERATIONS, 2))
 def test_only_the_logs_of_the_databases_are_full(template: Path, tmp_path: Path, name: str) -> None:
     ends: Counter[str] = Counter()
     for room in (0, 1, 2, 5, 20, 60):

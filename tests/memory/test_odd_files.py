@@ -15,6 +15,7 @@ from mnemark.files import platform
 from mnemark.memory.health.doctor import doctor, verify
 from mnemark.memory.transfer.backup import backup
 from mnemark.memory.transfer.transfer import export_workspace, import_from
+from sampled import sampled
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX files")
 
@@ -49,7 +50,7 @@ def filled(root: Path) -> Path:
     return root
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", sampled(KINDS, 2))
 def test_everything_works_with_odd_things_in_all_places(tmp_path: Path, kind: str) -> None:
     root = filled(tmp_path / "w")
     for place in _places(kind):

@@ -8,6 +8,7 @@ import pytest
 
 from mnemark import Memory
 from mnemark.errors import MnemarkError
+from sampled import sampled
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits of processes are of POSIX")
 
@@ -46,7 +47,7 @@ print("said" if kept[1:2] == [True] else "not said", "known" if kept[2:3] == [Tr
 """
 
 
-@pytest.mark.parametrize("limit", [6, 8, 10, 11, 12, 13, 14, 16, 20])
+@pytest.mark.parametrize("limit", sampled([6, 8, 10, 11, 12, 13, 14, 16, 20], 2))
 def test_a_call_works_or_tells(tmp_path: Path, limit: int) -> None:
     with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
         memory.session("first").add("user", "the walrus sleeps")

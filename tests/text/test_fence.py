@@ -22,6 +22,7 @@ from mnemark.text.quoting.fence import (
     visible,
 )
 from mnemark.text.quoting.injection import looks_like_instructions
+from sampled import sampled
 
 NONCE = "0123456789abcdef"
 END = f"</mnemark-recall {NONCE}>"
@@ -107,8 +108,10 @@ def _assert_stable(symbols: Sequence[str], longest: int) -> None:
             assert inert(once) == once, text
 
 
-def test_what_is_looked_for_before_a_pattern_is_in_each_of_its_matches() -> None:
-    assert [one for one in map(chr, range(0x110000)) if bool(_HIDDEN.match(one)) != (inert(one) != one)] == []
+@pytest.mark.parametrize("step", sampled((31, 1), 2))
+def test_what_is_looked_for_before_a_pattern_is_in_each_of_its_matches(step: int) -> None:
+    characters = map(chr, [*range(0x3100), *range(0x3100, 0x110000, step)])
+    assert [one for one in characters if bool(_HIDDEN.match(one)) != (inert(one) != one)] == []
     words = (
         "system",
         "DEVELOPER",

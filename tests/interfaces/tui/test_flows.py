@@ -130,12 +130,12 @@ def test_what_was_decided_elsewhere_is_said_and_what_still_waits_stays(memory: M
 
 def test_decisions_go_on_past_the_first_page(memory: Memory) -> None:
     memory.remember_many(
-        [{"predicate": f"topic {n}", "value": f"value {n}", "origin": "web"} for n in range(90)]
+        [{"predicate": f"topic {n}", "value": f"value {n}", "origin": "web"} for n in range(75)]
     )
 
     async def job(at: Seat) -> None:
         await at.press("4")
-        await at.pilot.press(*["n"] * 90)
+        await at.pilot.press(*["n"] * 75)
         for _ in range(5):  # the next page comes while the first is decided
             await at.settled()
             await at.pilot.press(*["n"] * len(at.keys))
