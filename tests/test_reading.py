@@ -209,3 +209,11 @@ def test_what_waits_is_seen_at_once_and_done_by_the_next_sync(root: Path) -> Non
     assert not list(root.glob(f"{TEMPORARY}*"))
     with Memory.open(root, config=LEXICAL) as memory:
         assert {one.action for one in memory.review() if one.what == "edit"} == {"added", "changed"}
+
+
+def test_a_consolidation_finishes_an_erasure(root: Path) -> None:
+    """A program that never syncs still has somebody who does what opening left."""
+    with Memory.open(root, config=LEXICAL) as memory:
+        memory.consolidate(force=True)
+        assert not memory.index.hidden.unfinished()
+    assert not [path for path in root.rglob("*") if path.is_file() and b"Zanzibarix" in path.read_bytes()]
