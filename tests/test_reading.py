@@ -37,7 +37,7 @@ def live(root: Path) -> None:
     (root / "memory").mkdir(parents=True)
     (root / "mnemark.toml").write_text('embedder = "none"\n', "utf-8")
     (root / "MEMORY.md").write_text("# Memory\n\n- The harbour opens at six\n", "utf-8")
-    (root / "harbour.md").write_text("# Harbour\n\n- booked the boat Heron\n", "utf-8")
+    (root / "note.md").write_text("# Harbour\n\n- booked the boat Heron\n", "utf-8")
     with Memory.open(root, config=LEXICAL) as memory:
         session = memory.session("chat:1")
         session.add("user", "Book the boat Heron for the harbour, please")
@@ -66,7 +66,7 @@ def leave_undone(root: Path) -> None:
         page.write_text(page.read_text("utf-8") + "\n", "utf-8")  # somebody saves it just now
         memory.remember("sails", "blue")
         assert memory.workspace.fact_store.pending() == 1
-        note = "harbour.md"
+        note = "note.md"
         text = (root / note).read_text("utf-8")
         made = without_context(hunks(text, f"{text}- an edit cut off\n"), frozenset())
         payload = {"step": "session end", "path": note, "hunks": made}
@@ -158,14 +158,14 @@ WAYS: dict[str, Callable[[Path], None]] = {
     "context": opened(lambda memory: memory.context()),
     "turns": opened(lambda memory: memory.turns()),
     "review": opened(lambda memory: (memory.review(), memory.attention())),
-    "why": opened(lambda memory: memory.why("harbour.md#L3", QUESTION)),
+    "why": opened(lambda memory: memory.why("note.md#L3", QUESTION)),
     "stats": opened(lambda memory: memory.stats()),
     "browse": opened(browse),
     "hook: a session begins": hook("session-start", source="startup"),
     "hook: a prompt": hook("prompt", prompt=QUESTION),
     **{f"mnemark {words}": command(*words.split()) for words in (
         "search boat", "recall boat", "read MEMORY.md", "log", "status", "sessions", "prompt boat", "facts",
-        "doctor", "verify", "why harbour.md#L3 boat", "forget --dry-run --query boat",
+        "doctor", "verify", "why note.md#L3 boat", "forget --dry-run --query boat",
     )},
 }  # fmt: skip
 
@@ -175,6 +175,19 @@ def test_reading_changes_nothing(root: Path, way: str, monkeypatch: pytest.Monke
     monkeypatch.setattr(cold, "_run_in_background", lambda root, session: None)
     before = truth(root)
     WAYS[way](root)
+    assert truth(root) == before
+
+
+def test_pages_change_nothing(root: Path, tmp_path: Path) -> None:
+    """A daemon that watches a folder finishes what waits there; the pages do not."""
+    pytest.importorskip("jinja2")
+    from interfaces.browsers import Browser
+    from interfaces.daemons import running
+    from interfaces.test_web_pages import crawl
+
+    before = truth(root)
+    with running(tmp_path / "state", watching=False) as daemon:
+        assert len(crawl(Browser(daemon, root, "en"))) > 20
     assert truth(root) == before
 
 
@@ -191,8 +204,16 @@ def test_what_waits_is_seen_at_once_and_done_by_the_next_sync(root: Path) -> Non
     assert "sails" in page
     assert "tea" not in page
     assert "white" in zebra
-    assert "- an edit cut off" in (root / "harbour.md").read_text("utf-8")
+    assert "- an edit cut off" in (root / "note.md").read_text("utf-8")
     assert not [path for path in root.rglob("*") if path.is_file() and b"Zanzibarix" in path.read_bytes()]
     assert not list(root.glob(f"{TEMPORARY}*"))
     with Memory.open(root, config=LEXICAL) as memory:
         assert {one.action for one in memory.review() if one.what == "edit"} == {"added", "changed"}
+
+
+def test_a_consolidation_finishes_an_erasure(root: Path) -> None:
+    """A program that never syncs still has somebody who does what opening left."""
+    with Memory.open(root, config=LEXICAL) as memory:
+        memory.consolidate(force=True)
+        assert not memory.workspace.index.hidden.unfinished()
+    assert not [path for path in root.rglob("*") if path.is_file() and b"Zanzibarix" in path.read_bytes()]

@@ -33,9 +33,8 @@ FUNCTIONS: Final = {
         "FS", "write_private", "make_folder", "locked", "sweep_folder", "open_new", "open_appended",
     }),
     "jsonl": frozenset({"append", "rewrite", "replace_file", "write_new"}),
-    "truth": frozenset({"Folder"}),
 }  # fmt: skip
-"""Functions that write, remove or list, by their module; `Folder` makes a door that nobody listens at."""
+"""Functions that write, remove or list, by their module."""
 OUTSIDE: Final[dict[str, str]] = {
     "demo/": "makes a folder that is no workspace yet",
     "agent/connect/": "settings of agents and the user; a folder to try them in; one line of mnemark.toml",
@@ -97,7 +96,7 @@ def uses(tree: ast.Module) -> Iterator[str]:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
         modes = [str(part.value) for part in (*node.args, *(word.value for word in node.keywords))
                  if isinstance(part, ast.Constant)]  # fmt: skip
-        if name in METHODS:
+        if name in METHODS or name == "Folder":  # a door that nobody listens at
             yield name
         elif name == "open" and any(len(mode) < 4 and set(mode) & set("wax+") for mode in modes):
             yield "open to write"
@@ -150,7 +149,7 @@ DEEDS: Final[dict[str, Callable[[Memory], object]]] = {
     "revert": lambda memory: memory.revert(session="chat:1"),
     "accept": lambda memory: memory.accept(memory.review()[0].id),
     "reject": lambda memory: memory.reject(memory.review()[0].id),
-    "pin": lambda memory: memory.pin("harbour.md#L3"),
+    "pin": lambda memory: memory.pin("note.md#L3"),
     "learn": lambda memory: (say(memory), memory.learn()),
     "consolidate": lambda memory: memory.consolidate(force=True),
     "import": lambda memory: memory.import_("markdown", memory.root.parent / "notes"),

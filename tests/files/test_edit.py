@@ -308,23 +308,6 @@ def test_the_sweep_removes_what_a_crash_left(tmp_path: Path, note: Path) -> None
     assert list((tmp_path / ".mnemark/displaced").iterdir()) == []
 
 
-def test_the_sweep_takes_over_records_of_versions_that_kept_them_side_by_side(
-    tmp_path: Path, note: Path
-) -> None:
-    append_text(tmp_path, "note.md", "- ours")
-    (record,) = (tmp_path / ".mnemark/displaced").glob("*/*.old")
-    for file in record.parent.iterdir():
-        file.rename(tmp_path / ".mnemark/displaced" / f"{file.parent.name}-{file.name}")
-    record.parent.rmdir()
-    (old,) = (tmp_path / ".mnemark/displaced").glob("*.old")
-    with old.open("a", encoding="utf-8") as late:  # a save that was under way
-        late.write("- late\n")
-    os.utime(old, (1, 1))
-    sweep(Folder(tmp_path), quiet=0.0)
-    assert "- ours" in note.read_text("utf-8")
-    assert "- late" in note.read_text("utf-8")
-
-
 class SavesAt(FaultyFileSystem):
     """A person saves by rename in the moments just before the given exchanges."""
 

@@ -18,10 +18,11 @@ START_SECONDS = 30.0
 _DRIVER = """
 import sys
 from mnemark.interfaces.http import server
-for setting in sys.argv[1:]:
+for setting in sys.argv[2:]:
     name, _, value = setting.partition("=")
     setattr(server, name, float(value))
-server.serve(server.Settings(idle_minutes=server.IDLE_MINUTES, nightly=False), on_ready=lambda mine: None)
+known = server.Settings(idle_minutes=server.IDLE_MINUTES, nightly=False, watching=sys.argv[1] == "True")
+server.serve(known, on_ready=lambda mine: None)
 """
 
 
@@ -97,9 +98,13 @@ def wait_for(state: Path, process: "subprocess.Popen[bytes] | None" = None) -> d
 
 
 @contextmanager
-def running(state: Path, *settings: str) -> Iterator[Running]:
-    """A daemon; `settings` such as "HEAD_SECONDS=0.3" change constants of its server."""
-    process = subprocess.Popen([sys.executable, "-c", _DRIVER, *settings], env=surroundings(state))
+def running(state: Path, *settings: str, watching: bool = True) -> Iterator[Running]:
+    """A daemon, which syncs what changes where it is `watching`.
+
+    `settings` such as "HEAD_SECONDS=0.3" change constants of its server.
+    """
+    command = [sys.executable, "-c", _DRIVER, str(watching), *settings]
+    process = subprocess.Popen(command, env=surroundings(state))
     try:
         yield Running(process, wait_for(state, process))
     finally:

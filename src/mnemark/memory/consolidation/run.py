@@ -23,6 +23,7 @@ from mnemark.memory.consolidation.report import Applied, Report, write_report
 from mnemark.memory.curation import generated
 from mnemark.memory.curation.identity import compiled
 from mnemark.memory.curation.plan import Edit, Move, Planned, Proposal, ScopeView, apply, scopes_in
+from mnemark.memory.forgetting import erase
 from mnemark.memory.journal.edits import EditJournal
 from mnemark.memory.learning.by_rule import learn
 from mnemark.memory.learning.candidates import LearnedFact, remember_arguments
@@ -193,9 +194,10 @@ def _catch_up(ws: OpenWorkspace, now: datetime, llm: "LLM | None", notes: list[s
 
 
 def _finish(ws: OpenWorkspace, notes: list[str]) -> None:
-    """Complete interrupted edits and pending facts."""
+    """Complete interrupted edits, pending facts and erasures."""
     notes += [f"{problem.path}: {problem.reason}" for problem in file_edits.finish(ws)]
     catch_up(ws.fact_store)
+    erase.finish(ws)
 
 
 def _would_learn(ws: OpenWorkspace, notes: list[str]) -> list[LearnedFact]:
