@@ -82,7 +82,7 @@ def finish_forgetting(ws: OpenWorkspace) -> None:
         from mnemark.memory.forgetting import erase
 
         erase.finish(ws)
-    if ws.fact_store.log.withdrawn or ws.fact_store.log.reinstated:
+    if ws.fact_store.log.withdrawn() or ws.fact_store.log.ends(undone=True):
         from mnemark.memory.undo import undo
 
         if waiting := undo.take_out(ws)[1]:
