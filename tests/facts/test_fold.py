@@ -210,6 +210,6 @@ def test_a_line_that_is_read_after_its_undo_is_undone(tmp_path: Path, kind: str)
     other.append(lines[kind])
     assert state_of(log) == state_of(FactJournal(Journal(tmp_path, "m1")))
     assert not log.of(id_of(1)).hidden
-    assert not log.decided
+    assert not log.tables.decided
     assert not log.ends()
     assert [fact.id for fact in log.withdrawn()] == [id_of(2)][: kind == "remember"]

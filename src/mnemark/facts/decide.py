@@ -63,7 +63,8 @@ class Decision:
 
         What was ended by a turn and holds again, because a person took that back, is not ended by it again.
         """
-        done = self._facts.log.ended_by(said.source) | self._ended
+        ends = self._facts.log.tables.ends.values()
+        done = {end.fact for end in ends if end.source and end.source == said.source} | self._ended
         return [fact for fact in ended_by(said, held) if fact.id not in done]
 
     def _end(self, fact: Fact, said: Retraction, *, by: str = "") -> Fact:
@@ -214,7 +215,8 @@ class Decision:
         """Confirm a fact: an independent source raises its confidence; an untrusted one changes nothing."""
         if fact.origin in {"tool", "web"}:
             return same
-        confirmations = self._facts.log.confirmations(same.id)
+        every = self._facts.log.tables.confirmations.values()
+        confirmations = (item for item in every if item.fact == same.id)
         refs = [*same.source.split(","), *(item.fields.get("source", "") for item in confirmations)]
         fields: dict[str, str] = {}
         if fact.source and _file_of(fact.source) not in map(_file_of, refs):
@@ -243,7 +245,7 @@ def _review_reason(log: FactJournal, fact: Fact, rival: Fact | None, turn: Turn 
         return "untrusted"
     if fact.against or (rival is not None and TRUST[rival.origin] > TRUST[fact.origin]):
         return "conflict"
-    removed = log.removed_at(fact)
+    removed = log.tables.removed.get((fact.scope, words_of(fact)))
     if removed is None or (fact.origin == "owner" and not fact.source):
         return ""
     later = turn is not None and turn.time.astimezone(UTC) > datetime.fromisoformat(removed)

@@ -82,8 +82,10 @@ def _missing_facts(
     """Return the facts that this machine saw in one of these files and that are in no file now."""
     missing = [
         fact
-        for fact in log.seen_here()
-        if fact.id not in standing
+        for state in log.tables.facts.values()
+        if state.own
+        and (fact := state.known) is not None
+        and fact.id not in standing
         and fact.scope == scope
         and fact.path in paths
         and _is_removed(files, fact.path)

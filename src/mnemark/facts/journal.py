@@ -1,6 +1,6 @@
 """Read the journal lines about facts, and answer what they say of each."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, KeysView, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Final
 
@@ -8,25 +8,23 @@ from mnemark.facts.files import Confirmation
 from mnemark.facts.fold import edited, forgotten, remembered
 from mnemark.facts.fold.tables import (
     NOTHING,
-    Decided,
-    Edited,
     Ended,
     FactState,
     FactTables,
-    Hides,
     Payload,
     Reducer,
     ids_in,
 )
 from mnemark.facts.model import Fact
-from mnemark.facts.payload import words_of
 from mnemark.files.journal import Change, Journal, JournalEntry
 
 REDUCERS: Final[Mapping[str, Reducer]] = {
-    **remembered.REDUCERS,
-    **edited.REDUCERS,
-    **forgotten.REDUCERS,
-}
+    "remember": remembered.remember, "propose": remembered.remember, "conflict": remembered.remember,
+    "confirm": remembered.confirm, "retract": remembered.confirm, "project": remembered.project,
+    "accept": remembered.decide, "reject": remembered.decide,
+    "edit": edited.edit, "tombstone": edited.remove,
+    "forget": forgotten.forget, "erased": forgotten.erased, "undo": forgotten.undo,
+}  # fmt: skip
 """What each kind of line does."""
 _MOST_TOUCHED: Final = 4_096
 _UNKNOWN: Final = FactState()
@@ -92,13 +90,9 @@ class FactJournal:
         """Return the ids of all facts and confirmations."""
         return chain(self.tables.facts, self.tables.confirmations)
 
-    def fact(self, identifier: str) -> Fact | None:
-        """Return the remembered or proposed fact of an id, or None."""
-        return self.of(identifier).fact
-
     def stored(self, identifier: str) -> Fact:
         """Return the remembered or proposed fact of an id. Raises KeyError."""
-        fact = self.fact(identifier)
+        fact = self.of(identifier).fact
         if fact is None:
             raise KeyError(identifier)
         return fact
@@ -112,41 +106,23 @@ class FactJournal:
     def proposals(self) -> Iterator[Fact]:
         """Yield the proposed facts, those included that are hidden or decided."""
         for identifier in self.tables.proposed:
-            if (fact := self.fact(identifier)) is not None:
+            if (fact := self.of(identifier).fact) is not None:
                 yield fact
 
     def open_proposals(self) -> Iterator[Fact]:
         """Yield the proposed facts that are neither decided nor hidden."""
         for fact in self.proposals():
-            if fact.id not in self.decided and not self.of(fact.id).hidden:
+            if fact.id not in self.tables.decided and not self.of(fact.id).hidden:
                 yield fact
-
-    def past(self, identifier: str) -> Fact | None:
-        """Return the version before a hand edit, by its id, or None."""
-        return self.tables.past.get(identifier)
-
-    def past_versions(self) -> Collection[Fact]:
-        """Return the versions before hand edits, hidden ones included."""
-        return self.tables.past.values()
-
-    def seen_here(self) -> Iterator[Fact]:
-        """Yield the facts that this machine saw in their files, as they were last there."""
-        for state in self.tables.facts.values():
-            if state.own and state.known is not None:
-                yield state.known
-
-    def removed_at(self, fact: Fact) -> str | None:
-        """Return when a person removed a fact of these words; None if nobody did."""
-        return self.tables.removed.get((fact.scope, words_of(fact)))
 
     def scope_of(self, identifier: str) -> str:
         """Return the scope of a fact or confirmation in the journal; the root's if there is none."""
-        item = self.fact(identifier) or self.confirmation(identifier)
+        item = self.of(identifier).fact or self.tables.confirmations.get(identifier)
         return item.scope if item is not None else ""
 
     def is_own(self, identifier: str) -> bool:
         """Whether this machine wrote the line of a fact or confirmation."""
-        confirmation = self.confirmation(identifier)
+        confirmation = self.tables.confirmations.get(identifier)
         file = confirmation.file if confirmation is not None else self.of(identifier).file
         return file == self.journal.file
 
@@ -160,65 +136,26 @@ class FactJournal:
 
     def pending_confirmations(self, scope: str) -> list[Confirmation]:
         """Return the confirmations that are in no file yet, oldest first."""
-        return [said for line in self.pending(scope) if (said := self.confirmation(line)) is not None]
-
-    def confirmation(self, line: str) -> Confirmation | None:
-        """Return the confirmation or end in a line, or None."""
-        return self.tables.confirmations.get(line)
-
-    def confirmations(self, fact: str) -> Iterator[Confirmation]:
-        """Yield the confirmations and ends of a fact."""
-        return (said for said in self.tables.confirmations.values() if said.fact == fact)
-
-    def end(self, line: str) -> Ended | None:
-        """Return the end of a fact in a line, an undone one too, or None."""
-        return self.tables.ends.get(line)
+        return [
+            said for line in self.pending(scope) if (said := self.tables.confirmations.get(line)) is not None
+        ]
 
     def ends(self, *, undone: bool = False) -> dict[str, Ended]:
         """Return the ends of facts that stand, or the undone ones, by their lines."""
         ends = self.tables.ends
         if undone:
             return {line: ends[line] for line in self.tables.undone if line in ends}
-        return {line: end for line, end in ends.items() if not self.is_undone(line)}
-
-    def ended_by(self, source: str) -> set[str]:
-        """Return the ids of the facts that a source ended, those too whose end was undone."""
-        return {end.fact for end in self.tables.ends.values() if end.source and end.source == source}
+        return {line: end for line, end in ends.items() if line not in self.tables.undone}
 
     def withdrawn(self) -> list[Fact]:
         """Return the remembered facts that were undone."""
         states = map(self.of, self.tables.undone)
         return [state.fact for state in states if state.withdrawn and state.fact is not None]
 
-    def is_undone(self, line: str) -> bool:
-        """Whether a line was undone."""
-        return line in self.tables.undone
-
-    def edit(self, line: str) -> Edited | None:
-        """Return the hand edit in a line, or None."""
-        return self.tables.edits.get(line)
-
-    def edits(self) -> Collection[Edited]:
-        """Return all hand edits."""
-        return self.tables.edits.values()
-
-    def decisions(self) -> Mapping[str, Decided]:
-        """Return the decisions that can be undone, and those that were, by their lines."""
-        return self.tables.decisions
-
-    @property
-    def decided(self) -> KeysView[str]:
-        """Ids of the proposals and hand edits with a decision that stands."""
-        return self.tables.decided.keys()
-
     def reviewed(self, identifier: str) -> Fact | None:
         """Return the fact of a proposal or hand edit, decided or not; None if there is none."""
-        edit = self.edit(identifier)
+        edit = self.tables.edits.get(identifier)
         return edit.fact if edit is not None else self.of(identifier).proposal
-
-    def hides(self) -> Mapping[str, Hides]:
-        """Return the lines that forget and stand, without completed erasures."""
-        return self.tables.hides
 
     def was_erased(self) -> dict[str, str]:
         """Return the id of the line that last erased a fact, by `said_mark` of its words.

@@ -85,7 +85,7 @@ def _path_of(facts: FactStore, identifier: str) -> str:
     scope = log.scope_of(identifier)
     if log.of(identifier).proposed:
         return in_scope(scope, REVIEW)
-    if (confirmation := log.confirmation(identifier)) is not None:
+    if (confirmation := log.tables.confirmations.get(identifier)) is not None:
         for path in facts.files.paths(scope):
             if any(fact.id == confirmation.fact for fact in facts.files.facts(path)):
                 return path
@@ -99,7 +99,9 @@ def _path_of(facts: FactStore, identifier: str) -> str:
 
 
 def _change_of(log: FactJournal, identifier: str, path: str) -> Fact | Confirmation:
-    return log.confirmation(identifier) or msgspec.structs.replace(log.stored(identifier), path=path)
+    return log.tables.confirmations.get(identifier) or msgspec.structs.replace(
+        log.stored(identifier), path=path
+    )
 
 
 def _propose(facts: FactStore, path: str, ids: Sequence[str]) -> list[str]:
@@ -115,11 +117,11 @@ def _propose(facts: FactStore, path: str, ids: Sequence[str]) -> list[str]:
 
 def drop_decided(facts: FactStore) -> None:
     """Delete from the review files the proposals that were decided while a file was busy or not writable."""
-    for scope in {facts.log.scope_of(one) for one in facts.log.decided}:
+    for scope in {facts.log.scope_of(one) for one in facts.log.tables.decided}:
         path = facts.root / in_scope(scope, REVIEW)
         if path.is_file():
             there = {one.id for one in parse(decode(platform.content(path))) if one.id}
-            if left := sorted(there & set(facts.log.decided)):
+            if left := sorted(there & set(facts.log.tables.decided)):
                 drop_proposals(facts, scope, left)
 
 

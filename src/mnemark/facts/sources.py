@@ -39,8 +39,8 @@ class Sources:
 
     def _add(self, identifier: str) -> None:
         log = self._journal
-        said = log.confirmation(identifier)
-        fact = log.fact(said.fact if said is not None else identifier)
+        said = log.tables.confirmations.get(identifier)
+        fact = log.of(said.fact if said is not None else identifier).fact
         if fact is not None:
             source = said.fields.get("source", "") if said is not None else fact.source
             self._known[fact.scope, words_of(fact)].update(_sources(source))

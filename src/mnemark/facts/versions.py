@@ -42,7 +42,7 @@ def beside_files(
     """Return past and pending facts, except those in files, whose ids are `there`."""
     found = [
         fact
-        for fact in log.past_versions()
+        for fact in log.tables.past.values()
         if fact.scope == scope and fact.id not in there and not log.of(fact.id).hidden
     ]
     for identifier in log.pending(scope):
@@ -91,9 +91,9 @@ def _with_past(fact: Fact, log: FactJournal, files: FactFiles) -> list[Fact]:
     state = log.of(fact.id)
     if state.struck is not None and struck_by_hand(fact, files):
         fact = msgspec.structs.replace(fact, until=state.struck)
-    edit, last, known = state.hand_edit, state.last, state.known
-    if edit is not None and edit.words == words_of(fact):
-        return [msgspec.structs.replace(fact, since=edit.since, origin="file", supersedes=edit.before)]
+    edit, last, known = state.changed, state.last, state.known
+    if edit is not None and words_of(edit) == words_of(fact):
+        return [msgspec.structs.replace(fact, since=edit.since, origin="file", supersedes=edit.supersedes)]
     if last is not None and not says_same(last, fact):
         since = edited_at(files, fact.path, last)
         old = msgspec.structs.replace(last, id=past_id(last), until=since, path=fact.path, line=0)

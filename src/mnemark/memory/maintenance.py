@@ -60,7 +60,7 @@ def _write_facts(ws: OpenWorkspace) -> None:
         from mnemark.facts.pending import catch_up
 
         catch_up(ws.fact_store)
-    if ws.fact_store.log.decided:
+    if ws.fact_store.log.tables.decided:
         from mnemark.facts.pending import drop_decided
 
         drop_decided(ws.fact_store)

@@ -2,29 +2,28 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Final
 
 import msgspec
 
-from mnemark.facts.fold.tables import Edited, FactTables, HandEdit, Payload, Reducer
+from mnemark.facts.fold.tables import Edited, FactTables, Payload
 from mnemark.facts.model import Fact
 from mnemark.facts.payload import before_of, fact_from, past_id, words_of
 from mnemark.files.journal import Change, JournalEntry
 
 
-def _edit(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
+def edit(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
     """Note how a fact stands in its file after a person added, changed, moved or ended it."""
     change, identifier = entry.change, str(payload.get("fact", ""))
     payload = _visible(tables, payload)
     fact = fact_from(payload, change, identifier)
     if fact is None or not identifier or change.id in tables.edits:
         return
-    state, words = tables.state(identifier), words_of(fact)
+    state = tables.state(identifier)
     before = before_of(payload, change, identifier)
     if before is not None:
         past = msgspec.structs.replace(before, id=past_id(before), until=fact.since)
         tables.past[past.id] = past
-        state.hand_edit = HandEdit(words, fact.since, past.id)
+        state.changed = msgspec.structs.replace(fact, origin="file", supersedes=past.id)
         if before.id in tables.facts:
             tables.facts[before.id].known = None
     tables.past.pop(past_id(fact), None)  # removed, and put back
@@ -33,10 +32,10 @@ def _edit(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
     if action == "ended":
         state.struck = fact.until
     state.known, state.own = fact, entry.file == tables.file
-    tables.removed.pop((change.scope, words), None)
+    tables.removed.pop((change.scope, words_of(fact)), None)
 
 
-def _remove(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
+def remove(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
     """Note that a person removed a fact from its file."""
     change, identifier = entry.change, str(payload.get("fact", ""))
     if change.id in tables.edits:
@@ -50,9 +49,9 @@ def _remove(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
     _wait_for_review(tables, change, "removed", fact, fact)
     at = (change.time or datetime.now(UTC)).astimezone(UTC).isoformat()
     tables.removed[change.scope, words_of(fact)] = at
-    if state.hand_edit is not None:  # the value before is history, so that this one has to be, too
+    if state.changed is not None:  # the value before is history, so that this one has to be, too
         past = msgspec.structs.replace(
-            fact, id=past_id(fact), origin="file", supersedes=state.hand_edit.before, until=fact.until or at
+            fact, id=past_id(fact), origin="file", supersedes=state.changed.supersedes, until=fact.until or at
         )
         tables.past[past.id] = past
 
@@ -74,6 +73,3 @@ def _visible(tables: FactTables, payload: Payload) -> Payload:
         text = tables.redacted(name + value)
         visible["value"] = text.removeprefix(name) if text.startswith(name) else tables.redacted(value)
     return visible
-
-
-REDUCERS: Final[Mapping[str, Reducer]] = {"edit": _edit, "tombstone": _remove}

@@ -1,14 +1,13 @@
 """Fold the lines that forget facts, complete erasures and take changes back."""
 
-from collections.abc import Collection, Mapping
-from typing import Final
+from collections.abc import Collection
 
-from mnemark.facts.fold.tables import FactTables, Hides, Payload, Reducer, ids_in, mapping
+from mnemark.facts.fold.tables import FactTables, Hides, Payload, ids_in, mapping
 from mnemark.files.journal import JournalEntry
 from mnemark.files.tombstones import strings
 
 
-def _forget(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
+def forget(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
     """Hide facts; of a line that erases turns or notes nothing is kept, for there are many."""
     line = entry.change.id
     hides = Hides(
@@ -39,7 +38,7 @@ def _forget(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
         _complete(tables, line)
 
 
-def _erased(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:  # noqa: ARG001 - as all reducers
+def erased(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:  # noqa: ARG001 - as all reducers
     """Note that the text which lines hide is erased from the files."""
     lines = ids_in(payload)
     tables.erased.update(lines)
@@ -75,7 +74,7 @@ def _show(tables: FactTables, line: str, facts: Collection[str]) -> None:
         state.hidden_by = tuple(other for other in state.hidden_by if other != line)
 
 
-def _undo(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:  # noqa: ARG001 - as all reducers
+def undo(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:  # noqa: ARG001 - as all reducers
     """Take lines back, those too that are read later."""
     for line in ids_in(payload):
         if line not in tables.undone:
@@ -126,6 +125,3 @@ def _withdraw(tables: FactTables, identifier: str) -> None:
     ended = [line for line, end in tables.ends.items() if end.by == identifier]
     tables.undone |= dict.fromkeys(ended)
     tables.settle([identifier, *ended])
-
-
-REDUCERS: Final[Mapping[str, Reducer]] = {"forget": _forget, "erased": _erased, "undo": _undo}

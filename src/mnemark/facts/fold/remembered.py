@@ -4,19 +4,18 @@ A copy of a journal repeats lines: the second time they say nothing. A line may 
 another machine's journal has.
 """
 
-from collections.abc import Mapping
-from typing import Final, Literal
+from typing import Literal
 
 import msgspec
 
 from mnemark.facts.files import Confirmation
 from mnemark.facts.fold.forgotten import take_back
-from mnemark.facts.fold.tables import Decided, Ended, FactTables, Payload, Reducer, ids_in, mapping
+from mnemark.facts.fold.tables import Decided, Ended, FactTables, Payload, ids_in, mapping
 from mnemark.facts.payload import fact_from
 from mnemark.files.journal import JournalEntry
 
 
-def _remember(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
+def remember(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
     """Add a fact that waits for its file, or a proposal that waits for the file of those to review."""
     change = entry.change
     fact = fact_from(payload, change, change.id)
@@ -33,7 +32,7 @@ def _remember(tables: FactTables, entry: JournalEntry, payload: Payload) -> None
         take_back(tables, fact.id)
 
 
-def _confirm(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
+def confirm(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
     """Add a confirmation or an end that waits for the file of its fact."""
     change, fact = entry.change, str(payload.get("fact", ""))
     if change.id in tables.confirmations:
@@ -50,7 +49,7 @@ def _confirm(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
         take_back(tables, change.id)
 
 
-def _project(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
+def project(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
     """Note that facts were written to their file."""
     ids, line = ids_in(payload), (entry.change.id,)
     tables.settle(ids)
@@ -65,7 +64,7 @@ def _project(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
             state.own = entry.file == tables.file
 
 
-def _decide(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
+def decide(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
     """Note that a person accepted or rejected proposals or hand edits."""
     change, ids = entry.change, ids_in(payload)
     if change.id in tables.decisions:
@@ -79,15 +78,3 @@ def _decide(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
         tables.decided.setdefault(identifier, set()).add(change.id)
     if change.id in tables.undone:
         take_back(tables, change.id)
-
-
-REDUCERS: Final[Mapping[str, Reducer]] = {
-    "remember": _remember,
-    "propose": _remember,
-    "conflict": _remember,
-    "confirm": _confirm,
-    "retract": _confirm,
-    "project": _project,
-    "accept": _decide,
-    "reject": _decide,
-}

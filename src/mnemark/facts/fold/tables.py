@@ -16,15 +16,6 @@ from mnemark.types import Json
 _PACK_AT: Final = 256
 
 
-class HandEdit(msgspec.Struct, frozen=True):
-    """The last change of a fact's words by hand."""
-
-    words: Words
-    since: str
-    before: str
-    """Id of the version before."""
-
-
 class FactState(msgspec.Struct, gc=False):
     """All that the journal says of a fact."""
 
@@ -39,7 +30,8 @@ class FactState(msgspec.Struct, gc=False):
     """As it was last seen in its file."""
     own: bool = False
     """Whether this machine saw it there."""
-    hand_edit: HandEdit | None = None
+    changed: Fact | None = None
+    """As a person last changed its words; it supersedes the version before."""
     struck: str | None = None
     """When it ended, if a person struck it through without saying when."""
     withdrawn: bool = False
@@ -191,10 +183,9 @@ class FactTables:
 
     def state(self, identifier: str) -> FactState:
         """Return the state of a fact, to be changed."""
-        state = self.facts.get(identifier)
-        if state is None:
-            state = self.facts[identifier] = FactState()
-        return state
+        if identifier not in self.facts:
+            self.facts[identifier] = FactState()
+        return self.facts[identifier]
 
     def wait(self, identifier: str) -> None:
         """Let a line wait until it is in its file."""
@@ -206,11 +197,10 @@ class FactTables:
     def settle(self, ids: Iterable[str]) -> None:
         """Let lines wait no longer: they were written to their file, or never will be."""
         self.waiting.difference_update(ids)
-        self.settled.update(line for line in ids if not self._is_read(line))
-
-    def _is_read(self, line: str) -> bool:
-        state = self.facts.get(line)
-        return (state is not None and state.fact is not None) or line in self.confirmations
+        for line in ids:
+            state = self.facts.get(line)
+            if (state is None or state.fact is None) and line not in self.confirmations:
+                self.settled.add(line)
 
 
 Payload = Mapping[str, Json]

@@ -406,7 +406,9 @@ class Selector:
         left = ids - {item.id for item in found}
         with self.facts.lock:
             log = self.facts.log
-            apart = [fact for one in left if (fact := log.past(one) or log.fact(one)) is not None]
+            apart = [
+                fact for one in left if (fact := log.tables.past.get(one) or log.of(one).fact) is not None
+            ]
         return [*found, *map(_journal_item, apart)]
 
     def marked(self, path: str, runs: Sequence[Run], *, whole: bool) -> list[Item]:
@@ -430,7 +432,7 @@ class Selector:
             waiting = [fact for one in log.pending() if (fact := log.of(one).record) is not None]
             apart = [
                 fact
-                for fact in (*waiting, *log.open_proposals(), *log.past_versions())
+                for fact in (*waiting, *log.open_proposals(), *log.tables.past.values())
                 if fact.id not in there and not log.of(fact.id).hidden
             ]
         return found + [(_journal_item(fact), fact) for fact in apart]

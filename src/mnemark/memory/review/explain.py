@@ -130,8 +130,13 @@ def _fact(known: FactStore, ref: str) -> Fact | None:
             if one.fact.id == ref or (one.fact.path == path and last and first <= one.fact.line <= last):
                 return one.fact
     log = known.log
-    edit = log.edit(ref)
-    return log.fact(ref) or log.past(ref) or log.of(ref).known or (edit.fact if edit is not None else None)
+    edit = log.tables.edits.get(ref)
+    return (
+        log.of(ref).fact
+        or log.tables.past.get(ref)
+        or log.of(ref).known
+        or (edit.fact if edit is not None else None)
+    )
 
 
 def _of_fact(ws: OpenWorkspace, known: FactStore, fact: Fact) -> Why:
@@ -139,7 +144,7 @@ def _of_fact(ws: OpenWorkspace, known: FactStore, fact: Fact) -> Why:
         lines = list(_lines(known, fact))
         held = [one.fact for one in known.held(fact.scope) if one.fact.key == fact.key]
         sources = list(dict.fromkeys(filter(None, (*refs_in(fact.source), fact.ended.strip()))))
-        waits = fact.review if fact.review and fact.id not in known.log.decided else ""
+        waits = fact.review if fact.review and fact.id not in known.log.tables.decided else ""
         hidden = known.log.of(fact.id).hidden
     texts = tuple(quoted(ws, one) for one in sources)
     review = in_scope(fact.scope, REVIEW)

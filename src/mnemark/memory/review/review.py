@@ -91,8 +91,8 @@ def _proposed(known: FactStore, scope: str) -> Iterator[Waiting]:
 
 def _edited(known: FactStore, scope: str) -> Iterator[Waiting]:
     log = known.log
-    for one in log.edits():
-        if one.line in log.decided or one.fact.scope != scope or log.of(one.fact.id).hidden:
+    for one in log.tables.edits.values():
+        if one.line in log.tables.decided or one.fact.scope != scope or log.of(one.fact.id).hidden:
             continue
         before = one.before.value if one.before is not None else ""
         was = f" (was {before!r})" if before else ""
@@ -158,7 +158,7 @@ def _check_plain(ws: OpenWorkspace, identifier: str) -> None:
         ws.fact_store.log.refresh()
         log = ws.fact_store.log
         fact = log.reviewed(identifier)
-    if fact is not None and identifier not in log.decided and is_suspect(fact):
+    if fact is not None and identifier not in log.tables.decided and is_suspect(fact):
         raise UsageError(
             f"this looks like instructions to a model; read it with `mnemark review show {identifier}` and "
             f"drop it with `mnemark review reject {identifier}`. `mnemark review accept {identifier} "
@@ -176,11 +176,11 @@ def decide(ws: OpenWorkspace, identifier: str, *, accept: bool, suspect: bool = 
         lines = [one.id for one in review(ws) if one.what == "edit" and (suspect or not one.suspect)]
         _append_decision(known, lines, "", accept=True)
         return None
-    if identifier in known.log.decided:
+    if identifier in known.log.tables.decided:
         raise NotFoundError(
             f"{identifier!r} was already accepted or rejected; `mnemark review` lists what is open"
         )
-    if (edited := known.log.edit(identifier)) is not None:
+    if (edited := known.log.tables.edits.get(identifier)) is not None:
         kept, made = (None, "") if accept else _revert_edit(ws, edited)
         _append_decision(known, [identifier], edited.fact.scope, accept=accept, made=made)
         return kept
@@ -189,7 +189,7 @@ def decide(ws: OpenWorkspace, identifier: str, *, accept: bool, suspect: bool = 
         raise NotFoundError(f"nothing to review has the id {identifier!r}; `mnemark review` lists the ids")
     before = {fact.id for fact in known.log.records()}
     kept = _remember_proposal(ws, known, found) if accept else None
-    if identifier not in known.log.decided:
+    if identifier not in known.log.tables.decided:
         made = kept.id if kept is not None and kept.id not in before else ""
         _append_decision(known, [identifier], found.scope, accept=accept, made=made)
     with suppress(MnemarkError, OSError):  # each sync tries again

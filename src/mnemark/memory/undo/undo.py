@@ -120,7 +120,7 @@ def _last_of_person(ws: OpenWorkspace, known: Mapping[str, What], scopes: Collec
     """Return the last thing that a person, or a consolidation, did in these scopes; else the last there."""
     log = ws.fact_store.log
     edits = {edit.id: edit for edit in file_edits.entries(ws) if edit.id in known}
-    reviewed = {named for line, one in log.decisions().items() if line in known for named in one.ids}
+    reviewed = {named for line, one in log.tables.decisions.items() if line in known for named in one.ids}
     runs = {run.group for run in ws.edits.runs if run.machine == ws.journal.file}
     learned = facts_of_runs(ws)
     own: list[str] = []
@@ -132,10 +132,10 @@ def _last_of_person(ws: OpenWorkspace, known: Mapping[str, What], scopes: Collec
                 scope = fact.scope
                 typed = (fact.origin == "owner" and not fact.source) or learned.get(one) in runs
             case "retract":
-                end = log.end(one)
+                end = log.tables.ends.get(one)
                 scope, typed = log.scope_of(one), end is not None and not end.source
             case "accept" | "reject":
-                scope, typed = log.decisions()[one].scope, True
+                scope, typed = log.tables.decisions[one].scope, True
             case "edit":
                 scope, typed = scope_of(edits[one].path), edits[one].group in reviewed | runs
             case _:  # what is forgotten or pinned
@@ -164,7 +164,7 @@ def _is_erasure(ws: OpenWorkspace, identifier: str) -> bool:
 
 def _decision_of(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> str:
     """Return the line of the last decision on what waited under that id; empty if there is none."""
-    decisions = ws.fact_store.log.decisions().items()
+    decisions = ws.fact_store.log.tables.decisions.items()
     return next((line for line, one in reversed([*decisions]) if line in known and identifier in one.ids), "")
 
 
@@ -221,10 +221,12 @@ def undoable(ws: OpenWorkspace, *, own: bool, among: Collection[str] | None = No
         }
         known |= {
             line: one.kind
-            for line, one in log.decisions().items()
-            if not log.is_undone(line) and not (own and one.file != log.journal.file) and _can_wait(log, one)
+            for line, one in log.tables.decisions.items()
+            if line not in log.tables.undone
+            and not (own and one.file != log.journal.file)
+            and _can_wait(log, one)
         }
-        known |= {line: "forget" for line, hides in log.hides().items() if not hides.erase}
+        known |= {line: "forget" for line, hides in log.tables.hides.items() if not hides.erase}
     known |= dict.fromkeys((one.id for one in file_edits.entries(ws, wanted) if is_own_edit(one)), "edit")
     known |= dict.fromkeys(ws.pins.lines(), "pin")
     return known if wanted is None else {one: what for one, what in known.items() if one in wanted}
@@ -237,7 +239,7 @@ def _can_wait(log: FactJournal, one: Decided) -> bool:
     made = log.of(one.made)
     if one.kind == "accept" and made.hidden and not made.withdrawn:
         return False  # it was forgotten since, and would be shown again
-    if one.kind == "accept" and any(map(log.edit, one.ids)):
+    if one.kind == "accept" and not log.tables.edits.keys().isdisjoint(one.ids):
         return True
     return any(state.proposed and not state.hidden for state in map(log.of, one.ids))
 
@@ -292,7 +294,7 @@ def _reopen(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Un
     """Undo a decision and what it made: a fact and an edit of a note, or what took a hand edit back."""
     facts = ws.fact_store
     log = facts.log
-    decided = log.decisions()[identifier]
+    decided = log.tables.decisions[identifier]
     edits = [one.id for one in file_edits.entries(ws) if one.group in decided.ids]
     made = [_undo(ws, one, known) for one in (*edits, decided.made) if one in known]
     _append_undo(ws, identifier, decided.scope)
@@ -334,7 +336,7 @@ def take_out(ws: OpenWorkspace) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _unhide(ws: OpenWorkspace, identifier: str) -> Undone:
-    count = len(ws.fact_store.log.hides()[identifier].facts)
+    count = len(ws.fact_store.log.tables.hides[identifier].facts)
     _append_undo(ws, identifier)
     facts = f"{count} {'fact' if count == 1 else 'facts'}"
     return Undone(id=identifier, what="forget", text=facts if count else "turns and notes")
