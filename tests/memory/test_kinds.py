@@ -146,7 +146,7 @@ def test_what_is_contradicted_and_named_ends_once(tmp_path: Path) -> None:
     with Memory.open(tmp_path) as memory:
         tabs = memory.remember("rule", "use tabs")
         memory.remember("rule", "never use tabs", replaces=tabs.id)
-        assert len(memory.workspace.fact_store.log.retracted) == 1
+        assert len(memory.workspace.fact_store.log.ends()) == 1
         assert current(memory) == ["never use tabs"]
 
 

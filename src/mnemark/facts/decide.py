@@ -9,8 +9,9 @@ import msgspec
 from mnemark.errors import NotFoundError
 from mnemark.facts.ends import Orders, Retraction, Tastes, ended_by, is_order, opposite
 from mnemark.facts.files import Confirmation
-from mnemark.facts.journal import FactJournal, payload_of, words_of
+from mnemark.facts.journal import FactJournal
 from mnemark.facts.model import TRUST, Fact
+from mnemark.facts.payload import payload_of, words_of
 from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import FactVersion, confirmed, order, timeline
 from mnemark.facts.versions import confirmed_by
@@ -62,10 +63,9 @@ class Decision:
 
         What was ended by a turn and holds again, because a person took that back, is not ended by it again.
         """
-        done = {
-            end.fact for end in self._facts.log.retracted.values() if end.source and end.source == said.source
-        }
-        return [fact for fact in ended_by(said, held) if fact.id not in done | self._ended]
+        ends = self._facts.log.tables.ends.values()
+        done = {end.fact for end in ends if end.source and end.source == said.source} | self._ended
+        return [fact for fact in ended_by(said, held) if fact.id not in done]
 
     def _end(self, fact: Fact, said: Retraction, *, by: str = "") -> Fact:
         until = said.at.isoformat()
@@ -188,7 +188,7 @@ class Decision:
     def _propose(self, fact: Fact, rival: Fact | None, reason: str) -> Fact:
         """Propose a fact for review, unless an equal proposal is pending or was rejected."""
         words = words_of(fact)
-        for other in self._facts.log.proposals.values():
+        for other in self._facts.log.proposals():
             if other.scope == fact.scope and other.origin == fact.origin and words_of(other) == words:
                 return other
         against = rival.id if rival is not None else ""
@@ -198,17 +198,12 @@ class Decision:
 
     def _settle_proposals(self, fact: Fact, *, made: str) -> None:
         """Accept the proposals that say what the owner says now; `made`: the fact, if it is new."""
-        log = self._facts.log
-        if fact.origin != "owner" or not log.proposals:
+        if fact.origin != "owner":
             return
-        words = words_of(fact)
-        same = [
-            one
-            for one, other in log.proposals.items()
-            if other.scope == fact.scope and words_of(other) == words and one not in log.decided | log.hidden
-        ]
+        words, waiting = words_of(fact), self._facts.log.open_proposals()
+        same = [other.id for other in waiting if other.scope == fact.scope and words_of(other) == words]
         if same:
-            payload: dict[str, Json] = {"ids": list(same), "made": made}
+            payload: dict[str, Json] = {"ids": [*same], "made": made}
             self.changes.append(Change(kind="accept", origin="owner", scope=fact.scope, payload=payload))
 
     def _write(self, kind: str, fact: Fact) -> None:
@@ -220,7 +215,8 @@ class Decision:
         """Confirm a fact: an independent source raises its confidence; an untrusted one changes nothing."""
         if fact.origin in {"tool", "web"}:
             return same
-        confirmations = (item for item in self._facts.log.confirmations.values() if item.fact == same.id)
+        every = self._facts.log.tables.confirmations.values()
+        confirmations = (item for item in every if item.fact == same.id)
         refs = [*same.source.split(","), *(item.fields.get("source", "") for item in confirmations)]
         fields: dict[str, str] = {}
         if fact.source and _file_of(fact.source) not in map(_file_of, refs):
@@ -249,7 +245,7 @@ def _review_reason(log: FactJournal, fact: Fact, rival: Fact | None, turn: Turn 
         return "untrusted"
     if fact.against or (rival is not None and TRUST[rival.origin] > TRUST[fact.origin]):
         return "conflict"
-    removed = log.removed.get((fact.scope, words_of(fact)))
+    removed = log.tables.removed.get((fact.scope, words_of(fact)))
     if removed is None or (fact.origin == "owner" and not fact.source):
         return ""
     later = turn is not None and turn.time.astimezone(UTC) > datetime.fromisoformat(removed)

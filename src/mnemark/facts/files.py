@@ -40,6 +40,9 @@ class Confirmation(msgspec.Struct, frozen=True):
     id: str
     fact: str
     fields: Mapping[str, str]
+    scope: str = ""
+    file: str = ""
+    """The journal that has its line."""
 
 
 class _ReadFile(msgspec.Struct, frozen=True):

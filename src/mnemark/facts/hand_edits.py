@@ -7,10 +7,11 @@ from time import time
 from typing import TYPE_CHECKING
 
 from mnemark.facts.files import FactFiles
-from mnemark.facts.journal import FactJournal, payload_of
+from mnemark.facts.journal import FactJournal
 from mnemark.facts.keys import holds_many
 from mnemark.facts.model import Fact
-from mnemark.facts.versions import edited_at, last_known, says_same, struck_by_hand
+from mnemark.facts.payload import payload_of
+from mnemark.facts.versions import edited_at, says_same, struck_by_hand
 from mnemark.files import edit, journal, layout, listing, platform
 from mnemark.files.journal import Change
 from mnemark.types import Json
@@ -37,16 +38,17 @@ def edits(log: FactJournal, files: FactFiles, kept: "FactCache", scope: str) -> 
         gone = _missing_facts(log, files, scope, kept.everywhere(), paths)
     found: list[Change] = []
     for fact in kept.standing(paths).values():
-        last = last_known(log, fact.id)
+        state = log.of(fact.id)
+        last = state.last
         replaced = None if last else _replaced(fact, gone)
         if replaced is not None:
             gone.remove(replaced)
         payload = _edit(fact, last, replaced, files)
-        if payload is None and struck_by_hand(fact, files) and fact.id not in log.ended:
+        if payload is None and struck_by_hand(fact, files) and state.struck is None:
             payload = payload_of(fact) | {"fact": fact.id, "action": "ended"}
         if payload is not None:
             found.append(Change(kind="edit", origin="file", scope=scope, payload=payload))
-        elif fact.id in log.records and fact.id not in log.known:
+        elif state.record is not None and state.known is None:
             found.append(Change(kind="project", scope=scope, payload={"path": fact.path, "ids": [fact.id]}))
     kept.note({path for path in paths if _is_removed(files, path)})
     tombstones = [payload_of(fact) | {"fact": fact.id} for fact in gone]
@@ -79,11 +81,15 @@ def _missing_facts(
 ) -> list[Fact]:
     """Return the facts that this machine saw in one of these files and that are in no file now."""
     missing = [
-        known.fact
-        for identifier, known in log.known.items()
-        if known.own and identifier not in standing and known.fact.scope == scope and known.fact.path in paths
+        fact
+        for state in log.tables.facts.values()
+        if state.own
+        and (fact := state.known) is not None
+        and fact.id not in standing
+        and fact.scope == scope
+        and fact.path in paths
+        and _is_removed(files, fact.path)
     ]
-    missing = [fact for fact in missing if _is_removed(files, fact.path)]
     # Facts moved to the archive, the quarantine or a copy were not removed.
     elsewhere = _note_contents(files.root, layout.in_scope(scope, "memory")) if missing else []
     return [fact for fact in missing if not any(f"id: {fact.id}".encode() in data for data in elsewhere)]

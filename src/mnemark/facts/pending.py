@@ -49,7 +49,7 @@ def bring_in(facts: FactStore, scope: str | None = None, *, most: int = AT_ONCE)
     groups: dict[tuple[str, str], list[str]] = {}
     for one in log.pending(scope):
         if _is_ours(log, one):
-            groups.setdefault((log.scopes[one], _path_of(facts, one)), []).append(one)
+            groups.setdefault((log.scope_of(one), _path_of(facts, one)), []).append(one)
     for (where, path), waiting in groups.items():
         ids = waiting[:most]
         try:
@@ -74,7 +74,7 @@ def _write(facts: FactStore, path: str, ids: Sequence[str]) -> list[str]:
 
 def _is_ours(log: FactJournal, identifier: str) -> bool:
     """Whether this machine writes a change: its own, or another machine's after a day."""
-    if log.machines[identifier] == log.journal.file:
+    if log.is_own(identifier):
         return True
     made = time_of(identifier) if is_id(identifier) else datetime.now(UTC)
     return (datetime.now(UTC) - made).total_seconds() > _DAY
@@ -82,16 +82,16 @@ def _is_ours(log: FactJournal, identifier: str) -> bool:
 
 def _path_of(facts: FactStore, identifier: str) -> str:
     log = facts.log
-    scope = log.scopes[identifier]
-    if identifier in log.proposals:
+    scope = log.scope_of(identifier)
+    if log.of(identifier).proposed:
         return in_scope(scope, REVIEW)
-    if (confirmation := log.confirmations.get(identifier)) is not None:
+    if (confirmation := log.tables.confirmations.get(identifier)) is not None:
         for path in facts.files.paths(scope):
             if any(fact.id == confirmation.fact for fact in facts.files.facts(path)):
                 return path
-        record = log.records.get(confirmation.fact)
-        return record.path if record is not None else facts.files.path_for("user", scope)
-    record = log.records[identifier]
+        fact = log.of(confirmation.fact).record
+        return fact.path if fact is not None else facts.files.path_for("user", scope)
+    record = log.stored(identifier)
     path = record.path or facts.files.path_for(record.subject, scope)
     if not record.supersedes or path in facts.files.paths(scope):
         return path
@@ -99,10 +99,9 @@ def _path_of(facts: FactStore, identifier: str) -> str:
 
 
 def _change_of(log: FactJournal, identifier: str, path: str) -> Fact | Confirmation:
-    record = log.records.get(identifier)
-    if record is None:
-        return log.confirmations[identifier]
-    return msgspec.structs.replace(record, path=path)
+    return log.tables.confirmations.get(identifier) or msgspec.structs.replace(
+        log.stored(identifier), path=path
+    )
 
 
 def _propose(facts: FactStore, path: str, ids: Sequence[str]) -> list[str]:
@@ -110,7 +109,7 @@ def _propose(facts: FactStore, path: str, ids: Sequence[str]) -> list[str]:
 
     def change(data: bytes) -> bytes:
         for one in ids:
-            data = review_bullet(data, facts.log.proposals[one])
+            data = review_bullet(data, facts.log.stored(one))
         return data
 
     return list(ids) if edit(facts.truth, path, change, timeout=_LOCK_TIMEOUT).status != "deferred" else []
@@ -118,11 +117,11 @@ def _propose(facts: FactStore, path: str, ids: Sequence[str]) -> list[str]:
 
 def drop_decided(facts: FactStore) -> None:
     """Delete from the review files the proposals that were decided while a file was busy or not writable."""
-    for scope in {facts.log.scopes.get(one, "") for one in facts.log.decided}:
+    for scope in {facts.log.scope_of(one) for one in facts.log.tables.decided}:
         path = facts.root / in_scope(scope, REVIEW)
         if path.is_file():
             there = {one.id for one in parse(decode(platform.content(path))) if one.id}
-            if left := sorted(there & set(facts.log.decided)):
+            if left := sorted(there & set(facts.log.tables.decided)):
                 drop_proposals(facts, scope, left)
 
 

@@ -3,10 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime
-from itertools import chain
 
-from mnemark.facts.journal import FactJournal, Words, said_mark, words_of
+from mnemark.facts.journal import FactJournal
 from mnemark.facts.model import Fact, refs_in
+from mnemark.facts.payload import Words, said_mark, words_of
 from mnemark.files.ids import time_of
 
 
@@ -29,7 +29,7 @@ class Sources:
         if log.touched is not self._touched:  # the journal was read from the start, or much of it
             self._touched = log.touched
             self._known.clear()
-            touched = chain(log.records, log.proposals, log.confirmations)
+            touched = log.named()
         for identifier in touched:
             self._add(identifier)
         self._seen = len(log.touched)
@@ -39,8 +39,8 @@ class Sources:
 
     def _add(self, identifier: str) -> None:
         log = self._journal
-        said = log.confirmations.get(identifier)
-        fact = log.fact(said.fact if said is not None else identifier)
+        said = log.tables.confirmations.get(identifier)
+        fact = log.of(said.fact if said is not None else identifier).fact
         if fact is not None:
             source = said.fields.get("source", "") if said is not None else fact.source
             self._known[fact.scope, words_of(fact)].update(_sources(source))

@@ -7,8 +7,9 @@ from typing import Final
 import msgspec
 
 from mnemark.facts.files import Confirmation, FactFiles
-from mnemark.facts.journal import FactJournal, past_id, words_of
+from mnemark.facts.journal import FactJournal
 from mnemark.facts.model import Fact
+from mnemark.facts.payload import past_id, words_of
 from mnemark.facts.timeline import when
 from mnemark.types import Json
 
@@ -28,7 +29,7 @@ def shown_of(
     fact: Fact, log: FactJournal, files: FactFiles, confirmations: Sequence[Confirmation]
 ) -> list[Fact]:
     """Return a fact in a file and its version before a hand edit; nothing if it was forgotten."""
-    return [] if fact.id in log.hidden else _completed(_with_past(fact, log, files), log, confirmations)
+    return [] if log.of(fact.id).hidden else _completed(_with_past(fact, log, files), log, confirmations)
 
 
 def beside_files(
@@ -41,12 +42,12 @@ def beside_files(
     """Return past and pending facts, except those in files, whose ids are `there`."""
     found = [
         fact
-        for fact in log.past.values()
-        if fact.scope == scope and fact.id not in log.hidden and fact.id not in there
+        for fact in log.tables.past.values()
+        if fact.scope == scope and fact.id not in there and not log.of(fact.id).hidden
     ]
     for identifier in log.pending(scope):
-        if identifier in log.records and identifier not in there:
-            fact = log.records[identifier]
+        fact = log.of(identifier).record
+        if fact is not None and identifier not in there:
             path = fact.path or files.path_for(fact.subject, fact.scope)
             found.append(msgspec.structs.replace(fact, path=path, pending=True))
     return _completed(found, log, confirmations)
@@ -59,7 +60,7 @@ def _completed(facts: Iterable[Fact], log: FactJournal, confirmations: Sequence[
     """
     found = []
     for fact in facts:
-        known, end = confirmed_by(fact, confirmations), log.ends.get(fact.id, "")
+        known, end = confirmed_by(fact, confirmations), log.of(fact.id).end
         found.append(msgspec.structs.replace(known, until=end) if end and not known.until else known)
     return found
 
@@ -76,7 +77,7 @@ def standing_facts(log: FactJournal, files: FactFiles, scope: str) -> dict[str, 
             if other is None:
                 found[fact.id] = fact
                 continue
-            known = last_known(log, fact.id)
+            known = log.of(fact.id).last
             keeps = known is not None and words_of(known) == words_of(fact) != words_of(other)
             kept, copy = (fact, other) if keeps else (other, fact)
             found[fact.id] = kept
@@ -85,27 +86,20 @@ def standing_facts(log: FactJournal, files: FactFiles, scope: str) -> dict[str, 
     return found
 
 
-def last_known(log: FactJournal, identifier: str) -> Fact | None:
-    """Return a fact as it was last known, or None."""
-    known = log.known.get(identifier)
-    return known.fact if known else log.records.get(identifier)
-
-
 def _with_past(fact: Fact, log: FactJournal, files: FactFiles) -> list[Fact]:
     """Return a fact, preceded by its version before a hand edit."""
-    if fact.id in log.ended and struck_by_hand(fact, files):
-        fact = msgspec.structs.replace(fact, until=log.ended[fact.id])
-    words, since, before = log.changed.get(fact.id, (None, "", ""))
-    if words is not None and words == words_of(fact):
-        return [msgspec.structs.replace(fact, since=since, origin="file", supersedes=before)]
-    last = last_known(log, fact.id)
+    state = log.of(fact.id)
+    if state.struck is not None and struck_by_hand(fact, files):
+        fact = msgspec.structs.replace(fact, until=state.struck)
+    edit, last, known = state.changed, state.last, state.known
+    if edit is not None and words_of(edit) == words_of(fact):
+        return [msgspec.structs.replace(fact, since=edit.since, origin="file", supersedes=edit.supersedes)]
     if last is not None and not says_same(last, fact):
         since = edited_at(files, fact.path, last)
         old = msgspec.structs.replace(last, id=past_id(last), until=since, path=fact.path, line=0)
         return [old, msgspec.structs.replace(fact, since=since, origin="file", supersedes=old.id)]
-    known = log.known.get(fact.id)
-    if known is not None and not fact.since and known.fact.recorded:
-        fact = msgspec.structs.replace(fact, recorded=known.fact.recorded)
+    if known is not None and not fact.since and known.recorded:
+        fact = msgspec.structs.replace(fact, recorded=known.recorded)
     return [fact]
 
 

@@ -59,7 +59,7 @@ def _write_facts(ws: OpenWorkspace) -> None:
         from mnemark.facts.pending import catch_up
 
         catch_up(ws.fact_store)
-    if ws.fact_store.log.decided:
+    if ws.fact_store.log.tables.decided:
         from mnemark.facts.pending import drop_decided
 
         drop_decided(ws.fact_store)
@@ -81,7 +81,7 @@ def finish_forgetting(ws: OpenWorkspace) -> None:
         from mnemark.memory.forgetting import erase
 
         erase.finish(ws)
-    if ws.fact_store.log.withdrawn or ws.fact_store.log.reinstated:
+    if ws.fact_store.log.withdrawn() or ws.fact_store.log.ends(undone=True):
         from mnemark.memory.undo import undo
 
         if waiting := undo.take_out(ws)[1]:

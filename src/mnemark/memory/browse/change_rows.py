@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from mnemark.errors import NotFoundError
+from mnemark.files.tombstones import strings
 from mnemark.memory import file_edits
 from mnemark.memory.browse.page import Page, checked, cursor, key_of
 from mnemark.memory.browse.usage import fact_words
@@ -152,13 +153,8 @@ def _words(ws: OpenWorkspace, noted: Noted, payload: Mapping[str, Json]) -> str:
 
 def _decided(ws: OpenWorkspace, payload: Mapping[str, Json], forgotten: Container[str]) -> str:
     """Return what was accepted or rejected, without forgotten facts; empty if the journal lacks it."""
-    log = ws.fact_store.log
-    ids = payload.get("ids")
-    found = [
-        log.proposals.get(one) or (log.edits[one].fact if one in log.edits else None)
-        for one in (ids if isinstance(ids, list) else ())
-    ]
-    return ws.visible.redacted("; ".join(str(one) for one in found if one and one.id not in forgotten))
+    facts = map(ws.fact_store.log.reviewed, strings(payload.get("ids")))
+    return ws.visible.redacted("; ".join(str(fact) for fact in facts if fact and fact.id not in forgotten))
 
 
 def _part(ws: OpenWorkspace, log: ChangeLog, noted: Noted, known: Mapping[str, object]) -> Part:

@@ -163,10 +163,8 @@ def _rows(ws: OpenWorkspace, found: Sequence[_Group], at: datetime) -> tuple[Fac
 def _proposed(store: FactStore) -> Mapping[tuple[str, ...], list[Fact]]:
     found: defaultdict[tuple[str, ...], list[Fact]] = defaultdict(list)
     with store.lock:
-        log = store.log
-        for identifier, fact in log.proposals.items():
-            if identifier not in log.decided and identifier not in log.hidden:
-                found[fact.scope, *fact.key].append(fact)
+        for fact in store.log.open_proposals():
+            found[fact.scope, *fact.key].append(fact)
     return found
 
 

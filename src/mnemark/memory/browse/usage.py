@@ -134,7 +134,5 @@ def fact_words(ws: OpenWorkspace, identifier: str) -> str:
     store = ws.fact_store
     with store.lock:
         store.log.refresh()
-        known, record = store.log.known.get(identifier), store.log.records.get(identifier)
-        if identifier in store.log.hidden or (known is None and record is None):
-            return ""
-        return ws.visible.redacted(str(known.fact if known is not None else record))
+        state = store.log.of(identifier)
+        return "" if state.hidden or state.last is None else ws.visible.redacted(str(state.last))

@@ -17,8 +17,8 @@ import msgspec
 
 from mnemark.errors import IntegrityError, MnemarkError, UsageError
 from mnemark.facts import states
-from mnemark.facts.journal import said_mark
-from mnemark.facts.journal import words_of as words_of_fact
+from mnemark.facts.payload import said_mark
+from mnemark.facts.payload import words_of as words_of_fact
 from mnemark.facts.pending import catch_up
 from mnemark.facts.store import FactStore
 from mnemark.files import edit as editing
@@ -101,8 +101,8 @@ def _fact_marks(facts: FactStore, items: list[Item]) -> list[str]:
     ids = {item.id for item in items if item.id}
     with facts.lock:
         held = [one.fact for scope in sorted(scopes) for one in facts.held(scope)]
-        known = {fact.id: fact for fact in held} | dict(facts.log.records)
-    return sorted({said_mark(fact.scope, words_of_fact(fact)) for id_, fact in known.items() if id_ in ids})
+        known = {fact.id: fact for fact in (*held, *facts.log.records()) if fact.id in ids}
+    return sorted({said_mark(fact.scope, words_of_fact(fact)) for fact in known.values()})
 
 
 def _targets(ws: OpenWorkspace, items: list[Item], query: str, now: datetime) -> Targets:

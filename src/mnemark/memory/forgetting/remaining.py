@@ -237,7 +237,7 @@ def _sources(ws: OpenWorkspace, items: Sequence[Item]) -> Iterator[str]:
     facts = ws.fact_store
     with facts.lock:
         facts.log.refresh()
-        records = [facts.log.records[item.id] for item in items if item.id in facts.log.records]
+        records = [fact for item in items if (fact := facts.log.of(item.id).record) is not None]
     for ref in sorted({ref for fact in records for ref in refs_in(fact.source)}):
         path, first, _ = split_ref(ref)
         if (path, first) not in gone and platform.is_readable(ws.root / path):

@@ -340,10 +340,10 @@ class Selector:
 
     def _is_since(self, fact: Fact, since: datetime) -> bool:
         start = _in_utc(since, self.zone)
-        if is_id(fact.id) and fact.id in self.facts.log.records:
+        if is_id(fact.id) and self.facts.log.of(fact.id).record is not None:
             return time_of(fact.id) >= start.replace(microsecond=0)
         learned = when(fact.recorded or fact.since, self.zone)
-        dated = fact.since or fact.id in self.facts.log.proposals
+        dated = fact.since or self.facts.log.of(fact.id).proposed
         return bool(dated) and learned is not None and learned >= start
 
     def _notes(self) -> Iterator[Item]:
@@ -403,11 +403,13 @@ class Selector:
     def facts_of(self, ids: frozenset[str]) -> list[Item]:
         """Return facts by id, hidden ones included: from the files, else from the journal."""
         found = [item for item, _ in self._all_facts() if item.id in ids]
+        left = ids - {item.id for item in found}
         with self.facts.lock:
-            known = self.facts.log.records | self.facts.log.proposals | self.facts.log.past
-        return found + [
-            _journal_item(known[one]) for one in ids - {item.id for item in found} if one in known
-        ]
+            log = self.facts.log
+            apart = [
+                fact for one in left if (fact := log.tables.past.get(one) or log.of(one).fact) is not None
+            ]
+        return [*found, *map(_journal_item, apart)]
 
     def marked(self, path: str, runs: Sequence[Run], *, whole: bool) -> list[Item]:
         """Return the lines of a note that match these runs of hashes; with `whole`, the file as one item."""
@@ -426,11 +428,14 @@ class Selector:
         with self.facts.lock:
             self.facts.log.refresh()
             log = self.facts.log
-            there = {item.id for item, _ in found} | log.hidden
-            waiting = [log.records[one] for one in log.pending() if one in log.records]
-            proposed = [fact for one, fact in log.proposals.items() if one not in log.decided]
-            apart = [*waiting, *proposed, *log.past.values()]
-        return found + [(_journal_item(one), one) for one in apart if one.id not in there]
+            there = {item.id for item, _ in found}
+            waiting = [fact for one in log.pending() if (fact := log.of(one).record) is not None]
+            apart = [
+                fact
+                for fact in (*waiting, *log.open_proposals(), *log.tables.past.values())
+                if fact.id not in there and not log.of(fact.id).hidden
+            ]
+        return found + [(_journal_item(fact), fact) for fact in apart]
 
     def _bullets(self, path: str) -> list[tuple[Item, Fact]]:
         text = self._text(path)

@@ -109,7 +109,7 @@ def _unfinished(memory: OpenWorkspace) -> list[str]:
     with facts.lock:
         facts.log.refresh()
         log = facts.log
-        own = [one for one in log.pending() if log.machines.get(one) == log.journal.file]
+        own = [one for one in log.pending() if log.is_own(one)]
     with edits.lock:
         edits.refresh()
         begun = sorted({entry.path for entry in edits.open()})

@@ -9,9 +9,9 @@ import msgspec
 from mnemark.extraction.addressed import is_addressed
 from mnemark.extraction.extract import OWNER_ROLES, Candidate
 from mnemark.facts.ends import Retraction
-from mnemark.facts.journal import Words, words_of
 from mnemark.facts.keys import subject_key
 from mnemark.facts.model import EXPLICIT, Fact
+from mnemark.facts.payload import Words, words_of
 from mnemark.facts.remember import facts, remember_against, retract
 from mnemark.facts.sources import source_of
 from mnemark.facts.timeline import order
@@ -192,7 +192,7 @@ class CandidateWriter:
         """Propose the best statements that rest on web pages or tools, at most `PROPOSALS` a session."""
         found: list[LearnedFact] = []
         for path, waiting in self._doubtful.items():
-            before = self.ws.fact_store.log.proposals.values()
+            before = self.ws.fact_store.log.proposals()
             room = max(0, PROPOSALS - sum(split_ref(fact.source)[0] == path for fact in before))
             new = list({one.fact.value: one for one in waiting}.values())
             best = sorted(new, key=lambda one: -one.fact.importance)

@@ -44,7 +44,7 @@ def _reviews(ws: OpenWorkspace) -> "Iterator[Attention]":
     known = ws.fact_store
     with known.lock:
         known.log.refresh()
-        facts = [*known.log.proposals.values(), *(edit.fact for edit in known.log.edits.values())]
+        facts = [*known.log.proposals(), *(edit.fact for edit in known.log.tables.edits.values())]
     scopes = {fact.scope for fact in facts}
     found = Counter(one.what for scope in scopes for one in waiting(ws, scope=scope))
     conflicts, proposed, edits = found["conflict"], found["proposal"] + found["removed"], found["edit"]

@@ -130,9 +130,13 @@ def _fact(known: FactStore, ref: str) -> Fact | None:
             if one.fact.id == ref or (one.fact.path == path and last and first <= one.fact.line <= last):
                 return one.fact
     log = known.log
-    hidden = log.proposals.get(ref) or log.records.get(ref) or log.past.get(ref)
-    told = log.known.get(ref) or log.edits.get(ref)
-    return hidden or (told.fact if told is not None else None)
+    edit = log.tables.edits.get(ref)
+    return (
+        log.of(ref).fact
+        or log.tables.past.get(ref)
+        or log.of(ref).known
+        or (edit.fact if edit is not None else None)
+    )
 
 
 def _of_fact(ws: OpenWorkspace, known: FactStore, fact: Fact) -> Why:
@@ -140,8 +144,8 @@ def _of_fact(ws: OpenWorkspace, known: FactStore, fact: Fact) -> Why:
         lines = list(_lines(known, fact))
         held = [one.fact for one in known.held(fact.scope) if one.fact.key == fact.key]
         sources = list(dict.fromkeys(filter(None, (*refs_in(fact.source), fact.ended.strip()))))
-        waits = fact.review if fact.review and fact.id not in known.log.decided else ""
-        hidden = fact.id in known.log.hidden
+        waits = fact.review if fact.review and fact.id not in known.log.tables.decided else ""
+        hidden = known.log.of(fact.id).hidden
     texts = tuple(quoted(ws, one) for one in sources)
     review = in_scope(fact.scope, REVIEW)
     return Why(

@@ -8,7 +8,7 @@ import msgspec
 
 from mnemark.errors import IncompleteError, MnemarkError, NotFoundError, UsageError
 from mnemark.facts.decide import is_suspect
-from mnemark.facts.journal import Edited
+from mnemark.facts.fold.tables import Edited
 from mnemark.facts.model import Fact
 from mnemark.facts.pending import drop_proposals
 from mnemark.facts.store import FactStore
@@ -72,27 +72,27 @@ def with_diff(ws: OpenWorkspace, one: Waiting) -> Waiting:
 
 def _proposed(known: FactStore, scope: str) -> Iterator[Waiting]:
     log = known.log
-    for one, fact in log.proposals.items():
-        if one in log.decided or one in log.hidden or fact.scope != scope:
+    for fact in log.open_proposals():
+        if fact.scope != scope:
             continue
         what: What = "proposal"
         if fact.review in {"conflict", "removed"}:
             what = "conflict" if fact.review == "conflict" else "removed"
-        last = log.known.get(fact.supersedes)
-        there = log.records.get(fact.supersedes) or (last.fact if last is not None else None)
+        rival = log.of(fact.supersedes)
+        there = rival.record or rival.known
         against = fact.against or (there.value if there is not None else "")
         held = "you wrote" if fact.against else "current value"
         text = f"{fact} (source: {fact.origin})" + (f"; {held}: {against!r}" if against else "")
         yield Waiting(
-            id=one, what=what, fact=fact, against=against, time=fact.recorded or fact.since, text=text,
+            id=fact.id, what=what, fact=fact, against=against, time=fact.recorded or fact.since, text=text,
             suspect=is_suspect(fact),
         )  # fmt: skip
 
 
 def _edited(known: FactStore, scope: str) -> Iterator[Waiting]:
     log = known.log
-    for one in log.edits.values():
-        if one.line in log.decided or one.fact.scope != scope or one.fact.id in log.hidden:
+    for one in log.tables.edits.values():
+        if one.line in log.tables.decided or one.fact.scope != scope or log.of(one.fact.id).hidden:
             continue
         before = one.before.value if one.before is not None else ""
         was = f" (was {before!r})" if before else ""
@@ -157,9 +157,8 @@ def _check_plain(ws: OpenWorkspace, identifier: str) -> None:
     with ws.fact_store.lock:
         ws.fact_store.log.refresh()
         log = ws.fact_store.log
-        edited = log.edits.get(identifier)
-        fact = edited.fact if edited is not None else log.proposals.get(identifier)
-    if fact is not None and identifier not in log.decided and is_suspect(fact):
+        fact = log.reviewed(identifier)
+    if fact is not None and identifier not in log.tables.decided and is_suspect(fact):
         raise UsageError(
             f"this looks like instructions to a model; read it with `mnemark review show {identifier}` and "
             f"drop it with `mnemark review reject {identifier}`. `mnemark review accept {identifier} "
@@ -177,20 +176,20 @@ def decide(ws: OpenWorkspace, identifier: str, *, accept: bool, suspect: bool = 
         lines = [one.id for one in review(ws) if one.what == "edit" and (suspect or not one.suspect)]
         _append_decision(known, lines, "", accept=True)
         return None
-    if identifier in known.log.decided:
+    if identifier in known.log.tables.decided:
         raise NotFoundError(
             f"{identifier!r} was already accepted or rejected; `mnemark review` lists what is open"
         )
-    if (edited := known.log.edits.get(identifier)) is not None:
+    if (edited := known.log.tables.edits.get(identifier)) is not None:
         kept, made = (None, "") if accept else _revert_edit(ws, edited)
         _append_decision(known, [identifier], edited.fact.scope, accept=accept, made=made)
         return kept
-    found = known.log.proposals.get(identifier)
-    if found is None or identifier in known.log.hidden:
+    found = known.log.of(identifier).proposal
+    if found is None or known.log.of(identifier).hidden:
         raise NotFoundError(f"nothing to review has the id {identifier!r}; `mnemark review` lists the ids")
-    before = set(known.log.records)
+    before = {fact.id for fact in known.log.records()}
     kept = _remember_proposal(ws, known, found) if accept else None
-    if identifier not in known.log.decided:
+    if identifier not in known.log.tables.decided:
         made = kept.id if kept is not None and kept.id not in before else ""
         _append_decision(known, [identifier], found.scope, accept=accept, made=made)
     with suppress(MnemarkError, OSError):  # each sync tries again
@@ -246,6 +245,6 @@ def _revert_edit(ws: OpenWorkspace, edited: Edited) -> tuple[Fact | None, str]:
         raise UsageError(f"move the line in {edited.fact.path} back by hand")
     if edited.action == "added":
         return None, forget(ws, id=edited.fact.id).id
-    before = set(ws.fact_store.log.records)
+    before = {fact.id for fact in ws.fact_store.log.records()}
     kept = _remember(ws, edited.before or edited.fact)
     return kept, "" if kept.id in before else kept.id  # one that held already is not this change's

@@ -169,7 +169,7 @@ def _remembered(ws: OpenWorkspace, items: list[Item]) -> tuple[list[Item], list[
     facts = ws.fact_store
     with facts.lock:
         facts.log.refresh()
-        known = facts.log.records.keys() - facts.log.hidden
+        known = {fact.id for fact in facts.log.records() if not facts.log.of(fact.id).hidden}
     remembered = [item for item in items if item.kind == "fact" and item.id in known]
     return remembered, [item for item in items if item not in remembered]
 
@@ -183,9 +183,8 @@ def _ends(ws: OpenWorkspace, wanted: Criteria, zone: tzinfo) -> list[str]:
     logs = {in_scope(scope, name) for scope in ws.scopes()}
     return [
         one
-        for one, end in log.retracted.items()
-        if one not in log.reinstated
-        and split_ref(end.source)[0] in logs
+        for one, end in log.ends().items()
+        if split_ref(end.source)[0] in logs
         and (wanted.since is None or local(time_of(one), zone) >= local(wanted.since, zone))
     ]
 

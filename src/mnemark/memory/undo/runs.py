@@ -46,8 +46,8 @@ def described(ws: OpenWorkspace, chosen: Sequence[str], what: str) -> str:
         )
         return f"{', '.join(steps)}: {', '.join(paths)}"
     log = ws.fact_store.log
-    end = log.retracted.get(chosen[0])
-    fact = log.records.get(end.fact if end else chosen[0])
+    end = log.tables.ends.get(chosen[0])
+    fact = log.of(end.fact if end else chosen[0]).record
     names = {
         "remember": f"the fact {fact}",
         "retract": f"the end of the fact {fact or (end.fact if end else '')}",

@@ -8,7 +8,8 @@ from typing import Final, Literal
 import msgspec
 
 from mnemark.errors import MnemarkError, NotFoundError, UsageError
-from mnemark.facts.journal import Decided, FactJournal
+from mnemark.facts.fold.tables import Decided
+from mnemark.facts.journal import FactJournal
 from mnemark.facts.pending import bring_in
 from mnemark.facts.store import FactStore
 from mnemark.facts.write import without_end, without_fact
@@ -120,7 +121,7 @@ def _last_of_person(ws: OpenWorkspace, known: Mapping[str, What], scopes: Collec
     """Return the last thing that a person, or a consolidation, did in these scopes; else the last there."""
     log = ws.fact_store.log
     edits = {edit.id: edit for edit in file_edits.entries(ws) if edit.id in known}
-    reviewed = {named for line, one in log.decisions.items() if line in known for named in one.ids}
+    reviewed = {named for line, one in log.tables.decisions.items() if line in known for named in one.ids}
     runs = {run.group for run in ws.edits.runs if run.machine == ws.journal.file}
     learned = facts_of_runs(ws)
     own: list[str] = []
@@ -128,13 +129,14 @@ def _last_of_person(ws: OpenWorkspace, known: Mapping[str, What], scopes: Collec
     for one, what in known.items():
         match what:
             case "remember":
-                fact = log.records[one]
+                fact = log.stored(one)
                 scope = fact.scope
                 typed = (fact.origin == "owner" and not fact.source) or learned.get(one) in runs
             case "retract":
-                scope, typed = log.scopes[one], not log.retracted[one].source
+                end = log.tables.ends.get(one)
+                scope, typed = log.scope_of(one), end is not None and not end.source
             case "accept" | "reject":
-                scope, typed = log.decisions[one].scope, True
+                scope, typed = log.tables.decisions[one].scope, True
             case "edit":
                 scope, typed = scope_of(edits[one].path), edits[one].group in reviewed | runs
             case _:  # what is forgotten or pinned
@@ -163,8 +165,8 @@ def _is_erasure(ws: OpenWorkspace, identifier: str) -> bool:
 
 def _decision_of(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> str:
     """Return the line of the last decision on what waited under that id; empty if there is none."""
-    decisions = ws.fact_store.log.decisions.items()
-    return next((line for line, one in reversed(decisions) if line in known and identifier in one.ids), "")
+    decisions = ws.fact_store.log.tables.decisions.items()
+    return next((line for line, one in reversed([*decisions]) if line in known and identifier in one.ids), "")
 
 
 def _unread(ws: OpenWorkspace, *, own: bool) -> str:
@@ -203,29 +205,29 @@ def undoable(ws: OpenWorkspace, *, own: bool, among: Collection[str] | None = No
     with facts.lock:
         facts.log.refresh()
         log = facts.log
-        records: Iterable[str] = log.records if wanted is None else wanted & log.records.keys()
+        ids: Iterable[str] = (fact.id for fact in log.records()) if wanted is None else wanted
         known: dict[str, What] = {
             one: "remember"
-            for one in records
-            if one not in log.hidden and not (own and log.machines.get(one) != log.journal.file)
+            for one in ids
+            if (state := log.of(one)).record is not None
+            and not state.hidden
+            and not (own and not log.is_own(one))
         }
         known |= {
             one: "retract"
-            for one, end in log.retracted.items()
-            if one not in log.reinstated
-            and end.fact not in log.hidden
+            for one, end in log.ends().items()
+            if not log.of(end.fact).hidden
             and not end.by  # undone with the fact that says the opposite
-            and not (own and log.machines.get(one) != log.journal.file)
+            and not (own and not log.is_own(one))
         }
         known |= {
             line: one.kind
-            for line, one in log.decisions.items()
-            if line not in log.forgotten.undone
+            for line, one in log.tables.decisions.items()
+            if line not in log.tables.undone
             and not (own and one.file != log.journal.file)
             and _can_wait(log, one)
         }
-        hides = (one for one, payload in log.forgotten.standing() if not payload.get("erase"))
-        known |= dict.fromkeys(hides, "forget")
+        known |= {line: "forget" for line, hides in log.tables.hides.items() if not hides.erase}
     known |= dict.fromkeys((one.id for one in file_edits.entries(ws, wanted) if is_own_edit(one)), "edit")
     known |= dict.fromkeys(ws.pins.lines(), "pin")
     return known if wanted is None else {one: what for one, what in known.items() if one in wanted}
@@ -235,10 +237,12 @@ def _can_wait(log: FactJournal, one: Decided) -> bool:
     """Tell whether what was decided would wait again: a proposal that is not forgotten, or a hand edit."""
     if one.kind == "reject" and one.made:
         return True
-    if one.kind == "accept" and one.made in log.hidden and one.made not in log.withdrawn:
+    made = log.of(one.made)
+    if one.kind == "accept" and made.hidden and not made.withdrawn:
         return False  # it was forgotten since, and would be shown again
-    edits: Mapping[str, object] = log.edits if one.kind == "accept" else {}
-    return any(waits in edits or (waits in log.proposals and waits not in log.hidden) for waits in one.ids)
+    if one.kind == "accept" and not log.tables.edits.keys().isdisjoint(one.ids):
+        return True
+    return any(state.proposed and not state.hidden for state in map(log.of, one.ids))
 
 
 def is_own_edit(entry: Entry) -> bool:
@@ -273,7 +277,7 @@ def append_undo(ws: OpenWorkspace, *ids: str, scope: str = "", **more: Json) -> 
 
 
 def _forget_fact(ws: OpenWorkspace, identifier: str) -> Undone:
-    fact = ws.fact_store.log.records[identifier]
+    fact = ws.fact_store.log.stored(identifier)
     append_undo(ws, identifier, scope=fact.scope)
     paths, waiting = take_out(ws)
     return Undone(id=identifier, what="remember", paths=paths, waiting=waiting, text=str(fact))
@@ -281,10 +285,10 @@ def _forget_fact(ws: OpenWorkspace, identifier: str) -> Undone:
 
 def _reinstate(ws: OpenWorkspace, identifier: str) -> Undone:
     log = ws.fact_store.log
-    end = log.retracted[identifier]
-    append_undo(ws, identifier, scope=log.scopes[identifier])
+    end = log.ends()[identifier]
+    append_undo(ws, identifier, scope=log.scope_of(identifier))
     paths, waiting = take_out(ws)
-    fact = log.records.get(end.fact)
+    fact = log.of(end.fact).record
     return Undone(id=identifier, what="retract", paths=paths, waiting=waiting, text=str(fact or end.fact))
 
 
@@ -292,19 +296,17 @@ def _reopen(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Un
     """Undo a decision and what it made: a fact and an edit of a note, or what took a hand edit back."""
     facts = ws.fact_store
     log = facts.log
-    decided = log.decisions[identifier]
+    decided = log.tables.decisions[identifier]
     edits = [one.id for one in file_edits.entries(ws) if one.group in decided.ids]
     made = [_undo(ws, one, known) for one in (*edits, decided.made) if one in known]
     append_undo(ws, identifier, scope=decided.scope)
     with facts.lock:
         bring_in(facts, decided.scope)
-    found = [
-        log.proposals.get(one) or (log.edits[one].fact if one in log.edits else "") for one in decided.ids
-    ]
+    facts_decided = map(log.reviewed, decided.ids)
     return Undone(
         id=identifier, what=decided.kind, paths=tuple(path for one in made for path in one.paths),
         waiting=tuple(path for one in made for path in one.waiting),
-        text="; ".join(str(one) for one in found if one),
+        text="; ".join(str(fact) for fact in facts_decided if fact),
     )  # fmt: skip
 
 
@@ -314,14 +316,10 @@ def take_out(ws: OpenWorkspace) -> tuple[tuple[str, ...], tuple[str, ...]]:
     with facts.lock:
         facts.log.refresh()
         log = facts.log
-        edits = [
-            (log.records[one].scope, one, partial(without_fact, identifier=one))
-            for one in log.withdrawn
-            if one in log.records
-        ]
+        edits = [(fact.scope, fact.id, partial(without_fact, identifier=fact.id)) for fact in log.withdrawn()]
         edits += [
-            (log.scopes[one], end.fact, partial(without_end, identifier=end.fact, until=end.until))
-            for one, end in log.reinstated.items()
+            (log.scope_of(line), end.fact, partial(without_end, identifier=end.fact, until=end.until))
+            for line, end in log.ends(undone=True).items()
         ]
     paths: list[str] = []
     waiting: list[str] = []
@@ -340,7 +338,7 @@ def take_out(ws: OpenWorkspace) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _unhide(ws: OpenWorkspace, identifier: str) -> Undone:
-    count = len(ws.fact_store.log.forgotten.hidden_facts(identifier))
+    count = len(ws.fact_store.log.tables.hides[identifier].facts)
     append_undo(ws, identifier)
     facts = f"{count} {'fact' if count == 1 else 'facts'}"
     return Undone(id=identifier, what="forget", text=facts if count else "turns and notes")
