@@ -154,6 +154,7 @@ class _Search:
     def run(self) -> Found:
         preset = self.request.preset
         mask = self._visible_mask()
+        self.snapshot.prefetch(term for term, _ in self.terms)  # at once: each step below needs some of them
         cosines_of_all = self._begin_cosines()
         sizes = self._lengths(mask)
         if preset.bridge and self.rarity is None:
