@@ -36,22 +36,12 @@ from mnemark.types import WHOLE, Kind, Origin, ref_to
 
 NAME: Final = "index.db"
 NEW: Final = "index.db.new"
-_DAMAGED: Final = "index.db has damaged postings; run `mnemark doctor --fix`"
 _FETCH: Final = """
 SELECT p.id, d.path, s.name, d.title, p.start_line, p.end_line, p.kind, p.origin, p.role, p.title, p.date,
        p.text, p.meta
 FROM passages p JOIN documents d ON d.id = p.document JOIN scopes s ON s.id = d.scope
 WHERE p.id IN (SELECT value FROM json_each(?))
 """
-_POSTINGS: Final = """
-SELECT p.term, s.id, s.size, p.data
-FROM json_each(?) CROSS JOIN segments s CROSS JOIN postings p ON p.segment = s.id AND p.term = value
-"""
-
-
-def _json(values: Sequence[str | int]) -> str:
-    """Return values as the one binding of a statement that reads them with `json_each`."""
-    return msgspec.json.encode(values).decode()
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -320,7 +310,7 @@ class Index:
         sql = "SELECT id, size, rows, dead FROM segments ORDER BY id"
         for segment, size, rows, dead in schema.rows(connection, sql):
             if len(rows) != size * ROW.itemsize or len(dead) != (size + 7) // 8:
-                raise IntegrityError(f"{_DAMAGED} (segment {segment})")
+                raise IntegrityError(f"{schema.DAMAGED_POSTINGS} (segment {segment})")
             schema.check_columns(meta, segment, rows, dead)
             views.append(
                 SegmentView(np.frombuffer(rows, ROW), dead_bits(dead, size), segment, self._postings)
@@ -347,21 +337,21 @@ class Index:
     def _postings(self, terms: Sequence[str]) -> Postings:
         """Read the posting lists of terms in all segments on the calling thread's connection."""
         lists: dict[str, dict[int, Posting]] = {}
-        for term, segment, size, data in self.connection.execute(_POSTINGS, (_json(terms),)):
-            posting = decode(data) if isinstance(data, bytes) else None
-            if posting is None or (len(posting.ids) and int(posting.ids.max()) >= size):
-                raise IntegrityError(f"{_DAMAGED} (segment {segment})")
+        for term, segment, size, data in schema.postings(self.connection, terms):
+            posting = decode(data)
+            if len(posting.ids) and int(posting.ids.max()) >= size:
+                raise IntegrityError(f"{schema.DAMAGED_POSTINGS} (segment {segment})")
             lists.setdefault(term, {})[segment] = posting
         return lists
 
     def fetch(self, passages: Sequence[int]) -> dict[int, Record]:
         """Return the stored passages by id; missing ids are left out."""
         found = {}
-        for *columns, meta in self.rows(_FETCH, (_json(passages),)):
+        for *columns, meta in self.rows(_FETCH, (schema.listed(passages),)):
             values: list[Any] = [*columns, msgspec.json.decode(meta) if meta != "{}" else {}]
             record = Record(*values)
             if record.scope != layout.scope_of(record.path):
-                raise IntegrityError(_DAMAGED)
+                raise IntegrityError(schema.DAMAGED_POSTINGS)
             if record.path.startswith("journal/") and isinstance(record.meta.get("scope"), str):
                 record = msgspec.structs.replace(record, scope=record.meta["scope"])
             found[record.id] = record
@@ -370,7 +360,7 @@ class Index:
     def speakers(self, passages: Sequence[int]) -> dict[int, str]:
         """Return the speaker of each passage by id; empty for what nobody said."""
         sql = "SELECT id, role FROM passages WHERE id IN (SELECT value FROM json_each(?))"
-        return dict(self.rows(sql, (_json(passages),)))
+        return dict(self.rows(sql, (schema.listed(passages),)))
 
     def sources(self, snapshot: Snapshot, derived: Positions) -> Ranges:
         """Return the sources of these passages of a snapshot; cached for its generation."""
@@ -378,7 +368,7 @@ class Index:
         if known is None or known[0] != snapshot.generation:
             numbers = snapshot.rows["passage"][derived].tolist()
             sql = "SELECT id, meta FROM passages WHERE id IN (SELECT value FROM json_each(?))"
-            metas = self.rows(sql, (_json(numbers),))
+            metas = self.rows(sql, (schema.listed(numbers),))
             documents = dict(self.rows("SELECT path, id FROM documents"))
             known = self._sources = snapshot.generation, ranges(metas, documents)
         return known[1]
