@@ -34,7 +34,7 @@ LATE: Final[dict[str, str]] = {
     "facts/plain_workspace.py": "as `files.py`",
     "facts/groups.py": "only states that are saved are judged",
     "facts/states.py": "a hook reads no facts, unless a fact file changed",
-    "retrieval/search.py": "a workspace without facts needs no route of facts, a search no rules or reranker",
+    "retrieval/search.py": "a workspace without facts needs no route of facts, a search no rules",
     "retrieval/searcher.py": "a search packs no block, and reads files where the index is damaged only",
     "retrieval/fact_index.py": "facts without a past have no entries to leave out",
     "retrieval/embeddings.py": "only what was erased is scrubbed",

@@ -10,7 +10,8 @@ from typing import Final
 from mnemark.embed import Embedder, make
 from mnemark.memory.memory import Memory
 from mnemark.retrieval.presets import Preset
-from mnemark.retrieval.search import Found, Request, search
+from mnemark.retrieval.search import search
+from mnemark.retrieval.stages.question import Found, Request
 from mnemark.text.dates.clock import local_now
 from mnemark.types import Hit, Recall
 from mnemark_bench.data import DataSet, Question, Unit

@@ -15,7 +15,9 @@ from mnemark.index.vectors.keys import Packed
 from mnemark.memory.memory import Memory
 from mnemark.retrieval.presets import preset
 from mnemark.retrieval.routes.dense import QueryVector, RarityAware, VectorRows, WeightedQuery
-from mnemark.retrieval.search import DenseRoute, Request, search
+from mnemark.retrieval.search import search
+from mnemark.retrieval.stages.meaning import DenseRoute
+from mnemark.retrieval.stages.question import Request
 from mnemark.text.dates.clock import local_now
 
 _TOP: Final = 10

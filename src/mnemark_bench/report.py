@@ -294,6 +294,11 @@ def _search_times(results: Sequence[SpeedResult]) -> None:
     heads = ["passages", "route", "p50", "p95", "p99", "cpu p50", "cpu p95", "cpu p99"]
     table("Search, warm, milliseconds", heads, rows, left=2)
     rows = [
+        [f"{found.passages:,}", *(number(found.statements[name], 1) for name in ("mean", "most"))]
+        for found in results
+    ]
+    table("Statements of a search to its index", ["passages", "mean", "most"], rows, left=0)
+    rows = [
         [f"{found.passages:,}", name, number(value, 2)]
         for found in results
         for name, value in found.ratios.items()

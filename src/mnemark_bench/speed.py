@@ -72,6 +72,8 @@ class SpeedResult(msgspec.Struct, kw_only=True):
     """One note edited: sync, until it can be found."""
     latency: dict[str, Measures]
     """Wall and processor (`cpu_`) time of "lexical", "hybrid" (with an embedder), "fts5" and "numpy scan"."""
+    statements: Measures
+    """SQL statements of a search without vectors whose terms are not cached: "mean", "most"."""
     ratios: dict[str, float]
     """Processor time of a route, p50, as a multiple of the baseline's."""
     cold: dict[str, dict[str, float]]
@@ -106,6 +108,7 @@ def measure(folder: Path, size: int, embedder: str, tell: Callable[[str], None])
     fts5 = _Fts5(folder / "fts5.db", grown.texts)
     tell("  searching")
     with opened(root, None) as words, opened(root, model) as both:
+        statements = _statements(words, questions)
         latency = _in_turn(_asks(words, both if model else None, fts5), questions)
         tell("  comparing with exact vectors")
         kept = overlap(both, model, questions[:_COMPARED]) if model else {}
@@ -127,6 +130,7 @@ def measure(folder: Path, size: int, embedder: str, tell: Callable[[str], None])
         unchanged_seconds=unchanged,
         changed_seconds=changed,
         latency=latency,
+        statements=statements,
         ratios=_ratios(latency),
         cold=_cold(root, embedder, questions[0]),
         overlap=kept,
@@ -217,6 +221,22 @@ def _asks(words: Memory, both: Memory | None, fts5: _Fts5) -> dict[str, Callable
         asks["hybrid"] = lambda question: both.search(question, k=_HITS)
     asks[FTS5] = fts5.ask
     return asks
+
+
+def _statements(memory: Memory, questions: Sequence[str]) -> Measures:
+    """Return the mean and the largest number of SQL statements of a search, the first searches apart."""
+    connection, counts = memory.workspace.index.connection, [0]
+
+    def count(_: object) -> None:
+        counts[-1] += 1
+
+    connection.trace_v2(apsw.SQLITE_TRACE_STMT, count)
+    for question in questions:
+        memory.search(question, k=_HITS)
+        counts.append(0)
+    connection.trace_v2(0, None)
+    warm = counts[_WARMING:-1] or counts[:-1]
+    return {"mean": sum(warm) / len(warm), "most": float(max(warm))}
 
 
 def _in_turn(asks: dict[str, Callable[[str], object]], questions: Sequence[str]) -> dict[str, Measures]:

@@ -254,4 +254,4 @@ def view(chance: random.Random, free: list[tuple[int, int]], size: int, *, dying
         row = (len(builder), document, ordinal, 0, 0, 0, 0, 0, 0, 0, np.zeros(16, np.uint8))
         builder.add(row, PassageText(text, head, untrusted=False))
     dead = np.array([dying and chance.random() < 0.3 for _ in range(len(builder))], np.bool_)
-    return SegmentView(builder.rows(), dead, builder.posting)
+    return SegmentView(builder.rows(), dead, 0, builder.read)

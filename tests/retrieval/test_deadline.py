@@ -20,8 +20,8 @@ from mnemark.embed.hashing import HashingEmbedder
 from mnemark.errors import IntegrityError
 from mnemark.memory.memory import Memory
 from mnemark.retrieval.routes import lexical
-from mnemark.retrieval.search import Found, Request
 from mnemark.retrieval.searcher import Searcher
+from mnemark.retrieval.stages.question import Found, Request
 from mnemark.types import Recall
 
 pytestmark = pytest.mark.timed

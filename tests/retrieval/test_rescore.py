@@ -155,7 +155,7 @@ def snapshot(kinds: list[int]) -> Snapshot:
     rows["passage"] = rows["ordinal"] = np.arange(len(kinds))
     rows["kind"] = kinds
     rows["length"] = np.arange(len(kinds)) % 7
-    view = SegmentView(rows, np.zeros(len(kinds), np.bool_), lambda _term: None)
+    view = SegmentView(rows, np.zeros(len(kinds), np.bool_), 0, lambda _terms: {})
     return Snapshot(1, [view], np.zeros(1, np.int64))
 
 

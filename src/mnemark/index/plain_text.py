@@ -233,7 +233,7 @@ class _Analysing:
         for rank, path in enumerate(sorted(self._documents)):
             ranks[self._documents[path]] = rank
         dead = np.zeros(len(self._builder), np.bool_)
-        segment = SegmentView(self._builder.rows(), dead, self._builder.posting)
+        segment = SegmentView(self._builder.rows(), dead, 0, self._builder.read)
         return _TextView(Snapshot(0, [segment], ranks), self._records, self._documents, self._scopes)
 
 
@@ -250,6 +250,7 @@ class _TextView(View):
         self.snapshot = snapshot
         self.complete = False
         self.scopes = scopes
+        self._speakers = {}
         self._pending = NOTHING._replace(records=records, documents=documents)
 
     def derived(self) -> Edges | None:

@@ -100,7 +100,8 @@ class Stored(msgspec.Struct, frozen=True):
 LINE_SHIFT: Final = 20
 """Bits of the chunk number below the line number in an ordinal, as in `units`."""
 _FETCH: Final = """SELECT p.id, d.path, p.start_line, p.end_line, p.kind, p.origin, p.role, p.title, p.date,
-    p.text, p.meta FROM passages p JOIN documents d ON d.id = p.document WHERE p.id = ?"""
+    p.text, p.meta FROM passages p JOIN documents d ON d.id = p.document
+    WHERE p.id IN (SELECT value FROM json_each(?))"""
 
 
 def _numbers(data: bytes) -> "array[int]":
@@ -133,6 +134,8 @@ class QuickIndex:
         self._root = root
         self._hidden = hidden
         self._words_of: dict[int, Sequence[int]] = {}
+        self._lists: dict[str, dict[int, bytes]] = {}
+        """Posting lists by term and segment, as far as they were read."""
         self._db = schema.connect(path, readonly=True)
         self._path = path
         try:
@@ -198,26 +201,24 @@ class QuickIndex:
         words = sum(sum(self._words(part)) for part in range(len(self._parts)))
         return count, words / count if count else 0.0
 
-    def holding(self, term: str) -> int:
-        """Return the document frequency of a term, dead passages included."""
-        sql = """SELECT coalesce(sum(length(data) / 3), 0) FROM postings
-            WHERE term = ? AND segment IN (SELECT id FROM segments)"""
-        with self._reading():
-            return int(schema.scalar(self._db, sql, (term,)) or 0)
-
     def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
-        """Return the document frequencies of those of the terms that are in the index."""
-        import msgspec
-
+        """Return the document frequencies of those of the terms that are in the index, dead ones included."""
         sql = """SELECT p.term, sum(length(p.data) / 3) FROM json_each(?) CROSS JOIN segments s
             CROSS JOIN postings p ON p.segment = s.id AND p.term = value GROUP BY p.term"""
         with self._reading():
-            return dict(schema.rows(self._db, sql, (msgspec.json.encode(list(terms)).decode(),)))
+            return dict(schema.rows(self._db, sql, (schema.listed(dict.fromkeys(terms)),)))
 
     def scopes(self) -> dict[int, str]:
         """Return the names of the scopes by their numbers in rows."""
         with self._reading():
             return dict(schema.rows(self._db, "SELECT id, name FROM scopes"))
+
+    def prefetch(self, terms: Sequence[str]) -> None:
+        """Read the posting lists of terms at once: `postings` answers from them."""
+        self._lists |= {term: {} for term in terms}
+        with self._reading():
+            for term, identifier, _, data in schema.postings(self._db, terms):
+                self._lists[term][identifier] = data
 
     def postings(self, term: str) -> Iterator[Postings]:
         """Yield the live passages that contain a term, by segment, the newest first."""
@@ -257,13 +258,10 @@ class QuickIndex:
 
     def _data(self, term: str) -> Iterator[tuple[int, bytes]]:
         """Yield the number of each part that contains a term, the last first, and the posting list."""
-        sql = "SELECT data FROM postings WHERE segment = ? AND term = ?"
+        if term not in self._lists:
+            self.prefetch((term,))
         for part, (identifier, *_) in reversed(list(enumerate(self._parts))):
-            with self._reading():
-                data = schema.scalar(self._db, sql, (identifier, term))
-            if isinstance(data, bytes) and len(data) % 3:
-                raise IntegrityError("index.db has damaged postings; run `mnemark sync`")
-            if isinstance(data, bytes):
+            if (data := self._lists[term].get(identifier)) is not None:
                 yield part, data
 
     def row(self, place: Place) -> Row:
@@ -278,20 +276,20 @@ class QuickIndex:
 
     def lines(self, passages: Sequence[int]) -> list[tuple[str, int, int]]:
         """Return path, first and last line of passages, in the given order."""
-        sql = """SELECT d.path, p.start_line, p.end_line FROM passages p JOIN documents d ON d.id = p.document
-            WHERE p.id = ?"""
+        return [(row[1], row[2], row[3]) for row in self._fetched(passages)]
+
+    def _fetched(self, passages: Sequence[int]) -> list[tuple[Any, ...]]:
+        """Return the columns of `Stored` of passages, in the given order; missing ones are left out."""
         with self._reading():
-            return [row for passage in passages for row in schema.rows(self._db, sql, (passage,))]
+            found = {row[0]: row for row in schema.rows(self._db, _FETCH, (schema.listed(passages),))}
+        return [found[passage] for passage in passages if passage in found]
 
     def fetch(self, passages: Sequence[int]) -> list[Stored]:
         """Return passages in the given order, without files with text forgotten since the sync."""
         marks: dict[str, str] = {}
         hidden = (self._hidden or TombstoneLog(Journal(Folder(self._root)))).current()
-        found: list[Any] = []
         with self._reading():
             if isinstance(self._marks, str):
                 marks = msgspec.json.decode(self._marks, type=dict[str, str])
-            for passage in passages:
-                found += schema.rows(self._db, _FETCH, (passage,))
-        kept = [Stored(*row) for row in found]
-        return [stored for stored in kept if marks.get(stored.path, "") == hidden.mark(stored.path)]
+        stored = [Stored(*row) for row in self._fetched(passages)]
+        return [one for one in stored if marks.get(one.path, "") == hidden.mark(one.path)]

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 
 import msgspec
 import numpy as np
@@ -33,7 +34,13 @@ class View:
         """Whether it includes everything written so far."""
         self._index = index
         self._pending = pending
-        self.scopes: Mapping[str, int] = pending.scopes or index.scopes()
+        self._speakers: dict[int, str] = {}
+        """Who said the stored passages that were read so far, by id."""
+
+    @cached_property
+    def scopes(self) -> Mapping[str, int]:
+        """The ids of scopes by name."""
+        return self._pending.scopes or self._index.scopes()
 
     def derived(self) -> Edges | None:
         """Return the derived passages with their sources; None where there are none."""
@@ -52,6 +59,7 @@ class View:
             record = stored.get(number)
             if record is not None and content_key(record.title, record.text) != key.tobytes():
                 raise IntegrityError("index.db has damaged texts; run `mnemark sync`")
+        self._speakers |= {number: record.role for number, record in stored.items()}
         return [self._pending.records[number] if number < 0 else stored[number] for number in numbers]
 
     def speakers(self, positions: Positions) -> list[str]:
@@ -61,11 +69,12 @@ class View:
         numbers = rows["passage"].tolist()
         found = ["user" if is_user else "" for is_user in user.tolist()]
         asked = np.flatnonzero(_IS_SAID[rows["kind"]] & ~user).tolist()  # a read from the disk for each
-        old = [numbers[at] for at in asked if numbers[at] >= 0]
-        stored = self._index.speakers(old) if old else {}
+        new = [numbers[at] for at in asked if numbers[at] >= 0 and numbers[at] not in self._speakers]
+        if new:
+            self._speakers |= self._index.speakers(new)
         pending = self._pending.records
         for at in asked:
-            found[at] = stored[numbers[at]] if numbers[at] >= 0 else pending[numbers[at]].role
+            found[at] = self._speakers[numbers[at]] if numbers[at] >= 0 else pending[numbers[at]].role
         return found
 
     def positions(self, path: str, line: int = 0) -> Positions:

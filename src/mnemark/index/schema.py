@@ -46,6 +46,7 @@ NO_JOURNAL: Final = "path NOT LIKE 'journal/%.jsonl'"
 """A condition on documents: journals, of which only observations are indexed, are no files to a person."""
 COUNT_FILES: Final = f"SELECT count(*) FROM documents WHERE {NO_JOURNAL}"  # noqa: S608 - both are constants
 
+DAMAGED_POSTINGS: Final = "index.db has damaged postings; run `mnemark doctor --fix`"
 DAMAGED_COLUMNS: Final = "index.db has damaged columns; run `mnemark sync`"
 SUM: Final = "sum:"
 """Prefix of keys in `meta` with the checksums of a segment.
@@ -295,6 +296,25 @@ def rows(connection: apsw.Connection, sql: str, bindings: Sequence[Any] = ()) ->
 def scalar(connection: apsw.Connection, sql: str, bindings: Sequence[Any] = ()) -> Any:
     """Return the first column of the first row; None if there is no row."""
     return connection.execute(sql, bindings).get
+
+
+def listed(values: Iterable[str | int]) -> str:
+    """Return values as the one binding of a statement that reads them with `json_each`."""
+    return msgspec.json.encode(list(values)).decode()
+
+
+def postings(connection: apsw.Connection, terms: Iterable[str]) -> Iterator[tuple[str, int, int, bytes]]:
+    """Yield term, segment, size of the segment and posting list of all that hold the terms; see `segment`.
+
+    Raises:
+        IntegrityError: a list is damaged.
+    """
+    sql = """SELECT p.term, s.id, s.size, p.data FROM json_each(?) CROSS JOIN segments s
+        CROSS JOIN postings p ON p.segment = s.id AND p.term = value"""
+    for term, segment, size, data in connection.execute(sql, (listed(terms),)):
+        if not isinstance(data, bytes) or len(data) % 3:
+            raise IntegrityError(f"{DAMAGED_POSTINGS} (segment {segment})")
+        yield term, segment, size, data
 
 
 def read_meta(connection: apsw.Connection) -> dict[str, str | int]:

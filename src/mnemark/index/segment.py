@@ -9,7 +9,7 @@ Segments are immutable except for their `dead` bits; a changed document is marke
 new segment. Small segments are merged (`merge`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Final
 
@@ -31,6 +31,10 @@ class Posting(msgspec.Struct, frozen=True):
 
     ids: Ids
     counts: Counts
+
+
+Postings = Mapping[str, Mapping[int, Posting]]
+"""Posting lists by term, then by the number of their segment; terms that no segment holds are left out."""
 
 
 def dead_bits(data: bytes, size: int) -> npt.NDArray[np.bool_]:

@@ -2,14 +2,14 @@
 
 import os
 from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from mnemark.index.analysis import Analysis, PassageText, Receiver, Sent, TermNumbers, analysed
 from mnemark.index.rows import ROW, SUSPECT, Rows
-from mnemark.index.segment import Posting, decode
+from mnemark.index.segment import Postings, decode
 from mnemark.index.workers import Answer, Workers
 
 _BLOCK: Final = 512
@@ -121,9 +121,8 @@ class SegmentBuilder:
             if start < end:
                 yield term, ids[2 * start : 2 * end] + counts[start:end]
 
-    def posting(self, term: str) -> Posting | None:
-        """Return the decoded posting list of one term, or None."""
+    def read(self, terms: Sequence[str]) -> Postings:
+        """Return the posting lists of terms, as of segment 0."""
         if not self._built:
             self._built = dict(self.postings())
-        data = self._built.get(term)
-        return None if data is None else decode(data)
+        return {term: {0: decode(self._built[term])} for term in terms if term in self._built}

@@ -7,7 +7,7 @@ sums and ties are reproducible.
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mnemark.index.rows import ROW, Rows
-from mnemark.index.segment import HEAD_SHIFT, TEXT_MAX, Counts, Posting
+from mnemark.index.segment import HEAD_SHIFT, TEXT_MAX, Counts, Posting, Postings
 
 Positions = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float32]
@@ -26,12 +26,18 @@ _CACHE_POSTINGS: Final = 4_000_000
 """Maximum number of decoded postings cached, 16 bytes each."""
 
 
+ReadPostings = Callable[[Sequence[str]], Postings]
+
+
 class SegmentView(NamedTuple):
-    """One segment of a snapshot: ranking columns, dead mask, and a function that reads a posting list."""
+    """One segment of a snapshot: its ranking columns and dead mask, and where its posting lists are read."""
 
     rows: Rows
     dead: Mask
-    posting: Callable[[str], Posting | None]
+    number: int
+    """Of the segment, among those that `read` reads."""
+    read: ReadPostings
+    """Reads the posting lists of terms in all segments of one store, at once."""
 
 
 class TermHits(msgspec.Struct, frozen=True):
@@ -87,6 +93,7 @@ class Snapshot:
     ) -> None:
         self.generation = generation
         self._segments = segments
+        self._reads = tuple(dict.fromkeys(segment.read for segment in segments))
         self._ranks = ranks
         self.rows = rows
         """Columns in document order, shape (n,)."""
@@ -168,24 +175,40 @@ class Snapshot:
 
     def term(self, term: str) -> TermHits:
         """Return the hits of a term in the live passages."""
+        return self.prefetch((term,))[term]
+
+    def prefetch(self, terms: Iterable[str]) -> dict[str, TermHits]:
+        """Return the hits of terms in the live passages, in the terms' order.
+
+        The index is asked once for all that are not cached. Whoever needs many terms asks for them here
+        first: then `term` answers from the cache.
+        """
+        wanted = dict.fromkeys(terms)
         with self._cache_lock:
-            hits = self._cache.get(term)
-            if hits is not None:
+            cached = {term: self._cache[term] for term in wanted if term in self._cache}
+            for term in cached:
                 self._cache.move_to_end(term)
-                return hits
-        hits = self._load(term)
+        if len(cached) == len(wanted):
+            return cached
+        loaded = self._load([term for term in wanted if term not in cached])
         with self._cache_lock:
-            if term not in self._cache:  # another thread may have loaded it meanwhile
-                self._cache[term] = hits
-                self._cached += len(hits.pos)
+            for term, hits in loaded.items():
+                if term not in self._cache:  # another thread may have loaded it meanwhile
+                    self._cache[term] = hits
+                    self._cached += len(hits.pos)
             while self._cached > _CACHE_POSTINGS and len(self._cache) > 1:
                 self._cached -= len(self._cache.popitem(last=False)[1].pos)
-        return hits
+        return {term: cached.get(term) or loaded[term] for term in wanted}
 
-    def _load(self, term: str) -> TermHits:
+    def _load(self, terms: Sequence[str]) -> dict[str, TermHits]:
+        postings = {read: read(terms) for read in self._reads}
+        return {term: self._joined(term, postings) for term in terms}
+
+    def _joined(self, term: str, postings: Mapping[ReadPostings, Postings]) -> TermHits:
+        """Return the hits of a term, its posting lists given by where they were read."""
         positions, counts = [], []
         for start, segment in zip(self._starts, self._segments, strict=False):
-            posting = segment.posting(term)
+            posting = postings[segment.read].get(term, {}).get(segment.number)
             if posting is not None:
                 positions.append(self._position[posting.ids.astype(np.int64) + start])
                 counts.append(posting.counts)
@@ -227,8 +250,14 @@ class _Extended(Snapshot):
         joined[added] = rows[order]
         self._arrange(below.generation, segments, ranks, joined)
 
-    def _load(self, term: str) -> TermHits:
-        below, posting = self._below.term(term), self._segment.posting(term)
+    def _load(self, terms: Sequence[str]) -> dict[str, TermHits]:
+        new = self._segment.read(terms)
+        return {
+            term: self._merged(hits, new.get(term, {}).get(self._segment.number))
+            for term, hits in self._below.prefetch(terms).items()
+        }
+
+    def _merged(self, below: TermHits, posting: Posting | None) -> TermHits:
         moved = TermHits(self._moved[below.pos], below.text, below.head)
         if posting is None:
             return moved

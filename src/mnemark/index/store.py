@@ -1,6 +1,5 @@
 """Open a workspace's `index.db`, load snapshots, fetch passages, and reset an incompatible index."""
 
-import functools
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,14 +29,13 @@ from mnemark.index.kept import WrittenPassages
 from mnemark.index.passage import COLUMNS
 from mnemark.index.plan import Known
 from mnemark.index.rows import MARKS, ROW
-from mnemark.index.segment import Posting, dead_bits, decode
+from mnemark.index.segment import Posting, Postings, dead_bits, decode
 from mnemark.index.snapshot import Positions, SegmentView, Snapshot
 from mnemark.text.words.segment import fingerprint
 from mnemark.types import WHOLE, Kind, Origin, ref_to
 
 NAME: Final = "index.db"
 NEW: Final = "index.db.new"
-_DAMAGED: Final = "index.db has damaged postings; run `mnemark doctor --fix`"
 _FETCH: Final = """
 SELECT p.id, d.path, s.name, d.title, p.start_line, p.end_line, p.kind, p.origin, p.role, p.title, p.date,
        p.text, p.meta
@@ -312,10 +310,11 @@ class Index:
         sql = "SELECT id, size, rows, dead FROM segments ORDER BY id"
         for segment, size, rows, dead in schema.rows(connection, sql):
             if len(rows) != size * ROW.itemsize or len(dead) != (size + 7) // 8:
-                raise IntegrityError(f"{_DAMAGED} (segment {segment})")
+                raise IntegrityError(f"{schema.DAMAGED_POSTINGS} (segment {segment})")
             schema.check_columns(meta, segment, rows, dead)
-            posting = functools.partial(self._posting, segment, size)
-            views.append(SegmentView(np.frombuffer(rows, ROW), dead_bits(dead, size), posting))
+            views.append(
+                SegmentView(np.frombuffer(rows, ROW), dead_bits(dead, size), segment, self._postings)
+            )
         listed = schema.rows(connection, "SELECT id FROM documents ORDER BY path")
         ids = np.array([number for (number,) in listed], np.int64)
         ranks = np.zeros(int(ids.max()) + 1 if len(ids) else 0, np.int64)
@@ -335,23 +334,24 @@ class Index:
         sql = "SELECT id, ifnull(value, '') FROM segments LEFT JOIN meta ON key = ? || id"
         return dict(self.rows(sql, (schema.SUM,)))
 
-    def _posting(self, segment: int, size: int, term: str) -> Posting | None:
-        """Read a term's posting list in one segment on the calling thread's connection."""
-        sql = "SELECT data FROM postings WHERE segment = ? AND term = ?"
-        data = self.connection.execute(sql, (segment, term)).get
-        found = decode(data) if isinstance(data, bytes) else None
-        if found is not None and len(found.ids) and int(found.ids.max()) >= size:
-            raise IntegrityError(f"{_DAMAGED} (segment {segment})")
-        return found
+    def _postings(self, terms: Sequence[str]) -> Postings:
+        """Read the posting lists of terms in all segments on the calling thread's connection."""
+        lists: dict[str, dict[int, Posting]] = {}
+        for term, segment, size, data in schema.postings(self.connection, terms):
+            posting = decode(data)
+            if len(posting.ids) and int(posting.ids.max()) >= size:
+                raise IntegrityError(f"{schema.DAMAGED_POSTINGS} (segment {segment})")
+            lists.setdefault(term, {})[segment] = posting
+        return lists
 
     def fetch(self, passages: Sequence[int]) -> dict[int, Record]:
         """Return the stored passages by id; missing ids are left out."""
         found = {}
-        for *columns, meta in self.rows(_FETCH, (msgspec.json.encode(list(passages)).decode(),)):
+        for *columns, meta in self.rows(_FETCH, (schema.listed(passages),)):
             values: list[Any] = [*columns, msgspec.json.decode(meta) if meta != "{}" else {}]
             record = Record(*values)
             if record.scope != layout.scope_of(record.path):
-                raise IntegrityError(_DAMAGED)
+                raise IntegrityError(schema.DAMAGED_POSTINGS)
             if record.path.startswith("journal/") and isinstance(record.meta.get("scope"), str):
                 record = msgspec.structs.replace(record, scope=record.meta["scope"])
             found[record.id] = record
@@ -360,7 +360,7 @@ class Index:
     def speakers(self, passages: Sequence[int]) -> dict[int, str]:
         """Return the speaker of each passage by id; empty for what nobody said."""
         sql = "SELECT id, role FROM passages WHERE id IN (SELECT value FROM json_each(?))"
-        return dict(self.rows(sql, (msgspec.json.encode(list(passages)).decode(),)))
+        return dict(self.rows(sql, (schema.listed(passages),)))
 
     def sources(self, snapshot: Snapshot, derived: Positions) -> Ranges:
         """Return the sources of these passages of a snapshot; cached for its generation."""
@@ -368,7 +368,7 @@ class Index:
         if known is None or known[0] != snapshot.generation:
             numbers = snapshot.rows["passage"][derived].tolist()
             sql = "SELECT id, meta FROM passages WHERE id IN (SELECT value FROM json_each(?))"
-            metas = self.rows(sql, (msgspec.json.encode(numbers).decode(),))
+            metas = self.rows(sql, (schema.listed(numbers),))
             documents = dict(self.rows("SELECT path, id FROM documents"))
             known = self._sources = snapshot.generation, ranges(metas, documents)
         return known[1]

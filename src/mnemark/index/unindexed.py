@@ -235,7 +235,7 @@ class _Loading:
         view = None
         if len(self.builder) or self.replaced:
             dead = np.zeros(len(self.builder), np.bool_)
-            view = SegmentView(self.builder.rows(), dead, self.builder.posting)
+            view = SegmentView(self.builder.rows(), dead, 0, self.builder.read)
         in_order = [number for _, number in sorted(self.documents.items())]
         return Pending(
             segment=view,

@@ -17,7 +17,7 @@ from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.embed_missing import Progress, embed_missing
 from mnemark.index.vectors.open import discard_other_models, open_store
 from mnemark.retrieval.routes.dense import QueryVector, RarityAware, VectorRows, WeightedQuery
-from mnemark.retrieval.search import DenseRoute
+from mnemark.retrieval.stages.meaning import DenseRoute
 
 RETRY_SECONDS = 30.0
 """Seconds before a failed embedder is tried again."""

@@ -193,15 +193,18 @@ def _score(index: QuickIndex, terms: Sequence[str], outside: QuickIndex | None) 
     total = count if outside is None else count + outside.count()
     scored = _Scored({}, {}, {}, {})
     lengths = _Lengths(mean)
+    here, elsewhere = (one.frequencies(terms) if one else {} for one in (index, outside))
+    is_common = {term for term, holding in here.items() if holding > max(_COMMON, count // 16)}
+    index.prefetch([term for term in terms if term not in is_common])
     attainable = 0.0
     common: list[tuple[int, int, str, float]] = []
     for number, term in enumerate(terms):
-        holding = index.holding(term)
-        everywhere = holding if outside is None else holding + outside.holding(term)
+        holding = here.get(term, 0)
+        everywhere = holding + elsewhere.get(term, 0)
         scored.idf[term] = _idf(total + _SMOOTHING, everywhere)
         gain = _idf(total, everywhere) * (DEFAULT.k1 + 1)
         attainable += gain
-        if holding > max(_COMMON, count // 16):
+        if term in is_common:
             common.append((holding, number, term, gain))
         else:
             _add(scored, number, gain, index.postings(term), lengths)

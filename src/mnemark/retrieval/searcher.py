@@ -48,7 +48,8 @@ from mnemark.retrieval.mounts import Mounts
 from mnemark.retrieval.presets import preset as named_preset
 from mnemark.retrieval.query import understand
 from mnemark.retrieval.refresh import ExternalEdits, IndexRefresher
-from mnemark.retrieval.search import Found, Request, search
+from mnemark.retrieval.search import search
+from mnemark.retrieval.stages.question import Found, Request
 from mnemark.retrieval.turns import OutOfTimeError, in_turn
 from mnemark.retrieval.usage import UsageCounter
 from mnemark.text.choices import text_given

@@ -114,7 +114,7 @@ class LinesByHand:
         try:
             with QuickIndex(self.ws.root) as index:
                 scores: Counter[int] = Counter()
-                held = sorted((count, term) for term in terms if (count := index.holding(term)) > 0)
+                held = sorted((count, term) for term, count in index.frequencies(terms).items())
                 for count, term in held[:_TERMS]:
                     for at in index.undated(term, _NOTE) if count <= _COMMON or len(held) == 1 else ():
                         scores[index.row(at).passage] += 1_000_000 // (count + 10)

@@ -34,6 +34,6 @@ def language(ws: OpenWorkspace) -> Iterator[Language]:
 
 def _share(index: QuickIndex, term: str, count: int) -> float:
     try:
-        return index.holding(term) / count
+        return index.frequencies((term,)).get(term, 0) / count
     except MnemarkError:  # damaged: the next search tells
         return 0.0

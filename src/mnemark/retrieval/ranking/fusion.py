@@ -11,6 +11,9 @@ from mnemark.retrieval.presets import Preset
 _DAY: Final = 86_400.0
 _BLOCK: Final = 256
 """Maximum number of scores in a block of `_threshold`."""
+_QMD_WEIGHT: Final = 0.15
+"""Weight of QMD's score relative to the share of the attainable BM25: about one more matching word of seven.
+Enough to add passages that no other route found, and to break near ties."""
 _REACH: Final = 5
 """Number of `near_days` beyond which a gain is below a hundredth of its maximum."""
 
@@ -39,10 +42,10 @@ def fuse(lexical: Floats, dense: Floats | None, in_time: Mask | None, preset: Pr
     return fused
 
 
-def beside(scores: Floats, preset: Preset, weight: float) -> Floats:
-    """Convert another program's scores, 0 to 1, to the scale of the preset's fusion."""
+def beside(scores: Floats, preset: Preset) -> Floats:
+    """Convert QMD's scores, 0 to 1, to the scale of the preset's fusion."""
     if preset.fusion != "rrf":
-        return np.float32(weight) * scores
+        return np.float32(_QMD_WEIGHT) * scores
     return _rrf(scores, None, preset.rrf)
 
 

@@ -105,6 +105,17 @@ class BackgroundReranker:
             return RerankResult(None, "the reranker did not answer in time")
         return result
 
+    def reranked(
+        self, question: str, passages: Sequence[str], scores: Floats, timeout: float | None
+    ) -> tuple[Floats, list[dict[str, Any]], str]:
+        """Return the scores, shape (n,), with the reranker's part in the first `DEPTH`, reasons, problem."""
+        logits, problem = self.logits(question, passages[:DEPTH], timeout)
+        if logits is None:
+            return scores, [], f"rerank: {problem}"
+        count = len(logits)
+        after = np.concatenate([blend(scores[:count], logits), scores[count:]])
+        return after, [explain(logits, index) for index in range(count)], ""
+
     def load(self) -> None:
         """Load the reranker; a failure is reported by the next search."""
         self.logits("", ())

@@ -28,9 +28,6 @@ _LIMIT: Final = 20
 _MAX_BYTES: Final = 1_000_000
 _MAX_CHARACTERS: Final = 500
 """Maximum length of a query."""
-WEIGHT: Final = 0.15
-"""Weight of QMD's score relative to the share of the attainable BM25: about one more matching word of seven.
-Enough to add passages that no other route found, and to break near ties."""
 
 
 class _Result(msgspec.Struct):
@@ -58,8 +55,24 @@ class PendingQuery:
         self._deadline = deadline
         self._places = background(lambda: client.query(text, deadline), "mnemark-qmd")
 
-    def get(self) -> tuple[tuple[Place, ...], str]:
-        """Return the results by the deadline, best first, and the reason where there are none."""
+    def scores(self, view: View) -> tuple[Floats | None, str]:
+        """Return the scores by passage, shape (n,), by the deadline; or None and the reason.
+
+        Lines that are not in the index are left out.
+        """
+        places, problem = self._get()
+        if problem:
+            return None, f"qmd: {problem}"
+        scores = np.zeros(len(view.snapshot), np.float32)
+        for place in places:
+            positions = view.positions(place.path)
+            for position, record in zip(positions.tolist(), view.fetch(positions), strict=True):
+                if record.start_line <= place.line <= record.end_line:
+                    scores[position] = max(scores[position], place.score)
+        return scores, ""
+
+    def _get(self) -> tuple[tuple[Place, ...], str]:
+        """Return the results, best first, and the reason where there are none."""
         try:
             places = by_deadline(self._places, max(self._deadline - time.monotonic(), 0.0))
         except TransientError as error:
@@ -118,14 +131,3 @@ class QmdClient:
             for result in results[:_LIMIT]
             if (name := unquote(result.file)).startswith(prefix) and 0 < result.score <= 1
         )
-
-
-def scores(view: View, places: tuple[Place, ...]) -> Floats:
-    """Return QMD's scores by passage, shape (n,); lines that are not in the index are left out."""
-    found = np.zeros(len(view.snapshot), np.float32)
-    for place in places:
-        positions = view.positions(place.path)
-        for position, record in zip(positions.tolist(), view.fetch(positions), strict=True):
-            if record.start_line <= place.line <= record.end_line:
-                found[position] = max(found[position], place.score)
-    return found

@@ -1,0 +1,1 @@
+"""The stages of a search, each a function that returns its part."""
