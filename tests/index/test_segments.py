@@ -238,8 +238,11 @@ def same(one: Snapshot, other: Snapshot) -> None:
     assert one.rows.tobytes() == other.rows.tobytes()
     assert one.follows.tolist() == other.follows.tolist()
     assert (one.group.tolist(), one.groups) == (other.group.tolist(), other.groups)
+    at_once = one.prefetch("ebcdx")
+    assert list(at_once) == list("ebcdx")
+    assert not len(at_once["x"].pos)
     for term in "bcde":
-        hits, others = one.term(term), other.term(term)
+        hits, others = at_once[term], other.term(term)
         for name in ("pos", "text", "head"):
             array, wanted = getattr(hits, name), getattr(others, name)
             assert (array.dtype, array.tolist()) == (wanted.dtype, wanted.tolist())

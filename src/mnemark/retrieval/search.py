@@ -15,8 +15,7 @@ from mnemark.retrieval.ranking import confidence
 from mnemark.retrieval.routes import lexical
 from mnemark.retrieval.routes.dense import QueryVector
 from mnemark.retrieval.stages.fuse import Routes, fuse
-from mnemark.retrieval.stages.hits import hits_of
-from mnemark.retrieval.stages.mark import mark
+from mnemark.retrieval.stages.hits import hits_of, mark
 from mnemark.retrieval.stages.meaning import Comparison, DenseRoute
 from mnemark.retrieval.stages.question import Found, Question, Request, lengths, of_suspected, understand
 from mnemark.retrieval.stages.rank import rank_passages

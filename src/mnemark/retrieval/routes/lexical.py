@@ -139,13 +139,11 @@ def score(  # noqa: PLR0917 - what BM25 needs
     weights: dict[str, float] = {}
     found: dict[str, TermHits] = {}
     every_hits = snapshot.prefetch(term for term, _ in terms)
-    outside_hits = None if outside is None else outside.prefetch(every_hits)
+    elsewhere, beside = ({}, 0) if outside is None else (outside.prefetch(every_hits), len(outside))
     for term, weight in terms:
         every = every_hits[term]
         hits = found[term] = joined(_masked(every, mask), every, edges, mask)
-        beside, holding = (
-            (0, 0) if outside is None or outside_hits is None else (len(outside), len(outside_hits[term].pos))
-        )
+        holding = len(elsewhere[term].pos) if elsewhere else 0
         own_idf = idf(size.total + beside, len(hits.pos) + holding)
         weights[term] = own_idf if rarity is None else rarity[term]
         attainable += weight * weights[term] * (preset.k1 + 1)

@@ -1,22 +1,72 @@
-"""Render: hits of the chosen passages, with their text, their source, and the reasons of their place."""
+"""Mark and render: what the answer tells beside the chosen passages, and their hits with text and reasons."""
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
 
 from mnemark.index.passage import COLUMNS
 from mnemark.index.rows import SUSPECT
-from mnemark.index.snapshot import Floats
+from mnemark.index.snapshot import Floats, Positions
 from mnemark.index.store import Record
-from mnemark.retrieval import past_facts
-from mnemark.retrieval.ranking import features, rank
+from mnemark.retrieval import derived, filters, past_facts
+from mnemark.retrieval.presets import DEFAULT
+from mnemark.retrieval.ranking import confidence, features, rank
 from mnemark.retrieval.render import NOTED, named, snippet
 from mnemark.retrieval.stages.fuse import Fused, Routes
-from mnemark.retrieval.stages.mark import Marks
 from mnemark.retrieval.stages.question import Question
 from mnemark.retrieval.stages.rank import Ranking
+from mnemark.text.words.stopwords import wants_overview
 from mnemark.types import Hit
+
+
+class Marks(NamedTuple):
+    """What the answer tells beside the chosen passages."""
+
+    noted: Mapping[int, int]
+    """Positions of derived lines that say more of the question, by those of the turns they are shown with."""
+    page: int | None
+    """Position of a page that says more of the question than any chosen passage."""
+    evidence: confidence.Evidence | None
+
+
+def mark(question: Question, routes: Routes, fused: Fused, ranking: Ranking) -> Marks:
+    """Return the marks of an answer."""
+    idf = question.idf_asked(routes.words)
+    chosen = _positions(ranking.chosen)
+    return Marks(
+        derived.noted(question.snapshot, idf, question.edges, chosen),
+        derived.telling(question.snapshot, idf, _pages(question), chosen),
+        _evidence(question, routes, fused, ranking),
+    )
+
+
+def _positions(chosen: Sequence[rank.Ranked]) -> Positions:
+    return np.array([entry.pos for entry in chosen], np.int64)
+
+
+def _pages(question: Question) -> Positions:
+    """Return the pages that may be found."""
+    if question.edges is None:
+        return np.zeros(0, np.int64)
+    pages = question.edges.pages
+    for allowed in (question.counted, filters.allowed(question.snapshot.rows, question.request.where)):
+        pages = pages if allowed is None else pages[allowed[pages]]
+    return pages
+
+
+def _evidence(
+    question: Question, routes: Routes, fused: Fused, ranking: Ranking
+) -> confidence.Evidence | None:
+    preset = question.request.preset if question.request.preset.fusion == "absolute" else DEFAULT
+    cosines = None if routes.meaning is None else routes.meaning.cosines
+    inputs = features.Inputs(
+        question.snapshot, question.request.text, question.asked, routes.words, cosines, question.competing,
+        fused.plain, fused.in_time, preset.time, ranking.records, question.view.speakers, ranking.echoes,
+        wants_overview(question.request.text),
+    )  # fmt: skip
+    return features.gather(inputs)
 
 
 def hits_of(
@@ -67,21 +117,11 @@ def _hit(question: Question, routes: Routes, entry: rank.Ranked, record: Record,
         meta["suspect"] = True
     text = past_facts.without_past_entries(record.path, record.text, question.is_past)
     return Hit(
-        ref=record.ref,
-        path=record.path,
-        start_line=record.start_line,
-        end_line=record.end_line,
-        kind=record.kind,
-        title=record.title,
-        date=record.date,
-        origin=record.origin,
-        scope=record.scope,
-        score=round(entry.score, 4),
-        text=text,
-        snippet=snippet(text, routes.words.idf, title=record.title),
-        meta=meta,
-        why=why,
-    )
+        ref=record.ref, path=record.path, start_line=record.start_line, end_line=record.end_line,
+        kind=record.kind, title=record.title, date=record.date, origin=record.origin, scope=record.scope,
+        score=round(entry.score, 4), text=text, snippet=snippet(text, routes.words.idf, title=record.title),
+        meta=meta, why=why,
+    )  # fmt: skip
 
 
 def _why(entry: rank.Ranked, routes: Routes, fused: Fused, ranking: Ranking) -> dict[str, Any]:
