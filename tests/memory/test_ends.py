@@ -218,6 +218,7 @@ def test_an_end_that_waits_for_its_file_holds_at_once(
         assert "~~" not in page(memory)
         assert now(memory) == []
     assert now(memory) == []
+    memory.sync()
     assert "~~**likes**: coffee~~" in page(memory)
 
 

@@ -294,9 +294,11 @@ def test_an_erase_whose_hindrance_does_not_show_at_its_file_is_tried_each_time(
     with opened(root) as memory:
         assert memory.forget("memory/2026-02-13.md#L2", erase=True).waiting
     with opened(root) as memory:
+        memory.sync()
         assert memory.workspace.unfinished()
     monkeypatch.undo()
     with opened(root) as memory:
+        memory.sync()
         assert memory.workspace.unfinished() == []
     assert holding(root, "saffron secret") == []
 

@@ -46,7 +46,7 @@ def counted(connection: apsw.Connection) -> Iterator[list[str]]:
 
 
 def test_a_search_reads_the_postings_of_all_its_terms_at_once(memory: Memory) -> None:
-    with counted(memory.index.connection) as statements:
+    with counted(memory.workspace.index.connection) as statements:
         assert memory.search(QUESTION).hits
     assert len(statements) <= MOST, statements
 

@@ -200,16 +200,11 @@ def opened(root: Path, *, readonly: bool = False, finishing: bool = True) -> Ite
     ):
         yield memory
         if finishing and not memory.readonly:
-            _finish(memory)
+            from mnemark.memory.maintenance import before_sync
+
+            with contextlib.suppress(BusyError):  # another process does it
+                before_sync(memory.workspace)  # what fails is left to the next sync
         _keep_up(memory)
-
-
-def _finish(memory: "Memory") -> None:
-    """Finish what waits in the files, as reads do not; what fails is left to the next sync."""
-    from mnemark.memory.maintenance import before_sync
-
-    with contextlib.suppress(BusyError):  # another process does it
-        before_sync(memory.workspace)
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mnemark.errors import BusyError, NotFoundError, UsageError
+from mnemark.files.private import private
 from mnemark.interfaces import options, output, render, workspace
 from mnemark.interfaces.commands.facts import row
 
@@ -63,7 +64,7 @@ def review(
     """
     root = workspace.locate(workspace_)
     decides = action in {"accept", "reject"}
-    with workspace.opened(root) as memory:
+    with workspace.opened(root, readonly=not decides and not private(root).is_dir()) as memory:
         if not memory.readonly:
             with suppress(BusyError):  # another process notes what was edited
                 memory.sync(embed=False)
