@@ -52,10 +52,12 @@ def confirm(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
 def project(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
     """Note that facts were written to their file."""
     ids, line = ids_in(payload), (entry.change.id,)
-    tables.settle(ids)
     for identifier in ids:
         state = tables.facts.get(identifier)
-        if state is None or line[0] in state.written:
+        if state is not None and line[0] in state.written:
+            continue
+        tables.settle((identifier,))
+        if state is None:
             continue
         state.written = state.written + line if state.written else line
         if (record := state.record) is not None:
