@@ -237,7 +237,7 @@ def test_a_copy_of_a_journal_says_nothing_new(tmp_path: Path) -> None:
         ("erased", {"ids": [id_of(11)]}),
         ("edit", {"value": "coffee", "fact": id_of(10), "action": "added"}),
     ]
-    journal = Journal(tmp_path)
+    journal = Journal(Folder(tmp_path))
     journal.append_many(
         [Change(kind=kind, id=id_of(number), payload=payload) for number, (kind, payload) in enumerate(said)]
     )
@@ -246,4 +246,4 @@ def test_a_copy_of_a_journal_says_nothing_new(tmp_path: Path) -> None:
     assert not log.pending()
     own = tmp_path / "journal" / journal.file
     own.with_suffix(".sync-conflict-1.jsonl").write_bytes(own.read_bytes())
-    assert state_of(log) == before == state_of(FactJournal(Journal(tmp_path)))
+    assert state_of(log) == before == state_of(FactJournal(Journal(Folder(tmp_path))))
