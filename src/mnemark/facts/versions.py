@@ -40,10 +40,13 @@ def beside_files(
     confirmations: Sequence[Confirmation],
 ) -> list[Fact]:
     """Return past and pending facts, except those in files, whose ids are `there`."""
+    states = log.tables.facts
     found = [
         fact
         for fact in log.tables.past.values()
-        if fact.scope == scope and fact.id not in there and not log.of(fact.id).hidden
+        if fact.scope == scope
+        and fact.id not in there
+        and not ((state := states.get(fact.id)) is not None and state.hidden)
     ]
     for identifier in log.pending(scope):
         fact = log.of(identifier).record
@@ -60,7 +63,8 @@ def _completed(facts: Iterable[Fact], log: FactJournal, confirmations: Sequence[
     """
     found = []
     for fact in facts:
-        known, end = confirmed_by(fact, confirmations), log.of(fact.id).end
+        state = log.tables.facts.get(fact.id)
+        known, end = confirmed_by(fact, confirmations), state.end if state is not None and state.ends else ""
         found.append(msgspec.structs.replace(known, until=end) if end and not known.until else known)
     return found
 
@@ -92,7 +96,7 @@ def _with_past(fact: Fact, log: FactJournal, files: FactFiles) -> list[Fact]:
     if state.struck is not None and struck_by_hand(fact, files):
         fact = msgspec.structs.replace(fact, until=state.struck)
     edit, last, known = state.changed, state.last, state.known
-    if edit is not None and words_of(edit) == words_of(fact):
+    if edit is not None and (_written(edit) == _written(fact) or words_of(edit) == words_of(fact)):
         return [msgspec.structs.replace(fact, since=edit.since, origin="file", supersedes=edit.supersedes)]
     if last is not None and not says_same(last, fact):
         since = edited_at(files, fact.path, last)
@@ -101,6 +105,10 @@ def _with_past(fact: Fact, log: FactJournal, files: FactFiles) -> list[Fact]:
     if known is not None and not fact.since and known.recorded:
         fact = msgspec.structs.replace(fact, recorded=known.recorded)
     return [fact]
+
+
+def _written(fact: Fact) -> tuple[str, str, str]:
+    return fact.subject, fact.predicate, fact.value
 
 
 def edited_at(files: FactFiles, path: str, last: Fact) -> str:
