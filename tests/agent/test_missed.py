@@ -34,7 +34,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: Any, **__: Any) -> None:
         raise MnemarkError("the disk is full and nothing was saved")
 
-    monkeypatch.setattr(jsonl, "append_many", fails)
+    monkeypatch.setattr(jsonl, "append", fails)
 
 
 def said(root: Path, session: str) -> list[str]:

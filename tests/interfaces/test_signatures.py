@@ -8,7 +8,7 @@ import pytest
 
 from interfaces.conftest import Shell
 from mnemark import Memory
-from mnemark.facts.model import NewFact
+from mnemark.facts.model import FactOptions, NewFact
 from mnemark.interfaces.commands.facts import remember
 from mnemark.interfaces.http import bodies
 from mnemark.interfaces.tools import BY_NAME
@@ -17,7 +17,8 @@ FIELDS = set(NewFact.__struct_fields__)
 
 
 def test_each_face_has_all_fields_of_a_fact() -> None:
-    assert set(inspect.signature(Memory.remember).parameters) - {"self", "dry_run"} == FIELDS
+    own = set(inspect.signature(Memory.remember).parameters) - {"self", "dry_run", "options"}
+    assert own | set(FactOptions.__annotations__) == FIELDS
     assert set(bodies.Remember.__struct_fields__) - {"workspace"} == FIELDS
     assert set(BY_NAME["memory_remember"].properties) == FIELDS - {"origin"}, "a model speaks as the agent"
     options = set(inspect.signature(remember).parameters) - {"workspace_", "dry_run", "json"}
