@@ -11,8 +11,8 @@ from mnemark.embed import Embedder, make
 from mnemark.memory.memory import Memory
 from mnemark.retrieval.presets import Preset
 from mnemark.retrieval.search import search
-from mnemark.retrieval.stages.question import Found, Request
-from mnemark.text.dates.clock import local_now
+from mnemark.retrieval.stages import Found, Request
+from mnemark.text.dates import local_now
 from mnemark.types import Hit, Recall
 from mnemark_bench.data import DataSet, Question, Unit
 from mnemark_bench.store import Stored

@@ -16,9 +16,9 @@ from mnemark.memory.memory import Memory
 from mnemark.retrieval.presets import preset
 from mnemark.retrieval.routes.dense import QueryVector, RarityAware, VectorRows, WeightedQuery
 from mnemark.retrieval.search import search
+from mnemark.retrieval.stages import Request
 from mnemark.retrieval.stages.meaning import DenseRoute
-from mnemark.retrieval.stages.question import Request
-from mnemark.text.dates.clock import local_now
+from mnemark.text.dates import local_now
 
 _TOP: Final = 10
 _BATCH: Final = 4_096

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mnemark.facts.journal import FactJournal
-from mnemark.facts.sources import Sources
+from mnemark.facts.store import Sources
 from mnemark.files.ids import new_id
 from mnemark.files.journal import Change, Journal
 from mnemark.files.needles import BytePatterns

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mnemark.embed.base import EmbedderUnavailable
+from mnemark.embed import EmbedderUnavailable
 from mnemark.embed.hashing import HashingEmbedder
 from mnemark.index.check import coverage
 from mnemark.index.store import Index
 from mnemark.index.sync import sync
 from mnemark.index.vectors import embed_missing as embedding
+from mnemark.index.vectors import open_store
 from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.embed_missing import embed_missing
-from mnemark.index.vectors.open import open_store
 
 
 class Embedder(HashingEmbedder):

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from mnemark.errors import ConfigError, IntegrityError, ReadOnlyError
+from mnemark.index.vectors import discard_other_models, open_store
 from mnemark.index.vectors.base import EngineUnavailable, VectorStore
-from mnemark.index.vectors.open import discard_other_models, open_store
 
 DIMENSION = 12
 TOLERANCE = {"exact": 0.02, "sqlite-vec": 1e-6, "chroma": 1e-6}
@@ -205,7 +205,7 @@ def test_another_process_reads_what_chroma_was_given(tmp_path: Path) -> None:
     store = open_store(tmp_path, "model", DIMENSION, engine="chroma")
     store.add(keys(1), vectors(1))
     code = (
-        "import sys; from pathlib import Path; from mnemark.index.vectors.open import open_store\n"
+        "import sys; from pathlib import Path; from mnemark.index.vectors import open_store\n"
         f"store = open_store(Path({str(tmp_path)!r}), 'model', {DIMENSION}, engine='chroma', readonly=True)\n"
         "for _ in sys.stdin: print(store.refresh(), store.count, flush=True)\n"
     )

@@ -26,7 +26,7 @@ from mnemark.files.edit import edit
 from mnemark.files.truth import Folder
 from mnemark.index import schema, state
 from mnemark.index.check import rebuild
-from mnemark.index.vectors.open import open_store
+from mnemark.index.vectors import open_store
 
 from .conftest import Shell
 

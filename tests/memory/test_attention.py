@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mnemark import Memory
-from mnemark.text.dates.clock import local_now
+from mnemark.text.dates import local_now
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from mnemark.files.sessions import SessionLog
 from mnemark.files.truth import Folder
 from mnemark.memory.sessions.observations import age_out, note_down, observe
 from mnemark.memory.transfer.backup import backup
-from mnemark.text.dates.clock import local_now
+from mnemark.text.dates import local_now
 
 
 def opened(root: Path, embedder: str = "none") -> Memory:

@@ -15,7 +15,7 @@ from memory.erasing import old, write
 from mnemark import Memory, NotFoundError, ReadOnlyError, UsageError
 from mnemark.memory.prompt.briefing import briefing
 from mnemark.memory.undo.undo import pins
-from mnemark.text.dates.clock import local_now
+from mnemark.text.dates import local_now
 from mnemark.types import KINDS
 
 

@@ -17,7 +17,7 @@ from mnemark.interfaces.tools_run import call
 from mnemark.memory.prompt.briefing import briefing
 from mnemark.memory.transfer.transfer import export_workspace
 from mnemark.retrieval.quick_search import quick_search
-from mnemark.text.dates.clock import local_now
+from mnemark.text.dates import local_now
 from mnemark_adapters.memory_store import MemoryStore
 
 LEXICAL = {"embedder": "none"}

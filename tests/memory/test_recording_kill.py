@@ -140,6 +140,7 @@ def survive(root: Path, kills: int) -> int:
     time.sleep(1.2)  # until the file counts as free
     problems: list[Problem] = []
     with Memory.open(root, config={"embedder": "none"}) as memory:
+        memory.sync()
         found = Counter(
             placed.turn.content
             for info in list_sessions(root)

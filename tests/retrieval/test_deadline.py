@@ -15,13 +15,13 @@ import pytest
 from numpy.typing import NDArray
 
 from faults.logical import LEXICAL
-from mnemark.embed.base import EmbedderUnavailable
+from mnemark.embed import EmbedderUnavailable
 from mnemark.embed.hashing import HashingEmbedder
 from mnemark.errors import IntegrityError
 from mnemark.memory.memory import Memory
 from mnemark.retrieval.routes import lexical
 from mnemark.retrieval.searcher import Searcher
-from mnemark.retrieval.stages.question import Found, Request
+from mnemark.retrieval.stages import Found, Request
 from mnemark.types import Recall
 
 pytestmark = pytest.mark.timed

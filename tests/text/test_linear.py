@@ -292,7 +292,7 @@ NO_TEXT: Final[dict[str, str]] = {
     "choices.one_of": "compared as a whole",
     "dates.calendar.festival": "a key of our table",
     "markdown.generated.mark": "a hash",
-    "dates.clock.local_now": "a key of the database of zones",
+    "dates.local_now": "a key of the database of zones",
     "redaction.redact.mark": "a hash",
     "redaction.extents.bare": "part of `redact.redact`",
     "redaction.extents.bare_entry": "part of `redact.redact`",

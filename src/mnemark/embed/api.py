@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemark.embed.base import EmbedderUnavailable
+from mnemark.embed import EmbedderUnavailable
 from mnemark.errors import ConfigError
 from mnemark.hashes import blake2b
 from mnemark.net import (

@@ -11,7 +11,7 @@ import urllib.parse
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from mnemark.embed.base import EmbedderUnavailable, first_line
+from mnemark.embed import EmbedderUnavailable, first_line
 from mnemark.embed.local import LocalEmbedder, cache_folder
 
 RECOMMENDED: Final = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemark.embed.base import EmbedderUnavailable, first_line
+from mnemark.embed import EmbedderUnavailable, first_line
 from mnemark.hashes import blake2b
 
 _MODEL_FILES = ("onnx/model.onnx", "model.onnx", "model_optimized.onnx", "onnx/model_quantized.onnx")

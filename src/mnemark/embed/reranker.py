@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-from mnemark.embed.base import first_line
+from mnemark.embed import first_line
 from mnemark.errors import MnemarkError
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import msgspec
 from mnemark.errors import NotFoundError
 from mnemark.facts.ends import Orders, Retraction, Tastes, ended_by, is_order, opposite
 from mnemark.facts.files import Confirmation
+from mnemark.facts.fold import payload_of, words_of
 from mnemark.facts.journal import FactJournal
 from mnemark.facts.model import TRUST, Fact
-from mnemark.facts.payload import payload_of, words_of
 from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import FactVersion, confirmed, order, timeline
 from mnemark.facts.versions import confirmed_by

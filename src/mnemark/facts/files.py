@@ -5,7 +5,7 @@ Files are changed by `edit` only; applying a change twice is the same as applyin
 
 import os
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import lru_cache
 from pathlib import Path
@@ -24,6 +24,9 @@ from mnemark.types import ORIGINS
 
 if TYPE_CHECKING:
     from mnemark.facts.parse import ParsedFact
+if TYPE_CHECKING:
+    from mnemark.facts.parse import ParsedFact
+
 
 REVIEW: Final = "memory/review/facts.md"
 """File of proposals that wait for review, in each scope."""
@@ -290,3 +293,27 @@ def time_in_id(identifier: str) -> str:
     """Return the ISO time encoded in an id; empty if there is none."""
     made = time_of(identifier) if is_id(identifier) else None
     return made.isoformat() if made is not None and _OLDEST < made < _LATEST else ""
+
+
+_VERSION: Final = 1
+"""Raise it when bullets are parsed otherwise, or `Fact` changes."""
+_DECODER: Final = msgspec.msgpack.Decoder(tuple[int, tuple[Fact, ...]])
+
+
+def pack(found: Sequence[tuple["ParsedFact", Fact]]) -> bytes:
+    """Return the facts of a file; empty if not all of them follow from its path and bytes alone."""
+    if not found or any(needs_saved(parsed) for parsed, _ in found):
+        return b""
+    try:
+        return msgspec.msgpack.encode((_VERSION, [fact for _, fact in found]))
+    except UnicodeEncodeError:  # bytes of the file that are no text
+        return b""
+
+
+def unpack(data: bytes) -> tuple[Fact, ...] | None:
+    """Return the facts in the bytes; None if this version did not write them."""
+    try:
+        version, facts = _DECODER.decode(data)
+    except msgspec.DecodeError:
+        return None
+    return facts if version == _VERSION else None

@@ -7,10 +7,10 @@ from time import time
 from typing import TYPE_CHECKING
 
 from mnemark.facts.files import FactFiles
+from mnemark.facts.fold import payload_of
 from mnemark.facts.journal import FactJournal
 from mnemark.facts.keys import holds_many
 from mnemark.facts.model import Fact
-from mnemark.facts.payload import payload_of
 from mnemark.facts.versions import edited_at, says_same, struck_by_hand
 from mnemark.files import edit, journal, layout, listing, platform
 from mnemark.files.journal import Change

@@ -5,7 +5,7 @@ from itertools import chain
 from typing import Final
 
 from mnemark.facts.files import Confirmation
-from mnemark.facts.fold import edited, forgotten, remembered
+from mnemark.facts.fold import lines
 from mnemark.facts.fold.tables import (
     NOTHING,
     Ended,
@@ -19,11 +19,11 @@ from mnemark.facts.model import Fact
 from mnemark.files.journal import Change, Journal, JournalEntry
 
 REDUCERS: Final[Mapping[str, Reducer]] = {
-    "remember": remembered.remember, "propose": remembered.remember, "conflict": remembered.remember,
-    "confirm": remembered.confirm, "retract": remembered.confirm, "project": remembered.project,
-    "accept": remembered.decide, "reject": remembered.decide,
-    "edit": edited.edit, "tombstone": edited.remove,
-    "forget": forgotten.forget, "erased": forgotten.erased, "undo": forgotten.undo,
+    "remember": lines.remember, "propose": lines.remember, "conflict": lines.remember,
+    "confirm": lines.confirm, "retract": lines.confirm, "project": lines.project,
+    "accept": lines.decide, "reject": lines.decide,
+    "edit": lines.edit, "tombstone": lines.remove,
+    "forget": lines.forget, "erased": lines.erased, "undo": lines.undo,
 }  # fmt: skip
 """What each kind of line does."""
 _MOST_TOUCHED: Final = 4_096
@@ -164,5 +164,5 @@ class FactJournal:
         """
         erased = dict(self.tables.said)
         for line, hides in self.tables.hides.items():
-            forgotten.note_last(erased, hides, line)
+            lines.note_last(erased, hides, line)
         return erased

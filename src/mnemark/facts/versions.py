@@ -7,9 +7,9 @@ from typing import Final
 import msgspec
 
 from mnemark.facts.files import Confirmation, FactFiles
+from mnemark.facts.fold import past_id, words_of
 from mnemark.facts.journal import FactJournal
 from mnemark.facts.model import Fact
-from mnemark.facts.payload import past_id, words_of
 from mnemark.facts.timeline import when
 from mnemark.types import Json
 

@@ -14,7 +14,7 @@ from mnemark.files import listing, secrets
 from mnemark.files.config import Config
 from mnemark.files.journal import Journal
 from mnemark.files.truth import Folder
-from mnemark.text.dates.clock import local, local_now
+from mnemark.text.dates import local, local_now
 from mnemark.text.quoting.notices import turn_without_notices
 from mnemark.text.redaction.redact import Rules
 from mnemark.types import Turn

@@ -12,8 +12,8 @@ import msgspec
 import numpy as np
 
 from mnemark.errors import IntegrityError, NewerFormatError, NotFoundError
+from mnemark.facts.files import unpack
 from mnemark.facts.model import Fact
-from mnemark.facts.packed import unpack
 from mnemark.facts.visible import Visible
 from mnemark.files import layout
 from mnemark.files.disk_errors import translate_os_errors

@@ -13,9 +13,8 @@ from typing import Final, NamedTuple
 import msgspec
 
 from mnemark.errors import UsageError
-from mnemark.facts.files import heard, visible_facts
+from mnemark.facts.files import heard, pack, visible_facts
 from mnemark.facts.model import Fact
-from mnemark.facts.packed import pack
 from mnemark.facts.parse import ParsedFact
 from mnemark.facts.visible import forgotten_lines
 from mnemark.files import layout, platform

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from mnemark.interfaces.output import BOLD, CYAN, DIM, RED, YELLOW, out, safe, safe_line, say, style
-from mnemark.text.dates.clock import local
+from mnemark.text.dates import local
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Problem
 

@@ -15,7 +15,7 @@ from mnemark.files.sessions import SessionLog
 from mnemark.files.turns import decode_turn
 from mnemark.interfaces.ledger import Ledger, words_of
 from mnemark.memory.curation.files import past_lines
-from mnemark.text.dates.clock import local_now
+from mnemark.text.dates import local_now
 from mnemark.text.dates.moment import moment
 from mnemark.text.quoting.fence import inert, visible
 from mnemark.text.words.tokens import cut_to_tokens

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mnemark.errors import BusyError, UsageError
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.file_edits import write
-from mnemark.text.dates.clock import local_now
+from mnemark.text.dates import local_now
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.redaction.redact import redact

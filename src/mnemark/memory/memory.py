@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from mnemark.embed.base import Embedder
+from mnemark.embed import Embedder
 from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
 from mnemark.files import links, trust
 from mnemark.files.config import Config, load

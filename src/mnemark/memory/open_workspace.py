@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mnemark.embed.base import Embedder
+from mnemark.embed import Embedder
 from mnemark.facts.plain_workspace import PlainWorkspace
 from mnemark.files import user_config
 from mnemark.files.config import Config

@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Final
 
 from mnemark import embed
-from mnemark.embed.base import Embedder, EmbedderUnavailable
+from mnemark.embed import Embedder, EmbedderUnavailable
 from mnemark.errors import BusyError, ConfigError, IntegrityError, MnemarkError, ReadOnlyError
 from mnemark.files.config import Config
 from mnemark.files.disk_errors import shortage
 from mnemark.files.hosts import check_host
 from mnemark.files.private import private
 from mnemark.index.store import Index
+from mnemark.index.vectors import discard_other_models, open_store
 from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.embed_missing import Progress, embed_missing
-from mnemark.index.vectors.open import discard_other_models, open_store
 from mnemark.retrieval.routes.dense import QueryVector, RarityAware, VectorRows, WeightedQuery
 from mnemark.retrieval.stages.meaning import DenseRoute
 

@@ -12,7 +12,7 @@ from mnemark.facts.keys import plain_words, predicate_names, subject_names
 from mnemark.facts.known import FACT, entry_words
 from mnemark.facts.model import Fact, refs_in
 from mnemark.facts.timeline import FactVersion, when
-from mnemark.text.dates.clock import local
+from mnemark.text.dates import local
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.words.segment import query_terms
 from mnemark.text.words.stopwords import is_stop

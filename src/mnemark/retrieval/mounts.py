@@ -22,7 +22,7 @@ from mnemark.files.user_config import LLMConfig
 from mnemark.files.workspace import Workspace
 from mnemark.retrieval.merge import merged
 from mnemark.retrieval.refresh import IndexRefresher
-from mnemark.retrieval.stages.question import Found, Request
+from mnemark.retrieval.stages import Found, Request
 from mnemark.retrieval.turns import OutOfTimeError
 from mnemark.types import Origin
 

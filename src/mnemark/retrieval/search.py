@@ -14,10 +14,10 @@ from mnemark.retrieval.query import understand as parse
 from mnemark.retrieval.ranking import confidence
 from mnemark.retrieval.routes import lexical
 from mnemark.retrieval.routes.dense import QueryVector
+from mnemark.retrieval.stages import Found, Question, Request, lengths, of_suspected, understand
 from mnemark.retrieval.stages.fuse import Routes, fuse
 from mnemark.retrieval.stages.hits import hits_of, mark
 from mnemark.retrieval.stages.meaning import Comparison, DenseRoute
-from mnemark.retrieval.stages.question import Found, Question, Request, lengths, of_suspected, understand
 from mnemark.retrieval.stages.rank import rank_passages
 from mnemark.retrieval.turns import in_turn
 

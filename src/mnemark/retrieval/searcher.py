@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 import msgspec
 
-from mnemark.embed.base import Embedder
+from mnemark.embed import Embedder
 from mnemark.errors import (
     BusyError,
     IntegrityError,
@@ -49,7 +49,7 @@ from mnemark.retrieval.presets import preset as named_preset
 from mnemark.retrieval.query import understand
 from mnemark.retrieval.refresh import ExternalEdits, IndexRefresher
 from mnemark.retrieval.search import search
-from mnemark.retrieval.stages.question import Found, Request
+from mnemark.retrieval.stages import Found, Request
 from mnemark.retrieval.turns import OutOfTimeError, in_turn
 from mnemark.retrieval.usage import UsageCounter
 from mnemark.text.choices import text_given

@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from mnemark._version import __version__
-from mnemark.text.dates.clock import local
+from mnemark.text.dates import local
 from mnemark.text.quoting.fence import revealed, visible
 from mnemark_faces.web.at import At
 from mnemark_faces.web.words import UNTRUSTED

@@ -6,8 +6,8 @@ from typing import Final, Literal
 import msgspec
 
 from mnemark.facts.files import Confirmation
+from mnemark.facts.fold import Words
 from mnemark.facts.model import Fact
-from mnemark.facts.payload import Words
 from mnemark.files.ids import PackedIds
 from mnemark.files.journal import JournalEntry
 from mnemark.files.tombstones import strings

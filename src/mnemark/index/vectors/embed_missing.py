@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from mnemark.embed.base import Embedder
+from mnemark.embed import Embedder
 from mnemark.embed.bundled import BundledEmbedder
 from mnemark.files.locks import sync_lock
 from mnemark.index.passage import embedded_text

@@ -92,7 +92,7 @@ class _Watch:
             self._tell(report, paths)
 
     def _tell(self, report: "SyncReport", paths: set[str]) -> None:
-        from mnemark.text.dates.clock import local_now
+        from mnemark.text.dates import local_now
 
         moment = local_now(self.memory.config.timezone)
         if self.json:

@@ -52,7 +52,7 @@ def learn(
         from mnemark.memory.learning.by_rule import has_sessions
         from mnemark.memory.learning.by_rule import learn as by_rule
         from mnemark.memory.sessions.reading import learn_all
-        from mnemark.text.dates.clock import local_now
+        from mnemark.text.dates import local_now
 
         state = memory.workspace.state
         now = local_now(memory.config.timezone)

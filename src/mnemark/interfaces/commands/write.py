@@ -143,7 +143,7 @@ def log(
     from mnemark.files.config import load
     from mnemark.files.scopes import scopes_of
     from mnemark.interfaces.ledger import Ledger
-    from mnemark.text.dates.clock import local_now
+    from mnemark.text.dates import local_now
     from mnemark.text.dates.moment import moment
 
     at = workspace.place(workspace_, any_folder=True)

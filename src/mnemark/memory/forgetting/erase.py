@@ -17,8 +17,8 @@ import msgspec
 
 from mnemark.errors import IntegrityError, MnemarkError, UsageError
 from mnemark.facts import states
-from mnemark.facts.payload import said_mark
-from mnemark.facts.payload import words_of as words_of_fact
+from mnemark.facts.fold import said_mark
+from mnemark.facts.fold import words_of as words_of_fact
 from mnemark.facts.pending import catch_up
 from mnemark.facts.store import FactStore
 from mnemark.files import edit as editing

@@ -15,8 +15,8 @@ from typing import Final, Literal, NamedTuple
 from urllib.parse import unquote
 
 from mnemark.errors import BusyError, MnemarkError
+from mnemark.facts.fold import versions_in
 from mnemark.facts.parse import parse
-from mnemark.facts.payload import versions_in
 from mnemark.files import attachments, jsonl, layout, listing, observations, platform, reading
 from mnemark.files import edit as editing
 from mnemark.files.disk_errors import is_no_file, unread

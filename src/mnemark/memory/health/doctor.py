@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from mnemark.embed.base import EmbedderUnavailable
+from mnemark.embed import EmbedderUnavailable
 from mnemark.errors import (
     BusyError,
     IntegrityError,

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from mnemark.embed.base import Embedder
+from mnemark.embed import Embedder
 from mnemark.errors import MnemarkError
 from mnemark.index.passage import embedded_text
 from mnemark.index.vectors.embed_missing import keys_of

@@ -9,11 +9,11 @@ import msgspec
 from mnemark.extraction.addressed import is_addressed
 from mnemark.extraction.extract import OWNER_ROLES, Candidate
 from mnemark.facts.ends import Retraction
+from mnemark.facts.fold import Words, words_of
 from mnemark.facts.keys import subject_key
 from mnemark.facts.model import EXPLICIT, Fact
-from mnemark.facts.payload import Words, words_of
 from mnemark.facts.remember import facts, remember_against, retract
-from mnemark.facts.sources import source_of
+from mnemark.facts.store import source_of
 from mnemark.facts.timeline import order
 from mnemark.files.names import split_ref
 from mnemark.memory.learning.by_hand import LinesByHand

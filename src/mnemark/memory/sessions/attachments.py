@@ -21,7 +21,7 @@ from mnemark.memory.file_edits import Written
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.summary.sentences import SMALL_TALK
 from mnemark.summary.tool_titles import PATH_KEYS, execution_of, words_of
-from mnemark.text.dates.clock import local
+from mnemark.text.dates import local
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.redaction.redact import redact

@@ -19,7 +19,7 @@ from mnemark.summary.tool_titles import (
     outcome_of,
     title_of,
 )
-from mnemark.text.dates.clock import local
+from mnemark.text.dates import local
 from mnemark.text.markdown.link import link
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.types import Json

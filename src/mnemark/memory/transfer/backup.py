@@ -35,7 +35,7 @@ from mnemark.memory.transfer.transfer import (
     put_in_place,
     target_for,
 )
-from mnemark.text.dates.clock import local_now
+from mnemark.text.dates import local_now
 from mnemark.types import Problem
 
 _MAX_BUFFERED: Final = 4 << 20

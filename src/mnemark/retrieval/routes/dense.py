@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemark.embed.base import Embedder
+from mnemark.embed import Embedder
 from mnemark.errors import MnemarkError
 from mnemark.index.passage import embedded_text
 from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot

@@ -26,7 +26,7 @@ from mnemark.retrieval.presets import SUSPECT_FACTOR
 from mnemark.retrieval.routes.fact_matches import Match, matches
 from mnemark.retrieval.routes.fact_times import NO_TIME_ASKED, AskedTime, versions_asked
 from mnemark.retrieval.routes.lexical import QueryTerm
-from mnemark.text.dates.clock import local
+from mnemark.text.dates import local
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.words.segment import index_terms
 from mnemark.types import Hit

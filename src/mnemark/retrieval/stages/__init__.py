@@ -1,1 +1,153 @@
-"""The stages of a search, each a function that returns its part."""
+"""The stages of a search, each a function that returns its part; the first understands the question.
+
+It goes from a request to one state of the index, its terms, and the passages that compete.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from msgspec.structs import replace
+
+from mnemark.index.derived import Edges
+from mnemark.index.reader import View
+from mnemark.index.snapshot import Floats, Mask, Snapshot
+from mnemark.retrieval import derived, filters
+from mnemark.retrieval.cross_language import bridge
+from mnemark.retrieval.filters import Filter
+from mnemark.retrieval.past_facts import IsPast
+from mnemark.retrieval.presets import DEFAULT, Preset
+from mnemark.retrieval.query import Query
+from mnemark.retrieval.routes import lexical
+from mnemark.retrieval.routes.lexical import QueryTerm
+from mnemark.types import Hit
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """A query with its filter, ranking and deadlines."""
+
+    text: str
+    k: int = 8
+    where: Filter = Filter()
+    preset: Preset = DEFAULT
+    now: datetime
+    context: tuple[str, ...] = ()
+    exclude: tuple[tuple[str, int], ...] = ()
+    """(path, first line): turns from that line on are in the model's context already."""
+    explain: bool = False
+    echoes: bool = True
+    """Whether turns that only ask the same are returned."""
+    rules: bool = False
+    """Whether the owner's instructions and preferences that apply come first."""
+    deadline: float | None = None
+    """Monotonic time until which the dense route is waited for."""
+    rerank_deadline: float | None = None
+    """Monotonic time until which the reranker is waited for."""
+    outside: Snapshot | None = None
+    """Passages beside those searched, for how rare words are."""
+
+
+class Found(NamedTuple):
+    """Hits, the routes that found them, and how complete and confident they are."""
+
+    hits: tuple[Hit, ...]
+    mode: str
+    degraded: tuple[str, ...]
+    complete: bool
+    believable: float
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """A request inside of one read transaction: what every stage is given."""
+
+    view: View
+    request: Request
+    query: Query
+    terms: tuple[QueryTerm, ...]
+    """The query's terms, and translations of those that occur nowhere."""
+    edges: Edges | None
+    """Derived passages and their sources; None where they are searched like any other."""
+    counted: Mask | None
+    """The passages that statistics are computed over; None for all."""
+    competing: Mask | None
+    """Those of them that compete: without those whose sources do; None for all."""
+    is_past: IsPast
+    """Tells which entries of core memory no longer hold."""
+    rarity: Mapping[str, float] | None = None
+    """The terms' idf from another search, to score on its scale."""
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The passages."""
+        return self.view.snapshot
+
+    @property
+    def asked(self) -> list[str]:
+        """The question's own terms."""
+        return [term for term, weight in self.query.terms if weight == 1]
+
+    def idf_asked(self, words: lexical.Lexical) -> dict[str, float]:
+        """Return the idf of the question's own terms."""
+        return {term: words.idf[term] for term in self.asked}
+
+    def restrict(self, scores: Floats, mask: Mask | None) -> Floats:
+        """Set the scores of filtered and excluded passages to 0."""
+        allowed = filters.allowed(self.snapshot.rows, self.request.where)
+        for part in (allowed, mask):
+            scores = scores if part is None else np.where(part, scores, np.float32(0))
+        for path, line in self.request.exclude:
+            scores[self.view.positions(path, line)] = 0
+        return scores
+
+
+def understand(view: View, request: Request, query: Query, is_past: IsPast) -> Question:
+    """Return the question; the index is asked for the hits of its terms, all at once."""
+    listed = request.where.kinds is not None and not request.where.kinds.isdisjoint(derived.KINDS)
+    edges = None if listed else view.derived()
+    counted, competing = _masks(view, request.where, edges)
+    question = Question(
+        view=view, request=request, query=query, terms=query.terms, edges=edges,
+        counted=counted, competing=competing, is_past=is_past,
+    )  # fmt: skip
+    view.snapshot.prefetch(term for term, _ in query.terms)  # each step below needs some of them
+    if not request.preset.bridge:
+        return question
+    return replace(question, terms=query.terms + bridge(query.terms, view.snapshot, competing))
+
+
+def of_suspected(question: Question, idf: Mapping[str, float]) -> Question:
+    """Return the question to the suspected passages only, for one hit, on the scale of the other search."""
+    request = question.request
+    where = replace(request.where, suspected="only")
+    preset = replace(request.preset, neighbour=0.0, group=0.0)  # they do not boost each other either
+    counted, competing = _masks(question.view, where, question.edges)
+    request = replace(request, where=where, k=1, preset=preset)
+    return replace(question, request=request, counted=counted, competing=competing, rarity=idf)
+
+
+def _masks(view: View, where: Filter, edges: Edges | None) -> tuple[Mask | None, Mask | None]:
+    """Return the masks `counted` and `competing`; cached."""
+    memo = view.snapshot.memo
+    key = "visible", *where.base
+    if key not in memo:
+        memo[key] = filters.visible(view.snapshot, view.scopes, where)
+    counted = mask if isinstance(mask := memo[key], np.ndarray) else None
+    if edges is None:
+        return counted, counted
+    key = "competing", *where.base
+    if key not in memo:
+        memo[key] = ~edges.apart if counted is None else counted & ~edges.apart
+    return counted, mask if isinstance(mask := memo[key], np.ndarray) else None
+
+
+def lengths(question: Question) -> lexical.Lengths:
+    """Return the length normalisation over the competing passages; cached."""
+    preset, edges, memo = question.request.preset, question.edges, question.snapshot.memo
+    shape = preset.neighbour, preset.printed, preset.short, preset.k1, preset.b
+    key = "lengths", edges is None, *question.request.where.base, *shape
+    known = memo.get(key)
+    if not isinstance(known, lexical.Lengths):
+        known = memo[key] = lexical.lengths(question.snapshot, question.competing, preset, edges)
+    return known

@@ -11,8 +11,8 @@ from mnemark.retrieval.presets import DEFAULT
 from mnemark.retrieval.query import reread_times
 from mnemark.retrieval.ranking import fusion
 from mnemark.retrieval.routes.lexical import Lexical
+from mnemark.retrieval.stages import Question
 from mnemark.retrieval.stages.meaning import Meaning
-from mnemark.retrieval.stages.question import Question
 from mnemark.types import DateRange
 
 _MIN_EVENT_SHARE: Final = 0.6

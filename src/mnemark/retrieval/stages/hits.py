@@ -14,8 +14,8 @@ from mnemark.retrieval import derived, filters, past_facts
 from mnemark.retrieval.presets import DEFAULT
 from mnemark.retrieval.ranking import confidence, features, rank
 from mnemark.retrieval.render import NOTED, named, snippet
+from mnemark.retrieval.stages import Question
 from mnemark.retrieval.stages.fuse import Fused, Routes
-from mnemark.retrieval.stages.question import Question
 from mnemark.retrieval.stages.rank import Ranking
 from mnemark.text.words.stopwords import wants_overview
 from mnemark.types import Hit

@@ -13,7 +13,7 @@ from mnemark.index.snapshot import Floats, Positions
 from mnemark.retrieval import derived
 from mnemark.retrieval.routes import dense, lexical
 from mnemark.retrieval.routes.dense import QueryVector, VectorRows, WeightedQuery
-from mnemark.retrieval.stages.question import Question
+from mnemark.retrieval.stages import Question
 from mnemark.text.words.segment import query_terms
 
 _T = TypeVar("_T")

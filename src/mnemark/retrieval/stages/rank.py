@@ -13,8 +13,8 @@ from mnemark.index.snapshot import Floats, Mask, Positions
 from mnemark.index.store import Record
 from mnemark.retrieval.ranking import confidence, features, fusion, people, rank, rescore, ties
 from mnemark.retrieval.routes.lexical import Lexical
+from mnemark.retrieval.stages import Question
 from mnemark.retrieval.stages.fuse import Fused, Routes
-from mnemark.retrieval.stages.question import Question
 from mnemark.text.words.normalize import normalize
 
 if TYPE_CHECKING:
