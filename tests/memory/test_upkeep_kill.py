@@ -15,6 +15,9 @@ from mnemark.files.journal import Journal
 from mnemark.files.truth import Folder
 from mnemark.memory import file_edits
 
+# A kill reaches the sync in the background, too, where the machine is so slow that there is one.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+
 _MADE_NOW = re.compile(r"(id|recorded): \S+ (?:\| )?")
 """What differs from run to run in facts that are learned in it; `recorded` stands where it is not the second
 of the id."""
