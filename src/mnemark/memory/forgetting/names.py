@@ -146,7 +146,7 @@ def _load(root: Path) -> dict[str, dict[str, str]]:
     try:
         data = platform.content(private(root) / RENAMING)
         known = msgspec.json.decode(data, type=dict[str, dict[str, str]])
-    except (OSError, msgspec.DecodeError):  # lost, or never there
+    except (FileNotFoundError, msgspec.DecodeError):  # never there, or lost: what cannot be read waits
         return {}
     return {id_: {old: new for old, new in some.items() if _is_ours(old, new)} for id_, some in known.items()}
 
