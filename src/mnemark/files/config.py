@@ -183,7 +183,8 @@ def _harmless(root: Path, settings: Mapping[str, Any]) -> tuple[dict[str, Any], 
 
 def _read_own(path: Path) -> dict[str, Any]:
     try:
-        text = platform.content(path)
+        with platform.opened(path) as file:
+            text = file.read(_LARGEST + 1)
         if len(text) > _LARGEST:
             raise ConfigError(f"{path} is larger than any settings are; correct the file, or move it away")
         data = toml.loads(text.decode("utf-8-sig"))

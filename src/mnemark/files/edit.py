@@ -126,10 +126,9 @@ def settle(truth: Folder, *, quiet: float = QUIET, timeout: float = 0.0) -> list
 def drop_expired(truth: Folder) -> None:
     """Drop what edits replaced a minute ago; where another process edits, a later call does it."""
     base = Path(os.path.realpath(truth.root))
-    if (private(base) / FOLDER).is_dir():
-        with suppress(BusyError), translate_os_errors(base), truth.change(0.0):
-            records = EditRecords(base)
-            records.drop_expired(records.all(), at_once=False)
+    with suppress(BusyError), translate_os_errors(base), truth.change(0.0):
+        records = EditRecords(base)
+        records.drop_expired(records.all(), at_once=False)
 
 
 def sweep(truth: Folder, *, quiet: float = QUIET, timeout: float = PATIENCE) -> list[Problem]:

@@ -149,10 +149,8 @@ class Searcher:
 
     def _on_files_changed(self, files: ChangedFiles) -> None:
         places = map(layout.place, files.paths)
-        if all(
-            place is not None and place.role == "fact" for place in places
-        ):  # the journal has what they say
-            self.refresher.facts_changed()
+        if all(place is not None and place.role == "fact" for place in places):
+            self.refresher.facts_changed()  # the journal has what they say
         else:
             self.refresher.mark_stale()
 

@@ -42,9 +42,8 @@ def run(root: Path, *sessions: str) -> None:
             if keep_up(memory):
                 memory.sync(wait=0.0)
             for scope in dict.fromkeys(scopes):
-                leading_facts(
-                    memory.workspace, memory.workspace.now(), scope=scope
-                )  # kept for the next briefing
+                # Kept for the next briefing.
+                leading_facts(memory.workspace, memory.workspace.now(), scope=scope)
     except BusyError:
         return
     except Exception as error:  # noqa: BLE001 - nobody is there to be told; it is logged

@@ -110,7 +110,7 @@ class Hides(msgspec.Struct, frozen=True):
     ends: Mapping[str, str]
     """When the facts ended whose successors it hides."""
     marks: Sequence[str]
-    """See `payload.said_mark`."""
+    """See `fold.said_mark`."""
     erase: bool
 
     @property
@@ -159,7 +159,7 @@ class FactTables:
         self.edits: dict[str, Edited] = {}
         """Hand edits by their lines."""
         self.past: dict[str, Fact] = {}
-        """Versions before hand edits, by `payload.past_id`."""
+        """Versions before hand edits, by `fold.past_id`."""
         self.removed: dict[tuple[str, Words], str] = {}
         """Times of removal by hand, by scope and words."""
         self.decisions: dict[str, Decided] = {}

@@ -285,7 +285,7 @@ def _forget_fact(ws: OpenWorkspace, identifier: str) -> Undone:
 
 def _reinstate(ws: OpenWorkspace, identifier: str) -> Undone:
     log = ws.fact_store.log
-    end = log.ends()[identifier]
+    end = log.tables.ends[identifier]
     append_undo(ws, identifier, scope=log.scope_of(identifier))
     paths, waiting = take_out(ws)
     fact = log.of(end.fact).record
