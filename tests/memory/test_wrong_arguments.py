@@ -4,7 +4,7 @@ import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -71,10 +71,10 @@ def test_a_write_with_too_many_open_files_names_the_file_and_the_limit(tmp_path:
 def test_settings_that_the_system_does_not_open_are_not_called_wrong(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, words: str
 ) -> None:
-    def content(path: Path) -> bytes:
+    def opened(path: Path) -> NoReturn:
         raise OSError(code, os.strerror(code), str(path))
 
-    monkeypatch.setattr(platform, "content", content)
+    monkeypatch.setattr(platform, "opened", opened)
     with pytest.raises(ConfigError, match=words) as told:
         load(tmp_path)
     assert "Correct the file" not in str(told.value)
