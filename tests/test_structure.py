@@ -39,7 +39,6 @@ LATE: Final[dict[str, str]] = {
     "retrieval/fact_index.py": "facts without a past have no entries to leave out",
     "retrieval/embeddings.py": "only what was erased is scrubbed",
     "retrieval/cross_language.py": "words that passages have need no dictionary",
-    "retrieval/quick_search.py": "a hook redacts nothing, unless a fact file changed",
     "embed/__init__.py": "the configured embedder alone",
     "index/sync.py": "a sync that finds nothing new writes nothing",
     "index/unindexed.py": "most searches find every turn indexed",

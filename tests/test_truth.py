@@ -50,7 +50,6 @@ OUTSIDE: Final[dict[str, str]] = {
     "facts/known.py": "a named reader: as `files.py`",
     "facts/states.py": "`.mnemark`",
     "facts/visible.py": "a reader of the journal without a workspace",
-    "retrieval/quick_search.py": "a reader of the journal without a workspace",
     "retrieval/searcher.py": "indexes of mounts, and temporary ones",
     "interfaces/http/server.py": "the state folder",
     "interfaces/process.py": "the null device",

@@ -25,7 +25,7 @@ NEEDED = "import apsw, msgspec, numkong, numpy, Stemmer"
 """The modules of others that a search in English loads, by any way: index, vectors, stems of words."""
 NEEDED_IN_CHINESE = f"{NEEDED}, rjieba; rjieba.cut('备份')"
 """The dictionary is loaded with the first cut."""
-NEEDED_BY_HOOK = "import apsw, msgspec, Stemmer"
+NEEDED_BY_HOOK = "import apsw, msgspec, numpy, Stemmer"
 """A hook alone searches by words alone."""
 START = {"session_id": "s", "hook_event_name": "SessionStart", "source": "startup"}
 PROMPT = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "When does the backup run?"}

@@ -29,7 +29,7 @@ from mnemark.errors import NotFoundError, UsageError
 from mnemark.facts.model import Fact
 from mnemark.memory.memory import Memory
 from mnemark.retrieval.block import block
-from mnemark.retrieval.quick_search import quick_search
+from mnemark.retrieval.words import by_words_of
 from mnemark.text.quoting.fence import check_fenced
 from mnemark.types import Origin
 from mnemark_bench.poison_ways import LLM, ORIGINS, QUOTED, UNTRUSTED, WAYS, Attack
@@ -267,7 +267,7 @@ def _owned(memory: Memory) -> set[tuple[str, str, str, str]]:
 
 def _recalled(memory: Memory, one: Attack) -> bool:
     found = memory.recall(one.text, deadline=_PLENTY, budget=_BUDGET, k=20)
-    quick = quick_search(memory.root, one.text, k=20)
+    quick = by_words_of(memory.root, one.text, k=20)
     texts = [found.text, block(quick.hits, budget=_BUDGET).text]
     return any(one.mark.casefold() in text.casefold() for text in texts)
 

@@ -790,7 +790,7 @@ _HEAVY = """
 import sys, time
 from mnemark.agent.hook.command import run
 run(sys.argv[1:])
-heavy = {"anyio", "asyncio", "httpx", "mcp", "numpy", "rich", "starlette", "typer", "uvicorn", "watchfiles"}
+heavy = {"anyio", "asyncio", "httpx", "mcp", "numkong", "rich", "rjieba", "starlette", "typer", "uvicorn"}
 print(time.process_time(), *sorted(heavy & set(sys.modules)))
 """
 

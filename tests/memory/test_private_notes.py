@@ -16,7 +16,7 @@ from mnemark.interfaces.tools import BY_NAME
 from mnemark.interfaces.tools_run import call
 from mnemark.memory.prompt.briefing import briefing
 from mnemark.memory.transfer.transfer import export_workspace
-from mnemark.retrieval.quick_search import quick_search
+from mnemark.retrieval.words import by_words_of
 from mnemark.text.dates import local_now
 from mnemark_adapters.memory_store import MemoryStore
 
@@ -164,10 +164,10 @@ def test_a_log_that_another_program_wrote_is_searched_without_its_secrets(root: 
 def test_a_hook_alone_reads_no_index_made_by_other_rules(root: Path) -> None:
     with Memory.open(root, config=LEXICAL) as memory:
         memory.sync()
-        assert quick_search(root, "printer boiler").hits
+        assert by_words_of(root, "printer boiler").hits
         memory.workspace.index.connection.execute("UPDATE meta SET value = '1;' WHERE key = 'redaction'")
     with pytest.raises(NotFoundError, match="mnemark sync"):
-        quick_search(root, "printer boiler")
+        by_words_of(root, "printer boiler")
 
 
 @pytest.fixture

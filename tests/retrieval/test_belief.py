@@ -11,8 +11,8 @@ from mnemark.agent.hook.event import is_question
 from mnemark.agent.hook.shown import new_block
 from mnemark.memory.memory import Memory
 from mnemark.retrieval.presets import PRESETS
-from mnemark.retrieval.quick_search import quick_search
 from mnemark.retrieval.ranking.confidence import Evidence, believable, missing, share, together
+from mnemark.retrieval.words import by_words_of
 
 SURE, UNSURE = 0.4, 0.3
 
@@ -81,7 +81,7 @@ def ferries(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Memory]:
 
 def test_with_one_word_exchanged_it_is_believed_less(ferries: Memory) -> None:
     right, wrong = "When does the ferry to Tromso leave?", "When does the ferry to Bergen leave?"
-    for ask in (ferries.search, lambda text: quick_search(ferries.root, text)):
+    for ask in (ferries.search, lambda text: by_words_of(ferries.root, text)):
         assert ask(right).believable > ask(wrong).believable + 0.1
 
 
@@ -107,7 +107,7 @@ def test_both_ways_of_searching_know_the_same_of_the_question_and_the_passage(tm
         memory.sync()
         question = "Which harbour does the ferry to Bergen leave?"
         full = memory.search(question, explain=True)
-        quick = quick_search(tmp_path, question)
+        quick = by_words_of(tmp_path, question)
     answer = full.hits[0].why["answer"]
     assert answer["terms"] == 4
     assert answer["words"] == 7
@@ -134,7 +134,7 @@ def believed(folder: Path, question: str) -> list[tuple[float, float]]:
     answer = full.hits[0].why["answer"]
     return [
         (full.believable, answer["other"]),
-        (quick_search(folder, question).believable, answer["other"]),
+        (by_words_of(folder, question).believable, answer["other"]),
     ]
 
 
@@ -343,7 +343,7 @@ def test_an_overview_is_answered_by_several_passages_together(tmp_path: Path, *,
         memory.sync()
 
         def ask(text: str) -> float:
-            found = quick_search(tmp_path, text) if quick else memory.search(text)
+            found = by_words_of(tmp_path, text) if quick else memory.search(text)
             return found.believable
 
         topic = "pond, the hedge and the terrace"

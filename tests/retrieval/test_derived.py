@@ -17,7 +17,7 @@ from mnemark.llm.base import Message
 from mnemark.llm.budget import Budget, Ledger, Meter
 from mnemark.llm.function import FunctionLLM
 from mnemark.retrieval.derived import joined
-from mnemark.retrieval.quick_search import quick_search
+from mnemark.retrieval.words import by_words_of
 from mnemark.types import Recall
 
 SAID = [
@@ -220,7 +220,7 @@ def test_core_memory_serves_its_facts_and_is_no_hit_beside_them(
     assert hits[0].kind == "fact"
     assert hits[0].meta["value"] == value
     assert "MEMORY.md" not in {hit.path for hit in hits}
-    assert "MEMORY.md" not in {hit.path for hit in quick_search(tmp_path, question).hits}
+    assert "MEMORY.md" not in {hit.path for hit in by_words_of(tmp_path, question).hits}
     assert "MEMORY.md" in {hit.path for hit in ask(tmp_path, question, kinds=["note"]).hits}
 
 

@@ -8,8 +8,8 @@ import pytest
 from mnemark.agent.hook.event import FLOOR
 from mnemark.memory.memory import Memory
 from mnemark.retrieval.block import block
-from mnemark.retrieval.quick_search import quick_search
 from mnemark.retrieval.ranking.confidence import wants_questions
+from mnemark.retrieval.words import by_words_of
 from mnemark.types import Hit, Recall
 
 ASKED = "When does the ferry to Tromso leave?"
@@ -30,7 +30,7 @@ def _ways(memory: Memory) -> list[Callable[[str], Recall]]:
     """Return the recall with all routes, and that of a hook without a daemon."""
     return [
         lambda text: memory.recall(text, deadline=30),
-        lambda text: quick_search(memory.root, text),
+        lambda text: by_words_of(memory.root, text),
     ]
 
 

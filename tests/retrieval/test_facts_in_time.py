@@ -20,8 +20,8 @@ from mnemark.interfaces.tools_read import around, read_lines
 from mnemark.memory.memory import Memory
 from mnemark.memory.prompt.briefing import briefing
 from mnemark.retrieval.fact_index_cache import FactIndexCache
-from mnemark.retrieval.quick_search import quick_search
 from mnemark.retrieval.refresh import IndexRefresher
+from mnemark.retrieval.words import by_words_of
 from mnemark.types import Recall
 
 ASKED = "which python version do we use"
@@ -155,11 +155,11 @@ def test_where_nothing_changed_no_fact_is_lost(tmp_path: Path) -> None:
         session.observe("exec", {"command": "make"}, "python 3.10 was used")
         session.add("user", "and another turn")
     assert "python version: 3.10" in values(recalled(root))
-    assert "python version: 3.10" in [hit.text for hit in quick_search(root, ASKED).hits]
+    assert "python version: 3.10" in [hit.text for hit in by_words_of(root, ASKED).hits]
     with Memory.open(root) as memory:  # nor does a fact about something else
         memory.remember("shell", "fish")
     assert "python version: 3.10" in values(recalled(root))
-    assert "python version: 3.10" in [hit.text for hit in quick_search(root, ASKED).hits]
+    assert "python version: 3.10" in [hit.text for hit in by_words_of(root, ASKED).hits]
 
 
 @pytest.mark.usefixtures("slow_facts", "stale_index")
@@ -170,7 +170,7 @@ def test_an_index_of_before_does_not_show_what_was_replaced(
     root = make(tmp_path)
     change(root)
     assert not says_old(recalled(root))
-    assert not says_old(quick_search(root, ASKED))
+    assert not says_old(by_words_of(root, ASKED))
     assert not says_old(recalled(root, readonly=True))
 
 
@@ -182,7 +182,7 @@ def test_nor_does_an_index_that_follows(tmp_path: Path, change: Callable[[Path],
     with Memory.open(root) as memory:
         memory.workspace.searcher.refresher.sync(progress=None, wait=10, embed=False)  # the index alone
     assert not says_old(recalled(root))
-    assert not says_old(quick_search(root, ASKED))
+    assert not says_old(by_words_of(root, ASKED))
 
 
 @pytest.mark.usefixtures("stale_index")
@@ -219,7 +219,7 @@ def test_facts_of_which_nothing_is_known_are_left_out(tmp_path: Path) -> None:
     root = make(tmp_path)
     rmtree(root / ".mnemark" / states.KEPT_IN)
     assert not values(recalled(root))
-    assert quick_search(root, "setting").hits == ()
+    assert by_words_of(root, "setting").hits == ()
     damaged = root / ".mnemark" / states.KEPT_IN
     with Memory.open(root) as memory:
         memory.sync()
@@ -242,7 +242,7 @@ def test_what_was_undone_or_ends_by_itself_is_not_shown(tmp_path: Path) -> None:
     with Memory.open(root) as memory:
         memory.sync()
     assert not says_old(recalled(root))
-    assert not says_old(quick_search(root, ASKED))
+    assert not says_old(by_words_of(root, ASKED))
 
 
 @pytest.mark.usefixtures("slow_facts")
@@ -308,7 +308,7 @@ def test_entries_of_core_memory_are_not_shown_either(
         assert not says_old(memory.search("python version", k=20))
     monkeypatch.setattr(FactIndexCache, "_build_async", lambda *_: None)
     assert not says_old(recalled(core))
-    assert not says_old(quick_search(core, "python version"))
+    assert not says_old(by_words_of(core, "python version"))
 
 
 def test_a_fact_of_the_archive_says_what_holds_by_now(tmp_path: Path) -> None:

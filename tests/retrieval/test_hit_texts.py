@@ -6,8 +6,8 @@ import pytest
 
 from mnemark import Memory, NotFoundError
 from mnemark.files.names import columns_of, split_ref
-from mnemark.retrieval.quick_search import quick_search
 from mnemark.retrieval.render import snippet
+from mnemark.retrieval.words import by_words_of
 from mnemark.types import ref_to
 
 
@@ -53,7 +53,7 @@ def test_passages_of_a_long_line_have_refs_of_their_own(tmp_path: Path, name: st
         assert len(by_ref) > len(animals)
         assert all(memory.read(ref) == text for ref, text in by_ref.items())
         assert memory.read(f"{name}#L3C5-L3C9", raw=True).startswith("The okapi")
-        quick = {hit.ref: hit.text for hit in quick_search(tmp_path, "tapir", k=20).hits}
+        quick = {hit.ref: hit.text for hit in by_words_of(tmp_path, "tapir", k=20).hits}
         assert quick.items() <= by_ref.items()
         with pytest.raises(NotFoundError, match="characters"):
             memory.read(f"{name}#L3C999999-L3C1000000")

@@ -9,7 +9,7 @@ import pytest
 
 from mnemark import Memory
 from mnemark.index import schema
-from mnemark.retrieval.quick_search import quick_search
+from mnemark.retrieval.words import by_words_of
 
 QUESTION = (
     "Which lantern did the captain of the ferry hang beside the harbour bell before the storm of March?"
@@ -61,6 +61,6 @@ def test_words_alone_read_them_at_once(memory: Memory, monkeypatch: pytest.Monke
         return connection
 
     monkeypatch.setattr("mnemark.index.schema.connect", traced)
-    assert quick_search(memory.root, QUESTION).hits
+    assert by_words_of(memory.root, QUESTION).hits
     statements = [sql for sql in statements if not sql.casefold().startswith("pragma")]
     assert len(statements) <= MOST_BY_WORDS, statements

@@ -79,7 +79,7 @@ class TextReader(Reader):
         self._deadline = deadline
 
     @contextmanager
-    def reading(self) -> Iterator[View]:
+    def reading(self, *, logs: bool = True) -> Iterator[View]:  # noqa: ARG002 - all are read
         """Yield a view of the passages that contain the query's words."""
         started = time.monotonic()
         until = started + SECONDS if self._deadline is None else self._deadline

@@ -1,7 +1,7 @@
 """Read a consistent snapshot of the index combined with turns that are not synced yet."""
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 
@@ -41,6 +41,10 @@ class View:
     def scopes(self) -> Mapping[str, int]:
         """The ids of scopes by name."""
         return self._pending.scopes or self._index.scopes()
+
+    def frequencies(self, terms: Iterable[str]) -> Mapping[str, int]:
+        """Return how many stored passages hold each of the terms; one that none holds may be missing."""
+        return self._index.frequencies(terms)
 
     def derived(self) -> Edges | None:
         """Return the derived passages with their sources; None where there are none."""
@@ -123,13 +127,16 @@ class Reader:
         self._cached: _Cached | None = None
 
     @contextmanager
-    def reading(self) -> Iterator[View]:
-        """Open a read transaction and yield a view of the current state."""
+    def reading(self, *, logs: bool = True) -> Iterator[View]:
+        """Open a read transaction and yield a view of the current state.
+
+        Without `logs`, turns that are not synced yet are in it only where they were read before.
+        """
         with self.index.reading() as stored:
-            cached = self._current(stored)
+            cached = self._current(stored, logs=logs)
             yield View(self.index, cached.joined, cached.pending)
 
-    def _current(self, stored: Snapshot) -> _Cached:
+    def _current(self, stored: Snapshot, *, logs: bool) -> _Cached:
         """Return the cached snapshot if it is current; else load it in one thread while others wait.
 
         Loading in every thread would multiply time and memory.
@@ -137,6 +144,8 @@ class Reader:
         known = self._cached
         if known is not None and known.is_current(stored, self._log_state()):
             return known
+        if not logs:
+            return self._load(stored, _LogState(0, {}, self.index.hidden.current()), None)
         with self._load_lock:
             known, state = self._cached, self._log_state()
             if known is not None and known.is_current(stored, state):

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -356,6 +356,16 @@ class Index:
                 record = msgspec.structs.replace(record, scope=record.meta["scope"])
             found[record.id] = record
         return found
+
+    def size(self) -> int:
+        """Return the number of passages, dead ones included."""
+        return int(self.scalar("SELECT coalesce(sum(size), 0) FROM segments"))
+
+    def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
+        """Return how many passages hold each of those of the terms that any holds, dead ones included."""
+        sql = """SELECT p.term, sum(length(p.data) / 3) FROM json_each(?) CROSS JOIN segments s
+            CROSS JOIN postings p ON p.segment = s.id AND p.term = value GROUP BY p.term"""
+        return dict(self.rows(sql, (schema.listed(dict.fromkeys(terms)),)))
 
     def speakers(self, passages: Sequence[int]) -> dict[int, str]:
         """Return the speaker of each passage by id; empty for what nobody said."""

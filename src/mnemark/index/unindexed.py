@@ -124,7 +124,7 @@ class LogSizes:
 
 def growth(index: Index, sizes: Mapping[str, int], ignored: Ignore, stale: frozenset[str]) -> Growth:
     """Return the logs that, by size, changed since they were indexed, and those in `stale`."""
-    known = _known(index)
+    known = _known(index) if sizes else {}
     changed = (
         (path, size)
         for path, size in sizes.items()

@@ -125,12 +125,12 @@ def by_deadline(future: "Future[Value] | None", seconds: float | None) -> Value 
 class RecallInTime:
     """Answer recalls by their deadlines: in full, else by words alone. Thread-safe.
 
-    Threads that give full answers call `rest` when they are done.
+    Its threads call `rest` when they are done.
     """
 
     def __init__(self, rest: Callable[[], None]) -> None:
         self._full_runner: DeadlineRunner[Recall | TimedOut] = DeadlineRunner(rest)
-        self._words_runner: DeadlineRunner[Recall | TimedOut] = DeadlineRunner()
+        self._words_runner: DeadlineRunner[Recall | TimedOut] = DeadlineRunner(rest)
         self._recalling: set[int] = set()
         self._loading_first = threading.Lock()
         """Held by the first full answer, for good."""

@@ -8,30 +8,32 @@ that mnemark derives.
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec.structs import replace
 
 from mnemark.errors import MnemarkError, NotFoundError
+from mnemark.files import layout
 from mnemark.files.config import Config, RoutesConfig
 from mnemark.files.mounts import Mounted, home_of
 from mnemark.files.user_config import LLMConfig
 from mnemark.files.workspace import Workspace
-from mnemark.retrieval.merge import merged
-from mnemark.retrieval.refresh import IndexRefresher
 from mnemark.retrieval.stages import Found, Request
 from mnemark.retrieval.turns import OutOfTimeError
-from mnemark.types import Origin
+from mnemark.types import Hit, Origin
+
+if TYPE_CHECKING:
+    from mnemark.retrieval.refresh import IndexRefresher
 
 
 class Mount(Protocol):
     """Interface of a searchable mounted folder, as `Searcher` implements it."""
 
     @property
-    def refresher(self) -> IndexRefresher: ...  # noqa: D102 - as in `Searcher`
+    def refresher(self) -> "IndexRefresher": ...  # noqa: D102 - as in `Searcher`
 
     def find(self, request: Request) -> Found: ...  # noqa: D102
 
@@ -90,19 +92,19 @@ class Mounts:
         """
         found = own
         for name, mounted in self.folders.items():
-            asked = _asked(request, mounted)
-            if asked is None:
+            there = asked(request, mounted)
+            if there is None:
                 continue
             try:
                 _check_time(request)
                 mount = self._opened(name)
-                answer = mount.find(asked)
+                answer = mount.find(there)
                 complete = answer.complete and mount.refresher.fresh
             except (MnemarkError, OSError) as error:
                 problem = f"mount {name}: {error}"
                 found = found._replace(degraded=(*found.degraded, problem), complete=False)
             else:
-                found = _joined(found, name, answer._replace(complete=complete), request)
+                found = joined(found, name, answer._replace(complete=complete), request)
         return found
 
     def _opened(self, name: str) -> Mount:
@@ -128,7 +130,7 @@ def _check_time(request: Request) -> None:
         raise OutOfTimeError
 
 
-def _asked(request: Request, mounted: Mounted) -> Request | None:
+def asked(request: Request, mounted: Mounted) -> Request | None:
     """Return the request as a mount is asked; None where it wants text of other origins only.
 
     What an owner said there is no word of this workspace's owner, so it is asked for as "import".
@@ -144,12 +146,52 @@ def _asked(request: Request, mounted: Mounted) -> Request | None:
     return replace(request, where=where, exclude=(), rules=False)
 
 
-def _joined(own: Found, name: str, other: Found, request: Request) -> Found:
+def joined(own: Found, name: str, other: Found, request: Request) -> Found:
+    """Return the workspace's own hits with those of a mount, which are named after it."""
     suspected = request.where.suspected != "none"
-    hits, theirs = merged(own.hits, name, other.hits, k=request.k, suspected=suspected)
+    hits, theirs = _merged(own.hits, name, other.hits, k=request.k, suspected=suspected)
     return own._replace(
         hits=hits,
         degraded=(*own.degraded, *(f"mount {name}: {reason}" for reason in other.degraded)),
         complete=own.complete and other.complete,
         believable=max(own.believable, other.believable) if theirs else own.believable,
     )
+
+
+def _merged(
+    own: Sequence[Hit], name: str, other: Iterable[Hit], *, k: int, suspected: bool
+) -> tuple[tuple[Hit, ...], bool]:
+    """Merge hits with those of a mount, best first; on a tie the own ones come first.
+
+    What the own hits say already is left out.
+
+    Args:
+        own: the hits so far.
+        name: of the mount.
+        other: the hits that it found.
+        k: hits at most.
+        suspected: whether the best hit that looks like instructions is kept; else none is.
+
+    Returns:
+        The hits, and whether any of them is the mount's.
+    """
+    said = {hit.text.strip() for hit in own}
+    mark = f"{layout.MOUNT}{name}"
+    named = []
+    for hit in other:
+        if hit.text.strip() in said or (hit.meta.get("suspect") and not suspected):
+            continue
+        suspected = suspected and not hit.meta.get("suspect")
+        named.append(
+            replace(
+                hit,
+                ref=f"{mark}/{hit.ref}",
+                path=f"{mark}/{hit.path}",
+                scope=mark,
+                origin=hit.origin if hit.origin in {"tool", "web"} else "import",
+                # Without the id of a fact, which is one of theirs and may be another fact's here.
+                meta={key: one for key, one in hit.meta.items() if key != "fact"},
+            )
+        )
+    hits = tuple(sorted((*own, *named), key=lambda hit: -hit.score)[:k])
+    return hits, any(hit.scope == mark for hit in hits)

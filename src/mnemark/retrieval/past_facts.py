@@ -5,7 +5,7 @@ bullet of a fact file is shown if its fact is known to hold, or labelled as past
 (MEMORY.md, USER.md, the traits) restate facts: those of facts that no longer hold are removed.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -15,6 +15,7 @@ from mnemark.facts.known import FACT
 from mnemark.facts.states import FactStates
 from mnemark.files import layout
 from mnemark.files.names import SOURCES
+from mnemark.retrieval.render import snippet
 from mnemark.types import Hit
 
 CORE_ROLES: Final = frozenset({"longterm", "identity", "persona"})
@@ -51,12 +52,32 @@ def restated_entries(hit: Hit) -> list[str]:
     return [line for line in hit.text.splitlines() if line.startswith("- ")]
 
 
-def known_to_hold(hits: Sequence[Hit], states: FactStates, now: datetime) -> Kept:
-    """Keep the hits that `may_be_shown`."""
-    left = tuple(hit for hit in hits if may_be_shown(hit, states, now))
+def known_to_hold(hits: Sequence[Hit], states: FactStates, now: datetime, idf: Mapping[str, float]) -> Kept:
+    """Keep the hits that `may_be_shown`, and of a part that restates facts what no fact among them says.
+
+    `idf`: of the question's terms. What is left of a part stands for itself if it holds one of them.
+    """
+    shown = [hit for hit in hits if may_be_shown(hit, states, now)]
+    facts = [str(hit.meta[FACT]) for hit in shown if FACT in hit.meta]
+    left = tuple(hit for hit in (_without_entries(hit, states, facts, idf) for hit in shown) if hit)
     if len(left) == len(hits) or hits[0].score <= 0:
         return Kept(left, 1.0)
     return Kept(left, min(left[0].score / hits[0].score, 1.0) if left else 0.0)
+
+
+def _without_entries(
+    hit: Hit, states: FactStates, facts: Sequence[str], idf: Mapping[str, float]
+) -> Hit | None:
+    """Return a hit without its entries of these facts; None where what is left says nothing."""
+    entries = restated_entries(hit)
+    if not entries:
+        return hit
+    text = without_past_entries(hit.path, hit.text, lambda scope, line: states.restates(scope, line, facts))
+    if not any(term in entry.casefold() for entry in entries if entry in text for term in idf):
+        return None
+    if text == hit.text:
+        return hit
+    return msgspec.structs.replace(hit, text=text, snippet=snippet(text, idf, title=hit.title))
 
 
 def may_be_shown(hit: Hit, states: FactStates, now: datetime) -> bool:

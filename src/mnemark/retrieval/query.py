@@ -13,7 +13,7 @@ from mnemark.retrieval.routes.lexical import QueryTerm
 from mnemark.text.dates.ranges import order_hint, spans
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import normalize
-from mnemark.text.words.segment import index_terms
+from mnemark.text.words.segment import Cut, index_terms
 from mnemark.text.words.stopwords import content_terms, is_stop, topic
 from mnemark.types import DateRange
 
@@ -62,7 +62,12 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def understand(
-    text: str, *, now: datetime, context: Sequence[str] = (), inner: float = DEFAULT.inner
+    text: str,
+    *,
+    now: datetime,
+    context: Sequence[str] = (),
+    inner: float = DEFAULT.inner,
+    cut: Cut | None = None,
 ) -> Query:
     """Parse a query; any string is safe.
 
@@ -71,13 +76,14 @@ def understand(
         now: the reference time for relative dates.
         context: earlier turns, oldest first; their terms weigh `CONTEXT_WEIGHT`.
         inner: weight of words inside longer Chinese words; 0 leaves them out.
+        cut: segments Chinese instead of the dictionary, without words inside longer ones.
     """
     text = text[:MAX_CHARACTERS]
     about = topic(text)
-    terms = content_terms(about)
-    inner_terms = inner_words(about, terms) if inner else []
+    terms = content_terms(about, cut)
+    inner_terms = inner_words(about, terms) if inner and cut is None else []
     known = {*terms, *inner_terms}
-    extra = [t for turn in context for t in content_terms(turn[-MAX_CHARACTERS:]) if t not in known]
+    extra = [t for turn in context for t in content_terms(turn[-MAX_CHARACTERS:], cut) if t not in known]
     extra = list(dict.fromkeys(extra))[-MAX_TERMS:]
     weighted = [QueryTerm(term) for term in terms[:MAX_TERMS]]
     weighted += [QueryTerm(term, inner) for term in inner_terms[:MAX_TERMS]]
@@ -90,7 +96,7 @@ def understand(
         code=tuple(code_spans(text)),
         ranges=asked_times(text, now),
         order=order,
-        event=tuple(event_terms(text, order)),
+        event=tuple(event_terms(text, order, cut)),
     )
 
 
@@ -158,9 +164,9 @@ _EVENT: Final = {
 }
 
 
-def event_terms(text: str, order: Order | None) -> list[str]:
+def event_terms(text: str, order: Order | None, cut: Cut | None = None) -> list[str]:
     """Return the terms of the event in "before X" or "after X"; empty without one."""
     match = re.search(_EVENT[order], text[:2000], re.IGNORECASE) if order in _EVENT else None
     if match is None:
         return []
-    return [term for term in content_terms(match["en"] or match["zh"]) if not is_stop(term)]
+    return [term for term in content_terms(match["en"] or match["zh"], cut) if not is_stop(term)]

@@ -5,9 +5,8 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mnemark.facts.states import FactStates
-from mnemark.index.reader import Reader
+from mnemark.index.reader import Reader, View
 from mnemark.retrieval import filters
-from mnemark.retrieval.fact_index import FactIndex
 from mnemark.retrieval.past_facts import IsPast, known_to_hold
 from mnemark.retrieval.presets import SUSPECT_FACTOR
 from mnemark.retrieval.query import understand as parse
@@ -20,8 +19,10 @@ from mnemark.retrieval.stages.hits import hits_of, mark
 from mnemark.retrieval.stages.meaning import Comparison, DenseRoute
 from mnemark.retrieval.stages.rank import rank_passages
 from mnemark.retrieval.turns import in_turn
+from mnemark.text.words.segment import Cut, cut_by_frequency, waits_for_dictionary
 
 if TYPE_CHECKING:
+    from mnemark.retrieval.fact_index import FactIndex
     from mnemark.retrieval.ranking.rerank import BackgroundReranker
     from mnemark.retrieval.routes.qmd import PendingQuery
 
@@ -44,7 +45,7 @@ def search(
     degraded: Sequence[str] = (),
     reranker: "BackgroundReranker | None" = None,
     *,
-    fact_index: FactIndex | None = None,
+    fact_index: "FactIndex | None" = None,
     states: FactStates | None = None,
     asked: "PendingQuery | None" = None,
 ) -> Found:
@@ -53,17 +54,21 @@ def search(
     `fact_index` holds the visible facts. Where it is out of date, `states` says which facts are known to
     hold, and only those are returned.
     """
-    query = parse(request.text, now=request.now, context=request.context, inner=request.preset.inner)
     computes = reranker is None and asked is None and not isinstance(route and route.vector, QueryVector)
     beside = _Beside(route, asked, reranker)
-    with in_turn(request.deadline) if computes else nullcontext(), reader.reading() as view:
-        question = understand(view, request, query, _is_past(request, fact_index, states))
+    turn = in_turn(request.deadline) if computes else nullcontext()
+    with turn, reader.reading(logs=not request.hurried) as view:
+        cut = _cut(request, view)
+        query = parse(
+            request.text, now=request.now, context=request.context, inner=request.preset.inner, cut=cut
+        )
+        question = understand(view, request, query, _is_past(request, fact_index, states), cut)
         found, idf = _passages(question, beside)
         found = _with_suspected(found, question, idf, beside)
         if fact_index is not None and len(fact_index):
             found = _with_facts(found, question, fact_index, by_meaning=route is not None)
     if states is not None:
-        found = _without_unknown_facts(found, states, request)
+        found = _without_unknown_facts(found, states, request, idf)
     return found._replace(
         hits=found.hits[: request.k],
         degraded=(*degraded, *found.degraded),
@@ -71,7 +76,14 @@ def search(
     )
 
 
-def _is_past(request: Request, fact_index: FactIndex | None, states: FactStates | None) -> IsPast:
+def _cut(request: Request, view: View) -> Cut | None:
+    """Return what cuts Chinese by the words of the index, where the dictionary is not to be loaded for it."""
+    if not request.hurried or not waits_for_dictionary("\n".join((request.text, *request.context))):
+        return None
+    return lambda line: cut_by_frequency(line, view.frequencies)
+
+
+def _is_past(request: Request, fact_index: "FactIndex | None", states: FactStates | None) -> IsPast:
     """Return what tells which entries of core memory no longer hold."""
     if states is not None:
         return lambda scope, line: states.is_past(scope, line, request.now)
@@ -116,7 +128,7 @@ def _with_suspected(found: Found, question: Question, idf: Mapping[str, float], 
     return found._replace(hits=tuple(sorted((*found.hits, *meant), key=lambda hit: -hit.score)))
 
 
-def _with_facts(found: Found, question: Question, fact_index: FactIndex, *, by_meaning: bool) -> Found:
+def _with_facts(found: Found, question: Question, fact_index: "FactIndex", *, by_meaning: bool) -> Found:
     """Merge the matching facts into the hits by score; the owner's rules that apply come first if wanted."""
     from mnemark.retrieval.routes import fact_times, facts
 
@@ -142,9 +154,11 @@ def _with_facts(found: Found, question: Question, fact_index: FactIndex, *, by_m
     return found._replace(hits=tuple(hits), believable=max(found.believable, round(applying[0].fit, 3)))
 
 
-def _without_unknown_facts(found: Found, states: FactStates, request: Request) -> Found:
+def _without_unknown_facts(
+    found: Found, states: FactStates, request: Request, idf: Mapping[str, float]
+) -> Found:
     """Remove facts that are not known to hold, where the fact index is out of date."""
-    known = known_to_hold(found.hits, states, request.now)
+    known = known_to_hold(found.hits, states, request.now, idf)
     return found._replace(
         hits=known.hits, believable=round(found.believable * known.share, 3), complete=False
     )

@@ -305,7 +305,7 @@ class Searcher:
         instructs("load")  # what is found is judged by signs, 0.1 s to read
 
     def _load_files(self) -> None:
-        from mnemark.retrieval import block, quick_mounts, quick_search  # noqa: F401 - words alone need these
+        from mnemark.retrieval import block, words  # noqa: F401 - words alone need these
 
         self.embeddings.load()
         with self.reader.reading():
@@ -459,27 +459,19 @@ class Searcher:
     def _found_by_words(self, request: Request, tokens: int, seconds: float) -> Recall | TimedOut:
         from mnemark.retrieval.block import block
         from mnemark.retrieval.just_written import with_just_written
-        from mnemark.retrieval.quick_mounts import with_mounts
-        from mnemark.retrieval.quick_search import quick_search
+        from mnemark.retrieval.words import by_words
 
         reason = (
             f"recall: by words alone, since the full answer takes longer than {seconds * 1000:.0f} ms; "
             "allow more (deadline, recall_deadline_ms)"
         )
         try:
-            found = quick_search(
-                self.workspace.root, request.text, k=request.k, exclude=request.exclude,
-                scopes=request.where.scopes, home=self.index.home, hidden=self.index.hidden,
-                known=self.fact_index.known(request.where.scopes), reason=reason,
-            )  # fmt: skip
-            if self.mounts:
-                found = with_mounts(
-                    self.workspace.root, found, request.text, k=request.k, home=self.index.home,
-                    mounts=self.mounts.folders,
-                )  # fmt: skip
+            known = self.fact_index.known(request.where.scopes)
+            answer = by_words(self.reader, request, known, reason, self.mounts.folders)
         except schema.UNREADABLE:  # there is none yet; of damage, the full answer tells
-            found = Recall(hits=(), mode="none", degraded=(reason,), complete=False, believable=0.0)
-        found = with_just_written(found, self._new(request), request.text, request.k)
+            answer = Found((), "none", (reason,), complete=False, believable=0.0)
+        new = self._new(request)
+        found = with_just_written(Recall(**answer._asdict()), new, request.text, request.k)
         if found.mode == "none":
             return LATE
         packed = block(found.hits, budget=tokens, brief_tokens=self.workspace.config.brief_tokens)

@@ -1,7 +1,7 @@
 """Answer an agent's events without a daemon, with few imports.
 
-Turns are recorded. A prompt is answered by `quick_search` from the index as it is, without numpy. Slow work
-(ending a session, syncing the index) runs in a background process.
+Turns are recorded. A prompt is answered by words alone from the index as it is. Slow work (ending a session,
+syncing the index) runs in a background process.
 """
 
 import os
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from mnemark.agent import daemon
 from mnemark.agent.hook import agents, shown
@@ -20,9 +20,7 @@ from mnemark.files import layout, links, platform
 from mnemark.files.private import private
 from mnemark.files.projects import PERSON, Project
 from mnemark.files.sessions import SessionLog
-
-if TYPE_CHECKING:
-    from mnemark.types import Recall
+from mnemark.types import Recall
 
 _HITS: Final = 8
 """Maximum number of passages of a recall."""
@@ -102,17 +100,13 @@ def _recall(root: Path, call: HookCall, scope: str) -> str:
     said = call.data.get("prompt")
     if not isinstance(said, str) or not is_question(said):
         return ""
-    from mnemark.retrieval.quick_search import quick_search
+    from mnemark.retrieval.words import by_words_of
 
     session = SessionLog(root, call.session).name
     path = layout.in_scope(scope, session)
     window = path, shown.first_visible_line(root, path)
     try:
-        found = quick_search(root, said, k=_HITS, exclude=[window], scopes=frozenset({"", scope}))
-        if (private(root) / "mounts").is_dir():
-            from mnemark.retrieval.quick_mounts import with_mounts
-
-            found = with_mounts(root, found, said, k=_HITS)
+        found = by_words_of(root, said, k=_HITS, exclude=[window], scopes=frozenset({"", scope}))
     except NotFoundError:  # a new workspace: the index is created in the background
         _run_in_background(root, "")
         return ""
@@ -127,9 +121,7 @@ def _recall(root: Path, call: HookCall, scope: str) -> str:
     return text
 
 
-def _recall_from_files(
-    root: Path, said: str, scope: str, window: tuple[str, int], why: Exception
-) -> "Recall":
+def _recall_from_files(root: Path, said: str, scope: str, window: tuple[str, int], why: Exception) -> Recall:
     """Recall with an index that cannot be read: from the files, while it is made anew in the background."""
     from mnemark.agent.hook.log import log
     from mnemark.memory.memory import Memory

@@ -27,7 +27,7 @@ from mnemark.facts.parse import split_words
 from mnemark.files import layout, listing
 from mnemark.files.names import split_ref
 from mnemark.files.projects import is_project
-from mnemark.index.read_only import QuickIndex
+from mnemark.index.rows import NO_TIME
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -111,20 +111,28 @@ class LinesByHand:
 
     def _passages(self, terms: Sequence[str], scope: str) -> list[tuple[str, int, int]]:
         """Return path, first and last line of the passages of notes with the rarest of the words."""
+        index = self.ws.searcher.index
         try:
-            with QuickIndex(self.ws.root) as index:
+            with index.reading() as snapshot:
                 scores: Counter[int] = Counter()
-                held = sorted((count, term) for term, count in index.frequencies(terms).items())
-                for count, term in held[:_TERMS]:
-                    for at in index.undated(term, _NOTE) if count <= _COMMON or len(held) == 1 else ():
-                        scores[index.row(at).passage] += 1_000_000 // (count + 10)
-                found = index.lines([passage for passage, _ in scores.most_common(2 * _PASSAGES)])
+                hits = {term: found for term, found in snapshot.prefetch(terms).items() if len(found.pos)}
+                for term in sorted(hits, key=lambda term: (len(hits[term].pos), term))[:_TERMS]:
+                    count = len(hits[term].pos)
+                    if count <= _COMMON or len(hits) == 1:
+                        rows = snapshot.rows[hits[term].pos]
+                        notes = rows[(rows["kind"] == _NOTE) & (rows["time"] == NO_TIME)]
+                        scores.update(dict.fromkeys(notes["passage"].tolist(), 1_000_000 // (count + 10)))
+                best = [passage for passage, _ in scores.most_common(2 * _PASSAGES)]
+                records = index.fetch(best)
         except MnemarkError:  # there is no index yet, or it cannot be read: the search reports that
             return []
-        places = ((one, layout.place(one[0])) for one in found)
+        places = ((record, layout.place(record.path)) for record in map(records.get, best) if record)
         scopes = _beside(scope)
-        kept = [one for one, at in places if at is not None and at.role == "note" and at.scope in scopes]
-        return kept[:_PASSAGES]
+        return [
+            (record.path, record.start_line, record.end_line)
+            for record, at in places
+            if at is not None and at.role == "note" and at.scope in scopes
+        ][:_PASSAGES]
 
 
 def _beside(scope: str) -> Sequence[str]:

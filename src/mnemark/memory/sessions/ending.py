@@ -196,8 +196,7 @@ class _Ending:
         actions = actions_of(self.ws, scope, self.session.id, sitting)
         recent = since(self.recent, self._project_day(sitting))
         projects = [name for one in recent for name in one.projects]
-        with language(self.ws) as words:
-            found = digest(lines, actions, list(dict.fromkeys(projects)), words)
+        found = digest(lines, actions, list(dict.fromkeys(projects)), language(self.ws))
         few = len(lines) < MIN_TURNS
         if removed and self._titled(found, actions, few=few).title:
             return ""

@@ -23,7 +23,7 @@ from mnemark.index.store import Record
 from mnemark.retrieval.ranking import people
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import normalize
-from mnemark.text.words.segment import query_terms
+from mnemark.text.words.segment import Cut, query_terms
 
 _MIN_SHARE: Final = 0.5
 """Minimum share of the question's idf that candidates on the same matter hold."""
@@ -68,13 +68,16 @@ class Candidates(msgspec.Struct, frozen=True):
     """Whether it asks for the first."""
 
 
-def with_named(question: str, positions: Positions, fused: Floats, hits: Mapping[str, TermHits]) -> Positions:
+def with_named(
+    question: str, positions: Positions, fused: Floats, hits: Mapping[str, TermHits], cut: Cut | None
+) -> Positions:
     """Return the positions with all that names the person whom the question asks about; else none.
 
-    Who a person is may be told in passing, by a passage that is far from the best.
+    Who a person is may be told in passing, by a passage that is far from the best. `cut` is as for
+    `query_terms`.
     """
     name = people.asked_about(question)
-    found = [hits[term].pos for term in query_terms(name) if term in hits] if name else []
+    found = [hits[term].pos for term in query_terms(name, cut) if term in hits] if name else []
     named = min(found, key=len, default=positions[:0])
     if not len(named) or len(named) > _MAX_NAMING:
         return positions[:0]

@@ -22,6 +22,7 @@ from mnemark.retrieval.presets import DEFAULT, Preset
 from mnemark.retrieval.query import Query
 from mnemark.retrieval.routes import lexical
 from mnemark.retrieval.routes.lexical import QueryTerm
+from mnemark.text.words.segment import Cut
 from mnemark.types import Hit
 
 
@@ -47,6 +48,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Monotonic time until which the reranker is waited for."""
     outside: Snapshot | None = None
     """Passages beside those searched, for how rare words are."""
+    hurried: bool = False
+    """Whether nothing may be loaded for it: no dictionary, and no turns that are not synced."""
 
 
 class Found(NamedTuple):
@@ -77,6 +80,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     """Tells which entries of core memory no longer hold."""
     rarity: Mapping[str, float] | None = None
     """The terms' idf from another search, to score on its scale."""
+    cut: Cut | None = None
+    """Segments Chinese instead of the dictionary."""
 
     @property
     def snapshot(self) -> Snapshot:
@@ -102,14 +107,16 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         return scores
 
 
-def understand(view: View, request: Request, query: Query, is_past: IsPast) -> Question:
+def understand(
+    view: View, request: Request, query: Query, is_past: IsPast, cut: Cut | None = None
+) -> Question:
     """Return the question; the index is asked for the hits of its terms, all at once."""
     listed = request.where.kinds is not None and not request.where.kinds.isdisjoint(derived.KINDS)
     edges = None if listed else view.derived()
     counted, competing = _masks(view, request.where, edges)
     question = Question(
         view=view, request=request, query=query, terms=query.terms, edges=edges,
-        counted=counted, competing=competing, is_past=is_past,
+        counted=counted, competing=competing, is_past=is_past, cut=cut,
     )  # fmt: skip
     view.snapshot.prefetch(term for term, _ in query.terms)  # each step below needs some of them
     if not request.preset.bridge:

@@ -83,7 +83,7 @@ def _best(
     count = max(_CANDIDATES, 4 * question.request.k)
     positions = fusion.best_positions(fused.scores, max(count, rescore.DEPTH))
     if preset.ties:
-        named = ties.with_named(text, positions, fused.scores, words.hits)
+        named = ties.with_named(text, positions, fused.scores, words.hits, question.cut)
         positions, count = (named, len(named)) if len(named) else (positions, count)
     closest = None if routes.meaning is None else routes.meaning.closest
     named_speakers = _named(question, words, positions)

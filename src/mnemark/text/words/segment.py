@@ -220,7 +220,11 @@ def tagged(text: str) -> list[tuple[str, str]]:
     return list(_jieba().tag(_SURROGATE.sub("\ufffd", text), hmm=False))
 
 
-def query_terms(text: str, cut: Callable[[str], Iterable[str]] | None = None) -> list[str]:
+Cut = Callable[[str], Iterable[str]]
+"""Segments runs of Chinese, and returns other characters one by one."""
+
+
+def query_terms(text: str, cut: Cut | None = None) -> list[str]:
     """Return the terms of a query in order with repeats, including stop words.
 
     A compound gives its windows of up to four atoms and, if separators or camel case show words, its atoms.

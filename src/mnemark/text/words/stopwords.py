@@ -8,11 +8,11 @@ answered by many passages together, one for a detail by one.
 # ruff: noqa: E501 - patterns read better whole
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.words.segment import cut_by_frequency, query_terms
+from mnemark.text.words.segment import Cut, cut_by_frequency, query_terms
 from mnemark.text.words.terms import stem
 
 _ENGLISH = """
@@ -50,7 +50,7 @@ def is_stop(term: str) -> bool:
     return term in STOP
 
 
-def content_terms(text: str, cut: Callable[[str], Iterable[str]] | None = None) -> list[str]:
+def content_terms(text: str, cut: Cut | None = None) -> list[str]:
     """Return the distinct terms of a text without stop words, or with them where there are no others.
 
     `cut` segments Chinese, as for `query_terms`.
