@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from mnemark.errors import MnemarkError, UsageError
 from mnemark_adapters.items import text_in
-from mnemark_adapters.store_items import Stored, StoreItems, under
+from mnemark_adapters.store_items import StoreItem, StoreItems, under
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
@@ -101,7 +101,7 @@ def memory_store(  # noqa: C901 - a class of two methods and what they hand over
     return MnemarkStore()
 
 
-def _fields(one: Stored) -> dict[str, Any]:
+def _fields(one: StoreItem) -> dict[str, Any]:
     return {
         "namespace": one.namespace, "key": one.key, "value": one.value,
         "created_at": one.created, "updated_at": one.updated,

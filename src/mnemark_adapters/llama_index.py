@@ -54,7 +54,7 @@ def memory_block(
         ) from error
     session = memory.session(session_id, user=user, agent=agent)
 
-    seen = _Seen(session)
+    seen = _SeenMessages(session)
 
     class MnemarkBlock(BaseMemoryBlock[str]):  # type: ignore[misc] # LlamaIndex is optional
         """Brief, and recall for the user's last message; record messages, once, as turns."""
@@ -76,7 +76,7 @@ def memory_block(
     return MnemarkBlock(name=name, description="What memory has to say, quoted and dated.")
 
 
-class _Seen:
+class _SeenMessages:
     """Records each message once: as soon as it is in the window, or when it leaves it.
 
     LlamaIndex gives messages no ids, and the same words may be said twice; so they are counted.

@@ -19,7 +19,7 @@ _COMPARISONS: Final[Mapping[str, Callable[[float, float], bool]]] = {
 }  # fmt: skip
 
 
-class Stored(NamedTuple):
+class StoreItem(NamedTuple):
     """An item with its key, times and place in the log."""
 
     namespace: Namespace
@@ -52,13 +52,13 @@ class StoreItems:
             log.add(fresh)  # before the old ones are hidden: after a kill in between, the newer one counts
             log.hide([one for key, _, _ in items for one in there.get(key, ())])
 
-    def get(self, namespace: Namespace, key: str) -> Stored | None:
+    def get(self, namespace: Namespace, key: str) -> StoreItem | None:
         """Return an item, or None."""
         return next((one for one in self._of(namespace) if one.key == key), None)
 
     def search(
         self, prefix: Namespace, query: str | None = None, matching: Mapping[str, Any] | None = None
-    ) -> list[tuple[Stored, float | None]]:
+    ) -> list[tuple[StoreItem, float | None]]:
         """Return the items below a namespace: first those that the query finds, with scores, best first.
 
         The others follow, by namespace and the time of their first put.
@@ -80,14 +80,14 @@ class StoreItems:
         """Return the namespaces with items, sorted."""
         return sorted(space for space, log in self._logs.below() if log.items())
 
-    def _of(self, namespace: Namespace) -> Iterator[Stored]:
+    def _of(self, namespace: Namespace) -> Iterator[StoreItem]:
         log = self._log(namespace)
         latest = {one.item["key"]: one for one in log.items()}
         begun = [
             (datetime.fromisoformat(_first(one)["time"]), _first(one)["id"], one) for one in latest.values()
         ]
         for created, _, one in sorted(begun, key=lambda row: row[:2]):
-            yield Stored(
+            yield StoreItem(
                 namespace, one.item["key"], one.item["value"], created, one.turn.time, (log.path, one.line)
             )
 

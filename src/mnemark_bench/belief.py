@@ -21,7 +21,7 @@ from mnemark.agent.hook.event import FLOOR
 from mnemark.embed import Embedder
 from mnemark.errors import UsageError
 from mnemark_bench.baselines import Bm25
-from mnemark_bench.data import DataSet, Question, find_sets, load_set
+from mnemark_bench.data import DataSet, SetQuestion, find_sets, load_set
 from mnemark_bench.evidence import NAMES, features, vector
 from mnemark_bench.exchanged import exchanged
 from mnemark_bench.fixture import BenchFixture, bedded, embedder_for, kept_or_temporary
@@ -207,7 +207,11 @@ def _other(scopes: Sequence[str], scope: str) -> str:
 
 
 def _case(
-    bed: BenchFixture, question: Question, scope: str, ranker: dict[str, Bm25], gone: set[str] | None = None
+    bed: BenchFixture,
+    question: SetQuestion,
+    scope: str,
+    ranker: dict[str, Bm25],
+    gone: set[str] | None = None,
 ) -> Case:
     found = bed.memory(scope).search(question.query, k=_HITS, now=question.asked_at, explain=True)
     scored = ranker[scope].score(question.query)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from mnemark.embed.bundled import DATA
 from mnemark.embed.sections import read_sections, unpack_words
-from mnemark_bench.data import Unit
+from mnemark_bench.data import SetUnit
 from mnemark_bench.store import write_sessions
 
 SEED: Final = 20_260_213
@@ -146,13 +146,13 @@ class Grown(NamedTuple):
 def grow(root: Path, size: int, corpus: Corpus) -> Grown:
     """Write about `size` passages below `root`: sessions as JSONL, notes as Markdown."""
     texts: list[Text] = []
-    units: list[Unit] = []
+    units: list[SetUnit] = []
     for number in range(max(1, round(size / 2 / _SESSION))):
         turns = corpus.session()
         texts += turns
         day = f"{2023 + number // 336 % 3}-{number // 28 % 12 + 1:02}-{number % 28 + 1:02}"
         units += [
-            Unit(
+            SetUnit(
                 id=f"{number}/{place}",
                 scope="",
                 session_id=f"chat:{number}",

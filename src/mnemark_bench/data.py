@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from mnemark.errors import NotFoundError, UsageError
 
 
-class Unit(msgspec.Struct, frozen=True, kw_only=True):
+class SetUnit(msgspec.Struct, frozen=True, kw_only=True):
     """One retrievable thing."""
 
     id: str
@@ -32,7 +32,7 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     meta: dict[str, Any] = {}
 
 
-class Question(msgspec.Struct, frozen=True, kw_only=True):
+class SetQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """One question and where its answer stands."""
 
     qid: str
@@ -63,10 +63,10 @@ class DataSet(msgspec.Struct, frozen=True):
     """Units by scope, the questions that count, and how many do not, by reason."""
 
     name: str
-    units: dict[str, list[Unit]]
-    questions: list[Question]
+    units: dict[str, list[SetUnit]]
+    questions: list[SetQuestion]
     skipped: dict[str, int] = {}
-    unanswerable: list[Question] = []
+    unanswerable: list[SetQuestion] = []
     """Questions of one known scope that ask for what is not there."""
 
     @property
@@ -114,18 +114,20 @@ def load_set(folder: Path, *, questions_from: Path | None = None, limit: int | N
     Raises:
         UsageError: a file is missing or a line is not of the form.
     """
-    units: dict[str, list[Unit]] = {}
-    for unit in read_lines(folder / "corpus.jsonl", Unit):
+    units: dict[str, list[SetUnit]] = {}
+    for unit in read_lines(folder / "corpus.jsonl", SetUnit):
         units.setdefault(unit.scope, []).append(unit)
     asked = questions_from or folder
     name = folder.name if questions_from is None else f"{asked.name} on {folder.name}"
-    read = list(read_lines(asked / "queries.jsonl", Question))
+    read = list(read_lines(asked / "queries.jsonl", SetQuestion))
     questions, skipped = _usable(read, units)
     absent = [one for one in read if not one.answerable and len(one.scopes) == 1 and one.scopes[0] in units]
     return DataSet(name, units, questions, skipped, absent).limited(limit)
 
 
-def _usable(questions: list[Question], units: dict[str, list[Unit]]) -> tuple[list[Question], dict[str, int]]:
+def _usable(
+    questions: list[SetQuestion], units: dict[str, list[SetUnit]]
+) -> tuple[list[SetQuestion], dict[str, int]]:
     """The questions that can be scored, with their evidence that is in the corpus; and why others cannot."""
     sessions = {scope: {unit.id: unit.session_id for unit in members} for scope, members in units.items()}
     skipped: Counter[str] = Counter()

@@ -89,7 +89,7 @@ _OTHER_ZH: Final[dict[str, Change]] = {
 }
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class SizeRow(msgspec.Struct, frozen=True, kw_only=True):
     """What one size gave."""
 
     facts: int
@@ -120,13 +120,13 @@ class _Made(NamedTuple):
     trap: bool = False
 
 
-def run(sizes: Sequence[int] = SIZES) -> Iterator[Row]:
+def run(sizes: Sequence[int] = SIZES) -> Iterator[SizeRow]:
     """A row for each size; the same sizes give the same facts."""
     for size in sizes:
         yield _row(_facts(size, random.Random(size)))  # noqa: S311 - nothing secret
 
 
-def _row(facts: Sequence[_Made]) -> Row:
+def _row(facts: Sequence[_Made]) -> SizeRow:
     started = time.perf_counter()
     found = similar([fact.text for fact in facts])
     seconds = time.perf_counter() - started
@@ -135,7 +135,7 @@ def _row(facts: Sequence[_Made]) -> Row:
     repeated = [at for at, fact in enumerate(facts) if fact.of >= 0 and not fact.trap]
     good = [at for at in repeated if first.get(at, -1) == first.get(facts[at].of, -2)]
     right = sum(_root(facts, at) == _root(facts, first[at]) for at in merged)
-    return Row(
+    return SizeRow(
         facts=len(facts),
         seconds=seconds,
         compared=found.compared,
@@ -179,7 +179,7 @@ def _changed(text: str, of: int, *, trap: bool, chance: random.Random) -> _Made:
     return _Made(ways[how](text), of, how, trap)
 
 
-def table(rows: Sequence[Row]) -> str:
+def table(rows: Sequence[SizeRow]) -> str:
     """For people."""
     head = (
         f"{'facts':>8} {'seconds':>8} {'compared':>12} {'all pairs':>15} {'precision':>9} {'recall':>7} "

@@ -16,7 +16,7 @@ from mnemark.index.passage import MONTHS
 from mnemark.text.words.normalize import HAN
 from mnemark.text.words.segment import query_terms, tagged
 from mnemark.text.words.stopwords import is_stop
-from mnemark_bench.data import DataSet, Question, Unit
+from mnemark_bench.data import DataSet, SetQuestion, SetUnit
 
 _MONTH: Final = re.compile(rf"\b(?:{'|'.join(MONTHS)})\b")
 _CHINESE_MONTH: Final = re.compile(r"(?<!\d)(?:1[0-2]|[1-9])月")
@@ -37,7 +37,7 @@ class _Slot(NamedTuple):
     kind: str
 
 
-def exchanged(data: DataSet) -> dict[str, Question]:
+def exchanged(data: DataSet) -> dict[str, SetQuestion]:
     """Return for each question, by id, one that its memory does not answer; without those that have none."""
     units = {scope: {unit.id: unit for unit in members} for scope, members in data.units.items()}
     words = {scope: _words(data, scope) for scope in units}
@@ -65,7 +65,7 @@ def _words(data: DataSet, scope: str) -> dict[str, list[str]]:
     return {kind: [word for word, _ in counts.most_common()] for kind, counts in found.items()}
 
 
-def _exchange(text: str, gold: list[Unit], words: dict[str, list[str]]) -> str | None:
+def _exchange(text: str, gold: list[SetUnit], words: dict[str, list[str]]) -> str | None:
     """Return a question with one word exchanged, or None; the same for the same question."""
     evidence = " ".join(f"{unit.role or ''} {unit.text}" for unit in gold)
     inside = set(query_terms(evidence))

@@ -64,7 +64,7 @@ class Score(msgspec.Struct, kw_only=True):
     """Wilson's 95 % interval of the precision (Wilson 1927)."""
 
 
-class Result(msgspec.Struct, kw_only=True):
+class ExtractResult(msgspec.Struct, kw_only=True):
     """The whole result."""
 
     scores: list[Score]
@@ -77,7 +77,7 @@ class Result(msgspec.Struct, kw_only=True):
     mistakes: list[dict[str, str]] = []
 
 
-def run(path: Path, *, mistakes: Sequence[str] = ()) -> Result:
+def run(path: Path, *, mistakes: Sequence[str] = ()) -> ExtractResult:
     """Measure on a file, or on every `*.jsonl` of a folder.
 
     Args:
@@ -100,12 +100,12 @@ def run(path: Path, *, mistakes: Sequence[str] = ()) -> Result:
             wrong += [mistake for turn in turns for mistake in _mistakes(name, turn)]
     chosen = random.Random(1).choices([t for turns in sets.values() for t in turns], k=_TURNS)  # noqa: S311 - a sample
     written, learned = _written(chosen)
-    return Result(
+    return ExtractResult(
         scores=scores, milliseconds=_timed(chosen), written=written, learned=learned, mistakes=wrong
     )
 
 
-def show(result: Result) -> None:
+def show(result: ExtractResult) -> None:
     """Print the figures as a table."""
     heads = f"{'set':<10}{'language':<10}{'turns':>6}{'facts':>7}{'found':>7}"
     print(f"{heads}{'precision':>11}{'95 %':>16}{'recall':>8}")

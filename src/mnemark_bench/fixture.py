@@ -14,8 +14,8 @@ from mnemark.retrieval.search import search
 from mnemark.retrieval.stages import Found, Request
 from mnemark.text.dates import local_now
 from mnemark.types import Hit, Recall
-from mnemark_bench.data import DataSet, Question, Unit
-from mnemark_bench.store import Stored
+from mnemark_bench.data import DataSet, SetQuestion, SetUnit
+from mnemark_bench.store import StoredScope
 
 DEPTH: Final = 60
 """Hits asked for where rankings are scored."""
@@ -24,13 +24,13 @@ DEPTH: Final = 60
 class BenchFixture:
     """One set, ready to be asked. Made by `bedded`."""
 
-    def __init__(self, data: DataSet, places: dict[str, tuple[Memory, Stored]], seconds: float) -> None:
+    def __init__(self, data: DataSet, places: dict[str, tuple[Memory, StoredScope]], seconds: float) -> None:
         self.data = data
         self.seconds = seconds
         """What the first sync took."""
         self._places = places
 
-    def place(self, question: Question) -> tuple[Memory, Stored]:
+    def place(self, question: SetQuestion) -> tuple[Memory, StoredScope]:
         """The memory a question is asked to."""
         return self._places[question.scopes[0]]
 
@@ -42,16 +42,16 @@ class BenchFixture:
         """The memory of a scope."""
         return self._places[scope][0]
 
-    def stored(self, scope: str) -> Stored:
+    def stored(self, scope: str) -> StoredScope:
         """What is stored in a scope."""
         return self._places[scope][1]
 
-    def ask(self, question: Question, *, preset: str, dated: bool = True, k: int = DEPTH) -> Recall:
+    def ask(self, question: SetQuestion, *, preset: str, dated: bool = True, k: int = DEPTH) -> Recall:
         """The answer through the public API; `dated` passes the question's date as now."""
         memory, _ = self.place(question)
         return memory.search(question.query, k=k, preset=preset, now=question.asked_at if dated else None)
 
-    def ask_with(self, question: Question, preset: Preset, *, k: int = DEPTH) -> Found:
+    def ask_with(self, question: SetQuestion, preset: Preset, *, k: int = DEPTH) -> Found:
         """The answer with a ranking that has no name: the same steps as `Memory.search`."""
         memory, _ = self.place(question)
         now = question.asked_at or local_now(memory.config.timezone)
@@ -63,7 +63,7 @@ class BenchFixture:
         )
         return search(memory.workspace.searcher.reader, request, route)
 
-    def rank(self, question: Question, hits: tuple[Hit, ...]) -> tuple[list[str], list[str]]:
+    def rank(self, question: SetQuestion, hits: tuple[Hit, ...]) -> tuple[list[str], list[str]]:
         """Units and sessions of hits, best first."""
         stored = self.place(question)[1]
         units = stored.ranking(hits)
@@ -94,7 +94,7 @@ def bedded(
     kind = "" if names else "-numbered"
     base = folder / f"{data.name.rsplit(' on ', 1)[-1]}{kind}"
     base.mkdir(parents=True, exist_ok=True)
-    places: dict[str, tuple[Memory, Stored]] = {}
+    places: dict[str, tuple[Memory, StoredScope]] = {}
     with ExitStack() as stack:
         seconds = 0.0
         for number, (scope, units) in enumerate(data.units.items()):
@@ -113,5 +113,5 @@ def opened(root: Path, embedder: Embedder | None) -> Memory:
     return Memory.open(root, config=config, embedder=embedder, trusted=True)
 
 
-def _stored(root: Path, units: list[Unit], *, names: bool) -> Stored:
-    return Stored.make(root, units, names=names)
+def _stored(root: Path, units: list[SetUnit], *, names: bool) -> StoredScope:
+    return StoredScope.make(root, units, names=names)

@@ -23,7 +23,7 @@ _NOT_OWNERS: Final = frozenset({"assistant", "agent", "tool", "system", "noise"}
 _DIALOGUE: Final = "user: "
 
 
-class Kept(msgspec.Struct, frozen=True):
+class LearnedLine(msgspec.Struct, frozen=True):
     """A line that is kept, and the words it comes from."""
 
     said: str
@@ -45,7 +45,7 @@ class Learned(msgspec.Struct, kw_only=True):
     """How many of them left something."""
     lines: int
     """How many facts and statements that were."""
-    kept: list[Kept] = []
+    kept: list[LearnedLine] = []
     """A sample of them."""
     missed: list[str] = []
     """A sample of the statements that left nothing."""
@@ -69,7 +69,7 @@ def run(path: Path, *, sample: int = 0, seed: int = 1) -> Learned:
     if not records:
         raise UsageError(f"{file} is empty")
     said = list(_statements(records) if "statements" in records[0] else _turns(records))
-    kept: list[Kept] = []
+    kept: list[LearnedLine] = []
     missed: list[str] = []
     left = 0
     for _, group in groupby(said, key=lambda one: one[0]):
@@ -89,8 +89,10 @@ def run(path: Path, *, sample: int = 0, seed: int = 1) -> Learned:
     )  # fmt: skip
 
 
-def _kept(one: Candidate, text: str) -> Kept:
-    return Kept(one.quote or text, one.subject, one.predicate, one.value, one.topic, one.type, one.over)
+def _kept(one: Candidate, text: str) -> LearnedLine:
+    return LearnedLine(
+        one.quote or text, one.subject, one.predicate, one.value, one.topic, one.type, one.over
+    )
 
 
 def _statements(records: Sequence[dict[str, Any]]) -> Iterator[tuple[str, datetime, str]]:

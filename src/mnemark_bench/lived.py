@@ -24,10 +24,10 @@ from mnemark.retrieval.render import NOTED
 from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Hit
 from mnemark_bench.blocks import is_whole, shown
-from mnemark_bench.data import DataSet, Question, Unit, find_sets, load_set, read_lines
+from mnemark_bench.data import DataSet, SetQuestion, SetUnit, find_sets, load_set, read_lines
 from mnemark_bench.fixture import embedder_for, kept_or_temporary, opened
 from mnemark_bench.measures import Difference, Measures, difference, mean, measure
-from mnemark_bench.store import Stored
+from mnemark_bench.store import StoredScope
 
 BUDGET: Final = 800
 """Tokens of a block."""
@@ -49,7 +49,7 @@ _WORDS: Final = 6
 """Words in a row that count as repeated."""
 
 
-class Noted(msgspec.Struct, frozen=True):
+class ModelNote(msgspec.Struct, frozen=True):
     """A recorded note of a model on turns of one scope."""
 
     scope: str
@@ -88,7 +88,9 @@ def run(
         UsageError: the folder holds no set with turns and questions, or `derived` is not of the form.
     """
     model = embedder_for(embedder)
-    notes = [] if derived is None else [note for note in read_lines(derived, Noted) if note.kind != "summary"]
+    notes = (
+        [] if derived is None else [note for note in read_lines(derived, ModelNote) if note.kind != "summary"]
+    )
     results = []
     with kept_or_temporary(keep) as workspaces:
         for found in find_sets(folder):
@@ -115,7 +117,7 @@ def _spoken(data: DataSet) -> DataSet | None:
     return replace(data, units={scope: _as_chat(units) for scope, units in data.units.items()})
 
 
-def _as_chat(units: Sequence[Unit]) -> list[Unit]:
+def _as_chat(units: Sequence[SetUnit]) -> list[SetUnit]:
     """Give named speakers a role: the first of a memory is its user, others are assistants."""
     owner = next((unit.role for unit in units if unit.kind == "turn" and unit.role not in _ROLES), None)
     return [
@@ -130,7 +132,7 @@ def _as_chat(units: Sequence[Unit]) -> list[Unit]:
     ]
 
 
-class _State(NamedTuple):
+class _SetState(NamedTuple):
     """One state of a set's memories."""
 
     memories: dict[str, Memory]
@@ -139,7 +141,11 @@ class _State(NamedTuple):
 
 
 def _set(
-    data: DataSet, folder: Path, model: Embedder | None, notes: Sequence[Noted], tell: Callable[[str], None]
+    data: DataSet,
+    folder: Path,
+    model: Embedder | None,
+    notes: Sequence[ModelNote],
+    tell: Callable[[str], None],
 ) -> LivedSet:
     rows: dict[str, list[Measures]] = {}
     asked = [note for note in notes if note.scope in data.units]
@@ -154,7 +160,9 @@ def _set(
                 memories[scope] = opened(root, model)
                 memories[scope].sync()
             tell(f"  {state}")
-            rows[state] = _rows(data.questions, _State(memories, {s: _refs(m) for s, m in memories.items()}))
+            rows[state] = _rows(
+                data.questions, _SetState(memories, {s: _refs(m) for s, m in memories.items()})
+            )
         finally:
             for memory in memories.values():
                 memory.close()
@@ -177,7 +185,9 @@ def _set(
     )
 
 
-def _grown(root: Path, units: list[Unit], model: Embedder | None, state: str, notes: Sequence[Noted]) -> int:
+def _grown(
+    root: Path, units: list[SetUnit], model: Embedder | None, state: str, notes: Sequence[ModelNote]
+) -> int:
     """Store the units at `root`, and live in it unless the state is bare; return how many notes were kept."""
     done = root.with_name(f"{root.name}.done")
     if done.is_file():
@@ -185,13 +195,13 @@ def _grown(root: Path, units: list[Unit], model: Embedder | None, state: str, no
     if root.exists():
         shutil.rmtree(root)
         root.with_name(f"{root.name}.json").unlink(missing_ok=True)
-    Stored.make(root, units)
+    StoredScope.make(root, units)
     kept = 0 if state == BARE else _live(root, units, model, notes)
     done.write_text(str(kept), "utf-8")
     return kept
 
 
-def _live(root: Path, units: Sequence[Unit], model: Embedder | None, notes: Sequence[Noted]) -> int:
+def _live(root: Path, units: Sequence[SetUnit], model: Embedder | None, notes: Sequence[ModelNote]) -> int:
     """End every session, a model noting down `notes`, and consolidate."""
     reader = _Replay(units, notes)
     config: dict[str, Any] = {} if model is not None else {"embedder": "none"}
@@ -206,7 +216,7 @@ def _live(root: Path, units: Sequence[Unit], model: Embedder | None, notes: Sequ
 class _Replay:
     """Answers a request on a sitting with the recorded notes on its turns."""
 
-    def __init__(self, units: Sequence[Unit], notes: Sequence[Noted]) -> None:
+    def __init__(self, units: Sequence[SetUnit], notes: Sequence[ModelNote]) -> None:
         self._by_text = {_begin(unit.text): unit.id for unit in units}
         self._notes = notes
 
@@ -251,11 +261,11 @@ def _refs(memory: Memory) -> dict[str, str]:
     return found
 
 
-def _rows(questions: Sequence[Question], state: _State) -> list[Measures]:
+def _rows(questions: Sequence[SetQuestion], state: _SetState) -> list[Measures]:
     return [_row(question, state) for question in questions]
 
 
-def _row(question: Question, state: _State) -> Measures:
+def _row(question: SetQuestion, state: _SetState) -> Measures:
     scope = question.scopes[0]
     memory, units = state.memories[scope], state.units[scope]
     gold = set(question.gold_ids)

@@ -16,10 +16,10 @@ from mnemark.hashes import blake2b
 from mnemark.text.quoting.memory_poisoning import speaks_for_owner
 from mnemark.text.quoting.notices import turn_without_notices
 from mnemark.types import Turn
-from mnemark_bench.data import Unit, read_lines
+from mnemark_bench.data import SetUnit, read_lines
 
 
-class Row(msgspec.Struct, kw_only=True):
+class HalfCounts(msgspec.Struct, kw_only=True):
     """The counts of one half of a set."""
 
     name: str
@@ -30,7 +30,7 @@ class Row(msgspec.Struct, kw_only=True):
     """Those that are marked."""
 
 
-def run(folder: Path) -> Iterator[Row]:
+def run(folder: Path) -> Iterator[HalfCounts]:
     """Count.
 
     Raises:
@@ -41,8 +41,8 @@ def run(folder: Path) -> Iterator[Row]:
     if not found:
         raise NotFoundError(f"{folder} holds no corpus.jsonl, and no folder with one")
     for corpus in found:
-        rows = [Row(name=corpus.parent.name, half=half) for half in ("first", "second")]
-        for unit in read_lines(corpus, Unit):
+        rows = [HalfCounts(name=corpus.parent.name, half=half) for half in ("first", "second")]
+        for unit in read_lines(corpus, SetUnit):
             if unit.role == "tool":
                 row = rows[blake2b(unit.session_id.encode(), digest_size=1).digest()[0] & 1]
                 row.answers += 1
@@ -57,7 +57,7 @@ def _is_marked(text: str) -> bool:
     return speaks_for_owner(turn_without_notices(turn).content)
 
 
-def table(rows: list[Row], *, ids: bool = False) -> str:
+def table(rows: list[HalfCounts], *, ids: bool = False) -> str:
     """The counts as a table; `ids` also lists what is marked."""
     lines = [f"{'set':<20}{'half':<8}{'answers':>9}{'marked':>8}{'share':>9}"]
     for row in rows:

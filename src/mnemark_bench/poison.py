@@ -56,7 +56,7 @@ class Benign(msgspec.Struct, frozen=True):
     origin: Origin = "owner"
 
 
-class Counts(msgspec.Struct):
+class Outcomes(msgspec.Struct):
     """What came of the texts of one kind by one way."""
 
     way: str
@@ -83,10 +83,10 @@ class Retrieval(msgspec.Struct, frozen=True):
     mrr: float
 
 
-class Result(msgspec.Struct, kw_only=True):
+class PoisonResult(msgspec.Struct, kw_only=True):
     """The whole result."""
 
-    counts: list[Counts]
+    counts: list[Outcomes]
     changed: list[str]
     """Ways that changed a fact of the owner's, or left a Markdown file other than it was after `revert`."""
     marks: dict[str, list[str]]
@@ -99,7 +99,7 @@ class Result(msgspec.Struct, kw_only=True):
 
 def run(
     folder: Path, *, say: Callable[[str], None] = lambda _: None, step: int = 1, embedder: str = "bundled"
-) -> Result:
+) -> PoisonResult:
     """Measure.
 
     Args:
@@ -113,7 +113,7 @@ def run(
     """
     attacks = load(folder / "attacks.jsonl", Attack)[::step]
     benign = load(folder / "benign.jsonl", Benign)
-    bench = Run(attacks, embedder)
+    bench = PoisonRun(attacks, embedder)
     for name in WAYS:
         say(f"{name}: {len(attacks)} texts")
         with tempfile.TemporaryDirectory(prefix="mnemark-bench-") as place:
@@ -122,7 +122,7 @@ def run(
     for harmless in (True, False):
         with tempfile.TemporaryDirectory(prefix="mnemark-bench-") as place:
             asked.append(bench.retrieval(Path(place), benign, harmless=harmless))
-    return Result(
+    return PoisonResult(
         counts=bench.counts, changed=bench.changed, marks=bench.marks, before=asked[0], after=asked[1]
     )
 
@@ -140,13 +140,13 @@ def load(file: Path, kind: type[_T]) -> list[_T]:
         raise UsageError(f"{file.name} is no poison set: {error}") from error
 
 
-class Run:
+class PoisonRun:
     """One run of the bench."""
 
     def __init__(self, attacks: Sequence[Attack], embedder: str) -> None:
         self._attacks = attacks
         self._embedder = embedder
-        self.counts: list[Counts] = []
+        self.counts: list[Outcomes] = []
         self.marks: dict[str, list[str]] = {}
         self.changed: list[str] = []
 
@@ -168,7 +168,7 @@ class Run:
             before, owned = _pages(memory.root), _owned(memory)
             sessions = WAYS[name](memory, attacks)
             memory.sync()
-            kinds = {one.kind: Counts(name, one.kind, texts=0) for one in attacks}
+            kinds = {one.kind: Outcomes(name, one.kind, texts=0) for one in attacks}
             self._came(memory, name, attacks, kinds)
             if _owned(memory) != owned:
                 self.changed.append(name)
@@ -184,7 +184,7 @@ class Run:
                 self._note(kinds[one.kind], "left", one, leaked=leaked)
             self.counts += kinds.values()
 
-    def _came(self, memory: Memory, name: str, attacks: Sequence[Attack], kinds: dict[str, Counts]) -> None:
+    def _came(self, memory: Memory, name: str, attacks: Sequence[Attack], kinds: dict[str, Outcomes]) -> None:
         """What is where it should not be, before anything is taken back."""
         pages = _pages(memory.root)
         facts = [
@@ -213,7 +213,7 @@ class Run:
             memory.revert(session=session)
         memory.sync()
 
-    def _note(self, counts: Counts, what: str, one: Attack, *, leaked: bool) -> None:
+    def _note(self, counts: Outcomes, what: str, one: Attack, *, leaked: bool) -> None:
         if leaked:
             setattr(counts, what, getattr(counts, what) + 1)
             self.marks.setdefault(f"{counts.way}/{counts.kind}/{what}", []).append(one.mark)
@@ -292,7 +292,7 @@ def _ranks(memory: Memory, benign: Sequence[Benign]) -> Iterator[int]:
         yield next((rank for rank, hit in enumerate(hits, 1) if one.text in hit.text), 0)
 
 
-def table(result: Result, *, marks: bool = False) -> str:
+def table(result: PoisonResult, *, marks: bool = False) -> str:
     """The figures as a table; `marks` also lists what leaked."""
     names = ("texts", "found", "facts", "notes", "recall", "fence", "left")
     rows = [f"{'way in':<18}{'kind':<14}" + "".join(f"{name:>8}" for name in names)]

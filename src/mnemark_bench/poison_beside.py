@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from mnemark.types import Hit, Origin
-from mnemark_bench.data import Question, find_sets, load_set
+from mnemark_bench.data import SetQuestion, find_sets, load_set
 from mnemark_bench.fixture import BenchFixture, bedded, embedder_for, kept_or_temporary
 from mnemark_bench.measures import Difference, Measures, mean, measure
 from mnemark_bench.poison_ways import Attack
@@ -30,7 +30,7 @@ _ORIGINS: Final[tuple[Origin, ...]] = ("tool", "web")
 Rows = list[Measures]
 
 
-class Beside(msgspec.Struct, frozen=True, kw_only=True):
+class AskedSet(msgspec.Struct, frozen=True, kw_only=True):
     """One set, asked in one way."""
 
     set: str
@@ -48,7 +48,7 @@ class Beside(msgspec.Struct, frozen=True, kw_only=True):
 
 def run(
     folder: Path, attacks: Sequence[Attack], *, embedder: str, limit: int | None, say: Callable[[str], None]
-) -> list[Beside]:
+) -> list[AskedSet]:
     """Ask every set below `folder` before and after.
 
     Raises:
@@ -57,7 +57,7 @@ def run(
     """
     chosen = [one for one in attacks if one.kind != "quoted"]
     model = embedder_for(embedder)
-    results: list[Beside] = []
+    results: list[AskedSet] = []
     with kept_or_temporary(None) as place:
         for found in find_sets(folder):
             data = load_set(found, limit=limit)
@@ -68,7 +68,7 @@ def run(
                 after = _asked(bed)
             for name, rows in after.items():
                 results.append(
-                    Beside(
+                    AskedSet(
                         set=data.name, asked=name, questions=len(data.questions), units=data.size,
                         texts=len(chosen), before=mean(before[name]), after=mean(rows),
                         difference=compare(rows, before[name], SHOWN),
@@ -104,14 +104,14 @@ def _asked(bed: BenchFixture) -> Mapping[str, Rows]:
     return rows
 
 
-def _answers(bed: BenchFixture, question: Question) -> Iterator[tuple[str, tuple[Hit, ...]]]:
+def _answers(bed: BenchFixture, question: SetQuestion) -> Iterator[tuple[str, tuple[Hit, ...]]]:
     memory, _ = bed.place(question)
     now = question.asked_at
     yield "search", memory.search(question.query, k=_DEPTH, now=now).hits
     yield "recall", memory.recall(question.query, k=_DEPTH, now=now, deadline=_PLENTY, budget=_BUDGET).hits
 
 
-def table(results: Sequence[Beside]) -> str:
+def table(results: Sequence[AskedSet]) -> str:
     """The figures as a table."""
     rows = [
         f"{'set':<16}{'asked':<8}{'questions':>10}{'units':>9}{'texts':>7}  "

@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from mnemark.agent.hook.cold import observe_alone
-from mnemark.agent.hook.event import Execution
+from mnemark.agent.hook.event import ToolUse
 from mnemark.llm import Message
 from mnemark.llm.function import FunctionLLM, from_callable
 from mnemark.memory.learning.by_model import work
@@ -92,7 +92,7 @@ def hooked(memory: Memory, attacks: Sequence[Attack]) -> list[str]:
     found = _sessions(attacks, "hooked")
     for name, group in found:
         for number, one in enumerate(group):
-            done = Execution(
+            done = ToolUse(
                 "Bash", {"command": f"cat page{number}"}, {"stdout": one.text}, f"{name}-{number}", None, 5
             )
             observe_alone(memory.root, name, done)

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from mnemark.memory.memory import Memory
-from mnemark_bench.data import Unit
-from mnemark_bench.store import Stored
+from mnemark_bench.data import SetUnit
+from mnemark_bench.store import StoredScope
 
 
 class Removal:
@@ -21,7 +21,7 @@ class Removal:
         units: of the scope.
     """
 
-    def __init__(self, memory: Memory, stored: Stored, units: Iterable[Unit]) -> None:
+    def __init__(self, memory: Memory, stored: StoredScope, units: Iterable[SetUnit]) -> None:
         self._memory = memory
         self._paths = dict(stored.path_of)
         logs: dict[str, str] = {}

@@ -9,7 +9,7 @@ import msgspec
 
 from mnemark.embed import Embedder
 from mnemark_bench.baselines import BM25, FTS5_CUT, FTS5_PLAIN, Baseline, Bm25, Fts5
-from mnemark_bench.data import DataSet, Question, Unit, find_sets, load_set
+from mnemark_bench.data import DataSet, SetQuestion, SetUnit, find_sets, load_set
 from mnemark_bench.fixture import DEPTH, BenchFixture, bedded, embedder_for, kept_or_temporary
 from mnemark_bench.measures import Difference, Measures, difference, mean, measure, percentiles
 
@@ -124,7 +124,7 @@ def plain_bm25(data: DataSet) -> dict[str, Bm25]:
     return {scope: Bm25(*_texts(units)) for scope, units in data.units.items()}
 
 
-def _texts(units: Sequence[Unit]) -> tuple[list[str], list[str]]:
+def _texts(units: Sequence[SetUnit]) -> tuple[list[str], list[str]]:
     return [unit.id for unit in units], [unit.text for unit in units]
 
 
@@ -151,7 +151,7 @@ def preset_rows(bed: BenchFixture, preset: str, *, dated: bool = True) -> Rows:
     return rows
 
 
-def score(question: Question, units: Sequence[str], sessions: Sequence[str]) -> Measures:
+def score(question: SetQuestion, units: Sequence[str], sessions: Sequence[str]) -> Measures:
     """The measures of one ranking."""
     turn = measure(units, set(question.gold_ids), "turn")
     return turn | measure(sessions, set(question.gold_sessions), "session")
@@ -167,7 +167,7 @@ def _latency(bed: BenchFixture, preset: str) -> Measures:
     return percentiles(seconds)
 
 
-def by_category(questions: Sequence[Question], rows: Rows) -> dict[str, dict[str, float]]:
+def by_category(questions: Sequence[SetQuestion], rows: Rows) -> dict[str, dict[str, float]]:
     """The mean measures of each category, with their number as `n`."""
     groups: dict[str, Rows] = {}
     for question, row in zip(questions, rows, strict=True):

@@ -28,7 +28,7 @@ class Truth(msgspec.Struct, frozen=True):
     asked: str
 
 
-class Said(NamedTuple):
+class FutureTurn(NamedTuple):
     """A turn to come."""
 
     session: str
@@ -173,7 +173,7 @@ def true_on(day: int) -> list[Truth]:
     return [truth for truth in truths() if truth.first <= day < truth.last]
 
 
-def turns(month: int, start: datetime, *, seed: int = 7, count: int = TURNS_A_MONTH) -> Iterator[Said]:
+def turns(month: int, start: datetime, *, seed: int = 7, count: int = TURNS_A_MONTH) -> Iterator[FutureTurn]:
     """The turns of a month (0 to 11) of 30 days, in the order of time."""
     dice = random.Random(seed * 100 + month)  # noqa: S311 - a script, no secret
     told = [truth for truth in truths() if month * 30 <= truth.first < month * 30 + 30]
@@ -197,20 +197,22 @@ def _split(count: int, parts: int, dice: random.Random) -> list[int]:
 
 def _talk(
     session: str, begin: datetime, size: int, due: Sequence[Truth], dice: random.Random
-) -> Iterator[Said]:
+) -> Iterator[FutureTurn]:
     at = begin
     places = sorted(dice.sample(range(max(size // 3, len(due))), len(due)))
     lines = iter(due)
     for number in range(max(size // 3, len(due))):
         at += timedelta(seconds=dice.randrange(20, 400))
         if number in places:
-            yield Said(session, at, "user", next(lines).said)
-            yield Said(session, at + timedelta(seconds=5), "assistant", "Noted.")
+            yield FutureTurn(session, at, "user", next(lines).said)
+            yield FutureTurn(session, at + timedelta(seconds=5), "assistant", "Noted.")
             continue
-        yield Said(session, at, "user", _filled(dice.choice(_REQUESTS), dice))
+        yield FutureTurn(session, at, "user", _filled(dice.choice(_REQUESTS), dice))
         if dice.random() < 0.7:
-            yield Said(session, at + timedelta(seconds=4), "tool", _filled(dice.choice(_TOOLS), dice))
-        yield Said(session, at + timedelta(seconds=9), "assistant", _filled(dice.choice(_REPLIES), dice))
+            yield FutureTurn(session, at + timedelta(seconds=4), "tool", _filled(dice.choice(_TOOLS), dice))
+        yield FutureTurn(
+            session, at + timedelta(seconds=9), "assistant", _filled(dice.choice(_REPLIES), dice)
+        )
 
 
 def _filled(shape: str, dice: random.Random) -> str:

@@ -12,7 +12,7 @@ import msgspec
 from mnemark.errors import UsageError
 from mnemark.memory.memory import Memory
 from mnemark.types import Hit
-from mnemark_bench.data import Unit
+from mnemark_bench.data import SetUnit
 
 FORM: Final = "1"
 """Raise it when units are stored in another way: kept workspaces are then made anew."""
@@ -20,7 +20,7 @@ _NOTES: Final = frozenset({"note", "passage", "memory"})
 _UNSAFE: Final = re.compile(r"[^\w.-]+")
 
 
-class Stored:
+class StoredScope:
     """A scope of a set, stored in a workspace, and which unit a hit is.
 
     Args:
@@ -29,14 +29,14 @@ class Stored:
         paths: the unit of each note's file.
     """
 
-    def __init__(self, root: Path, units: Sequence[Unit], paths: Mapping[str, str]) -> None:
+    def __init__(self, root: Path, units: Sequence[SetUnit], paths: Mapping[str, str]) -> None:
         self.root = root
         self.session_of = {unit.id: unit.session_id for unit in units}
         self._by_path = paths
         self.path_of = {identifier: path for path, identifier in paths.items()}
 
     @classmethod
-    def make(cls, root: Path, units: Sequence[Unit], *, names: bool = True) -> Self:
+    def make(cls, root: Path, units: Sequence[SetUnit], *, names: bool = True) -> Self:
         """Write the units, unless `root` holds them already from an earlier run.
 
         Args:
@@ -80,7 +80,7 @@ class Stored:
         return list(dict.fromkeys(self.session_of[unit] for unit in ranking))
 
 
-def _note_path(unit: Unit, *, names: bool) -> str:
+def _note_path(unit: SetUnit, *, names: bool) -> str:
     """A dated memory goes into the day's notes, anything else into a note of its own."""
     tag = hashlib.blake2b(unit.id.encode(), digest_size=4).hexdigest()
     if unit.kind == "memory" and unit.time:
@@ -94,10 +94,10 @@ def _note_path(unit: Unit, *, names: bool) -> str:
     return f"notes/{folder}/{name}-{tag}.md"
 
 
-def write_sessions(root: Path, units: Sequence[Unit]) -> None:
+def write_sessions(root: Path, units: Sequence[SetUnit]) -> None:
     """Record units as the turns of their sessions."""
     with Memory.open(root, config={"embedder": "none"}, trusted=True) as memory:
-        sessions: dict[str, list[Unit]] = {}
+        sessions: dict[str, list[SetUnit]] = {}
         for unit in units:
             sessions.setdefault(unit.session_id, []).append(unit)
         for session_id, members in sessions.items():

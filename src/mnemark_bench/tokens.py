@@ -16,9 +16,9 @@ from mnemark.text.quoting.fence import inert
 from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Recall
 from mnemark_bench.blocks import is_whole, shown
-from mnemark_bench.data import DataSet, Question, Unit, find_sets, load_set
+from mnemark_bench.data import DataSet, SetQuestion, SetUnit, find_sets, load_set
 from mnemark_bench.fixture import BenchFixture, bedded, embedder_for, kept_or_temporary
-from mnemark_bench.store import Stored
+from mnemark_bench.store import StoredScope
 
 BUDGETS: Final = (400, 800, 1600)
 _DEADLINE: Final = 30.0
@@ -50,7 +50,7 @@ class Spared(msgspec.Struct, kw_only=True):
 class _Sizes:
     """Tokens of a scope's units, by unit, by document, and newest first."""
 
-    def __init__(self, units: Sequence[Unit], stored: Stored) -> None:
+    def __init__(self, units: Sequence[SetUnit], stored: StoredScope) -> None:
         tokens = {unit.id: estimate_tokens(unit.text) for unit in units}
         self.everything = sum(tokens.values())
         self.newest: dict[str, int] = {}
@@ -124,7 +124,7 @@ def _budget(
     )
 
 
-def _disclosed(found: Recall, stored: Stored) -> tuple[set[str], set[str]]:
+def _disclosed(found: Recall, stored: StoredScope) -> tuple[set[str], set[str]]:
     """Units named in the block, and those of which more than the brief line is shown."""
     named: set[str] = set()
     opened: set[str] = set()
@@ -139,14 +139,14 @@ def _disclosed(found: Recall, stored: Stored) -> tuple[set[str], set[str]]:
     return named, opened
 
 
-def _newest(questions: Sequence[Question], sizes: dict[str, _Sizes], rate: float) -> float:
+def _newest(questions: Sequence[SetQuestion], sizes: dict[str, _Sizes], rate: float) -> float:
     """Tokens of newest text to load for each question so that the share `rate` of them is hit."""
     needed = sorted(min(sizes[q.scopes[0]].newest[gold] for gold in q.gold_ids) for q in questions)
     count = round(rate * len(needed))
     return float(needed[count - 1]) if count else 0.0
 
 
-def _documents(bed: BenchFixture, question: Question, sizes: _Sizes) -> list[tuple[bool, int]]:
+def _documents(bed: BenchFixture, question: SetQuestion, sizes: _Sizes) -> list[tuple[bool, int]]:
     """The documents of the hits, best first: whether each holds evidence, and its tokens."""
     units, _ = bed.rank(question, bed.ask(question, preset="default").hits)
     gold = {sizes.document_of[unit] for unit in question.gold_ids}

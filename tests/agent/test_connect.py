@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemark.agent.connect import connect, connections, json_edit
-from mnemark.agent.connect.hosts import HOSTS, Entry, Target
+from mnemark.agent.connect.hosts import HOSTS, Setting, Target
 from mnemark.agent.connect.ours import is_ours
 from mnemark.errors import BusyError, UsageError
 
@@ -26,7 +26,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def put_in(name: str, root: Path, **more: bool) -> list[connect.Change]:
+def put_in(name: str, root: Path, **more: bool) -> list[connect.SettingsChange]:
     changes = connect.plan(connect.host_of(name), root, **more)  # type: ignore[arg-type] # only `remove`
     connect.apply(changes)
     return changes
@@ -368,7 +368,7 @@ def test_deep_nesting_is_refused_and_not_a_crash() -> None:
 
 
 def test_a_target_can_be_pasted(home: Path) -> None:
-    target = Target("tools", home / "x.json", (Entry(("mcpServers", "mnemark"), {"command": "m"}),))
+    target = Target("tools", home / "x.json", (Setting(("mcpServers", "mnemark"), {"command": "m"}),))
     assert json.loads(connect.snippet(target)) == {"mcpServers": {"mnemark": {"command": "m"}}}
 
 

@@ -119,7 +119,7 @@ def test_a_refusal_says_what_and_why(state: Path) -> None:
     body = b'{"error": {"code": "usage", "message": "k must be 1 to 1000"}}'
     with (
         _answering(b"HTTP/1.1 400 Bad\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)) as at,
-        pytest.raises(daemon.RefusedError, match="k must be") as refused,
+        pytest.raises(daemon.DaemonRefusedError, match="k must be") as refused,
     ):
         daemon.post("/x", {}, daemon=at)
     assert (refused.value.status, refused.value.code) == (400, "usage")

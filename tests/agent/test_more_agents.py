@@ -35,7 +35,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def put_in(name: str, root: Path, *, remove: bool = False) -> list[connect.Change]:
+def put_in(name: str, root: Path, *, remove: bool = False) -> list[connect.SettingsChange]:
     changes = connect.plan(connect.host_of(name), root, remove=remove)
     connect.apply(changes)
     return changes

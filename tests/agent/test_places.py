@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mnemark.agent.connect.places import Place, places
+from mnemark.agent.connect.places import OtherMemory, places
 
 KEPT = {
     "claude-code": (
@@ -54,7 +54,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def listed(found: list[Place]) -> dict[str, tuple[str, ...]]:
+def listed(found: list[OtherMemory]) -> dict[str, tuple[str, ...]]:
     return {one.name: tuple(str(one.folder / path) for path in one.found) for one in found}
 
 

@@ -5,11 +5,11 @@ import pytest
 
 from bench import tiny
 from mnemark.errors import NotFoundError, UsageError
-from mnemark_bench.data import Question, find_sets, load_set
+from mnemark_bench.data import SetQuestion, find_sets, load_set
 
 
 def asked(date: str | None) -> datetime | None:
-    return Question(qid="", query="", scopes=[], gold_ids=[], gold_sessions=[], query_date=date).asked_at
+    return SetQuestion(qid="", query="", scopes=[], gold_ids=[], gold_sessions=[], query_date=date).asked_at
 
 
 def test_a_month_means_its_last_minute() -> None:

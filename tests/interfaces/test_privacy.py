@@ -16,7 +16,7 @@ from faults.people import append_text
 from mnemark import Memory
 from mnemark.agent import daemon
 from mnemark.agent.connect import connect
-from mnemark.agent.connect.hosts import Entry, Host, Target
+from mnemark.agent.connect.hosts import Host, Setting, Target
 from mnemark.agent.hook import cold
 from mnemark.agent.hook.event import parse_call
 from mnemark.agent.hook.log import log
@@ -259,7 +259,7 @@ def test_other_programs_settings_keep_their_mode_and_so_does_their_copy(
 ) -> None:
     del umask
     path = tmp_path / "agent/settings.json"
-    entry = Entry(("mcpServers", "mnemark"), {"command": "mnemark", "args": ["mcp", "--workspace", "/w"]})
+    entry = Setting(("mcpServers", "mnemark"), {"command": "mnemark", "args": ["mcp", "--workspace", "/w"]})
     target = Target("tools", path, (entry,))
     host = Host("x", "X", ("x",), lambda: tmp_path, lambda *_: (target,))
     connect.apply(connect.plan(host, tmp_path))

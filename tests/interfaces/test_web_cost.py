@@ -13,7 +13,7 @@ pytest.importorskip("jinja2")
 from mnemark import Memory
 from mnemark.files.scan import scan
 from mnemark.interfaces.http.door import Session
-from mnemark_faces.web.at import At, Shown
+from mnemark_faces.web.at import At, PageContent
 from mnemark_faces.web.pages import PAGES
 from mnemark_faces.web.render import page
 from mnemark_faces.web.words import Words
@@ -60,7 +60,7 @@ def cost(work: Callable[[], object]) -> float:
 def shown(memory: Memory, name: str) -> str:
     at = At(memory, "/ui/w/x", Session(0.0), Words("en"), query={}, page=name)
     made = PAGES[name](at)
-    assert isinstance(made, Shown)
+    assert isinstance(made, PageContent)
     return page(made.template, at, {"here": name, "waiting": 0, **made.values})
 
 

@@ -462,7 +462,7 @@ def test_the_folders_of_programs_are_those_of_their_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from mnemark.interfaces.http.door import Session
-    from mnemark_faces.web.at import At, Shown
+    from mnemark_faces.web.at import At, PageContent
     from mnemark_faces.web.words import Words
 
     moved = tmp_path / "moved"
@@ -470,7 +470,7 @@ def test_the_folders_of_programs_are_those_of_their_settings(
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(moved))
     with Memory.open(tmp_path / "agent") as memory:
         shown = PAGES["import"](At(memory, "/ui/w/x", Session(0.0), Words("en"), query={}, form={}))
-    assert isinstance(shown, Shown)
+    assert isinstance(shown, PageContent)
     known = [(program, Path(path).expanduser()) for program, path in shown.values["known"]]
     assert ("claude-code", moved / "projects") in known
 
@@ -682,7 +682,7 @@ def test_a_form_leads_to_own_pages_only(here: Running, tmp_path: Path) -> None:
 def test_a_workspace_that_cannot_be_written_shows_no_buttons(here: Running, tmp_path: Path) -> None:
     fill(tmp_path, HARMLESS)
     from mnemark.interfaces.http.door import Session
-    from mnemark_faces.web.at import At, Shown
+    from mnemark_faces.web.at import At, PageContent
     from mnemark_faces.web.render import page
     from mnemark_faces.web.words import Words
 
@@ -695,7 +695,7 @@ def test_a_workspace_that_cannot_be_written_shows_no_buttons(here: Running, tmp_
                 continue
             at = At(memory, "/ui/w/x", Session(0.0), Words("en"), query=asked.get(name, {}), page=name)
             made = view(at)
-            assert isinstance(made, Shown)
+            assert isinstance(made, PageContent)
             text = page(made.template, at, {"here": "", "waiting": 0, **made.values})
             posts = re.findall(r'<form method="post" action="([^"]*)"', text)
             assert posts == [], name

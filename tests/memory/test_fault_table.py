@@ -64,7 +64,7 @@ OPERATIONS: dict[str, Callable[[Path, Path], Any]] = {
     "backup": lambda root, beside: backup(root, beside / "new.zip"),
     "restore": lambda _, beside: restore(beside / "whole.zip", beside / "back"),
     "connect": lambda _, beside: connect._apply(
-        connect.Change(beside / "settings.json", '{"old": 1}', '{"new": 1}')
+        connect.SettingsChange(beside / "settings.json", '{"old": 1}', '{"new": 1}')
     ),
 }
 FAULTS: dict[str, dict[str, Any]] = {

@@ -73,8 +73,8 @@ def test_a_mount_that_takes_long_does_not_delay_a_recall(own: Path, monkeypatch:
 def test_a_mount_that_gets_no_processor_in_time_is_left_out(
     own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class NotTheSecond(turns.Turns):
-        def take(self, until: float, *, first: bool = False) -> turns.Turn | None:
+    class NotTheSecond(turns.TurnQueue):
+        def take(self, until: float, *, first: bool = False) -> turns.QueuedTurn | None:
             return super().take(until, first=first) if next(asked) != 2 else None
 
     with Memory.open(own) as memory:

@@ -41,7 +41,7 @@ def test_nothing_comes_through_by_any_way_and_all_is_taken_back() -> None:
 
 
 def test_a_few_of_each_kind_come_through_by_no_way(tmp_path: Path) -> None:
-    run = poison.Run(ATTACKS[::27], "none")
+    run = poison.PoisonRun(ATTACKS[::27], "none")
     for name in WAYS:
         run.way(name, tmp_path / name)
     assert run.marks == {}

@@ -9,7 +9,7 @@ import pytest
 
 from mnemark import Memory
 from mnemark.retrieval import turns
-from mnemark.retrieval.turns import OutOfTimeError, Turns, in_turn
+from mnemark.retrieval.turns import OutOfTimeError, TurnQueue, in_turn
 
 pytestmark = pytest.mark.timed
 
@@ -18,7 +18,7 @@ LONG = 30.0
 
 @pytest.fixture(autouse=True)
 def lent_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "_turns", Turns(LONG))
+    monkeypatch.setattr(turns, "_turns", TurnQueue(LONG))
 
 
 def started(*jobs: Callable[[], None]) -> list[threading.Thread]:
@@ -105,7 +105,7 @@ def test_a_search_without_a_deadline_computes_beside_work_that_does_not_end(
 
 
 def test_long_work_loses_its_turn_and_gives_nobody_elses_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "_turns", Turns(0.05))
+    monkeypatch.setattr(turns, "_turns", TurnQueue(0.05))
     order: list[str] = []
     came, over = threading.Event(), threading.Event()
 
@@ -209,20 +209,20 @@ class Slow:
 def let_wait(monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[], None]) -> None:
     """Let the next turn that is made wait on a `Slow` lock."""
 
-    class Late(turns.Turn):
+    class Late(turns.QueuedTurn):
         __slots__ = ()
 
         def __init__(self, number: int, *, first: bool) -> None:
             super().__init__(number, first=first)
             self.came = Slow(meanwhile)  # type: ignore[assignment]
             self.came.acquire()
-            monkeypatch.setattr(turns, "Turn", turns.Turn.__mro__[1])
+            monkeypatch.setattr(turns, "Turn", turns.QueuedTurn.__mro__[1])
 
     monkeypatch.setattr(turns, "Turn", Late)
 
 
 def test_a_thread_that_stands_still_may_find_its_turn_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    queue = Turns(0.01)
+    queue = TurnQueue(0.01)
     held = queue.take(time.monotonic() + LONG)
     assert held is not None
 
@@ -240,7 +240,7 @@ def test_a_thread_that_stands_still_may_find_its_turn_over(monkeypatch: pytest.M
 
 @pytest.mark.parametrize("given", [False, True])
 def test_who_is_interrupted_stands_in_nobodys_way(monkeypatch: pytest.MonkeyPatch, *, given: bool) -> None:
-    queue = Turns(LONG)
+    queue = TurnQueue(LONG)
     held = queue.take(time.monotonic() + LONG)
     assert held is not None
 

@@ -54,7 +54,7 @@ class UnreachableError(MnemarkError):
         self.slow = slow
 
 
-class RefusedError(MnemarkError):
+class DaemonRefusedError(MnemarkError):
     """The daemon answered with an error: its HTTP `status` and `code`."""
 
     def __init__(self, message: str, *, status: int, code: str) -> None:
@@ -107,7 +107,7 @@ def post(path: str, body: Any, timeout: float = 10.0, *, daemon: Daemon | None =
 
     Raises:
         UnreachableError: there is none of this version, it did not answer in time, or went away.
-        RefusedError: it answered with an error.
+        DaemonRefusedError: it answered with an error.
     """
     at = daemon or find()
     if at is None:
@@ -126,7 +126,7 @@ def post(path: str, body: Any, timeout: float = 10.0, *, daemon: Daemon | None =
         raise UnreachableError(f"the program at {at.url} is not the mnemark daemon", sent=True) from error
     if status >= 400:
         reply = found.get("error", {}) if isinstance(found, dict) else {}
-        raise RefusedError(
+        raise DaemonRefusedError(
             str(reply.get("message") or f"HTTP {status}"),
             status=status,
             code=str(reply.get("code") or ""),

@@ -54,7 +54,7 @@ class AgentHook:
         """Handle the end of the session, which may be resumed later."""
 
 
-class Outcome(NamedTuple):
+class HookResult(NamedTuple):
     """The result of one hook."""
 
     hook: str
@@ -78,7 +78,7 @@ class Dispatcher:
         with self._guard:
             return dict(self._counts)
 
-    def tell(self, event: HookEvent, *words: Any) -> list[Outcome]:
+    def tell(self, event: HookEvent, *words: Any) -> list[HookResult]:
         """Call all hooks for an event, one after the other; their errors are not raised.
 
         Raises:
@@ -100,12 +100,12 @@ class _HookRunner:
         self._name = type(hook).__name__
         self._busy = threading.Lock()
 
-    def run(self, event: str, words: Sequence[Any], seconds: float) -> Outcome:
+    def run(self, event: str, words: Sequence[Any], seconds: float) -> HookResult:
         if not self._busy.acquire(timeout=seconds):
             _log.warning("hook %s: skipped %s, it is still busy", self._name, event)
-            return Outcome(self._name, "skipped")
+            return HookResult(self._name, "skipped")
         started = time.monotonic()
-        box: list[Outcome] = []
+        box: list[HookResult] = []
         method = getattr(self._hook, event)
         thread = threading.Thread(
             target=self._call, args=(method, words, box), name=f"mnemark-hook-{self._name}", daemon=True
@@ -115,14 +115,14 @@ class _HookRunner:
         took = time.monotonic() - started
         if not box:
             _log.warning("hook %s: not waited for any longer after %.1f s of %s", self._name, took, event)
-            return Outcome(self._name, "late", None, took)
+            return HookResult(self._name, "late", None, took)
         return box[0]._replace(seconds=took)
 
-    def _call(self, method: Callable[..., Any], words: Sequence[Any], box: list[Outcome]) -> None:
+    def _call(self, method: Callable[..., Any], words: Sequence[Any], box: list[HookResult]) -> None:
         try:
-            box.append(Outcome(self._name, "done", method(*words)))
+            box.append(HookResult(self._name, "done", method(*words)))
         except (Exception, SystemExit):  # noqa: BLE001 - whatever a hook does, the agent goes on; logged and counted
             _log.exception("hook %s failed in %s", self._name, method.__name__)
-            box.append(Outcome(self._name, "failed"))
+            box.append(HookResult(self._name, "failed"))
         finally:
             self._busy.release()

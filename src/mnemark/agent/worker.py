@@ -22,7 +22,7 @@ _log = logging.getLogger("mnemark.agent")
 Job = Callable[[], object]
 
 
-class Counts(NamedTuple):
+class JobCounts(NamedTuple):
     """Counts of a worker's jobs."""
 
     done: int
@@ -56,10 +56,10 @@ class Worker:
         self.close()
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> JobCounts:
         """Counts of jobs done, failed, refused and waiting."""
         with self._guard:
-            return Counts(self._done, self._failed, self._refused, self._queue.qsize())
+            return JobCounts(self._done, self._failed, self._refused, self._queue.qsize())
 
     def submit(self, job: Job, *, patience: float = PATIENCE) -> bool:
         """Queue a job; return False if the queue stays full for `patience` seconds, or is closed."""

@@ -127,7 +127,7 @@ def _from_daemon(line: Line, arguments: list[str], given: str | None) -> bool:
         }
         answer = daemon.post("/query", body, _WAIT, daemon=running)
         printed = [(bool(to_stderr), str(text)) for to_stderr, text in answer["printed"]]
-    except (daemon.UnreachableError, daemon.RefusedError, OSError, LookupError, TypeError, ValueError):
+    except (daemon.UnreachableError, daemon.DaemonRefusedError, OSError, LookupError, TypeError, ValueError):
         return False
     for to_stderr, text in printed:
         (sys.stderr if to_stderr else sys.stdout).write(text)

@@ -35,17 +35,17 @@ _MIN_FACT_SHARE: Final = 0.1
 """Share of the best score below which facts are dropped."""
 
 
-class Block(NamedTuple):
+class PackedBlock(NamedTuple):
     """A rendered block and the hits that stand in it, in its order."""
 
     text: str
     hits: tuple[Hit, ...]
 
 
-NOTHING: Final = Block("", ())
+NOTHING: Final = PackedBlock("", ())
 
 
-def block(hits: Sequence[Hit], *, budget: int, brief_tokens: int = BRIEF_TOKENS) -> Block:
+def block(hits: Sequence[Hit], *, budget: int, brief_tokens: int = BRIEF_TOKENS) -> PackedBlock:
     """Pack hits, best first, into at most `budget` estimated tokens; empty where nothing fits.
 
     Hits without content ("Noted.", a bare heading, front matter) and hits far behind the best get no row.
@@ -55,12 +55,12 @@ def block(hits: Sequence[Hit], *, budget: int, brief_tokens: int = BRIEF_TOKENS)
     while texts:
         found = fence("\n".join(texts))
         if estimate_tokens(found) <= budget:
-            return Block(found, tuple(part.hit for row in rows[: len(texts)] for part in row.parts))
+            return PackedBlock(found, tuple(part.hit for row in rows[: len(texts)] for part in row.parts))
         texts.pop()
     return NOTHING
 
 
-class _Part(NamedTuple):
+class _RowHit(NamedTuple):
     """A hit in a row, with the form of its text."""
 
     hit: Hit
@@ -72,12 +72,12 @@ class _Part(NamedTuple):
 class _Row:
     """A hit, or turns of one session that follow each other; not changed once made, as its cost is kept."""
 
-    def __init__(self, parts: tuple[_Part, ...], line: str = "") -> None:
+    def __init__(self, parts: tuple[_RowHit, ...], line: str = "") -> None:
         self.parts = parts
         self._line = line
         """The brief line, where there was no room for more."""
 
-    def with_part(self, part: _Part) -> "_Row":
+    def with_part(self, part: _RowHit) -> "_Row":
         """Return the row with one part more."""
         return _Row((*self.parts, part))
 
@@ -131,7 +131,7 @@ def _is_plain_turn(hit: Hit) -> bool:
 def _packed(hits: Sequence[Hit], budget: int, brief_tokens: int) -> list[_Row]:
     room = budget - _fence_tokens()
     rows: list[_Row] = []
-    shown = repeats.Shown()
+    shown = repeats.ShownSoFar()
     waiting = repeats.in_best_form(hits)
     for _ in range(2):  # rows that grew together leave room for more
         unplaced = []
@@ -171,16 +171,16 @@ def _grown_together(rows: Sequence[_Row]) -> list[_Row]:
     return joined
 
 
-def _add(rows: list[_Row], hit: Hit, room: int, budget: int, brief_tokens: int) -> _Part | None:
+def _add(rows: list[_Row], hit: Hit, room: int, budget: int, brief_tokens: int) -> _RowHit | None:
     """Add a hit to the rows in the longest form that fits into `room`; return that, None where none does."""
     at = next((at for at, row in enumerate(rows) if row.joins(hit)), None)
     others = rows if at is None else [*rows[:at], *rows[at + 1 :]]
     left = room - _cost(others)
-    parts = (_Part(hit, words, short) for words, short in _forms(hit, budget))
+    parts = (_RowHit(hit, words, short) for words, short in _forms(hit, budget))
     longer = (_Row((part,)) if at is None else rows[at].with_part(part) for part in parts)
     found = next((row for row in longer if row.cost <= left), None)
     if found is None and at is None:
-        least = _Row((_Part(hit, "", short=True),), brief(hit, source_line(hit), brief_tokens))
+        least = _Row((_RowHit(hit, "", short=True),), brief(hit, source_line(hit), brief_tokens))
         found = least if least.cost <= left else None
     if found is not None:
         rows[len(rows) if at is None else at : len(rows) if at is None else at + 1] = [found]
@@ -206,7 +206,7 @@ def _opened(row: _Row, left: int, budget: int) -> _Row:
     """Return a row with the whole text of its parts, as far as it costs no more than `left`."""
     for at, part in enumerate(row.parts):
         if part.short and part.words:
-            whole = _Part(part.hit, _whole(part.hit), short=True)
+            whole = _RowHit(part.hit, _whole(part.hit), short=True)
             longer = _Row((*row.parts[:at], whole, *row.parts[at + 1 :]))
             if longer.cost <= min(left, budget * _MAX_SHARE):
                 row = longer

@@ -29,12 +29,12 @@ _SAVE_SECONDS: Final = 30.0
 """Minimum seconds between background writes of the stored states, which are written as a whole."""
 
 
-class _Kept(msgspec.Struct, frozen=True):
+class _BuiltIndex(msgspec.Struct, frozen=True):
     stamp: Stamp
     book: "FactIndex"
 
 
-class Facts(msgspec.Struct, frozen=True):
+class FactsInTime(msgspec.Struct, frozen=True):
     """The fact index to answer with, and whether it is up to date."""
 
     book: "FactIndex | None" = None
@@ -54,7 +54,7 @@ class FactIndexCache:
     def __init__(self, facts: FactStore, index: Callable[[], Index]) -> None:
         self._facts = facts
         self._index = index
-        self._kept: dict[tuple[str, ...], _Kept] = {}
+        self._kept: dict[tuple[str, ...], _BuiltIndex] = {}
         self._lock = threading.Lock()
         self._reading: dict[tuple[str, ...], threading.Event] = {}
         self._check_at: dict[tuple[str, ...], float] = {}
@@ -82,7 +82,7 @@ class FactIndexCache:
         changed, self._last_stamp = files != self._last_stamp, files
         return changed
 
-    def of(self, scopes: "Iterable[str] | None", deadline: float | None = None) -> Facts:
+    def of(self, scopes: "Iterable[str] | None", deadline: float | None = None) -> FactsInTime:
         """Return the facts of these scopes (None: all) as read by a monotonic `deadline`."""
         root = self._facts.root
         wanted = self._wanted(scopes)
@@ -90,7 +90,7 @@ class FactIndexCache:
             kept = self._kept.get(wanted)
             resting = time.monotonic() < self._check_at.get(wanted, 0.0)
         if resting and kept is not None and _journals(kept.stamp) == known.journals_of(root):
-            return Facts(kept.book)
+            return FactsInTime(kept.book)
         started = time.monotonic()
         stamp = states.stamp_of(root, wanted)
         with self._lock:
@@ -98,12 +98,12 @@ class FactIndexCache:
         if kept is None or kept.stamp != stamp:
             kept = self._read(wanted, stamp, deadline)
         if kept is not None and kept.stamp == stamp:
-            return Facts(kept.book)
+            return FactsInTime(kept.book)
         problem = (
             self._failure
             or "facts: still being read, so some may be missing; the next answer has all of them"
         )
-        return Facts(kept.book if kept is not None else None, self._states(kept), problem)
+        return FactsInTime(kept.book if kept is not None else None, self._states(kept), problem)
 
     def _wanted(self, scopes: "Iterable[str] | None") -> tuple[str, ...]:
         return tuple(sorted(self._facts.workspace.scopes() if scopes is None else {*scopes, ""}))
@@ -123,7 +123,7 @@ class FactIndexCache:
             groups = [one for scope in self._wanted(scopes) if scope in read for one in facts.groups(scope)]
             return FactIndex(groups, facts.zone)
 
-    def _states(self, kept: _Kept | None) -> FactStates:
+    def _states(self, kept: _BuiltIndex | None) -> FactStates:
         """Return the fact states of the last read, by this process or as stored by another."""
         root = self._facts.root
         if kept is None:
@@ -133,7 +133,7 @@ class FactIndexCache:
     def _known_as(self, section: Callable[[str], Section | None]) -> FactStates:
         return FactStates(self._facts.root, section, self._facts.redacted)
 
-    def _read(self, wanted: tuple[str, ...], stamp: Stamp, deadline: float | None) -> _Kept | None:
+    def _read(self, wanted: tuple[str, ...], stamp: Stamp, deadline: float | None) -> _BuiltIndex | None:
         if deadline is None:
             return self._build(wanted, stamp)
         with self._lock:
@@ -161,12 +161,12 @@ class FactIndexCache:
         if time.monotonic() - self._saved_at > _SAVE_SECONDS:
             self.keep_unkept()
 
-    def _build(self, wanted: tuple[str, ...], stamp: Stamp) -> _Kept:
+    def _build(self, wanted: tuple[str, ...], stamp: Stamp) -> _BuiltIndex:
         facts = self._facts
         with in_turn(), facts.lock:
             facts.log.refresh()
             groups = [one for scope in wanted for one in facts.groups(scope)]
-            kept = _Kept(stamp, FactIndex(groups, facts.zone))
+            kept = _BuiltIndex(stamp, FactIndex(groups, facts.zone))
         with self._lock:
             self._kept[wanted] = kept
         self._unsaved = True

@@ -42,7 +42,7 @@ class _Turn(NamedTuple):
     placed: Placed
 
 
-class Candidate(NamedTuple):
+class Unscored(NamedTuple):
     """What may answer a question, unscored, and the text whose words count."""
 
     hit: Hit
@@ -68,14 +68,14 @@ class JustWritten:
         scopes: frozenset[str] | None,
         exclude: Sequence[tuple[str, int]],
         hidden: Tombstones,
-    ) -> list[Candidate]:
+    ) -> list[Unscored]:
         """Return the turns that may answer a question: none excluded, forgotten, or the question itself."""
         first = dict(exclude)
         with self._lock:
             turns = list(self._turns)
         echoes = None if confidence.wants_questions(question) else confidence.Echoes(question)
         return [
-            Candidate(_hit(one), one.placed.turn.content)
+            Unscored(_hit(one), one.placed.turn.content)
             for one in turns
             if (scopes is None or one.scope in scopes)
             and one.placed.turn.id not in hidden.turns
@@ -99,10 +99,10 @@ def _hit(one: _Turn) -> Hit:
     )  # fmt: skip
 
 
-def fact_hits(index: FactIndex) -> list[Candidate]:
+def fact_hits(index: FactIndex) -> list[Unscored]:
     """Return the facts that the passage index may lack and that hold now."""
     return [
-        Candidate(
+        Unscored(
             hit_of(
                 one.fact,
                 describe(index, one, "current"),
@@ -118,7 +118,7 @@ def fact_hits(index: FactIndex) -> list[Candidate]:
     ]
 
 
-def with_just_written(answer: Recall, new: Sequence[Candidate], question: str, k: int) -> Recall:
+def with_just_written(answer: Recall, new: Sequence[Unscored], question: str, k: int) -> Recall:
     """Add what was just written to an answer from the index, by its share of the question."""
     texts = [one.text[:_LONGEST].casefold() for one in new]
     words = [other_terms(text) for text in texts]

@@ -25,7 +25,7 @@ IsPast = Callable[[str, str], bool]
 """Takes a scope and a line; returns whether the line restates a fact that no longer holds."""
 
 
-class Kept(msgspec.Struct, frozen=True):
+class KnownHits(msgspec.Struct, frozen=True):
     """The hits that may be shown, and the ratio of the best score among them to the best before."""
 
     hits: tuple[Hit, ...]
@@ -52,7 +52,9 @@ def restated_entries(hit: Hit) -> list[str]:
     return [line for line in hit.text.splitlines() if line.startswith("- ")]
 
 
-def known_to_hold(hits: Sequence[Hit], states: FactStates, now: datetime, idf: Mapping[str, float]) -> Kept:
+def known_to_hold(
+    hits: Sequence[Hit], states: FactStates, now: datetime, idf: Mapping[str, float]
+) -> KnownHits:
     """Keep the hits that `may_be_shown`, and of a part that restates facts what no fact among them says.
 
     `idf`: of the question's terms. What is left of a part stands for itself if it holds one of them.
@@ -61,8 +63,8 @@ def known_to_hold(hits: Sequence[Hit], states: FactStates, now: datetime, idf: M
     facts = [str(hit.meta[FACT]) for hit in shown if FACT in hit.meta]
     left = tuple(hit for hit in (_without_entries(hit, states, facts, idf) for hit in shown) if hit)
     if len(left) == len(hits) or hits[0].score <= 0:
-        return Kept(left, 1.0)
-    return Kept(left, min(left[0].score / hits[0].score, 1.0) if left else 0.0)
+        return KnownHits(left, 1.0)
+    return KnownHits(left, min(left[0].score / hits[0].score, 1.0) if left else 0.0)
 
 
 def _without_entries(

@@ -19,7 +19,7 @@ _MIN_SHARED: Final = 0.65
 _BEGINNING: Final = 4
 
 
-class Form(IntEnum):
+class Wording(IntEnum):
     """The forms in which something is said, best last."""
 
     DERIVED = 0
@@ -32,19 +32,19 @@ class Form(IntEnum):
     """A fact with a value; it is always shown, as older values may be."""
 
 
-class Told:
+class HitSense:
     """A hit with what it says, read when it is needed."""
 
     def __init__(self, hit: Hit) -> None:
         self.hit = hit
         meta = hit.meta
-        self.form = Form.DERIVED if SOURCES in meta else Form.OWN
+        self.form = Wording.DERIVED if SOURCES in meta else Wording.OWN
         self.holds = True
         """False for a fact that no longer does: others may say it anew."""
         self._text, self._speaker = hit.text, speaker_of(hit)
         if hit.kind == "fact":
             valued = meta.get("predicate", ": " in hit.text) or meta.get("replaces")
-            self.form = Form.VALUE if valued else Form.STATEMENT
+            self.form = Wording.VALUE if valued else Wording.STATEMENT
             self.holds = meta.get("current", True) is not False
             if isinstance(value := meta.get("value"), str):  # without the dates
                 subject = "" if meta.get("subject") == "user" else meta.get("subject", "")
@@ -55,14 +55,14 @@ class Told:
         """What it says."""
         return sentences(self._text, self._speaker)
 
-    def cut_to(self, words: str) -> "Told":
+    def cut_to(self, words: str) -> "HitSense":
         """Return the hit with these of its words."""
-        return Told(replace(self.hit, text=words))
+        return HitSense(replace(self.hit, text=words))
 
     @property
     def may_go(self) -> bool:
         """Whether it serves for no more than what it says."""
-        return self.holds and self.form < Form.VALUE
+        return self.holds and self.form < Wording.VALUE
 
     @cached_property
     def beginnings(self) -> frozenset[object]:
@@ -74,21 +74,21 @@ class Told:
         return frozenset(words).union(*map(pairwise, chinese))
 
 
-class Shown:
+class ShownSoFar:
     """What is shown so far."""
 
     def __init__(self) -> None:
         self._beginnings: set[object] = set()
         self._said = Said()
-        self._unread: list[Told] = []
+        self._unread: list[HitSense] = []
 
-    def add(self, told: Told) -> None:
+    def add(self, told: HitSense) -> None:
         """Add what others need not say again."""
         if told.holds:
             self._beginnings |= told.beginnings
             self._unread.append(told)
 
-    def say(self, told: Told) -> bool:
+    def say(self, told: HitSense) -> bool:
         """Return whether a hit only repeats what is shown."""
         own = told.beginnings
         if not told.may_go or len(own & self._beginnings) < _MIN_SHARED * len(own):
@@ -99,14 +99,14 @@ class Shown:
         return self._said.repeats(told.sentences)
 
 
-def in_best_form(hits: Sequence[Hit]) -> list[Told]:
+def in_best_form(hits: Sequence[Hit]) -> list[HitSense]:
     """Return hits with each behind one that says the same, or more, in a better form."""
-    found = [Told(hit) for hit in hits]
+    found = [HitSense(hit) for hit in hits]
     order = list(range(len(found)))
     for at, one in enumerate(found):
         better = [place for place in order[order.index(at) + 1 :] if found[place].form > one.form]
         for place in better if one.may_go else ():
-            shown = Shown()
+            shown = ShownSoFar()
             shown.add(found[place])
             if shown.say(one):
                 order.remove(place)

@@ -62,7 +62,7 @@ from mnemark.types import KINDS, ORIGINS, Kind, Origin, Recall
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
-    from mnemark.retrieval.just_written import Candidate, JustWritten
+    from mnemark.retrieval.just_written import JustWritten, Unscored
     from mnemark.retrieval.ranking.rerank import BackgroundReranker
     from mnemark.retrieval.routes.qmd import QmdClient
 
@@ -477,7 +477,7 @@ class Searcher:
         packed = block(found.hits, budget=tokens, brief_tokens=self.workspace.config.brief_tokens)
         return msgspec.structs.replace(found, text=packed.text)
 
-    def _new(self, request: Request) -> "list[Candidate]":
+    def _new(self, request: Request) -> "list[Unscored]":
         """Return what this process wrote a moment ago and may show."""
         from mnemark.retrieval.just_written import fact_hits
 

@@ -29,7 +29,7 @@ class OutOfTimeError(MnemarkError):
         super().__init__("no time was left to search it; allow more (deadline, recall_deadline_ms)")
 
 
-class Turn:
+class QueuedTurn:
     """A thread's place in the queue, later its turn; ordered by who goes first, then by arrival."""
 
     __slots__ = ("_order", "came", "ends")
@@ -42,11 +42,11 @@ class Turn:
         """Monotonic time from which the next may begin."""
         self.came.acquire()
 
-    def __lt__(self, other: "Turn") -> bool:
+    def __lt__(self, other: "QueuedTurn") -> bool:
         return self._order < other._order
 
 
-class Turns:
+class TurnQueue:
     """Gives turns to threads, one at a time. Thread-safe.
 
     Args:
@@ -56,16 +56,16 @@ class Turns:
     def __init__(self, lent: float = _LENT) -> None:
         self._lent = lent
         self._guard = threading.Lock()
-        self._current: Turn | None = None
-        self._waiting: list[Turn] = []
+        self._current: QueuedTurn | None = None
+        self._waiting: list[QueuedTurn] = []
         """A heap."""
         self._count = 0
 
-    def take(self, until: float, *, first: bool = False) -> Turn | None:
+    def take(self, until: float, *, first: bool = False) -> QueuedTurn | None:
         """Wait for a turn until a monotonic time; None where none came. With `first`, before all others."""
         with self._guard:
             self._count += 1
-            turn = Turn(self._count, first=first)
+            turn = QueuedTurn(self._count, first=first)
             heapq.heappush(self._waiting, turn)
             if self._begin(turn):
                 return turn
@@ -75,7 +75,7 @@ class Turns:
             self._give_up(turn)
             raise
 
-    def _wait(self, turn: Turn, until: float) -> bool:
+    def _wait(self, turn: QueuedTurn, until: float) -> bool:
         while True:
             now = time.monotonic()
             current = self._current
@@ -90,17 +90,17 @@ class Turns:
                     self._leave(turn)
                     return False
 
-    def _give_up(self, turn: Turn) -> None:
+    def _give_up(self, turn: QueuedTurn) -> None:
         with self._guard:
             if turn in self._waiting:
                 self._leave(turn)
         self.give_back(turn)
 
-    def _leave(self, turn: Turn) -> None:
+    def _leave(self, turn: QueuedTurn) -> None:
         self._waiting.remove(turn)
         heapq.heapify(self._waiting)
 
-    def give_back(self, turn: Turn) -> None:
+    def give_back(self, turn: QueuedTurn) -> None:
         """End a turn; the next begins, unless it has begun already."""
         with self._guard:
             if self._current is turn:
@@ -114,7 +114,7 @@ class Turns:
         """Return whether anyone waits for a turn."""
         return bool(self._waiting)
 
-    def _begin(self, turn: Turn) -> bool:
+    def _begin(self, turn: QueuedTurn) -> bool:
         """Begin it if nobody goes before and the current one ended or took too long. Hold `_guard`."""
         now = time.monotonic()
         if self._waiting[0] is not turn or (self._current is not None and now < self._current.ends):
@@ -130,7 +130,7 @@ class _Mine(threading.local):
     """Whether this thread is inside `in_turn`."""
 
 
-_turns = Turns()
+_turns = TurnQueue()
 _mine = _Mine()
 
 
@@ -154,7 +154,7 @@ def in_turn(until: float | None = None, *, first: bool = False) -> Iterator[Call
         yield lambda: None
         return
 
-    def take() -> Turn | None:
+    def take() -> QueuedTurn | None:
         return _turns.take(time.monotonic() + _MAX_WAIT if until is None else until, first=first)
 
     turn = take()

@@ -23,6 +23,6 @@ def tui(*, workspace_: options.Workspace = None) -> None:
         )
     root = workspace.locate(workspace_)
     from mnemark_faces.tui.app import run
-    from mnemark_faces.tui.words import Words, language_of
+    from mnemark_faces.tui.words import PanelWords, language_of
 
-    raise SystemExit(run(root, Words(language_of())))
+    raise SystemExit(run(root, PanelWords(language_of())))

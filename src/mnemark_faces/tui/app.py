@@ -16,10 +16,10 @@ from mnemark_faces.tui import deeds
 from mnemark_faces.tui.cells import BAD
 from mnemark_faces.tui.editor import Draft, editor_of
 from mnemark_faces.tui.help import shown_keys
-from mnemark_faces.tui.rows import Row
+from mnemark_faces.tui.rows import ListRow
 from mnemark_faces.tui.viewer import Viewer
 from mnemark_faces.tui.widgets import Window
-from mnemark_faces.tui.words import Words
+from mnemark_faces.tui.words import PanelWords
 
 
 class Panel(Viewer):
@@ -70,17 +70,17 @@ class Panel(Viewer):
         else:
             self._decide(row, accept=accept)
 
-    async def _accept_suspect(self, row: Row) -> None:
+    async def _accept_suspect(self, row: ListRow) -> None:
         window = self._window(self._words("Make it your own word?"), row.sheet.content, asks="accept it")
         if await self.push_screen_wait(window):
             self._decide(row, accept=True)
 
-    def _decide(self, row: Row, *, accept: bool) -> None:
+    def _decide(self, row: ListRow, *, accept: bool) -> None:
         self._take_out(row)
         deed = deeds.accept if accept else deeds.reject
         self.run_worker(self._do(partial(deed, words=self._words, row=row)), group="change")
 
-    def _take_out(self, row: Row) -> None:
+    def _take_out(self, row: ListRow) -> None:
         state = self._state
         state.gone.add(row.key)
         state.rows = [one for one in state.rows if one.key != row.key]
@@ -101,7 +101,7 @@ class Panel(Viewer):
         if row is not None and row.about and not row.decide and self._may_change():
             self.run_worker(self._forget(row), group="change")
 
-    async def _forget(self, row: Row) -> None:
+    async def _forget(self, row: ListRow) -> None:
         here = self._here
         sheet = await self._ask(partial(deeds.would_forget, words=self._words, row=row))
         if sheet is None:
@@ -118,7 +118,7 @@ class Panel(Viewer):
         if row is not None and row.about and not row.decide and self._may_change():
             self.run_worker(self._erase(row), group="change")
 
-    async def _erase(self, row: Row) -> None:
+    async def _erase(self, row: ListRow) -> None:
         found = await self._ask(partial(deeds.would_erase, words=self._words, row=row))
         if found is None:
             return
@@ -141,7 +141,7 @@ class Panel(Viewer):
         if row is not None and row.about and not row.decide and self._may_change():
             self.run_worker(self._edit(row), group="change")
 
-    async def _edit(self, row: Row) -> None:
+    async def _edit(self, row: ListRow) -> None:
         command = editor_of()
         if not command:
             self._tell(self._words("Set the environment variable EDITOR to your editor."), BAD)
@@ -176,7 +176,7 @@ class Panel(Viewer):
             identifier, self._undo = self._undo, ""
             self.run_worker(self._take_back(identifier), group="change")
 
-    async def _undo_chosen(self, row: Row) -> None:
+    async def _undo_chosen(self, row: ListRow) -> None:
         more = await self._ask(lambda memory: self._pane.explain(memory, self._words, row, ""))
         if more is None:
             return
@@ -198,7 +198,7 @@ class Panel(Viewer):
         self.run_worker(leave(), group="leave")
 
 
-def run(root: Path, words: Words) -> int:
+def run(root: Path, words: PanelWords) -> int:
     """Show the panel of a workspace until it is left; return the exit code.
 
     Raises:

@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from mnemark.text.quoting.fence import revealed
-from mnemark_faces.tui.words import Words
+from mnemark_faces.tui.words import PanelWords
 from mnemark_faces.web.words import UNTRUSTED
 
 MOST: Final = 20_000
@@ -39,7 +39,7 @@ def padded(text: str, cells: int) -> str:
     return text + " " * max(cells - cell_len(text), 0)
 
 
-def origin_of(origin: str, words: Words) -> str:
+def origin_of(origin: str, words: PanelWords) -> str:
     """Return who said it; where that is not to be trusted, with a mark that needs no colour."""
     return f"! {words(origin)}" if origin in UNTRUSTED else words(origin)
 
@@ -47,7 +47,7 @@ def origin_of(origin: str, words: Words) -> str:
 class Sheet:
     """A text of several parts, for the right side: titles, fields, quotations, diffs."""
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: PanelWords) -> None:
         self._words = words
         self._parts: list[str | tuple[str, str]] = []
 

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mnemark.files.names import split_ref
 from mnemark_faces.tui.cells import Sheet, one_line
-from mnemark_faces.tui.rows import Row
-from mnemark_faces.tui.words import Words
+from mnemark_faces.tui.rows import ListRow
+from mnemark_faces.tui.words import PanelWords
 
 if TYPE_CHECKING:
     from mnemark.memory.forgetting.receipt import Receipt
@@ -26,7 +26,7 @@ class Done(NamedTuple):
     """Whether it was not made after all."""
 
 
-def would_forget(memory: "Memory", words: Words, row: Row) -> Sheet | None:
+def would_forget(memory: "Memory", words: PanelWords, row: ListRow) -> Sheet | None:
     """Return what forgetting a row would hide, without changing anything; None if there is nothing."""
     from mnemark.memory.forgetting.receipt import counted
 
@@ -43,7 +43,7 @@ def would_forget(memory: "Memory", words: Words, row: Row) -> Sheet | None:
     return sheet
 
 
-def would_erase(memory: "Memory", words: Words, row: Row) -> tuple[Sheet, int] | None:
+def would_erase(memory: "Memory", words: PanelWords, row: ListRow) -> tuple[Sheet, int] | None:
     """Return what erasing a row would delete, where it stands, and how many items that are; None for none."""
     from mnemark.memory.forgetting.receipt import counted
 
@@ -62,7 +62,7 @@ def would_erase(memory: "Memory", words: Words, row: Row) -> tuple[Sheet, int] |
     return sheet, len(found.items)
 
 
-def erase(memory: "Memory", words: Words, row: Row) -> Done:
+def erase(memory: "Memory", words: PanelWords, row: ListRow) -> Done:
     """Delete a row from all files; the receipt says where copies may remain."""
     from mnemark.memory.forgetting.receipt import counted
 
@@ -87,7 +87,7 @@ def _places(sheet: Sheet, receipt: "Receipt") -> None:
         sheet.text(one)
 
 
-def editable(memory: "Memory", row: Row) -> tuple[str, bytes]:
+def editable(memory: "Memory", row: ListRow) -> tuple[str, bytes]:
     """Return the file that a row stands in, and its bytes.
 
     Raises:
@@ -99,7 +99,7 @@ def editable(memory: "Memory", row: Row) -> tuple[str, bytes]:
     return path, content(memory, path)
 
 
-def save(memory: "Memory", words: Words, path: str, new: bytes, known: str) -> Done:
+def save(memory: "Memory", words: PanelWords, path: str, new: bytes, known: str) -> Done:
     """Save an edited file, unless another program saved it meanwhile."""
     from mnemark.interfaces.editing import save as store
 
@@ -108,7 +108,7 @@ def save(memory: "Memory", words: Words, path: str, new: bytes, known: str) -> D
     return Done(words("Another program saved {path} meanwhile.", path=one_line(path)), failed=True)
 
 
-def forget(memory: "Memory", words: Words, row: Row) -> Done:
+def forget(memory: "Memory", words: PanelWords, row: ListRow) -> Done:
     """Hide a row from all searches."""
     from mnemark.memory.forgetting.receipt import counted
 
@@ -118,24 +118,24 @@ def forget(memory: "Memory", words: Words, row: Row) -> Done:
     return Done(words("Forgotten: {what}", what=counted(receipt.items)), receipt.id)
 
 
-def pin(memory: "Memory", words: Words, row: Row) -> Done:
+def pin(memory: "Memory", words: PanelWords, row: ListRow) -> Done:
     """Keep a row from being archived."""
     return Done(words("Pinned, it will not be archived: {what}", what=row.text), memory.pin(row.about).id)
 
 
-def accept(memory: "Memory", words: Words, row: Row) -> Done:
+def accept(memory: "Memory", words: PanelWords, row: ListRow) -> Done:
     """Accept what waits."""
     memory.accept(row.decide, suspect=row.suspect)
     return Done(words("Accepted: {what}", what=row.text), row.decide)
 
 
-def reject(memory: "Memory", words: Words, row: Row) -> Done:
+def reject(memory: "Memory", words: PanelWords, row: ListRow) -> Done:
     """Reject what waits."""
     memory.reject(row.decide)
     return Done(words("Rejected: {what}", what=row.text), row.decide)
 
 
-def undo(memory: "Memory", words: Words, identifier: str) -> Done:
+def undo(memory: "Memory", words: PanelWords, identifier: str) -> Done:
     """Take a change back, or those of a run."""
     done = memory.undo(identifier)
     waiting = [path for one in done for path in one.waiting]

@@ -9,7 +9,7 @@ from mnemark.files.names import split_ref
 from mnemark.interfaces.tools_read import around
 from mnemark.types import Json
 from mnemark_faces.tui.cells import WARNING, Sheet, one_line, origin_of
-from mnemark_faces.tui.words import Words
+from mnemark_faces.tui.words import PanelWords
 from mnemark_faces.web.words import ROUTES
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def minute(time: str) -> str:
     return time[:16].replace("T", " ")
 
 
-def sources(sheet: Sheet, words: Words, found: "Sequence[Quoted]") -> None:
+def sources(sheet: Sheet, words: PanelWords, found: "Sequence[Quoted]") -> None:
     """Add the words that a thing was learned from, each with its place."""
     if found:
         sheet.heading("It comes from")
@@ -55,7 +55,7 @@ def _span(since: str, until: str) -> str:
     return f"{one_line(since)[:10]:<10} – {one_line(until)[:10]:<10}"
 
 
-def route_lines(sheet: Sheet, words: Words, why: Mapping[str, Any], terms: Mapping[str, Any]) -> None:
+def route_lines(sheet: Sheet, words: PanelWords, why: Mapping[str, Any], terms: Mapping[str, Any]) -> None:
     """Add how a search found a passage: the place in each route, words that match and that are missing."""
     for name, route in why.get("routes", {}).items():
         place = words("rank {n}, score {score}", n=route.get("rank"), score=f"{route['score']:.2f}")
@@ -66,7 +66,7 @@ def route_lines(sheet: Sheet, words: Words, why: Mapping[str, Any], terms: Mappi
     sheet.field("missing", ", ".join(absent))
 
 
-def whole_why(memory: "Memory", words: Words, about: str, query: str) -> Sheet:
+def whole_why(memory: "Memory", words: PanelWords, about: str, query: str) -> Sheet:
     """Return all that is known of where a passage or fact comes from.
 
     Raises:
@@ -95,7 +95,7 @@ def whole_why(memory: "Memory", words: Words, about: str, query: str) -> Sheet:
     return sheet
 
 
-def _rank(sheet: Sheet, words: Words, found: "Found") -> None:
+def _rank(sheet: Sheet, words: PanelWords, found: "Found") -> None:
     sheet.heading("Searching for “{query}”", query=one_line(found.query)).text(found.reason)
     terms = {term: {"here": term in found.here} for term in (*found.here, *found.absent)}
     route_lines(sheet, words, {"routes": found.routes}, terms)
@@ -103,7 +103,7 @@ def _rank(sheet: Sheet, words: Words, found: "Found") -> None:
         sheet.field(f"× {name}", f"{value:+.3f}")
 
 
-def whole_text(memory: "Memory", words: Words, about: str) -> Sheet:
+def whole_text(memory: "Memory", words: PanelWords, about: str) -> Sheet:
     """Return the text of a passage with what was said before and after it.
 
     Raises:
@@ -132,7 +132,7 @@ def _shown(value: Json) -> str:
     return msgspec.json.format(msgspec.json.encode(value)).decode()
 
 
-def _conversation(sheet: Sheet, memory: "Memory", words: Words, ref: str) -> None:
+def _conversation(sheet: Sheet, memory: "Memory", words: PanelWords, ref: str) -> None:
     line = split_ref(ref)[1]
     sheet.heading("The conversation around it")
     for entry in around(memory, ref, before=_AROUND, after=_AROUND):

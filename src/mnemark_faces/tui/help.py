@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 from textual.content import Content
 
 from mnemark_faces.tui.cells import DIM, Sheet
-from mnemark_faces.tui.rows import Pane, Row
-from mnemark_faces.tui.words import Words
+from mnemark_faces.tui.rows import ListRow, Pane
+from mnemark_faces.tui.words import PanelWords
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,12 +45,12 @@ ALL: Final[tuple[tuple[str, tuple[Key, ...]], ...]] = (
 )
 
 
-def keys_of(row: Row | None, pane: Pane, *, readonly: bool, undo: bool) -> tuple[Key, ...]:
+def keys_of(row: ListRow | None, pane: Pane, *, readonly: bool, undo: bool) -> tuple[Key, ...]:
     """Return the keys that do something now, with what they do."""
     return tuple(_keys(row, pane, readonly=readonly, undo=undo))
 
 
-def _keys(row: Row | None, pane: Pane, *, readonly: bool, undo: bool) -> "Iterator[Key]":
+def _keys(row: ListRow | None, pane: Pane, *, readonly: bool, undo: bool) -> "Iterator[Key]":
     if row is not None and row.decide and not readonly:
         yield from (("y", "accept"), ("n", "reject"))
     yield ("/", "narrow" if pane.name == "Facts" else "search")
@@ -66,7 +66,7 @@ def _keys(row: Row | None, pane: Pane, *, readonly: bool, undo: bool) -> "Iterat
     yield from (("?", "keys"), ("q", "quit"))
 
 
-def shown_keys(keys: Sequence[Key], words: Words) -> Content:
+def shown_keys(keys: Sequence[Key], words: PanelWords) -> Content:
     """Return keys as the last line shows them."""
     parts: list[str | tuple[str, str]] = []
     for key, name in keys:
@@ -74,7 +74,7 @@ def shown_keys(keys: Sequence[Key], words: Words) -> Content:
     return Content.assemble(*parts)
 
 
-def help_sheet(words: Words) -> Sheet:
+def help_sheet(words: PanelWords) -> Sheet:
     """Return all keys."""
     sheet = Sheet(words)
     for name, keys in ALL:

@@ -7,8 +7,8 @@ from textual.content import Content
 from mnemark.interfaces.render import size
 from mnemark_faces.tui.cells import BAD, DIM, GOOD, WARNING, Sheet, one_line, origin_of, padded
 from mnemark_faces.tui.explained import minute, sources
-from mnemark_faces.tui.rows import Listed, Row
-from mnemark_faces.tui.words import Words
+from mnemark_faces.tui.rows import ListRow, RowPage
+from mnemark_faces.tui.words import PanelWords
 
 if TYPE_CHECKING:
     from mnemark.memory.browse.change_rows import ChangeRow
@@ -36,12 +36,12 @@ class ReviewPane:
     field = ""
     empty = "Nothing waits for you."
 
-    def page(self, memory: "Memory", words: Words, *, text: str, after: str, limit: int) -> Listed:  # noqa: ARG002
+    def page(self, memory: "Memory", words: PanelWords, *, text: str, after: str, limit: int) -> RowPage:  # noqa: ARG002
         """Return a page of what waits, with its sources."""
         found = memory.browse.review(limit=limit, after=after)
-        return Listed(tuple(_waiting(one, words) for one in found.rows), found.next)
+        return RowPage(tuple(_waiting(one, words) for one in found.rows), found.next)
 
-    def explain(self, memory: "Memory", words: Words, row: Row, text: str) -> Sheet:  # noqa: ARG002
+    def explain(self, memory: "Memory", words: PanelWords, row: ListRow, text: str) -> Sheet:  # noqa: ARG002
         """Return nothing more: the list knows the sources."""
         return Sheet(words)
 
@@ -53,13 +53,13 @@ class ChangesPane:
     field = ""
     empty = "Nothing has been changed yet."
 
-    def page(self, memory: "Memory", words: Words, *, text: str, after: str, limit: int) -> Listed:  # noqa: ARG002
+    def page(self, memory: "Memory", words: PanelWords, *, text: str, after: str, limit: int) -> RowPage:  # noqa: ARG002
         """Return a page of changes."""
         found = memory.browse.changes(limit=limit, after=after)
         head = words.count(found.total or 0, "{n} change", "{n} changes")
-        return Listed(tuple(change_row(one, words) for one in found.rows), found.next, head)
+        return RowPage(tuple(change_row(one, words) for one in found.rows), found.next, head)
 
-    def explain(self, memory: "Memory", words: Words, row: Row, text: str) -> Sheet:  # noqa: ARG002
+    def explain(self, memory: "Memory", words: PanelWords, row: ListRow, text: str) -> Sheet:  # noqa: ARG002
         """Return the diffs of a change."""
         return explain_change(memory, words, row)
 
@@ -71,7 +71,7 @@ class HealthPane:
     field = ""
     empty = "All is well."
 
-    def page(self, memory: "Memory", words: Words, *, text: str, after: str, limit: int) -> Listed:  # noqa: ARG002
+    def page(self, memory: "Memory", words: PanelWords, *, text: str, after: str, limit: int) -> RowPage:  # noqa: ARG002
         """Return all rows: what needs a person first."""
         from mnemark.memory.health.doctor import doctor
 
@@ -81,14 +81,14 @@ class HealthPane:
             _finding(f"check {number}", one.level, one.what, one.fix, words)
             for number, one in enumerate(checks)
         ]
-        return Listed((*rows, _disk(memory, words), _spend(memory, words)))
+        return RowPage((*rows, _disk(memory, words), _spend(memory, words)))
 
-    def explain(self, memory: "Memory", words: Words, row: Row, text: str) -> Sheet:  # noqa: ARG002
+    def explain(self, memory: "Memory", words: PanelWords, row: ListRow, text: str) -> Sheet:  # noqa: ARG002
         """Return nothing more."""
         return Sheet(words)
 
 
-def change_row(row: "ChangeRow", words: Words) -> Row:
+def change_row(row: "ChangeRow", words: PanelWords) -> ListRow:
     """Return a change as a row of a list."""
     what = words(row.kind)
     count = f" ×{row.count}" if row.count > 1 else ""
@@ -99,13 +99,13 @@ def change_row(row: "ChangeRow", words: Words) -> Row:
     sheet.field("when", minute(row.time)).field("made by", origin_of(row.origin, words))
     sheet.field("step", row.step).field("session", row.session).field("scope", row.scope)
     sheet.field("id", row.id)
-    return Row(
+    return ListRow(
         f"change {row.id}", shown, sheet, day=row.time[:10], text=one_line(f"{what}: {told}", 60),
         change=row.id if row.undo else "",
     )  # fmt: skip
 
 
-def explain_change(memory: "Memory", words: Words, row: Row) -> Sheet:
+def explain_change(memory: "Memory", words: PanelWords, row: ListRow) -> Sheet:
     """Return the diffs of a change."""
     sheet = Sheet(words)
     found = memory.browse.change(row.key.removeprefix("change "))
@@ -126,7 +126,7 @@ def explain_change(memory: "Memory", words: Words, row: Row) -> Sheet:
     return sheet
 
 
-def _waiting(row: "ReviewRow", words: Words) -> Row:
+def _waiting(row: "ReviewRow", words: PanelWords) -> ListRow:
     one = row.waiting
     fact = one.fact
     origin = origin_of(fact.origin, words)
@@ -154,19 +154,21 @@ def _waiting(row: "ReviewRow", words: Words) -> Row:
     if one.diff:
         sheet.heading("Accepting it changes").diff(one.diff)
     about = "" if one.what == "edit" else one.id
-    return Row(one.id, shown, sheet, about=about, text=one_line(fact, 60), decide=one.id, suspect=one.suspect)
+    return ListRow(
+        one.id, shown, sheet, about=about, text=one_line(fact, 60), decide=one.id, suspect=one.suspect
+    )
 
 
-def _finding(key: str, level: str, what: str, fix: str, words: Words) -> Row:
+def _finding(key: str, level: str, what: str, fix: str, words: PanelWords) -> ListRow:
     style = {"ok": GOOD, "warn": WARNING, "error": BAD}[level]
     shown = Content.assemble((padded(words(level), 6), style), " ", one_line(what))
     sheet = Sheet(words).title(words(level), style).text(what)
     if fix and fix not in what:
         sheet.heading("What to do").text(fix)
-    return Row(key, shown, sheet)
+    return ListRow(key, shown, sheet)
 
 
-def _disk(memory: "Memory", words: Words) -> Row:
+def _disk(memory: "Memory", words: PanelWords) -> ListRow:
     parts = memory.browse.disk()
     total = sum(part.bytes for part in parts)
     shown = Content.assemble((padded(words("disk"), 6), DIM), f" {size(total)}")
@@ -175,10 +177,10 @@ def _disk(memory: "Memory", words: Words) -> Row:
         (f"{size(part.bytes):>9}", one_line(part.name) + (f"  {words('made anew')}" if part.derived else ""))
         for part in parts
     )
-    return Row("disk", shown, sheet)
+    return ListRow("disk", shown, sheet)
 
 
-def _spend(memory: "Memory", words: Words) -> Row:
+def _spend(memory: "Memory", words: PanelWords) -> ListRow:
     spend = memory.browse.spend(days=14)
     tokens = sum(day.tokens for day in spend.days)
     told = one_line(spend.model) or words("no language model is configured")
@@ -188,4 +190,4 @@ def _spend(memory: "Memory", words: Words) -> Row:
         sheet.field("a day", words("at most {n} tokens", n=spend.tokens_per_day)).gap()
         most = max(max((day.tokens for day in spend.days), default=0), 1)
         sheet.rows((day.day, f"{'█' * round(20 * day.tokens / most)} {day.tokens:,}") for day in spend.days)
-    return Row("model", shown, sheet)
+    return ListRow("model", shown, sheet)

@@ -10,8 +10,8 @@ from mnemark_faces.tui.cells import DIM, WARNING, Sheet, one_line, origin_of, pa
 from mnemark_faces.tui.explained import minute, route_lines, sources, values
 from mnemark_faces.tui.filters import filters_in
 from mnemark_faces.tui.panes_change import change_row, explain_change
-from mnemark_faces.tui.rows import Listed, Row
-from mnemark_faces.tui.words import Words
+from mnemark_faces.tui.rows import ListRow, RowPage
+from mnemark_faces.tui.words import PanelWords
 
 if TYPE_CHECKING:
     from mnemark.memory.browse.entries import Entry
@@ -35,11 +35,11 @@ class SearchPane:
     field = "What are you looking for?"
     empty = "Type a question or some words, in any language, and press Enter."
 
-    def page(self, memory: "Memory", words: Words, *, text: str, after: str, limit: int) -> Listed:
+    def page(self, memory: "Memory", words: PanelWords, *, text: str, after: str, limit: int) -> RowPage:
         """Return a page of hits."""
         asked, given = filters_in(text, _NARROW_SEARCH)
         if not asked:
-            return Listed(())
+            return RowPage(())
         lists: Any = {f"{name}s": [given.pop(name)] for name in ("kind", "origin") if name in given}
         times: Any = given
         found = memory.browse.search(asked, limit=limit, after=after, **lists, **times)
@@ -48,12 +48,12 @@ class SearchPane:
             head = words("the best {n} hits", n=DEPTH)
         if found.rows and found.believable < DOUBTFUL:
             head = f"{head} · {words('probably not in this memory')}"
-        return Listed(
+        return RowPage(
             tuple(_hit(hit, words) for hit in found.rows), found.next, head if found.rows else "",
             "; ".join(one_line(part) for part in found.degraded),
         )  # fmt: skip
 
-    def explain(self, memory: "Memory", words: Words, row: Row, text: str) -> Sheet:  # noqa: ARG002
+    def explain(self, memory: "Memory", words: PanelWords, row: ListRow, text: str) -> Sheet:  # noqa: ARG002
         """Return where a hit comes from; why it was found is known."""
         return _explained(memory, words, row)
 
@@ -65,15 +65,15 @@ class TimelinePane:
     field = "Only this session, or tool:NAME"
     empty = "Nothing has been said or noted yet. Connect an agent with `mnemark connect`, or `mnemark add`."
 
-    def page(self, memory: "Memory", words: Words, *, text: str, after: str, limit: int) -> Listed:
+    def page(self, memory: "Memory", words: PanelWords, *, text: str, after: str, limit: int) -> RowPage:
         """Return a page of entries; words in the field are the id of a session."""
         session, given = filters_in(text, _NARROW_TIMELINE)
         lists: Any = {f"{name}s": [given.pop(name)] for name in ("kind", "origin") if name in given}
         narrow: Any = {"session": session} | given
         found = memory.browse.timeline(limit=limit, after=after, **lists, **narrow)
-        return Listed(tuple(_entry(one, words) for one in found.rows), found.next)
+        return RowPage(tuple(_entry(one, words) for one in found.rows), found.next)
 
-    def explain(self, memory: "Memory", words: Words, row: Row, text: str) -> Sheet:  # noqa: ARG002
+    def explain(self, memory: "Memory", words: PanelWords, row: ListRow, text: str) -> Sheet:  # noqa: ARG002
         """Return what a change did; of an entry all is known."""
         if row.change:
             return explain_change(memory, words, row)
@@ -87,20 +87,20 @@ class FactsPane:
     field = "Only facts with these words"
     empty = "No fact. Facts are learned from conversations, or said with `mnemark remember`."
 
-    def page(self, memory: "Memory", words: Words, *, text: str, after: str, limit: int) -> Listed:
+    def page(self, memory: "Memory", words: PanelWords, *, text: str, after: str, limit: int) -> RowPage:
         """Return a page of facts."""
         asked, given = filters_in(text, _NARROW_FACTS)
         narrow: Any = given
         found = memory.browse.facts(text=asked, limit=limit, after=after, **narrow)
         head = words.count(found.total or 0, "{n} fact", "{n} facts")
-        return Listed(tuple(_fact(one, words) for one in found.rows), found.next, head)
+        return RowPage(tuple(_fact(one, words) for one in found.rows), found.next, head)
 
-    def explain(self, memory: "Memory", words: Words, row: Row, text: str) -> Sheet:  # noqa: ARG002
+    def explain(self, memory: "Memory", words: PanelWords, row: ListRow, text: str) -> Sheet:  # noqa: ARG002
         """Return where a fact comes from, and its earlier values."""
         return _explained(memory, words, row)
 
 
-def _explained(memory: "Memory", words: Words, row: Row) -> Sheet:
+def _explained(memory: "Memory", words: PanelWords, row: ListRow) -> Sheet:
     why = memory.why(row.about)
     sheet = Sheet(words)
     values(sheet, why)
@@ -109,7 +109,7 @@ def _explained(memory: "Memory", words: Words, row: Row) -> Sheet:
     return sheet
 
 
-def _hit(hit: "Hit", words: Words) -> Row:
+def _hit(hit: "Hit", words: PanelWords) -> ListRow:
     suspect = bool(hit.meta.get("suspect"))
     origin, date = origin_of(hit.origin, words), minute(hit.date or words("undated"))
     excerpt = words(_SUSPECT) if suspect else one_line(hit.snippet or hit.text)
@@ -126,10 +126,10 @@ def _hit(hit: "Hit", words: Words) -> Row:
     sheet.heading("Why it was found (score {score})", score=f"{hit.score:.2f}")
     route_lines(sheet, words, hit.why, hit.why.get("terms", {}))
     about = str(hit.meta.get("fact") or hit.ref)
-    return Row(hit.ref, shown, sheet, about=about, text=one_line(hit.text, 60), suspect=suspect)
+    return ListRow(hit.ref, shown, sheet, about=about, text=one_line(hit.text, 60), suspect=suspect)
 
 
-def _entry(entry: "Entry", words: Words) -> Row:
+def _entry(entry: "Entry", words: PanelWords) -> ListRow:
     if entry.change is not None:
         return change_row(entry.change, words)
     who = words(entry.who or entry.kind)
@@ -146,13 +146,13 @@ def _entry(entry: "Entry", words: Words) -> Row:
     sheet.gap().field("place", entry.ref).field("when", f"{entry.time[:10]} {hour}")
     sheet.field("said by", origin_of(entry.origin, words)).field("kind", words(entry.kind))
     sheet.field("about", entry.title).field("scope", entry.scope)
-    return Row(
+    return ListRow(
         entry.ref, shown, sheet, day=entry.time[:10], about=entry.ref, text=one_line(entry.text, 60),
         suspect=entry.suspect,
     )  # fmt: skip
 
 
-def _fact(row: "FactRow", words: Words) -> Row:
+def _fact(row: "FactRow", words: PanelWords) -> ListRow:
     fact = row.fact
     about = " ".join(filter(None, (fact.subject, fact.predicate)))
     mark = "? " if row.proposed else ""
@@ -166,4 +166,4 @@ def _fact(row: "FactRow", words: Words) -> Row:
     sheet.field("fades", row.fades).field("place", fact.ref or fact.path)
     for other in row.proposed:
         sheet.note("? Proposed instead: {value} (see Review)", WARNING, value=other.value)
-    return Row(fact.id, shown, sheet, about=fact.id, text=one_line(str(fact), 60))
+    return ListRow(fact.id, shown, sheet, about=fact.id, text=one_line(str(fact), 60))

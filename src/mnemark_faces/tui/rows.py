@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from textual.content import Content
 
 from mnemark_faces.tui.cells import Sheet
-from mnemark_faces.tui.words import Words
+from mnemark_faces.tui.words import PanelWords
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
@@ -14,7 +14,7 @@ PAGE = 60
 """Rows that are loaded at a time."""
 
 
-class Row(NamedTuple):
+class ListRow(NamedTuple):
     """An entry of a list."""
 
     key: str
@@ -37,10 +37,10 @@ class Row(NamedTuple):
     """Whether it looks like instructions: its text is shown when it is opened."""
 
 
-class Listed(NamedTuple):
+class RowPage(NamedTuple):
     """A page of a list."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[ListRow, ...]
     next: str = ""
     """The cursor of the next page; empty on the last one."""
     head: str = ""
@@ -58,10 +58,10 @@ class Pane(Protocol):
     empty: str
     """What to do where there is nothing."""
 
-    def page(self, memory: "Memory", words: Words, *, text: str, after: str, limit: int) -> Listed:
+    def page(self, memory: "Memory", words: PanelWords, *, text: str, after: str, limit: int) -> RowPage:
         """Return a page of the rows that match the text of the field."""
         ...
 
-    def explain(self, memory: "Memory", words: Words, row: Row, text: str) -> Sheet:
+    def explain(self, memory: "Memory", words: PanelWords, row: ListRow, text: str) -> Sheet:
         """Return what stands below the sheet of a row: where it comes from, and why it is here."""
         ...

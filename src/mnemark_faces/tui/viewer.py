@@ -23,9 +23,9 @@ from mnemark_faces.tui.explained import whole_text, whole_why
 from mnemark_faces.tui.help import help_sheet, keys_of, shown_keys
 from mnemark_faces.tui.panes_change import ChangesPane, HealthPane, ReviewPane
 from mnemark_faces.tui.panes_read import FactsPane, SearchPane, TimelinePane
-from mnemark_faces.tui.rows import PAGE, Listed, Pane, Row
+from mnemark_faces.tui.rows import PAGE, ListRow, Pane, RowPage
 from mnemark_faces.tui.widgets import Choices, RowList, Window
-from mnemark_faces.tui.words import Words
+from mnemark_faces.tui.words import PanelWords
 
 if TYPE_CHECKING:
     from mnemark.index.sync import SyncReport
@@ -49,11 +49,11 @@ def _limit(rows: int) -> int:
     return min(max(PAGE, rows), _MOST)
 
 
-class State:
+class ScreenState:
     """What a screen shows, kept while another one is looked at."""
 
     def __init__(self) -> None:
-        self.rows: list[Row] = []
+        self.rows: list[ListRow] = []
         self.next = ""
         self.head = ""
         self.warning = ""
@@ -65,7 +65,7 @@ class State:
         self.gone: set[str] = set()
         """Keys of rows that were decided, whether or not a list knows it yet."""
 
-    def put(self, listed: Listed) -> None:
+    def put(self, listed: RowPage) -> None:
         """Hold a first page."""
         self.rows = [row for row in listed.rows if row.key not in self.gone]
         self.next = listed.next
@@ -104,7 +104,7 @@ class Viewer(App[None]):
         Binding("escape", "to_list", show=False),
     ]
 
-    def __init__(self, open_memory: "Callable[[], Memory]", root: Path, words: Words) -> None:
+    def __init__(self, open_memory: "Callable[[], Memory]", root: Path, words: PanelWords) -> None:
         super().__init__(ansi_color=True)  # the terminal's own colours; with NO_COLOR, none
         self.theme = "ansi-dark"
         self._open_memory = open_memory
@@ -115,7 +115,7 @@ class Viewer(App[None]):
         self._panes: tuple[Pane, ...] = (
             SearchPane(), TimelinePane(), FactsPane(), ReviewPane(), ChangesPane(), HealthPane(),
         )  # fmt: skip
-        self._states = [State() for _ in self._panes]
+        self._states = [ScreenState() for _ in self._panes]
         self._here = 1
         self._loading_more = False
         self._changing = asyncio.Lock()
@@ -208,7 +208,7 @@ class Viewer(App[None]):
         return self.query_one("#list", RowList)
 
     @property
-    def _state(self) -> State:
+    def _state(self) -> ScreenState:
         return self._states[self._here]
 
     @property
@@ -248,7 +248,7 @@ class Viewer(App[None]):
         self.query_one("#keys", Static).update(shown_keys(keys, self._words))
 
     @property
-    def _row(self) -> Row | None:
+    def _row(self) -> ListRow | None:
         return self._list.row
 
     # Asking the workspace, on other threads
@@ -281,7 +281,7 @@ class Viewer(App[None]):
             if self._state is state:
                 self._show_list()
 
-    def _page(self, pane: Pane, memory: "Memory", *, text: str, after: str, limit: int) -> Listed:
+    def _page(self, pane: Pane, memory: "Memory", *, text: str, after: str, limit: int) -> RowPage:
         return pane.page(memory, self._words, text=text, after=after, limit=limit)
 
     @on(RowList.NearEnd)
@@ -323,12 +323,12 @@ class Viewer(App[None]):
             self._settle.stop()
         self._settle = self.set_timer(_SETTLED, lambda: self._look_up(row))
 
-    def _look_up(self, row: Row) -> None:
+    def _look_up(self, row: ListRow) -> None:
         if self._row is None or self._row.key != row.key:  # another screen was chosen meanwhile
             return
         self.run_worker(self._explain(row), group="detail", exclusive=True)
 
-    async def _explain(self, row: Row) -> None:
+    async def _explain(self, row: ListRow) -> None:
         pane, text = self._pane, self._state.text
         more = await self._ask(lambda memory: pane.explain(memory, self._words, row, text))
         if more is not None and self._row is not None and self._row.key == row.key:

@@ -14,7 +14,7 @@ from textual.style import Style
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from mnemark_faces.tui.rows import Row
+from mnemark_faces.tui.rows import ListRow
 
 _NEAR = 15
 """Rows below the visible ones at which the next page is asked for."""
@@ -47,10 +47,10 @@ class RowList(Choices):
     def __init__(self, day_name: Callable[[str], str]) -> None:
         super().__init__(id="list", markup=False)
         self._day_name = day_name
-        self._rows: dict[str, Row] = {}
+        self._rows: dict[str, ListRow] = {}
         self._day = ""
 
-    def fill(self, rows: Iterable[Row], at: str = "") -> None:
+    def fill(self, rows: Iterable[ListRow], at: str = "") -> None:
         """Show other rows, with the row of that key highlighted, or the first one."""
         self.clear_options()
         self._rows, self._day = {}, ""
@@ -60,7 +60,7 @@ class RowList(Choices):
         else:
             self.action_first()
 
-    def add(self, rows: Iterable[Row]) -> None:
+    def add(self, rows: Iterable[ListRow]) -> None:
         """Add rows at the end."""
         options: list[Option] = []
         for row in rows:
@@ -74,7 +74,7 @@ class RowList(Choices):
         self.add_options(options)
 
     @property
-    def row(self) -> Row | None:
+    def row(self) -> ListRow | None:
         """The highlighted row."""
         option = self.highlighted_option
         return None if option is None or option.id is None else self._rows.get(option.id)

@@ -30,7 +30,7 @@ def language_of(environment: Mapping[str, str] = os.environ) -> str:
     return "en"
 
 
-class Words(PageWords):
+class PanelWords(PageWords):
     """The texts of one language."""
 
     @staticmethod

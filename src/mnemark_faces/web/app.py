@@ -19,7 +19,7 @@ from mnemark.hashes import blake2b
 from mnemark.interfaces.http.door import SESSION_SECONDS, UI, Door, Session
 from mnemark.memory.memory import Memory
 from mnemark_faces.web import known
-from mnemark_faces.web.at import At, Go, Shown
+from mnemark_faces.web.at import At, Go, PageContent
 from mnemark_faces.web.background import Background
 from mnemark_faces.web.pages import ACTIONS, PAGES
 from mnemark_faces.web.refused import refusal_page
@@ -185,7 +185,7 @@ class Web:
             raise NotFoundError("there is no such page")
         return await self._answer(request, view, page=name)
 
-    def _rendered(self, made: Shown, at: At) -> str:
+    def _rendered(self, made: PageContent, at: At) -> str:
         waiting = at.memory.browse.review(limit=1).total or 0
         here = made.template.removesuffix(".html")
         return page(made.template, at, {"here": here, "waiting": waiting, **made.values})
@@ -201,7 +201,7 @@ class Web:
     async def _answer(
         self,
         request: Request,
-        view: Callable[[At], Shown | Go],
+        view: Callable[[At], PageContent | Go],
         *,
         form: Fields | None = None,
         page: str = "",

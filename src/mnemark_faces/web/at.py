@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mnemark_faces.web.background import Background
 
 
-class Shown(NamedTuple):
+class PageContent(NamedTuple):
     """A page: its template, what stands in it, and the same as data for `?format=json`."""
 
     template: str
@@ -33,7 +33,7 @@ class Go(NamedTuple):
     path: str
 
 
-class Message(NamedTuple):
+class Flash(NamedTuple):
     """What the next page tells: done, and how to take it back."""
 
     text: str
@@ -135,7 +135,7 @@ class At:
     def tell(self, text: str, /, *, undo: str | Sequence[str] = (), **values: Any) -> None:
         """Tell something on the next page, in its language; `undo` has the ids that take it back."""
         ids = [undo] if isinstance(undo, str) else undo
-        self.session.tell(Message(self.words(text, **values), tuple(filter(None, ids))))
+        self.session.tell(Flash(self.words(text, **values), tuple(filter(None, ids))))
 
 
 def address(path: str, query: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ Work = Callable[[Memory, Callable[[Any], None]], None]
 """A job: it hands what it finds in the memory to the function, which raises BusyError when it has to stop."""
 
 
-class Run:
+class JobRun:
     """A run of a job: what it found so far."""
 
     def __init__(self, about: Mapping[str, str]) -> None:
@@ -49,18 +49,18 @@ class Background:
         self._lease = lease
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
         self._guard = threading.Lock()
-        self._kept: dict[Path, Run] = {}
+        self._kept: dict[Path, JobRun] = {}
         self._closed = False
 
-    def last(self, root: Path) -> Run | None:
+    def last(self, root: Path) -> JobRun | None:
         """Return the last run, which may be going on; None if there was none."""
         return self._kept.get(root)
 
-    def start(self, root: Path, work: Work, about: Mapping[str, str] | None = None) -> Run:
+    def start(self, root: Path, work: Work, about: Mapping[str, str] | None = None) -> JobRun:
         """Begin a run, unless one is going on; return the one that is."""
         with self._guard:
             known = self._kept.pop(root, None)
-            run = known if known is not None and known.running else Run(about or {})
+            run = known if known is not None and known.running else JobRun(about or {})
             self._kept[root] = run
             for old in [one for one, kept in self._kept.items() if not kept.running][
                 : max(0, len(self._kept) - _MOST)
@@ -70,7 +70,7 @@ class Background:
                 self._thread.submit(self._run, root, run, work)
         return run
 
-    def _run(self, root: Path, run: Run, work: Work) -> None:
+    def _run(self, root: Path, run: JobRun, work: Work) -> None:
         def tell(found: Any) -> None:
             run.found.append(found)
             if self._closed:

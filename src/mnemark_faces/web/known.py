@@ -13,7 +13,7 @@ _NAME: Final = "workspaces.json"
 _MOST: Final = 50
 
 
-class Row(NamedTuple):
+class KnownWorkspace(NamedTuple):
     """A workspace in the list."""
 
     id: str
@@ -41,16 +41,16 @@ def add(root: Path) -> None:
     platform.write_private(platform.state_folder() / _NAME, json.dumps(kept).encode())
 
 
-def rows(roots: Iterable[Path], identify: Callable[[Path], str]) -> list[Row]:
+def rows(roots: Iterable[Path], identify: Callable[[Path], str]) -> list[KnownWorkspace]:
     """Return the list for people, of the folders that still exist."""
     return [_row(root, identify(root)) for root in roots if root.is_dir()]
 
 
-def _row(root: Path, identifier: str) -> Row:
+def _row(root: Path, identifier: str) -> KnownWorkspace:
     index = private(root) / "index.db"
     try:
         state = index.stat()
     except OSError:
-        return Row(identifier, str(root), root.name, 0, None)
+        return KnownWorkspace(identifier, str(root), root.name, 0, None)
     changed = datetime.fromtimestamp(state.st_mtime).astimezone()
-    return Row(identifier, str(root), root.name, state.st_size, changed)
+    return KnownWorkspace(identifier, str(root), root.name, state.st_size, changed)

@@ -35,7 +35,7 @@ def language_of(chosen: str, accepted: str) -> str:
     return "en"
 
 
-class Told(NamedTuple):
+class Translated(NamedTuple):
     """A sentence of the program, and its language where that is not the page's."""
 
     text: str
@@ -60,12 +60,12 @@ class Words:
             shown.format(**{name: self._value(value) for name, value in values.items()}) if values else shown
         )
 
-    def told(self, text: str) -> Told:
+    def told(self, text: str) -> Translated:
         """Return an error, a finding or the like in the language; in English where it has no translation."""
         if self.language != "zh":
-            return Told(text)
+            return Translated(text)
         known = in_chinese(text)
-        return Told(text, "en") if known is None else Told(known)
+        return Translated(text, "en") if known is None else Translated(known)
 
     @staticmethod
     def _chinese() -> Mapping[str, str]:

@@ -91,10 +91,10 @@ def sit(
 ) -> None:
     """Open the panel of a workspace and do a job there."""
     from mnemark_faces.tui.app import Panel
-    from mnemark_faces.tui.words import Words
+    from mnemark_faces.tui.words import PanelWords
 
     async def run() -> None:
-        panel = Panel(lambda: Memory.open(root, readonly=readonly), root, Words(language))
+        panel = Panel(lambda: Memory.open(root, readonly=readonly), root, PanelWords(language))
         try:
             async with panel.run_test(size=size) as pilot:
                 seat = Seat(panel, pilot)

@@ -11,7 +11,7 @@ pytest.importorskip("textual")
 from mnemark.memory.journal.changes import KINDS as CHANGES
 from mnemark.types import KINDS, ORIGINS
 from mnemark_faces.tui import help, panes_change, panes_read  # noqa: A004
-from mnemark_faces.tui.words import Words, catalogue, language_of
+from mnemark_faces.tui.words import PanelWords, catalogue, language_of
 from mnemark_faces.web.words import ROUTES
 
 _SOURCE = Path(help.__file__).parent
@@ -91,5 +91,5 @@ def test_the_language_is_that_of_the_locale() -> None:
     assert language_of({"LANG": "zh_TW.UTF-8", "LC_ALL": "C.UTF-8"}) == "en"
     assert language_of({"LC_ALL": "", "LANG": "de_DE.UTF-8"}) == "en"
     assert language_of({}) == "en"
-    assert Words("zh").day_name("2026-03-02") == "2026-03-02 星期一"
-    assert Words("en").day_name("no date") == "no date"
+    assert PanelWords("zh").day_name("2026-03-02") == "2026-03-02 星期一"
+    assert PanelWords("en").day_name("no date") == "no date"

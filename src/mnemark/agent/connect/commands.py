@@ -79,7 +79,7 @@ def toml(command: Command, text: str) -> str:
     return f"# {WRITTEN}\ndescription = {about}\nprompt = {prompt}\n"
 
 
-class Form(NamedTuple):
+class CommandForm(NamedTuple):
     """Where and how an agent keeps commands."""
 
     path: str
@@ -89,15 +89,15 @@ class Form(NamedTuple):
     write: Callable[[Command, str], str]
 
 
-SKILLS: Final = Form(
+SKILLS: Final = CommandForm(
     f"skills/{_PREFIX}{{name}}/SKILL.md", "(what I wrote with the name of this skill)", skill
 )
-MARKDOWN: Final = Form(f"commands/{_PREFIX}{{name}}.md", "$ARGUMENTS", markdown)
-GEMINI: Final = Form("commands/mnemark/{name}.toml", "{{args}}", toml)
-QWEN: Final = Form("commands/mnemark/{name}.md", "{{args}}", markdown)
+MARKDOWN: Final = CommandForm(f"commands/{_PREFIX}{{name}}.md", "$ARGUMENTS", markdown)
+GEMINI: Final = CommandForm("commands/mnemark/{name}.toml", "{{args}}", toml)
+QWEN: Final = CommandForm("commands/mnemark/{name}.md", "{{args}}", markdown)
 
 
-def files(folder: Path, form: Form, workspace: str, program: str) -> Iterator[tuple[Path, str]]:
+def files(folder: Path, form: CommandForm, workspace: str, program: str) -> Iterator[tuple[Path, str]]:
     """Yield the path and the content of each command in an agent's folder.
 
     Args:

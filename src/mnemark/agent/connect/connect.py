@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from mnemark.agent.connect import json_edit, toml_edit
 from mnemark.agent.connect.commands import WRITTEN
-from mnemark.agent.connect.hosts import HOSTS, Entry, Host, Target, host_named
+from mnemark.agent.connect.hosts import HOSTS, Host, Setting, Target, host_named
 from mnemark.agent.connect.ours import SERVER, contains_ours, has_own, is_ours, is_server
 from mnemark.errors import BusyError, ReadOnlyError, UsageError
 from mnemark.files import jsonl, platform
@@ -25,7 +25,7 @@ _MADE: Final = frozenset({"commands", "skills", "plugins", "extensions", "hooks"
 """Folders of agents that hold one file or folder for each command, plug-in or set of hooks."""
 
 
-class Change(NamedTuple):
+class SettingsChange(NamedTuple):
     """The content of a file before and after; None where it does not exist."""
 
     path: Path
@@ -53,7 +53,9 @@ def host_of(name: str) -> Host:
     return found
 
 
-def plan(host: Host, workspace: Path, *, project: Path | None = None, remove: bool = False) -> list[Change]:
+def plan(
+    host: Host, workspace: Path, *, project: Path | None = None, remove: bool = False
+) -> list[SettingsChange]:
     """Return the changes of files that connecting, or its removal, would make.
 
     Args:
@@ -75,7 +77,7 @@ def plan(host: Host, workspace: Path, *, project: Path | None = None, remove: bo
         path = Path(os.path.realpath(target.path))
         before, now = texts.get(path) or (read(path),) * 2
         texts[path] = before, _edited(target, path, now, remove=remove)
-    changes = [Change(path, before, after) for path, (before, after) in texts.items()]
+    changes = [SettingsChange(path, before, after) for path, (before, after) in texts.items()]
     if remove:
         changes = [_restored(change) for change in changes]
     return [change for change in changes if change.before != change.after]
@@ -162,7 +164,7 @@ def _value(text: str, keys: Sequence[str]) -> Any:
     return None if node is None else node.value
 
 
-def our_values(text: str, entry: Entry) -> list[Any]:
+def our_values(text: str, entry: Setting) -> list[Any]:
     """Return what stands in a JSON text of an entry of ours, of this or an earlier version."""
     found = _value(text, entry.keys)
     if not entry.many:
@@ -225,7 +227,7 @@ def _toml(text: str, target: Target, *, remove: bool) -> str:
     return text
 
 
-def _restored(change: Change) -> Change:
+def _restored(change: SettingsChange) -> SettingsChange:
     """Restore the backup byte for byte where the remaining settings have the same meaning."""
     if change.after in {None, change.before}:
         return change
@@ -255,7 +257,7 @@ def _backup(path: Path) -> Path:
     return path.with_name(path.name + BACKUP)
 
 
-def apply(changes: Sequence[Change]) -> None:
+def apply(changes: Sequence[SettingsChange]) -> None:
     """Apply the changes, each file atomically, with a backup before our first change of it.
 
     Raises:
@@ -266,7 +268,7 @@ def apply(changes: Sequence[Change]) -> None:
         _apply(change)
 
 
-def _apply(change: Change) -> None:
+def _apply(change: SettingsChange) -> None:
     path = change.path
     if read(path) != change.before:
         raise BusyError(f"{path} has changed in the meantime; try again")
@@ -296,7 +298,7 @@ def _is_connected(text: str) -> bool:
     return WRITTEN in text or contains_ours(_parsed(text))
 
 
-def _replaces_own(change: Change) -> bool:
+def _replaces_own(change: SettingsChange) -> bool:
     """Tell whether a person's own server is replaced, which an earlier backup may lack."""
     return has_own(_parsed(change.before or "")) and not has_own(_parsed(change.after or ""))
 

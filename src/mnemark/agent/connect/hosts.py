@@ -30,7 +30,7 @@ _CLAUDE_TOOLS: Final = "Bash|Edit|MultiEdit|Write|NotebookEdit|WebFetch|Task|mcp
 """Pattern of tools that run the hook; a process for each read or search would be wasted."""
 
 
-class Entry(NamedTuple):
+class Setting(NamedTuple):
     """A value in a settings file: set at `keys`, or appended to the list there (`many`)."""
 
     keys: tuple[str, ...]
@@ -43,7 +43,7 @@ class Target(NamedTuple):
 
     what: Literal["hooks", "tools", "commands"]
     path: Path
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[Setting, ...] = ()
     form: Literal["json", "toml", "text"] = "json"
     base: str = "{}\n"
     """The content of a new file before our entries; of a file of ours (`text`) all of it."""
@@ -101,19 +101,19 @@ def _ours_whole(what: Literal["hooks", "commands"], path: Path, text: str) -> Ta
     return Target(what, path, form="text", base=text)
 
 
-def _commands(folder: Path, form: commands.Form, workspace: Path) -> tuple[Target, ...]:
+def _commands(folder: Path, form: commands.CommandForm, workspace: Path) -> tuple[Target, ...]:
     """Return the slash commands or skills of an agent."""
     program = hook_line(command())
     found = commands.files(folder, form, shlex.quote(str(workspace)), program)
     return tuple(_ours_whole("commands", path, text) for path, text in found)
 
 
-def claude_hooks(workspace: Path) -> tuple[Entry, ...]:
+def claude_hooks(workspace: Path) -> tuple[Setting, ...]:
     """Return the hooks of Claude Code."""
     return _nested("claude-code", workspace, _SECONDS)
 
 
-def _nested(agent: str, workspace: Path, timeout: int, **more: str) -> tuple[Entry, ...]:
+def _nested(agent: str, workspace: Path, timeout: int, **more: str) -> tuple[Setting, ...]:
     """Return hooks in Claude Code's form `hooks.EVENT[].hooks[]`, which others share."""
     entries = []
     for native, event, line in _hooks(agent, workspace):
@@ -121,13 +121,13 @@ def _nested(agent: str, workspace: Path, timeout: int, **more: str) -> tuple[Ent
         group: dict[str, Any] = {"hooks": [run]}
         if event == "tool" and agent == "claude-code":
             group = {"matcher": _CLAUDE_TOOLS, **group}
-        entries.append(Entry(("hooks", native), group, many=True))
+        entries.append(Setting(("hooks", native), group, many=True))
     return tuple(entries)
 
 
-def _server(workspace: Path, *keys: str, **more: Any) -> tuple[Entry, ...]:
+def _server(workspace: Path, *keys: str, **more: Any) -> tuple[Setting, ...]:
     program, *words = command("mcp", "--workspace", str(workspace))
-    return (Entry((*keys, SERVER), {**more, "command": program, "args": words}),)
+    return (Setting((*keys, SERVER), {**more, "command": program, "args": words}),)
 
 
 def _claude(workspace: Path, project: Path | None) -> tuple[Target, ...]:
@@ -168,7 +168,7 @@ def _qwen(workspace: Path, project: Path | None) -> tuple[Target, ...]:
 
 
 def _like_gemini(
-    agent: str, home: Path, workspace: Path, form: commands.Form | None, **more: Any
+    agent: str, home: Path, workspace: Path, form: commands.CommandForm | None, **more: Any
 ) -> tuple[Target, ...]:
     path = home / "settings.json"
     hooks = _nested(agent, workspace, _SECONDS * 1000, name="mnemark")
@@ -180,7 +180,7 @@ def _like_gemini(
 def _cursor(workspace: Path, project: Path | None) -> tuple[Target, ...]:
     home = (project or Path.home()) / ".cursor"
     entries = tuple(
-        Entry(("hooks", native), {"command": line, "timeout": _SECONDS}, many=True)
+        Setting(("hooks", native), {"command": line, "timeout": _SECONDS}, many=True)
         for native, _, line in _hooks("cursor", workspace)
     )
     return (
@@ -194,7 +194,7 @@ def _copilot(workspace: Path, project: Path | None) -> tuple[Target, ...]:
         return ()
     home = homes.copilot()
     entries = tuple(
-        Entry(("hooks", native), {"type": "command", "command": line, "timeoutSec": _SECONDS}, many=True)
+        Setting(("hooks", native), {"type": "command", "command": line, "timeoutSec": _SECONDS}, many=True)
         for native, _, line in _hooks("copilot", workspace)
     )
     return (
@@ -215,7 +215,7 @@ def _opencode(workspace: Path, project: Path | None) -> tuple[Target, ...]:
         _ours_whole("hooks", home / "plugins/mnemark.js", script),
         Target(
             "tools", settings if settings.is_file() else home / "opencode.json",
-            (Entry(("mcp", SERVER), server),),
+            (Setting(("mcp", SERVER), server),),
         ),
         *(() if project else _commands(home, commands.MARKDOWN, workspace)),
     )  # fmt: skip
@@ -230,7 +230,7 @@ def _openclaw(workspace: Path, project: Path | None) -> tuple[Target, ...]:
     enabled = {"enabled": True, "hooks": {"allowConversationAccess": True}}
     return (
         *(_ours_whole("hooks", path, text) for path, text in files.items()),
-        Target("hooks", home / "openclaw.json", (Entry(("plugins", "entries", "mnemark"), enabled),)),
+        Target("hooks", home / "openclaw.json", (Setting(("plugins", "entries", "mnemark"), enabled),)),
         Target("tools", home / "openclaw.json", _server(workspace, "mcp", "servers")),
         *_commands(home, commands.SKILLS, workspace),
     )

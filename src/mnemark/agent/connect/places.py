@@ -42,7 +42,7 @@ _PROJECT: Final = (
 """What is added to a project's name, the folder in it, and the files there."""
 
 
-class Place(NamedTuple):
+class OtherMemory(NamedTuple):
     """A memory that was found."""
 
     name: str
@@ -58,7 +58,7 @@ class Place(NamedTuple):
     """The files, relative to the folder."""
 
 
-def places(root: Path, project: Path | None = None) -> list[Place]:
+def places(root: Path, project: Path | None = None) -> list[OtherMemory]:
     """Return the memories on this machine that hold a file, without those that overlap a workspace.
 
     Args:
@@ -69,7 +69,7 @@ def places(root: Path, project: Path | None = None) -> list[Place]:
     return [one for place in known if (one := _filled(place, root)) is not None]
 
 
-def _filled(place: Place, root: Path) -> Place | None:
+def _filled(place: OtherMemory, root: Path) -> OtherMemory | None:
     real, own = Path(os.path.realpath(place.folder)), Path(os.path.realpath(root))
     if real.is_relative_to(own) or own.is_relative_to(real):
         return None
@@ -80,28 +80,28 @@ def _filled(place: Place, root: Path) -> Place | None:
     return place._replace(found=found) if found else None
 
 
-def _of_user() -> Iterator[Place]:
+def _of_user() -> Iterator[OtherMemory]:
     home = Path.home()
-    yield Place("claude-code", "Claude Code", homes.claude(), _CLAUDE, own=True)
-    yield Place("codex", "Codex", homes.codex(), _CODEX, own=True)
+    yield OtherMemory("claude-code", "Claude Code", homes.claude(), _CLAUDE, own=True)
+    yield OtherMemory("codex", "Codex", homes.codex(), _CODEX, own=True)
     gemini = homes.folder_named("GEMINI_CLI_HOME", "") / ".gemini"
-    yield Place("gemini-cli", "Gemini CLI", gemini, _GEMINI, own=True)
-    yield Place("openclaw", "OpenClaw", _openclaw(), _OPENCLAW, own=True)
+    yield OtherMemory("gemini-cli", "Gemini CLI", gemini, _GEMINI, own=True)
+    yield OtherMemory("openclaw", "OpenClaw", _openclaw(), _OPENCLAW, own=True)
     nanobot = _workspace_in(home / ".nanobot/config.json") or home / ".nanobot/workspace"
-    yield Place("nanobot", "nanobot", nanobot, _NANOBOT, own=True)
+    yield OtherMemory("nanobot", "nanobot", nanobot, _NANOBOT, own=True)
     for name, folder in _basic_memory(home):
         more = "" if name == "main" else f"-{_plain(name)}"
-        yield Place(f"basic-memory{more}", "basic-memory", folder, _NOTES, own=True)
+        yield OtherMemory(f"basic-memory{more}", "basic-memory", folder, _NOTES, own=True)
 
 
-def _of_project(start: Path) -> Iterator[Place]:
+def _of_project(start: Path) -> Iterator[OtherMemory]:
     """Yield what a project keeps for agents: that of the repository around a folder."""
     root = Path(top_of(os.path.realpath(start)) or start)
     if root in (Path.home(), *Path.home().parents):
         return
     for more, inside, files in _PROJECT:
         name = f"{_plain(root.name)}{more}"
-        yield Place(name, f"The project {root.name}", root / inside, files, own=False)
+        yield OtherMemory(name, f"The project {root.name}", root / inside, files, own=False)
 
 
 def _openclaw() -> Path:

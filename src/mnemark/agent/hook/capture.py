@@ -28,7 +28,7 @@ _LOOK_BACK: Final = 50
 _BATCH: Final = 500
 
 
-class Record(Protocol):
+class RecordedSession(Protocol):
     """Interface of a recorded session: a `Session` or a `PlainRecord`."""
 
     @property
@@ -82,7 +82,9 @@ class Captured(NamedTuple):
     """Why the transcript could not be read."""
 
 
-def capture(root: Path, record: Record, agent: Agent, data: Mapping[str, Any], event: Event) -> Captured:
+def capture(
+    root: Path, record: RecordedSession, agent: Agent, data: Mapping[str, Any], event: Event
+) -> Captured:
     """Record new turns from the transcript, or from the event where there is none.
 
     Where the session is, is looked up under the lock: another hook may just have begun it.
@@ -100,7 +102,9 @@ def capture(root: Path, record: Record, agent: Agent, data: Mapping[str, Any], e
         return Captured(len(record.add_many(turns)))
 
 
-def take_transcript(root: Path, record: Record, agent: Agent, data: Mapping[str, Any]) -> "Captured | None":
+def take_transcript(
+    root: Path, record: RecordedSession, agent: Agent, data: Mapping[str, Any]
+) -> "Captured | None":
     """Record new turns from the transcript that an event names; None where that is not there (yet)."""
     path = _transcript(agent, data)
     return _from_transcript(root, record, agent, path) if path is not None and path.is_file() else None
@@ -114,7 +118,7 @@ def _transcript(agent: Agent, data: Mapping[str, Any]) -> Path | None:
     return path if path.is_absolute() and path.suffix == ".jsonl" else None
 
 
-def _from_transcript(root: Path, record: Record, agent: Agent, path: Path) -> Captured:
+def _from_transcript(root: Path, record: RecordedSession, agent: Agent, path: Path) -> Captured:
     start, follows = _position(record, path)
     count = 0
     batch: list[Turn] = []
@@ -132,7 +136,7 @@ def _from_transcript(root: Path, record: Record, agent: Agent, path: Path) -> Ca
     return Captured(count + len(record.add_many(batch)))
 
 
-def _position(record: Record, path: Path) -> tuple[int, bool]:
+def _position(record: RecordedSession, path: Path) -> tuple[int, bool]:
     """Return the read position, and whether it is known to be behind all recorded turns."""
     for turn in reversed(record.log.last(_LOOK_BACK)):
         mark = turn.meta.get(transcripts.MARK)
@@ -145,13 +149,13 @@ def _position(record: Record, path: Path) -> tuple[int, bool]:
     return 0, False
 
 
-def _ids(root: Path, record: Record) -> frozenset[str]:
+def _ids(root: Path, record: RecordedSession) -> frozenset[str]:
     if not (root / record.path).exists():
         return frozenset()
     return frozenset(placed.turn.id for placed in SessionLog.at(root, record.path).turns())
 
 
-def _unrecorded(root: Path, record: Record, turns: Sequence[Turn], *, has_id: bool) -> list[Turn]:
+def _unrecorded(root: Path, record: RecordedSession, turns: Sequence[Turn], *, has_id: bool) -> list[Turn]:
     """Return the turns that are not recorded yet; agents without ids of exchanges tell a prompt twice."""
     last = record.log.last(_LOOK_BACK) if (root / record.path).exists() else []
     known = {turn.id for turn in last}

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from mnemark.agent import daemon
 from mnemark.agent.hook import agents, shown
-from mnemark.agent.hook.event import Execution, HookCall, execution, is_question
+from mnemark.agent.hook.event import HookCall, ToolUse, execution, is_question
 from mnemark.agent.hook.project import folder_of, forget_note, project_of, scope_for
 from mnemark.errors import NotFoundError
 from mnemark.files import layout, links, platform
@@ -144,7 +144,7 @@ def _observe(root: Path, call: HookCall, project: Project) -> None:
         observe_alone(root, call.session, done, project)
 
 
-def observe_alone(root: Path, session: str, done: Execution, project: Project = PERSON) -> None:
+def observe_alone(root: Path, session: str, done: ToolUse, project: Project = PERSON) -> None:
     """Record a tool call durably in the journal, without opening the index.
 
     Raises:

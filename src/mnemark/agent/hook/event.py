@@ -140,7 +140,7 @@ def is_question(said: str) -> bool:
     return len(estimated_terms(text)) >= (1 if _QUESTION.search(text) else MIN_TERMS)
 
 
-class Execution(NamedTuple):
+class ToolUse(NamedTuple):
     """A tool call in an event."""
 
     tool: str
@@ -151,14 +151,14 @@ class Execution(NamedTuple):
     duration_ms: int | None
 
 
-def execution(data: Mapping[str, Any]) -> Execution | None:
+def execution(data: Mapping[str, Any]) -> ToolUse | None:
     """Return the tool call of an event; None where it names no tool, or one of our own."""
     tool = data.get("tool_name")
     if not isinstance(tool, str) or not tool or is_own_tool(tool):
         return None
     duration = data.get("duration_ms", data.get("duration"))
     error = data.get("error") or data.get("error_message")
-    return Execution(
+    return ToolUse(
         tool,
         data.get("tool_input"),
         data.get("tool_response", data.get("tool_output")),

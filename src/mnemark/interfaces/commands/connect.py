@@ -14,7 +14,7 @@ from mnemark.interfaces.output import out, out_json, safe, say
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mnemark.agent.connect.connect import Change
+    from mnemark.agent.connect.connect import SettingsChange
     from mnemark.agent.connect.hosts import Host
 
 _Dry = Annotated[bool, typer.Option("--dry-run", help="Show the changes without making them.")]
@@ -145,7 +145,7 @@ def _make(root: Path) -> None:
     say(f"{safe(str(root))} is trusted on this machine from now on.")
 
 
-def _apply(changes: "list[Change]", root: Path, *, remove: bool) -> None:
+def _apply(changes: "list[SettingsChange]", root: Path, *, remove: bool) -> None:
     from mnemark.agent.connect import connect as work
 
     if not remove:
@@ -153,7 +153,7 @@ def _apply(changes: "list[Change]", root: Path, *, remove: bool) -> None:
     work.apply(changes)
 
 
-def _show_planned(changes: "list[Change]") -> None:
+def _show_planned(changes: "list[SettingsChange]") -> None:
     for one in changes:
         out(safe(one.diff), end="")
     if not changes:
@@ -192,7 +192,7 @@ def _connect_all(
     _offer_mounts(root, remove=remove, yes=yes)
 
 
-def _plan_all(root: Path, project: Path | None, *, remove: bool) -> "dict[Host, list[Change]]":
+def _plan_all(root: Path, project: Path | None, *, remove: bool) -> "dict[Host, list[SettingsChange]]":
     """Return what would change for each agent, but for those whose settings cannot be changed."""
     from mnemark.agent.connect import connect as work
     from mnemark.agent.connect.hosts import HOSTS, is_installed
@@ -328,7 +328,7 @@ def _out_changes(host: "Host", root: Path, texts: dict[str, str], *, dry_run: bo
 
 
 def _show_done(
-    host: "Host", changes: "list[Change]", root: Path, *, remove: bool, changed: bool = False
+    host: "Host", changes: "list[SettingsChange]", root: Path, *, remove: bool, changed: bool = False
 ) -> None:
     for path in _places(host, changes, root, None):
         out(safe(path))
@@ -343,7 +343,7 @@ def _show_done(
             say(note)
 
 
-def _places(host: "Host", changes: "list[Change]", root: Path, project: Path | None) -> list[str]:
+def _places(host: "Host", changes: "list[SettingsChange]", root: Path, project: Path | None) -> list[str]:
     """Return the changed files, with one line for all commands of an agent."""
     commands = [one.path for one in host.targets(root, project) if one.what == "commands"]
     names = [str(change.path) for change in changes if change.path not in commands]

@@ -13,7 +13,7 @@ from mnemark.interfaces.output import out, out_json, safe, safe_line, say
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mnemark.agent.connect.places import Place
+    from mnemark.agent.connect.places import OtherMemory
     from mnemark.files.mounts import Mounted
     from mnemark.files.user_config import MountConfig
 
@@ -104,7 +104,7 @@ def offer(root: Path, project: Path | None, *, asks: bool, yes: bool, again: boo
             mounts.refuse(root, one.name)
 
 
-def _asked(one: "Place") -> bool:
+def _asked(one: "OtherMemory") -> bool:
     if one.own:
         return typer.confirm(f"{_described(one)}. Let searches read this, too?", default=False, err=True)
     for path in one.found[:_SHOWN]:
@@ -113,7 +113,7 @@ def _asked(one: "Place") -> bool:
     return typer.confirm(question, default=False, err=True)
 
 
-def _described(one: "Place") -> str:
+def _described(one: "OtherMemory") -> str:
     kept = f"keeps {render.counted(len(one.found), 'note')} in {render.from_home(str(one.folder))}"
     return safe_line(f"{one.title} {kept}")
 
@@ -136,7 +136,7 @@ def _answered(root: Path) -> "Mapping[str, MountConfig | bool]":
     return user_config.of_workspace(root, user_config.load())
 
 
-def _new(root: Path, project: Path | None) -> "list[Place]":
+def _new(root: Path, project: Path | None) -> "list[OtherMemory]":
     from mnemark.agent.connect.places import places
 
     known = _answered(root)

@@ -174,7 +174,7 @@ class Front:
         body = {"workspace": str(root), "arguments": arguments, "folder": self._folder}
         try:
             found = daemon.post(f"/v1/tools/{name}", body, _CALL_SECONDS, daemon=running)
-        except daemon.RefusedError as error:
+        except daemon.DaemonRefusedError as error:
             if error.status == 503:  # it is shutting down
                 raise daemon.UnreachableError(str(error)) from error
             raise

@@ -30,7 +30,7 @@ from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Hit, Problem, Recall
 
 if TYPE_CHECKING:
-    from mnemark.retrieval.repeats import Told
+    from mnemark.retrieval.repeats import HitSense
 
 _FIRST: Final = 400
 """Pieces of a layer whose tokens are counted as they will be shown."""
@@ -81,10 +81,10 @@ def _inert(layer: Layer) -> tuple[str, ...]:
     return (*inert_together(layer.pieces[:_FIRST], layer.joint), *layer.pieces[_FIRST:])
 
 
-def _told(hit: Hit) -> "Told":
-    from mnemark.retrieval.repeats import Told
+def _told(hit: Hit) -> "HitSense":
+    from mnemark.retrieval.repeats import HitSense
 
-    return Told(hit)
+    return HitSense(hit)
 
 
 def _is_said(hit: Hit, said: Said) -> bool:

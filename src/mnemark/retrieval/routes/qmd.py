@@ -36,11 +36,11 @@ class _Result(msgspec.Struct):
     line: int = 1
 
 
-class _Reply(msgspec.Struct):
+class _QmdReply(msgspec.Struct):
     results: list[_Result]
 
 
-class Place(NamedTuple):
+class QmdResult(NamedTuple):
     """A result of QMD: a line of a file in the workspace."""
 
     path: str
@@ -71,7 +71,7 @@ class PendingQuery:
                     scores[position] = max(scores[position], place.score)
         return scores, ""
 
-    def _get(self) -> tuple[tuple[Place, ...], str]:
+    def _get(self) -> tuple[tuple[QmdResult, ...], str]:
         """Return the results, best first, and the reason where there are none."""
         try:
             places = by_deadline(self._places, max(self._deadline - time.monotonic(), 0.0))
@@ -106,7 +106,7 @@ class QmdClient:
         """Send a query in the background; `deadline` is monotonic, None for `_PATIENCE` seconds from now."""
         return PendingQuery(self, text, time.monotonic() + _PATIENCE if deadline is None else deadline)
 
-    def query(self, text: str, deadline: float) -> tuple[Place, ...]:
+    def query(self, text: str, deadline: float) -> tuple[QmdResult, ...]:
         """Send a query and wait for its results.
 
         Raises:
@@ -124,10 +124,10 @@ class QmdClient:
             "rerank": False,
         }
         answer = self._channel.post(json_bytes(body), None, deadline)
-        results = msgspec.json.decode(answer, type=_Reply).results
+        results = msgspec.json.decode(answer, type=_QmdReply).results
         prefix = f"qmd://{self._collection}/"
         return tuple(
-            Place(name.removeprefix(prefix), result.line, result.score)
+            QmdResult(name.removeprefix(prefix), result.line, result.score)
             for result in results[:_LIMIT]
             if (name := unquote(result.file)).startswith(prefix) and 0 < result.score <= 1
         )

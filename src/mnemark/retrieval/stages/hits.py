@@ -16,7 +16,7 @@ from mnemark.retrieval.ranking import confidence, features, rank
 from mnemark.retrieval.render import NOTED, named, snippet
 from mnemark.retrieval.stages import Question
 from mnemark.retrieval.stages.fuse import Fused, Routes
-from mnemark.retrieval.stages.rank import Ranking
+from mnemark.retrieval.stages.rank import RankedPassages
 from mnemark.text.words.stopwords import wants_overview
 from mnemark.types import Hit
 
@@ -31,7 +31,7 @@ class Marks(NamedTuple):
     evidence: confidence.Evidence | None
 
 
-def mark(question: Question, routes: Routes, fused: Fused, ranking: Ranking) -> Marks:
+def mark(question: Question, routes: Routes, fused: Fused, ranking: RankedPassages) -> Marks:
     """Return the marks of an answer."""
     idf = question.idf_asked(routes.words)
     chosen = _positions(ranking.chosen)
@@ -57,7 +57,7 @@ def _pages(question: Question) -> Positions:
 
 
 def _evidence(
-    question: Question, routes: Routes, fused: Fused, ranking: Ranking
+    question: Question, routes: Routes, fused: Fused, ranking: RankedPassages
 ) -> confidence.Evidence | None:
     preset = question.request.preset if question.request.preset.fusion == "absolute" else DEFAULT
     cosines = None if routes.meaning is None else routes.meaning.cosines
@@ -70,7 +70,7 @@ def _evidence(
 
 
 def hits_of(
-    question: Question, routes: Routes, fused: Fused, ranking: Ranking, marks: Marks
+    question: Question, routes: Routes, fused: Fused, ranking: RankedPassages, marks: Marks
 ) -> tuple[Hit, ...]:
     """Return the hits of the chosen passages, without those that say nothing; a page comes first."""
 
@@ -90,7 +90,7 @@ def hits_of(
     return tuple(hits)
 
 
-def _with_notes(hits: list[Hit], question: Question, ranking: Ranking, marks: Marks) -> list[Hit]:
+def _with_notes(hits: list[Hit], question: Question, ranking: RankedPassages, marks: Marks) -> list[Hit]:
     """Add to turns the derived lines that say more of the question."""
     if not marks.noted:
         return hits
@@ -124,7 +124,7 @@ def _hit(question: Question, routes: Routes, entry: rank.Ranked, record: Record,
     )  # fmt: skip
 
 
-def _why(entry: rank.Ranked, routes: Routes, fused: Fused, ranking: Ranking) -> dict[str, Any]:
+def _why(entry: rank.Ranked, routes: Routes, fused: Fused, ranking: RankedPassages) -> dict[str, Any]:
     """Explain a passage's score: rank and score in each route, idf of each term, each boost."""
     pos, words = entry.pos, routes.words
     by_route: dict[str, Any] = {"lexical": _in_route(words.scores, pos)}

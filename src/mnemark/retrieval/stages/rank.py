@@ -31,7 +31,7 @@ class Reranked(NamedTuple):
     problem: str = ""
 
 
-class Ranking(NamedTuple):
+class RankedPassages(NamedTuple):
     """The chosen passages, best first, and what they were chosen from."""
 
     chosen: list[rank.Ranked]
@@ -44,7 +44,7 @@ class Ranking(NamedTuple):
 
 def rank_passages(
     question: Question, routes: Routes, fused: Fused, reranker: "BackgroundReranker | None"
-) -> Ranking:
+) -> RankedPassages:
     """Choose the passages of the answer."""
     words, snapshot = routes.words, question.snapshot
     positions, best, parts = _best(question, routes, fused)
@@ -72,7 +72,7 @@ def rank_passages(
     candidates = _sorted(positions, settled, reasons, records)
     keys = [snapshot.rows["key"][candidate.pos].tobytes() for candidate in candidates]
     chosen = rank.select(candidates, keys, question.request.k, _protected(question, routes, fused.scores))
-    return Ranking(chosen, dict(zip(positions.tolist(), records, strict=True)), echoes, reranked)
+    return RankedPassages(chosen, dict(zip(positions.tolist(), records, strict=True)), echoes, reranked)
 
 
 def _best(

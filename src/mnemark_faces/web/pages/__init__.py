@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from mnemark_faces.web.at import At, Go, Shown
+from mnemark_faces.web.at import At, Go, PageContent
 from mnemark_faces.web.pages import (
     attachments,
     changes,
@@ -22,7 +22,7 @@ from mnemark_faces.web.pages import (
     today,
 )
 
-PAGES: Final[Mapping[str, Callable[[At], Shown | Go]]] = {
+PAGES: Final[Mapping[str, Callable[[At], PageContent | Go]]] = {
     "": today.today,
     "search": search.search,
     "item": search.item,
@@ -44,7 +44,7 @@ PAGES: Final[Mapping[str, Callable[[At], Shown | Go]]] = {
     "connect": connect.connect,
     "import": import_.show,
 }
-ACTIONS: Final[Mapping[str, Callable[[At], Shown | Go]]] = {
+ACTIONS: Final[Mapping[str, Callable[[At], PageContent | Go]]] = {
     "review": review.decide,
     "undo": changes.undo,
     "pin": changes.pin,

@@ -1,12 +1,12 @@
 """Attachments: files that were received and sent, by what is known of them; describing one."""
 
-from mnemark_faces.web.at import At, Go, Shown
+from mnemark_faces.web.at import At, Go, PageContent
 
 
-def attachments(at: At) -> Shown:
+def attachments(at: At) -> PageContent:
     """Show files, the latest first. The files themselves are not opened."""
     page = at.memory.browse.attachments(after=at.asked("after"))
-    return Shown("attachments.html", {"page": page}, page)
+    return PageContent("attachments.html", {"page": page}, page)
 
 
 def describe(at: At) -> Go:

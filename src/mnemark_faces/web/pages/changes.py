@@ -3,21 +3,21 @@
 from itertools import groupby
 
 from mnemark.memory.journal.changes import KINDS
-from mnemark_faces.web.at import At, Go, Shown
+from mnemark_faces.web.at import At, Go, PageContent
 
 
-def changes(at: At) -> Shown:
+def changes(at: At) -> PageContent:
     """Show changes, the latest first."""
     kinds = [one for one in at.all_asked("kind") if one in KINDS]
     page = at.memory.browse.changes(kinds=kinds, after=at.asked("after"))
     days = [(day, list(rows)) for day, rows in groupby(page.rows, key=lambda row: row.time[:10])]
-    return Shown("changes.html", {"page": page, "days": days, "kinds": kinds, "all_kinds": KINDS}, page)
+    return PageContent("changes.html", {"page": page, "days": days, "kinds": kinds, "all_kinds": KINDS}, page)
 
 
-def change(at: At) -> Shown:
+def change(at: At) -> PageContent:
     """Show what a change did."""
     found = at.memory.browse.change(at.asked("id"))
-    return Shown("change.html", {"row": found.row, "parts": found.parts}, found)
+    return PageContent("change.html", {"row": found.row, "parts": found.parts}, found)
 
 
 def undo(at: At) -> Go:

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mnemark.errors import UsageError
-from mnemark_faces.web.at import At, Go, Shown
+from mnemark_faces.web.at import At, Go, PageContent
 
 if TYPE_CHECKING:
-    from mnemark.agent.connect.connect import Change
+    from mnemark.agent.connect.connect import SettingsChange
 
 
-def connect(at: At) -> Shown:
+def connect(at: At) -> PageContent:
     """Show the agents of this machine, and what connecting or disconnecting one would write."""
     name, remove = at.asked("agent"), bool(at.asked("remove"))
     if name:  # a change shows what stands around it in the agent's settings
@@ -20,7 +20,7 @@ def connect(at: At) -> Shown:
     return _shown(at, name, changes, remove=remove)
 
 
-def apply(at: At) -> Go | Shown:
+def apply(at: At) -> Go | PageContent:
     """Write into an agent's settings what was shown, if it is still the same.
 
     Raises:
@@ -34,7 +34,7 @@ def apply(at: At) -> Go | Shown:
     changes = _plan(at, name, remove=remove)
     if at.sent("digest") != _digest(changes):
         shown = _shown(at, name, changes, remove=remove)
-        return Shown(shown.template, {**shown.values, "problem": True, "status": 409})
+        return PageContent(shown.template, {**shown.values, "problem": True, "status": 409})
     work.apply(changes)
     host = work.host_of(name)
     if remove:
@@ -54,19 +54,19 @@ def check_free(at: At, action: str) -> None:
         raise UsageError(f"this daemon may only open some folders (`mnemark serve --allow`), not {action}")
 
 
-def _plan(at: At, name: str, *, remove: bool) -> "list[Change]":
+def _plan(at: At, name: str, *, remove: bool) -> "list[SettingsChange]":
     from mnemark.agent.connect import connect as work
 
     return work.plan(work.host_of(name), at.root, remove=remove)
 
 
-def _digest(changes: "Sequence[Change]") -> str:
+def _digest(changes: "Sequence[SettingsChange]") -> str:
     """Return a hash of what would be written, and over what."""
     said = repr([(str(one.path), one.before, one.after) for one in changes])
     return hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()
 
 
-def _shown(at: At, name: str, changes: "Sequence[Change]", *, remove: bool) -> Shown:
+def _shown(at: At, name: str, changes: "Sequence[SettingsChange]", *, remove: bool) -> PageContent:
     from mnemark.agent.connect import connect as work
     from mnemark.agent.connect.connections import connections
 
@@ -78,4 +78,4 @@ def _shown(at: At, name: str, changes: "Sequence[Change]", *, remove: bool) -> S
         "note": work.host_of(name).note if name and not remove else "",
         "seen": at.memory.browse.agents(),
     }  # fmt: skip
-    return Shown("connect.html", values, {"agents": [one._asdict() for one in found]})
+    return PageContent("connect.html", values, {"agents": [one._asdict() for one in found]})

@@ -5,17 +5,17 @@ from collections.abc import Mapping, Sequence
 
 from mnemark.memory.consolidation.report import Applied, Report
 from mnemark.memory.consolidation.run import LEARN
-from mnemark_faces.web.at import At, Go, Shown
+from mnemark_faces.web.at import At, Go, PageContent
 
 
-def consolidate(at: At) -> Shown:
+def consolidate(at: At) -> PageContent:
     """Show the button, or after it was asked for, what a run would change."""
     if not at.asked("look"):
-        return Shown("consolidate.html", {"report": None}, None)
+        return PageContent("consolidate.html", {"report": None}, None)
     return _shown(at.memory.consolidate(dry_run=True, force=True), whole=True)
 
 
-def run(at: At) -> Go | Shown:
+def run(at: At) -> Go | PageContent:
     """Run it; of a choice, only if the others left out do not change what it does."""
     chosen = at.all_sent("part")
     shown = dict(one.rpartition(" ")[::2] for one in at.all_sent("shown"))
@@ -25,7 +25,7 @@ def run(at: At) -> Go | Shown:
         now = {part: _digest(edits) for part, edits in _parts(plan).items()}
         if any(shown.get(part) != digest for part, digest in now.items()):
             made = _shown(plan, whole=False)
-            return Shown(made.template, {**made.values, "changed": True, "status": 409})
+            return PageContent(made.template, {**made.values, "changed": True, "status": 409})
     report = at.memory.consolidate(force=True, only=only)
     if report.changed:
         at.tell(at.words.count(len(report.edits), "Consolidated: {n} edit", "Consolidated: {n} edits"),
@@ -38,13 +38,13 @@ def run(at: At) -> Go | Shown:
     return Go(at.link("changes") if report.changed or report.learned else at.link("consolidate"))
 
 
-def _shown(report: Report, *, whole: bool) -> Shown:
+def _shown(report: Report, *, whole: bool) -> PageContent:
     parts = [(part, _digest(edits), edits) for part, edits in _parts(report).items()]
     values = {
         "report": report, "parts": parts, "whole": whole, "learn": LEARN, "changed": False,
         "planned": [edit for edit in report.edits if edit.diff],
     }  # fmt: skip
-    return Shown("consolidate.html", values, report)
+    return PageContent("consolidate.html", values, report)
 
 
 def _parts(report: Report) -> Mapping[str, Sequence[Applied]]:

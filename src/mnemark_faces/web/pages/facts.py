@@ -3,10 +3,10 @@
 from typing import Any
 
 from mnemark.facts.model import TYPES
-from mnemark_faces.web.at import At, Go, Shown
+from mnemark_faces.web.at import At, Go, PageContent
 
 
-def facts(at: At) -> Shown:
+def facts(at: At) -> PageContent:
     """Show facts as a table with counts."""
     order: Any = "recent" if at.asked("order") == "recent" else "subject"
     asked: Any = {name: at.asked(name) for name in ("text", "subject", "type", "origin")}
@@ -17,7 +17,7 @@ def facts(at: At) -> Shown:
         "page": page, "asked": asked, "order": order, "as_of": at.asked("as_of"), "types": TYPES,
         "filtered": any(asked.values()) or bool(at.asked("as_of")),
     }  # fmt: skip
-    return Shown("facts.html", values, page)
+    return PageContent("facts.html", values, page)
 
 
 def remember(at: At) -> Go:

@@ -9,19 +9,19 @@ from mnemark.interfaces.editing import CORE, NOT_NOTES, content
 from mnemark.interfaces.editing import save as store
 from mnemark.text.diff import common
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark_faces.web.at import At, Go, Shown
+from mnemark_faces.web.at import At, Go, PageContent
 
 _LINES: Final = lazy_pattern(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _MARK: Final = "\ufeff"
 
 
-def files(at: At) -> Shown:
+def files(at: At) -> PageContent:
     """Show a file, or the list of all."""
     path = at.asked("path")
     if path:
         text = at.memory.read(path)
         values = {"path": path, "text": text, "can_edit": _can_edit(at, path)}
-        return Shown("file.html", values, {"path": path, "text": text})
+        return PageContent("file.html", values, {"path": path, "text": text})
     groups: dict[str, list[str]] = {"core": [], "episodes": [], "daily": [], "facts": [], "other": []}
     for name in sorted(at.memory.workspace.searcher.paths()):
         place = layout.place(name)
@@ -35,17 +35,17 @@ def files(at: At) -> Shown:
         groups[name].reverse()
     shown = {name: (paths[:100], len(paths)) for name, paths in groups.items() if paths}
     missing = [name for name in CORE if not (at.root / name).exists()]
-    return Shown("files.html", {"groups": shown, "missing": missing}, groups)
+    return PageContent("files.html", {"groups": shown, "missing": missing}, groups)
 
 
-def edit(at: At) -> Shown:
+def edit(at: At) -> PageContent:
     """Show a file as it is on the disk, to edit it."""
     path = at.asked("path")
     data = content(at.memory, path)
     return _form(path, _in_form(data), digest(data))
 
 
-def save(at: At) -> Go | Shown:
+def save(at: At) -> Go | PageContent:
     """Save an edited file, if it is still as it was loaded; else show both."""
     path, text, known = at.sent("path"), at.sent("text"), at.sent("digest")
     loaded = content(at.memory, path)
@@ -57,7 +57,7 @@ def save(at: At) -> Go | Shown:
     theirs = store(at.memory, path, new, known)
     if theirs is not None:
         made = _form(path, text, digest(theirs))
-        return Shown(made.template, {**made.values, "theirs": _in_form(theirs), "status": 409})
+        return PageContent(made.template, {**made.values, "theirs": _in_form(theirs), "status": 409})
     at.tell("Saved {path}.", path=path)
     return Go(at.link("files", path=path))
 
@@ -79,8 +79,8 @@ def _as_in(data: bytes, text: str) -> bytes:
     return ((_MARK if whole.startswith(_MARK) else "") + "".join(made)).encode()
 
 
-def _form(path: str, text: str, known: str) -> Shown:
-    return Shown("edit.html", {"path": path, "text": text, "digest": known, "theirs": None})
+def _form(path: str, text: str, known: str) -> PageContent:
+    return PageContent("edit.html", {"path": path, "text": text, "digest": known, "theirs": None})
 
 
 def _can_edit(at: At, path: str) -> bool:

@@ -4,20 +4,20 @@ from typing import Any
 
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.memory.forgetting.receipt import Receipt
-from mnemark_faces.web.at import At, Go, Shown
+from mnemark_faces.web.at import At, Go, PageContent
 
 
-def forget(at: At) -> Shown:
+def forget(at: At) -> PageContent:
     """Show what would be forgotten, and to erase also where it stands; nothing is changed."""
     return _shown(at, at.asked("ref"), at.asked("q"), erase=bool(at.asked("erase")))
 
 
-def _shown(at: At, ref: str, query: str, *, erase: bool) -> Shown:
+def _shown(at: At, ref: str, query: str, *, erase: bool) -> PageContent:
     found = _look(at, ref, query, erase=erase) if ref or query else None
-    return Shown("forget.html", _values(ref, query, found, erase=erase), found)
+    return PageContent("forget.html", _values(ref, query, found, erase=erase), found)
 
 
-def do_forget(at: At) -> Go | Shown:
+def do_forget(at: At) -> Go | PageContent:
     """Hide or erase what was shown, if it is still as many items; or look for it.
 
     Looking is a form too: the words would else stand in an address, and a browser's history would keep them
@@ -39,7 +39,9 @@ def do_forget(at: At) -> Go | Shown:
     elif erase and at.sent("count").strip() != expected:
         problem = at.words("Type {n} to erase: what is erased cannot be brought back.", n=len(now.items))
     if problem:
-        return Shown("forget.html", {**_values(ref, query, now, erase=erase, problem=problem), "status": 409})
+        return PageContent(
+            "forget.html", {**_values(ref, query, now, erase=erase, problem=problem), "status": 409}
+        )
     done = at.memory.forget(ref or None, query=query or None, erase=erase, scope=None if ref else "*")
     return Go(at.link("receipt", n=at.session.keep(done)))
 
@@ -53,9 +55,9 @@ def _values(ref: str, query: str, found: Receipt | None, *, erase: bool, problem
     return {"ref": ref, "query": query, "found": found, "erase": erase, "problem": problem}
 
 
-def receipt(at: At) -> Shown:
+def receipt(at: At) -> PageContent:
     """Show what was done, and where the words may still stand."""
     done = at.session.receipts.get(at.asked("n"))
     if done is None:
         raise NotFoundError("this receipt is no longer kept; the list of changes has what was forgotten")
-    return Shown("receipt.html", {"done": done}, done)
+    return PageContent("receipt.html", {"done": done}, done)

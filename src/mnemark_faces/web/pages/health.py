@@ -8,13 +8,13 @@ from mnemark.memory.health.doctor import Finding, examine
 from mnemark.memory.health.mounts import mount_states
 from mnemark.memory.health.stats import brief
 from mnemark_faces.web import charts
-from mnemark_faces.web.at import At, Go, Shown
+from mnemark_faces.web.at import At, Go, PageContent
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
 
 
-def health(at: At) -> Shown:
+def health(at: At) -> PageContent:
     """Show the state. Checks and disk, which read the whole folder, come when they are asked for."""
     stats = brief(at.memory.workspace)
     spend = at.memory.browse.spend()
@@ -41,7 +41,7 @@ def health(at: At) -> Shown:
         "mounts": mounts,
     }  # fmt: skip
     findings = None if last is None else {"running": running, "findings": list(last.found)}
-    return Shown("health.html", values, {
+    return PageContent("health.html", values, {
         "stats": stats, "spend": spend, "disk": disk, "checks": findings, "projects": values["projects"],
         "mounts": mounts,
     })  # fmt: skip

@@ -9,7 +9,7 @@ from mnemark.agent.connect import homes
 from mnemark.errors import BusyError
 from mnemark.interfaces.render import from_home
 from mnemark.memory.transfer.transfer import FORMATS, import_from
-from mnemark_faces.web.at import At, Go, Shown
+from mnemark_faces.web.at import At, Go, PageContent
 from mnemark_faces.web.background import Work
 from mnemark_faces.web.pages.connect import check_free
 
@@ -32,7 +32,7 @@ _EVERY: Final = 0.2
 """Seconds between two looks at how far it is."""
 
 
-def show(at: At) -> Shown:
+def show(at: At) -> PageContent:
     """Show the form, what is known to be there, and how far the last import is, or what it would add."""
     known = [(name, from_home(str(folder))) for name, place in _KNOWN.items() if (folder := place()).is_dir()]
     last = None if at.imports is None or at.asked("form") else at.imports.last(at.root)
@@ -45,7 +45,7 @@ def show(at: At) -> Shown:
         "last": last, "running": running, "so_far": found if running and found else _NOTHING,
         "summary": None if running or (last is not None and last.problem) else found,
     }  # fmt: skip
-    return Shown("import.html", values)
+    return PageContent("import.html", values)
 
 
 def bring_in(at: At) -> Go:

@@ -4,12 +4,12 @@ from mnemark.errors import UsageError
 from mnemark.files.scopes import check_known
 from mnemark.memory.prompt.prompt import BUDGET
 from mnemark_faces.web import charts
-from mnemark_faces.web.at import At, Shown
+from mnemark_faces.web.at import At, PageContent
 
 _MOST = 200_000
 
 
-def prompt(at: At) -> Shown:
+def prompt(at: At) -> PageContent:
     """Show the layers with their tokens, and the very text."""
     budget = at.number("budget", BUDGET)
     if not 1 <= budget <= _MOST:
@@ -27,4 +27,4 @@ def prompt(at: At) -> Shown:
     picture = charts.stack(_("Tokens of each layer within the budget"), labels, max(budget, made.tokens))
     values = {"made": made, "rows": rows, "query": at.asked("q"), "budget": budget, "picture": picture,
               "scope": scope, "scopes": [one for one in scopes if one]}  # fmt: skip
-    return Shown("prompt.html", values, made)
+    return PageContent("prompt.html", values, made)

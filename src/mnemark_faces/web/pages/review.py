@@ -1,14 +1,14 @@
 """Review: what tools, the web and imports proposed, conflicts, and edits by hand."""
 
 from mnemark.errors import MnemarkError
-from mnemark_faces.web.at import At, Go, Shown
+from mnemark_faces.web.at import At, Go, PageContent
 
 
-def review(at: At) -> Shown:
+def review(at: At) -> PageContent:
     """Show what waits, with its sources."""
     page = at.memory.browse.review(origin=at.asked("origin"), limit=20, after=at.asked("after"))
     values = {"page": page, "origin": at.asked("origin"), "start": at.number("at", 0)}
-    return Shown("review.html", values, page)
+    return PageContent("review.html", values, page)
 
 
 def decide(at: At) -> Go:

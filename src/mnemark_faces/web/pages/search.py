@@ -11,7 +11,7 @@ from mnemark.memory.journal.changes import KINDS as KINDS_OF_CHANGES
 from mnemark.text.quoting.memory_poisoning import speaks_for_owner
 from mnemark.types import KINDS, ORIGINS
 from mnemark_faces.web import charts
-from mnemark_faces.web.at import At, Shown
+from mnemark_faces.web.at import At, PageContent
 from mnemark_faces.web.render import moment
 from mnemark_faces.web.words import ROUTES
 
@@ -19,7 +19,7 @@ _AROUND: Final = 3
 """Turns shown before and after one."""
 
 
-def search(at: At) -> Shown:
+def search(at: At) -> PageContent:
     """Show the hits for a query, with counts to narrow it."""
     query = at.asked("q")
     kinds: Any = [one for one in at.all_asked("kind") if one in KINDS]
@@ -31,7 +31,7 @@ def search(at: At) -> Shown:
         "filtered": bool(kinds or origins or any(given.values()) or at.asked("archived")),
     }  # fmt: skip
     if not query:
-        return Shown("search.html", values, {})
+        return PageContent("search.html", values, {})
     asked: Any = {name: text or None for name, text in given.items()}
     found = at.memory.browse.search(
         query, kinds=kinds or None, origins=origins or None,
@@ -42,10 +42,10 @@ def search(at: At) -> Shown:
         (hit, charts.share(at.words("score {n}", n=f"{hit.score:.2f}"), hit.score, best))
         for hit in found.rows
     ]
-    return Shown("search.html", {**values, "found": found, "rows": rows}, found)
+    return PageContent("search.html", {**values, "found": found, "rows": rows}, found)
 
 
-def item(at: At) -> Shown:
+def item(at: At) -> PageContent:
     """Show a passage or a fact by its ref or id."""
     ref, query = at.asked("ref"), at.asked("q")
     if not ref:
@@ -66,7 +66,7 @@ def item(at: At) -> Shown:
         "suspect": why.kind == "proposal" and speaks_for_owner(why.text),
         "is_log": place is not None and place.role == "session", "line": first if last else 0,
     }  # fmt: skip
-    return Shown("item.html", values, why)
+    return PageContent("item.html", values, why)
 
 
 def _text(at: At, ref: str) -> str:

@@ -3,16 +3,16 @@
 from mnemark.files.layout import scope_of
 from mnemark.interfaces.workspace import session_in
 from mnemark.memory.browse.session_rows import name_of
-from mnemark_faces.web.at import At, Go, Shown
+from mnemark_faces.web.at import At, Go, PageContent
 
 
-def sessions(at: At) -> Shown:
+def sessions(at: At) -> PageContent:
     """Show sessions, the last written first."""
     page = at.memory.browse.sessions(text=at.asked("text"), after=at.asked("after"))
-    return Shown("sessions.html", {"page": page, "text": at.asked("text")}, page)
+    return PageContent("sessions.html", {"page": page, "text": at.asked("text")}, page)
 
 
-def session(at: At) -> Shown:
+def session(at: At) -> PageContent:
     """Show the turns of a session."""
     path = at.asked("path")
     page = at.memory.browse.turns(path, after=at.asked("after"))
@@ -25,7 +25,7 @@ def session(at: At) -> Shown:
     learned = [one.fact for one in held if path in one.fact.source and not one.fact.until]
     would = at.memory.revert(session=name, dry_run=True) if at.asked("revert") else None
     values = {"page": page, "path": path, "name": name, "learned": learned, "would": would}
-    return Shown("session.html", values, page)
+    return PageContent("session.html", values, page)
 
 
 def end(at: At) -> Go:

@@ -5,10 +5,10 @@ from typing import Any
 
 from mnemark.memory.browse.entries import SHOWN
 from mnemark.types import ORIGINS
-from mnemark_faces.web.at import At, Shown
+from mnemark_faces.web.at import At, PageContent
 
 
-def timeline(at: At) -> Shown:
+def timeline(at: At) -> PageContent:
     """Show entries, the latest first."""
     kinds: Any = [one for one in at.all_asked("kind") if one in {*SHOWN, "fact"}]
     origins: Any = [one for one in at.all_asked("origin") if one in ORIGINS]
@@ -25,4 +25,4 @@ def timeline(at: At) -> Shown:
         "all_kinds": SHOWN, "all_origins": ORIGINS,
         "newest": "" if narrowed else newest,
     }  # fmt: skip
-    return Shown("timeline.html", values, page)
+    return PageContent("timeline.html", values, page)

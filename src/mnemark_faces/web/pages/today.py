@@ -1,13 +1,13 @@
 """Today: what needs a person, what was learned, changed and recalled, and what it cost."""
 
 from mnemark_faces.web import charts
-from mnemark_faces.web.at import At, Shown
+from mnemark_faces.web.at import At, PageContent
 
 _DAYS = 30
 _LATEST = 8
 
 
-def today(at: At) -> Shown:
+def today(at: At) -> PageContent:
     """Show the start page."""
     browse = at.memory.browse
     days = browse.activity(days=_DAYS)
@@ -35,4 +35,4 @@ def today(at: At) -> Shown:
         "spent": spend,
         "empty": not at.memory.workspace.index.exists() or not (facts.total or browse.timeline(limit=1).rows),
     }
-    return Shown("today.html", values, {"attention": values["needs"], "activity": days, "spend": spend})
+    return PageContent("today.html", values, {"attention": values["needs"], "activity": days, "spend": spend})
