@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemark.agent.connect import connect, connections, json_edit
-from mnemark.agent.connect.hosts import HOSTS, Setting, Target
-from mnemark.agent.connect.ours import is_ours
+from mnemark.agent.connect.hosts import HOSTS, Setting, Target, is_ours
 from mnemark.errors import BusyError, UsageError
 
 NAMES = [host.name for host in HOSTS]

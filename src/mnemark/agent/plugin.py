@@ -6,8 +6,7 @@ from typing import Final
 
 from mnemark._version import __version__
 from mnemark.agent.connect import json_edit
-from mnemark.agent.connect.hosts import claude_hooks, command
-from mnemark.agent.connect.ours import SERVER
+from mnemark.agent.connect.hosts import SERVER, claude_hooks, command
 from mnemark.errors import ReadOnlyError, UsageError
 from mnemark.files import platform
 

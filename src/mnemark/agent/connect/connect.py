@@ -14,8 +14,18 @@ from typing import Any, Final, NamedTuple
 
 from mnemark.agent.connect import json_edit, toml_edit
 from mnemark.agent.connect.commands import WRITTEN
-from mnemark.agent.connect.hosts import HOSTS, Host, Setting, Target, host_named
-from mnemark.agent.connect.ours import SERVER, contains_ours, has_own, is_ours, is_server
+from mnemark.agent.connect.hosts import (
+    HOSTS,
+    SERVER,
+    Host,
+    Setting,
+    Target,
+    contains_ours,
+    has_own,
+    host_named,
+    is_ours,
+    is_server,
+)
 from mnemark.errors import BusyError, ReadOnlyError, UsageError
 from mnemark.files import jsonl, platform
 from mnemark.files.disk_errors import translate_os_errors

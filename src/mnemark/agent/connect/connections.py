@@ -10,8 +10,7 @@ from mnemark.agent.connect import plugins, toml_edit
 from mnemark.agent.connect.commands import WRITTEN
 from mnemark.agent.connect.connect import our_values, read
 from mnemark.agent.connect.homes import workspace_for
-from mnemark.agent.connect.hosts import HOSTS, Host, Target, is_installed
-from mnemark.agent.connect.ours import words_of
+from mnemark.agent.connect.hosts import HOSTS, Host, Target, is_installed, words_of
 from mnemark.agent.hook.agents import EVENTS
 from mnemark.errors import MnemarkError
 from mnemark.files import trust

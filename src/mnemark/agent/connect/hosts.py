@@ -1,4 +1,4 @@
-"""Define the agents to connect: their settings files, and the entries `mnemark connect` writes there.
+"""Define the agents to connect: their settings files, what `mnemark connect` writes there, what is ours.
 
 Sources, as of autumn 2026: the settings and MCP pages of Claude Code, Codex, Gemini CLI, Cursor and OpenClaw
 (docs.openclaw.ai/plugins/hooks, /plugins/bundles); Qwen Code (docs/users/features/hooks.md, mcp.md);
@@ -9,19 +9,27 @@ antigravity.google/docs/mcp.
 """
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any, Final, Literal, NamedTuple
 
 from mnemark.agent.connect import commands, homes, plugins
-from mnemark.agent.connect.ours import SERVER
 from mnemark.agent.hook import agents
 from mnemark.agent.hook.agents import Event
+from mnemark.text.lazy_pattern import lazy_pattern
 
+SERVER: Final = "mnemark"
+"""The name of our MCP server in an agent's settings."""
+_OURS: Final = lazy_pattern(
+    r"""(?:"[^"]*mnemark(?:\.exe)?"|'[^']*mnemark(?:\.exe)?'|\S*mnemark(?:\.exe)?|.*\s-m\s+mnemark)\s+hook(?:\s|$)""",
+    re.IGNORECASE,
+)
+"""Pattern of our hooks' command lines: the program mnemark, then `hook`."""
 _SECONDS: Final = 10
 _VERSION: Final = '{\n  "version": 1\n}\n'
 _STATE: Final = "XDG_STATE_HOME"
@@ -319,3 +327,57 @@ def is_installed(host: Host) -> bool:
         or home.is_file()
         or any(files for _, _, files in os.walk(home))
     )
+
+
+def words_of(value: Any) -> list[str]:
+    """Return the command line of an entry: of a server, of a hook, or of the first in a group of hooks."""
+    if not isinstance(value, dict):
+        return []
+    inner, line, rest = value.get("hooks"), value.get("command"), value.get("args")
+    if isinstance(inner, list):
+        return words_of(inner[0]) if inner else []
+    if isinstance(line, list):
+        return list(map(str, line))
+    if isinstance(rest, list):
+        return [str(line), *map(str, rest)]
+    try:
+        return shlex.split(line) if isinstance(line, str) else []
+    except ValueError:
+        return []
+
+
+def is_ours(value: Any) -> bool:
+    """Tell whether a value in an agent's configuration is a hook written by `mnemark connect`."""
+    if not isinstance(value, dict):
+        return False
+    inner, line = value.get("hooks"), value.get("command")
+    if isinstance(inner, list):
+        return bool(inner) and all(map(is_ours, inner))
+    return isinstance(line, str) and _OURS.match(line) is not None
+
+
+def has_own(value: Any) -> bool:
+    """Tell whether a value contains a server of our name that we did not write."""
+    if not isinstance(value, dict):
+        return False
+    server = value.get(SERVER)
+    return (isinstance(server, dict) and not is_server(server)) or any(map(has_own, value.values()))
+
+
+def contains_ours(value: Any) -> bool:
+    """Tell whether a value contains a hook or a server that we wrote."""
+    if isinstance(value, list):
+        return any(map(contains_ours, value))
+    if not isinstance(value, dict):
+        return False
+    return is_ours(value) or is_server(value.get(SERVER)) or any(map(contains_ours, value.values()))
+
+
+def is_server(value: Any) -> bool:
+    """Tell whether a server was written by us: this program, `mcp`, and a workspace."""
+    words = words_of(value)
+    if "mcp" not in words[1:]:
+        return False
+    at = words.index("mcp", 1)
+    ours = PureWindowsPath(words[0]).stem == SERVER or words[:at][-2:] == ["-m", SERVER]
+    return ours and words[at + 1 : at + 2] == ["--workspace"]

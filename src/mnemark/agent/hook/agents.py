@@ -7,7 +7,9 @@ instead of hooks: ours (`connect/plugins/`) call the events by our names. Import
 """
 
 import os
+import time
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
@@ -18,6 +20,12 @@ _TOLD: Final = frozenset({"session-start", "prompt"})
 """The events whose answers hold text for the model."""
 CALL: Final = "mnemark_call"
 """Field that `mnemark hook` adds to an event: its number, by which the daemon and the hook alone know it."""
+
+_BEHIND: Final = 0.5
+"""Longest wait, in seconds, for a transcript written behind the hooks; the next one reads the rest."""
+_PAUSE: Final = 0.02
+_TAIL: Final = 65_536
+"""Bytes at a transcript's end in which the event is looked for."""
 
 _CLAUDE: Final[Mapping[str, Event]] = {
     "SessionStart": "session-start",
@@ -189,3 +197,24 @@ def session_of(agent: Agent, data: Mapping[str, Any]) -> str:
     """Return the id of the session in a workspace, such as `claude-code:0b50…`, or an empty string."""
     own = data.get("session_id") or data.get("conversation_id") or ""
     return f"{agent.name}:{own}" if isinstance(own, str) and own else ""
+
+
+def wait_for(data: Mapping[str, Any]) -> None:
+    """Wait until the transcript holds the start of this hook: what it tells of stands before that."""
+    path, given = data.get("transcript_path"), data.get("timestamp")
+    try:
+        mark = b":%d" % round(datetime.fromisoformat(str(given)).timestamp() * 1000)
+    except ValueError:
+        return
+    deadline = time.monotonic() + _BEHIND
+    while mark not in _tail(Path(str(path))) and time.monotonic() < deadline:
+        time.sleep(_PAUSE)
+
+
+def _tail(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _TAIL))
+            return file.read()
+    except OSError:  # not there yet
+        return b""

@@ -137,7 +137,7 @@ def _answer(root: Path, line: CommandLine, data: dict[str, Any]) -> Mapping[str,
     found = agents.event_of(agent, line.event, data) if agent is not None else None
     known = data if agent is None else agents.with_transcript(agent, data)
     if agent is not None and agent.transcript_of and found and found[0] in {"response", "session-end"}:
-        from mnemark.agent.hook.behind import wait_for
+        from mnemark.agent.hook.agents import wait_for
 
         wait_for(known)
     data = {agents.CALL: f"{time.time_ns()}-{os.getpid()}", **known}

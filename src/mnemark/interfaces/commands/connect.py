@@ -95,7 +95,7 @@ def connect(
 
 
 def _one_memory(root: Path, *, dry_run: bool) -> None:
-    from mnemark.agent.connect.one_memory import LINE, keep_one_memory
+    from mnemark.agent.connect.choices import LINE, keep_one_memory
     from mnemark.files.layout import CONFIG
 
     if dry_run:
@@ -269,7 +269,7 @@ def _list(project: Path | None, *, json: bool) -> None:
 
 def _offer_model(hosts: "Iterable[Host]") -> None:
     """Ask once, at a terminal, whether the model of the first agent with one may be used; keep the answer."""
-    from mnemark.agent.connect.offer import keep_answer, offer_for
+    from mnemark.agent.connect.choices import keep_answer, offer_for
 
     offer = next(filter(None, map(offer_for, hosts)), None)
     if offer is None or not output.can_ask():

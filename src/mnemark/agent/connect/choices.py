@@ -1,15 +1,22 @@
-"""Offer once to learn with the language model of a connected agent; off until the user says yes.
+"""Keep what a person chose while connecting an agent: to learn with its model, or one memory for everything.
 
-The answer is kept as the table `[llm]` of the user's own configuration: a no as one without a budget, so that
-there is nothing more to ask and one place to change it.
+Whether to learn is kept as the table `[llm]` of the user's own configuration: a no as one without a budget,
+so that there is nothing more to ask and one place to change it.
 """
 
+import re
 import shutil
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from mnemark.agent.connect.hosts import Host
+from mnemark.errors import BusyError, UsageError
 from mnemark.files import platform, user_config
+from mnemark.files.config import load
 from mnemark.files.disk_errors import translate_os_errors
+from mnemark.files.edit import edit
+from mnemark.files.layout import CONFIG
+from mnemark.files.truth import Folder
 from mnemark.llm.programs import PROGRAMS
 
 CALLS: Final = 20
@@ -19,6 +26,8 @@ _LARGEST: Final = 10_000
 """About the tokens of the largest request: 24,000 characters of turns, known facts and the prompt."""
 _READY: Final = {"claude-code": "claude-code", "codex": "codex", "gemini-cli": "gemini"}
 """Ready settings of `[llm] command`, by agent."""
+LINE: Final = "projects = false"
+"""One memory for everything, instead of one for each project beside the person's."""
 
 
 class Offer(NamedTuple):
@@ -76,3 +85,33 @@ def keep_answer(offer: Offer, *, wanted: bool) -> None:
         before = place.read_text("utf-8") if place.exists() else ""
         platform.make_folder(place.parent)
         platform.write_private(place, f"{before.rstrip()}\n\n{table}".lstrip().encode())
+
+
+def keep_one_memory(root: Path) -> None:
+    """Write the setting into `mnemark.toml`; the rest of the file is kept.
+
+    Raises:
+        BusyError: another program is saving the file.
+        ConfigError: the file is wrong.
+        UsageError: another line says otherwise.
+    """
+    if not load(root).projects:
+        return
+    if edit(Folder(root), CONFIG, _changed).status == "deferred":
+        raise BusyError(f"another program is saving {root / CONFIG}; try again in a moment")
+    if load(root).projects:
+        raise UsageError(f"{root / CONFIG} sets projects in another place, too; write there: {LINE}")
+
+
+def _changed(content: bytes) -> bytes:
+    """Return the settings with the line among the keys that stand before the tables."""
+    lines = content.decode("utf-8", "surrogateescape").splitlines(keepends=True)
+    tables = next((at for at, line in enumerate(lines) if line.lstrip().startswith("[")), len(lines))
+    said = next((at for at, line in enumerate(lines[:tables]) if re.match(r"\s*projects\s*=", line)), None)
+    if said is not None:
+        lines[said] = f"{LINE}\n"
+    else:
+        if tables and not lines[tables - 1].endswith("\n"):
+            lines[tables - 1] += "\n"
+        lines.insert(tables, f"{LINE}\n")
+    return "".join(lines).encode("utf-8", "surrogateescape")
