@@ -55,6 +55,11 @@ def content_key(title: str, text: str) -> bytes:
     return blake2b(embedded_text(title, text).encode(), digest_size=16).digest()
 
 
+def content_keys(passages: Sequence[tuple[str, str]]) -> list[bytes]:
+    """Return the content keys of passages, given their titles and texts."""
+    return [content_key(title, text) for title, text in passages]
+
+
 def embedded_text(title: str, text: str) -> str:
     """Return the text of a passage that is embedded."""
     return f"{title}\n{text}" if title else text

@@ -14,7 +14,7 @@ from mnemark.files.scan import chosen, ignorer
 from mnemark.files.tombstones import Tombstones
 from mnemark.index import unindexed
 from mnemark.index.derived import Edges, derived_passages, edges
-from mnemark.index.passage import content_key
+from mnemark.index.passage import content_keys
 from mnemark.index.rows import KIND_CODE, USER, first_ordinal
 from mnemark.index.snapshot import Positions, Snapshot
 from mnemark.index.store import Index, Record
@@ -59,10 +59,10 @@ class View:
         """Return the passages at the given positions, in that order."""
         numbers = [int(number) for number in self.snapshot.rows["passage"][positions]]
         stored = self._index.fetch([number for number in numbers if number >= 0])
-        for number, key in zip(numbers, self.snapshot.rows["key"][positions], strict=True):
-            record = stored.get(number)
-            if record is not None and content_key(record.title, record.text) != key.tobytes():
-                raise IntegrityError("index.db has damaged texts; run `mnemark sync`")
+        keys = dict(zip(numbers, self.snapshot.rows["key"][positions], strict=True))
+        found = content_keys([(record.title, record.text) for record in stored.values()])
+        if any(keys[number].tobytes() != key for number, key in zip(stored, found, strict=True)):
+            raise IntegrityError("index.db has damaged texts; run `mnemark sync`")
         self._speakers |= {number: record.role for number, record in stored.items()}
         return [self._pending.records[number] if number < 0 else stored[number] for number in numbers]
 

@@ -347,10 +347,12 @@ class Index:
     def fetch(self, passages: Sequence[int]) -> dict[int, Record]:
         """Return the stored passages by id; missing ids are left out."""
         found = {}
-        for *columns, meta in self.rows(_FETCH, (schema.listed(passages),)):
+        rows = self.rows(_FETCH, (schema.listed(passages),))
+        scopes = {path: layout.scope_of(path) for path in {path for _, path, *_ in rows}}
+        for *columns, meta in rows:
             values: list[Any] = [*columns, msgspec.json.decode(meta) if meta != "{}" else {}]
             record = Record(*values)
-            if record.scope != layout.scope_of(record.path):
+            if record.scope != scopes[record.path]:
                 raise IntegrityError(schema.DAMAGED_POSTINGS)
             if record.path.startswith("journal/") and isinstance(record.meta.get("scope"), str):
                 record = msgspec.structs.replace(record, scope=record.meta["scope"])

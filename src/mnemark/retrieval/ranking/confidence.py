@@ -173,6 +173,12 @@ class Echoes:
             for term in estimated_terms(text[:_LONGEST])
         )
 
+    def among(self, turns: Sequence[str | None], asking: Sequence[bool]) -> list[bool]:
+        """Return which of the turns' texts are; None is never one. See `has` for `asking`."""
+        return [
+            text is not None and self.has(text, asks=asks) for text, asks in zip(turns, asking, strict=True)
+        ]
+
     @cached_property
     def _terms(self) -> set[str]:
         return estimated_terms(self._normal)

@@ -96,9 +96,9 @@ def _other(inputs: Inputs, order: Positions) -> float:
         return 0.0
     best, places = int(order[0]), order[heads].tolist()
     speaker, *speakers = inputs.speakers(np.array([best, *places]))
-    is_named = named_in(inputs.question)
-    theirs = next((one for one in zip(places, speakers, strict=True) if is_named(one[1])), None)
-    if theirs is None or not speaker or is_named(speaker):
+    named_speakers = named_in(inputs.question, (speaker, *speakers))
+    theirs = next((one for one in zip(places, speakers, strict=True) if one[1] in named_speakers), None)
+    if theirs is None or not speaker or speaker in named_speakers:
         return 0.0
     if best in inputs.records and is_about(theirs[1], inputs.records[best].text[:_MAX_CHARACTERS]):
         return 0.0

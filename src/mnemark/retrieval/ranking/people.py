@@ -1,7 +1,7 @@
 """Find the people in a question: whose words it asks for, and about whom; without numpy, for hooks."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from typing import Final
 
@@ -57,8 +57,8 @@ _YOU: Final = lazy_pattern(
 """What tells of whom one speaks to."""
 
 
-def named_in(question: str) -> Callable[[str], bool]:
-    """Return the function that tells whether a question names a speaker, by the whole name or a word of it.
+def named_in(question: str, speakers: Iterable[str]) -> frozenset[str]:
+    """Return the speakers whom a question names, by the whole name or a word of it.
 
     A character of a Chinese name alone names nobody: 王芳 is not 王强.
     """
@@ -71,7 +71,7 @@ def named_in(question: str) -> Callable[[str], bool]:
         name = normalize(speaker)
         return name in text if HAN.match(speaker) else not words.isdisjoint(name.split())
 
-    return is_named
+    return frozenset(filter(is_named, set(speakers)))
 
 
 def is_about(name: str, text: str) -> bool:

@@ -66,6 +66,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     """A request inside of one read transaction: what every stage is given."""
 
     view: View
+    snapshot: Snapshot
+    """The passages of the view."""
     request: Request
     query: Query
     terms: tuple[QueryTerm, ...]
@@ -82,11 +84,6 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     """The terms' idf from another search, to score on its scale."""
     cut: Cut | None = None
     """Segments Chinese instead of the dictionary."""
-
-    @property
-    def snapshot(self) -> Snapshot:
-        """The passages."""
-        return self.view.snapshot
 
     @property
     def asked(self) -> list[str]:
@@ -115,7 +112,7 @@ def understand(
     edges = None if listed else view.derived()
     counted, competing = _masks(view, request.where, edges)
     question = Question(
-        view=view, request=request, query=query, terms=query.terms, edges=edges,
+        view=view, snapshot=view.snapshot, request=request, query=query, terms=query.terms, edges=edges,
         counted=counted, competing=competing, is_past=is_past, cut=cut,
     )  # fmt: skip
     view.snapshot.prefetch(term for term, _ in query.terms)  # each step below needs some of them

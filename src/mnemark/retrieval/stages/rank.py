@@ -100,8 +100,8 @@ def _named(question: Question, words: Lexical, positions: Positions) -> Mask:
     named = features.named(words.hits, positions)
     if question.request.preset.named and ((short := people.short_names(text)) or named.any()):
         speakers = question.view.speakers(positions[: rescore.DEPTH])
-        is_named = people.named_in(text)
-        named[: rescore.DEPTH] &= np.array([is_named(speaker) for speaker in speakers], np.bool_)
+        by_name = people.named_in(text, speakers)
+        named[: rescore.DEPTH] &= np.array([speaker in by_name for speaker in speakers], np.bool_)
         named[: rescore.DEPTH] |= np.array(people.called(short, speakers), np.bool_)
     return named
 
@@ -113,11 +113,8 @@ def _echoes(question: Question, positions: Positions, records: Sequence[Record],
         return np.zeros(len(positions), np.bool_)
     echoes = confidence.Echoes(text)
     asking = features.asking_the_same(positions, question.snapshot, words, question.asked).tolist()
-    are_echoes = [
-        record.kind == "turn" and echoes.has(record.text, asks=asks)
-        for record, asks in zip(records, asking, strict=True)
-    ]
-    return np.array(are_echoes, np.bool_)
+    turns = [record.text if record.kind == "turn" else None for record in records]
+    return np.array(echoes.among(turns, asking), np.bool_)
 
 
 def _reranked(
