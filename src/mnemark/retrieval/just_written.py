@@ -4,7 +4,6 @@ For answers without time for a sync. Neither the dictionary nor the index is loa
 is cut by the words of what was written.
 """
 
-import math
 import threading
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,8 +16,10 @@ from mnemark.facts.model import fact_text
 from mnemark.files.sessions import Placed
 from mnemark.files.tombstones import Tombstones
 from mnemark.retrieval.fact_index import OWN, FactIndex, describe, hit_of, meta_of
+from mnemark.retrieval.presets import SUSPECT_FACTOR
 from mnemark.retrieval.ranking import confidence
 from mnemark.retrieval.render import snippet
+from mnemark.retrieval.routes.lexical import idf
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.words.segment import cut_by_frequency, other_terms
 from mnemark.text.words.stopwords import content_terms, topic
@@ -32,8 +33,6 @@ _SMOOTHING: Final = 20
 """Number of texts added: among a few, every word would be rare."""
 _WEIGHT: Final = 0.5
 """Score of a text that holds all of a question, as for a fact that is not indexed yet."""
-_SUSPECT_FACTOR: Final = 0.6
-"""Factor on the score of text that looks like instructions."""
 
 
 class _Turn(NamedTuple):
@@ -132,7 +131,7 @@ def with_just_written(answer: Recall, new: Sequence[Unscored], question: str, k:
         for own, text in zip(words, texts, strict=True)
     ]
     count = len(texts) + _SMOOTHING
-    rarity = {term: _idf(count, sum(term in one for one in held)) for term in terms}
+    rarity = {term: idf(count, sum(term in one for one in held)) for term in terms}
     found: list[tuple[Hit, confidence.Evidence]] = []
     for one, own, text in zip(new, held, texts, strict=True):
         if own:
@@ -152,7 +151,7 @@ def with_just_written(answer: Recall, new: Sequence[Unscored], question: str, k:
 def _scored(hit: Hit, share: float, rarity: Mapping[str, float]) -> Hit:
     score, meta = _WEIGHT * share, hit.meta
     if hit.origin != "owner" and looks_like_instructions(hit.text):
-        score, meta = score * _SUSPECT_FACTOR, {**meta, "suspect": True}
+        score, meta = score * SUSPECT_FACTOR, {**meta, "suspect": True}
     shown = snippet(hit.text, dict(rarity), title=hit.title)
     return replace(hit, score=round(score, 4), snippet=shown, meta=meta)
 
@@ -163,7 +162,3 @@ def _evidence(rarity: Mapping[str, float], held: frozenset[str], text: str) -> c
         lead=_WEIGHT * share, together=confidence.together(rarity, text, held), coverage=share, cosine=None,
         outside=0.0, missing=confidence.missing(rarity, held), terms=len(rarity), words=len(text.split()),
     )  # fmt: skip
-
-
-def _idf(count: int, holding: int) -> float:
-    return math.log1p((count - holding + 0.5) / (holding + 0.5))

@@ -43,7 +43,7 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     time: float = 0.15
     """Added to passages dated inside a time that the query names."""
     relevance: float = 1.0
-    """Weight of the fused score relative to recency, importance and access."""
+    """Weight of the fused score relative to recency and importance."""
     near: float = 0.25
     """Added to passages of other documents dated near the best hit, times the square of its score (so that a
     weak hit adds little), decaying over `near_days`."""
@@ -75,7 +75,6 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     """Whether near ties are settled by what the candidates are; see `ranking.ties`."""
     recency: float = 0.0
     importance: float = 0.0
-    access: float = 0.0
     half_life_days: float = 30.0
     """Recency is 0.5 ** (age / half life)."""
 
@@ -104,7 +103,6 @@ PRESETS: Final[dict[str, Preset]] = {
             relevance=0.4,
             recency=0.25,
             importance=0.2,
-            access=0.15,
         ),
     )
 }

@@ -1,6 +1,6 @@
 """Rank candidates: apply small factors, keep each route's best, drop duplicates. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -29,18 +29,16 @@ def adjust(
     *,
     now: int,
     order: str | None = None,
-    access: Mapping[int, int] | None = None,
 ) -> tuple[Floats, list[dict[str, float]]]:
-    """Apply recency, importance, access, order and suspicion to the scores; also return each one's part.
+    """Apply recency, importance, order and suspicion to the scores; also return each one's part.
 
     Args:
         positions: candidates, into `rows`.
         fused: their fused scores, shape (len(positions),).
         rows: columns of all passages.
-        preset: weights of recency, importance, access and order.
+        preset: weights of recency, importance and order.
         now: seconds of wall time.
         order: "latest" or "first" where the query asks for it.
-        access: how often a passage was recalled, by passage number.
     """
     chosen = rows[positions]
     scores = np.float32(preset.relevance) * fused.astype(np.float32)
@@ -51,9 +49,6 @@ def adjust(
         added["importance"] = (
             np.float32(preset.importance) * chosen["importance"].astype(np.float32) / np.float32(255)
         )
-    if preset.access and access:
-        counts = np.array([access.get(int(number), 0) for number in chosen["passage"]], np.float32)
-        added["access"] = np.float32(preset.access) * (counts / (1 + counts))
     if preset.order and order in {"latest", "first"} and len(positions):
         gain = np.float32(preset.order * float(scores.max()))
         added[order] = gain * _relative_age(chosen["time"], newest=order == "latest")

@@ -131,11 +131,7 @@ def score(  # noqa: PLR0917 - what BM25 needs
     `edges`: sources, which hold what was derived from them.
     `outside`: further passages for which words are counted: in few ones, every word would be a rare one.
     """
-    n = len(snapshot)
-    own = np.zeros(n, np.float32)
-    groups = np.zeros(snapshot.groups, np.float32)
-    scratch = np.zeros(n, np.float32)
-    attainable = group_attainable = 0.0
+    sums = _Sums(snapshot, size, preset)
     weights: dict[str, float] = {}
     found: dict[str, TermHits] = {}
     every_hits = snapshot.prefetch(term for term, _ in terms)
@@ -146,40 +142,77 @@ def score(  # noqa: PLR0917 - what BM25 needs
         holding = len(elsewhere[term].pos) if elsewhere else 0
         own_idf = idf(size.total + beside, len(hits.pos) + holding)
         weights[term] = own_idf if rarity is None else rarity[term]
-        attainable += weight * weights[term] * (preset.k1 + 1)
         frequency: Floats = hits.text + np.float32(preset.head) * (hits.head > 0).astype(np.float32)
-        if len(hits.pos):
-            wide = preset.neighbour if len(hits.pos) < max(_COMMON, size.total // 16) else 0.0
-            given = frequency if size.words is None else frequency * size.words[hits.pos]
-            touched = _spread(snapshot, hits.pos, frequency, given, scratch, wide)
-            values = scratch[touched]
-            # A position is in `touched` up to five times with the same value; += on an index array adds it
-            # once.
-            own[touched] += (
-                np.float32(weight * weights[term] * (preset.k1 + 1)) * values / (values + size.norm[touched])
-            )
-            scratch[touched] = 0
+        sums.add(hits.pos, frequency, weight * weights[term] * (preset.k1 + 1))
         if preset.group:
-            if size.words is not None:
-                frequency *= size.words[hits.pos]
-            more_documents = beside, holding
-            group_attainable += _add_group(
-                snapshot, hits.pos, frequency, weight, groups, size, preset, more_documents
-            )
-    if attainable:
-        own /= np.float32(attainable)
-    if preset.group and group_attainable:
-        groups *= np.float32(preset.group / group_attainable)
-        scores = np.repeat(groups, snapshot.group_sizes)  # a third of the time of an index
-        scores += own
-        if mask is not None:
-            scores *= mask
-        scores *= size.substance
-        own *= size.substance
-    else:
-        own *= size.substance
-        scores = own.copy()
-    return Lexical(scores, own, weights, found)
+            sums.add_to_documents(hits.pos, frequency, weight, (beside, holding))
+    return sums.lexical(mask, weights, found)
+
+
+class _Sums:
+    """What the terms so far add to passages and documents, and the most that they could."""
+
+    def __init__(self, snapshot: Snapshot, size: Lengths, preset: Preset) -> None:
+        self._snapshot, self._size, self._preset = snapshot, size, preset
+        self._own = np.zeros(len(snapshot), np.float32)
+        self._documents = np.zeros(snapshot.groups, np.float32)
+        self._scratch = np.zeros(len(snapshot), np.float32)
+        self._attainable = self._attainable_of_documents = 0.0
+
+    def add(self, pos: Positions, frequency: Floats, gain: float) -> None:
+        """Add a term that is worth `gain` at most: to the passages that hold it, and to their neighbours."""
+        self._attainable += gain
+        if not len(pos):
+            return
+        size, scratch = self._size, self._scratch
+        wide = self._preset.neighbour if len(pos) < max(_COMMON, size.total // 16) else 0.0
+        given = frequency if size.words is None else frequency * size.words[pos]
+        touched = _spread(self._snapshot, pos, frequency, given, scratch, wide)
+        values = scratch[touched]
+        # A position is in `touched` up to five times with the same value; += on an index array adds it once.
+        self._own[touched] += np.float32(gain) * values / (values + size.norm[touched])
+        scratch[touched] = 0
+
+    def add_to_documents(
+        self, pos: Positions, frequency: Floats, weight: float, outside: tuple[int, int]
+    ) -> None:
+        """Add a term to each document that contains it.
+
+        `outside`: how many texts there are beside these, and how many of them hold the term.
+        """
+        size, snapshot, most = self._size, self._snapshot, self._preset.k1 + 1
+        total, holding = size.document_total + outside[0], outside[1]
+        if not len(pos):
+            self._attainable_of_documents += weight * idf(total, holding) * most
+            return
+        if size.words is not None:
+            frequency = frequency * size.words[pos]
+        owner = snapshot.group[pos]
+        starts = np.flatnonzero(np.concatenate(([True], owner[1:] != owner[:-1])))
+        sums = np.add.reduceat(frequency, starts)
+        which = owner[starts]
+        gain = weight * idf(total, holding + len(which)) * most
+        self._documents[which] += np.float32(gain) * sums / (sums + size.document_norm[which])
+        self._attainable_of_documents += gain
+
+    def lexical(self, mask: Mask | None, weights: dict[str, float], hits: dict[str, TermHits]) -> Lexical:
+        """Return the scores as shares of what is attainable."""
+        own, size = self._own, self._size
+        if self._attainable:
+            own /= np.float32(self._attainable)
+        if self._preset.group and self._attainable_of_documents:
+            self._documents *= np.float32(self._preset.group / self._attainable_of_documents)
+            # Indexing them by the passages' groups would take three times as long.
+            scores = np.repeat(self._documents, self._snapshot.group_sizes)
+            scores += own
+            if mask is not None:
+                scores *= mask
+            scores *= size.substance
+            own *= size.substance
+        else:
+            own *= size.substance
+            scores = own.copy()
+        return Lexical(scores, own, weights, hits)
 
 
 def _norm(lengths: Floats, mean: float, preset: Preset) -> Floats:
@@ -215,32 +248,6 @@ def _spread(  # noqa: PLR0917 - an inner loop's arrays
         touched.append(pos[after] + step)
         scratch[touched[-1]] += shared[after]
     return np.concatenate(touched)
-
-
-def _add_group(  # noqa: PLR0917 - an inner loop's accumulators
-    snapshot: Snapshot,
-    pos: Positions,
-    frequency: Floats,
-    weight: float,
-    groups: Floats,
-    size: Lengths,
-    preset: Preset,
-    outside: tuple[int, int],
-) -> float:
-    """Add a term's score to each document that contains it; return the maximum it could add.
-
-    `outside`: how many texts there are beside these, and how many of them hold the term.
-    """
-    total, holding = size.document_total + outside[0], outside[1]
-    if not len(pos):
-        return weight * idf(total, holding) * (preset.k1 + 1)
-    owner = snapshot.group[pos]
-    starts = np.flatnonzero(np.concatenate(([True], owner[1:] != owner[:-1])))
-    sums = np.add.reduceat(frequency, starts)
-    which = owner[starts]
-    gain = weight * idf(total, holding + len(which)) * (preset.k1 + 1)
-    groups[which] += np.float32(gain) * sums / (sums + size.document_norm[which])
-    return gain
 
 
 def idf(count: int, holding: int) -> float:
