@@ -68,6 +68,7 @@ OUTSIDE: Final[dict[str, str]] = {
     "memory/transfer/transfer.py": "an archive beside the workspace",
     "mnemark_adapters/chroma.py": "`.mnemark`",
     "mnemark_adapters/importers/": "what is imported",
+    "mnemark_adapters/reranker.py": "a model's folder",
     "mnemark_adapters/memory_files.py": "folders, which have no bytes, listed for a model; an empty file",
     "mnemark_faces/commands/web.py": "a page that opens a browser, in the state folder",
     "mnemark_faces/tui/editor.py": "a copy for an editor, in a temporary folder",

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from embed.tiny_reranker import GAIN, INPUTS, WORDS, Shape, write
-from mnemark.embed import reranker
-from mnemark.embed.reranker import BATCH, MAX_TOKENS, OnnxReranker, RerankerUnavailable
+from mnemark_adapters import reranker
+from mnemark_adapters.reranker import BATCH, MAX_TOKENS, OnnxReranker, RerankerUnavailable
 
 
 def test_only_gold_in_the_passage_counts(tmp_path: Path) -> None:

@@ -12,12 +12,19 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from embed.tiny_reranker import write
-from mnemark.embed.reranker import BATCH, OnnxReranker, RerankerUnavailable
 from mnemark.memory.health.doctor import doctor
 from mnemark.memory.health.upgrades import packages
 from mnemark.memory.memory import Memory
-from mnemark.retrieval.ranking.rerank import DEPTH, WEIGHT, BackgroundReranker, blend
+from mnemark.retrieval.stages import RERANKED
 from mnemark.types import Recall
+from mnemark_adapters.reranker import (
+    BATCH,
+    WEIGHT,
+    BackgroundReranker,
+    OnnxReranker,
+    RerankerUnavailable,
+    blend,
+)
 
 scores = st.lists(st.floats(0, 2, width=32), min_size=1, max_size=30)
 logit = st.floats(-1e6, 1e6, width=32)
@@ -79,7 +86,7 @@ def lexical(root: Path) -> Recall:
 def test_the_judged_best_comes_first(root: Path, model: Path) -> None:
     plain = lexical(root)
     assert plain.hits[0].path != "note07.md"
-    assert "note07.md" in order(plain)[:DEPTH]
+    assert "note07.md" in order(plain)[:RERANKED]
     with Memory.open(root, config={"embedder": "none", "reranker": str(model)}) as memory:
         found = memory.search("alpha", k=30, explain=True)
         block = memory.recall("alpha", deadline=5)
@@ -93,7 +100,7 @@ def test_the_judged_best_comes_first(root: Path, model: Path) -> None:
     routes = [hit.why["routes"] for hit in found.hits]
     assert routes[0]["rerank"]["rank"] == 1
     assert routes[0]["rerank"]["score"] > 0.9
-    assert sum("rerank" in route for route in routes) == DEPTH
+    assert sum("rerank" in route for route in routes) == RERANKED
     assert block.mode == "lexical+rerank"
     assert block.hits[0].path == "note07.md"
 
@@ -220,7 +227,7 @@ def test_a_failing_reranker_is_left_alone_for_a_while(monkeypatch: pytest.Monkey
     for _ in range(3):
         assert judge.logits("q", ["x"], 5).problem == "it is gone; fetch it again"
     assert len(made) == 1
-    monkeypatch.setattr("mnemark.retrieval.ranking.rerank.RETRY_SECONDS", 0.0)
+    monkeypatch.setattr("mnemark_adapters.reranker.RETRY_SECONDS", 0.0)
     judge._retry_at = 0.0
     judge.logits("q", ["x"], 5)
     assert len(made) == 2

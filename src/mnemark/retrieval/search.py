@@ -13,7 +13,16 @@ from mnemark.retrieval.query import understand as parse
 from mnemark.retrieval.ranking import confidence
 from mnemark.retrieval.routes import lexical
 from mnemark.retrieval.routes.dense import QueryVector
-from mnemark.retrieval.stages import Found, Question, Request, lengths, of_suspected, understand
+from mnemark.retrieval.stages import (
+    AskedProgram,
+    Found,
+    Question,
+    Request,
+    Reranker,
+    lengths,
+    of_suspected,
+    understand,
+)
 from mnemark.retrieval.stages.fuse import Routes, fuse
 from mnemark.retrieval.stages.hits import hits_of, mark
 from mnemark.retrieval.stages.meaning import Comparison, DenseRoute
@@ -23,8 +32,6 @@ from mnemark.text.words.segment import Cut, cut_by_frequency, waits_for_dictiona
 
 if TYPE_CHECKING:
     from mnemark.retrieval.fact_index import FactIndex
-    from mnemark.retrieval.ranking.rerank import BackgroundReranker
-    from mnemark.retrieval.routes.qmd import PendingQuery
 
 _FACT_CONFIDENCE: Final = 0.9
 """Probability that a fact with exactly the queried subject and predicate is the answer."""
@@ -34,8 +41,8 @@ class _Beside(NamedTuple):
     """What a search asks beside the words; None where there is none."""
 
     dense: DenseRoute | None
-    qmd: "PendingQuery | None"
-    reranker: "BackgroundReranker | None"
+    qmd: AskedProgram | None
+    reranker: Reranker | None
 
 
 def search(
@@ -43,11 +50,11 @@ def search(
     request: Request,
     route: DenseRoute | None,
     degraded: Sequence[str] = (),
-    reranker: "BackgroundReranker | None" = None,
+    reranker: Reranker | None = None,
     *,
     fact_index: "FactIndex | None" = None,
     states: FactStates | None = None,
-    asked: "PendingQuery | None" = None,
+    asked: AskedProgram | None = None,
 ) -> Found:
     """Search one snapshot of the index.
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property, partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
@@ -49,7 +50,7 @@ from mnemark.retrieval.presets import preset as named_preset
 from mnemark.retrieval.query import understand
 from mnemark.retrieval.refresh import ExternalEdits, IndexRefresher
 from mnemark.retrieval.search import search
-from mnemark.retrieval.stages import Found, Request
+from mnemark.retrieval.stages import Found, OtherProgram, Request, Reranker
 from mnemark.retrieval.turns import OutOfTimeError, in_turn
 from mnemark.retrieval.usage import UsageCounter
 from mnemark.text.choices import text_given
@@ -63,8 +64,6 @@ if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
     from mnemark.retrieval.just_written import JustWritten, Unscored
-    from mnemark.retrieval.ranking.rerank import BackgroundReranker
-    from mnemark.retrieval.routes.qmd import QmdClient
 
 _SYNC_SHARE: Final = 0.3
 """Share of a deadline that a recall waits for a sync."""
@@ -80,18 +79,16 @@ _FROM_FILES: Final = "; answered from the files, by words only, and it may be in
 _UNSAVED: Final = "index: it cannot be saved here, so each command builds it again; make the folder writable"
 
 
-def _reranker(root: Path, folder: str) -> "BackgroundReranker":
-    from mnemark.embed.reranker import OnnxReranker
-    from mnemark.retrieval.ranking.rerank import BackgroundReranker
-
+def _reranker(root: Path, folder: str) -> Reranker:
+    adapter = import_module("mnemark_adapters.reranker")
     model = root / Path(folder).expanduser()
-    return BackgroundReranker(lambda: OnnxReranker(model))
+    reranker: Reranker = adapter.BackgroundReranker(lambda: adapter.OnnxReranker(model))
+    return reranker
 
 
-def _qmd(config: RoutesConfig) -> "QmdClient":
-    from mnemark.retrieval.routes.qmd import QmdClient
-
-    return QmdClient(config)
+def _qmd(config: RoutesConfig) -> OtherProgram:
+    client: OtherProgram = import_module("mnemark_adapters.qmd").QmdClient(config)
+    return client
 
 
 class Searcher:

@@ -12,7 +12,7 @@ from mnemark.index.passage import embedded_text
 from mnemark.index.vectors.embed_missing import keys_of
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.retrieval.presets import preset
-from mnemark.retrieval.ranking.rerank import DEPTH
+from mnemark.retrieval.stages import RERANKED
 
 _SAMPLE: Final = 32
 _EXTRAS: Final = {
@@ -69,15 +69,15 @@ def reranker(ws: OpenWorkspace, sample: Sample) -> tuple[str, str]:
     if model is None:
         return "no reranker configured (optional)", ""
     folder = ws.config.reranker
-    passages = (sample.passages or ["a passage"])[:DEPTH]
+    passages = (sample.passages or ["a passage"])[:RERANKED]
     logits, problem = model.logits("", (), _PATIENCE)  # loads the model
     started = time.monotonic()
     if logits is not None:
         logits, problem = model.logits("a question", passages, _PATIENCE)
-    took = (time.monotonic() - started) / len(passages) * DEPTH * 1000
+    took = (time.monotonic() - started) / len(passages) * RERANKED * 1000
     if logits is None:
         return f"the reranker {folder!r} does not work: {problem}", "correct reranker in mnemark.toml"
-    what = f"reranker {model.name()}: about {took:.0f} ms for {DEPTH} passages of this memory"
+    what = f"reranker {model.name()}: about {took:.0f} ms for {RERANKED} passages of this memory"
     if preset(ws.config.preset).fusion != "absolute":
         return f"{what}; the preset {ws.config.preset!r} does not use it", 'set preset = "default"'
     if took > ws.config.recall_deadline_ms:

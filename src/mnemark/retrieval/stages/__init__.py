@@ -3,9 +3,9 @@
 It goes from a request to one state of the index, its terms, and the passages that compete.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 import numpy as np
@@ -50,6 +50,44 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Passages beside those searched, for how rare words are."""
     hurried: bool = False
     """Whether nothing may be loaded for it: no dictionary, and no turns that are not synced."""
+
+
+RERANKED: Final = 20
+"""Number of the best candidates that a reranker reorders."""
+
+
+class Reranker(Protocol):
+    """Interface of a reranker; `mnemark_adapters.reranker` has one. Thread-safe."""
+
+    def reranked(
+        self, question: str, passages: Sequence[str], scores: Floats, timeout: float | None
+    ) -> tuple[Floats, list[dict[str, Any]], str]:
+        """Return the scores, shape (n,), with its part in the first `RERANKED`, reasons, and the problem."""
+
+    def logits(
+        self, question: str, passages: Sequence[str], timeout: float | None = None
+    ) -> tuple[Floats | None, str]:
+        """Return the log odds that each passage answers, or the reason why there are none in time."""
+
+    def load(self) -> None:
+        """Load the model; a failure is told by the next search."""
+
+    def name(self) -> str:
+        """Return the model's name; raise MnemarkError where something that it needs is missing."""
+
+
+class AskedProgram(Protocol):
+    """Interface of another program's search that was asked; `mnemark_adapters.qmd` has one."""
+
+    def scores(self, view: View) -> tuple[Floats | None, str]:
+        """Return its scores by passage, shape (n,); or None and the reason."""
+
+
+class OtherProgram(Protocol):
+    """Interface of another program that searches the workspace, too."""
+
+    def ask(self, text: str, deadline: float | None) -> AskedProgram:
+        """Ask it in the background, for an answer by a monotonic deadline."""
 
 
 class Found(NamedTuple):

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from itertools import compress
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -13,12 +13,9 @@ from mnemark.index.snapshot import Floats, Mask, Positions
 from mnemark.index.store import Record
 from mnemark.retrieval.ranking import confidence, features, fusion, people, rank, rescore, ties
 from mnemark.retrieval.routes.lexical import Lexical
-from mnemark.retrieval.stages import Question
+from mnemark.retrieval.stages import Question, Reranker
 from mnemark.retrieval.stages.fuse import Fused, Routes
 from mnemark.text.words.normalize import normalize
-
-if TYPE_CHECKING:
-    from mnemark.retrieval.ranking.rerank import BackgroundReranker
 
 _CANDIDATES: Final = 32
 
@@ -43,7 +40,7 @@ class RankedPassages(NamedTuple):
 
 
 def rank_passages(
-    question: Question, routes: Routes, fused: Fused, reranker: "BackgroundReranker | None"
+    question: Question, routes: Routes, fused: Fused, reranker: Reranker | None
 ) -> RankedPassages:
     """Choose the passages of the answer."""
     words, snapshot = routes.words, question.snapshot
@@ -122,7 +119,7 @@ def _reranked(
     positions: Positions,
     scores: Floats,
     records: Sequence[Record],
-    reranker: "BackgroundReranker | None",
+    reranker: Reranker | None,
 ) -> Reranked:
     """Rerank the top candidates. Scores of `rrf` and `weighted` are not: they have another scale."""
     if reranker is None or question.request.preset.fusion != "absolute" or not len(scores):
