@@ -109,3 +109,17 @@ def test_words_that_most_passages_hold_are_found_where_no_other_is_asked(root: P
     found = by_words_of(root, query, k=5)
     assert found.hits
     assert all(any(word in hit.text for word in query.split()) for hit in found.hits)
+
+
+def test_an_answer_without_words_of_the_question_is_found_beside_the_turn_that_has_them(
+    tmp_path: Path,
+) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        session = memory.session("trip")
+        session.add("user", "Which hotel did we book in Bergen for the conference?")
+        session.add("assistant", "It is called Grand Terminus.")
+        for number in range(20):
+            session.add("user", f"The invoice number {number} was paid on time.")
+        memory.sync()
+    found = by_words_of(tmp_path, "What hotel is it that we booked in Bergen?", k=3)
+    assert "It is called Grand Terminus." in {hit.text for hit in found.hits}
