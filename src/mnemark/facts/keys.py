@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from mnemark.facts.predicates import MANY_ZH, chosen, many, one_of_many, predicates, widened
-from mnemark.text import rows
+from mnemark.text import rows, word_lists
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import HAN, fold, normalize
 
@@ -24,12 +24,10 @@ _CAMEL: Final = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])")
 _SEPARATORS: Final = lazy_pattern(r"(?:[^\w+#.]|_)+")
 _ES: Final = lazy_pattern(r"(?:s|x|z|ch|sh)es$")
 _NOT_PLURAL: Final = lazy_pattern(r"(?:ss|us|is|[^a-z]s)$|^.{0,3}$")
-_SINGULAR: Final = frozenset(
-    (  # noqa: SIM905 - a list of this length reads as words
-        "news series species status address business process access os ios lens bus dns"
-    ).split()
-)
-
+_SINGULAR: Final = frozenset({
+    "news", "series", "species", "status", "address", "business", "process", "access", "os", "ios", "lens",
+    "bus", "dns",
+})  # fmt: skip
 _MAX_ROUNDS: Final = 8
 
 
@@ -183,13 +181,7 @@ def value_words(text: str) -> str:
     return " ".join(normalize(text).split()).rstrip(".。! ")
 
 
-_FILLERS: Final = frozenset(
-    (  # noqa: SIM905 - a list of this length reads as words
-        "a an the i me my mine we us our am is are was were be been do does did have has had ve m s d ll "
-        "re also just really very quite so too actually currently now still already well and that to of "
-        "in at on for"
-    ).split()
-)
+_FILLERS: Final = word_lists("stop_words")["statement"]
 """Words without which a statement says the same: no negation, no number, nothing that turns it round."""
 _FILLERS_ZH: Final = lazy_pattern(
     "[我的了也很还呢啊呀吧哦是啦]|现在|其实|一直|已经|目前|真的|非常|特别|个|只|名|位|在|，"

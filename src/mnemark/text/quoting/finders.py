@@ -4,22 +4,14 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
+from mnemark.text import word_lists
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction import positions
 
 _PARTS: Final = lazy_pattern("[^a-z0-9]+")
 _CHOICE: Final = lazy_pattern(r"\{([^{}\s]*)\}")
 _GROUP: Final = 16  # first characters of words that are looked at together
-_FREQUENT: Final = (
-    " a about across action after all already always an another any anyone anything are ask asked at "
-    "before by call called code command complete content critical data do document each end every "
-    "example file files first for from function functions give handling has have hello helping if "
-    "important in include input is it keep making me message must my need new no not note of on once "
-    "one only other out process processing questions re read record required requires review run "
-    "running s save see session should site someone store support systems t taking test text that the "
-    "this time to tool tools update updated us use user users using was when which while who will you "
-    "your "
-)
+_FREQUENT: Final = word_lists("stop_words")["frequent"]
 """Words that few texts lack, so a phrase is looked for by another."""
 
 LATIN: Final = frozenset("abcdefghijklmnopqrstuvwxyz")
@@ -52,7 +44,7 @@ def phrases_by_word(words: Iterable[str], known: Collection[str]) -> dict[str, l
     for word in sorted(words, key=len, reverse=True):
         if word.isascii() and is_phrase(word):
             parts = list(filter(None, _PARTS.split(word))) or [word]
-            key = max(parts, key=lambda part: (f" {part} " not in _FREQUENT, len(part), part not in known))
+            key = max(parts, key=lambda part: (part not in _FREQUENT, len(part), part not in known))
             phrases.setdefault(key, []).append(word.replace("_", " "))
     return phrases
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from mnemark.hashes import blake2s
-from mnemark.text import rows
+from mnemark.text import rows, word_lists
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction import BEGIN, Span, positions
 from mnemark.text.redaction.values import looks_random
@@ -86,17 +86,8 @@ _JWT_HEAD = lazy_pattern(rf"{_WORD}+")
 _RANDOM_TAIL = lazy_pattern(rf"_(?<=[A-Za-z0-9].)(?P<tail>[A-Za-z0-9]{{20,}})(?!{_WORD})")
 _TAIL_NAME = lazy_pattern(r"(?<![A-Za-z0-9_-])[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+){0,2}\Z")
 _DIGITS_APART = lazy_pattern(r"[0-9][^0-9]+[0-9]")
-_KEY_WORDS = frozenset((
-    "sk", "pat", "key", "apikey", "secret", "token", "tok", "live", "prod", "production", "sandbox",
-    "oat", "refresh", "svc",
-))  # fmt: skip
-_ID_WORDS = frozenset((
-    "sha256", "sha384", "sha512", "md5", "toolu", "msg", "call", "chatcmpl", "resp", "req", "run",
-    "thread", "asst", "file", "evt", "rs", "fc", "cs", "pi", "cus", "id", "build", "tok", "price",
-    "prod", "sub", "in", "ch", "ca", "txn", "pm", "src", "acct", "card", "plan", "item", "order",
-    "user", "team", "org", "proj", "task", "step", "node", "chunk", "session", "job", "event",
-    "trace", "span", "image", "img", "img2", "page", "doc", "block",
-))  # fmt: skip
+_KEY_WORDS = word_lists("secret_words")["of-keys"]
+_ID_WORDS = word_lists("secret_words")["of-ids"]
 # A word of any issuer, or of none: not in a URL or path, nor a part of encoded data.
 _MIXED = lazy_pattern(
     r"(?<![A-Za-z0-9_/+=.%&?#@-])(?=[A-Za-z_-]{0,40}[0-9])[A-Za-z0-9_-]{20,128}(?![A-Za-z0-9_/+=@-]|\.[A-Za-z0-9])"

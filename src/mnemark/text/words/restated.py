@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
+from mnemark.text import word_lists
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import chinese_runs, fold
 
@@ -34,16 +35,9 @@ _FRAMES: Final = (
 _OPEN: Final = ("by the way", "btw", "fyi", "for the record", "just so you know")
 """Those of them that need no sign behind them."""
 _SHORT_FORMS: Final = ("'s", "\u2019s", "'m", "\u2019m", "'re", "\u2019re", "'ve", "\u2019ve")
-_FILLER: Final = frozenset(
-    "a an the to of in at is are am be it its this that these those i me my mine user "  # noqa: SIM905
-    "very really quite also so too please".split()
-)
+_FILLER: Final = word_lists("stop_words")["sentence"]
 _FILLER_ZH: Final = lazy_pattern("用户|[我的是很请呢吧啊呀嘛]")
-_CHANGING: Final = frozenset(
-    "not no never neither nor without nearly almost if whether unless maybe perhaps possibly might "  # noqa: SIM905
-    "may could would should want wanted wish hope hoped plan planned intend used think thought believe "
-    "believed guess doubt wonder instead except".split()
-)
+_CHANGING: Final = word_lists("stop_words")["changing"]
 """Words by which a sentence no longer says what its others do."""
 _CHANGING_ZH: Final = lazy_pattern(
     "[不没无别未想吗]|如果|要是|可能|也许|或许|大概|打算|计划|差点|希望|觉得|认为|以为"
