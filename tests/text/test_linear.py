@@ -153,9 +153,6 @@ ARRANGED: Final[dict[str, Call]] = {
     "quoting.signs.add_up": lambda text: signs.add_up(text, frozenset(text.split()), text.split()),
     "quoting.fence.inert_together": lambda text: fence.inert_together(text.split("\n")),
     "summary.filler.is_bare": lambda text: filler.is_bare(text, "memory/MEMORY.md"),
-    "markdown.frontmatter.document_date": lambda text: frontmatter.document_date(
-        text, frontmatter.front_matter(text)
-    ),
     "markdown.frontmatter.document_title": lambda text: frontmatter.document_title(
         text, frontmatter.front_matter(text), text
     ),
