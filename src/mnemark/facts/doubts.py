@@ -10,7 +10,7 @@ from mnemark.facts.files import FactFiles
 from mnemark.facts.keys import content_key, predicate_key, subject_key
 from mnemark.facts.known import (
     Doubt,
-    Known,
+    KnownFact,
     Section,
     entry_mark,
     facts_folder,
@@ -35,10 +35,10 @@ _LINE: Final = re.compile(rb'"kind"\s*:\s*"(?:remember|retract|edit|tombstone|fo
 _WORDS: Final = ("subject", "predicate", "value")
 
 
-def known_of(held: FactVersion) -> Known:
+def known_of(held: FactVersion) -> KnownFact:
     """Return the state to cache of a fact version."""
     fact = held.fact
-    return Known(
+    return KnownFact(
         fact.id,
         mark_of(fact.path) if fact.line else "",
         _key_hash(fact),
@@ -60,7 +60,7 @@ def _words_hash(fact: Fact) -> str:
 
 
 def doubted(
-    root: Path, redacted: Callable[[str], str], scope: str, section: Section, facts: Mapping[str, Known]
+    root: Path, redacted: Callable[[str], str], scope: str, section: Section, facts: Mapping[str, KnownFact]
 ) -> Doubt:
     """Return which cached facts of a scope are invalid because of later writes."""
     files = FactFiles(root, redacted)
@@ -71,7 +71,7 @@ def doubted(
 
 
 def _read_files(
-    files: FactFiles, scope: str, section: Section, facts: Mapping[str, Known], doubt: Doubt
+    files: FactFiles, scope: str, section: Section, facts: Mapping[str, KnownFact], doubt: Doubt
 ) -> int:
     """Invalidate facts of changed files; return how many bytes may still be read."""
     room = MOST_BYTES
@@ -81,7 +81,7 @@ def _read_files(
     }
     if not changed:
         return room
-    cached: dict[str, list[Known]] = defaultdict(list)
+    cached: dict[str, list[KnownFact]] = defaultdict(list)
     for known in facts.values():
         cached[known.file].append(known)
     readable = set(files.paths(scope))
@@ -101,7 +101,7 @@ def _read_files(
     return room
 
 
-def _compare(known: Known | None, fact: Fact, doubt: Doubt) -> None:
+def _compare(known: KnownFact | None, fact: Fact, doubt: Doubt) -> None:
     """Invalidate a fact in a file, and its key, unless it is unchanged."""
     ended = bool(fact.until) and known is not None and known.end is None
     if known is None or ended or known.words != _words_hash(fact):

@@ -7,7 +7,7 @@ from functools import cached_property
 from math import inf
 
 from mnemark.facts.keys import predicate_key, subject_key
-from mnemark.facts.known import Known
+from mnemark.facts.known import KnownFact
 from mnemark.facts.timeline import FactVersion, when
 
 Key = tuple[str, str, str]
@@ -51,7 +51,7 @@ class FactGroups:
         return frozenset(subject_key(one.fact.subject) for one in self.versions)
 
     @cached_property
-    def known(self) -> Sequence[Known]:
+    def known(self) -> Sequence[KnownFact]:
         """The states of all versions, to save."""
         from mnemark.facts.doubts import known_of
 

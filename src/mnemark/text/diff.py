@@ -15,7 +15,7 @@ _MOST_WORK: Final = 1_000_000  # steps of the matcher in one call, at worst: som
 _MAX_DEPTH: Final = 8  # maximum recursion depth of matching unique items
 
 
-class Run(NamedTuple):
+class Stretch(NamedTuple):
     """`size` equal items, from `one` on in the first and from `other` on in the second."""
 
     one: int
@@ -32,17 +32,17 @@ class Gap(NamedTuple):
     d: int
 
 
-def common(one: Sequence[Hashable], other: Sequence[Hashable]) -> list[Run]:
+def common(one: Sequence[Hashable], other: Sequence[Hashable]) -> list[Stretch]:
     """Return the maximal runs of common items, in order. Linear, but for a sort.
 
     >>> common("abcd", "abxd")
-    [Run(one=0, other=0, size=2), Run(one=3, other=3, size=1)]
+    [Stretch(one=0, other=0, size=2), Stretch(one=3, other=3, size=1)]
     """
-    joined: list[Run] = []
+    joined: list[Stretch] = []
     for run in _Matcher(one, other).runs():
         last = joined[-1] if joined else None
         if last and (last.one + last.size, last.other + last.size) == (run.one, run.other):
-            joined[-1] = Run(last.one, last.other, last.size + run.size)
+            joined[-1] = Stretch(last.one, last.other, last.size + run.size)
         else:
             joined.append(run)
     return joined
@@ -56,7 +56,7 @@ def changes(one: Sequence[Hashable], other: Sequence[Hashable]) -> list[Gap]:
     """
     found: list[Gap] = []
     at, to = 0, 0
-    for run in [*common(one, other), Run(len(one), len(other), 0)]:
+    for run in [*common(one, other), Stretch(len(one), len(other), 0)]:
         if (at, to) != (run.one, run.other):
             found.append(Gap(at, run.one, to, run.other))
         at, to = run.one + run.size, run.other + run.size
@@ -71,17 +71,17 @@ class _Matcher:
         self._other = other
         self._left = _MOST_WORK
 
-    def runs(self) -> Iterator[Run]:
+    def runs(self) -> Iterator[Stretch]:
         """Yield the common runs in order."""
-        todo: list[tuple[Gap | Run, int]] = [(Gap(0, len(self._one), 0, len(self._other)), 0)]
+        todo: list[tuple[Gap | Stretch, int]] = [(Gap(0, len(self._one), 0, len(self._other)), 0)]
         while todo:
             part, depth = todo.pop()
-            if isinstance(part, Run):
+            if isinstance(part, Stretch):
                 yield part
             else:
                 todo += [(inside, depth + 1) for inside in reversed(self._parts(part, depth))]
 
-    def _parts(self, gap: Gap, depth: int) -> list[Gap | Run]:
+    def _parts(self, gap: Gap, depth: int) -> list[Gap | Stretch]:
         """Split a gap into common runs, and smaller gaps still to be compared."""
         a, b, c, d = gap
         start = 0
@@ -92,11 +92,11 @@ class _Matcher:
         while end < most and self._one[b - 1 - end] == self._other[d - 1 - end]:
             end += 1
         inside = Gap(a + start, b - end, c + start, d - end)
-        found: list[Gap | Run] = [Run(a, c, start)] if start else []
+        found: list[Gap | Stretch] = [Stretch(a, c, start)] if start else []
         found += self._inside(inside, depth)
-        return [*found, Run(b - end, d - end, end)] if end else found
+        return [*found, Stretch(b - end, d - end, end)] if end else found
 
-    def _inside(self, gap: Gap, depth: int) -> list[Gap | Run]:
+    def _inside(self, gap: Gap, depth: int) -> list[Gap | Stretch]:
         a, b, c, d = gap
         if a == b or c == d:
             return []
@@ -107,12 +107,12 @@ class _Matcher:
 
             self._left -= work
             matcher = SequenceMatcher(None, self._one[a:b], self._other[c:d], autojunk=False)
-            return [Run(a + x, c + y, size) for x, y, size in matcher.get_matching_blocks() if size]
+            return [Stretch(a + x, c + y, size) for x, y, size in matcher.get_matching_blocks() if size]
         if depth >= _MAX_DEPTH:
             return []
         return self._anchored(gap, mine, theirs)
 
-    def _anchored(self, gap: Gap, mine: Counter[Hashable], theirs: Counter[Hashable]) -> list[Gap | Run]:
+    def _anchored(self, gap: Gap, mine: Counter[Hashable], theirs: Counter[Hashable]) -> list[Gap | Stretch]:
         """Match items unique on both sides, in increasing order; return them and the gaps between them."""
         places = {self._other[at]: at for at in range(gap.c, gap.d) if theirs[self._other[at]] == 1}
         pairs = [
@@ -120,10 +120,10 @@ class _Matcher:
             for at in range(gap.a, gap.b)
             if mine[self._one[at]] == 1 and self._one[at] in places
         ]
-        found: list[Gap | Run] = []
+        found: list[Gap | Stretch] = []
         at, to = gap.a, gap.c
         for here, there in _longest_increasing(pairs):
-            found += [Gap(at, here, to, there), Run(here, there, 1)]
+            found += [Gap(at, here, to, there), Stretch(here, there, 1)]
             at, to = here + 1, there + 1
         return [*found, Gap(at, gap.b, to, gap.d)] if found else []
 

@@ -75,7 +75,7 @@ class Finders(msgspec.Struct, frozen=True):
         return (self.others if _NOT_CHINESE.search(text) else self.chinese).findall(text)
 
 
-class Table(msgspec.Struct, frozen=True):
+class OrderTable(msgspec.Struct, frozen=True):
     """All words and orders."""
 
     letters: dict[str, str]  # of words and signs; "_" joins words in Latin letters
@@ -92,7 +92,7 @@ class Table(msgspec.Struct, frozen=True):
 
 
 @cache
-def table() -> Table:
+def table() -> OrderTable:
     """Read the words and orders."""
     _, *words, orders = TABLE.read_text("utf-8").split("\n\n")
     listed = [
@@ -111,7 +111,7 @@ def table() -> Table:
         CHINESE_KEYS.union(word for word in other if letters[word] in leads),
         key=lambda word: (-len(word), word),
     )
-    return Table(
+    return OrderTable(
         letters=letters | _SIGNS,
         bits=bits,
         orders={lead: _orders(lead, needed) for lead in leads},

@@ -43,7 +43,7 @@ _Near = dict[int, dict[str, list[tuple[str, int]]]]
 """Signs and where a word begins in them, by how many characters before it (at most `_BEFORE`), and which."""
 
 
-class Table(msgspec.Struct, frozen=True):
+class SignTable(msgspec.Struct, frozen=True):
     """All signs of a file, by number."""
 
     enough: int  # sum of weights at which a text is marked
@@ -58,7 +58,7 @@ class Table(msgspec.Struct, frozen=True):
 
 
 @cache
-def tables() -> tuple[Table, ...]:
+def tables() -> tuple[SignTable, ...]:
     """Read the signs."""
     return tuple(_table(path, enough) for path, enough in TABLES.items())
 
@@ -69,7 +69,7 @@ def telling_words() -> frozenset[str]:
     return frozenset().union(*(known.keys for known in tables()))
 
 
-def _table(path: Path, enough: int) -> Table:
+def _table(path: Path, enough: int) -> SignTable:
     found = list(_SIGN.finditer(path.read_text("utf-8")))
     listed = enumerate(written_out(sign[4].split()) for sign in found)
     signs = {word.replace("_", " "): number for number, words in listed for word in words}
@@ -85,7 +85,7 @@ def _table(path: Path, enough: int) -> Table:
             before = word[max(0, at - _BEFORE) : at]
             near = telling.setdefault(key, {}).setdefault(len(before), {})
             near.setdefault(before, []).append((word, at))
-    return Table(
+    return SignTable(
         enough=enough,
         weights=[int(sign[1]) for sign in found],
         topics=frozenset(number for number, sign in enumerate(found) if sign[3]),
@@ -121,7 +121,7 @@ def add_up(plain: str, telling: frozenset[str], words: Collection[str]) -> bool:
     return False
 
 
-def _sum(known: Table, plain: str, words: Collection[str]) -> int:
+def _sum(known: SignTable, plain: str, words: Collection[str]) -> int:
     """Return the greatest sum of weights of signs of a table that stand near each other in a text."""
     plain = " ".join(plain.split())  # a line may end in a phrase
     found = _found(known, known.words.intersection(words), plain)
@@ -149,14 +149,14 @@ def _is_telling(key: str, signs: _Near, plain: str) -> bool:
     return False
 
 
-def _found(known: Table, words: Iterable[str], plain: str) -> set[str]:
+def _found(known: SignTable, words: Iterable[str], plain: str) -> set[str]:
     """Return the words, and the phrases of them that stand in a text."""
     single = {word for word in words if word in known.signs}
     phrases = chain.from_iterable(known.phrases.get(word, ()) for word in words)
     return single | {phrase for phrase in phrases if phrase in plain}
 
 
-def _most(known: Table, places: list[tuple[int, int, int]], near: int) -> int:
+def _most(known: SignTable, places: list[tuple[int, int, int]], near: int) -> int:
     """Return the greatest sum of the weights of different signs that stand `near` each other.
 
     `places` says where signs begin, their negative length and number, in order. Signs in longer ones do not

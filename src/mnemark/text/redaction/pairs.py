@@ -180,7 +180,7 @@ def _secret_at(text: str, lowered: str, at: int) -> tuple[int, Span | None]:
     if how is None and lowered[start:end] == "key":
         whose = _KEY_OF.search(lowered, max(0, start - 18), start)
         how = "plain" if whose and whose["word"] in KEYS_OF else None
-    value = _value(values.Key(text, start, end, how)) if how else None
+    value = _value(values.SecretName(text, start, end, how)) if how else None
     return end, (values.KINDS[how], *whole(text, value)) if how and value else None
 
 
@@ -206,7 +206,7 @@ def _header(text: str, name: str, at: int) -> Span | None:
     return ("authorization", *found.span()) if real else None
 
 
-def _value(key: values.Key) -> Extent | None:
+def _value(key: values.SecretName) -> Extent | None:
     """Find the value after a separator, in a sentence, or directly after the name."""
     text, end = key.text, key.end
     annotated = _ANNOTATED.match(text, end)
