@@ -27,7 +27,7 @@ from mnemark.memory.curation.topics import HEADING_CHARACTERS, arranged, topic_o
 from mnemark.retrieval.turns import in_turn
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.generated import GeneratedPart, find, mark, outside, put
-from mnemark.text.markdown.link import link
+from mnemark.text.markdown.writing import link
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.words.similarity import key_of
 

@@ -20,8 +20,17 @@ import msgspec
 
 from mnemark.text import DATA
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.quoting.finders import LATIN, any_of, is_phrase, phrases_by_word, places_of, written_out
-from mnemark.text.quoting.signs import CHINESE_KEYS, add_up, telling_words
+from mnemark.text.quoting.signs import (
+    CHINESE_KEYS,
+    LATIN,
+    add_up,
+    any_of,
+    is_phrase,
+    phrases_by_word,
+    places_of,
+    telling_words,
+    written_out,
+)
 from mnemark.text.words.normalize import HAN_RANGES, normalize
 
 TABLE: Final = DATA / "instructions.txt"

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction import MARK
 from mnemark.text.redaction.extents import HEAD, Bare, Extent, bare, bare_entry, bare_line, bare_zh, quoted
-from mnemark.text.redaction.names import STAND_INS, TELLS, Strength
-from mnemark.text.redaction.names import strength as name_strength
 from mnemark.text.redaction.values import (
+    STAND_INS,
+    TELLS,
+    Strength,
     classes,
     is_blank,
     is_path,
@@ -19,6 +20,7 @@ from mnemark.text.redaction.values import (
     stands_in_quoted,
     stands_in_said,
 )
+from mnemark.text.redaction.values import strength as name_strength
 
 KINDS: dict[Strength, str] = {"strong": "password", "plain": "secret", "pin": "pin"}
 """Kind of secret in the redaction mark, by strength."""

@@ -12,8 +12,16 @@ from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction import MARK, Span, positions
 from mnemark.text.redaction import named_values as values
 from mnemark.text.redaction.extents import TRAIL, Extent, bare, quoted, whole
-from mnemark.text.redaction.names import KEYS_OF, PIN, PLAIN, STRONG, Strength, strength
-from mnemark.text.redaction.values import looks_random, stands_in
+from mnemark.text.redaction.values import (
+    KEYS_OF,
+    PIN,
+    PLAIN,
+    STRONG,
+    Strength,
+    looks_random,
+    stands_in,
+    strength,
+)
 
 _STEMS_ZH = (
     "mật khẩu", "mot de passe",
