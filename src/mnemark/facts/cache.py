@@ -1,6 +1,5 @@
 """Cache the facts of one scope; re-read and reorder only facts of changed files and journal lines."""
 
-import operator
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -30,13 +29,6 @@ class _FilePart(msgspec.Struct):
     """Cached timelines of keys that occur in this file only."""
     groups: FactGroups | None = None
     """All these timelines."""
-
-    def reuse(self, before: "_FilePart") -> None:
-        """Reuse the cached timelines of keys whose facts are unchanged."""
-        for key, timelines in before.timelines.items():
-            facts, known = self.by_key.get(key, ()), before.by_key[key]
-            if len(facts) == len(known) and all(map(operator.is_, facts, known)):
-                self.timelines[key] = timelines
 
 
 class FactCache:
@@ -72,18 +64,16 @@ class FactCache:
         touched = log.touched[self._seen :]
         self._seen = len(log.touched)
         dirty = {self._places[version] for version in touched if version in self._places}
-        found = self._read(dirty)
-        before = {path: part for path, part in self._parts.items() if found.get(path) is not part}
-        new = [path for path, part in found.items() if self._parts.get(path) is not part]
-        for path in before:
+        parts = self._read(dirty)
+        old = [path for path, part in self._parts.items() if parts.get(path) is not part]
+        new = [path for path, part in parts.items() if self._parts.get(path) is not part]
+        for path in old:
             self._drop(path)
-        self._parts = found
+        self._parts = parts
         confirmations = log.pending_confirmations(self._scope)
         for path in new:
             self._add(path, confirmations)
-            if path in before:
-                found[path].reuse(before[path])
-        if touched or before or new or self._all is None:
+        if touched or old or new or self._all is None:
             self._all = None
             self._not_in_files = self._read_beside_files(confirmations)
 
