@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from mnemark.facts.files import FactFiles
-from mnemark.facts.keys import content_key, predicate_key, subject_key
+from mnemark.facts.fold import said_in, words_of
 from mnemark.facts.known import (
     Doubt,
     KnownFact,
@@ -22,17 +22,11 @@ from mnemark.facts.model import Fact
 from mnemark.facts.timeline import FactVersion
 from mnemark.facts.write import core_entries
 from mnemark.files import jsonl, platform
-from mnemark.text.lines import clean
 from mnemark.types import Json
 
 MOST_BYTES: Final = 1 << 18
 """Maximum bytes read of changed files and appended journal lines, to meet a deadline."""
-
-
 _LINE: Final = re.compile(rb'"kind"\s*:\s*"(?:remember|retract|edit|tombstone|forget|undo|erased)"')
-
-
-_WORDS: Final = ("subject", "predicate", "value")
 
 
 def known_of(held: FactVersion) -> KnownFact:
@@ -54,9 +48,7 @@ def _key_hash(fact: Fact) -> str:
 
 
 def _words_hash(fact: Fact) -> str:
-    value = content_key(fact.predicate, fact.value)
-    words = (subject_key(fact.subject), predicate_key(fact.predicate), value, fact.since)
-    return mark_of("\0".join(words))
+    return mark_of("\0".join((*words_of(fact), fact.since)))
 
 
 def doubted(
@@ -146,12 +138,7 @@ def _take(record: Mapping[str, Json], scope: str, doubt: Doubt) -> bool:
     if not isinstance(payload, dict) or kind in {"undo", "erased"}:
         return False
     if str(record.get("scope") or "") == scope and kind != "forget":
-        for part in (payload, payload.get("before")):
-            if isinstance(part, dict):
-                subject, predicate, value = (clean(str(part.get(name) or "")) for name in _WORDS)
-                doubt.about.add(
-                    _key_hash(Fact(id="", subject=subject or "user", predicate=predicate, value=value))
-                )
+        doubt.about.update(map(_key_hash, said_in(payload)))
     for name in ("fact", "id", "ids", "passing", "ends"):
         found = payload.get(name)
         doubt.ids.update(str(key) for key in (found if isinstance(found, (list, dict)) else [found]) if key)
