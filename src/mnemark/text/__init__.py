@@ -23,3 +23,10 @@ def word_lists(name: str) -> Mapping[str, frozenset[str]]:
     for row, words in rows(name):
         lists[row] = lists.get(row, frozenset()).union(words.split())
     return lists
+
+
+def spelled_out(pattern: str, names: Mapping[str, str]) -> str:
+    """Return a pattern of a table with the names that stand for others written out, such as `<word>`."""
+    for name, written in names.items():
+        pattern = pattern.replace(name, written)
+    return pattern

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from mnemark.text import rows
+from mnemark.text import rows, spelled_out
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import is_fenced, strip_fences
 from mnemark.text.quoting.injection import looks_like_instructions
@@ -44,12 +44,13 @@ _MIXED: Final = lazy_pattern(f"[a-zA-Z]{{2}}[{_ALIKE}]|[{_ALIKE}][a-zA-Z]{{2}}|[
 
 def _lists() -> Mapping[str, list[str]]:
     """Return the patterns of each list, with names in <> written out."""
-    lists: defaultdict[str, list[str]] = defaultdict(list, {"<who>": [_WHO]})
+    lists: defaultdict[str, list[str]] = defaultdict(list)
+    names = {"<who>": _WHO}
     for name, pattern in rows("memory_poisoning"):
-        written = pattern
-        for short in lists:
-            written = written.replace(short, lists[short][0]) if short[0] == "<" else written
-        lists[name].append(written)
+        if name[0] == "<":
+            names[name] = pattern
+        else:
+            lists[name].append(spelled_out(pattern, names))
     return lists
 
 
