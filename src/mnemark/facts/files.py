@@ -181,27 +181,30 @@ def heard(root: Path, fact: Fact) -> Fact:
     return fact if origin == fact.origin else msgspec.structs.replace(fact, origin=origin)
 
 
-def facts_in(text: str, path: str, saved: str) -> list[Fact]:
-    """Return the facts in a file's text; `saved` (ISO) is the time of facts without one."""
+def parsed_facts(text: str, path: str, saved: str) -> "list[tuple[ParsedFact, Fact]]":
+    """Return the facts in a text with their bullets; `saved` (ISO) is the time of those without one."""
     from mnemark.facts.parse import parse
 
-    return [fact_of(parsed, path, saved) for parsed in parse(text)]
+    return [(parsed, fact_of(parsed, path, saved)) for parsed in parse(text)]
+
+
+def facts_in(text: str, path: str, saved: str) -> list[Fact]:
+    """Return the facts in a file's text; `saved` as for `parsed_facts`."""
+    return [fact for _, fact in parsed_facts(text, path, saved)]
 
 
 def visible_facts(text: str, raw: str, path: str, saved: str) -> "list[tuple[ParsedFact, Fact]]":
-    """Return the facts in the visible text of a file, each with its parsed bullet.
+    """Return the facts in the visible text of a file with their bullets, as `parsed_facts` does.
 
     `raw` is the file's text, with the same lines, from which ids of facts without one derive.
     """
-    from mnemark.facts.parse import parse
-
-    shown = [(parsed, fact_of(parsed, path, saved)) for parsed in parse(text)]
+    visible = parsed_facts(text, path, saved)
     if text == raw:
-        return shown
+        return visible
     ids = {fact.line: fact.id for fact in facts_in(raw, path, saved)}
     return [
         (parsed, msgspec.structs.replace(fact, id=ids[fact.line]))
-        for parsed, fact in shown
+        for parsed, fact in visible
         if fact.line in ids
     ]
 
