@@ -44,7 +44,7 @@ from mnemark.summary import outline_compile as compile_drop
 from mnemark.summary import sentences as summary_rules
 from mnemark.summary import summary as summary_check
 from mnemark.summary import tool_titles as summary_tools
-from mnemark.text import diff as matching
+from mnemark.text import lines as matching
 from mnemark.text import redaction as redact_base
 from mnemark.text import toml
 from mnemark.text.dates import chinese as times_zh
