@@ -1,9 +1,9 @@
 """Split text into lines as editors number them, keep bytes that are not UTF-8, and compare sequences.
 
-Sequences are compared in bounded time: small or ordinary ones by `difflib`, whose time grows with the cube of
-repeated lines (a table, a page of blank lines). Where that would take too long, items unique on both sides are
-matched first (as in Cohen's patience diff), and only the gaps between them are compared, within a budget. The
-rest counts as changed: a correct diff, if not the shortest.
+Sequences are compared in bounded time: small or ordinary ones by `difflib`, whose time grows with the cube
+of repeated lines (a table, a page of blank lines). Where that would take too long, items unique on both sides
+are matched first (as in Cohen's patience diff), and only the gaps between them are compared, within a budget.
+The rest counts as changed: a correct diff, if not the shortest.
 """
 
 from bisect import bisect_left

@@ -6,7 +6,6 @@ are placeholders (`<your-key>`, `xxxx`, `changeme`) are not secrets.
 
 import math
 import re
-import string
 from collections import Counter
 from functools import lru_cache
 from itertools import pairwise
@@ -144,7 +143,7 @@ def is_variable(value: str) -> bool:
     if found is None or found["more"] is None:
         return False
     name = found["name"]
-    stem = name.rstrip(string.digits)
+    stem = name.rstrip("0123456789")
     if name.isupper() or not stem or (stem.isalpha() and (stem == name or len(stem) <= _SHORT_NAME)):
         return True
     return strength(name) is not None or not STAND_INS.isdisjoint(_PARTS.findall(name.lower()))
