@@ -51,9 +51,8 @@ def singular(word: str) -> str:
 
 def _by_name(names: Mapping[str, Iterable[str]]) -> Mapping[str, str]:
     """Return keys by themselves and by their names."""
-    found = {key: key for key in names}
-    found |= {plain_words(name): key for key, several in names.items() for name in several}
-    return MappingProxyType(found)
+    by_name = {plain_words(name): key for key, others in names.items() for name in others}
+    return MappingProxyType({key: key for key in names} | by_name)
 
 
 @cache
