@@ -57,7 +57,7 @@ from mnemark.retrieval.block import block
 from mnemark.retrieval.ranking import people
 from mnemark.retrieval.render import snippet
 from mnemark.retrieval.routes import fact_questions, fact_times
-from mnemark.text import diff
+from mnemark.text import lines as diff
 from mnemark.text.words.segment import query_terms
 from mnemark.types import Hit, Turn
 

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mnemark.agent.told import told
+from mnemark.agent.hook.told import told
 from mnemark.errors import MnemarkError
 from mnemark.text.quoting.fence import strip_fences
 

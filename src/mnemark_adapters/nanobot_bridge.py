@@ -228,7 +228,7 @@ class Bridge:
             self._opened.set()
         try:
             if self._memory is not None:
-                from mnemark.agent.told import get_ready
+                from mnemark.agent.hook.told import get_ready
 
                 self._memory.sync()
                 get_ready(self._memory)
@@ -249,7 +249,7 @@ class Bridge:
         return self._memory
 
     def _recall(self, request: RecallRequest, until: float) -> str:
-        from mnemark.agent.told import told
+        from mnemark.agent.hook.told import told
         from mnemark.memory.sessions.recorder import CONTEXT, WINDOW
         from mnemark.text.quoting.fence import strip_fences
 

@@ -249,7 +249,7 @@ class OpenAkitaMemory:
         return found
 
     def _opened(self) -> "Memory":
-        from mnemark.agent.told import get_ready
+        from mnemark.agent.hook.told import get_ready
         from mnemark.memory.memory import Memory
 
         with self._opening:
@@ -272,7 +272,7 @@ class OpenAkitaMemory:
             self._opened().session(key).add(role, said)
 
     def _context(self, key: str, query: str, max_tokens: int) -> str:
-        from mnemark.agent.told import told
+        from mnemark.agent.hook.told import told
         from mnemark.memory.prompt.briefing import BUDGET
         from mnemark.memory.sessions.recorder import WINDOW
         from mnemark.text.quoting.fence import strip_fences

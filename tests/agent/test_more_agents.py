@@ -12,7 +12,7 @@ import pytest
 from mnemark.agent.connect import connect, connections
 from mnemark.agent.connect.commands import COMMANDS
 from mnemark.agent.connect.hosts import HOSTS, Host, host_named, is_installed
-from mnemark.agent.hook import agents, behind
+from mnemark.agent.hook import agents
 from mnemark.errors import UsageError
 from mnemark.files import transcripts
 
@@ -165,13 +165,13 @@ def test_copilots_transcript_is_found_and_waited_for(tmp_path: Path, monkeypatch
     for other in ({"session_id": "../../x"}, {"session_id": "a", "transcript_path": "/x"}, {}):
         assert agents.with_transcript(agent, other) == other
     began = time.monotonic()
-    behind.wait_for(known)
+    agents.wait_for(known)
     assert time.monotonic() - began >= 0.5
     path = Path(known["transcript_path"])
     path.parent.mkdir(parents=True)
     path.write_text('{"type":"hook.start","data":{"input":{"timestamp":1795341600123}}}\n', "utf-8")
     began = time.monotonic()
-    behind.wait_for(known)
+    agents.wait_for(known)
     assert time.monotonic() - began < 0.5
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from mnemark.agent.connect import offer
+from mnemark.agent.connect import choices
 from mnemark.agent.connect.hosts import Host, host_named
 from mnemark.files import user_config
 from mnemark.interfaces.commands.connect import _offer_model, connect
@@ -34,7 +34,7 @@ def host(name: str) -> Host:
 
 
 def test_it_says_what_is_sent_and_what_it_costs(own: Path) -> None:
-    found = offer.offer_for(host("claude-code"))
+    found = choices.offer_for(host("claude-code"))
     assert found is not None
     assert "What is sent: when a session ends, what was said in it" in found.text
     assert (
@@ -45,9 +45,9 @@ def test_it_says_what_is_sent_and_what_it_costs(own: Path) -> None:
 
 
 def test_only_agents_that_are_there_and_have_a_program_are_offered(own: Path) -> None:
-    assert offer.offer_for(host("gemini-cli")) is None  # not installed
-    assert offer.offer_for(host("cursor")) is None
-    assert offer.offer_for(host("codex")) is not None
+    assert choices.offer_for(host("gemini-cli")) is None  # not installed
+    assert choices.offer_for(host("cursor")) is None
+    assert choices.offer_for(host("codex")) is not None
 
 
 @pytest.mark.parametrize("wanted", [True, False])

@@ -7,12 +7,13 @@ import pytest
 from mnemark import Memory
 from mnemark.errors import NotFoundError
 from mnemark.facts.keys import holds_many, predicate_key
-from mnemark.facts.kinds import MANY, NAMES, VERBS, singular_of
+from mnemark.facts.predicates import VERBS, many, predicates, singular_of
 from mnemark.interfaces import tools_run
 from sampled import sampled
 
-NAMED = sorted({*NAMES, *(singular_of(name) for name in NAMES if name != "languages")})
-OTHERS = sorted({name for names in NAMES.values() for name in names.split(", ") if name})
+NAMES = {key: row.names for key, row in predicates().items() if row.holds in {"kind", "wide"}}
+NAMED = sorted({*NAMES, *map(singular_of, NAMES)})
+OTHERS = sorted({name for names in NAMES.values() for name in names})
 NARROWER = (
     "coding rule", "food preference", "side project", "team member", "food allergy", "build error",
     "编码规则", "饮食偏好", "开源项目", "食物过敏",
@@ -30,14 +31,13 @@ def current(memory: Memory, as_of: str | None = None) -> list[str]:
 
 def test_all_names_of_a_kind_have_one_key_that_holds_many() -> None:
     for key, names in NAMES.items():
-        shown = {key, *filter(None, names.split(", "))} | ({singular_of(key)} - {"language"})
-        assert {predicate_key(name) for name in shown} == {key}
+        assert {predicate_key(name) for name in (key, singular_of(key), *names)} == {key}
         assert holds_many(key)
 
 
 def test_what_holds_many_in_the_plural_does_in_the_singular() -> None:
     one = {"server", "language"}  # of a project, of answers
-    singulars = {singular_of(word) for word in MANY - VERBS}
+    singulars = {singular_of(word) for word in many() - VERBS}
     assert {word for word in singulars if not holds_many(word)} == one
 
 

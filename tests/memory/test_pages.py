@@ -115,11 +115,11 @@ def test_each_label_is_a_name_of_its_key() -> None:
 
 
 def test_every_topic_has_a_heading() -> None:
-    from mnemark.facts.labels import _table
+    from mnemark.facts.predicates import predicates
     from mnemark.memory.curation.topics import _HEADINGS
 
     assert set(TOPICS) <= set(_HEADINGS)
-    assert {topic for _, topic, _ in _table().values()} <= set(TOPICS)
+    assert {row.topic for row in predicates().values()} <= {"", *TOPICS}
 
 
 def test_a_number_alone_does_not_tell_the_language(memory: Memory) -> None:

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemark.text.markdown.daily_note import OBSERVATIONS, added
 from mnemark.text.markdown.generated import outside, put
+from mnemark.text.markdown.writing import OBSERVATIONS, added
 
 ROWS = st.lists(
     st.sampled_from(

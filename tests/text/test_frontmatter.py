@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemark.text.markdown.frontmatter import FrontMatter, document_date, document_title, front_matter
+from mnemark.text.markdown.frontmatter import FrontMatter, document_title, front_matter
 
 
 def test_simple_values() -> None:
@@ -126,30 +126,3 @@ def test_never_raises_and_ends_at_a_line(lines: list[str]) -> None:
 )
 def test_title(text: str, path: str, title: str) -> None:
     assert document_title(text, front_matter(text), path) == title
-
-
-@pytest.mark.parametrize(
-    ("path", "text", "date"),
-    [
-        ("memory/2026-02-13.md", "", "2026-02-13"),
-        ("memory/2026-02-13-trip.md", "---\ndate: 2020-01-01\n---\n", "2026-02-13"),
-        ("2026_02_13.md", "", "2026-02-13"),
-        ("20260213.md", "", "2026-02-13"),
-        ("trip 20260213 rome.md", "", "2026-02-13"),
-        ("journal/2026/02/13.md", "", "2026-02-13"),
-        ("journal/2026/02/13/notes.md", "", "2026-02-13"),
-        ("journal\\2026\\2026-02\\2026-02-13.md", "", "2026-02-13"),
-        ("x.md", "---\ndate: 2026-2-3\n---\n", "2026-02-03"),
-        ("x.md", "---\ncreated: 2026-02-13T10:00:00Z\n---\n", "2026-02-13"),
-        ("x.md", "---\ndate: soon\ncreated: 2026/02/13\n---\n", "2026-02-13"),
-        ("2026-02-30.md", "", None),
-        ("2026-02-30.md", "---\ndate: 2026-02-28\n---\n", "2026-02-28"),
-        ("120260213.md", "", None),
-        ("9999-01-01.md", "", None),
-        ("2026-02.md", "", None),
-        ("v1.2.3.md", "", None),
-        ("x.md", "---\ndate: 12\n---\n", None),
-    ],
-)
-def test_date(path: str, text: str, date: str | None) -> None:
-    assert document_date(path, front_matter(text)) == date

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemark.text.quoting import signs
-from mnemark.text.quoting.finders import written_out
 from mnemark.text.quoting.injection import TABLE, letters_of, looks_like_instructions, table
 from mnemark.text.quoting.memory_poisoning import speaks_for_owner
+from mnemark.text.quoting.signs import written_out
 from mnemark.text.words.normalize import HAN, normalize
 
 ROWS = [

@@ -44,7 +44,7 @@ from mnemark.summary import outline_compile as compile_drop
 from mnemark.summary import sentences as summary_rules
 from mnemark.summary import summary as summary_check
 from mnemark.summary import tool_titles as summary_tools
-from mnemark.text import diff as matching
+from mnemark.text import lines as matching
 from mnemark.text import redaction as redact_base
 from mnemark.text import toml
 from mnemark.text.dates import chinese as times_zh
@@ -58,13 +58,12 @@ from mnemark.text.markdown import (
     frontmatter,
     generated,
     hunks,
-    link,
     names_id,
     outline,
+    writing,
 )
 from mnemark.text.markdown import cut as markdown_cut
-from mnemark.text.markdown import daily_note as daily
-from mnemark.text.quoting import fence, finders, injection, signs
+from mnemark.text.quoting import fence, injection, signs
 from mnemark.text.redaction import json as redact_json
 from mnemark.text.redaction import own_patterns, redact
 from mnemark.text.words import normalize as normal
@@ -127,7 +126,7 @@ ARRANGED: Final[dict[str, Call]] = {
         text.splitlines()[:300], text, must=text.splitlines()[:20]
     ),
     "summary.outline_compile.kept": lambda text: compile_drop.kept(outline.outline(text)),
-    "markdown.daily_note.added": lambda text: daily.added(text, text.split("\n")),
+    "markdown.writing.added": lambda text: writing.added(text, text.split("\n")),
     "facts.timeline.when": lambda text: facts_timeline.when(text, UTC),
     "facts.timeline.timeline": lambda text: facts_timeline.timeline(
         [model.Fact(id=str(n), value=line) for n, line in enumerate(text.split("\n"))], UTC
@@ -146,16 +145,13 @@ ARRANGED: Final[dict[str, Call]] = {
     "facts.write.words_of": lambda text: (facts_write.words_of("", text), facts_write.words_of(text, text)),
     "quoting.fence.revealed": fence.revealed,
     "quoting.injection.letters_of": lambda text: injection.letters_of(text, ["system prompt", "no longer"]),
-    "quoting.finders.any_of": lambda text: finders.any_of(text.split()),
-    "quoting.finders.phrases_by_word": lambda text: finders.phrases_by_word(text.split("\n"), {"a"}),
-    "quoting.finders.written_out": lambda text: finders.written_out(text.split("\n")),
-    "quoting.finders.places_of": lambda text: list(finders.places_of("aaaaaaaa", text)),
+    "quoting.signs.any_of": lambda text: signs.any_of(text.split()),
+    "quoting.signs.phrases_by_word": lambda text: signs.phrases_by_word(text.split("\n"), {"a"}),
+    "quoting.signs.written_out": lambda text: signs.written_out(text.split("\n")),
+    "quoting.signs.places_of": lambda text: list(signs.places_of("aaaaaaaa", text)),
     "quoting.signs.add_up": lambda text: signs.add_up(text, frozenset(text.split()), text.split()),
     "quoting.fence.inert_together": lambda text: fence.inert_together(text.split("\n")),
     "summary.filler.is_bare": lambda text: filler.is_bare(text, "memory/MEMORY.md"),
-    "markdown.frontmatter.document_date": lambda text: frontmatter.document_date(
-        text, frontmatter.front_matter(text)
-    ),
     "markdown.frontmatter.document_title": lambda text: frontmatter.document_title(
         text, frontmatter.front_matter(text), text
     ),
@@ -218,7 +214,7 @@ ARRANGED: Final[dict[str, Call]] = {
     "summary.summary.items": lambda text: summary.items(summary.Digest(asked=text)),
     "summary.topics.phrases": lambda text: topics.phrases([("user", text), ("assistant", text)], _LANGUAGE),
     "summary.topics.is_name": lambda text: topics.is_name([text] if text else []),
-    "markdown.link.link": lambda text: link.link(text, "memory/episodes/a.md", "memory/a.md"),
+    "markdown.writing.link": lambda text: writing.link(text, "memory/episodes/a.md", "memory/a.md"),
     "summary.topics.substance": lambda text: topics.substance(text, _LANGUAGE),
     "summary.topics.tells": lambda text: topics.tells(text, _LANGUAGE),
     "summary.topics.titled": lambda text: topics.titled(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemark.text import diff
-from mnemark.text.diff import changes, common
+from mnemark.text import lines as diff
+from mnemark.text.lines import changes, common
 
 LINES = st.lists(st.sampled_from(["", "a", "b", "| |", "- one"]) | st.text(max_size=2), max_size=30)
 

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemark.text.words.restated import Said, sentences
+from mnemark.text.words.restated import SaidSentences, sentences
 
 GATE = "the code word of the harbour gate is pelican, and Ann keeps the spare key"
 
 
 def repeats(said: str, again: str, *, speaker: str = "", other: str = "") -> bool:
-    return Said(sentences(said, speaker)).repeats(sentences(again, other))
+    return SaidSentences(sentences(said, speaker)).repeats(sentences(again, other))
 
 
 @pytest.mark.parametrize(
@@ -80,5 +80,5 @@ def test_who_speaks_counts_where_it_is_known() -> None:
 @given(st.text(), st.text())
 def test_any_text_is_safe_and_says_itself(text: str, more: str) -> None:
     found = sentences(text)
-    assert all(map(Said(found).says, found))
-    assert all(map(Said([*found, *sentences(more)]).says, found))
+    assert all(map(SaidSentences(found).says, found))
+    assert all(map(SaidSentences([*found, *sentences(more)]).says, found))

@@ -15,7 +15,7 @@ from typing import Any, Final, Self
 
 from mnemark.agent.dispatch import AgentHook, Dispatcher
 from mnemark.agent.hook.event import FLOOR, is_small_talk, message_text
-from mnemark.agent.told import told
+from mnemark.agent.hook.told import told
 from mnemark.agent.upkeep import start_if_due
 from mnemark.agent.worker import Worker
 from mnemark.memory.prompt.briefing import BUDGET

@@ -1,6 +1,5 @@
 """Cache the facts of one scope; re-read and reorder only facts of changed files and journal lines."""
 
-import operator
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -30,13 +29,6 @@ class _FilePart(msgspec.Struct):
     """Cached timelines of keys that occur in this file only."""
     groups: FactGroups | None = None
     """All these timelines."""
-
-    def reuse(self, before: "_FilePart") -> None:
-        """Reuse the cached timelines of keys whose facts are unchanged."""
-        for key, timelines in before.timelines.items():
-            facts, known = self.by_key.get(key, ()), before.by_key[key]
-            if len(facts) == len(known) and all(map(operator.is_, facts, known)):
-                self.timelines[key] = timelines
 
 
 class FactCache:
@@ -72,33 +64,31 @@ class FactCache:
         touched = log.touched[self._seen :]
         self._seen = len(log.touched)
         dirty = {self._places[version] for version in touched if version in self._places}
-        found = self._read(dirty)
-        before = {path: part for path, part in self._parts.items() if found.get(path) is not part}
-        new = [path for path, part in found.items() if self._parts.get(path) is not part]
-        for path in before:
+        parts = self._read(dirty)
+        old = [path for path, part in self._parts.items() if parts.get(path) is not part]
+        new = [path for path, part in parts.items() if self._parts.get(path) is not part]
+        for path in old:
             self._drop(path)
-        self._parts = found
+        self._parts = parts
         confirmations = log.pending_confirmations(self._scope)
         for path in new:
             self._add(path, confirmations)
-            if path in before:
-                found[path].reuse(before[path])
-        if touched or before or new or self._all is None:
+        if touched or old or new or self._all is None:
             self._all = None
             self._not_in_files = self._read_beside_files(confirmations)
 
     def _read(self, dirty: AbstractSet[str]) -> dict[str, _FilePart]:
         """Return the parts of all files: the cached one if a file is neither changed nor `dirty`."""
-        found: dict[str, _FilePart] = {}
+        parts: dict[str, _FilePart] = {}
         for path in self._files.paths(self._scope):
             facts = self._files.facts(path)
             state = self._files.state(path)
             part = self._parts.get(path)
             if part is not None and path not in dirty and part.state == state:
-                found[path] = part
+                parts[path] = part
             elif state is not None:
-                found[path] = _FilePart(state, facts, {})
-        return found
+                parts[path] = _FilePart(state, facts, {})
+        return parts
 
     def _drop(self, path: str) -> None:
         part = self._parts[path]
@@ -128,10 +118,10 @@ class FactCache:
     def _read_beside_files(self, confirmations: Sequence[Confirmation]) -> dict[Key, list[Fact]]:
         """Return the past and pending facts that are in no file."""
         there = self._places.keys() | {past for part in self._parts.values() for past in part.past}
-        found: dict[Key, list[Fact]] = defaultdict(list)
+        facts: dict[Key, list[Fact]] = defaultdict(list)
         for fact in beside_files(self._log, self._files, self._scope, there, confirmations):
-            found[fact.key].append(fact)
-        return dict(found)
+            facts[fact.key].append(fact)
+        return dict(facts)
 
     def group(self, key: Key) -> Sequence[FactVersion]:
         """Return all versions of a fact with their validity, the oldest first."""
@@ -167,15 +157,15 @@ class FactCache:
 
     def _all_files(self) -> FactGroups:
         """Return the versions from all files at once: needed to resolve duplicate ids."""
-        found: dict[Key, list[FactVersion]] = defaultdict(list)
-        for one in timeline(all_versions(self._log, self._files, self._scope), self._zone):
-            found[one.fact.key].append(one)
-        return FactGroups(self._scope, found, self._zone)
+        versions: dict[Key, list[FactVersion]] = defaultdict(list)
+        for version in timeline(all_versions(self._log, self._files, self._scope), self._zone):
+            versions[version.fact.key].append(version)
+        return FactGroups(self._scope, versions, self._zone)
 
     def _by_part(self) -> Sequence[FactGroups]:
         apart = self._shared | self._not_in_files.keys()
-        found = [self._groups_of(part, part.by_key.keys() - apart) for part in self._parts.values()]
-        return [*found, FactGroups(self._scope, {key: self.group(key) for key in apart}, self._zone)]
+        by_file = [self._groups_of(part, part.by_key.keys() - apart) for part in self._parts.values()]
+        return [*by_file, FactGroups(self._scope, {key: self.group(key) for key in apart}, self._zone)]
 
     def _groups_of(self, part: _FilePart, keys: AbstractSet[Key]) -> FactGroups:
         if part.groups is None or part.groups.by_key.keys() != keys:
@@ -198,8 +188,8 @@ class FactCache:
         if self._duplicates:
             every = standing_facts(self._log, self._files, self._scope)
             return {identifier: fact for identifier, fact in every.items() if fact.path in paths}
-        found = [self._parts[path] for path in self._parts if path in paths]
-        return {fact.id: fact for part in found for fact in part.facts}
+        parts = (part for path, part in self._parts.items() if path in paths)
+        return {fact.id: fact for part in parts for fact in part.facts}
 
     def everywhere(self) -> Mapping[str, object]:
         """Return a mapping whose keys are the ids of all facts in files."""

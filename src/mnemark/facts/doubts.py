@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Final
 
 from mnemark.facts.files import FactFiles
-from mnemark.facts.keys import content_key, predicate_key, subject_key
+from mnemark.facts.fold import said_in, words_of
 from mnemark.facts.known import (
     Doubt,
-    Known,
+    KnownFact,
     Section,
     entry_mark,
     facts_folder,
@@ -22,23 +22,17 @@ from mnemark.facts.model import Fact
 from mnemark.facts.timeline import FactVersion
 from mnemark.facts.write import core_entries
 from mnemark.files import jsonl, platform
-from mnemark.text.lines import clean
 from mnemark.types import Json
 
 MOST_BYTES: Final = 1 << 18
 """Maximum bytes read of changed files and appended journal lines, to meet a deadline."""
-
-
 _LINE: Final = re.compile(rb'"kind"\s*:\s*"(?:remember|retract|edit|tombstone|forget|undo|erased)"')
 
 
-_WORDS: Final = ("subject", "predicate", "value")
-
-
-def known_of(held: FactVersion) -> Known:
+def known_of(held: FactVersion) -> KnownFact:
     """Return the state to cache of a fact version."""
     fact = held.fact
-    return Known(
+    return KnownFact(
         fact.id,
         mark_of(fact.path) if fact.line else "",
         _key_hash(fact),
@@ -54,13 +48,11 @@ def _key_hash(fact: Fact) -> str:
 
 
 def _words_hash(fact: Fact) -> str:
-    value = content_key(fact.predicate, fact.value)
-    words = (subject_key(fact.subject), predicate_key(fact.predicate), value, fact.since)
-    return mark_of("\0".join(words))
+    return mark_of("\0".join((*words_of(fact), fact.since)))
 
 
 def doubted(
-    root: Path, redacted: Callable[[str], str], scope: str, section: Section, facts: Mapping[str, Known]
+    root: Path, redacted: Callable[[str], str], scope: str, section: Section, facts: Mapping[str, KnownFact]
 ) -> Doubt:
     """Return which cached facts of a scope are invalid because of later writes."""
     files = FactFiles(root, redacted)
@@ -71,7 +63,7 @@ def doubted(
 
 
 def _read_files(
-    files: FactFiles, scope: str, section: Section, facts: Mapping[str, Known], doubt: Doubt
+    files: FactFiles, scope: str, section: Section, facts: Mapping[str, KnownFact], doubt: Doubt
 ) -> int:
     """Invalidate facts of changed files; return how many bytes may still be read."""
     room = MOST_BYTES
@@ -81,7 +73,7 @@ def _read_files(
     }
     if not changed:
         return room
-    cached: dict[str, list[Known]] = defaultdict(list)
+    cached: dict[str, list[KnownFact]] = defaultdict(list)
     for known in facts.values():
         cached[known.file].append(known)
     readable = set(files.paths(scope))
@@ -101,7 +93,7 @@ def _read_files(
     return room
 
 
-def _compare(known: Known | None, fact: Fact, doubt: Doubt) -> None:
+def _compare(known: KnownFact | None, fact: Fact, doubt: Doubt) -> None:
     """Invalidate a fact in a file, and its key, unless it is unchanged."""
     ended = bool(fact.until) and known is not None and known.end is None
     if known is None or ended or known.words != _words_hash(fact):
@@ -146,12 +138,7 @@ def _take(record: Mapping[str, Json], scope: str, doubt: Doubt) -> bool:
     if not isinstance(payload, dict) or kind in {"undo", "erased"}:
         return False
     if str(record.get("scope") or "") == scope and kind != "forget":
-        for part in (payload, payload.get("before")):
-            if isinstance(part, dict):
-                subject, predicate, value = (clean(str(part.get(name) or "")) for name in _WORDS)
-                doubt.about.add(
-                    _key_hash(Fact(id="", subject=subject or "user", predicate=predicate, value=value))
-                )
+        doubt.about.update(map(_key_hash, said_in(payload)))
     for name in ("fact", "id", "ids", "passing", "ends"):
         found = payload.get(name)
         doubt.ids.update(str(key) for key in (found if isinstance(found, (list, dict)) else [found]) if key)

@@ -171,18 +171,10 @@ def _marks(value: str) -> set[str]:
     return {content_key("value", value), statement_key(value)}
 
 
-_ORDERS: Final = frozenset(
-    {
-        "rules",
-        "preferences",
-        "guidelines",
-        "principles",
-        "instructions",
-        "conventions",
-        "constraints",
-        "policies",
-    }
-)
+_ORDERS: Final = frozenset({
+    "rules", "preferences", "guidelines", "principles", "instructions", "conventions", "constraints",
+    "policies",
+})  # fmt: skip
 _ORDERS_ZH: Final = ("规则", "偏好", "原则", "准则", "约束", "约定", "规范")
 """Kinds whose values say how something has to be: of those about the same thing one is over."""
 _LABEL: Final = lazy_pattern(r"^(?P<label>[^:：]{2,40})(?:: |：)(?=\S)")

@@ -36,7 +36,7 @@ _WAIT: Final = 0.3  # seconds a change waits for the workspace's lock before it 
 
 
 def project(
-    truth: Folder, path: str, changes: Sequence[Fact | Confirmation], zone: tzinfo, *, timeout: float = _WAIT
+    truth: Folder, path: str, changes: Sequence[Fact | Confirmation], zone: tzinfo
 ) -> tuple[EditResult, list[str]]:
     """Apply acknowledged changes to a file; return the result and the ids of those now in it.
 
@@ -54,7 +54,7 @@ def project(
                 done.extend([item.id] if is_in else [])
         return encode(text)
 
-    result = edit(truth, path, change, timeout=timeout)
+    result = edit(truth, path, change, timeout=_WAIT)
     return result, [] if result.status == "deferred" else done
 
 

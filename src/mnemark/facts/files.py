@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import lru_cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -24,9 +23,6 @@ from mnemark.types import ORIGINS
 
 if TYPE_CHECKING:
     from mnemark.facts.parse import ParsedFact
-if TYPE_CHECKING:
-    from mnemark.facts.parse import ParsedFact
-
 
 REVIEW: Final = "memory/review/facts.md"
 """File of proposals that wait for review, in each scope."""
@@ -52,14 +48,6 @@ class _ReadFile(msgspec.Struct, frozen=True):
     state: platform.Identity
     saved: str
     facts: tuple[Fact, ...]
-    bullets: Mapping[str, "_Bullet"]
-
-
-class _Bullet(msgspec.Struct, frozen=True):
-    """A hash of a bullet's content, without its position, and its fact."""
-
-    mark: int
-    fact: Fact
 
 
 class FactFiles:
@@ -129,24 +117,22 @@ class FactFiles:
                 return ()
             if kept is None or kept.state != state:
                 data, status = platform.read_file(names.inside(self.root, path))
-                kept = self._read[path] = self._of(path, data, platform.identity_of(status), kept)
+                kept = self._read[path] = self._of(
+                    path, data, platform.identity_of(status), first=kept is None
+                )
         except FileNotFoundError:
             return ()
         except OSError:  # reported by scan and sync
             return kept.facts if kept else ()
         return kept.facts
 
-    def _of(self, path: str, data: bytes, state: platform.Identity, before: _ReadFile | None) -> _ReadFile:
+    def _of(self, path: str, data: bytes, state: platform.Identity, *, first: bool) -> _ReadFile:
         saved = datetime.fromtimestamp(state.mtime_ns / 1e9, self._zone).isoformat()
-        if before is None and self.stored is not None:
-            stored = self.stored(path, data)
-            if stored is not None:
-                return _ReadFile(state, saved, tuple(heard(self.root, fact) for fact in stored), {})
-        raw = decode(data)
-        known = before.bullets if before is not None else {}
-        facts = visible_facts(self._redacted(raw), raw, path, saved, known)
-        bullets = {fact.id: _Bullet(_content_hash(parsed), fact) for parsed, fact in facts}
-        return _ReadFile(state, saved, tuple(heard(self.root, fact) for _, fact in facts), bullets)
+        facts = self.stored(path, data) if first and self.stored is not None else None
+        if facts is None:
+            raw = decode(data)
+            facts = tuple(fact for _, fact in visible_facts(self._redacted(raw), raw, path, saved))
+        return _ReadFile(state, saved, tuple(heard(self.root, fact) for fact in facts))
 
     def path_for(self, subject: str, scope: str = "", full: Collection[str] = ()) -> str:
         """Return the file for new facts about a subject: an existing one, in any language, or a new one.
@@ -195,45 +181,32 @@ def heard(root: Path, fact: Fact) -> Fact:
     return fact if origin == fact.origin else msgspec.structs.replace(fact, origin=origin)
 
 
+def parsed_facts(text: str, path: str, saved: str) -> "list[tuple[ParsedFact, Fact]]":
+    """Return the facts in a text with their bullets; `saved` (ISO) is the time of those without one."""
+    from mnemark.facts.parse import parse
+
+    return [(parsed, fact_of(parsed, path, saved)) for parsed in parse(text)]
+
+
 def facts_in(text: str, path: str, saved: str) -> list[Fact]:
-    """Return the facts in a file's text; `saved` (ISO) is the time of facts without one."""
-    from mnemark.facts.parse import parse
-
-    return [fact_of(parsed, path, saved) for parsed in parse(text)]
+    """Return the facts in a file's text; `saved` as for `parsed_facts`."""
+    return [fact for _, fact in parsed_facts(text, path, saved)]
 
 
-def visible_facts(
-    text: str, raw: str, path: str, saved: str, known: Mapping[str, _Bullet] = MappingProxyType({})
-) -> "list[tuple[ParsedFact, Fact]]":
-    """Return the facts in the visible text of a file, each with its parsed bullet.
+def visible_facts(text: str, raw: str, path: str, saved: str) -> "list[tuple[ParsedFact, Fact]]":
+    """Return the facts in the visible text of a file with their bullets, as `parsed_facts` does.
 
-    `raw` is the file's text, with the same lines, from which ids of facts without one derive. `known` are the
-    bullets read before, by id.
+    `raw` is the file's text, with the same lines, from which ids of facts without one derive.
     """
-    from mnemark.facts.parse import parse
-
-    shown = [(parsed, _known_or_read(parsed, path, saved, known)) for parsed in parse(text)]
+    visible = parsed_facts(text, path, saved)
     if text == raw:
-        return shown
+        return visible
     ids = {fact.line: fact.id for fact in facts_in(raw, path, saved)}
     return [
         (parsed, msgspec.structs.replace(fact, id=ids[fact.line]))
-        for parsed, fact in shown
+        for parsed, fact in visible
         if fact.line in ids
     ]
-
-
-def _content_hash(parsed: "ParsedFact") -> int:
-    return hash((parsed.predicate, parsed.value, parsed.struck, *parsed.meta.items()))
-
-
-def _known_or_read(parsed: "ParsedFact", path: str, saved: str, known: Mapping[str, _Bullet]) -> Fact:
-    """Return the fact in a bullet, reused from `known` if its content is unchanged."""
-    before = known.get(parsed.id)
-    if before is None or before.mark != _content_hash(parsed) or needs_saved(parsed):
-        return fact_of(parsed, path, saved)
-    line = parsed.bullet.line
-    return before.fact if before.fact.line == line else msgspec.structs.replace(before.fact, line=line)
 
 
 def needs_saved(parsed: "ParsedFact") -> bool:

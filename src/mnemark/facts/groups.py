@@ -7,7 +7,7 @@ from functools import cached_property
 from math import inf
 
 from mnemark.facts.keys import predicate_key, subject_key
-from mnemark.facts.known import Known
+from mnemark.facts.known import KnownFact
 from mnemark.facts.timeline import FactVersion, when
 
 Key = tuple[str, str, str]
@@ -30,28 +30,28 @@ class FactGroups:
     @cached_property
     def versions(self) -> tuple[FactVersion, ...]:
         """All versions, grouped by key."""
-        return tuple(one for group in self.by_key.values() for one in group)
+        return tuple(version for group in self.by_key.values() for version in group)
 
     @cached_property
     def by_id(self) -> Mapping[str, FactVersion]:
         """Versions by the ids of their facts."""
-        return {one.fact.id: one for one in self.versions}
+        return {version.fact.id: version for version in self.versions}
 
     @cached_property
     def by_predicate(self) -> Mapping[str, Sequence[FactVersion]]:
         """Versions by the keys of their predicates."""
-        found: dict[str, list[FactVersion]] = defaultdict(list)
-        for one in self.versions:
-            found[predicate_key(one.fact.predicate)].append(one)
-        return dict(found)
+        versions: dict[str, list[FactVersion]] = defaultdict(list)
+        for version in self.versions:
+            versions[predicate_key(version.fact.predicate)].append(version)
+        return dict(versions)
 
     @cached_property
     def subjects(self) -> frozenset[str]:
         """Keys of all subjects."""
-        return frozenset(subject_key(one.fact.subject) for one in self.versions)
+        return frozenset(subject_key(version.fact.subject) for version in self.versions)
 
     @cached_property
-    def known(self) -> Sequence[Known]:
+    def known(self) -> Sequence[KnownFact]:
         """The states of all versions, to save."""
         from mnemark.facts.doubts import known_of
 

@@ -8,7 +8,7 @@ from mnemark.facts.files import Confirmation
 from mnemark.facts.fold import lines
 from mnemark.facts.fold.tables import (
     NOTHING,
-    Ended,
+    FactEnd,
     FactState,
     FactTables,
     Payload,
@@ -140,7 +140,7 @@ class FactJournal:
             said for line in self.pending(scope) if (said := self.tables.confirmations.get(line)) is not None
         ]
 
-    def ends(self, *, undone: bool = False) -> dict[str, Ended]:
+    def ends(self, *, undone: bool = False) -> dict[str, FactEnd]:
         """Return the ends of facts that stand, or the undone ones, by their lines."""
         ends = self.tables.ends
         if undone:

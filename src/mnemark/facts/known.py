@@ -20,7 +20,7 @@ Stamp = tuple[tuple[str, State], ...]
 """Names and states of files."""
 
 
-class Known(msgspec.Struct, array_like=True, frozen=True):
+class KnownFact(msgspec.Struct, array_like=True, frozen=True):
     """The cached state of one version of a fact."""
 
     id: str
@@ -48,7 +48,7 @@ class Section(msgspec.Struct, array_like=True, frozen=True):
     """States of fact files by the hash of their paths."""
     journals: dict[str, State]
     """States of journals by path; of one that grew, the appended lines are read."""
-    facts: list[Known]
+    facts: list[KnownFact]
     version: int = VERSION
 
 
@@ -60,7 +60,7 @@ class Doubt:
         self.ids: set[str] = set()
         self.about: set[str] = set()
 
-    def of(self, known: Known) -> bool:
+    def of(self, known: KnownFact) -> bool:
         """Whether the cached state of this fact is invalid."""
         return self.everything or known.id in self.ids or known.about in self.about
 

@@ -29,15 +29,15 @@ _LOCK_TIMEOUT: Final = 0.3
 _REVIEW_TIMEOUT: Final = 0.5
 
 
-def catch_up(store: FactStore, *, most: int = AT_ONCE) -> int:
-    """Write up to `most` pending changes to the files; return how many are still pending.
+def catch_up(store: FactStore) -> int:
+    """Write pending changes, not too many, to the files; return how many are still pending.
 
     Busy files are skipped. Reads include pending changes.
     """
     with store.lock:
         store.log.refresh()
         if not store.workspace.readonly and store.log.pending():
-            bring_in(store, most=most)
+            bring_in(store)
         return len(store.log.pending())
 
 

@@ -19,7 +19,7 @@ from mnemark.errors import ReadOnlyError
 from mnemark.facts.known import (
     VERSION,
     Doubt,
-    Known,
+    KnownFact,
     Section,
     Stamp,
     entry_mark,
@@ -49,7 +49,7 @@ class FactStates:
         self._root = root
         self._section = section
         self._redacted = redacted
-        self._read: dict[str, tuple[dict[str, Known], Doubt]] = {}
+        self._read: dict[str, tuple[dict[str, KnownFact], Doubt]] = {}
         self._hidden: dict[str, frozenset[str]] = {}
 
     def holds(self, scope: str, identifier: str, now: datetime) -> bool | None:
@@ -77,7 +77,7 @@ class FactStates:
         """Whether nothing about the facts of a scope was written since the cache was saved."""
         return not self._known(scope)[1]
 
-    def _known(self, scope: str) -> tuple[dict[str, Known], Doubt]:
+    def _known(self, scope: str) -> tuple[dict[str, KnownFact], Doubt]:
         if scope not in self._read:
             section = self._section(scope)
             if section is None:
@@ -87,7 +87,7 @@ class FactStates:
                 self._read[scope] = facts, self._doubt(scope, section, facts)
         return self._read[scope]
 
-    def _doubt(self, scope: str, section: Section, facts: Mapping[str, Known]) -> Doubt:
+    def _doubt(self, scope: str, section: Section, facts: Mapping[str, KnownFact]) -> Doubt:
         files = {mark_of(path): state for path, state in states_in(self._root, facts_folder(scope))}
         if files == section.files and dict(journals_of(self._root)) == section.journals:
             return Doubt()
@@ -129,7 +129,7 @@ def stamp_of(root: Path, scopes: Iterable[str]) -> Stamp:
     return (*journals_of(root), *(fact for scope in scopes for fact in states_in(root, facts_folder(scope))))
 
 
-def section_of(stamp: Stamp, scope: str, facts: Iterable[Known]) -> Section:
+def section_of(stamp: Stamp, scope: str, facts: Iterable[KnownFact]) -> Section:
     """Return the cache of a scope whose facts were read after `stamp` was taken."""
     inside = f"{facts_folder(scope)}/"
     files = {mark_of(path): state for path, state in stamp if path.startswith(inside)}

@@ -35,8 +35,8 @@ def when(text: str, zone: tzinfo) -> datetime | None:
     >>> str(when("2026-02-20", UTC))
     '2026-02-20 00:00:00+00:00'
     """
-    found = _moment(text) if text else None
-    return found if found is None or found.tzinfo else found.replace(tzinfo=zone)
+    moment = _moment(text) if text else None
+    return moment if moment is None or moment.tzinfo else moment.replace(tzinfo=zone)
 
 
 @lru_cache(maxsize=16_384)
@@ -55,7 +55,7 @@ def timeline(facts: Iterable[Fact], zone: tzinfo) -> list[FactVersion]:
     groups: defaultdict[tuple[str, str, str], list[Fact]] = defaultdict(list)
     for fact in facts:
         groups[fact.key].append(fact)
-    return [held for group in groups.values() for held in in_order(group, zone)]
+    return [version for group in groups.values() for version in in_order(group, zone)]
 
 
 def order(fact: Fact, zone: tzinfo) -> tuple[datetime, str]:
@@ -78,7 +78,7 @@ def in_order(group: Sequence[Fact], zone: tzinfo) -> list[FactVersion]:
     ordered = sorted(_with_ends(group, zone), key=lambda fact: order(fact, zone))
     starts = [order(fact, zone) for fact in ordered]
     enders = _enders(ordered, starts, zone)
-    found: list[FactVersion] = []
+    versions: list[FactVersion] = []
     ended: dict[datetime, str] = {}  # the last fact that ended then
     others: set[datetime | None] = set()  # begins of undated facts before, None for a dated one
     for at, fact in enumerate(ordered):
@@ -91,11 +91,11 @@ def in_order(group: Sequence[Fact], zone: tzinfo) -> list[FactVersion]:
         followed = fact.supersedes or (ended.get(begin, "") if begin else "")
         same = (fact.until, fact.supersedes) == (until, followed)
         dated_fact = fact if same else msgspec.structs.replace(fact, until=until, supersedes=followed)
-        found.append(FactVersion(dated_fact, begin, end))
+        versions.append(FactVersion(dated_fact, begin, end))
         others.add(order(dated_fact, zone)[0] if begin is None else None)
         if end is not None:
             ended[end] = dated_fact.id
-    return found
+    return versions
 
 
 def _enders(ordered: Sequence[Fact], starts: Sequence[tuple[datetime, str]], zone: tzinfo) -> list[int]:
@@ -104,22 +104,22 @@ def _enders(ordered: Sequence[Fact], starts: Sequence[tuple[datetime, str]], zon
     Of undated facts that were recorded together none is newer: all are valid.
     """
     dated = [when(fact.since, zone) is not None for fact in ordered]
-    found = [len(ordered)] * len(ordered)
+    enders = [len(ordered)] * len(ordered)
     for at in range(len(ordered) - 2, -1, -1):
         ends = dated[at] or dated[at + 1] or starts[at] != starts[at + 1]
-        found[at] = at + 1 if ends else found[at + 1]
-    return found
+        enders[at] = at + 1 if ends else enders[at + 1]
+    return enders
 
 
 def _with_ends(group: Sequence[Fact], zone: tzinfo) -> list[Fact]:
     """Return the facts, with the ends of undated ones that later facts name in `supersedes`."""
     ends = {fact.supersedes: fact.since for fact in group if fact.supersedes and when(fact.since, zone)}
-    found = []
+    facts = []
     for fact in group:
         given, own = when(ends.get(fact.id, ""), zone), when(fact.until, zone)
         undated = not when(fact.since, zone) and given is not None and (own is None or given < own)
-        found.append(msgspec.structs.replace(fact, until=ends[fact.id]) if undated else fact)
-    return found
+        facts.append(msgspec.structs.replace(fact, until=ends[fact.id]) if undated else fact)
+    return facts
 
 
 def confirmed(confidence: float, by: float) -> float:

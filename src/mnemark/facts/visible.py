@@ -115,10 +115,9 @@ def forgotten_lines(hidden: Tombstones, path: str, text: str) -> set[int]:
     gone = hidden.lines_gone(path, text)
     place = layout.place(path)
     if hidden.facts and place is not None and place.kind == "fact":
-        from mnemark.facts.files import facts_in
-        from mnemark.facts.parse import parse
+        from mnemark.facts.files import parsed_facts
 
-        for parsed, fact in zip(parse(text), facts_in(text, path, ""), strict=True):
+        for parsed, fact in parsed_facts(text, path, ""):
             if fact.id in hidden.facts:
                 gone.update(range(parsed.bullet.line, parsed.bullet.end_line + 1))
     return gone

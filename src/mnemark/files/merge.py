@@ -5,7 +5,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from mnemark.files.ids import LENGTH
-from mnemark.text.diff import changes
+from mnemark.text.lines import changes
 
 _ID = rb"\bid: ([0-9A-Z]{%d})\b" % LENGTH
 

@@ -18,8 +18,8 @@ from mnemark.files import jsonl, platform
 from mnemark.files.disk_errors import translate_os_errors
 from mnemark.files.private import private, private_folder
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.redaction.names import strength
 from mnemark.text.redaction.redact import DEFAULT, Rules, redact
+from mnemark.text.redaction.values import strength
 from mnemark.types import Turn
 
 ENV_FILE = ".env"

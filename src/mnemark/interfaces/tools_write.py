@@ -95,7 +95,7 @@ def _append(
     memory: "Memory", path: str, added: str, *, heading: str, there: Callable[[str], int]
 ) -> tuple[Any, int]:
     """Append a block on lines of its own unless it exists; return the change and the block's first line."""
-    from mnemark.text.markdown.daily_note import added as note_with
+    from mnemark.text.markdown.writing import added as note_with
 
     at = 0
 

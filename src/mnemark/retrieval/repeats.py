@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from mnemark.files.names import SOURCES
 from mnemark.retrieval.render import speaker_of
 from mnemark.text.words.normalize import chinese_runs
-from mnemark.text.words.restated import Said, Sentence, sentences
+from mnemark.text.words.restated import BareSentence, SaidSentences, sentences
 from mnemark.types import Hit
 
 _MIN_SHARED: Final = 0.65
@@ -51,7 +51,7 @@ class HitSense:
                 self._text = f"{subject} {meta.get('predicate', '')} {value}"
 
     @cached_property
-    def sentences(self) -> list[Sentence]:
+    def sentences(self) -> list[BareSentence]:
         """What it says."""
         return sentences(self._text, self._speaker)
 
@@ -79,7 +79,7 @@ class ShownSoFar:
 
     def __init__(self) -> None:
         self._beginnings: set[object] = set()
-        self._said = Said()
+        self._said = SaidSentences()
         self._unread: list[HitSense] = []
 
     def add(self, told: HitSense) -> None:

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.markdown.outline import Item, ancestors, outline
+from mnemark.text.markdown.outline import OutlineItem, ancestors, outline
 from mnemark.text.words.segment import query_terms
 from mnemark.text.words.stopwords import is_stop
 from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
@@ -45,7 +45,7 @@ _CHECKBOX: Final = lazy_pattern(r"^\[[ xX]\]\s*")
 _KEY: Final = lazy_pattern(r"^[*_]*+[^:：\n]{1,60}[*_]*+\s*+[:：][*_]*\s*(?P<value>.*)$", re.DOTALL)
 
 
-def kept(items: list[Item]) -> list[int]:
+def kept(items: list[OutlineItem]) -> list[int]:
     """Return the indexes of the items with content: no examples, placeholders or empty headings."""
     gone: set[int] = set()
     for at, item in enumerate(items):
@@ -62,7 +62,7 @@ def kept(items: list[Item]) -> list[int]:
     return [at for at in range(len(items)) if at not in gone]
 
 
-def _is_example(items: list[Item], at: int) -> bool:
+def _is_example(items: list[OutlineItem], at: int) -> bool:
     item = items[at]
     if item.kind == "heading":
         return bool(_EXAMPLE_HEADING.match(item.text) or _PLACEHOLDER.fullmatch(item.text))
@@ -84,7 +84,7 @@ def _is_placeholder(text: str) -> bool:
     )
 
 
-def _is_empty(items: list[Item], at: int, gone: set[int]) -> bool:
+def _is_empty(items: list[OutlineItem], at: int, gone: set[int]) -> bool:
     """Return whether an item without children has no content: a heading, or a key without a value."""
     item = items[at]
     if item.kind == "heading":
@@ -257,7 +257,7 @@ def compiled(text: str, budget: int, *, level: int = 3, first: Callable[[str], b
     return Compiled(shown, estimate_tokens(shown), selection.left_out())
 
 
-def _without_title(items: list[Item], places: list[int]) -> list[int]:
+def _without_title(items: list[OutlineItem], places: list[int]) -> list[int]:
     """Remove a first heading that only names the file."""
     if not places:
         return places
@@ -275,7 +275,7 @@ class _Selection:
     """The items selected so far, and their cost in tokens."""
 
     def __init__(
-        self, items: list[Item], places: list[int], level: int, first: Callable[[str], bool]
+        self, items: list[OutlineItem], places: list[int], level: int, first: Callable[[str], bool]
     ) -> None:
         self._items = items
         self._places = places
@@ -373,7 +373,7 @@ class _Selection:
         return f"{gap}{indent}{item.mark}{space}{text}"
 
 
-def _brief(item: Item, first: Callable[[str], bool]) -> str:
+def _brief(item: OutlineItem, first: Callable[[str], bool]) -> str:
     """Return the first sentence and those that are rules; code and tables are returned whole."""
     if item.kind not in {"paragraph", "item", "quote"}:
         return item.text

@@ -41,7 +41,7 @@ def _run(root: Path, call: HookCall) -> str:
     project = project_of(root, call.session, folder_of(call.data), begins=begins)
     if call.event == "session-start":
         _capture(root, call, project)
-        from mnemark.agent.told import brief
+        from mnemark.agent.hook.told import brief
         from mnemark.facts.plain_workspace import PlainWorkspace
         from mnemark.files.config import load
 

@@ -18,7 +18,7 @@ from mnemark.files import layout, platform
 from mnemark.files.jsonl import count_lines
 from mnemark.hashes import blake2b
 from mnemark.text.markdown import drop_comments
-from mnemark.text.words.restated import Said, Sentence, sentences
+from mnemark.text.words.restated import BareSentence, SaidSentences, sentences
 
 if TYPE_CHECKING:
     from mnemark.memory.prompt.briefing import Briefing
@@ -49,7 +49,7 @@ def marks_of_briefing(found: "Briefing") -> frozenset[str]:
     return marks_of((*found.text.splitlines(), *others), (fact.ref for fact in found.facts))
 
 
-def _sentence_mark(sentence: Sentence) -> str:
+def _sentence_mark(sentence: BareSentence) -> str:
     """Return a mark of what a sentence says: 16 bits of a hash of each word."""
     return ".".join(map(_short_hash, (" ".join(sentence.sense), *sentence.words)))
 
@@ -59,9 +59,9 @@ def _short_hash(word: str) -> str:
     return found.translate(_LETTERS) if word.isalpha() else f"0{found}"
 
 
-def _marked(mark: str) -> Sentence:
+def _marked(mark: str) -> BareSentence:
     sense, *words = mark.split(".")
-    return Sentence(tuple(words), (sense,))
+    return BareSentence(tuple(words), (sense,))
 
 
 def new_block(
@@ -144,9 +144,9 @@ class _Context:
         self._marks = marks
 
     @cached_property
-    def _said(self) -> Said:
+    def _said(self) -> SaidSentences:
         """The sentences; thousands in a long session, and compared only where lines and refs do not tell."""
-        return Said(_marked(mark) for mark in self._marks if "." in mark)
+        return SaidSentences(_marked(mark) for mark in self._marks if "." in mark)
 
     def has(self, hit: "Hit") -> bool:
         """Return whether a hit says nothing that the model does not have."""

@@ -8,7 +8,7 @@ from mnemark.agent.hook.capture import capture
 from mnemark.agent.hook.cold import make_up
 from mnemark.agent.hook.event import HookCall, execution, is_question, parse_call
 from mnemark.agent.hook.project import folder_of, forget_note, project_of, scope_for
-from mnemark.agent.told import brief
+from mnemark.agent.hook.told import brief
 from mnemark.errors import UsageError
 from mnemark.files.projects import FOLDER, Project
 from mnemark.files.sessions import SessionLog

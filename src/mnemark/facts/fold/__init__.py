@@ -3,7 +3,7 @@
 Here is what its lines say of a fact, as payloads.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -85,12 +85,15 @@ def past_id(fact: Fact) -> str:
     return derived_id("\0".join((fact.id, *words_of(fact))).encode("utf-8", "replace"))
 
 
-def versions_in(identifier: str, payload: Mapping[str, Json]) -> set[str]:
-    """Return the ids, as past versions, of the values that a journal line holds."""
-    ids = set()
+def said_in(payload: Mapping[str, Json], identifier: str = "") -> Iterator[Fact]:
+    """Yield what a journal line says, now and before: id, subject, predicate and value."""
     for part in (payload, payload.get("before")):
         if isinstance(part, Mapping) and isinstance(part.get("value"), str):
             subject, predicate, value = (clean(str(part.get(name) or "")) for name in _TEXTS[:3])
             fact = str(part.get("id") or payload.get("fact") or identifier)
-            ids.add(past_id(Fact(id=fact, subject=subject or "user", predicate=predicate, value=value)))
-    return ids
+            yield Fact(id=fact, subject=subject or "user", predicate=predicate, value=value)
+
+
+def versions_in(identifier: str, payload: Mapping[str, Json]) -> set[str]:
+    """Return the ids, as past versions, of the values that a journal line holds."""
+    return set(map(past_id, said_in(payload, identifier)))

@@ -12,7 +12,7 @@ import msgspec
 
 from mnemark.facts.files import Confirmation
 from mnemark.facts.fold import before_of, fact_from, past_id, words_of
-from mnemark.facts.fold.tables import Decided, Edited, Ended, FactTables, Hides, Payload, ids_in, mapping
+from mnemark.facts.fold.tables import Decided, Edited, FactEnd, FactTables, Hides, Payload, ids_in, mapping
 from mnemark.facts.model import Fact
 from mnemark.files.journal import Change, JournalEntry
 from mnemark.files.tombstones import strings
@@ -45,7 +45,7 @@ def confirm(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
     tables.wait(change.id)
     if change.kind == "retract":
         by = str(payload.get("by", ""))
-        tables.ends[change.id] = Ended(fact, fields.get("until", ""), fields.get("ended", ""), by)
+        tables.ends[change.id] = FactEnd(fact, fields.get("until", ""), fields.get("ended", ""), by)
         if by in tables.facts and tables.facts[by].withdrawn:
             tables.undone[change.id] = None
     if change.id in tables.undone:

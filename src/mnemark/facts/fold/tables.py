@@ -68,7 +68,7 @@ class FactState(msgspec.Struct, gc=False):
         return max(self.ends)[1] if self.ends else ""
 
 
-class Ended(msgspec.Struct, frozen=True):
+class FactEnd(msgspec.Struct, frozen=True):
     """The end of a fact without a successor: the owner said that it no longer holds, or the opposite."""
 
     fact: str
@@ -154,7 +154,7 @@ class FactTables:
         """Ids of the proposals."""
         self.confirmations: dict[str, Confirmation] = {}
         """Confirmations and ends, by their lines."""
-        self.ends: dict[str, Ended] = {}
+        self.ends: dict[str, FactEnd] = {}
         """Ends by their lines, undone ones included."""
         self.edits: dict[str, Edited] = {}
         """Hand edits by their lines."""

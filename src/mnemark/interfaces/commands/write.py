@@ -84,7 +84,7 @@ def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
     from mnemark.files.reading import READ_LIMIT
     from mnemark.files.scopes import one_scope
     from mnemark.files.workspace import Workspace
-    from mnemark.text.markdown.daily_note import added
+    from mnemark.text.markdown.writing import added
     from mnemark.text.redaction.redact import redact
 
     ws = Workspace(root, load(root))

@@ -22,9 +22,9 @@ from mnemark.memory.curation.plan import Edit, Move, Proposal, ScopeView, apply
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.summary.outline_compile import compiled
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.markdown.daily_note import OBSERVATIONS
 from mnemark.text.markdown.generated import find, put, without
 from mnemark.text.markdown.outline import outline, without_comments
+from mnemark.text.markdown.writing import OBSERVATIONS
 from mnemark.text.quoting.fence import fence, strip_fences
 from mnemark.text.words.tokens import estimate_tokens
 

@@ -8,7 +8,7 @@ import msgspec
 from mnemark.files.edit import edit as edit_file
 from mnemark.files.names import split_ref
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.text.markdown.link import link
+from mnemark.text.markdown.writing import link
 
 REPORTS: Final = "memory/reports"
 

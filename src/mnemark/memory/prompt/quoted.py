@@ -25,7 +25,7 @@ from mnemark.memory.prompt.parts import (
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.generated import find
 from mnemark.text.quoting.fence import check_fenced, fenced, inert, inert_together, strip_fences
-from mnemark.text.words.restated import Said, Sentence, sentences
+from mnemark.text.words.restated import BareSentence, SaidSentences, sentences
 from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Hit, Problem, Recall
 
@@ -87,7 +87,7 @@ def _told(hit: Hit) -> "HitSense":
     return HitSense(hit)
 
 
-def _is_said(hit: Hit, said: Said) -> bool:
+def _is_said(hit: Hit, said: SaidSentences) -> bool:
     told = _told(hit)
     return told.may_go and said.repeats(told.sentences)
 
@@ -105,9 +105,9 @@ class Quoted:
         self._ws = ws
         self._more = more
         self._asked = asked
-        self._read: dict[str, list[Sentence]] = {}
+        self._read: dict[str, list[BareSentence]] = {}
         """What pieces say, read once."""
-        self._shown: list[Sentence] = []
+        self._shown: list[BareSentence] = []
         """What the prompt says elsewhere."""
         self.recall = asked.recall
         day = asked.now.date()
@@ -146,16 +146,16 @@ class Quoted:
     def leave_out(self, refs: Collection[str], lines: Iterable[str]) -> bool:
         """Leave out facts that the prompt shows elsewhere, and what repeats its lines; tell if any does."""
         self._shown = sentences("\n".join(line.lstrip("# ") for line in lines))
-        said, before = Said(self._shown), len(self._hits)
+        said, before = SaidSentences(self._shown), len(self._hits)
         self._hits = [hit for hit in self._hits if hit.ref not in refs and not _is_said(hit, said)]
         return len(self._hits) < before or any(self._new(one, said) != one for one in self._layers)
 
-    def _says(self, piece: str) -> list[Sentence]:
+    def _says(self, piece: str) -> list[BareSentence]:
         if piece not in self._read:
             self._read[piece] = sentences(_DATED.sub("", piece))
         return self._read[piece]
 
-    def _new(self, layer: Layer, said: Said) -> Layer:
+    def _new(self, layer: Layer, said: SaidSentences) -> Layer:
         """Return a layer without the pieces that only repeat what was said; the first many are looked at."""
         few, rest = layer.pieces[:_FIRST], layer.pieces[_FIRST:]
         kept = tuple(piece for piece in few if not said.repeats(self._says(piece), 1))
@@ -169,7 +169,7 @@ class Quoted:
         found: list[str] = []
         sources: list[str] = []
         left: list[str] = []
-        said = Said(self._shown)
+        said = SaidSentences(self._shown)
         rows, hits = self._recalled(room)
         if rows:
             found.append(rows)

@@ -32,7 +32,7 @@ from mnemark.memory.sessions.messages import (
 )
 from mnemark.memory.sessions.recorder import Recorder
 from mnemark.summary.summary import Line, digest, summary_lines, unfounded
-from mnemark.text.diff import common
+from mnemark.text.lines import common
 from mnemark.text.quoting.fence import fenced, strip_fences
 from mnemark.text.words.tokens import cut_to_tokens
 from mnemark.types import Recall, Turn

@@ -20,7 +20,7 @@ from mnemark.summary.tool_titles import (
     title_of,
 )
 from mnemark.text.dates import local
-from mnemark.text.markdown.link import link
+from mnemark.text.markdown.writing import link
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.types import Json
 

@@ -116,7 +116,7 @@ def weighed(terms: Sequence[str], *, overview: bool) -> Sequence[str]:
 
 @cache
 def _form() -> frozenset[str]:
-    return frozenset(term for word in OVERVIEW_FORM.split() for term in query_terms(word, lambda one: [one]))
+    return frozenset(term for word in OVERVIEW_FORM for term in query_terms(word, lambda one: [one]))
 
 
 def share(terms: Mapping[str, float], present: frozenset[str]) -> float:

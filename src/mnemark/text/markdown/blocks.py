@@ -19,7 +19,7 @@ BlockKind = Literal[
 ]
 
 
-class Block(NamedTuple):
+class MarkdownBlock(NamedTuple):
     """Lines `first <= line < end` (0-based), trailing blank lines included."""
 
     kind: BlockKind
@@ -86,9 +86,9 @@ def line_starts(text: str) -> tuple[list[str], list[int]]:
     return lines, starts
 
 
-def scan(lines: Sequence[str], first: int = 0) -> list[Block]:
+def scan(lines: Sequence[str], first: int = 0) -> list[MarkdownBlock]:
     """Return the blocks of `lines[first:]`, without gaps; blank lines belong to the block before."""
-    blocks: list[Block] = []
+    blocks: list[MarkdownBlock] = []
     at, count = first, len(lines)
     while at < count:
         if _blank(lines[at]):
@@ -98,7 +98,7 @@ def scan(lines: Sequence[str], first: int = 0) -> list[Block]:
             if blocks:
                 blocks[-1] = blocks[-1]._replace(end=end)
             else:
-                blocks.append(Block("blank", at, end))
+                blocks.append(MarkdownBlock("blank", at, end))
         else:
             blocks.append(_block(lines, at))
         at = blocks[-1].end
@@ -115,27 +115,27 @@ def _indent(line: str) -> int:
     return len(lead.expandtabs(4)) if "\t" in lead else len(lead)
 
 
-def _block(lines: Sequence[str], at: int) -> Block:  # noqa: PLR0911 - one return for each kind of block
+def _block(lines: Sequence[str], at: int) -> MarkdownBlock:  # noqa: PLR0911 - one return for each kind of block
     line = lines[at]
     if line[0] in " \t" and _indent(line) >= 4:
-        return Block("code", at, _code_end(lines, at))
+        return MarkdownBlock("code", at, _code_end(lines, at))
     body = line.strip(" \t")
     mark = body[0]
     if mark == "#" and (match := _ATX.match(body)):
         title = _ATX_CLOSE.sub("", (match[2] or "")).strip(" \t")
-        return Block("heading", at, at + 1, len(match[1]), title)
+        return MarkdownBlock("heading", at, at + 1, len(match[1]), title)
     if mark in "`~" and (match := _FENCE.match(body)):
-        return Block("fence", at, _fence_end(lines, at, match[1] or match[2]))
+        return MarkdownBlock("fence", at, _fence_end(lines, at, match[1] or match[2]))
     if mark == ">":
-        return Block("quote", at, _quote_end(lines, at))
+        return MarkdownBlock("quote", at, _quote_end(lines, at))
     if mark in "-*_" and _RULE.match(body):
-        return Block("rule", at, at + 1)
+        return MarkdownBlock("rule", at, at + 1)
     if (mark in "-+*" or mark.isdigit()) and _ITEM.match(body):
-        return Block("list", at, _list_end(lines, at))
+        return MarkdownBlock("list", at, _list_end(lines, at))
     if mark == "<" and (end := _html_end(lines, at)):
-        return Block("html", at, end)
+        return MarkdownBlock("html", at, end)
     if _table_at(lines, at):
-        return Block("table", at, _table_end(lines, at))
+        return MarkdownBlock("table", at, _table_end(lines, at))
     return _paragraph(lines, at)
 
 
@@ -201,22 +201,22 @@ def _interrupts(lines: Sequence[str], at: int, *, paragraph: bool) -> bool:  # n
     )
 
 
-def _paragraph(lines: Sequence[str], at: int) -> Block:
+def _paragraph(lines: Sequence[str], at: int) -> MarkdownBlock:
     end = at + 1
     if lines[at].lstrip(" \t")[0] == "[" and _REFERENCE.match(lines[at].lstrip(" \t")):
         # A link reference definition does not continue: the next line starts a paragraph or heading.
-        return Block("paragraph", at, end)
+        return MarkdownBlock("paragraph", at, end)
     while end < len(lines) and not _blank(lines[end]):
         line = lines[end]
         if not (line[0] in " \t" and _indent(line) >= 4):
             body = line.strip(" \t")
             if body[0] in "=-" and _SETEXT.match(body):
                 title = " ".join(part.strip(" \t") for part in lines[at:end])
-                return Block("heading", at, end + 1, 1 if body[0] == "=" else 2, title)
+                return MarkdownBlock("heading", at, end + 1, 1 if body[0] == "=" else 2, title)
             if _interrupts(lines, end, paragraph=True) or _table_at(lines, end):
                 break
         end += 1
-    return Block("paragraph", at, end)
+    return MarkdownBlock("paragraph", at, end)
 
 
 def _columns(line: str) -> list[str]:

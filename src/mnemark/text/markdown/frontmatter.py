@@ -7,7 +7,6 @@ their format. Any other line makes the whole block plain text, with a problem th
 
 import re
 from collections.abc import Mapping
-from datetime import date
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -207,12 +206,6 @@ def _inline_list(value: str, number: int) -> tuple[Scalar, ...]:
 
 _LARGE_HEADING: Final = lazy_pattern(r"(?:^|\r) {0,3}(?:#(?:[ \t\r]|$)|=)", re.MULTILINE)
 """What every heading of level 1 has; most lines like it are one."""
-_DATED_NAME: Final = lazy_pattern(r"(?<!\d)(?P<y>\d{4})([-_.]?)(?P<m>\d{2})\2(?P<d>\d{2})(?!\d)")
-_DATED_FOLDER: Final = lazy_pattern(
-    r"(?:^|/)(?P<y>\d{4})/(?:\d{4}-)?(?P<m>\d{2})/(?:\d{4}-\d{2}-)?(?P<d>\d{2})(?=[/._\- ]|$)"
-)
-_DATED_TEXT: Final = lazy_pattern(r"\s*(?P<y>\d{4})([-/.])(?P<m>\d{1,2})\2(?P<d>\d{1,2})(?!\d)")
-_DATE_KEYS: Final = ("date", "created", "created_at", "creation_date", "day", "published")
 
 
 def document_title(text: str, fm: FrontMatter, path: str) -> str:
@@ -226,26 +219,3 @@ def document_title(text: str, fm: FrontMatter, path: str) -> str:
             return heading_text(block.title)
     stem = PurePosixPath(path.replace("\\", "/")).stem
     return " ".join(re.sub(r"_+", " ", re.sub(r"(?<=\w)-(?=[^\W\d])|(?<=[^\W\d])-(?=\w)", " ", stem)).split())
-
-
-def document_date(path: str, fm: FrontMatter) -> str | None:
-    """Return the ISO date of a document: from its file name, else its folders (`2026/02/13`), front matter.
-
-    Dates that do not exist, and years outside 1900-2199, are ignored.
-    """
-    whole = path.replace("\\", "/")
-    fields = (fm.fields.get(key) for key in _DATE_KEYS)
-    matches = [
-        *_DATED_NAME.finditer(whole.rpartition("/")[2]),
-        *_DATED_FOLDER.finditer(whole),
-        *filter(None, (_DATED_TEXT.match(value) for value in fields if isinstance(value, str))),
-    ]
-    return next((found for match in matches if (found := _iso(match))), None)
-
-
-def _iso(match: re.Match[str]) -> str | None:
-    year, month, day = map(int, match.group("y", "m", "d"))
-    try:
-        return date(year, month, day).isoformat() if 1900 <= year < 2200 else None
-    except ValueError:
-        return None

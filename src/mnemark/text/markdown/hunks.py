@@ -5,8 +5,7 @@ from typing import Final
 
 import msgspec
 
-from mnemark.text.diff import Gap, changes
-from mnemark.text.lines import runs_in
+from mnemark.text.lines import Gap, changes, runs_in
 
 _CONTEXT: Final = 2
 _MAX_HUNKS: Final = 500  # more hunks are merged into one, as each is searched in the whole text

@@ -13,7 +13,7 @@ from mnemark.text.markdown.frontmatter import front_matter
 ItemKind = Literal["heading", "item", "paragraph", "quote", "code", "table"]
 
 
-class Item(NamedTuple):
+class OutlineItem(NamedTuple):
     """One node of an outline. Wrapped lines are joined, except in code and tables."""
 
     kind: ItemKind
@@ -74,18 +74,18 @@ def _without_comment(line: str, *, inside: bool) -> tuple[str, bool]:
     return "".join(shown), inside
 
 
-def outline(text: str) -> list[Item]:
+def outline(text: str) -> list[OutlineItem]:
     """Parse the outline of a Markdown text, without front matter and comments."""
     body = text[front_matter(text).end :]
-    reader = _Reader(without_comments(body.removeprefix("\ufeff")))
+    reader = _OutlineReader(without_comments(body.removeprefix("\ufeff")))
     return [item._replace(text="".join(text)) for item, text in zip(reader.items, reader.texts, strict=True)]
 
 
-class _Reader:
+class _OutlineReader:
     """Parser that builds the outline in one pass over the lines."""
 
     def __init__(self, text: str) -> None:
-        self.items: list[Item] = []
+        self.items: list[OutlineItem] = []
         self.texts: list[list[str]] = []  # parts of each item's text, appended line by line
         self._headings: list[tuple[int, int]] = []  # levels and indexes of the open headings
         self._lists: list[tuple[int, int]] = []  # columns and indexes of the open list items
@@ -192,7 +192,7 @@ class _Reader:
         above = self._headings[-1][1] if self._headings else -1
         if kind != "heading":
             above = self._lists[-1][1] if self._lists else self._lead if self._lead >= 0 else above
-        self.items.append(Item(kind, "", mark, above, len(self._lists)))
+        self.items.append(OutlineItem(kind, "", mark, above, len(self._lists)))
         self.texts.append([text])
         self._open = len(self.items) - 1
 
@@ -202,7 +202,7 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def ancestors(items: list[Item], at: int) -> Iterator[int]:
+def ancestors(items: list[OutlineItem], at: int) -> Iterator[int]:
     """Yield the indexes of an item's ancestors, the nearest first."""
     at = items[at].parent
     while at >= 0:

@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import Final, NamedTuple
 
 from mnemark.errors import UsageError
-from mnemark.text.markdown.blocks import Block, BlockKind, heading_text, line_starts, scan
+from mnemark.text.markdown.blocks import BlockKind, MarkdownBlock, heading_text, line_starts, scan
 from mnemark.text.markdown.cut import cut
 from mnemark.text.markdown.frontmatter import front_matter
 from mnemark.text.words.tokens import MOST_OF_CHARACTER, estimate_tokens
@@ -33,7 +33,7 @@ class _Unit(NamedTuple):
     level: int = 0
 
 
-class _Piece(NamedTuple):
+class _Draft(NamedTuple):
     """A passage before short ones are joined."""
 
     start: int
@@ -56,7 +56,7 @@ def passages(text: str, *, limit: int = 256) -> list[Passage]:
     """
     lines, starts = line_starts(text)
     first = front_matter(text).end_line
-    blocks = [Block("front", 0, first)] if first else []
+    blocks = [MarkdownBlock("front", 0, first)] if first else []
     blocks += scan(lines, first)
     return _passages(text, blocks, starts, limit)
 
@@ -64,7 +64,7 @@ def passages(text: str, *, limit: int = 256) -> list[Passage]:
 def text_passages(text: str, *, limit: int = 256) -> list[Passage]:
     """Split plain text, where blocks end at blank lines, as `passages` does."""
     lines, starts = line_starts(text)
-    blocks: list[Block] = []
+    blocks: list[MarkdownBlock] = []
     at = 0
     while at < len(lines):
         end = at
@@ -72,12 +72,12 @@ def text_passages(text: str, *, limit: int = 256) -> list[Passage]:
             end += 1
         while end < len(lines) and not lines[end].strip():
             end += 1
-        blocks.append(Block("paragraph", at, end))
+        blocks.append(MarkdownBlock("paragraph", at, end))
         at = end
     return _passages(text, blocks, starts, limit)
 
 
-def _passages(text: str, blocks: list[Block], starts: list[int], limit: int) -> list[Passage]:
+def _passages(text: str, blocks: list[MarkdownBlock], starts: list[int], limit: int) -> list[Passage]:
     if limit < 1:
         raise UsageError(f"limit is {limit}; it must be at least 1 token")
     sections = list(_sections(_units(text, blocks, starts)))
@@ -105,7 +105,7 @@ def _cost(part: str) -> float:
     return max(estimate_tokens(part) + 0.5, len(part) / CHARACTERS_PER_TOKEN)
 
 
-def _units(text: str, blocks: Iterable[Block], starts: list[int]) -> Iterator[_Unit]:
+def _units(text: str, blocks: Iterable[MarkdownBlock], starts: list[int]) -> Iterator[_Unit]:
     """Yield blocks with offsets and heading paths; costs are 0."""
     path: list[tuple[int, str]] = []
     names: tuple[str, ...] = ()
@@ -140,7 +140,7 @@ def _sections(units: Iterable[_Unit]) -> Iterator[list[_Unit]]:
         yield section
 
 
-def _pieces(text: str, sections: Iterable[list[_Unit]], limit: int) -> Iterator[list[_Piece]]:
+def _pieces(text: str, sections: Iterable[list[_Unit]], limit: int) -> Iterator[list[_Draft]]:
     for section in sections:
         tokens = _cost(text[section[0].start : section[-1].end])
         if tokens <= limit:
@@ -154,10 +154,10 @@ def _pieces(text: str, sections: Iterable[list[_Unit]], limit: int) -> Iterator[
             yield _packed(text, costed, limit)
 
 
-def _piece(units: list[_Unit], tokens: float, *, whole: bool = False) -> _Piece:
+def _piece(units: list[_Unit], tokens: float, *, whole: bool = False) -> _Draft:
     body = [unit for unit in units if unit.kind not in ("heading", "front", "blank")]
     levels = [unit.level for unit in units if unit.level]
-    return _Piece(
+    return _Draft(
         start=units[0].start,
         end=units[-1].end,
         tokens=tokens,
@@ -172,7 +172,7 @@ def _tokens(units: list[_Unit]) -> float:
     return sum(unit.tokens for unit in units)
 
 
-def _packed(text: str, section: list[_Unit], limit: int) -> list[_Piece]:
+def _packed(text: str, section: list[_Unit], limit: int) -> list[_Draft]:
     """Split a section larger than the limit into pieces, each filled with as many blocks as fit."""
     groups: list[list[_Unit]] = []
     current: list[_Unit] = []
@@ -230,8 +230,8 @@ def _fill_last(groups: list[list[_Unit]], limit: int) -> list[list[_Unit]]:
     return groups
 
 
-def _join_short(sections: Iterable[list[_Piece]], limit: int) -> list[_Piece]:
-    out: list[_Piece] = []
+def _join_short(sections: Iterable[list[_Draft]], limit: int) -> list[_Draft]:
+    out: list[_Draft] = []
     for pieces in sections:
         if out and _may_join(out[-1], pieces[0], limit):
             pieces[0] = _join(out.pop(), pieces[0])
@@ -242,14 +242,14 @@ def _join_short(sections: Iterable[list[_Piece]], limit: int) -> list[_Piece]:
     return out
 
 
-def _join_heading(out: list[_Piece], limit: int) -> None:
+def _join_heading(out: list[_Draft], limit: int) -> None:
     """Join a last piece without text, only headings, to the piece above it."""
     if len(out) > 1 and out[-1].lone and out[-2].tokens + out[-1].tokens <= limit:
         last = out.pop()
         out[-1] = _join(out[-1], last)
 
 
-def _may_join(before: _Piece, after: _Piece, limit: int) -> bool:
+def _may_join(before: _Draft, after: _Draft, limit: int) -> bool:
     if before.tokens + after.tokens > limit or after.level < before.level:
         return False
     if before.lone or (before.whole and before.tokens < limit // 8):
@@ -257,13 +257,13 @@ def _may_join(before: _Piece, after: _Piece, limit: int) -> bool:
     return before.whole and after.whole and after.level >= 3 and before.tokens < limit // 2
 
 
-def _join(before: _Piece, after: _Piece) -> _Piece:
+def _join(before: _Draft, after: _Draft) -> _Draft:
     if before.lone or after.lone:
         path = after.path if before.lone else before.path
     else:
         pairs = zip(before.path, after.path, strict=False)
         path = tuple(name for name, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-    return _Piece(
+    return _Draft(
         start=before.start,
         end=after.end,
         tokens=before.tokens + after.tokens,

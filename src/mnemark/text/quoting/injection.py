@@ -20,8 +20,17 @@ import msgspec
 
 from mnemark.text import DATA
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.quoting.finders import LATIN, any_of, is_phrase, phrases_by_word, places_of, written_out
-from mnemark.text.quoting.signs import CHINESE_KEYS, add_up, telling_words
+from mnemark.text.quoting.signs import (
+    CHINESE_KEYS,
+    LATIN,
+    add_up,
+    any_of,
+    is_phrase,
+    phrases_by_word,
+    places_of,
+    telling_words,
+    written_out,
+)
 from mnemark.text.words.normalize import HAN_RANGES, normalize
 
 TABLE: Final = DATA / "instructions.txt"
@@ -75,7 +84,7 @@ class Finders(msgspec.Struct, frozen=True):
         return (self.others if _NOT_CHINESE.search(text) else self.chinese).findall(text)
 
 
-class Table(msgspec.Struct, frozen=True):
+class OrderTable(msgspec.Struct, frozen=True):
     """All words and orders."""
 
     letters: dict[str, str]  # of words and signs; "_" joins words in Latin letters
@@ -92,7 +101,7 @@ class Table(msgspec.Struct, frozen=True):
 
 
 @cache
-def table() -> Table:
+def table() -> OrderTable:
     """Read the words and orders."""
     _, *words, orders = TABLE.read_text("utf-8").split("\n\n")
     listed = [
@@ -111,7 +120,7 @@ def table() -> Table:
         CHINESE_KEYS.union(word for word in other if letters[word] in leads),
         key=lambda word: (-len(word), word),
     )
-    return Table(
+    return OrderTable(
         letters=letters | _SIGNS,
         bits=bits,
         orders={lead: _orders(lead, needed) for lead in leads},

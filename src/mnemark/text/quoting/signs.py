@@ -8,7 +8,7 @@ tables; each adds up apart.
 
 import re
 from collections import deque
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -16,10 +16,81 @@ from typing import Final
 
 import msgspec
 
-from mnemark.text import DATA
+from mnemark.text import DATA, word_lists
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.quoting.finders import any_of, phrases_by_word, places_of, written_out
+from mnemark.text.redaction import positions
 from mnemark.text.words.normalize import HAN, HAN_RANGES
+
+_PARTS: Final = lazy_pattern("[^a-z0-9]+")
+_CHOICE: Final = lazy_pattern(r"\{([^{}\s]*)\}")
+_GROUP: Final = 16  # first characters of words that are looked at together
+_FREQUENT: Final = word_lists("stop_words")["frequent"]
+"""Words that few texts lack, so a phrase is looked for by another."""
+
+LATIN: Final = frozenset("abcdefghijklmnopqrstuvwxyz")
+
+
+def written_out(words: Iterable[str]) -> list[str]:
+    """Return the entries of a table with each choice made: of "do_{,not_}tell", two."""
+    entries: list[str] = []
+    for word in words:
+        literal, *others = _CHOICE.split(word)
+        made = [literal]
+        for choices, after in zip(others[::2], others[1::2], strict=True):
+            made = [f"{before}{one}{after}" for before in made for one in choices.split(",")]
+        entries += made
+    return entries
+
+
+def is_phrase(word: str) -> bool:
+    """Return whether an entry of a table in Latin letters has several words."""
+    return _PARTS.search(word) is not None
+
+
+def phrases_by_word(words: Iterable[str], known: Collection[str]) -> dict[str, list[str]]:
+    """Return the phrases of `words` by the longest word of each, which ordinary text has least.
+
+    It is no frequent word if there is another; of words as long, it is one that is not `known` by itself.
+    The longest phrases come first.
+    """
+    phrases: dict[str, list[str]] = {}
+    for word in sorted(words, key=len, reverse=True):
+        if word.isascii() and is_phrase(word):
+            parts = list(filter(None, _PARTS.split(word))) or [word]
+            key = max(parts, key=lambda part: (part not in _FREQUENT, len(part), part not in known))
+            phrases.setdefault(key, []).append(word.replace("_", " "))
+    return phrases
+
+
+def any_of(words: list[str]) -> str:
+    """Return a pattern of words; their first two characters are looked at first, which saves time."""
+    one = [word for word in words if len(word) == 1]
+    several = [word for word in words if len(word) > 1]
+    starts = "".join(f"[{''.join(sorted({re.escape(word[place]) for word in several}))}]" for place in (0, 1))
+    by_first: dict[str, list[str]] = {}
+    for word in several:
+        by_first.setdefault(re.escape(word[0]), []).append(re.escape(word[1:]))
+    begins = [f"{first}(?:{'|'.join(rests)})" for first, rests in by_first.items()]
+    firsts = [*by_first]
+    grouped = "|".join(
+        f"(?=[{''.join(firsts[at : at + _GROUP])}])(?:{'|'.join(begins[at : at + _GROUP])})"
+        for at in range(0, len(begins), _GROUP)
+    )
+    return "|".join((f"(?={starts})(?:{grouped})", *one))
+
+
+def places_of(word: str, plain: str) -> Iterator[int]:
+    """Yield where a word stands alone; beside Chinese no Latin letter matters."""
+    for at in positions(plain, word):
+        if not word.isascii() or _stands_alone(word, at, plain):
+            yield at
+
+
+def _stands_alone(word: str, at: int, plain: str) -> bool:
+    """Return whether no Latin letter stands beside a word; Chinese may. "@ai" is not "@ai-sdk/provider"."""
+    before, after = plain[max(0, at - 1) : at], plain[at + len(word) : at + len(word) + 1]
+    return before not in LATIN and after not in LATIN and not (word[0] == "@" and after in {"-", "/"})
+
 
 TABLES: Final = {DATA / "instruction_signs.txt": 13, DATA / "planted_signs.txt": 10}
 """The signs, and the sum of weights at which a text is marked; the first lines of the first table say how
@@ -43,7 +114,7 @@ _Near = dict[int, dict[str, list[tuple[str, int]]]]
 """Signs and where a word begins in them, by how many characters before it (at most `_BEFORE`), and which."""
 
 
-class Table(msgspec.Struct, frozen=True):
+class SignTable(msgspec.Struct, frozen=True):
     """All signs of a file, by number."""
 
     enough: int  # sum of weights at which a text is marked
@@ -58,7 +129,7 @@ class Table(msgspec.Struct, frozen=True):
 
 
 @cache
-def tables() -> tuple[Table, ...]:
+def tables() -> tuple[SignTable, ...]:
     """Read the signs."""
     return tuple(_table(path, enough) for path, enough in TABLES.items())
 
@@ -69,7 +140,7 @@ def telling_words() -> frozenset[str]:
     return frozenset().union(*(known.keys for known in tables()))
 
 
-def _table(path: Path, enough: int) -> Table:
+def _table(path: Path, enough: int) -> SignTable:
     found = list(_SIGN.finditer(path.read_text("utf-8")))
     listed = enumerate(written_out(sign[4].split()) for sign in found)
     signs = {word.replace("_", " "): number for number, words in listed for word in words}
@@ -85,7 +156,7 @@ def _table(path: Path, enough: int) -> Table:
             before = word[max(0, at - _BEFORE) : at]
             near = telling.setdefault(key, {}).setdefault(len(before), {})
             near.setdefault(before, []).append((word, at))
-    return Table(
+    return SignTable(
         enough=enough,
         weights=[int(sign[1]) for sign in found],
         topics=frozenset(number for number, sign in enumerate(found) if sign[3]),
@@ -121,7 +192,7 @@ def add_up(plain: str, telling: frozenset[str], words: Collection[str]) -> bool:
     return False
 
 
-def _sum(known: Table, plain: str, words: Collection[str]) -> int:
+def _sum(known: SignTable, plain: str, words: Collection[str]) -> int:
     """Return the greatest sum of weights of signs of a table that stand near each other in a text."""
     plain = " ".join(plain.split())  # a line may end in a phrase
     found = _found(known, known.words.intersection(words), plain)
@@ -149,14 +220,14 @@ def _is_telling(key: str, signs: _Near, plain: str) -> bool:
     return False
 
 
-def _found(known: Table, words: Iterable[str], plain: str) -> set[str]:
+def _found(known: SignTable, words: Iterable[str], plain: str) -> set[str]:
     """Return the words, and the phrases of them that stand in a text."""
     single = {word for word in words if word in known.signs}
     phrases = chain.from_iterable(known.phrases.get(word, ()) for word in words)
     return single | {phrase for phrase in phrases if phrase in plain}
 
 
-def _most(known: Table, places: list[tuple[int, int, int]], near: int) -> int:
+def _most(known: SignTable, places: list[tuple[int, int, int]], near: int) -> int:
     """Return the greatest sum of the weights of different signs that stand `near` each other.
 
     `places` says where signs begin, their negative length and number, in order. Signs in longer ones do not

@@ -10,9 +10,8 @@ from typing import Any
 from mnemark.errors import UsageError
 from mnemark.text.redaction import MARK
 from mnemark.text.redaction.named_values import KINDS, fits_quoted
-from mnemark.text.redaction.names import Strength, strength
 from mnemark.text.redaction.redact import DEFAULT, Rules, mark, redact
-from mnemark.text.redaction.values import stands_in_quoted
+from mnemark.text.redaction.values import Strength, stands_in_quoted, strength
 
 _DEEPEST = 100
 _HEADERS = ("authorization", "cookie")  # their values have their own syntax

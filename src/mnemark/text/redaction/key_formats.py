@@ -11,49 +11,19 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from mnemark.hashes import blake2s
-from mnemark.text import rows
+from mnemark.text import rows, spelled_out, word_lists
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction import BEGIN, Span, positions
 from mnemark.text.redaction.values import looks_random
 
 _WORD = r"[A-Za-z0-9_-]"
-_ALNUM = r"[A-Za-z0-9]"
-_ENDS = r"(?![A-Za-z0-9])"
-_UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
-_BASE64 = r"[A-Za-z0-9+/]"
-
-_SHORT = {"<word>": _WORD, "<alnum>": _ALNUM, "<base64>": _BASE64, "<uuid>": _UUID, "<end>": _ENDS}
-
-
-def _tails() -> Iterator[tuple[str, str]]:
-    """Yield the pattern after a prefix, and the prefixes; all have the kind "key"."""
-    for pattern, prefixes in rows("key_formats"):
-        yield _written_out(pattern), prefixes
-
-
-def _written_out(pattern: str) -> str:
-    for short, written in _SHORT.items():
-        pattern = pattern.replace(short, written)
-    return pattern
-
-
-_AZURE = r"(?:AzFu|AzSe|AzCa|AIoT|ACDb|APIM|\+ARm|\+AEh|\+ASb|\+ASt|\+ABa|\+ACR|/AM7)"
-_AT = r"(?:(?<![\w-])|(?<=\\[nrt]))"
-_AT_SIGNS = r"(?:(?<![\w.~+/-])|(?<=\\[nrt]))"
-# Formats without a prefix: (literal in the middle, pattern before it, pattern from it on).
-_INFIXES: tuple[tuple[str, str, str], ...] = (
-    (":", r"(?<![\w/])[012]/\d{13,17}(?:/\d{13,17})?\Z", r":[0-9a-f]{32}(?![\w-])"),
-    (":AA", rf"{_AT}\d{{8,10}}\Z", rf":AA{_WORD}{{30,}}"),
-    (".", rf"(?<!\.){_AT}[MNO][\w-]{{23,27}}\Z", rf"\.{_WORD}{{6}}\.{_WORD}{{27,}}"),
-    (".", rf"(?<!\.){_AT}[0-9a-f]{{32}}\Z", rf"\.{_ALNUM}{{16}}(?![\w-])"),
-    (".atlasv1.", rf"{_AT}{_ALNUM}{{14}}\Z", r"\.atlasv1\.[A-Za-z0-9_=-]{60,}"),
-    ("Q~", rf"{_AT_SIGNS}[\w.~-]{{3}}\d\Z", r"Q~[\w.~-]{31,34}(?![\w~+/=-])"),
-    ("|", rf"{_AT}\d{{15,16}}\Z", rf"\|{_WORD}{{27,40}}(?![\w-])"),
-    ("-us", rf"{_AT}[0-9a-f]{{32}}\Z", r"-us\d{1,2}(?![\w-])"),
-    ("-", rf"{_AT}[0-9a-f]{{32}}\Z", r"-[0-9a-f]{8}-[0-9a-f]{8}(?![\w-])"),
-    ("_mmk", rf"{_AT}{_ALNUM}{{6}}_{_ALNUM}{{29}}\Z", r"_mmk(?!\w)"),
-    ("", rf"{_AT_SIGNS}{_BASE64}{{33,76}}\Z", rf"{_AZURE}{_BASE64}{{6}}={{0,2}}(?![\w+/=-])"),
-)
+_NAMES = {
+    "<word>": _WORD, "<alnum>": r"[A-Za-z0-9]", "<base64>": r"[A-Za-z0-9+/]", "<end>": r"(?![A-Za-z0-9])",
+    "<uuid>": r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}",
+    "<at>": r"(?:(?<![\w-])|(?<=\\[nrt]))", "<at-signs>": r"(?:(?<![\w.~+/-])|(?<=\\[nrt]))",
+    "<azure>": r"(?:AzFu|AzSe|AzCa|AIoT|ACDb|APIM|\+ARm|\+AEh|\+ASb|\+ASt|\+ABa|\+ACR|/AM7)",
+}  # fmt: skip
+"""What stands for patterns in `data/key_formats.tsv` and `data/key_infixes.tsv`."""
 
 _LONG_WORD = lazy_pattern(r"[!-~]{16,}")  # no format is shorter
 _HEAD = lazy_pattern(r"(?=([A-Za-z0-9]{2}[!-~]))[A-Za-z0-9]+")
@@ -63,22 +33,23 @@ _Rule = tuple[str, re.Pattern[str]]
 _NO_HEAD = ""
 
 
+def _pattern(written: str) -> re.Pattern[str]:
+    return lazy_pattern(spelled_out(written, _NAMES), re.ASCII)
+
+
 def _by_head() -> dict[str, tuple[_Rule, ...]]:
     """Return the rules (prefix, pattern) by the first three characters of the prefix, as of `_HEAD`."""
     rules: dict[str, tuple[_Rule, ...]] = {}
-    for tail, prefixes in _tails():
+    for tail, prefixes in rows("key_formats"):
         for prefix in prefixes.split():
-            rule = prefix, lazy_pattern(BEGIN + re.escape(prefix) + tail, re.ASCII)
+            rule = prefix, _pattern(BEGIN + re.escape(prefix) + tail)
             head = prefix[:3] if len(prefix) > 2 and prefix[:2].isalnum() else _NO_HEAD
             rules[head] = (*rules.get(head, ()), rule)
     return rules
 
 
 _RULES = _by_head()
-_INFIX_RULES = tuple(
-    (sign, lazy_pattern(before, re.ASCII), lazy_pattern(after, re.ASCII)) for sign, before, after in _INFIXES
-)
-
+_INFIX_RULES = [(sign, _pattern(before), _pattern(after)) for sign, before, after in rows("key_infixes")]
 _BEGINS = lazy_pattern(BEGIN)
 _JWT = lazy_pattern(rf"eyJ{_WORD}{{8,}}+\.{_WORD}{{8,}}+(?:\.{_WORD}*+)*+")
 _JWT_HEAD = lazy_pattern(rf"{_WORD}+")
@@ -86,17 +57,8 @@ _JWT_HEAD = lazy_pattern(rf"{_WORD}+")
 _RANDOM_TAIL = lazy_pattern(rf"_(?<=[A-Za-z0-9].)(?P<tail>[A-Za-z0-9]{{20,}})(?!{_WORD})")
 _TAIL_NAME = lazy_pattern(r"(?<![A-Za-z0-9_-])[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+){0,2}\Z")
 _DIGITS_APART = lazy_pattern(r"[0-9][^0-9]+[0-9]")
-_KEY_WORDS = frozenset((
-    "sk", "pat", "key", "apikey", "secret", "token", "tok", "live", "prod", "production", "sandbox",
-    "oat", "refresh", "svc",
-))  # fmt: skip
-_ID_WORDS = frozenset((
-    "sha256", "sha384", "sha512", "md5", "toolu", "msg", "call", "chatcmpl", "resp", "req", "run",
-    "thread", "asst", "file", "evt", "rs", "fc", "cs", "pi", "cus", "id", "build", "tok", "price",
-    "prod", "sub", "in", "ch", "ca", "txn", "pm", "src", "acct", "card", "plan", "item", "order",
-    "user", "team", "org", "proj", "task", "step", "node", "chunk", "session", "job", "event",
-    "trace", "span", "image", "img", "img2", "page", "doc", "block",
-))  # fmt: skip
+_KEY_WORDS = word_lists("secret_words")["of-keys"]
+_ID_WORDS = word_lists("secret_words")["of-ids"]
 # A word of any issuer, or of none: not in a URL or path, nor a part of encoded data.
 _MIXED = lazy_pattern(
     r"(?<![A-Za-z0-9_/+=.%&?#@-])(?=[A-Za-z_-]{0,40}[0-9])[A-Za-z0-9_-]{20,128}(?![A-Za-z0-9_/+=@-]|\.[A-Za-z0-9])"

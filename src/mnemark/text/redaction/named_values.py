@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction import MARK
 from mnemark.text.redaction.extents import HEAD, Bare, Extent, bare, bare_entry, bare_line, bare_zh, quoted
-from mnemark.text.redaction.names import STAND_INS, TELLS, Strength
-from mnemark.text.redaction.names import strength as name_strength
 from mnemark.text.redaction.values import (
+    STAND_INS,
+    TELLS,
+    Strength,
     classes,
     is_blank,
     is_path,
@@ -19,6 +20,7 @@ from mnemark.text.redaction.values import (
     stands_in_quoted,
     stands_in_said,
 )
+from mnemark.text.redaction.values import strength as name_strength
 
 KINDS: dict[Strength, str] = {"strong": "password", "plain": "secret", "pin": "pin"}
 """Kind of secret in the redaction mark, by strength."""
@@ -68,7 +70,7 @@ _LABEL = lazy_pattern(
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class SecretName:
     """The name of a secret: `text[start:end]`."""
 
     text: str
@@ -98,7 +100,7 @@ class Key:
         return _LINE_START.match(self.text[line + 1 : self.start]) is not None
 
 
-def assigned(key: Key, at: int, separator: str) -> Extent | None:
+def assigned(key: SecretName, at: int, separator: str) -> Extent | None:
     """Find the value after `=`, `:` and similar separators."""
     if separator.strip().endswith("|"):
         return _cell(key, at)
@@ -112,7 +114,7 @@ def assigned(key: Key, at: int, separator: str) -> Extent | None:
     return _listed(key, at, separator)
 
 
-def beside_comma(key: Key, at: int) -> Extent | None:
+def beside_comma(key: SecretName, at: int) -> Extent | None:
     """Find the value after `,`, `(`, `||` and `or`, as in `getenv("TOKEN", "…")`, if it looks secret."""
     between = quoted(key.text, at)
     if between is not None:
@@ -124,7 +126,7 @@ def beside_comma(key: Key, at: int) -> Extent | None:
     return found.extent if found and fits and not _stands_in(found, code=True) else None
 
 
-def said(key: Key, at: int) -> Extent | None:
+def said(key: SecretName, at: int) -> Extent | None:
     """Find the value in "my password is X" and "password for the router: X"."""
     if key.name.lower() == "pass":
         return None  # the verb
@@ -142,7 +144,7 @@ def said(key: Key, at: int) -> Extent | None:
     return found.extent if fits else None
 
 
-def said_zh(key: Key, at: int, *, assigns: bool) -> Extent | None:
+def said_zh(key: SecretName, at: int, *, assigns: bool) -> Extent | None:
     """Find the value in "密码是 X" (`assigns`) and "密码 X"."""
     between = quoted(key.text, at)
     if key.strength == "pin" or between:
@@ -160,7 +162,7 @@ def said_zh(key: Key, at: int, *, assigns: bool) -> Extent | None:
     return found.extent if fits else None
 
 
-def _certain(key: Key, at: int) -> Extent | None:
+def _certain(key: SecretName, at: int) -> Extent | None:
     """Find a quoted value or digits, whose extent is certain."""
     between = quoted(key.text, at)
     if between is not None:
@@ -169,7 +171,7 @@ def _certain(key: Key, at: int) -> Extent | None:
     return found.span() if found else None
 
 
-def beside(key: Key) -> Extent | None:
+def beside(key: SecretName) -> Extent | None:
     """Find the value that follows its name after a space: "user ann password X", `--password X`."""
     at = key.end + 1
     verb = key.name.lower() == "pass"
@@ -200,7 +202,7 @@ def beside(key: Key) -> Extent | None:
     return (found.start, found.start + len(found.core)) if key.strength == "plain" else found.extent
 
 
-def _ends_link(key: Key, found: Bare) -> bool:
+def _ends_link(key: SecretName, found: Bare) -> bool:
     """Return whether a value is the last word of a Markdown link's text and its target."""
     if _LINK_TEXT.match(found.value) is None:
         return False
@@ -208,7 +210,7 @@ def _ends_link(key: Key, found: Bare) -> bool:
     return opened >= 0 and "\n" not in key.text[opened : key.start]
 
 
-def used_as(key: Key) -> Extent | None:
+def used_as(key: SecretName) -> Extent | None:
     """Find the value in "I use X as my password"."""
     found = _USED.search(key.before) if key.strength == "strong" else None
     value = (found["value"] or found["zh"]) if found else ""
@@ -223,7 +225,7 @@ def is_cookie(value: str) -> bool:
     return len(value) >= 8 and _has_digit(value) and not stands_in_said(value)
 
 
-def _in_environment(key: Key, at: int) -> Extent | None:
+def _in_environment(key: SecretName, at: int) -> Extent | None:
     """Find an unquoted value in `.env` and shell syntax: up to the next white space."""
     found = bare_line(key.text, at)
     if found is None:
@@ -241,7 +243,7 @@ def _in_environment(key: Key, at: int) -> Extent | None:
     return found.extent
 
 
-def _cell(key: Key, at: int) -> Extent | None:
+def _cell(key: SecretName, at: int) -> Extent | None:
     first = _FIRST_CELL.match(key.before.rpartition("\n")[2])
     if first is None:
         return None
@@ -265,7 +267,7 @@ def cell_fits(strength: Strength, found: Bare) -> bool:
     return _fits_plain(value) if strength == "plain" else _is_mixed(value)
 
 
-def _listed(key: Key, at: int, separator: str) -> Extent | None:
+def _listed(key: SecretName, at: int, separator: str) -> Extent | None:
     """Find an unquoted value where the text may also be code or a sentence."""
     text = key.text
     if key.strength == "strong" and key.name.lower().endswith("phrase") and key.at_line_start():
@@ -282,7 +284,7 @@ def _listed(key: Key, at: int, separator: str) -> Extent | None:
     return None if _stands_in(_closed(found, key), code=code, alone=option or found.ends_line()) else value
 
 
-def _listed_value(key: Key, found: Bare, separator: str, *, free: bool) -> Extent | None:
+def _listed_value(key: SecretName, found: Bare, separator: str, *, free: bool) -> Extent | None:
     """Return the extent of a probable value; unless `free`, names in code are excluded."""
     name = not (free or found.opened) and _like_a_name(found.value)
     if key.strength == "plain":
@@ -318,7 +320,7 @@ def _stands_in(found: Bare, *, code: bool = False, alone: bool = False) -> bool:
     return _refers(found, code=code, alone=alone) or _begins_as_remark(found, code=code, alone=alone)
 
 
-def _closed(found: Bare, key: Key) -> Bare:
+def _closed(found: Bare, key: SecretName) -> Bare:
     """Remove an open bracket at the end of a value if it cannot start a call (constant or option)."""
     shut = found.value.rstrip("([{") if key.name.isupper() or key.is_option() else ""
     return found._replace(value=shut, core=found.core.rstrip("([{")) if shut else found

@@ -37,7 +37,7 @@ class UnsupportedPatternError(ValueError):
     """A pattern cannot be searched for in linear time; the message continues "the pattern …"."""
 
 
-class _Around(NamedTuple):
+class _Beside(NamedTuple):
     """What stands on both sides of a place between two characters, as far as an anchor asks."""
 
     before: str
@@ -45,7 +45,7 @@ class _Around(NamedTuple):
     behind: str
 
 
-_ANCHORS: Final[dict[str, Callable[[_Around], bool]]] = {
+_ANCHORS: Final[dict[str, Callable[[_Beside], bool]]] = {
     "AT_BEGINNING": lambda at: not at.before,
     "AT_BEGINNING_STRING": lambda at: not at.before,
     "AT_BEGINNING_LINE": lambda at: at.before in {"", "line", "last"},
@@ -61,7 +61,7 @@ class _Step(NamedTuple):
     """A step of a program: it reads a character, holds at an anchor, or goes on at others, in this order."""
 
     reads: re.Pattern[str] | None = None
-    holds: Callable[[_Around], bool] | None = None
+    holds: Callable[[_Beside], bool] | None = None
     to: tuple[int, ...] = ()
 
 
@@ -135,14 +135,14 @@ class _Program:
             self.steps[choice] = _Step(to=ways if greedy else ways[::-1])
 
 
-class _State:
+class _Alive:
     """The steps from which a match can be reached at a place, as bits; and the states before it."""
 
     __slots__ = ("before", "steps")
 
     def __init__(self, steps: int) -> None:
         self.steps = steps
-        self.before: dict[tuple[int, str, str], _State] = {}
+        self.before: dict[tuple[int, str, str], _Alive] = {}
 
 
 class OwnPattern:
@@ -161,8 +161,8 @@ class OwnPattern:
         self._led_to = sum(1 << number for number, sources in enumerate(self._sources) if sources)
         self._anchored = any(step.holds for step in self._steps)
         self._readers: dict[str, tuple[int, str]] = {}
-        self._states: dict[int, _State] = {}
-        self._unions: defaultdict[_Around, dict[int, int]] = defaultdict(dict)
+        self._states: dict[int, _Alive] = {}
+        self._unions: defaultdict[_Beside, dict[int, int]] = defaultdict(dict)
         """What leads to a byte of steps, by where the byte stands and what it is."""
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
@@ -175,27 +175,27 @@ class OwnPattern:
                 if start < at:
                     yield start, at
 
-    def _backwards(self, text: str) -> list[_State]:
+    def _backwards(self, text: str) -> list[_Alive]:
         """Return the state at each place of the text, its end included."""
         read = [self._reader(char) for char in text]
         if text.endswith("\n"):
             read[-1] = (read[-1][0], "last")
         kinds = ["", *(kind for _, kind in read), ""] if self._anchored else [""] * (len(text) + 2)
         match = 1 << len(self._steps) - 1
-        state = self._state(self._closed(match, _Around(kinds[-2], "")))
+        state = self._state(self._closed(match, _Beside(kinds[-2], "")))
         states = [state]
         for number in range(len(text) - 1, -1, -1):
             key = (read[number][0], kinds[number], kinds[number + 1])
             known = state.before.get(key)
             if known is None:
-                steps = self._closed(key[0] & (state.steps >> 1) | match, _Around(key[1], key[2]))
+                steps = self._closed(key[0] & (state.steps >> 1) | match, _Beside(key[1], key[2]))
                 known = state.before[key] = self._state(steps)
             state = known
             states.append(state)
         states.reverse()
         return states
 
-    def _forwards(self, states: Sequence[_State], at: int) -> int:
+    def _forwards(self, states: Sequence[_Alive], at: int) -> int:
         """Return where the match that begins at a place ends: the one that Python prefers."""
         step = 0
         while step < len(self._steps) - 1:
@@ -230,12 +230,12 @@ class OwnPattern:
             known = self._readers[char] = (reads, kind)
         return known
 
-    def _state(self, steps: int) -> _State:
+    def _state(self, steps: int) -> _Alive:
         if len(self._states) >= _MAX_KNOWN:
             self._states = {}
-        return self._states.setdefault(steps, _State(steps))
+        return self._states.setdefault(steps, _Alive(steps))
 
-    def _closed(self, steps: int, around: _Around) -> int:
+    def _closed(self, steps: int, around: _Beside) -> int:
         """Return steps together with all that lead to them without reading."""
         closed = steps
         led_to = (steps & self._led_to).to_bytes(len(self._steps) // 8 + 1, "little")
@@ -245,7 +245,7 @@ class OwnPattern:
                 closed |= self._union(around, place, byte) if known is None else known
         return closed
 
-    def _union(self, around: _Around, place: int, byte: int) -> int:
+    def _union(self, around: _Beside, place: int, byte: int) -> int:
         left = [place * 8 + bit for bit in range(8) if byte >> bit & 1]
         found = 0
         while left:
@@ -256,7 +256,7 @@ class OwnPattern:
         self._unions[around][place << 8 | byte] = found
         return found
 
-    def _lets(self, number: int, around: _Around) -> bool:
+    def _lets(self, number: int, around: _Beside) -> bool:
         holds = self._steps[number].holds
         return holds is None or holds(around)
 

@@ -12,49 +12,31 @@ from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction import MARK, Span, positions
 from mnemark.text.redaction import named_values as values
 from mnemark.text.redaction.extents import TRAIL, Extent, bare, quoted, whole
-from mnemark.text.redaction.names import KEYS_OF, Strength, strength
-from mnemark.text.redaction.values import looks_random, stands_in
+from mnemark.text.redaction.values import (
+    KEYS_OF,
+    PIN,
+    PLAIN,
+    STRONG,
+    Strength,
+    looks_random,
+    stands_in,
+    strength,
+)
 
 _STEMS_ZH = (
-    "密码", "密碼", "口令", "暗号", "密钥", "密鑰", "秘钥", "金钥", "金鑰", "令牌", "私钥", "私鑰", "权杖",
-    "授权码", "授權碼", "提取码", "验证码", "驗證碼", "动态码", "校验码", "wifi是", "wi-fi是", "mật khẩu",
-    "パスワード", "비밀번호", "암호", "contraseña", "hasło", "şifrem", "şifre", "lösenord", "jelszó",
-    "пароль", "пароля", "mot de passe",
+    "mật khẩu", "mot de passe",
+    *(word for word in STRONG | PLAIN | PIN if not word.isascii() and word != "khẩu"),
 )  # fmt: skip
 """Names that are not made of ASCII letters alone, or of several words."""
+_STEMS_EN = {
+    "pass": "(?:w(?:or[dt]|d)|phrase|code|in|out)?", "pw": "d?", "psk": "", "secret": "s?", "token": "",
+    "key": "", "auth": "(?:orization)?", "credential": "s?", "bearer": "", "cookie": "", "jwt": "",
+    "sessionid": "", "sig": "(?:nature)?", "pin": "", "pat": "", "kennwort": "", "senha": "",
+    "wachtwoord": "", "parola": "", "haslo": "", "heslo": "", "sifre": "", "contrasena": "",
+    "contribsys": "[_.-]{0,2}com",
+}  # fmt: skip
 # Each must end its word, so that "keyboard" and "tokens" are skipped early.
-_STEMS_EN = (
-    ("pass", r"pass(?:w(?:or[dt]|d)|phrase|code|in|out)?(?![a-z])"),
-    ("pw", r"pwd?(?![a-z])"),
-    ("psk", r"psk(?![a-z])"),
-    ("secret", r"secrets?(?![a-z])"),
-    ("token", r"token(?![a-z])"),
-    ("key", r"key(?![a-z])"),
-    ("auth", r"auth(?:orization)?(?![a-z])"),
-    ("credential", r"credentials?(?![a-z])"),
-    ("bearer", r"bearer(?![a-z])"),
-    ("cookie", r"cookie(?![a-z])"),
-    ("jwt", r"jwt(?![a-z])"),
-    ("sessionid", r"sessionid(?![a-z])"),
-    ("sig", r"sig(?:nature)?(?![a-z])"),
-    ("pin", r"pin(?![a-z])"),
-    ("pat", r"pat(?![a-z])"),
-    *(
-        (word, rf"{word}(?![a-z])")
-        for word in (
-            "kennwort",
-            "senha",
-            "wachtwoord",
-            "parola",
-            "haslo",
-            "heslo",
-            "sifre",
-            "contrasena",
-        )
-    ),
-    ("contribsys", r"contribsys[_.-]{0,2}com(?![a-z])"),
-)
-_STEMS = tuple((stem, lazy_pattern(pattern)) for stem, pattern in _STEMS_EN)
+_STEMS = tuple((stem, lazy_pattern(f"{stem}{end}(?![a-z])")) for stem, end in _STEMS_EN.items())
 _SIGNS_ZH = "码碼令钥鑰牌杖号是ド호ñłşöóоẩ"  # one of each of these names but the last
 _LONGEST_KEY = 48
 _LONGEST_HEAD = 40  # of a redaction mark, before its hash
@@ -66,7 +48,7 @@ _KEY_SIGNS = frozenset(string.ascii_letters + string.digits + "_.-")
 _LEFT = lazy_pattern(r"(?:(?<![A-Za-z0-9_.-])|(?<=\\[nrt]))[A-Za-z0-9_.-]*\Z", re.ASCII)
 _KEY_OF = lazy_pattern(r"(?<![a-z0-9_])(?P<word>[a-z]{2,16})[ ]\Z")
 _RIGHT = lazy_pattern(r"[A-Za-z0-9_-]{0,40}", re.ASCII)
-_STEM_ZH = lazy_pattern("|".join(_STEMS_ZH))
+_STEM_ZH = lazy_pattern("|".join(sorted(_STEMS_ZH, key=len, reverse=True)))
 
 # Separators between a name and its value.
 _ANNOTATED = lazy_pattern(
@@ -206,7 +188,7 @@ def _secret_at(text: str, lowered: str, at: int) -> tuple[int, Span | None]:
     if how is None and lowered[start:end] == "key":
         whose = _KEY_OF.search(lowered, max(0, start - 18), start)
         how = "plain" if whose and whose["word"] in KEYS_OF else None
-    value = _value(values.Key(text, start, end, how)) if how else None
+    value = _value(values.SecretName(text, start, end, how)) if how else None
     return end, (values.KINDS[how], *whole(text, value)) if how and value else None
 
 
@@ -232,7 +214,7 @@ def _header(text: str, name: str, at: int) -> Span | None:
     return ("authorization", *found.span()) if real else None
 
 
-def _value(key: values.Key) -> Extent | None:
+def _value(key: values.SecretName) -> Extent | None:
     """Find the value after a separator, in a sentence, or directly after the name."""
     text, end = key.text, key.end
     annotated = _ANNOTATED.match(text, end)

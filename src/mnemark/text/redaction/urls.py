@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from mnemark.text import rows, spelled_out
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction import MARK, Span, positions
 from mnemark.text.redaction.values import (
@@ -37,40 +38,21 @@ _LOGIN_WORD = (
     rf"(?:\"{_USER}(?P<in_double>[^\"\n]{{3,128}})\"|'{_USER}(?P<in_single>[^'\n]{{3,128}})'|"
     rf"[\"']?{_USER}{_WORD})"
 )
-_AS_WITH = rf"[ ][\w.@-]{{1,64}}[ ]with[ ](?=\S{{0,32}}[0-9])(?!\S+[ ](?:keys?|tokens?)\b){_WORD}"
-"""Log in as ann with …"""
-_GAP = r"[^\n|;&]{0,100}?[ ]"
-_LONG_GAP = r"(?:[^\n|;&\\]|\\\n?){0,200}?[ ]"  # with lines that go on
-# (literal that must occur, literal at the start of the pattern, pattern)
-_COMMANDS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
-    (needed, first, lazy_pattern(first.strip() + pattern))
-    for needed, first, pattern in (
-        (" -", "curl ", rf"{_LONG_GAP}-[a-zA-Z]{{0,8}}u[ ]?{_LOGIN_WORD}"),
-        ("--user", "curl ", rf"{_LONG_GAP}--user[ =]{_LOGIN_WORD}"),
-        (" -a", "http ", rf"{_GAP}-a[ ]{_LOGIN_WORD}"),
-        (" -p", "mysql", rf"\w{{0,24}}+{_GAP}-p{_WORD}"),
-        (" -p", "mariadb", rf"[\w-]{{0,24}}+{_GAP}-p{_WORD}"),
-        (" -p", "mongo", rf"\w{{0,24}}+{_GAP}-p[ ]*{_WORD}"),
-        (" -w", "ldap", rf"\w{{0,24}}+{_GAP}-w[ ]*{_WORD}"),
-        (" -P", "sqlcmd", rf"{_GAP}-P[ ]*{_WORD}"),
-        (" -U", "smbclient", rf"{_GAP}-U[ ]*[\"']?[\w.\\/-]{{1,64}}%{_WORD}"),
-        (" -p", "sshpass", rf"[ ]+-p[ ]*{_WORD}"),
-        (" -a", "redis-cli", rf"{_GAP}-a[ ]+{_WORD}"),
-        (" -p", "login ", rf"{_GAP}-p[ ]+{_WORD}"),
-        ("openssl", "pass:", _WORD),
-        ("IDENTIFIED BY", "IDENTIFIED BY ", rf"[ ](?=[\"']){_WORD}"),
-        ("identified by", "identified by ", rf"[ ](?=[\"']){_WORD}"),
-        ("SecureString", "ConvertTo-SecureString ", rf"[ ](?:-String[ ])?{_WORD}"),
-        (" -k", "openssl enc", rf"{_GAP}-k[ ]+{_WORD}"),
-        (" -P", "zip ", rf"{_GAP}-P[ ]+{_WORD}"),
-        (" -p", "7z ", rf"{_GAP}-p{_WORD}"),
-        ("sudo -S", "echo ", rf"[ ]+{_WORD}[ ]*\|[ ]*sudo[ ]+-S\b"),
-        *(("with ", f"{verb} as ", _AS_WITH) for verb in ("og in", "ogin", "ign in", "ogged in")),
-        ("--password-stdin", "echo ", rf"[ ]+{_WORD}[ ]*\|[^\n|]{{0,160}}--password-stdin"),
-    )
-)  # fmt: skip
+_NAMES = {
+    "<login>": _LOGIN_WORD, "<word>": _WORD, "<gap>": r"[^\n|;&]{0,100}?[ ]",
+    "<lines>": r"(?:[^\n|;&\\]|\\\n?){0,200}?[ ]",
+}  # fmt: skip
+
+
+def _commands() -> Iterator[tuple[str, str, re.Pattern[str]]]:
+    """Yield a text that must occur, one at the start of the pattern, and the pattern."""
+    for needed, begin, pattern in rows("secret_commands"):
+        first = begin.replace("_", " ")
+        yield needed.replace("_", " "), first, lazy_pattern(first.strip() + spelled_out(pattern, _NAMES))
+
+
 _BASIC = lazy_pattern(rf"auth=\([ ]?[\"'][^\s\"']{{1,64}}[\"'],[ ]?{_WORD}")
-_ALL = (*_COMMANDS, ("auth=(", "auth=(", _BASIC))
+_ALL = (*_commands(), ("auth=(", "auth=(", _BASIC))
 _STATEMENTS = tuple(command for command in _ALL if not command[0].strip().startswith("-"))
 """Those that need no option, and so no `-` after a space."""
 

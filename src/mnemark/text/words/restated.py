@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
+from mnemark.text import word_lists
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import chinese_runs, fold
 
@@ -34,23 +35,16 @@ _FRAMES: Final = (
 _OPEN: Final = ("by the way", "btw", "fyi", "for the record", "just so you know")
 """Those of them that need no sign behind them."""
 _SHORT_FORMS: Final = ("'s", "\u2019s", "'m", "\u2019m", "'re", "\u2019re", "'ve", "\u2019ve")
-_FILLER: Final = frozenset(
-    "a an the to of in at is are am be it its this that these those i me my mine user "  # noqa: SIM905
-    "very really quite also so too please".split()
-)
+_FILLER: Final = word_lists("stop_words")["sentence"]
 _FILLER_ZH: Final = lazy_pattern("用户|[我的是很请呢吧啊呀嘛]")
-_CHANGING: Final = frozenset(
-    "not no never neither nor without nearly almost if whether unless maybe perhaps possibly might "  # noqa: SIM905
-    "may could would should want wanted wish hope hoped plan planned intend used think thought believe "
-    "believed guess doubt wonder instead except".split()
-)
+_CHANGING: Final = word_lists("stop_words")["changing"]
 """Words by which a sentence no longer says what its others do."""
 _CHANGING_ZH: Final = lazy_pattern(
     "[不没无别未想吗]|如果|要是|可能|也许|或许|大概|打算|计划|差点|希望|觉得|认为|以为"
 )
 
 
-class Sentence(NamedTuple):
+class BareSentence(NamedTuple):
     """What a sentence says, in a form to be compared."""
 
     words: tuple[str, ...]
@@ -61,7 +55,7 @@ class Sentence(NamedTuple):
     """Who spoke, where that is known."""
 
 
-def sentences(text: str, speaker: str = "") -> list[Sentence]:
+def sentences(text: str, speaker: str = "") -> list[BareSentence]:
     """Return what the sentences of a text say, without its headings and those of filler words only."""
     lines = (line for line in fold(text).split("\n") if not line.lstrip().startswith("#"))
     whole = "\n".join(lines).casefold()
@@ -81,7 +75,7 @@ def _unframed(sentence: str) -> str:
     return bare
 
 
-def _read(sentence: str, speaker: str) -> Sentence:
+def _read(sentence: str, speaker: str) -> BareSentence:
     words: list[str] = []
     sense = ["?"] if sentence.endswith("?") else []
     for word in _words(_unframed(sentence)):
@@ -94,7 +88,7 @@ def _read(sentence: str, speaker: str) -> Sentence:
         if term not in _FILLER:
             words.append(term)
             sense += [term] if term in _CHANGING else []
-    return Sentence(tuple(words), tuple(sense), speaker)
+    return BareSentence(tuple(words), tuple(sense), speaker)
 
 
 def _words(sentence: str) -> list[str]:
@@ -114,32 +108,32 @@ def _bare(word: str) -> str:
     return word[:-1] if len(word) > 3 and word[-1] == "s" and word[-2] != "s" and word.isalpha() else word
 
 
-class Said:
+class SaidSentences:
     """Sentences that were said, to find those that repeat them."""
 
-    def __init__(self, said: Iterable[Sentence] = ()) -> None:
-        self._by_word: defaultdict[str, list[Sentence]] = defaultdict(list)
+    def __init__(self, said: Iterable[BareSentence] = ()) -> None:
+        self._by_word: defaultdict[str, list[BareSentence]] = defaultdict(list)
         self.add(said)
 
-    def add(self, said: Iterable[Sentence]) -> None:
+    def add(self, said: Iterable[BareSentence]) -> None:
         """Add sentences."""
         for one in said:
             for word in set(one.words):
                 self._by_word[word].append(one)
 
-    def says(self, sentence: Sentence) -> bool:
+    def says(self, sentence: BareSentence) -> bool:
         """Return whether one of the sentences says all that this one does."""
         holders = (self._by_word.get(word, ()) for word in sentence.words)
         fewest = min(holders, key=len, default=())
         return any(_says(one, sentence) for one in fewest)
 
-    def repeats(self, found: Iterable[Sentence], least: int = MIN_WORDS) -> bool:
+    def repeats(self, found: Iterable[BareSentence], least: int = MIN_WORDS) -> bool:
         """Return whether all of these were said and one has `least` words; "Thanks!" may be new by then."""
         told = [one for one in found if len(one.words) >= min(least, 2) or not one.words[0].isalpha()]
         return any(len(one.words) >= least for one in told) and all(map(self.says, told))
 
 
-def _says(one: Sentence, other: Sentence) -> bool:
+def _says(one: BareSentence, other: BareSentence) -> bool:
     """Return whether `one` says what `other` does, and maybe more."""
     if one.sense != other.sense or (one.speaker and other.speaker and one.speaker != other.speaker):
         return False

@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+from mnemark.text import word_lists
 from mnemark.text.words.segment import query_terms
 from mnemark.text.words.terms import stem
 
@@ -20,13 +21,7 @@ ALIKE: Final = 0.6
 MOST_PEERS: Final = 64
 """Maximum candidates compared per rare word."""
 
-_FILLER: Final = frozenset(
-    stem(word)
-    for word in (  # noqa: SIM905 - a list of this length reads as words
-        "a an the to of in at is are was were be been am it its this that these those i me my mine user "
-        "users very really quite just also so too please 我 用户 的 了 是 很 非常 也 在 着 地 得 这 那 就 都"
-    ).split()
-)
+_FILLER: Final = frozenset(map(stem, word_lists("stop_words")["duplicate"]))
 
 
 class Pair(NamedTuple):

@@ -11,37 +11,13 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from mnemark.text import word_lists
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.segment import Cut, cut_by_frequency, query_terms
 from mnemark.text.words.terms import stem
 
-_ENGLISH = """
-a an the this that these those such same other another each every either neither both all any some no none
-not nor only own so than too very just also again ever never here there then now once still yet already
-i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself
-she her hers herself it its itself they them their theirs themselves one ones
-am is are was were be been being do does did done doing have has had having will would shall should can could
-might must ought
-and or but if because as until while of at by for with about against between into through during before after
-above below to from up down in out on off over under further upon onto within without via per
-who whom whose which what when where why how whether
-don't doesn't didn't isn't aren't wasn't weren't haven't hasn't hadn't won't wouldn't shan't shouldn't can't
-couldn't mustn't mightn't needn't ain't
-dont doesnt didnt isnt arent wasnt werent havent hasnt hadnt wont wouldnt shouldnt cant couldnt cannot
-tell please let etc s t
-"""
-
-_CHINESE = """
-的 了 着 过 得 地 之 在 是 有 和 与 及 或 而 且 但 但是 并 并且 而且 以及 还 还是 还有 也 都 就 又 再
-才 很 太 最 更 不 没 没有 不是 是否 把 被 让 给 对 对于 关于 向 从 到 由 于 以 为 为了 因为 所以 因此
-如果 虽然 然后 其 其中 其他 比 我 你 您 他 她 它 咱 我们 你们 您们 他们 她们 它们 咱们 自己 大家 我的
-你的 他的 她的 人家 这 那 这个 那个 这些 那些 这样 那样 这里 那里 这儿 那儿 这么 那么 此 该 某 每 各 另
-另外 谁 哪 哪个 哪些 哪里 哪儿 哪位 什么 什么样 什么时候 何时 何处 为什么 为何 怎么 怎么样 怎样 怎 如何
-几 多少 多久 多 吗 呢 吧 啊 呀 哦 嗯 嘛 哈 么 啦 呗 个 些 种 会 能 可以 可 要 想 应该 可能 已经 正在
-曾经 曾 将 将要 请 请问 告诉 一个 一些 一下 一样 时候 的话 等 等等 所 上 下 里 中
-"""
-
-STOP: frozenset[str] = frozenset(stem(word) for word in (_ENGLISH + _CHINESE).split())
+_LISTS: Final = word_lists("stop_words")
+STOP: Final = frozenset(map(stem, _LISTS["english"] | _LISTS["chinese"]))
 """Stop words as terms: English stemmed, Chinese simplified."""
 
 
@@ -112,18 +88,8 @@ _OVERVIEW: Final = lazy_pattern(
     re.IGNORECASE,
 )
 _UNITS_ZH: Final = ("", *"个点件条项步句段字", "句话")
-OVERVIEW_FORM: Final = (
-    "summarize summarise summary summaries recap overview rundown synopsis outline timeline chronology chronological "
-    "order sequence event develop development evolve evolution progress unfold change time history everything "
-    "decide decision choose choice discuss discussion mention talk conversation chat session message bring topic aspect point "
-    "complete full brief short concise detailed comprehensive main key overall entire whole throughout across course "
-    "list name item step sentence word paragraph bullet table line two three four five six seven eight nine ten several "
-    "different various exactly least raise brought came cover address dialogue exchange interaction start begin first last end "
-    "总结 小结 概括 概述 综述 梳理 回顾 汇总 归纳 盘点 复盘 来龙去脉 始末 历程 演变 演进 发展 变化 过程 进展 情况 依次 先后 顺序 "
-    "次序 时间线 时间轴 从头到尾 决定 选择 讨论 提到 聊 谈 谈到 说 对话 会话 方面 话题 事情 完整 全面 简要 简单 详细 主要 总体 "
-    "整个 列 列出 列举 罗列 讲 讲讲 说说 用 按 分 只 事 时间 先后顺序 时间顺序 步骤 一句话 话 不同 各种 首先 最后 开始 结束 "
-    "交流 沟通 聊天 聊过 提 条 项 点 步 句 字 "
-    + " ".join(number + unit for number in "一二两三四五六七八九十" for unit in _UNITS_ZH)
+OVERVIEW_FORM: Final = _LISTS["overview"].union(
+    number + unit for number in "一二两三四五六七八九十" for unit in _UNITS_ZH
 )
 """Words of a question for an overview that say how it is to be made or that it was talked about."""
 

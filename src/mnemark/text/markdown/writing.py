@@ -1,5 +1,6 @@
-"""Append lines to a daily note, before the sections that mnemark generates at its end."""
+"""Write into Markdown: lines of a daily note, before generated sections, and links between pages."""
 
+import posixpath
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -68,3 +69,18 @@ def _prose(rows: Sequence[str]) -> Iterator[tuple[int, str]]:
                 code = ""
         elif not code:
             yield number, row
+
+
+_SIGNS = lazy_pattern(r"[\s()<>\\%]")
+_BRACKETS = str.maketrans({"[": "(", "]": ")"})
+
+
+def link(words: str, path: str, page: str) -> str:
+    """Return a link to `path`, relative to the folder of `page`; both are relative to the workspace.
+
+    >>> link("Wedding [Tuscany]", "memory/episodes/2026-02-13-wedding.md", "memory/2026-02-13.md")
+    '[Wedding (Tuscany)](episodes/2026-02-13-wedding.md)'
+    """
+    target = posixpath.relpath(path, posixpath.dirname(page) or ".")
+    encoded = _SIGNS.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), target)
+    return f"[{' '.join(words.translate(_BRACKETS).split())}]({encoded})"
