@@ -13,7 +13,7 @@ import pytest
 from mnemark import Memory
 from mnemark.facts.model import Fact
 from mnemark.memory import file_edits
-from mnemark.memory.consolidation.decay import strength
+from mnemark.memory.consolidation.archive import strength
 from mnemark.retrieval import usage
 
 NOW = datetime.now().astimezone() + timedelta(hours=1)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mnemark import Memory, UsageError
-from mnemark.memory.consolidation import decay
+from mnemark.memory.consolidation import archive
 from mnemark.memory.consolidation.run import LEARN
 from mnemark.memory.curation.plan import Edit, Move, Proposal, ScopeView, parts_of
 
@@ -72,7 +72,7 @@ def test_later_steps_see_what_was_not_chosen_as_it_is(
 ) -> None:
     fill(memory)
     view = ScopeView(memory.workspace, LATER, only=only)
-    view.take(decay.propose(view))
+    view.take(archive.propose(view))
     assert ("slow" in [fact.value for fact in view.current()]) is there
     assert bool(view.planned) is not there
 

@@ -12,8 +12,7 @@ from mnemark.files.tombstones import strings
 from mnemark.memory import file_edits
 from mnemark.memory.browse.page import Page, checked, cursor, key_of
 from mnemark.memory.browse.usage import fact_words
-from mnemark.memory.journal.changes import ChangeLog, Noted
-from mnemark.memory.journal.describe import describe_payload
+from mnemark.memory.journal.changes import ChangeLog, Noted, describe_payload
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.undo.undo import undoable
 from mnemark.text.markdown.hunks import Hunk, diff

@@ -16,10 +16,9 @@ from mnemark.files.ids import new_id
 from mnemark.files.journal import Change
 from mnemark.files.scan import scan
 from mnemark.memory import file_edits
-from mnemark.memory.consolidation import cleanup, condense, decay, duplicates, sync_conflicts, tidy
-from mnemark.memory.consolidation.commits import commit as commit_to_git
-from mnemark.memory.consolidation.commits import last_run
-from mnemark.memory.consolidation.report import Applied, Report, write_report
+from mnemark.memory.consolidation import archive, cleanup, condense, duplicates, tidy
+from mnemark.memory.consolidation.report import Applied, Report, last_run, write_report
+from mnemark.memory.consolidation.report import commit as commit_to_git
 from mnemark.memory.curation import generated
 from mnemark.memory.curation.identity import compiled
 from mnemark.memory.curation.plan import Edit, Move, Planned, Proposal, ScopeView, apply, scopes_in
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
 
 STEPS: Final[Mapping[str, Callable[[ScopeView], Proposal]]] = {
     duplicates.STEP: duplicates.propose,
-    decay.STEP: decay.propose,
+    archive.STEP: archive.propose,
     condense.STEP: condense.propose,
     generated.STEP: generated.propose,
     cleanup.STEP: cleanup.propose,
@@ -181,7 +180,7 @@ def _learned(
 def _catch_up(ws: OpenWorkspace, now: datetime, llm: "LLM | None", notes: list[str]) -> list[LearnedFact]:
     """Complete interrupted edits, pending facts and unended sessions, and learn; return the new facts."""
     _finish(ws, notes)
-    notes += sync_conflicts.merge(ws)
+    notes += cleanup.merge_copies(ws)
     learned = []
     for ended in end_sessions(ws, queue=llm is not None):
         notes += [f"{ended.session}: {problem}" for problem in ended.problems]
@@ -202,7 +201,7 @@ def _finish(ws: OpenWorkspace, notes: list[str]) -> None:
 
 def _would_learn(ws: OpenWorkspace, notes: list[str]) -> list[LearnedFact]:
     """Return the facts that a run would learn before its steps; add notes on what it would do first."""
-    notes += sync_conflicts.merge(ws, dry_run=True)
+    notes += cleanup.merge_copies(ws, dry_run=True)
     notes += [f"session {session.id} would first be ended and summarized" for session in unended(ws)]
     return [fact for fact in learn(ws, dry_run=True).facts if fact.status != "known"]
 
@@ -257,7 +256,7 @@ def _plan(view: ScopeView, *, clock_gap: bool) -> list[str]:
     if view.llm is not None:
         steps[tidy.STEP] = partial(tidy.propose, llm=view.llm)
     for step, propose in steps.items():
-        if step == decay.STEP and clock_gap:
+        if step == archive.STEP and clock_gap:
             notes.append("no fact was archived: the last run was long ago, or the clock is wrong")
             continue
         proposal = propose(view)

@@ -33,12 +33,11 @@ from mnemark.files.sessions import session_id
 from mnemark.files.tombstones import Run, by_path, run_of, runs_by_path, strings
 from mnemark.memory import file_edits
 from mnemark.memory.forgetting import names
-from mnemark.memory.forgetting.needles import anchor, query_at, search_patterns
+from mnemark.memory.forgetting.needles import anchor, left_of, query_at, search_patterns
 from mnemark.memory.forgetting.receipt import Place, Receipt, forgotten
 from mnemark.memory.forgetting.remaining import folders_named_by, named_by, remaining_copies
 from mnemark.memory.forgetting.select import Criteria, Item, Selector, ends_of, payload_of
 from mnemark.memory.forgetting.sweep import RENAMING, Step, Sweep, Swept, Targets, holding
-from mnemark.memory.forgetting.titles import left_of
 from mnemark.memory.journal import erasures
 from mnemark.memory.journal.erasures import Wait
 from mnemark.memory.open_workspace import OpenWorkspace

@@ -16,10 +16,9 @@ from mnemark.files import platform
 from mnemark.files.disk_errors import CANNOT_BE_READ
 from mnemark.files.journal import Change
 from mnemark.files.scopes import one_scope
-from mnemark.memory.forgetting.derived import derived_copies
+from mnemark.memory.forgetting.derived import derived_copies, related
 from mnemark.memory.forgetting.erase import erase as erased
 from mnemark.memory.forgetting.receipt import Forgotten, Place, Receipt, forgotten
-from mnemark.memory.forgetting.related import related
 from mnemark.memory.forgetting.select import Criteria, Item, Selector, ends_of, payload_of
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.choices import one_of, text_given

@@ -1,4 +1,4 @@
-"""Read journal entries about automatic edits; `mnemark.memory.file_edits` makes them."""
+"""Read journal entries about automatic edits, which `mnemark.memory.file_edits` makes, and about pins."""
 
 import threading
 from collections.abc import Mapping
@@ -166,3 +166,28 @@ def _entry(change: Change, machine: str, offset: int) -> Entry | None:
         return msgspec.convert(known, Entry)
     except msgspec.ValidationError:  # a line of another version
         return None
+
+
+class PinJournal:
+    """The pins in effect. Thread-safe; each `OpenWorkspace` has one."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._feed = journal.feed("pin", "undo")
+        self._lock = threading.Lock()
+        self._lines: dict[str, Mapping[str, Json]] = {}
+
+    def lines(self) -> dict[str, Mapping[str, Json]]:
+        """Return the payloads of the pins in effect, by the id of their journal entry."""
+        with self._lock:
+            rewritten, entries = self._feed.take()
+            if rewritten:
+                self._lines = {}
+            for entry in entries:
+                change = entry.change
+                payload = change.payload if isinstance(change.payload, Mapping) else {}
+                if change.kind == "pin":
+                    self._lines[change.id] = payload
+                ids = payload.get("ids") if change.kind == "undo" else ()
+                for one in ids if isinstance(ids, list) else ():
+                    self._lines.pop(one, None)
+            return dict(self._lines)

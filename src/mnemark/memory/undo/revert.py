@@ -23,7 +23,7 @@ from mnemark.memory.forgetting.select import NOTED, Criteria, Item, Selector
 from mnemark.memory.journal.edits import Entry
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions import scratchpad
-from mnemark.memory.undo.commits import commit_undo
+from mnemark.memory.undo.runs import commit_undo
 from mnemark.memory.undo.undo import append_undo, is_own_edit, take_out
 from mnemark.text.choices import one_of
 from mnemark.text.dates import local

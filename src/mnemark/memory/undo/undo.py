@@ -22,8 +22,7 @@ from mnemark.memory.forgetting.forget import follow
 from mnemark.memory.forgetting.select import Criteria, Item, Selector
 from mnemark.memory.journal.edits import Entry
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.memory.undo.commits import commit_undo
-from mnemark.memory.undo.runs import described, facts_of_runs, members, run_of
+from mnemark.memory.undo.runs import commit_undo, described, facts_of_runs, members, run_of
 from mnemark.text.choices import text_given
 from mnemark.types import Json
 
