@@ -6,10 +6,8 @@ sync or opening continues from that entry: items are erased last, so that their 
 search for quotations.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import datetime
 from pathlib import Path
 from typing import Any, get_args
 
@@ -22,22 +20,21 @@ from mnemark.facts.fold import words_of as words_of_fact
 from mnemark.facts.pending import catch_up
 from mnemark.facts.store import FactStore
 from mnemark.files import edit as editing
-from mnemark.files import layout, observations, platform
+from mnemark.files import layout, platform
 from mnemark.files.disk_errors import shortage
 from mnemark.files.journal import Change
 from mnemark.files.locks import LOCK_SECONDS, sync_lock
 from mnemark.files.needles import BytePatterns
 from mnemark.files.private import private
-from mnemark.files.scan import ignorer
 from mnemark.files.sessions import session_id
-from mnemark.files.tombstones import Run, by_path, run_of, runs_by_path, strings
+from mnemark.files.tombstones import by_path, runs_by_path, strings
 from mnemark.memory import file_edits
 from mnemark.memory.forgetting import names
-from mnemark.memory.forgetting.needles import anchor, left_of, query_at, search_patterns
+from mnemark.memory.forgetting.needles import anchor, query_at
 from mnemark.memory.forgetting.receipt import Place, Receipt, forgotten
 from mnemark.memory.forgetting.remaining import folders_named_by, named_by, remaining_copies
 from mnemark.memory.forgetting.select import Criteria, Item, Selector, ends_of, payload_of
-from mnemark.memory.forgetting.sweep import RENAMING, Step, Sweep, Swept, Targets, holding
+from mnemark.memory.forgetting.sweep import RENAMING, Step, Sweep, Swept, Targets, holding, targets_of
 from mnemark.memory.journal import erasures
 from mnemark.memory.journal.erasures import Wait
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -62,10 +59,10 @@ def _by_line(item: Item) -> Item:
 
 
 def _dry_run(ws: OpenWorkspace, items: list[Item], query: str, *, git: bool) -> Receipt:
-    targets = _targets(ws, items, query, ws.now())
+    targets = targets_of(ws.root, items, query, ws.now())
     done = Swept([], [], [])
     for step in get_args(Step):
-        _sweep(ws, targets, step, done, dry_run=True)
+        Sweep(ws, targets, done, step=step, dry_run=True).run()
     renames = names.plan(ws, targets, done.waiting)
     names.report(renames, done)
     still = [*done.still, *remaining_copies(ws, items, targets, renames, explain_git=git)]
@@ -73,11 +70,6 @@ def _dry_run(ws: OpenWorkspace, items: list[Item], query: str, *, git: bool) -> 
         action="erased", dry_run=True, items=forgotten(items, ws.visible), places=tuple(done.places),
         still=tuple(dict.fromkeys(still)), waiting=tuple(dict.fromkeys(one.text for one in done.waiting)),
     )  # fmt: skip
-
-
-def _sweep(ws: OpenWorkspace, targets: Targets, step: Step, done: Swept, *, dry_run: bool = False) -> None:
-    ignored, mounts = ignorer(ws.config.ignore), ws.searcher.mounts.folders
-    Sweep(ws.truth, targets, done, step=step, dry_run=dry_run, ignored=ignored, mounts=mounts).run()
 
 
 def _append_entry(ws: OpenWorkspace, items: list[Item], query: str) -> Change:
@@ -104,35 +96,6 @@ def _fact_marks(facts: FactStore, items: list[Item]) -> list[str]:
     return sorted({said_mark(fact.scope, words_of_fact(fact)) for fact in known.values()})
 
 
-def _targets(ws: OpenWorkspace, items: list[Item], query: str, now: datetime) -> Targets:
-    lines: defaultdict[str, set[int]] = defaultdict(set)
-    marks: defaultdict[str, set[Run]] = defaultdict(set)
-    for item in items:
-        if item.kind == "turn":
-            lines[item.path].add(item.start_line)
-        elif item.kind == "note":
-            marks[item.path].add(run_of(item.text.splitlines()))
-    return Targets(
-        words=search_patterns(items, query, left_of(ws.root, items)),
-        time=now.isoformat(timespec="seconds"),
-        turns=frozenset(item.id for item in items if item.kind == "turn"),
-        turn_lines=dict(lines),
-        facts=frozenset(item.id for item in items if item.kind in {"fact", "note"} and item.id),
-        marks=dict(marks),
-        files=frozenset(item.path for item in items if item.kind == "file"),
-        whole_logs=frozenset(path for path, gone in lines.items() if _is_whole_log(ws, path, gone)),
-    )
-
-
-def _is_whole_log(ws: OpenWorkspace, path: str, lines: set[int]) -> bool:
-    if observations.is_journal(path):
-        return False
-    try:
-        return all(item.start_line in lines for item in Selector(ws, Criteria(ref=path)).log(path))
-    except OSError:  # unreadable meanwhile: the sweep reports it
-        return False
-
-
 def _complete(
     ws: OpenWorkspace, note: Change, items: list[Item], query: str, *, git: bool = False
 ) -> Receipt:
@@ -146,16 +109,15 @@ def _complete(
 
 
 def _carry_out(ws: OpenWorkspace, note: Change, items: list[Item], query: str, *, git: bool) -> Receipt:
-    targets = _targets(ws, items, query, note.time or ws.now())
+    targets = targets_of(ws.root, items, query, note.time or ws.now())
     done = Swept([], [], [])
     renames = names.keep(ws, note.id, targets, done.waiting)
     still = remaining_copies(ws, items, targets, renames, explain_git=git)
     if not done.waiting:  # what is not swept yet tells the next try what to rename
-        _sweep(ws, targets, "copies", done)
+        Sweep(ws, targets, done, step="copies").run()
     for part in filter(None, _with_anchor_last(note, items)):
         if not done.waiting:
-            own = _targets(ws, part, "", ws.now())
-            _sweep(ws, own._replace(words=targets.words), "items", done)
+            Sweep(ws, targets.only(part), done, step="items").run()
     if not done.waiting:
         names.rename(ws, renames, done)
     waiting = list(done.waiting)

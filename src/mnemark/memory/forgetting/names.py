@@ -25,7 +25,6 @@ from mnemark.files.disk_errors import unread
 from mnemark.files.locks import LOCK_SECONDS
 from mnemark.files.needles import BytePatterns, spellings
 from mnemark.files.private import private, private_folder
-from mnemark.files.scan import ignorer
 from mnemark.files.truth import Folder, rewrite
 from mnemark.memory.forgetting.needles import SearchPatterns
 from mnemark.memory.forgetting.receipt import Place
@@ -272,12 +271,8 @@ def _move(truth: Folder, old: str, new: str, done: Swept) -> None:
 def _forget_names(ws: OpenWorkspace, renames: Mapping[str, str], done: Swept) -> None:
     """Remove the old names from bookkeeping."""
     words = BytePatterns(list(_names(renames)))
-    targets = Targets(words=SearchPatterns(words, words), time="")
     quiet = Swept([], done.waiting, done.still)
-    Sweep(
-        ws.truth, targets, quiet, step="copies", dry_run=False, ignored=ignorer(ws.config.ignore),
-        mounts=ws.searcher.mounts.folders, private=True,
-    ).run()  # fmt: skip
+    Sweep(ws, Targets(SearchPatterns(words, words)), quiet, step="copies", private=True).run()
 
 
 def _names(renames: Mapping[str, str]) -> Iterator[str]:

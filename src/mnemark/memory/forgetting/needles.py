@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from mnemark.errors import UsageError
 from mnemark.facts.parse import split_words
-from mnemark.files import layout, listing, platform
+from mnemark.files import layout, listing, observations, platform
 from mnemark.files.episodes import FOLDER
 from mnemark.files.needles import BytePatterns, forms
 from mnemark.files.sessions import SessionLog
@@ -43,11 +43,13 @@ NAME_LIST: Final = lazy_pattern(r"(?:entities:|About:|提到：|# )")
 
 
 class Left(NamedTuple):
-    """What is left of erased turns."""
+    """What erased turns leave behind."""
 
     titles: tuple[str, ...] = ()
     """Titles that hold a phrase of them; notes and the scratchpad have them, too."""
     phrases: tuple[str, ...] = ()
+    whole_logs: frozenset[str] = frozenset()
+    """Logs of sessions all of whose turns are erased."""
 
 
 class SearchPatterns(NamedTuple):
@@ -163,17 +165,20 @@ _BETWEEN = lazy_pattern(r", |、")
 
 
 def left_of(root: Path, items: Sequence[Item]) -> Left:
-    """Return what is left of turns in the episodes of their sessions."""
+    """Return what is left of turns in their sessions, and in the episodes of these."""
     turns: defaultdict[str, list[Item]] = defaultdict(list)
     for item in items:
         if item.kind == "turn":
             turns[item.path].append(item)
     titles: dict[str, None] = {}
     phrases: dict[str, None] = {}
+    whole: set[str] = set()
     for log, erased in turns.items():
-        ids = {item.id for item in erased}
+        others = None if observations.is_journal(log) else _others(root, log, {item.id for item in erased})
+        if others == []:
+            whole.add(log)
         gone = "\n".join(item.text for item in erased).casefold()
-        rest = "\n".join(_rest(root, log, ids)).casefold()
+        rest = "\n".join(others or ()).casefold()
         for title, terms in _pages(root, log):
             parts = _BETWEEN.split(title)
             lost = [
@@ -182,12 +187,14 @@ def left_of(root: Path, items: Sequence[Item]) -> Left:
             phrases.update(dict.fromkeys(lost))
             if not set(parts).isdisjoint(lost):
                 titles.setdefault(title)
-    return Left(tuple(titles), tuple(phrases))
+    return Left(tuple(titles), tuple(phrases), frozenset(whole))
 
 
-def _rest(root: Path, log: str, gone: set[str]) -> Iterator[str]:
-    if (root / log).is_file():
-        yield from (one.turn.content for one in SessionLog.at(root, log).turns() if one.turn.id not in gone)
+def _others(root: Path, log: str, gone: set[str]) -> list[str]:
+    """Return the contents of the turns that stay in a log."""
+    if not (root / log).is_file():
+        return []
+    return [one.turn.content for one in SessionLog.at(root, log).turns() if one.turn.id not in gone]
 
 
 def _pages(root: Path, log: str) -> Iterator[tuple[str, list[str]]]:
