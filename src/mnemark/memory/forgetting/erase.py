@@ -32,7 +32,7 @@ from mnemark.memory import file_edits
 from mnemark.memory.forgetting import names
 from mnemark.memory.forgetting.needles import anchor, query_at
 from mnemark.memory.forgetting.receipt import Place, Receipt, forgotten
-from mnemark.memory.forgetting.remaining import folders_named_by, named_by, remaining_copies
+from mnemark.memory.forgetting.remaining import named_by, remaining_copies
 from mnemark.memory.forgetting.select import Criteria, Item, Selector, ends_of, payload_of
 from mnemark.memory.forgetting.sweep import RENAMING, Step, Sweep, Swept, Targets, holding, targets_of
 from mnemark.memory.journal import erasures
@@ -215,10 +215,12 @@ def _files_left(ws: OpenWorkspace, targets: Targets, done: Swept) -> list[str]:
     # Short texts can occur by chance in ids and times, and in other programs' files.
     short = min(map(len, words.forms)) < 8
     left = [path for path in left if not (short and path.endswith((".jsonl", ".db", ".md")))]
-    held = named_by(ws.root, targets) if left else []
-    held += [id_ for path in held if path.endswith(".jsonl") if (id_ := session_id(ws.root / path))]
-    held += [Path(path).stem for path in held]  # the title of a note without one
-    held += folders_named_by(ws.root, targets) if left else []
+    if not left:
+        return []
+    named = named_by(ws.root, targets)
+    ids = [id_ for path in named.files if path.endswith(".jsonl") if (id_ := session_id(ws.root / path))]
+    titles = [Path(name).stem for name in (*named.files, *ids)]  # of notes without one
+    held = [*named.files, *ids, *titles, *named.folders]
     return [path for path in left if not _holds_names_only(ws.root / path, held, words)]
 
 

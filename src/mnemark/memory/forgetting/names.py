@@ -51,7 +51,7 @@ def plan(ws: OpenWorkspace, targets: Targets, waiting: list[Wait]) -> dict[str, 
     """
     found: dict[str, str] = {}
     stems: dict[str, str] = {}
-    for path in named_by(ws.root, targets):
+    for path in named_by(ws.root, targets).files:
         place = layout.place(path)
         folder, _, file = path.rpartition("/")
         stem = file.removesuffix(".md")

@@ -312,13 +312,15 @@ class Sweep:
         )
 
     def _session_line(self, line: jsonl.Line) -> bytes | None:
+        new = without_quotes(line.data, self.targets.words.turns) if self.step == "copies" else None
+        if self.step == "copies" and new is None:
+            return None
         data = line.data.strip(b" \t\r").removeprefix(b"\xef\xbb\xbf")
         record = jsonl.decode(data)
         turn = decode_turn(record, line._replace(data=data)) if record is not None else None
-        own = turn is not None and turn.id in self.targets.turns
-        if self.step == "items":
-            return tombstone(line.data, turn.id, self.targets.time) if own and turn is not None else None
-        return None if own else without_quotes(line.data, self.targets.words.turns)
+        if turn is None or turn.id not in self.targets.turns:
+            return new
+        return tombstone(line.data, turn.id, self.targets.time) if self.step == "items" else None
 
     # --- text
 
