@@ -258,5 +258,4 @@ def test_a_kill_is_completed_by_the_next_run(root: Path, call: int) -> None:
         assert after["memory/2026-01.md"].decode().count("## [2026-01-03](") == 1
         assert after["memory/archive/2026-01-03.md"] == before["memory/2026-01-03.md"]
         assert "memory/2026-01-03.md" not in after
-        memory.workspace.edits.refresh()
         assert not memory.workspace.edits.open()

@@ -92,11 +92,9 @@ def test_without_learning_no_session_ends_and_none_is_learned_from(memory: Memor
 def test_a_chosen_part_is_not_the_run_of_the_day(memory: Memory) -> None:
     fill(memory)
     memory.consolidate(now=LATER, force=True, only=["refresh:USER.md"])
-    memory.workspace.edits.refresh()
-    assert memory.workspace.edits.runs == []
+    assert memory.workspace.edits.runs() == []
     memory.consolidate(now=LATER, force=True)
-    memory.workspace.edits.refresh()
-    assert len(memory.workspace.edits.runs) == 1
+    assert len(memory.workspace.edits.runs()) == 1
 
 
 def test_edits_that_share_a_file_or_a_reason_are_one_part() -> None:

@@ -83,8 +83,7 @@ def keep_up(memory: "Memory", now: datetime | None = None) -> bool:
             _mark(memory.root, now)
             if damage := _heal_index(memory):
                 _tell(folder, f"The search index was damaged ({damage}) and is made anew; no text was lost.")
-            memory.workspace.edits.refresh()
-            at, runs = latest(memory.config.consolidate.at, now), memory.workspace.edits.runs
+            at, runs = latest(memory.config.consolidate.at, now), memory.workspace.edits.runs()
             soon = now + timedelta(seconds=_CLOCK_SECONDS)
             if any(at is not None and run.time is not None and at <= run.time <= soon for run in runs):
                 return False  # somebody asked for it, or another machine did it

@@ -5,7 +5,7 @@ An edit is first appended to the journal as a change of kind "write" with its hu
 "drop" marks an edit that no longer applies, "undo" one that was undone.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
@@ -196,14 +196,16 @@ def move(
 
 
 def finish(ws: "OpenWorkspace") -> list[Problem]:
-    """Complete edits that a crash interrupted; return a problem for each that no longer applies."""
-    if ws.readonly:
+    """Complete edits that a crash interrupted; return a problem for each that no longer applies.
+
+    Where no edit is open, only the journal's lines since this was last the case are read: it grows for years,
+    and this is asked at each end of a session and each sync.
+    """
+    if ws.readonly or all_ended(ws.edits, ws.state):
         return []
-    edit_journal = ws.edits
     problems: list[Problem] = []
-    with edit_journal.lock:
-        edit_journal.refresh()
-        for entry in edit_journal.open():
+    with ws.edits.lock:
+        for entry in ws.edits.open():
             try:
                 state = _redo(ws, entry)
             except (ReadOnlyError, UsageError):  # not writable, or no file any more: only this edit waits
@@ -211,21 +213,13 @@ def finish(ws: "OpenWorkspace") -> list[Problem]:
             if state == "deferred":
                 continue
             kind = "done" if state == "written" else "drop"
-            edit_journal.journal.append(Change(kind=kind, payload={"ids": [entry.id]}))
+            ws.edits.journal.append(Change(kind=kind, payload={"ids": [entry.id]}))
             if kind == "drop":
                 reason = (
                     f"an edit by {entry.step} was interrupted; the file has changed since, so it was dropped"
                 )
                 problems.append(Problem(entry.path, reason, skipped=False))
     return problems
-
-
-def finish_new(ws: "OpenWorkspace") -> list[Problem]:
-    """Do as `finish`; where no edit is open, only read the journal's lines since this was last the case.
-
-    The journal grows for years, and this is asked at each end of a session and each sync.
-    """
-    return [] if ws.readonly or all_ended(ws.edits, ws.state) else finish(ws)
 
 
 def _redo(ws: "OpenWorkspace", entry: Entry) -> Literal["written", "deferred", "lost"]:
@@ -251,25 +245,6 @@ def _patch(
         return None
 
 
-def entries(ws: "OpenWorkspace", among: Collection[str] | None = None) -> list[Entry]:
-    """Return the automatic edits of these ids, oldest first; all of them by default."""
-    edit_journal = ws.edits
-    with edit_journal.lock:
-        edit_journal.refresh()
-        known = edit_journal.entries
-        ids = known.keys() if among is None else known.keys() & frozenset(among)
-        return [known[identifier] for identifier in sorted(ids)]
-
-
-def hunks_of(ws: "OpenWorkspace", identifier: str) -> tuple[Hunk, ...]:
-    """Return what an edit changed; nothing if there is no such edit, or its line in the journal is gone."""
-    edit_journal = ws.edits
-    with edit_journal.lock:
-        edit_journal.refresh()
-        entry = edit_journal.entries.get(identifier)
-        return () if entry is None else edit_journal.hunks(entry)
-
-
 def reverse(ws: "OpenWorkspace", identifier: str) -> Written:
     """Undo an edit: revert its lines only, and keep later changes elsewhere in the file.
 
@@ -279,8 +254,7 @@ def reverse(ws: "OpenWorkspace", identifier: str) -> Written:
     """
     edit_journal = ws.edits
     with edit_journal.lock:
-        edit_journal.refresh()
-        entry = edit_journal.entries.get(identifier)
+        entry = next(iter(edit_journal.entries([identifier])), None)
         if entry is None or entry.state in {"undone", "dropped"}:
             raise NotFoundError(f"there is no automatic edit {identifier!r} to undo")
         shown = _reversed_now(ws, entry)

@@ -66,13 +66,10 @@ def _write_facts(ws: OpenWorkspace) -> None:
 
 
 def _finish_edits(ws: OpenWorkspace) -> None:
-    from mnemark.memory.journal.edits import all_ended
+    from mnemark.memory.file_edits import finish
 
-    if not all_ended(ws.edits, ws.state):
-        from mnemark.memory.file_edits import finish
-
-        if lost := finish(ws):
-            raise MnemarkError("; ".join(f"{one.path}: {one.reason}" for one in lost))
+    if lost := finish(ws):
+        raise MnemarkError("; ".join(f"{one.path}: {one.reason}" for one in lost))
 
 
 def finish_forgetting(ws: OpenWorkspace) -> None:

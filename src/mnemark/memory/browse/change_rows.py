@@ -9,7 +9,6 @@ import msgspec
 
 from mnemark.errors import NotFoundError
 from mnemark.files.tombstones import strings
-from mnemark.memory import file_edits
 from mnemark.memory.browse.page import Page, checked, cursor, key_of
 from mnemark.memory.browse.usage import fact_words
 from mnemark.memory.journal.changes import ChangeLog, Noted, describe_payload
@@ -160,7 +159,8 @@ def _part(ws: OpenWorkspace, log: ChangeLog, noted: Noted, known: Mapping[str, o
     payload = log.payload(noted)
     path, shown = _text(payload, "path"), ""
     if noted.kind == "write":
-        shown = _diff(ws, path, file_edits.hunks_of(ws, noted.id))
+        (edit,) = ws.edits.entries([noted.id]) or (None,)
+        shown = _diff(ws, path, ws.edits.hunks(edit) if edit else ())
     return Part(
         id=noted.id, kind=noted.kind, path=path, to=_text(payload, "to"), text=_words(ws, noted, payload),
         diff=shown, undo=noted.id in known, undone=log.is_undone(noted.id),

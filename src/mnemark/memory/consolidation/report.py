@@ -11,7 +11,6 @@ from mnemark.files import git
 from mnemark.files.edit import edit as edit_file
 from mnemark.files.journal import FOLDER, changes_of
 from mnemark.files.names import split_ref
-from mnemark.memory import file_edits
 from mnemark.memory.consolidation import cleanup
 from mnemark.memory.journal.edits import Entry
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -118,7 +117,7 @@ def commit(ws: OpenWorkspace, report: Report, after: str) -> None:
     sessions.
     """
     written = [edit for edit in report.edits if edit.status == "written"]
-    entries = [one for one in file_edits.entries(ws) if one.state == "done" and one.id > after]
+    entries = [one for one in ws.edits.entries() if one.state == "done" and one.id > after]
     made = [one for one in entries if one.group != report.group and one.step != AGE_OUT]
     tidied = [path for edit in written if edit.step == cleanup.STEP for path in edit.path.split(" → ")]
     tidied += [one.path for one in entries if one.step == AGE_OUT]
@@ -131,11 +130,6 @@ def commit(ws: OpenWorkspace, report: Report, after: str) -> None:
         _commit(ws, paths, along, _message(step, reasons, {"Origin": ["agent"], "Undo": [report.group]}))
 
 
-def last_run(ws: OpenWorkspace) -> str:
-    """Return the id of the last consolidation's journal line; empty if there is none."""
-    return max((change.id for change in changes_of(ws.root, ("consolidate",))), default="")
-
-
 def _commit(ws: OpenWorkspace, paths: Iterable[str], along: Iterable[str], message: str) -> None:
     paths = list(dict.fromkeys(paths))
     if paths and (problem := git.commit(ws.root, paths, message, along=list(along))):
@@ -145,10 +139,8 @@ def _commit(ws: OpenWorkspace, paths: Iterable[str], along: Iterable[str], messa
 def _learned_paths(ws: OpenWorkspace, made: Iterable[Entry], after: str) -> list[str]:
     """Return the files of these edits, and the fact files written since then."""
     paths = [path for one in made for path in (one.path, one.to) if path]
-    for change in changes_of(ws.root, ("project",)):
-        payload = change.payload if isinstance(change.payload, Mapping) else {}
-        if change.id > after:
-            paths.append(str(payload.get("path", "")))
+    changes = changes_of(ws.root, ("project",))
+    paths += [str(change.fields.get("path", "")) for change in changes if change.id > after]
     return [path for path in paths if path]
 
 

@@ -17,13 +17,12 @@ from mnemark.files.journal import Change
 from mnemark.files.scan import scan
 from mnemark.memory import file_edits
 from mnemark.memory.consolidation import archive, cleanup, condense, duplicates, tidy
-from mnemark.memory.consolidation.report import Applied, Report, last_run, write_report
+from mnemark.memory.consolidation.report import Applied, Report, write_report
 from mnemark.memory.consolidation.report import commit as commit_to_git
 from mnemark.memory.curation import generated
 from mnemark.memory.curation.identity import compiled
 from mnemark.memory.curation.plan import Edit, Move, Planned, Proposal, ScopeView, apply, scopes_in
 from mnemark.memory.forgetting import erase
-from mnemark.memory.journal.edits import EditJournal
 from mnemark.memory.learning.by_rule import learn
 from mnemark.memory.learning.candidates import LearnedFact, remember_arguments
 from mnemark.memory.learning.from_notes import begin, describe, learn_notes
@@ -97,15 +96,13 @@ def consolidate(
     first = moment(since, "since", now)
     notes: list[str] = []
     llm = _model(ws, notes) if llm is None else llm
-    edits = ws.edits
-    edits.refresh()
-    other = _recent_machine(edits, now)
+    other = _recent_machine(ws, now)
     if other and not force:
         reason = f"{other} consolidated this workspace in the last {_PAUSE.days} days; repeat it with --force"
         return Report(group="", time=now, dry_run=dry_run, edits=(), skipped=reason)
     reads = only is None or any(map(_is_learning, only))
     learned = _learned(ws, now, llm, notes, dry_run=dry_run, reads=reads)
-    start = begin(now, _last_run(edits, now)) if first is None else first.astimezone(now.tzinfo).date()
+    start = begin(now, _last_run(ws, now)) if first is None else first.astimezone(now.tzinfo).date()
     scopes = scopes_in(entry.path for entry in scan(ws.root, ignore=ws.config.ignore).entries)
     for scope in scopes if reads else ():
         facts, remarks = learn_notes(ws, scope, start, now, llm=llm, dry_run=dry_run)
@@ -119,7 +116,7 @@ def consolidate(
             learned = _plan_learned(view, learned)
         else:
             follow(ws.fact_store, scope)
-        notes += _plan(view, clock_gap=_has_clock_gap(edits, now))
+        notes += _plan(view, clock_gap=_has_clock_gap(ws, now))
         planned += view.planned
     notes += _not_proposed(only or (), planned)
     if dry_run:
@@ -128,7 +125,7 @@ def consolidate(
         return Report(group="", time=now, dry_run=True, edits=shown, learned=facts_shown, notes=tuple(notes))
     if only is None:
         scratchpad.follow(ws, now, scopes)
-    before = last_run(ws)
+    before = max((run.id for run in ws.edits.runs()), default="")
     report = _apply(ws, planned, now, learned=learned, notes=notes, whole=only is None)
     compiled(ws, llm=llm)
     if ws.config.consolidate.commit if commit is None else commit:
@@ -232,21 +229,23 @@ def _with_facts(path: str, facts: Sequence[Fact], zone: tzinfo, text: str) -> st
     return text
 
 
-def _recent_machine(edits: EditJournal, now: datetime) -> str:
-    runs = [run for run in edits.runs if run.time is not None and abs(now - run.time) < _PAUSE]
-    if not runs or any(run.machine == edits.journal.file for run in runs):
+def _recent_machine(ws: OpenWorkspace, now: datetime) -> str:
+    runs = [run for run in ws.edits.runs() if run.time is not None and abs(now - run.time) < _PAUSE]
+    if not runs or any(run.machine == ws.journal.file for run in runs):
         return ""
     return runs[-1].machine.removesuffix(".jsonl")
 
 
-def _last_run(edits: EditJournal, now: datetime) -> datetime | None:
+def _last_run(ws: OpenWorkspace, now: datetime) -> datetime | None:
     """Return the time of the last run; one in the future, of a wrong clock, is none."""
     limit = now + timedelta(days=1)
-    return max((run.time for run in edits.runs if run.time is not None and run.time <= limit), default=None)
+    return max(
+        (run.time for run in ws.edits.runs() if run.time is not None and run.time <= limit), default=None
+    )
 
 
-def _has_clock_gap(edits: EditJournal, now: datetime) -> bool:
-    last = _last_run(edits, now)
+def _has_clock_gap(ws: OpenWorkspace, now: datetime) -> bool:
+    last = _last_run(ws, now)
     return last is not None and now - last > _CLOCK_GAP
 
 
@@ -291,8 +290,8 @@ def _apply(
         group=group if changed or learned else "", time=now, dry_run=False, edits=tuple(done),
         learned=tuple(map(describe, learned)), notes=tuple(notes),
     )  # fmt: skip
-    runs = ws.edits.runs
-    today = any(run.time is not None and ws.local(run.time).date() == now.date() for run in runs)
+    times = [run.time for run in ws.edits.runs() if run.time is not None]
+    today = any(ws.local(time).date() == now.date() for time in times)
     if learned or (whole and (changed or not today)):
         facts: list[Json] = [fact.id for fact in learned if fact.status == "learned"]
         payload: dict[str, Json] = {"group": group, "edits": len(done), "facts": facts}

@@ -216,7 +216,7 @@ def scopes_in(paths: Iterable[str]) -> list[str]:
 
 def undone(ws: "OpenWorkspace") -> Undone:
     """Return the edits of consolidations that were undone."""
-    mine = [one for one in file_edits.entries(ws) if one.state == "undone" and one.step.startswith(_STEP)]
+    mine = [one for one in ws.edits.entries() if one.state == "undone" and one.step.startswith(_STEP)]
     made = [(one.path, hunk) for one in mine for hunk in ws.edits.hunks(one)]
     added = ((path, line) for path, hunk in made for line in hunk.new if line not in hunk.old)
     return Undone(

@@ -146,7 +146,7 @@ def _carry_out(ws: OpenWorkspace, note: Change, items: list[Item], query: str, *
 
 def _with_anchor_last(note: Change, items: list[Item]) -> tuple[list[Item], list[Item]]:
     """Separate the items that hold the query, which are erased last, from the others."""
-    at = note.payload.get("at") if isinstance(note.payload, Mapping) else None
+    at = note.fields.get("at")
     if not isinstance(at, Mapping):
         return items, []
     last = [item for item in items if query_at([item], at)]
@@ -247,14 +247,14 @@ def finish(ws: OpenWorkspace, *, at_once: bool = False) -> list[Receipt]:
     for note in ws.visible.hidden.unfinished():
         if not at_once and erasures.is_blocked(ws.root, known.get(note.id, ())):
             continue
-        payload = note.payload if isinstance(note.payload, Mapping) else {}
         try:
             editing.sweep(ws.truth)
-            items = _items_of(ws, payload)
+            items = _items_of(ws, note.fields)
         except (MnemarkError, OSError) as error:  # for the next time
             erasures.keep(ws.root, note.id, [Wait("", str(error))])
             continue
-        query = query_at(items, payload["at"]) if isinstance(payload.get("at"), Mapping) else ""
+        at = note.fields.get("at")
+        query = query_at(items, at) if isinstance(at, Mapping) else ""
         receipts.append(_complete(ws, note, items, query))
     return receipts
 

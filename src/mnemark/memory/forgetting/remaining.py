@@ -15,6 +15,7 @@ from mnemark.files.journal import FOLDER, changes_of
 from mnemark.files.mounts import home_of
 from mnemark.files.names import split_ref
 from mnemark.files.private import private
+from mnemark.files.tombstones import strings
 from mnemark.index.check import knows_below
 from mnemark.index.store import NAME
 from mnemark.memory.forgetting.needles import weight
@@ -222,9 +223,8 @@ def _imports(ws: OpenWorkspace, items: Sequence[Item]) -> Iterator[str]:
     paths = {item.path for item in items}
     names = set()
     for change in changes_of(ws.root, ("import",)):
-        payload = change.payload if isinstance(change.payload, dict) else {}
-        if paths & set(payload.get("files") or ()):
-            names.add(str(payload.get("source", "")))
+        if paths & set(strings(change.fields.get("files"))):
+            names.add(str(change.fields.get("source", "")))
     for name in sorted(filter(None, names)):
         yield f"the source it was imported from: {layout.shown(name)}"
 

@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 from mnemark.files.ids import is_id, time_of
-from mnemark.files.journal import FOLDER, Change, Journal, JournalEntry, decode_change
-from mnemark.files.jsonl import records
+from mnemark.files.journal import Journal, JournalEntry
 from mnemark.types import Json, Origin
 
 KINDS: Final = (
@@ -66,22 +65,20 @@ class ChangeLog:
 
     def _read(self, entry: JournalEntry) -> None:
         change = entry.change
-        payload = change.payload if isinstance(change.payload, Mapping) else {}
         if change.kind == "undo":
-            ids = payload.get("ids")
-            self._undone.update(one for one in ids or () if isinstance(one, str))
-        if change.kind == "write" and payload.get("step") == "undo":
+            self._undone.update(change.ids)
+        if change.kind == "write" and change.fields.get("step") == "undo":
             return  # a part of an undo, which has an entry of its own
-        group = payload.get("group")
+        group = change.fields.get("group")
         group = group if isinstance(group, str) else ""
-        found = Noted(
+        noted = Noted(
             change.id, change.kind, change.time, change.origin, change.scope, group, entry.file, entry.offset
         )
         key = group or change.id
         if key not in self._groups:
             self._groups[key] = []
-            self._times.append(began(found).timestamp())
-        self._groups[key].append(found)
+            self._times.append(began(noted).timestamp())
+        self._groups[key].append(noted)
 
     def keys(self) -> list[tuple[str, str]]:
         """Return (id of the first change, key) of all groups, oldest first; a single change is its own."""
@@ -105,13 +102,8 @@ class ChangeLog:
 
     def payload(self, noted: Noted) -> Mapping[str, Json]:
         """Return the payload of a change, read from its journal; empty if its line is gone."""
-        found = self._line(noted)
-        payload = found.payload if found is not None and found.id == noted.id else None
-        return payload if isinstance(payload, Mapping) else {}
-
-    def _line(self, noted: Noted) -> Change | None:
-        path = self._journal.root / FOLDER / noted.file
-        return next((decode_change(record) for _, record in records(path, noted.offset, start_line=1)), None)
+        change = self._journal.again(noted.file, noted.offset, noted.id)
+        return {} if change is None else change.fields
 
 
 _NAMED: Final = ("title", "path", "session", "fact", "ref", "source", "note")

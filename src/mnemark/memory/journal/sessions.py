@@ -27,7 +27,11 @@ class Observed(msgspec.Struct, frozen=True):
     change: Change
     file: str
     """Name of the journal's file."""
-    payload: Mapping[str, Json]
+
+    @property
+    def payload(self) -> Mapping[str, Json]:
+        """What was observed."""
+        return self.change.fields
 
     @property
     def session(self) -> str:
@@ -80,18 +84,19 @@ class SessionJournal:
             self._clear()
         for entry in entries:
             if isinstance(entry.change.payload, Mapping):
-                self._take(entry.file, entry.change, entry.change.payload)
+                self._take(entry.file, entry.change)
 
-    def _take(self, file: str, change: Change, payload: Mapping[str, Json]) -> None:
+    def _take(self, file: str, change: Change) -> None:
+        payload = change.fields
         match change.kind:
             case "observe":
-                seen = Observed(change, file, payload)
+                seen = Observed(change, file)
                 self.observed.setdefault(change.id, seen)
                 self.keys.add((change.scope, seen.session, str(payload.get("key"))))
             case "noted":
-                self.noted.update(_ids(payload))
+                self.noted.update(change.ids)
             case "aged":
-                for identifier in _ids(payload):
+                for identifier in change.ids:
                     self.observed.pop(identifier, None)
             case "end":
                 self._ends[change.scope, str(payload.get("session"))] = msgspec.json.encode(payload)
@@ -102,7 +107,7 @@ class SessionJournal:
                 key = (change.scope, str(payload.get("attachment")))
                 self.described.setdefault(key, []).append(change)
             case "attach":
-                self.attached.update((change.scope, one) for one in _ids(payload))
+                self.attached.update((change.scope, one) for one in change.ids)
 
     def last_end(self, scope: str, session: str) -> Mapping[str, Json]:
         """Return the payload of the last "end" entry of a session; empty if it never ended."""
@@ -136,8 +141,3 @@ class SessionJournal:
             for (scope, identifier), changes in self.described.items()
             if changes[-1].id not in self.noted
         ]
-
-
-def _ids(payload: Mapping[str, Json]) -> list[str]:
-    ids = payload.get("ids")
-    return [one for one in ids if isinstance(one, str)] if isinstance(ids, list) else []

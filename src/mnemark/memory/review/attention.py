@@ -119,9 +119,7 @@ def _budget(ws: OpenWorkspace, state: "State", due: int) -> "Iterator[Attention]
 
 
 def _unfinished(ws: OpenWorkspace) -> "Iterator[Attention]":
-    edits = ws.edits
-    edits.refresh()
-    paths = sorted({entry.path for entry in edits.open()})
+    paths = sorted({edit.path for edit in ws.edits.open()})
     if paths:
         count = _count(len(paths), "automatic edit")
         text = f"{count} interrupted ({_named(paths)}): finish with `mnemark consolidate`"

@@ -169,10 +169,9 @@ def _lines(known: FactStore, fact: Fact) -> Iterator[Line]:
 
 
 def _is_about(entry: JournalEntry, identifier: str) -> bool:
-    payload = entry.change.payload if isinstance(entry.change.payload, Mapping) else {}
-    ids = payload.get("ids")
-    named = [entry.change.id, payload.get("fact"), payload.get("supersedes")]
-    return identifier in named or (isinstance(ids, list) and identifier in ids)
+    change = entry.change
+    named = [change.id, change.fields.get("fact"), change.fields.get("supersedes"), *change.ids]
+    return identifier in named
 
 
 def _time(time: datetime | None) -> str:

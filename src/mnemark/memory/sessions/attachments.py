@@ -105,8 +105,7 @@ def _latest(ws: OpenWorkspace, scope: str, identifier: str) -> AttachmentContent
     words = {"description": "", "transcription": "", "text": ""}
     with state.lock:
         for change in state.described.get((scope, identifier), ()):
-            payload = change.payload if isinstance(change.payload, Mapping) else {}
-            words |= {name: str(payload[name]) for name in words if payload.get(name)}
+            words |= {name: str(change.fields[name]) for name in words if change.fields.get(name)}
     return AttachmentContent(**words)
 
 

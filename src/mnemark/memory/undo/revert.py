@@ -193,7 +193,7 @@ def _edits(ws: OpenWorkspace, wanted: Criteria, zone: tzinfo) -> list[Entry]:
     start = local(wanted.since, zone) if wanted.since else None
     return [
         one
-        for one in file_edits.entries(ws)
+        for one in ws.edits.entries()
         if is_own_edit(one)
         and wanted.session in {"", one.session}
         and wanted.origin in {"", one.origin}

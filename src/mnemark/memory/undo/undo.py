@@ -119,9 +119,9 @@ def _chosen(
 def _last_of_person(ws: OpenWorkspace, known: Mapping[str, What], scopes: Collection[str]) -> str:
     """Return the last thing that a person, or a consolidation, did in these scopes; else the last there."""
     log = ws.fact_store.log
-    edits = {edit.id: edit for edit in file_edits.entries(ws) if edit.id in known}
+    edits = {edit.id: edit for edit in ws.edits.entries() if edit.id in known}
     reviewed = {named for line, one in log.tables.decisions.items() if line in known for named in one.ids}
-    runs = {run.group for run in ws.edits.runs if run.machine == ws.journal.file}
+    runs = {run.group for run in ws.edits.runs() if run.machine == ws.journal.file}
     learned = facts_of_runs(ws)
     own: list[str] = []
     others: list[str] = []
@@ -188,7 +188,7 @@ def _last_erasure(ws: OpenWorkspace) -> str:
 
 
 def _says(change: Change, key: str) -> bool:
-    return isinstance(change.payload, Mapping) and bool(change.payload.get(key))
+    return bool(change.fields.get(key))
 
 
 def undoable(ws: OpenWorkspace, *, own: bool, among: Collection[str] | None = None) -> dict[str, What]:
@@ -227,7 +227,7 @@ def undoable(ws: OpenWorkspace, *, own: bool, among: Collection[str] | None = No
             and _can_wait(log, one)
         }
         known |= {line: "forget" for line, hides in log.tables.hides.items() if not hides.erase}
-    known |= dict.fromkeys((one.id for one in file_edits.entries(ws, wanted) if is_own_edit(one)), "edit")
+    known |= dict.fromkeys((one.id for one in ws.edits.entries(wanted) if is_own_edit(one)), "edit")
     known |= dict.fromkeys(ws.pins.lines(), "pin")
     return known if wanted is None else {one: what for one, what in known.items() if one in wanted}
 
@@ -296,7 +296,7 @@ def _reopen(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Un
     facts = ws.fact_store
     log = facts.log
     decided = log.tables.decisions[identifier]
-    edits = [one.id for one in file_edits.entries(ws) if one.group in decided.ids]
+    edits = [one.id for one in ws.edits.entries() if one.group in decided.ids]
     made = [_undo(ws, one, known) for one in (*edits, decided.made) if one in known]
     append_undo(ws, identifier, scope=decided.scope)
     with facts.lock:
