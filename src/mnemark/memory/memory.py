@@ -181,7 +181,7 @@ class Memory:
         links.check_again(self.root)
         from mnemark.memory import maintenance
 
-        failed = [] if self.readonly else maintenance.before_sync(self.workspace)
+        failed = [] if self.readonly else maintenance.finish(self.workspace)
         report = self.workspace.searcher.sync(progress=progress, wait=wait, embed=embed)
         if not self.readonly:
             failed += maintenance.after_sync(self.workspace, report)

@@ -10,22 +10,20 @@ from msgspec.structs import replace
 from mnemark.errors import ConfigError, UsageError
 from mnemark.facts.file_changes import applied
 from mnemark.facts.model import Fact
-from mnemark.facts.pending import catch_up
 from mnemark.facts.remember import follow, remember_many
 from mnemark.files.ids import new_id
 from mnemark.files.journal import Change
 from mnemark.files.scan import scan
-from mnemark.memory import file_edits
 from mnemark.memory.consolidation import archive, cleanup, condense, duplicates, tidy
 from mnemark.memory.consolidation.report import Applied, Report, write_report
 from mnemark.memory.consolidation.report import commit as commit_to_git
 from mnemark.memory.curation import generated
 from mnemark.memory.curation.identity import compiled
 from mnemark.memory.curation.plan import Edit, Move, Planned, Proposal, ScopeView, apply, scopes_in
-from mnemark.memory.forgetting import erase
 from mnemark.memory.learning.by_rule import learn
 from mnemark.memory.learning.candidates import LearnedFact, remember_arguments
 from mnemark.memory.learning.from_notes import begin, describe, learn_notes
+from mnemark.memory.maintenance import finish
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.review.attention import attention
 from mnemark.memory.sessions import scratchpad
@@ -170,13 +168,13 @@ def _learned(
         return _would_learn(ws, notes) if reads else []
     if reads:
         return _catch_up(ws, now, llm, notes)
-    _finish(ws, notes)
+    notes += finish(ws)
     return []
 
 
 def _catch_up(ws: OpenWorkspace, now: datetime, llm: "LLM | None", notes: list[str]) -> list[LearnedFact]:
-    """Complete interrupted edits, pending facts and unended sessions, and learn; return the new facts."""
-    _finish(ws, notes)
+    """Complete pending work and unended sessions, and learn; return the new facts."""
+    notes += finish(ws)
     notes += cleanup.merge_copies(ws)
     learned = []
     for ended in end_sessions(ws, queue=llm is not None):
@@ -187,13 +185,6 @@ def _catch_up(ws: OpenWorkspace, now: datetime, llm: "LLM | None", notes: list[s
     learned += [fact for fact in report.facts if fact.status != "known"]
     notes += [f"another program is saving {path}; archived next time" for path in age_out(ws, now).deferred]
     return learned
-
-
-def _finish(ws: OpenWorkspace, notes: list[str]) -> None:
-    """Complete interrupted edits, pending facts and erasures."""
-    notes += [f"{problem.path}: {problem.reason}" for problem in file_edits.finish(ws)]
-    catch_up(ws.fact_store)
-    erase.finish(ws)
 
 
 def _would_learn(ws: OpenWorkspace, notes: list[str]) -> list[LearnedFact]:
