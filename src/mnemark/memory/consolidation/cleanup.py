@@ -55,11 +55,11 @@ def _old_reports(view: ScopeView) -> list[Move]:
     return moves
 
 
-_COPIES: Final = "copies"
+_COPIES: Final = "consolidate: copies"
 ARCHIVE: Final = "memory/archive/copies"
 
 
-def merge_copies(ws: OpenWorkspace, *, group: str = "", dry_run: bool = False) -> list[str]:
+def merge_copies(ws: OpenWorkspace, *, dry_run: bool = False) -> list[str]:
     """Merge the copies that can be merged, and return a line for each, for the report.
 
     `dry_run` only says which would be. A kill between joining and moving leaves a copy that lacks nothing,
@@ -79,10 +79,7 @@ def merge_copies(ws: OpenWorkspace, *, group: str = "", dry_run: bool = False) -
         scope = layout.scope_of(copy.path)
         flat = copy.path.removeprefix(f"{scope}/").replace("/", "-")
         to = free_name(ws.root, in_scope(scope, f"{ARCHIVE}/{flat}"))
-        if (
-            file_edits.move(ws, copy.path, to, step=f"consolidate: {_COPIES}", group=group).status
-            == "written"
-        ):
+        if file_edits.move(ws, copy.path, to, step=_COPIES).status == "written":
             told.append(f"{copy.path}: {joined}; moved to {to}")
     return told
 

@@ -9,7 +9,7 @@ from mnemark.facts.files import facts_in
 from mnemark.facts.model import Fact
 from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import FactVersion, timeline
-from mnemark.files import layout, listing
+from mnemark.files import listing
 from mnemark.files.layout import in_scope
 from mnemark.files.reading import read
 from mnemark.index.state import Use
@@ -207,11 +207,6 @@ def apply(ws: "OpenWorkspace", edit: Edit | Move, *, step: str, group: str) -> f
     if isinstance(edit, Move):
         return file_edits.move(ws, edit.path, edit.to, step=step, group=group)
     return file_edits.write(ws, edit.path, edit.change, step=step, group=group)
-
-
-def scopes_in(paths: Iterable[str]) -> list[str]:
-    """Return the scopes of these paths, and the root, which is first."""
-    return sorted({layout.scope_of(path) for path in paths} | {""})
 
 
 def undone(ws: "OpenWorkspace") -> Undone:
