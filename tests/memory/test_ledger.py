@@ -91,12 +91,6 @@ def test_nothing_to_change_leaves_no_trace(memory: Memory) -> None:
     assert not (memory.root / "MEMORY.md").exists()
 
 
-def test_a_dry_run_changes_nothing(memory: Memory) -> None:
-    shown = file_edits.write(memory.workspace, "MEMORY.md", line("x"), step="test", dry_run=True)
-    assert "+x" in shown.diff
-    assert not list(memory.root.glob("**/*.md"))
-
-
 def quiet(path: Path) -> None:
     """Nobody has saved it for a while."""
     os.utime(path, (1e9, 1e9))

@@ -4,7 +4,7 @@ An accepted fact also brings the line up to date that a person wrote and that it
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from typing import Final, Literal
@@ -18,12 +18,11 @@ from mnemark.facts.model import Fact
 from mnemark.facts.pending import drop_proposals
 from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import when
-from mnemark.files import layout
+from mnemark.files import layout, platform
 from mnemark.files.journal import Change
 from mnemark.files.names import split_ref
 from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import remember_one
-from mnemark.memory.file_edits import Written
 from mnemark.memory.forgetting.forget import forget
 from mnemark.memory.learning.by_hand import contradiction, line_of, statements_of
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -32,6 +31,7 @@ from mnemark.text.lines import clean
 from mnemark.text.words.normalize import HAN
 from mnemark.types import Json
 
+_STEP: Final = "review: accepted"
 EDITS: Final = "edits"
 """The id that means all changes made in fact files."""
 
@@ -78,8 +78,13 @@ def waiting(ws: OpenWorkspace, *, scope: str = "") -> list[Waiting]:
 
 def with_diff(ws: OpenWorkspace, one: Waiting) -> Waiting:
     """Return a thing to decide with what accepting it changes in the note that it contradicts."""
-    edit = amend(ws, one.fact, dry_run=True) if one.fact.against else None
-    return one if edit is None else msgspec.structs.replace(one, diff=edit.diff)
+    path, change = _amendment(ws, one.fact) or ("", str)
+    try:
+        text = platform.content(ws.root / path).decode() if path else ""
+    except (OSError, UnicodeDecodeError):  # no text any more
+        return one
+    diff = file_edits.shown_diff(ws, path, text, change(text)) if path else ""
+    return msgspec.structs.replace(one, diff=diff)
 
 
 def _proposed(known: FactStore, scope: str) -> Iterator[Waiting]:
@@ -211,15 +216,18 @@ def decide(ws: OpenWorkspace, identifier: str, *, accept: bool, suspect: bool = 
     return kept
 
 
-def _amend(ws: OpenWorkspace, found: Fact) -> None:
-    """Amend the line of a person's that an accepted fact contradicts."""
+def _amend(ws: OpenWorkspace, fact: Fact) -> None:
+    """Amend the line of a person's that an accepted fact contradicts; `undo` takes both back by its id."""
     try:
-        done = amend(ws, found)
+        path, change = _amendment(ws, fact) or ("", str)
+        done = path and file_edits.write(ws, path, change, step=_STEP, origin="owner", group=fact.id)
+    except UsageError:  # no text any more
+        return
     except (MnemarkError, OSError) as error:
         raise IncompleteError(f"it is accepted, but the line that it contradicts stands: {error}") from error
-    if done is not None and done.status == "deferred":
+    if done and done.status == "deferred":
         raise IncompleteError(
-            f"it is accepted, but another program is saving {done.path}: change the line that it contradicts "
+            f"it is accepted, but another program is saving {path}: change the line that it contradicts "
             "by hand"
         )
 
@@ -266,19 +274,16 @@ _NEXT: Final = lazy_pattern(r"\s*(?:[-*+#>|]|\d{1,3}[.)、]|$)")
 """The line after a statement: a blank one, a bullet, a heading, a quotation."""
 
 
-def amend(ws: OpenWorkspace, fact: Fact, *, dry_run: bool = False) -> Written | None:
-    """Write what a fact says into the line that it contradicts; None if that line is gone or was changed.
+def _amendment(ws: OpenWorkspace, fact: Fact) -> tuple[str, Callable[[str], str]] | None:
+    """Return the path of the line that a fact contradicts, and what brings it up to date; None if it is gone.
 
-    The old value in the line is replaced where it stands there once; else the new one is added behind it. The
-    edit can be undone by the id of the fact.
+    The old value in the line is replaced where it stands there once; else the new one is added behind it.
     """
     path = split_ref(fact.against.rpartition(" (")[2].removesuffix(")"))[0]
-    if not fact.against or not (layout.safe_path(ws.root, path)).is_file():
+    if not fact.against or not layout.safe_path(ws.root, path).is_file():
         return None
-    found = [(number, said) for number, said in statements_of(ws, path) if _is_meant(fact, said)]
-    if not found:
-        return None
-    number, said = found[0]
+    meant = (one for one in statements_of(ws, path) if fact.against.startswith(f"{clean(one[1])} ("))
+    number, said = next(meant, (0, ""))
 
     def change(text: str) -> str:
         rows = text.splitlines(keepends=True)
@@ -288,16 +293,7 @@ def amend(ws: OpenWorkspace, fact: Fact, *, dry_run: bool = False) -> Written | 
             (*rows[: number - 1], amended("".join(rows[number - 1 : end]), said, fact, ws.now()), *rows[end:])
         )
 
-    try:
-        return file_edits.write(
-            ws, path, change, step="review: accepted", origin="owner", group=fact.id, dry_run=dry_run
-        )
-    except UsageError:  # no text any more
-        return None
-
-
-def _is_meant(fact: Fact, said: str) -> bool:
-    return fact.against.startswith(f"{clean(said)} (")
+    return (path, change) if number else None
 
 
 def amended(rows: str, said: str, fact: Fact, now: datetime) -> str:

@@ -83,8 +83,8 @@ def bring_in(
             continue
         page = _page(one, _latest(ws, scope, one.id))
         target = path_for(scope, one.id)
-        made = file_edits.write_or_wait(
-            ws, target, page, step="attachment", group=group, timeout=_EDIT_TIMEOUT
+        made = file_edits.write(
+            ws, target, page, step="attachment", group=group, timeout=_EDIT_TIMEOUT, waits=True
         )
         if made.status == "deferred":
             busy.append(target)
