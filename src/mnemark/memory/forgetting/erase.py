@@ -33,12 +33,13 @@ from mnemark.memory.forgetting import names
 from mnemark.memory.forgetting.needles import anchor, query_at
 from mnemark.memory.forgetting.receipt import Place, Receipt, forgotten
 from mnemark.memory.forgetting.remaining import named_by, remaining_copies
-from mnemark.memory.forgetting.select import Criteria, Item, Selector, ends_of, payload_of
+from mnemark.memory.forgetting.select import Criteria, Item, Selector, append_forget
 from mnemark.memory.forgetting.sweep import RENAMING, Step, Sweep, Swept, Targets, holding, targets_of
 from mnemark.memory.journal import erasures
 from mnemark.memory.journal.erasures import Wait
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.words.segment import forget_words
+from mnemark.types import Json
 
 
 def erase(ws: OpenWorkspace, items: list[Item], *, query: str, dry_run: bool, git: bool) -> Receipt:
@@ -74,26 +75,24 @@ def _dry_run(ws: OpenWorkspace, items: list[Item], query: str, *, git: bool) -> 
 
 def _append_entry(ws: OpenWorkspace, items: list[Item], query: str) -> Change:
     """Append to the journal what is to be erased, without its text."""
-    facts = ws.fact_store
-    payload: dict[str, Any] = payload_of(items) | {"erase": True, "ends": ends_of(facts, items)}
-    files = [item.path for item in items if item.kind == "file"]
-    held = anchor([item for item in items if item.kind != "file"] or items, query) if query else None
-    passing = [item.id for item in items if item.kind == "note" and item.id]
-    payload |= {"files": files, "at": held[1] if held else {}, "passing": passing}
-    payload["said"] = _fact_marks(facts, items)
-    payload = {name: value for name, value in payload.items() if value}
-    with facts.lock, ws.truth.change():
-        return facts.log.append(Change(kind="forget", payload=payload, origin="owner"))[0]
+    parts = [item for item in items if item.kind != "file"]
+    return append_forget(ws, items, {
+        "erase": True,
+        "files": [item.path for item in items if item.kind == "file"],
+        "at": anchor(parts or items, query) if query else {},
+        "passing": [item.id for item in items if item.kind == "note" and item.id],
+        "said": _fact_marks(ws.fact_store, items),
+    })  # fmt: skip
 
 
-def _fact_marks(facts: FactStore, items: list[Item]) -> list[str]:
+def _fact_marks(facts: FactStore, items: list[Item]) -> list[Json]:
     """Return the marks by which learning recognises erased facts."""
     scopes = {layout.scope_of(item.path) for item in items if item.kind in {"fact", "note"}}
     ids = {item.id for item in items if item.id}
     with facts.lock:
         held = [one.fact for scope in sorted(scopes) for one in facts.held(scope)]
         known = {fact.id: fact for fact in (*held, *facts.log.records()) if fact.id in ids}
-    return sorted({said_mark(fact.scope, words_of_fact(fact)) for fact in known.values()})
+    return [*sorted({said_mark(fact.scope, words_of_fact(fact)) for fact in known.values()})]
 
 
 def _complete(

@@ -14,12 +14,11 @@ import msgspec
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.files import platform
 from mnemark.files.disk_errors import CANNOT_BE_READ
-from mnemark.files.journal import Change
 from mnemark.files.scopes import one_scope
 from mnemark.memory.forgetting.derived import derived_copies, related
 from mnemark.memory.forgetting.erase import erase as erased
 from mnemark.memory.forgetting.receipt import Forgotten, Place, Receipt, forgotten
-from mnemark.memory.forgetting.select import Criteria, Item, Selector, ends_of, payload_of
+from mnemark.memory.forgetting.select import Criteria, Item, Selector, append_forget
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.choices import one_of, text_given
 from mnemark.text.dates.moment import moment
@@ -142,14 +141,9 @@ def _places(items: Sequence[Item]) -> tuple[Place, ...]:
 
 def hide(ws: OpenWorkspace, items: Sequence[Item], more: dict[str, Json]) -> str:
     """Record items as forgotten in the journal, and update the index; return the id of the entry."""
-    facts = ws.fact_store
-    with facts.lock, ws.truth.change():
-        facts.log.refresh()
-        payload = payload_of(items) | {"ends": ends_of(facts, items)} | more
-        payload = {name: value for name, value in payload.items() if value}
-        made = facts.log.append(Change(kind="forget", payload=payload, origin="owner"))[0]
+    identifier = append_forget(ws, items, more).id
     follow(ws)
-    return made.id
+    return identifier
 
 
 def follow(ws: OpenWorkspace) -> None:

@@ -134,8 +134,8 @@ def weight(text: str) -> int:
     return sum(3 if character >= "\u2e80" else 1 for character in text if character.isalnum())
 
 
-def anchor(items: Sequence[Item], query: str) -> tuple[Item, dict[str, Json]] | None:
-    """Return an item that holds the query, and its position there, by which `query_at` reads it again."""
+def anchor(items: Sequence[Item], query: str) -> dict[str, Json]:
+    """Return where an item holds the query, by which `query_at` reads it again; nothing if none does."""
     for item in reversed(items):
         for form in (form.decode("utf-8", "replace") for form in forms(query)):
             start = item.text.find(form)
@@ -143,10 +143,10 @@ def anchor(items: Sequence[Item], query: str) -> tuple[Item, dict[str, Json]] | 
                 continue
             at: dict[str, Json] = {"start": start, "length": len(form), "path": item.path}
             if item.kind in {"turn", "fact"}:
-                return item, at | {"id": item.id}
+                return at | {"id": item.id}
             lines = item.text.splitlines()
-            return item, at | {"mark": next(line_mark(line) for line in lines if line.strip())}
-    return None
+            return at | {"mark": next(line_mark(line) for line in lines if line.strip())}
+    return {}
 
 
 def query_at(items: Iterable[Item], at: Mapping[str, Any]) -> str:

@@ -19,6 +19,7 @@ from mnemark.facts.timeline import when
 from mnemark.files import jsonl, layout, observations, platform
 from mnemark.files.disk_errors import HINT, unread
 from mnemark.files.ids import is_id, time_of
+from mnemark.files.journal import Change
 from mnemark.files.names import split_ref
 from mnemark.files.needles import forms, spellings
 from mnemark.files.reading import read
@@ -461,7 +462,7 @@ class Selector:
         return lines_of(self._text(path)) or [""]
 
 
-def ends_of(facts: FactStore, items: Iterable[Item]) -> dict[str, str]:
+def _ends_of(facts: FactStore, items: Iterable[Item]) -> dict[str, str]:
     """Return by id the ends of facts whose successors are among the items, so that they stay ended."""
     gone = {item.id for item in items if item.kind == "fact"}
     ends: dict[str, str] = {}
@@ -475,8 +476,17 @@ def ends_of(facts: FactStore, items: Iterable[Item]) -> dict[str, str]:
     return ends
 
 
-def payload_of(items: Iterable[Item]) -> dict[str, Json]:
-    """Return the journal payload that names the items by ids and hashes, without their text."""
+def append_forget(ws: OpenWorkspace, items: Sequence[Item], more: Mapping[str, Json]) -> Change:
+    """Append to the journal that items are forgotten: by ids and hashes, without their text."""
+    facts = ws.fact_store
+    with facts.lock, ws.truth.change():
+        facts.log.refresh()
+        said = {**_payload_of(items), "ends": _ends_of(facts, items), **more}
+        payload: dict[str, Json] = {name: value for name, value in said.items() if value}
+        return facts.log.append(Change(kind="forget", payload=payload, origin="owner"))[0]
+
+
+def _payload_of(items: Iterable[Item]) -> dict[str, Json]:
     turns: defaultdict[str, list[str]] = defaultdict(list)
     lines: defaultdict[str, list[list[str]]] = defaultdict(list)
     ids: list[str] = []

@@ -251,17 +251,15 @@ def is_own_edit(entry: Entry) -> bool:
 
 def _undo(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Undone:
     match known[identifier]:
-        case "remember":
-            return _forget_fact(ws, identifier)
-        case "retract":
-            return _reinstate(ws, identifier)
+        case "remember" | "retract" as what:
+            return _take_back(ws, identifier, what)
         case "accept" | "reject":
             return _reopen(ws, identifier, known)
         case "forget":
             return _unhide(ws, identifier)
         case "pin":
             return _unpin(ws, identifier)
-        case _:
+        case "edit":
             done = file_edits.reverse(ws, identifier)
             busy = (done.path,) if done.status == "deferred" else ()
             paths = () if busy else (done.path,)
@@ -275,20 +273,14 @@ def append_undo(ws: OpenWorkspace, *ids: str, scope: str = "", **more: Json) -> 
         facts.log.append(Change(kind="undo", payload={"ids": list(ids), **more}, origin="owner", scope=scope))
 
 
-def _forget_fact(ws: OpenWorkspace, identifier: str) -> Undone:
-    fact = ws.fact_store.log.stored(identifier)
-    append_undo(ws, identifier, scope=fact.scope)
-    paths, waiting = take_out(ws)
-    return Undone(id=identifier, what="remember", paths=paths, waiting=waiting, text=str(fact))
-
-
-def _reinstate(ws: OpenWorkspace, identifier: str) -> Undone:
+def _take_back(ws: OpenWorkspace, identifier: str, what: What) -> Undone:
+    """Undo that a fact was stored, or that it was ended."""
     log = ws.fact_store.log
-    end = log.tables.ends[identifier]
+    fact = identifier if what == "remember" else log.tables.ends[identifier].fact
+    text = str(log.of(fact).record or fact)
     append_undo(ws, identifier, scope=log.scope_of(identifier))
     paths, waiting = take_out(ws)
-    fact = log.of(end.fact).record
-    return Undone(id=identifier, what="retract", paths=paths, waiting=waiting, text=str(fact or end.fact))
+    return Undone(id=identifier, what=what, paths=paths, waiting=waiting, text=text)
 
 
 def _reopen(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Undone:
