@@ -23,6 +23,17 @@ from mnemark.memory.curation.plan import Edit, Proposal, ScopeView
 
 ARCHIVE: Final = "memory/archive/facts"
 _ADDED: Final = ("archived", "reason", "merged")
+STEP: Final = "decay"
+FLOOR: Final = 0.1
+"""Strength below which a fact is archived."""
+USES: Final = 2
+"""Recalls that keep a fact whatever its strength."""
+TRANSIENT: Final = timedelta(hours=24)
+IMPORTANCE: Final = 0.5
+"""Default of a fact."""
+RATES: Final[Mapping[str, float]] = {"short": 0.1, "long": 0.01, "permanent": 0.0}
+"""Loss a day by priority: half-lives of 7 and 69 days."""
+_LASTING: Final = frozenset({"owner", "file"})
 
 
 def archive(view: ScopeView, facts: Mapping[str, Mapping[str, str]]) -> tuple[list[Edit], set[str]]:
@@ -134,19 +145,6 @@ def _without(text: str, path: str, ids: set[str]) -> str | None:
             start = parsed.bullet.end
     text = "".join((*left, text[start:]))
     return text if [(p.predicate, p.value, p.struck) for p in parse(text)] == kept else None
-
-
-STEP: Final = "decay"
-FLOOR: Final = 0.1
-"""Strength below which a fact is archived."""
-USES: Final = 2
-"""Recalls that keep a fact whatever its strength."""
-TRANSIENT: Final = timedelta(hours=24)
-IMPORTANCE: Final = 0.5
-"""Default of a fact."""
-RATES: Final[Mapping[str, float]] = {"short": 0.1, "long": 0.01, "permanent": 0.0}
-"""Loss a day by priority: half-lives of 7 and 69 days."""
-_LASTING: Final = frozenset({"owner", "file"})
 
 
 def propose(view: ScopeView) -> Proposal:

@@ -23,6 +23,8 @@ from mnemark.types import Problem
 
 STEP: Final = "clean up"
 KEEP_REPORTS: Final = timedelta(days=30)
+_COPIES: Final = "consolidate: copies"
+ARCHIVE: Final = "memory/archive/copies"
 
 
 def propose(view: ScopeView) -> Proposal:
@@ -53,10 +55,6 @@ def _old_reports(view: ScopeView) -> list[Move]:
             to = path.replace("memory/reports/", "memory/archive/reports/", 1)
             moves.append(Move(path, to, (f"older than {KEEP_REPORTS.days} days",)))
     return moves
-
-
-_COPIES: Final = "consolidate: copies"
-ARCHIVE: Final = "memory/archive/copies"
 
 
 def merge_copies(ws: OpenWorkspace, *, dry_run: bool = False) -> list[str]:

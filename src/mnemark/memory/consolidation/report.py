@@ -18,6 +18,8 @@ from mnemark.memory.sessions.observations import AGE_OUT
 from mnemark.text.markdown.link import link
 
 REPORTS: Final = "memory/reports"
+_LOG: Final = logging.getLogger(__name__)
+_LEARN: Final = "learn"
 
 
 class Applied(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,10 +104,6 @@ def _sourced(fact: str, page: str) -> str:
         return fact
     anchor = f"#L{first}" if last is not None else ""
     return f"{words} ({link('source', path, page)[:-1]}{anchor})){blank}{more}"
-
-
-_LOG: Final = logging.getLogger(__name__)
-_LEARN: Final = "learn"
 
 
 def commit(ws: OpenWorkspace, report: Report, after: str) -> None:

@@ -34,6 +34,12 @@ _LINE: Final = ".jsonl#L"
 _LEAD: Final = lazy_pattern(r"^\s*[-*+]\s+")
 _CURATED: Final = ("MEMORY.md", "memory/MEMORY.md", "USER.md")
 _DAY: Final = lazy_pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.md")
+_LATIN: Final = lazy_pattern(r"[a-z]+")
+_OTHERS: Final = lazy_pattern(r"[^\W_a-z]+")
+_SHORTEST: Final = 3
+"""Letters of a word that has other forms."""
+_MAX_WORDS: Final = 12
+"""Words of a query; a longer one is a passage, which is not repeated in other forms."""
 
 
 def derived_copies(root: Path, items: Sequence[Item]) -> list[Item]:
@@ -113,14 +119,6 @@ def _refs(text: str) -> Iterator[str]:
         digits = number[: len(number) - len(number.lstrip("0123456789"))]
         if mark and digits and not number.startswith(f"{digits}-L"):
             yield f"{path}{mark}{digits}"
-
-
-_LATIN: Final = lazy_pattern(r"[a-z]+")
-_OTHERS: Final = lazy_pattern(r"[^\W_a-z]+")
-_SHORTEST: Final = 3
-"""Letters of a word that has other forms."""
-_MAX_WORDS: Final = 12
-"""Words of a query; a longer one is a passage, which is not repeated in other forms."""
 
 
 def related(ws: OpenWorkspace, wanted: Criteria, gone: Iterable[Item]) -> list[Item]:

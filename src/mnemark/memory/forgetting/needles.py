@@ -40,6 +40,9 @@ _PIECES: Final = 2_000
 """Maximum number of sentences and lines to search for, beside the whole texts."""
 NAME_LIST: Final = lazy_pattern(r"(?:entities:|About:|提到：|# )")
 """The beginning of a list of names in an episode, or of its title, which is made of them."""
+_TITLE = lazy_pattern(r"^# +(\S.*)$", re.MULTILINE)
+_TERMS = lazy_pattern(r"^(?:About: |提到：)(.+)$", re.MULTILINE)
+_BETWEEN = lazy_pattern(r", |、")
 
 
 class Left(NamedTuple):
@@ -157,11 +160,6 @@ def query_at(items: Iterable[Item], at: Mapping[str, Any]) -> str:
         if same and item.path == at.get("path"):
             return item.text[at["start"] : at["start"] + at["length"]]
     return ""
-
-
-_TITLE = lazy_pattern(r"^# +(\S.*)$", re.MULTILINE)
-_TERMS = lazy_pattern(r"^(?:About: |提到：)(.+)$", re.MULTILINE)
-_BETWEEN = lazy_pattern(r", |、")
 
 
 def left_of(root: Path, items: Sequence[Item]) -> Left:

@@ -15,6 +15,8 @@ KINDS: Final = (
     "propose", "conflict", "consolidate", "import", "describe", "attach",
 )  # fmt: skip
 """Kinds of entries that are changes to a person; others are bookkeeping."""
+_NAMED: Final = ("title", "path", "session", "fact", "ref", "source", "note")
+_COUNTED: Final = {"ids": "change", "turns": "turn", "lines": "place in notes", "edits": "edit"}
 
 
 class Noted(NamedTuple):
@@ -104,10 +106,6 @@ class ChangeLog:
         """Return the payload of a change, read from its journal; empty if its line is gone."""
         change = self._journal.again(noted.file, noted.offset, noted.id)
         return {} if change is None else change.fields
-
-
-_NAMED: Final = ("title", "path", "session", "fact", "ref", "source", "note")
-_COUNTED: Final = {"ids": "change", "turns": "turn", "lines": "place in notes", "edits": "edit"}
 
 
 def describe_payload(payload: str) -> str:

@@ -36,6 +36,8 @@ EDITS: Final = "edits"
 """The id that means all changes made in fact files."""
 
 What = Literal["proposal", "conflict", "removed", "edit"]
+_NEXT: Final = lazy_pattern(r"\s*(?:[-*+#>|]|\d{1,3}[.)、]|$)")
+"""The line after a statement: a blank one, a bullet, a heading, a quotation."""
 
 
 class Waiting(msgspec.Struct, frozen=True, kw_only=True):
@@ -268,10 +270,6 @@ def _revert_edit(ws: OpenWorkspace, edited: Edited) -> tuple[Fact | None, str]:
     before = {fact.id for fact in ws.fact_store.log.records()}
     kept = _remember(ws, edited.before or edited.fact)
     return kept, "" if kept.id in before else kept.id  # one that held already is not this change's
-
-
-_NEXT: Final = lazy_pattern(r"\s*(?:[-*+#>|]|\d{1,3}[.)、]|$)")
-"""The line after a statement: a blank one, a bullet, a heading, a quotation."""
 
 
 def _amendment(ws: OpenWorkspace, fact: Fact) -> tuple[str, Callable[[str], str]] | None:

@@ -9,6 +9,9 @@ from mnemark.files import git
 from mnemark.files.journal import FOLDER
 from mnemark.memory.open_workspace import OpenWorkspace
 
+_LOG: Final = logging.getLogger(__name__)
+_OURS: Final = "mnemark "
+
 
 def facts_of_runs(ws: OpenWorkspace) -> dict[str, str]:
     """Return the facts that consolidations learned, each with the group of its run."""
@@ -53,10 +56,6 @@ def described(ws: OpenWorkspace, chosen: Sequence[str], what: str) -> str:
         "forget": "what was hidden last",
     }
     return names.get(what, "the last pin")
-
-
-_LOG: Final = logging.getLogger(__name__)
-_OURS: Final = "mnemark "
 
 
 def commit_undo(ws: OpenWorkspace, what: str, undone: Collection[str], since: datetime) -> None:
