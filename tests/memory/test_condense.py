@@ -15,7 +15,7 @@ from mnemark.errors import NotFoundError, ReadOnlyError
 from mnemark.llm import Budget, Entry, Ledger, Message, Meter, spent_on
 from mnemark.llm.function import FunctionLLM, from_callable
 from mnemark.memory.consolidation.condense import propose
-from mnemark.memory.consolidation.report import Report
+from mnemark.memory.consolidation.report import Consolidated
 from mnemark.memory.curation.plan import ScopeView
 from mnemark.text.markdown.generated import mark, put
 from sampled import sampled
@@ -63,7 +63,7 @@ def memory(root: Path) -> Iterator[Memory]:
         yield found
 
 
-def condense(memory: Memory, *, now: datetime = NOW, **more: Any) -> Report:
+def condense(memory: Memory, *, now: datetime = NOW, **more: Any) -> Consolidated:
     return memory.consolidate(only=["condense"], now=now, **more)
 
 

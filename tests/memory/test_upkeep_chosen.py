@@ -9,7 +9,7 @@ import pytest
 from mnemark import Memory, UsageError
 from mnemark.memory.consolidation import archive
 from mnemark.memory.consolidation.run import LEARN
-from mnemark.memory.curation.plan import Edit, Move, Proposal, ScopeView, parts_of
+from mnemark.memory.curation.plan import Proposal, ProposedEdit, ProposedMove, ScopeView, parts_of
 
 LATER = datetime.now().astimezone() + timedelta(days=200)
 
@@ -102,9 +102,13 @@ def test_edits_that_share_a_file_or_a_reason_are_one_part() -> None:
         return text
 
     edits = (
-        Edit("b", same, ("one",)), Edit("a", same, ("one",)), Edit("c", same, ("two",)),
-        Edit("c", same, ("three",)), Move("d", "e", ()), Edit("f", same, ("three",)),
-    )  # fmt: skip
+        ProposedEdit("b", same, ("one",)),
+        ProposedEdit("a", same, ("one",)),
+        ProposedEdit("c", same, ("two",)),
+        ProposedEdit("c", same, ("three",)),
+        ProposedMove("d", "e", ()),
+        ProposedEdit("f", same, ("three",)),
+    )
     assert parts_of(Proposal("s", edits), "") == ["s:b", "s:b", "s:c", "s:c", "s:d", "s:c"]
     assert set(parts_of(Proposal("s", edits, whole=True), "users/ann")) == {"s:users/ann"}
 

@@ -18,7 +18,7 @@ from mnemark.files import platform
 from mnemark.files.private import private, private_folder
 
 if TYPE_CHECKING:
-    from mnemark.memory.consolidation.report import Report
+    from mnemark.memory.consolidation.report import Consolidated
     from mnemark.memory.memory import Memory
 
 MARK: Final = "upkeep"
@@ -132,7 +132,7 @@ def take_news(root: Path) -> str:
     return lines
 
 
-def _line(report: "Report") -> str:
+def _line(report: "Consolidated") -> str:
     files = dict.fromkeys(edit.path.split(" → ")[-1] for edit in report.edits if edit.status == "written")
     if not report.group or not (files or report.learned):
         return ""

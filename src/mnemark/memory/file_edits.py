@@ -15,7 +15,7 @@ from mnemark.files import layout, platform
 from mnemark.files.edit import PATIENCE, EditResult, edit
 from mnemark.files.ids import new_id
 from mnemark.files.journal import Change
-from mnemark.memory.journal.edits import Entry, all_ended
+from mnemark.memory.journal.edits import AutomaticEdit, all_ended
 from mnemark.text.markdown.hunks import Hunk, apply, diff, hunks, take_back, turned, without_context
 from mnemark.types import Json, Origin, Problem
 
@@ -209,7 +209,7 @@ def finish(ws: "OpenWorkspace") -> list[Problem]:
     return problems
 
 
-def _redo(ws: "OpenWorkspace", entry: Entry) -> Literal["written", "deferred", "lost"]:
+def _redo(ws: "OpenWorkspace", entry: AutomaticEdit) -> Literal["written", "deferred", "lost"]:
     if entry.to:
         done = editing.move(ws.truth, entry.path, entry.to, timeout=_RECOVERY_TIMEOUT)
         return "deferred" if done == "deferred" else "written" if done == "moved" else "lost"
@@ -257,7 +257,7 @@ def reverse(ws: "OpenWorkspace", identifier: str) -> Written:
     return Written(made.id, entry.path, "deferred" if shown is None else "written", shown or "")
 
 
-def _reversed_now(ws: "OpenWorkspace", entry: Entry) -> str | None:
+def _reversed_now(ws: "OpenWorkspace", entry: AutomaticEdit) -> str | None:
     """Reverse an edit and return the change for people; None where its file cannot be changed now."""
     try:
         return _reverse_move(ws, entry) if entry.to else _reverse_write(ws, entry)
@@ -269,7 +269,7 @@ def _reversed_now(ws: "OpenWorkspace", entry: Entry) -> str | None:
         return None
 
 
-def _begun_reverse(ws: "OpenWorkspace", entry: Entry) -> Change:
+def _begun_reverse(ws: "OpenWorkspace", entry: AutomaticEdit) -> Change:
     """Return the line of an edit that reverses another."""
     if entry.to:
         return _begun("move", {"step": "undo", "path": entry.to, "to": entry.path})
@@ -277,7 +277,7 @@ def _begun_reverse(ws: "OpenWorkspace", entry: Entry) -> Change:
     return _begun("write", {"step": "undo", "path": entry.path, "hunks": hunks})
 
 
-def _reverse_move(ws: "OpenWorkspace", entry: Entry) -> str | None:
+def _reverse_move(ws: "OpenWorkspace", entry: AutomaticEdit) -> str | None:
     done = editing.move(ws.truth, entry.to, entry.path)
     if done == "deferred":
         return None
@@ -288,7 +288,7 @@ def _reverse_move(ws: "OpenWorkspace", entry: Entry) -> str | None:
     return f"{entry.to} → {entry.path}"
 
 
-def _reverse_write(ws: "OpenWorkspace", entry: Entry) -> str | None:
+def _reverse_write(ws: "OpenWorkspace", entry: AutomaticEdit) -> str | None:
     target = layout.safe_path(ws.root, entry.path)
     before = platform.content(target) if target.is_file() else b""
     made = ws.edits.hunks(entry)

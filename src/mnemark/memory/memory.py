@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mnemark.facts.model import Fact, FactOptions, NewFact
     from mnemark.llm.base import LLM, Message
     from mnemark.memory.browse.browse import Browse
-    from mnemark.memory.consolidation.report import Report
+    from mnemark.memory.consolidation.report import Consolidated
     from mnemark.memory.file_edits import Written
     from mnemark.memory.forgetting.receipt import Receipt
     from mnemark.memory.health.stats import Stats
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from mnemark.memory.prompt.builder import Prompt
     from mnemark.memory.review.attention import Attention
     from mnemark.memory.review.explain import Why
-    from mnemark.memory.review.review import Waiting
+    from mnemark.memory.review.review import ReviewItem
     from mnemark.memory.sessions.history import SpokenTurn
     from mnemark.memory.sessions.session import Session
     from mnemark.memory.transfer.importer import Summary
@@ -348,7 +348,7 @@ class Memory:
             self.workspace, attachment, description, transcription=transcription, text=text, scope=scope
         )
 
-    def review(self, *, scope: str = "") -> "list[Waiting]":
+    def review(self, *, scope: str = "") -> "list[ReviewItem]":
         """Return what waits for review: proposals, conflicts, changes made in the fact files."""
         from mnemark.memory.review.review import review
 
@@ -398,7 +398,7 @@ class Memory:
         commit: bool | None = None,
         since: datetime | str | None = None,
         only: Collection[str] | None = None,
-    ) -> "Report":
+    ) -> "Consolidated":
         """Deduplicate, archive, refresh and clean up; see `mnemark.memory.consolidation.run.consolidate`."""
         from mnemark.memory.consolidation.run import consolidate
 

@@ -19,7 +19,7 @@ from mnemark.facts.parse import ParsedFact, parse
 from mnemark.facts.timeline import when
 from mnemark.facts.write import bullet_of
 from mnemark.files.layout import FACTS
-from mnemark.memory.curation.plan import Edit, Proposal, ScopeView
+from mnemark.memory.curation.plan import Proposal, ProposedEdit, ScopeView
 
 ARCHIVE: Final = "memory/archive/facts"
 _ADDED: Final = ("archived", "reason", "merged")
@@ -36,14 +36,14 @@ RATES: Final[Mapping[str, float]] = {"short": 0.1, "long": 0.01, "permanent": 0.
 _LASTING: Final = frozenset({"owner", "file"})
 
 
-def archive(view: ScopeView, facts: Mapping[str, Mapping[str, str]]) -> tuple[list[Edit], set[str]]:
+def archive(view: ScopeView, facts: Mapping[str, Mapping[str, str]]) -> tuple[list[ProposedEdit], set[str]]:
     """Return edits that move facts to the archive, and the ids of those that can be moved.
 
     Args:
         view: the scope.
         facts: additional fields of the comment in the archive, by id of the fact.
     """
-    edits: list[Edit] = []
+    edits: list[ProposedEdit] = []
     moved: set[str] = set()
     for path in view.state.files.paths(view.scope):
         here = {fact.id: fact for fact in view.state.files.facts(path) if fact.id in facts}
@@ -53,21 +53,21 @@ def archive(view: ScopeView, facts: Mapping[str, Mapping[str, str]]) -> tuple[li
         to = path.replace(f"{FACTS}/", f"{ARCHIVE}/", 1)
         bullets = _bullets(view.text(path), path, {one: facts[one] for one in ids})
         why = tuple(f"{here[one]}: {facts[one].get('reason', '')}".rstrip(": ") for one in ids)
-        edits.append(Edit(to, _adding(to, bullets, f"# Archived: {_title(path)}\n\n"), why))
-        edits.append(Edit(path, _removing(path, set(ids)), why))
+        edits.append(ProposedEdit(to, _adding(to, bullets, f"# Archived: {_title(path)}\n\n"), why))
+        edits.append(ProposedEdit(path, _removing(path, set(ids)), why))
         moved |= set(ids)
     return edits, moved
 
 
-def restore(view: ScopeView, path: str, ids: set[str]) -> list[Edit]:
+def restore(view: ScopeView, path: str, ids: set[str]) -> list[ProposedEdit]:
     """Return edits that bring facts back from the archive file at `path`."""
     to = path.replace(f"{ARCHIVE}/", f"{FACTS}/", 1)
     bullets = _bullets(view.text(path), path, {one: dict.fromkeys(_ADDED, "") for one in ids})
     facts = [fact for fact in facts_in(view.text(path), path, "") if fact.id in ids]
     why = tuple(f"{fact}: used again" for fact in facts)
     return [
-        Edit(to, _adding(to, bullets, f"# {_title(path)}\n\n"), why),
-        Edit(path, _removing(path, ids), why),
+        ProposedEdit(to, _adding(to, bullets, f"# {_title(path)}\n\n"), why),
+        ProposedEdit(path, _removing(path, ids), why),
     ]
 
 
@@ -188,8 +188,8 @@ def _decay_reason(view: ScopeView, fact: Fact) -> str:
     return f"not used for {age.days} days (strength {left:.2f})"
 
 
-def _restore_used(view: ScopeView) -> tuple[list[Edit], list[Fact]]:
-    edits: list[Edit] = []
+def _restore_used(view: ScopeView) -> tuple[list[ProposedEdit], list[Fact]]:
+    edits: list[ProposedEdit] = []
     back: list[Fact] = []
     for path, facts in archived(view).items():
         ids = {fact.id for fact, meta in facts if _is_used(view, fact.id, meta)}

@@ -17,7 +17,7 @@ from mnemark.files.sessions import SessionLog, list_sessions
 from mnemark.files.truth import Folder
 from mnemark.memory import file_edits
 from mnemark.memory.consolidation.archive import free_name
-from mnemark.memory.curation.plan import Move, Proposal, ScopeView
+from mnemark.memory.curation.plan import Proposal, ProposedMove, ScopeView
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.types import Problem
 
@@ -32,20 +32,20 @@ def propose(view: ScopeView) -> Proposal:
     return Proposal(STEP, (*_old_reports(view), *_old_sessions(view)))
 
 
-def _old_sessions(view: ScopeView) -> list[Move]:
+def _old_sessions(view: ScopeView) -> list[ProposedMove]:
     days, root = view.ws.config.retention_days, view.ws.root
-    moves: list[Move] = []
+    moves: list[ProposedMove] = []
     for info in list_sessions(root / view.scope) if days else ():
         last = SessionLog(root / view.scope, info.id).last(1)
         if last and view.now - last[0].time > timedelta(days=days):
             # A session that went on after it was archived gets another number.
             to = free_name(root, view.path(f"{layout.OLD_SESSIONS}/{info.path.name}"))
             why = (f"no turn for more than {days} days",)
-            moves.append(Move(info.path.relative_to(root).as_posix(), to, why))
+            moves.append(ProposedMove(info.path.relative_to(root).as_posix(), to, why))
     return moves
 
 
-def _old_reports(view: ScopeView) -> list[Move]:
+def _old_reports(view: ScopeView) -> list[ProposedMove]:
     moves = []
     for name in view.names("memory/reports"):
         path = view.path(f"memory/reports/{name}")
@@ -53,7 +53,7 @@ def _old_reports(view: ScopeView) -> list[Move]:
         day = date.fromisoformat(place.dated) if place is not None and place.dated else None
         if day is not None and view.now.date() - day > KEEP_REPORTS:
             to = path.replace("memory/reports/", "memory/archive/reports/", 1)
-            moves.append(Move(path, to, (f"older than {KEEP_REPORTS.days} days",)))
+            moves.append(ProposedMove(path, to, (f"older than {KEEP_REPORTS.days} days",)))
     return moves
 
 

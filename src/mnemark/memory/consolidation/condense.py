@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from mnemark.files import layout
 from mnemark.llm.base import LLM, LLMUnavailable, Message
 from mnemark.memory.curation.identity import Shortened, flaw
-from mnemark.memory.curation.plan import Edit, Move, Proposal, ScopeView
+from mnemark.memory.curation.plan import Proposal, ProposedEdit, ProposedMove, ScopeView
 from mnemark.summary.outline_compile import compiled
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.daily_note import OBSERVATIONS
@@ -62,7 +62,7 @@ def propose(view: ScopeView) -> Proposal:
     if not older_than:
         return Proposal(STEP)
     notes: list[str] = []
-    edits: list[Edit | Move] = []
+    edits: list[ProposedEdit | ProposedMove] = []
     months: dict[str, list[str]] = {}
     for path in _days(view, older_than):
         if path in view.undone.moves:
@@ -77,8 +77,8 @@ def propose(view: ScopeView) -> Proposal:
         target = view.path(f"memory/{month}.md")
         names = f"{_stem(paths[0])} to {_stem(paths[-1])}" if len(paths) > 1 else _stem(paths[0])
         why = (f"{names}, condensed after {older_than.days} days",)
-        edits.append(Edit(target, _put_days(month, parts), why))
-        edits += [Move(path, archived(path), ()) for path in paths]
+        edits.append(ProposedEdit(target, _put_days(month, parts), why))
+        edits += [ProposedMove(path, archived(path), ()) for path in paths]
     return Proposal(STEP, tuple(edits), tuple(notes), whole=True)
 
 

@@ -22,7 +22,7 @@ from mnemark.facts.timeline import confirmed, order
 from mnemark.facts.write import change_comment
 from mnemark.llm.base import LLM, LLMUnavailable, Message
 from mnemark.memory.consolidation.archive import archive
-from mnemark.memory.curation.plan import Edit, Proposal, ScopeView
+from mnemark.memory.curation.plan import Proposal, ProposedEdit, ScopeView
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.similarity import Pair, key_of, similar
 
@@ -61,7 +61,7 @@ def propose(view: ScopeView) -> Proposal:
     return Proposal(STEP, tuple(edits), told, frozenset(gone), whole=True)
 
 
-def _merged(view: ScopeView, groups: list[list[Fact]]) -> tuple[list[Edit], set[str]]:
+def _merged(view: ScopeView, groups: list[list[Fact]]) -> tuple[list[ProposedEdit], set[str]]:
     """Return edits that leave the first fact of each group with all sources, and archive the others."""
     merged: dict[str, Mapping[str, str]] = {}
     into: dict[str, list[Fact]] = defaultdict(list)
@@ -86,14 +86,16 @@ def _detail_key(view: ScopeView, fact: Fact) -> tuple[object, ...]:
     return -TRUST[fact.origin], -len(key_of(fact.value)), order(fact, view.zone)
 
 
-def _confirmations(kept: Mapping[str, Fact], merged: Mapping[str, list[Fact]]) -> list[Edit]:
+def _confirmations(kept: Mapping[str, Fact], merged: Mapping[str, list[Fact]]) -> list[ProposedEdit]:
     """Return edits that give the remaining facts all sources, and more confidence for them."""
     by_path: dict[str, dict[str, Mapping[str, str]]] = defaultdict(dict)
     for identifier, others in merged.items():
         if others:
             by_path[kept[identifier].path][identifier] = _fields(kept[identifier], others)
     return [
-        Edit(path, _commenting(path, fields), tuple(f"{kept[one]}: names all its sources" for one in fields))
+        ProposedEdit(
+            path, _commenting(path, fields), tuple(f"{kept[one]}: names all its sources" for one in fields)
+        )
         for path, fields in sorted(by_path.items())
     ]
 

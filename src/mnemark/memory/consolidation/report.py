@@ -12,7 +12,7 @@ from mnemark.files.edit import edit as edit_file
 from mnemark.files.journal import FOLDER, changes_of
 from mnemark.files.names import split_ref
 from mnemark.memory.consolidation import cleanup
-from mnemark.memory.journal.edits import Entry
+from mnemark.memory.journal.edits import AutomaticEdit
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions.observations import AGE_OUT
 from mnemark.text.markdown.link import link
@@ -35,7 +35,7 @@ class Applied(msgspec.Struct, frozen=True, kw_only=True):
     """What it is chosen by (`only`), with the edits that belong to it."""
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
+class Consolidated(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a consolidation."""
 
     group: str
@@ -55,19 +55,19 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return any(edit.status == "written" for edit in self.edits)
 
 
-def path_of(report: Report) -> str:
+def path_of(report: Consolidated) -> str:
     """Return the page of a report: one a day."""
     return f"{REPORTS}/{report.time.date().isoformat()}.md"
 
 
-def write_report(ws: OpenWorkspace, report: Report) -> None:
+def write_report(ws: OpenWorkspace, report: Consolidated) -> None:
     """Add a report to the page of its day."""
     head = f"# Consolidation {report.time.date().isoformat()}\n".encode()
     text = report_text(report).encode("utf-8", "replace")
     edit_file(ws.truth, path_of(report), lambda old: (old or head) + b"\n" + text)
 
 
-def report_text(report: Report) -> str:
+def report_text(report: Consolidated) -> str:
     """Return a report for people, in Markdown, with links to the pages that it names."""
     page = path_of(report)
     lines = [f"## {report.time:%H:%M}", ""]
@@ -106,7 +106,7 @@ def _sourced(fact: str, page: str) -> str:
     return f"{words} ({link('source', path, page)[:-1]}{anchor})){blank}{more}"
 
 
-def commit(ws: OpenWorkspace, report: Report, after: str) -> None:
+def commit(ws: OpenWorkspace, report: Consolidated, after: str) -> None:
     """Make a commit of what was learned, and of each step that changed something.
 
     The first one holds what sessions wrote since the last consolidation, whose journal line has the id
@@ -134,7 +134,7 @@ def _commit(ws: OpenWorkspace, paths: Iterable[str], along: Iterable[str], messa
         _LOG.warning("no commit of %s: %s", ", ".join(paths), problem)
 
 
-def _learned_paths(ws: OpenWorkspace, made: Iterable[Entry], after: str) -> list[str]:
+def _learned_paths(ws: OpenWorkspace, made: Iterable[AutomaticEdit], after: str) -> list[str]:
     """Return the files of these edits, and the fact files written since then."""
     paths = [path for one in made for path in (one.path, one.to) if path]
     changes = changes_of(ws.root, ("project",))
@@ -142,7 +142,7 @@ def _learned_paths(ws: OpenWorkspace, made: Iterable[Entry], after: str) -> list
     return [path for path in paths if path]
 
 
-def _learned_message(report: Report, made: Iterable[Entry]) -> str:
+def _learned_message(report: Consolidated, made: Iterable[AutomaticEdit]) -> str:
     sessions = sorted({one.session for one in made if one.session})
     groups = dict.fromkeys([report.group, *(one.group for one in made)])
     told = sessions[0] if len(sessions) == 1 else f"{len(sessions)} sessions"

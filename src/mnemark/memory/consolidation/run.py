@@ -16,11 +16,11 @@ from mnemark.files.ids import new_id
 from mnemark.files.journal import Change
 from mnemark.files.scan import scan
 from mnemark.memory.consolidation import archive, cleanup, condense, duplicates, tidy
-from mnemark.memory.consolidation.report import Applied, Report, write_report
+from mnemark.memory.consolidation.report import Applied, Consolidated, write_report
 from mnemark.memory.consolidation.report import commit as commit_to_git
 from mnemark.memory.curation import generated
 from mnemark.memory.curation.identity import compiled
-from mnemark.memory.curation.plan import Edit, Move, Planned, Proposal, ScopeView, apply
+from mnemark.memory.curation.plan import Planned, Proposal, ProposedEdit, ProposedMove, ScopeView, apply
 from mnemark.memory.learning.by_rule import learn
 from mnemark.memory.learning.candidates import LearnedFact, remember_arguments
 from mnemark.memory.learning.from_notes import begin, describe, learn_notes
@@ -67,7 +67,7 @@ def consolidate(
     commit: bool | None = None,
     since: datetime | str | None = None,
     only: Collection[str] | None = None,
-) -> Report:
+) -> Consolidated:
     """Catch up, then deduplicate, decay, condense, refresh and clean up; see `STEPS`.
 
     Args:
@@ -97,7 +97,7 @@ def consolidate(
     other = _recent_machine(ws, now)
     if other and not force:
         reason = f"{other} consolidated this workspace in the last {_PAUSE.days} days; repeat it with --force"
-        return Report(group="", time=now, dry_run=dry_run, edits=(), skipped=reason)
+        return Consolidated(group="", time=now, dry_run=dry_run, edits=(), skipped=reason)
     run = _Run(ws, now, llm, only)
     run.plan(None if first is None else first.astimezone(now.tzinfo).date(), dry_run=dry_run)
     return run.shown() if dry_run else run.carry_out(commit=commit)
@@ -212,7 +212,7 @@ class _Run:
             if not fact.review and fact.source == one.ref:
                 by_path.setdefault(fact.path, []).append(fact)
         edits = [
-            Edit(path, partial(_with_facts, path, new, view.zone), tuple(map(str, new)))
+            ProposedEdit(path, partial(_with_facts, path, new, view.zone), tuple(map(str, new)))
             for path, new in by_path.items()
         ]
         if edits:
@@ -230,11 +230,11 @@ class _Run:
             self.notes += proposal.notes
         self.planned += view.planned
 
-    def shown(self) -> Report:
+    def shown(self) -> Consolidated:
         """Return the report of a dry run."""
         return self._report("", [_applied(one, "planned", one.diff) for one in self.planned], dry_run=True)
 
-    def carry_out(self, *, commit: bool | None) -> Report:
+    def carry_out(self, *, commit: bool | None) -> Consolidated:
         """Apply the planned edits, and write the report; see `consolidate` for `commit`."""
         ws, whole = self.ws, self.only is None
         if whole:
@@ -269,8 +269,8 @@ class _Run:
             if written.status != "unchanged":
                 yield _applied(one, written.status, written.diff)
 
-    def _report(self, group: str, edits: Iterable[Applied], *, dry_run: bool = False) -> Report:
-        return Report(
+    def _report(self, group: str, edits: Iterable[Applied], *, dry_run: bool = False) -> Consolidated:
+        return Consolidated(
             group=group, time=self.now, dry_run=dry_run, edits=tuple(edits),
             learned=tuple(map(describe, self.learned)), notes=tuple(self.notes),
         )  # fmt: skip
@@ -287,5 +287,5 @@ def _with_facts(path: str, facts: Sequence[Fact], zone: tzinfo, text: str) -> st
 
 
 def _applied(one: Planned, status: str, diff: str) -> Applied:
-    path = f"{one.edit.path} → {one.edit.to}" if isinstance(one.edit, Move) else one.edit.path
+    path = f"{one.edit.path} → {one.edit.to}" if isinstance(one.edit, ProposedMove) else one.edit.path
     return Applied(step=one.step, path=path, status=status, diff=diff, why=one.edit.why, part=one.part)

@@ -12,7 +12,7 @@ import msgspec
 
 from mnemark.llm.base import LLMUnavailable, Message
 from mnemark.memory.curation.files import curated_files
-from mnemark.memory.curation.plan import Edit, Proposal, ScopeView
+from mnemark.memory.curation.plan import Proposal, ProposedEdit, ScopeView
 from mnemark.text.markdown.generated import outside
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.words.similarity import key_of
@@ -78,7 +78,7 @@ def propose(view: ScopeView) -> Proposal:
         f"{one.text or entries[one.into].strip()}"
         for one in changes
     )
-    return Proposal(STEP, (Edit(path, _applying(text, changes), why),) if changes else ())
+    return Proposal(STEP, (ProposedEdit(path, _applying(text, changes), why),) if changes else ())
 
 
 def _entries(text: str) -> dict[int, str]:

@@ -33,7 +33,7 @@ _OWN_COMMENTS: Final = (" mnemark:begin ", " mnemark:end ", " observed: ", " id:
 """Prefixes of comments that are left out: ids and markers of mnemark."""
 
 
-class _Section(NamedTuple):
+class _Headed(NamedTuple):
     """A heading and paragraphs; with `newest`, the last ones are kept if not all fit."""
 
     heading: str
@@ -165,7 +165,7 @@ def day_files(root: Path, folder: str, day: date) -> list[str]:
     return sorted(found, key=lambda path: (len(path), path))
 
 
-def _section(visible: Visible, path: str, heading: str, is_past: IsPast, *, newest: bool) -> list[_Section]:
+def _section(visible: Visible, path: str, heading: str, is_past: IsPast, *, newest: bool) -> list[_Headed]:
     found = visible.read(path)
     if isinstance(found, Problem):  # `status` reports it; an agent can do nothing about it
         return []
@@ -174,7 +174,7 @@ def _section(visible: Visible, path: str, heading: str, is_past: IsPast, *, newe
         scope = layout.scope_of(path)
         shown = without(shown, lambda line: is_past(scope, line))
     kept = paragraphs(without_own_comments(strip_fences(shown)))
-    return [_Section(heading, kept, newest)] if kept else []
+    return [_Headed(heading, kept, newest)] if kept else []
 
 
 def without_own_comments(text: str) -> str:
@@ -199,7 +199,7 @@ def paragraphs(text: str) -> list[str]:
     return ["\n".join(lines) for lines in found if lines]
 
 
-def _fitted(sections: list[_Section], budget: int) -> list[str]:
+def _fitted(sections: list[_Headed], budget: int) -> list[str]:
     texts: list[str] = []
     room = budget
     for section in sections:
@@ -211,7 +211,7 @@ def _fitted(sections: list[_Section], budget: int) -> list[str]:
     return texts
 
 
-def _cut(section: _Section, budget: int) -> str:
+def _cut(section: _Headed, budget: int) -> str:
     """Return as many whole paragraphs as fit; if none fits, the beginning of one."""
     low, high = 0, len(section.paragraphs)
     while low < high:  # the largest number of paragraphs that fits
@@ -227,17 +227,17 @@ def _cut(section: _Section, budget: int) -> str:
     return _JOIN.join((section.heading, beginning, _left_out(section, 1))) if beginning else ""
 
 
-def _chosen(section: _Section, count: int) -> list[str]:
+def _chosen(section: _Headed, count: int) -> list[str]:
     return section.paragraphs[-count:] if section.newest else section.paragraphs[:count]
 
 
-def _shown(section: _Section, count: int) -> str:
+def _shown(section: _Headed, count: int) -> str:
     whole = count == len(section.paragraphs)
     note = [] if whole else [_left_out(section, count)]
     return _JOIN.join((section.heading, *_chosen(section, count), *note))
 
 
-def _left_out(section: _Section, count: int) -> str:
+def _left_out(section: _Headed, count: int) -> str:
     return f"({count} of {len(section.paragraphs)} paragraphs; read the file for the others)"
 
 

@@ -71,7 +71,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     by: Literal["rules", "llm"] = "rules"
 
 
-class Identity(msgspec.Struct, frozen=True):
+class CompiledIdentity(msgspec.Struct, frozen=True):
     """The compiled sections and their tokens."""
 
     parts: tuple[Part, ...]
@@ -107,7 +107,7 @@ def compiled(
     budgets: Mapping[str, int] | None = None,
     llm: "LLM | None" = None,
     timeout: float = TIMEOUT,
-) -> Identity:
+) -> CompiledIdentity:
     """Return the compiled identity: sections `identity`, `persona`, `profile` and `core`.
 
     Args:
@@ -127,13 +127,13 @@ def compiled(
     for name, budget in {**BUDGETS, **(budgets or {})}.items():
         if name in BUDGETS and budget > 0:
             found = sources(ws, name, scope=scope, persona=persona)
-            parts.append(_Section(ws, name, found, budget).compile(llm, timeout, notes))
-    return Identity(tuple(parts), tuple(notes))
+            parts.append(_Compiling(ws, name, found, budget).compile(llm, timeout, notes))
+    return CompiledIdentity(tuple(parts), tuple(notes))
 
 
 def section(ws: PlainWorkspace, name: str, found: Sequence[Source], budget: int) -> Part:
     """Compile a section from given sources, without a request to a model."""
-    return _Section(ws, name, found, budget).compile(None, TIMEOUT, [])
+    return _Compiling(ws, name, found, budget).compile(None, TIMEOUT, [])
 
 
 def sources(ws: PlainWorkspace, name: str, *, scope: str = "", persona: str | None = None) -> list[Source]:
@@ -174,7 +174,7 @@ def _digest(said: list[object]) -> str:
     return blake2b(data, digest_size=8).hexdigest()
 
 
-class _Section:
+class _Compiling:
     def __init__(self, ws: PlainWorkspace, name: str, found: Sequence[Source], budget: int) -> None:
         self._ws = ws
         self._name = name

@@ -22,7 +22,7 @@ from mnemark.facts.write import HEADINGS
 from mnemark.files import layout, listing
 from mnemark.files.layout import in_scope
 from mnemark.memory.forgetting.needles import NAME_LIST, SearchPatterns, content_of, left_of, search_patterns
-from mnemark.memory.forgetting.select import Criteria, Item, Selector
+from mnemark.memory.forgetting.select import Criteria, ForgetItem, Selector
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.outline import without_comments
@@ -42,14 +42,14 @@ _MAX_WORDS: Final = 12
 """Words of a query; a longer one is a passage, which is not repeated in other forms."""
 
 
-def derived_copies(root: Path, items: Sequence[Item]) -> list[Item]:
+def derived_copies(root: Path, items: Sequence[ForgetItem]) -> list[ForgetItem]:
     """Return the lines that quote one of the turns, or are the entry of one of the facts."""
     known = {(item.path, number) for item in items for number in item.lines}
     found = [*_of_turns(root, items), *_of_facts(root, items)]
     return [item for item in found if (item.path, item.start_line) not in known]
 
 
-def _of_turns(root: Path, items: Sequence[Item]) -> list[Item]:
+def _of_turns(root: Path, items: Sequence[ForgetItem]) -> list[ForgetItem]:
     turns = [item for item in items if item.kind == "turn"]
     words = search_patterns(turns, "", left_of(root, turns))
     logs = {item.path for item in turns}
@@ -62,7 +62,7 @@ def _of_turns(root: Path, items: Sequence[Item]) -> list[Item]:
     ]
 
 
-def _of_facts(root: Path, items: Sequence[Item]) -> Iterator[Item]:
+def _of_facts(root: Path, items: Sequence[ForgetItem]) -> Iterator[ForgetItem]:
     entries: defaultdict[str, list[str]] = defaultdict(list)
     for item in items:
         key, value = split_words(_LEAD.sub("", without_comments(item.text)).strip())
@@ -76,7 +76,7 @@ def _of_facts(root: Path, items: Sequence[Item]) -> Iterator[Item]:
             for number, line in enumerate(content_of(root, path).splitlines(keepends=True), 1):
                 text = line.decode("utf-8", "replace")
                 if wanted.fullmatch(text):
-                    yield Item(kind="note", path=path, start_line=number, end_line=number, text=text)
+                    yield ForgetItem(kind="note", path=path, start_line=number, end_line=number, text=text)
 
 
 def _entry_pattern(key: str, value: str) -> str:
@@ -97,7 +97,9 @@ def _pages(root: Path, scope: str) -> Iterator[str]:
                 yield "/".join(filter(None, (inside, name)))
 
 
-def _quoting(root: Path, path: str, words: SearchPatterns, logs: set[str], lines: set[str]) -> Iterator[Item]:
+def _quoting(
+    root: Path, path: str, words: SearchPatterns, logs: set[str], lines: set[str]
+) -> Iterator[ForgetItem]:
     data = content_of(root, path)
     cites = "episodes/" in path and any(log.encode() in data for log in logs)
     names = [name.casefold() for name in words.names] if cites else []
@@ -109,7 +111,7 @@ def _quoting(root: Path, path: str, words: SearchPatterns, logs: set[str], lines
         named = bool(names) and NAME_LIST.match(text) and any(name in text.casefold() for name in names)
         sources = set(_refs(text)) if noted else set()
         if named or (sources and sources <= lines) or words.notes.found_in(line):
-            yield Item(kind="note", path=path, start_line=number, end_line=number, text=text)
+            yield ForgetItem(kind="note", path=path, start_line=number, end_line=number, text=text)
 
 
 def _refs(text: str) -> Iterator[str]:
@@ -121,7 +123,7 @@ def _refs(text: str) -> Iterator[str]:
             yield f"{path}{mark}{digits}"
 
 
-def related(ws: OpenWorkspace, wanted: Criteria, gone: Iterable[Item]) -> list[Item]:
+def related(ws: OpenWorkspace, wanted: Criteria, gone: Iterable[ForgetItem]) -> list[ForgetItem]:
     """Return the items with a form of every word of the query that are neither in `gone` nor forgotten."""
     forms = _Forms(wanted.query)
     if not forms:
@@ -181,14 +183,14 @@ class _Finder(Selector):
     def _has_query(self, text: str) -> bool:
         return self._forms.found_in(text)
 
-    def left(self) -> list[Item]:
+    def left(self) -> list[ForgetItem]:
         """Return the items, by path and line."""
-        found: dict[tuple[str, str], Item] = {}
+        found: dict[tuple[str, str], ForgetItem] = {}
         with suppress(MnemarkError, OSError):  # changed meanwhile: it is a hint, and no promise
             found |= {(one.kind, one.id or one.ref): one for one in self._candidates()}
         return sorted(found.values(), key=lambda one: (not one.start_line, one.path, one.start_line, one.id))
 
-    def _candidates(self) -> Iterator[Item]:
+    def _candidates(self) -> Iterator[ForgetItem]:
         for one in (*self._turns(), *self._observations()):
             if one.id not in self._hidden.turns:
                 yield one

@@ -31,9 +31,9 @@ from mnemark.files.tombstones import by_path, runs_by_path, strings
 from mnemark.memory import file_edits
 from mnemark.memory.forgetting import names
 from mnemark.memory.forgetting.needles import anchor, query_at
-from mnemark.memory.forgetting.receipt import Place, Receipt, forgotten
+from mnemark.memory.forgetting.receipt import ErasedPlace, Receipt, forgotten
 from mnemark.memory.forgetting.remaining import named_by, remaining_copies
-from mnemark.memory.forgetting.select import Criteria, Item, Selector, append_forget
+from mnemark.memory.forgetting.select import Criteria, ForgetItem, Selector, append_forget
 from mnemark.memory.forgetting.sweep import RENAMING, Step, Sweep, Swept, Targets, holding, targets_of
 from mnemark.memory.journal import erasures
 from mnemark.memory.journal.erasures import Wait
@@ -42,7 +42,7 @@ from mnemark.text.words.segment import forget_words
 from mnemark.types import Json
 
 
-def erase(ws: OpenWorkspace, items: list[Item], *, query: str, dry_run: bool, git: bool) -> Receipt:
+def erase(ws: OpenWorkspace, items: list[ForgetItem], *, query: str, dry_run: bool, git: bool) -> Receipt:
     """Erase items and their quotations; see `forgetting.forget.forget`."""
     items = [_by_line(item) for item in items]
     if dry_run:
@@ -54,12 +54,12 @@ def erase(ws: OpenWorkspace, items: list[Item], *, query: str, dry_run: bool, gi
     return _complete(ws, note, items, query, git=git)
 
 
-def _by_line(item: Item) -> Item:
+def _by_line(item: ForgetItem) -> ForgetItem:
     """Treat a fact without an id of its own like any other line of a note."""
     return msgspec.structs.replace(item, kind="note") if item.kind == "fact" and not item.own else item
 
 
-def _dry_run(ws: OpenWorkspace, items: list[Item], query: str, *, git: bool) -> Receipt:
+def _dry_run(ws: OpenWorkspace, items: list[ForgetItem], query: str, *, git: bool) -> Receipt:
     targets = targets_of(ws.root, items, query, ws.now())
     done = Swept([], [], [])
     for step in get_args(Step):
@@ -73,7 +73,7 @@ def _dry_run(ws: OpenWorkspace, items: list[Item], query: str, *, git: bool) -> 
     )  # fmt: skip
 
 
-def _append_entry(ws: OpenWorkspace, items: list[Item], query: str) -> Change:
+def _append_entry(ws: OpenWorkspace, items: list[ForgetItem], query: str) -> Change:
     """Append to the journal what is to be erased, without its text."""
     parts = [item for item in items if item.kind != "file"]
     return append_forget(ws, items, {
@@ -85,7 +85,7 @@ def _append_entry(ws: OpenWorkspace, items: list[Item], query: str) -> Change:
     })  # fmt: skip
 
 
-def _fact_marks(facts: FactStore, items: list[Item]) -> list[Json]:
+def _fact_marks(facts: FactStore, items: list[ForgetItem]) -> list[Json]:
     """Return the marks by which learning recognises erased facts."""
     scopes = {layout.scope_of(item.path) for item in items if item.kind in {"fact", "note"}}
     ids = {item.id for item in items if item.id}
@@ -96,7 +96,7 @@ def _fact_marks(facts: FactStore, items: list[Item]) -> list[Json]:
 
 
 def _complete(
-    ws: OpenWorkspace, note: Change, items: list[Item], query: str, *, git: bool = False
+    ws: OpenWorkspace, note: Change, items: list[ForgetItem], query: str, *, git: bool = False
 ) -> Receipt:
     """Erase the items of a journal entry, or continue to; what stops it is a wait, as they are hidden now."""
     try:
@@ -107,7 +107,7 @@ def _complete(
         return Receipt(id=note.id, action="erased", items=forgotten(items), waiting=(wait.text,))
 
 
-def _carry_out(ws: OpenWorkspace, note: Change, items: list[Item], query: str, *, git: bool) -> Receipt:
+def _carry_out(ws: OpenWorkspace, note: Change, items: list[ForgetItem], query: str, *, git: bool) -> Receipt:
     targets = targets_of(ws.root, items, query, note.time or ws.now())
     done = Swept([], [], [])
     renames = names.keep(ws, note.id, targets, done.waiting)
@@ -143,7 +143,7 @@ def _carry_out(ws: OpenWorkspace, note: Change, items: list[Item], query: str, *
     )  # fmt: skip
 
 
-def _with_anchor_last(note: Change, items: list[Item]) -> tuple[list[Item], list[Item]]:
+def _with_anchor_last(note: Change, items: list[ForgetItem]) -> tuple[list[ForgetItem], list[ForgetItem]]:
     """Separate the items that hold the query, which are erased last, from the others."""
     at = note.fields.get("at")
     if not isinstance(at, Mapping):
@@ -152,8 +152,8 @@ def _with_anchor_last(note: Change, items: list[Item]) -> tuple[list[Item], list
     return [item for item in items if item not in last], last
 
 
-def _merge_places(places: list[Place]) -> tuple[Place, ...]:
-    found: dict[tuple[str, str], Place] = {}
+def _merge_places(places: list[ErasedPlace]) -> tuple[ErasedPlace, ...]:
+    found: dict[tuple[str, str], ErasedPlace] = {}
     for place in places:
         old = found.get((place.path, place.what))
         if old is not None:
@@ -172,7 +172,7 @@ def _drop_hashes(root: Path, waiting: list[Wait]) -> None:
         waiting.append(Wait(layout.HOOKS, str(error)))
 
 
-def _rewrite_index(ws: OpenWorkspace, waiting: list[Wait]) -> list[Place]:
+def _rewrite_index(ws: OpenWorkspace, waiting: list[Wait]) -> list[ErasedPlace]:
     """Update index and vectors to the state of the files, and rewrite them without erased bytes."""
     if ws.index.readonly or not ws.index.exists():
         return []
@@ -184,8 +184,8 @@ def _rewrite_index(ws: OpenWorkspace, waiting: list[Wait]) -> list[Place]:
     except (MnemarkError, OSError) as error:  # in use or locked: left to the next try
         waiting.append(Wait(f"{layout.PRIVATE}/index.db", str(error)))
         return []
-    places = [Place(path=f"{layout.PRIVATE}/index.db", what="index", bytes=size)]
-    vectors = [Place(path=f"{layout.PRIVATE}/vectors", what="vectors")] if embedded else []
+    places = [ErasedPlace(path=f"{layout.PRIVATE}/index.db", what="index", bytes=size)]
+    vectors = [ErasedPlace(path=f"{layout.PRIVATE}/vectors", what="vectors")] if embedded else []
     return [*places, *vectors]
 
 
@@ -258,7 +258,7 @@ def finish(ws: OpenWorkspace, *, at_once: bool = False) -> list[Receipt]:
     return receipts
 
 
-def _items_of(ws: OpenWorkspace, payload: Mapping[str, Any]) -> list[Item]:
+def _items_of(ws: OpenWorkspace, payload: Mapping[str, Any]) -> list[ForgetItem]:
     finder = Selector(ws, Criteria())
     found = []
     for path, ids in by_path(payload.get("turns")):

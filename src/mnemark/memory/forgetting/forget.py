@@ -17,8 +17,8 @@ from mnemark.files.disk_errors import CANNOT_BE_READ
 from mnemark.files.scopes import one_scope
 from mnemark.memory.forgetting.derived import derived_copies, related
 from mnemark.memory.forgetting.erase import erase as erased
-from mnemark.memory.forgetting.receipt import Forgotten, Place, Receipt, forgotten
-from mnemark.memory.forgetting.select import Criteria, Item, Selector, append_forget
+from mnemark.memory.forgetting.receipt import ErasedPlace, ForgottenItem, Receipt, forgotten
+from mnemark.memory.forgetting.select import Criteria, ForgetItem, Selector, append_forget
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.choices import one_of, text_given
 from mnemark.text.dates.moment import moment
@@ -107,7 +107,7 @@ def _check_read(ws: OpenWorkspace, finder: Selector) -> None:
             raise MnemarkError(f"{path} {reason}; nothing was erased: try again, or check the disk")
 
 
-def _related(ws: OpenWorkspace, wanted: Criteria, gone: Sequence[Item]) -> tuple[Forgotten, ...]:
+def _related(ws: OpenWorkspace, wanted: Criteria, gone: Sequence[ForgetItem]) -> tuple[ForgottenItem, ...]:
     return forgotten(related(ws, wanted, gone), ws.visible) if wanted.query else ()
 
 
@@ -124,13 +124,13 @@ def _check(given: Sequence[str], query: str | None, origin: str | None) -> None:
         one_of(origin, ORIGINS, "origin")
 
 
-def _places(items: Sequence[Item]) -> tuple[Place, ...]:
-    by_path: defaultdict[tuple[str, str], list[Item]] = defaultdict(list)
+def _places(items: Sequence[ForgetItem]) -> tuple[ErasedPlace, ...]:
+    by_path: defaultdict[tuple[str, str], list[ForgetItem]] = defaultdict(list)
     for item in items:
         if item.start_line:
             by_path[item.path, item.kind].append(item)
     return tuple(
-        Place(
+        ErasedPlace(
             path=path, what=kind,
             lines=tuple(sorted({n for one in found for n in one.lines})),
             bytes=sum(len(one.text.encode("utf-8", "replace")) for one in found),
@@ -139,7 +139,7 @@ def _places(items: Sequence[Item]) -> tuple[Place, ...]:
     )  # fmt: skip
 
 
-def hide(ws: OpenWorkspace, items: Sequence[Item], more: dict[str, Json]) -> str:
+def hide(ws: OpenWorkspace, items: Sequence[ForgetItem], more: dict[str, Json]) -> str:
     """Record items as forgotten in the journal, and update the index; return the id of the entry."""
     identifier = append_forget(ws, items, more).id
     follow(ws)

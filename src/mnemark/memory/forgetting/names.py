@@ -27,7 +27,7 @@ from mnemark.files.needles import BytePatterns, spellings
 from mnemark.files.private import private, private_folder
 from mnemark.files.truth import Folder, rewrite
 from mnemark.memory.forgetting.needles import SearchPatterns
-from mnemark.memory.forgetting.receipt import Place
+from mnemark.memory.forgetting.receipt import ErasedPlace
 from mnemark.memory.forgetting.remaining import named_by
 from mnemark.memory.forgetting.sweep import RENAMING, Sweep, Swept, Targets, is_about_erased
 from mnemark.memory.journal import erasures
@@ -171,7 +171,7 @@ def report(renames: Mapping[str, str], done: Swept) -> None:
     """Add what is renamed to the places of a receipt."""
     for old, new in renames.items():
         gone = _goes(new) or _NUMBERED.search(new)
-        done.places.append(Place(path=layout.shown(old), what="name" if gone else f"renamed to {new}"))
+        done.places.append(ErasedPlace(path=layout.shown(old), what="name" if gone else f"renamed to {new}"))
 
 
 def rename(ws: OpenWorkspace, renames: Mapping[str, str], done: Swept) -> None:

@@ -17,7 +17,7 @@ from mnemark.files.episodes import FOLDER
 from mnemark.files.needles import BytePatterns, forms
 from mnemark.files.sessions import SessionLog
 from mnemark.files.tombstones import line_mark
-from mnemark.memory.forgetting.select import PART, Item
+from mnemark.memory.forgetting.select import PART, ForgetItem
 from mnemark.summary.sentences import entities, request
 from mnemark.text.dates.written import dated
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -64,7 +64,7 @@ class SearchPatterns(NamedTuple):
     """Names in the erased turns, as the lists of an episode have them."""
 
 
-def search_patterns(items: Iterable[Item], query: str, left: Left = Left()) -> SearchPatterns:  # noqa: B008 - frozen
+def search_patterns(items: Iterable[ForgetItem], query: str, left: Left = Left()) -> SearchPatterns:  # noqa: B008 - frozen
     """Return the patterns for all items, the query they were found by, and what is left of them in titles."""
     whole: list[str] = []
     pieces: list[str] = []
@@ -103,7 +103,7 @@ def _variants(piece: str) -> Iterator[str]:
         yield asked[1:].strip(_EDGES)  # its first letter was made a capital
 
 
-def _dated(item: Item) -> Iterator[str]:
+def _dated(item: ForgetItem) -> Iterator[str]:
     """Yield the sentences of a turn that say when, with the dates that notes have beside such words."""
     for piece in [part for text in _plain(item) for part in _SENTENCE.split(text)]:
         for ahead in (True, False):
@@ -114,7 +114,7 @@ def _dated(item: Item) -> Iterator[str]:
                 yield from _variants(words)
 
 
-def _plain(item: Item) -> Iterator[str]:
+def _plain(item: ForgetItem) -> Iterator[str]:
     """Yield the text of an item without its bullet, time of day and comment."""
     if item.kind == "turn":
         yield from (part.strip() for part in item.text.split(PART))
@@ -137,7 +137,7 @@ def weight(text: str) -> int:
     return sum(3 if character >= "\u2e80" else 1 for character in text if character.isalnum())
 
 
-def anchor(items: Sequence[Item], query: str) -> dict[str, Json]:
+def anchor(items: Sequence[ForgetItem], query: str) -> dict[str, Json]:
     """Return where an item holds the query, by which `query_at` reads it again; nothing if none does."""
     for item in reversed(items):
         for form in (form.decode("utf-8", "replace") for form in forms(query)):
@@ -152,7 +152,7 @@ def anchor(items: Sequence[Item], query: str) -> dict[str, Json]:
     return {}
 
 
-def query_at(items: Iterable[Item], at: Mapping[str, Any]) -> str:
+def query_at(items: Iterable[ForgetItem], at: Mapping[str, Any]) -> str:
     """Return the query at an anchor; empty where its item is gone."""
     for item in items:
         marks = (line_mark(line) for line in item.text.splitlines() if line.strip())
@@ -162,9 +162,9 @@ def query_at(items: Iterable[Item], at: Mapping[str, Any]) -> str:
     return ""
 
 
-def left_of(root: Path, items: Sequence[Item]) -> Left:
+def left_of(root: Path, items: Sequence[ForgetItem]) -> Left:
     """Return what is left of turns in their sessions, and in the episodes of these."""
-    turns: defaultdict[str, list[Item]] = defaultdict(list)
+    turns: defaultdict[str, list[ForgetItem]] = defaultdict(list)
     for item in items:
         if item.kind == "turn":
             turns[item.path].append(item)

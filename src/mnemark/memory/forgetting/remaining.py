@@ -19,7 +19,7 @@ from mnemark.files.tombstones import strings
 from mnemark.index.check import knows_below
 from mnemark.index.store import NAME
 from mnemark.memory.forgetting.needles import weight
-from mnemark.memory.forgetting.select import Item
+from mnemark.memory.forgetting.select import ForgetItem
 from mnemark.memory.forgetting.sweep import Targets
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -52,7 +52,7 @@ _LETTERS: Final = lazy_pattern(r"[^\W_]+")
 
 def remaining_copies(
     ws: OpenWorkspace,
-    items: Sequence[Item],
+    items: Sequence[ForgetItem],
     targets: Targets,
     renames: Mapping[str, str],
     *,
@@ -219,7 +219,7 @@ def _names(ws: OpenWorkspace, targets: Targets, renames: Mapping[str, str]) -> I
             yield f"{layout.shown(path)}: its name; {fix}"
 
 
-def _imports(ws: OpenWorkspace, items: Sequence[Item]) -> Iterator[str]:
+def _imports(ws: OpenWorkspace, items: Sequence[ForgetItem]) -> Iterator[str]:
     paths = {item.path for item in items}
     names = set()
     for change in changes_of(ws.root, ("import",)):
@@ -229,7 +229,7 @@ def _imports(ws: OpenWorkspace, items: Sequence[Item]) -> Iterator[str]:
         yield f"the source it was imported from: {layout.shown(name)}"
 
 
-def _sources(ws: OpenWorkspace, items: Sequence[Item]) -> Iterator[str]:
+def _sources(ws: OpenWorkspace, items: Sequence[ForgetItem]) -> Iterator[str]:
     gone = {(item.path, number) for item in items if item.start_line for number in item.lines}
     facts = ws.fact_store
     with facts.lock:

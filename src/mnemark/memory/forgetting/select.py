@@ -101,7 +101,7 @@ _FACT_ROLES: Final = frozenset({"fact", "review"})
 Kind = Literal["turn", "note", "fact", "file"]
 
 
-class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ForgetItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An item to forget. Lines are 1-based and inclusive; 0 where it is in no file."""
 
     kind: Kind
@@ -180,7 +180,7 @@ class Selector:
         self._by_words = by_words
         self._words = as_words(wanted.query) if by_words else None
         self._words_of_subject = as_words(wanted.query.casefold()) if by_words else None
-        self.kept: list[Item] = []
+        self.kept: list[ForgetItem] = []
         """Facts learned from a selected turn that say something else than the query; by words alone."""
 
     @cached_property
@@ -188,7 +188,7 @@ class Selector:
         """The files of the workspace."""
         return scan(self.root, ignore=self._ignore)
 
-    def find(self) -> list[Item]:
+    def find(self) -> list[ForgetItem]:
         """Return all matching items without duplicates, sorted by path and line; those in no file last.
 
         Raises:
@@ -211,7 +211,7 @@ class Selector:
 
     # --- by ref and id
 
-    def _of_ref(self, ref: str) -> list[Item]:
+    def _of_ref(self, ref: str) -> list[ForgetItem]:
         path, first, last = split_ref(ref)
         full = layout.safe_path(self.root, path)
         try:
@@ -235,12 +235,15 @@ class Selector:
             raise NotFoundError(f"nothing to forget at {layout.shown(ref)}")
         return found
 
-    def _lines_of(self, path: str, first: int, last: int | None) -> list[Item]:
+    def _lines_of(self, path: str, first: int, last: int | None) -> list[ForgetItem]:
         lines = self._lines(path)
         if last is None:
             text = "".join(lines)
             bullets = [item for item, _ in self._bullets(path)] if self._holds_facts(path) else []
-            return [*bullets, Item(kind="file", path=path, start_line=1, end_line=len(lines), text=text)]
+            return [
+                *bullets,
+                ForgetItem(kind="file", path=path, start_line=1, end_line=len(lines), text=text),
+            ]
         if not 1 <= first <= last <= len(lines):
             raise NotFoundError(f"{layout.shown(path)} ends with line {len(lines)}; there is no line {last}")
         spans = blocks(lines)
@@ -251,7 +254,7 @@ class Selector:
         place = layout.place(path)
         return place is not None and (place.kind == "fact" or place.role in _FACT_ROLES)
 
-    def _of_id(self, identifier: str) -> list[Item]:
+    def _of_id(self, identifier: str) -> list[ForgetItem]:
         found = [one for one, _ in self._all_facts() if one.id == identifier]
         if not found:
             for path in [*self._logs(), *(entry.path for entry in self._readable(self.scan.journals))]:
@@ -286,13 +289,13 @@ class Selector:
                 readable.append(entry)
         return readable
 
-    def log(self, path: str) -> list[Item]:
+    def log(self, path: str) -> list[ForgetItem]:
         """Return the turns of a log, or the observations in a journal."""
         journal = observations.is_journal(path)
         read = observations.read(self.root / path) if journal else SessionLog.at(self.root, path).turns()
         return [_turn(path, placed) for placed in read]
 
-    def _observations(self) -> Iterator[Item]:
+    def _observations(self) -> Iterator[ForgetItem]:
         wanted = self.wanted
         for entry in self._readable(self.scan.journals):
             for placed in observations.read(self.root / entry.path):
@@ -301,7 +304,7 @@ class Selector:
                 if same and wanted.session in {"", meta.get("session")} and self._matches(placed):
                     yield _turn(entry.path, placed)
 
-    def _turns(self) -> Iterator[Item]:
+    def _turns(self) -> Iterator[ForgetItem]:
         for path in self._logs():
             log = SessionLog.at(self.root, path)
             if self.wanted.session in {"", log.id}:
@@ -320,11 +323,11 @@ class Selector:
             return self._words.search(text) is not None
         return any(form in text for form in self._query)
 
-    def _facts(self) -> Iterator[Item]:
+    def _facts(self) -> Iterator[ForgetItem]:
         if not self.wanted.session:  # facts of a session are derived from its turns
             yield from (item for item, fact in self._all_facts() if self._fact_matches(item, fact))
 
-    def _fact_matches(self, item: Item, fact: Fact) -> bool:
+    def _fact_matches(self, item: ForgetItem, fact: Fact) -> bool:
         wanted = self.wanted
         if wanted.scope not in {None, fact.scope} or wanted.origin not in {"", fact.origin}:
             return False
@@ -347,7 +350,7 @@ class Selector:
         dated = fact.since or self.facts.log.of(fact.id).proposed
         return bool(dated) and learned is not None and learned >= start
 
-    def _notes(self) -> Iterator[Item]:
+    def _notes(self) -> Iterator[ForgetItem]:
         """Select lines of notes by the query alone: their author and time are unknown."""
         if not self._query or self.wanted.session or self.wanted.origin or self.wanted.since is not None:
             return
@@ -358,7 +361,7 @@ class Selector:
                 continue
             yield from self._note_lines(entry.path)
 
-    def _note_lines(self, path: str) -> Iterator[Item]:
+    def _note_lines(self, path: str) -> Iterator[ForgetItem]:
         lines = self._lines(path)
         place = layout.place(path)
         archived = place is not None and place.kind == "observation"  # one heading for each observation
@@ -374,7 +377,7 @@ class Selector:
 
     # --- facts
 
-    def _derived_facts(self, turns: Iterable[Item]) -> list[Item]:
+    def _derived_facts(self, turns: Iterable[ForgetItem]) -> list[ForgetItem]:
         """Return the facts all of whose sources are among these turns."""
         lines: defaultdict[str, set[int]] = defaultdict(set)
         for turn in turns:
@@ -389,7 +392,7 @@ class Selector:
         kept = {item.id for item in self.kept}
         return [item for item, _ in derived if item.id not in kept]
 
-    def _notes_about(self, ids: frozenset[str]) -> Iterator[Item]:
+    def _notes_about(self, ids: frozenset[str]) -> Iterator[ForgetItem]:
         """Yield the lines of daily notes and the sections of the archive that name these observations."""
         for entry in self.scan.entries if ids else ():
             place = layout.place(entry.path)
@@ -401,7 +404,7 @@ class Selector:
                 if match is not None and match[1] in ids:
                     yield _note(entry.path, lines, start, end)
 
-    def facts_of(self, ids: frozenset[str]) -> list[Item]:
+    def facts_of(self, ids: frozenset[str]) -> list[ForgetItem]:
         """Return facts by id, hidden ones included: from the files, else from the journal."""
         found = [item for item, _ in self._all_facts() if item.id in ids]
         left = ids - {item.id for item in found}
@@ -412,14 +415,16 @@ class Selector:
             ]
         return [*found, *map(_journal_item, apart)]
 
-    def marked(self, path: str, runs: Sequence[Run], *, whole: bool) -> list[Item]:
+    def marked(self, path: str, runs: Sequence[Run], *, whole: bool) -> list[ForgetItem]:
         """Return the lines of a note that match these runs of hashes; with `whole`, the file as one item."""
         lines = self._lines(path)
         if whole:
-            return [Item(kind="file", path=path, start_line=1, end_line=len(lines), text="".join(lines))]
+            return [
+                ForgetItem(kind="file", path=path, start_line=1, end_line=len(lines), text="".join(lines))
+            ]
         return [_note(path, lines, match[0], match[-1]) for match in matches(lines, runs)]
 
-    def _all_facts(self) -> list[tuple[Item, Fact]]:
+    def _all_facts(self) -> list[tuple[ForgetItem, Fact]]:
         """Return the facts and proposals in the files, then those that are only in the journal."""
         found = []
         for entry in self.scan.entries:
@@ -438,13 +443,13 @@ class Selector:
             ]
         return found + [(_journal_item(fact), fact) for fact in apart]
 
-    def _bullets(self, path: str) -> list[tuple[Item, Fact]]:
+    def _bullets(self, path: str) -> list[tuple[ForgetItem, Fact]]:
         text = self._text(path)
         lines = lines_of(text) or [""]
         found = []
         for parsed, fact in zip(parse(text), facts_in(text, path, ""), strict=True):
             first, last = parsed.bullet.line, parsed.bullet.end_line
-            item = Item(
+            item = ForgetItem(
                 kind="fact", path=path, start_line=first, end_line=last, id=fact.id,
                 text="".join(lines[first - 1 : last]), own=bool(parsed.id),
             )  # fmt: skip
@@ -462,7 +467,7 @@ class Selector:
         return lines_of(self._text(path)) or [""]
 
 
-def _ends_of(facts: FactStore, items: Iterable[Item]) -> dict[str, str]:
+def _ends_of(facts: FactStore, items: Iterable[ForgetItem]) -> dict[str, str]:
     """Return by id the ends of facts whose successors are among the items, so that they stay ended."""
     gone = {item.id for item in items if item.kind == "fact"}
     ends: dict[str, str] = {}
@@ -476,7 +481,7 @@ def _ends_of(facts: FactStore, items: Iterable[Item]) -> dict[str, str]:
     return ends
 
 
-def append_forget(ws: OpenWorkspace, items: Sequence[Item], more: Mapping[str, Json]) -> Change:
+def append_forget(ws: OpenWorkspace, items: Sequence[ForgetItem], more: Mapping[str, Json]) -> Change:
     """Append to the journal that items are forgotten: by ids and hashes, without their text."""
     facts = ws.fact_store
     with facts.lock, ws.truth.change():
@@ -486,7 +491,7 @@ def append_forget(ws: OpenWorkspace, items: Sequence[Item], more: Mapping[str, J
         return facts.log.append(Change(kind="forget", payload=payload, origin="owner"))[0]
 
 
-def _payload_of(items: Iterable[Item]) -> dict[str, Json]:
+def _payload_of(items: Iterable[ForgetItem]) -> dict[str, Json]:
     turns: defaultdict[str, list[str]] = defaultdict(list)
     lines: defaultdict[str, list[list[str]]] = defaultdict(list)
     ids: list[str] = []
@@ -500,18 +505,18 @@ def _payload_of(items: Iterable[Item]) -> dict[str, Json]:
     return {"ids": ids, "turns": dict(turns), "lines": dict(lines)}
 
 
-def _journal_item(fact: Fact) -> Item:
-    return Item(kind="fact", path=fact.path, id=fact.id, text=str(fact))
+def _journal_item(fact: Fact) -> ForgetItem:
+    return ForgetItem(kind="fact", path=fact.path, id=fact.id, text=str(fact))
 
 
-def _note(path: str, lines: list[str], start: int, end: int) -> Item:
+def _note(path: str, lines: list[str], start: int, end: int) -> ForgetItem:
     text = "".join(lines[start - 1 : end])
-    return Item(kind="note", path=path, start_line=start, end_line=end, text=text)
+    return ForgetItem(kind="note", path=path, start_line=start, end_line=end, text=text)
 
 
-def _turn(path: str, placed: Placed) -> Item:
+def _turn(path: str, placed: Placed) -> ForgetItem:
     turn, line = placed.turn, placed.line
-    return Item(
+    return ForgetItem(
         kind="turn",
         path=path,
         start_line=line,

@@ -36,8 +36,8 @@ from mnemark.files.truth import rewrite
 from mnemark.files.turns import decode_turn
 from mnemark.index.erase import erase_rows, is_database
 from mnemark.memory.forgetting.needles import NAME_LIST, SearchPatterns, left_of, search_patterns, weight
-from mnemark.memory.forgetting.receipt import Place
-from mnemark.memory.forgetting.select import Item, blocks, only_from
+from mnemark.memory.forgetting.receipt import ErasedPlace
+from mnemark.memory.forgetting.select import ForgetItem, blocks, only_from
 from mnemark.memory.journal import erasures
 from mnemark.memory.journal.erasures import Wait
 from mnemark.memory.journal.sessions import NOTES
@@ -84,7 +84,7 @@ class Targets(NamedTuple):
     whole_logs: frozenset[str] = frozenset()
     """Logs all of whose turns are erased: text that cites only these is erased, too."""
 
-    def only(self, items: Iterable[Item]) -> "Targets":
+    def only(self, items: Iterable[ForgetItem]) -> "Targets":
         """Return the part of these that are some of the items."""
         lines: defaultdict[str, set[int]] = defaultdict(set)
         marks: defaultdict[str, set[Run]] = defaultdict(set)
@@ -107,7 +107,7 @@ class Targets(NamedTuple):
         )  # fmt: skip
 
 
-def targets_of(root: Path, items: Sequence[Item], query: str, time: datetime) -> Targets:
+def targets_of(root: Path, items: Sequence[ForgetItem], query: str, time: datetime) -> Targets:
     """Return what to erase for items that were found by a query, or without one."""
     left = left_of(root, items)
     words = search_patterns(items, query, left)
@@ -122,7 +122,7 @@ Step = Literal["copies", "items"]
 class Swept(NamedTuple):
     """The results of all sweeps of an erasure."""
 
-    places: list[Place]
+    places: list[ErasedPlace]
     waiting: list[Wait]
     still: list[str]
     """Files that are not mnemark's to change, or that were not searched, with the reason."""
@@ -410,7 +410,7 @@ class Sweep:
 
     def _report(self, path: str, what: str, lines: Collection[int] = (), bytes_: int = 0) -> None:
         self.done.places.append(
-            Place(path=layout.shown(path), what=what, lines=tuple(lines), bytes=max(bytes_, 0))
+            ErasedPlace(path=layout.shown(path), what=what, lines=tuple(lines), bytes=max(bytes_, 0))
         )
 
 

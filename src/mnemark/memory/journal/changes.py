@@ -19,7 +19,7 @@ _NAMED: Final = ("title", "path", "session", "fact", "ref", "source", "note")
 _COUNTED: Final = {"ids": "change", "turns": "turn", "lines": "place in notes", "edits": "edit"}
 
 
-class Noted(NamedTuple):
+class NotedChange(NamedTuple):
     """A change, without its payload."""
 
     id: str
@@ -32,7 +32,7 @@ class Noted(NamedTuple):
     offset: int
 
 
-def began(noted: Noted) -> datetime:
+def began(noted: NotedChange) -> datetime:
     """Return the time of a change; of one without, when its id was made."""
     if noted.time is not None:
         return noted.time
@@ -49,7 +49,7 @@ class ChangeLog:
         self._clear()
 
     def _clear(self) -> None:
-        self._groups: dict[str, list[Noted]] = {}
+        self._groups: dict[str, list[NotedChange]] = {}
         self._undone: set[str] = set()
         self._sorted: list[tuple[str, str]] | None = None
         self._times: list[float] = []
@@ -73,7 +73,7 @@ class ChangeLog:
             return  # a part of an undo, which has an entry of its own
         group = change.fields.get("group")
         group = group if isinstance(group, str) else ""
-        noted = Noted(
+        noted = NotedChange(
             change.id, change.kind, change.time, change.origin, change.scope, group, entry.file, entry.offset
         )
         key = group or change.id
@@ -94,7 +94,7 @@ class ChangeLog:
         with self._lock:
             return self._times.copy()
 
-    def group(self, key: str) -> list[Noted]:
+    def group(self, key: str) -> list[NotedChange]:
         """Return the changes of a group, oldest first; empty for an unknown key."""
         return list(self._groups.get(key, ()))
 
@@ -102,7 +102,7 @@ class ChangeLog:
         """Whether a change was undone."""
         return identifier in self._undone
 
-    def payload(self, noted: Noted) -> Mapping[str, Json]:
+    def payload(self, noted: NotedChange) -> Mapping[str, Json]:
         """Return the payload of a change, read from its journal; empty if its line is gone."""
         change = self._journal.again(noted.file, noted.offset, noted.id)
         return {} if change is None else change.fields

@@ -24,7 +24,7 @@ _SETTLED: Final = "edits"
 """Name of the position in `state.db` up to which all edits of this machine's journal have ended."""
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class AutomaticEdit(msgspec.Struct, frozen=True, kw_only=True):
     """An automatic edit in the journal."""
 
     id: str
@@ -48,7 +48,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     state: EditState = "open"
 
 
-class Run(msgspec.Struct, frozen=True):
+class ConsolidationRun(msgspec.Struct, frozen=True):
     """A consolidation in the journal."""
 
     id: str
@@ -72,10 +72,10 @@ class EditJournal:
         self._clear()
 
     def _clear(self) -> None:
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, AutomaticEdit] = {}
         self._open: set[str] = set()
         self._ends: dict[str, EditState] = {}
-        self._runs: list[Run] = []
+        self._runs: list[ConsolidationRun] = []
 
     def _refresh(self) -> None:
         """Read the entries appended since; all of them if a journal was rewritten."""
@@ -85,21 +85,21 @@ class EditJournal:
         for entry in entries:
             self._read(entry)
 
-    def entries(self, among: Collection[str] | None = None) -> list[Entry]:
+    def entries(self, among: Collection[str] | None = None) -> list[AutomaticEdit]:
         """Return the edits of these ids, oldest first; all of them by default."""
         with self.lock:
             self._refresh()
             ids = self._entries.keys() if among is None else self._entries.keys() & frozenset(among)
             return [self._entries[identifier] for identifier in sorted(ids)]
 
-    def open(self) -> list[Entry]:
+    def open(self) -> list[AutomaticEdit]:
         """Return this machine's edits that are recorded and neither done nor dropped, oldest first."""
         with self.lock:
             self._refresh()
             begun = [self._entries[identifier] for identifier in sorted(self._open)]
             return [edit for edit in begun if edit.machine == self.journal.file]
 
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[ConsolidationRun]:
         """Return the consolidations, oldest first."""
         with self.lock:
             self._refresh()
@@ -117,7 +117,7 @@ class EditJournal:
                         self._open.add(edit.id)
             case "consolidate":
                 group, facts = str(change.fields.get("group", "")), strings(change.fields.get("facts"))
-                self._runs.append(Run(change.id, group, change.time, entry.file, facts))
+                self._runs.append(ConsolidationRun(change.id, group, change.time, entry.file, facts))
             case kind:
                 self._end(change.ids, _ENDS[kind])
 
@@ -128,7 +128,7 @@ class EditJournal:
             if identifier in self._entries:
                 self._entries[identifier] = _ended(self._entries[identifier], state)
 
-    def hunks(self, edit: Entry) -> tuple[Hunk, ...]:
+    def hunks(self, edit: AutomaticEdit) -> tuple[Hunk, ...]:
         """Return what an edit changed, read from the journal again; nothing if its line is gone."""
         change = self.journal.again(edit.machine, edit.offset, edit.id)
         whole = None if change is None else _entry(change, edit.machine, edit.offset)
@@ -159,11 +159,11 @@ def all_ended(edits: EditJournal, state: State) -> bool:
     return False
 
 
-def _ended(entry: Entry, state: EditState) -> Entry:
+def _ended(entry: AutomaticEdit, state: EditState) -> AutomaticEdit:
     return msgspec.structs.replace(entry, state=state, hunks=())
 
 
-def _entry(change: Change, machine: str, offset: int) -> Entry | None:
+def _entry(change: Change, machine: str, offset: int) -> AutomaticEdit | None:
     own = {
         "id": change.id,
         "time": change.time,
@@ -173,7 +173,7 @@ def _entry(change: Change, machine: str, offset: int) -> Entry | None:
     }
     said = {name: value for name, value in change.fields.items() if name in _SAID}
     try:
-        return msgspec.convert({**said, **own}, Entry)
+        return msgspec.convert({**said, **own}, AutomaticEdit)
     except msgspec.ValidationError:  # a line of another version
         return None
 

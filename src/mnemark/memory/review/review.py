@@ -40,7 +40,7 @@ _NEXT: Final = lazy_pattern(r"\s*(?:[-*+#>|]|\d{1,3}[.)、]|$)")
 """The line after a statement: a blank one, a bullet, a heading, a quotation."""
 
 
-class Waiting(msgspec.Struct, frozen=True, kw_only=True):
+class ReviewItem(msgspec.Struct, frozen=True, kw_only=True):
     """A thing to decide."""
 
     id: str
@@ -61,12 +61,12 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
     """What accepting it changes in the note that it contradicts."""
 
 
-def review(ws: OpenWorkspace, *, scope: str = "") -> list[Waiting]:
+def review(ws: OpenWorkspace, *, scope: str = "") -> list[ReviewItem]:
     """Return what waits for review, oldest first, with what accepting it changes in a note."""
     return [with_diff(ws, one) for one in waiting(ws, scope=scope)]
 
 
-def waiting(ws: OpenWorkspace, *, scope: str = "") -> list[Waiting]:
+def waiting(ws: OpenWorkspace, *, scope: str = "") -> list[ReviewItem]:
     """Return what waits for review, oldest first: proposals, conflicts, changes made in fact files.
 
     No note is read: `diff` is empty.
@@ -78,7 +78,7 @@ def waiting(ws: OpenWorkspace, *, scope: str = "") -> list[Waiting]:
     return sorted(found, key=lambda one: one.id)
 
 
-def with_diff(ws: OpenWorkspace, one: Waiting) -> Waiting:
+def with_diff(ws: OpenWorkspace, one: ReviewItem) -> ReviewItem:
     """Return a thing to decide with what accepting it changes in the note that it contradicts."""
     path, change = _amendment(ws, one.fact) or ("", str)
     try:
@@ -89,7 +89,7 @@ def with_diff(ws: OpenWorkspace, one: Waiting) -> Waiting:
     return msgspec.structs.replace(one, diff=diff)
 
 
-def _proposed(known: FactStore, scope: str) -> Iterator[Waiting]:
+def _proposed(known: FactStore, scope: str) -> Iterator[ReviewItem]:
     log = known.log
     for fact in log.open_proposals():
         if fact.scope != scope:
@@ -102,13 +102,13 @@ def _proposed(known: FactStore, scope: str) -> Iterator[Waiting]:
         against = fact.against or (there.value if there is not None else "")
         held = "you wrote" if fact.against else "current value"
         text = f"{fact} (source: {fact.origin})" + (f"; {held}: {against!r}" if against else "")
-        yield Waiting(
+        yield ReviewItem(
             id=fact.id, what=what, fact=fact, against=against, time=fact.recorded or fact.since, text=text,
             suspect=is_suspect(fact),
         )  # fmt: skip
 
 
-def _edited(known: FactStore, scope: str) -> Iterator[Waiting]:
+def _edited(known: FactStore, scope: str) -> Iterator[ReviewItem]:
     log = known.log
     for one in log.tables.edits.values():
         if one.line in log.tables.decided or one.fact.scope != scope or log.of(one.fact.id).hidden:
@@ -116,7 +116,7 @@ def _edited(known: FactStore, scope: str) -> Iterator[Waiting]:
         before = one.before.value if one.before is not None else ""
         was = f" (was {before!r})" if before else ""
         text = f"{one.fact}{was}, {one.action} in {one.fact.path}"
-        yield Waiting(
+        yield ReviewItem(
             id=one.line,
             what="edit",
             action=one.action,

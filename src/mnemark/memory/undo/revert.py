@@ -18,9 +18,9 @@ from mnemark.files.sessions import SessionLog
 from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import withdraw_all
 from mnemark.memory.forgetting.forget import follow, hide
-from mnemark.memory.forgetting.receipt import Forgotten, counted, forgotten, indented
-from mnemark.memory.forgetting.select import NOTED, Criteria, Item, Selector
-from mnemark.memory.journal.edits import Entry
+from mnemark.memory.forgetting.receipt import ForgottenItem, counted, forgotten, indented
+from mnemark.memory.forgetting.select import NOTED, Criteria, ForgetItem, Selector
+from mnemark.memory.journal.edits import AutomaticEdit
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions import scratchpad
 from mnemark.memory.undo.runs import commit_undo
@@ -40,9 +40,9 @@ class Reverted(msgspec.Struct, frozen=True, kw_only=True):
     """What was, or would be, reverted."""
 
     dry_run: bool = False
-    hidden: tuple[Forgotten, ...] = ()
+    hidden: tuple[ForgottenItem, ...] = ()
     """Turns, and facts that are in the files and were written there by other means."""
-    facts: tuple[Forgotten, ...] = ()
+    facts: tuple[ForgottenItem, ...] = ()
     """Facts deleted from their files; those that they superseded are valid again."""
     edits: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
@@ -121,7 +121,9 @@ def revert(
     )  # fmt: skip
 
 
-def _cleared(ws: OpenWorkspace, items: list[Item], edits: list[Entry]) -> tuple[list[str], list[str]]:
+def _cleared(
+    ws: OpenWorkspace, items: list[ForgetItem], edits: list[AutomaticEdit]
+) -> tuple[list[str], list[str]]:
     """Delete what no undo covers: bullets in review, lines of observations, lines of scratchpads.
 
     Return the files that changed, and those that are busy.
@@ -164,7 +166,7 @@ def _without(gone: set[str], text: str) -> str:
     return "" if len(kept) < len(lines) and not _TEXT_LINE.search(rest) else rest
 
 
-def _remembered(ws: OpenWorkspace, items: list[Item]) -> tuple[list[Item], list[Item]]:
+def _remembered(ws: OpenWorkspace, items: list[ForgetItem]) -> tuple[list[ForgetItem], list[ForgetItem]]:
     """Separate the facts stored by `remember`, which can be deleted, from the other items."""
     facts = ws.fact_store
     with facts.lock:
@@ -189,7 +191,7 @@ def _ends(ws: OpenWorkspace, wanted: Criteria, zone: tzinfo) -> list[str]:
     ]
 
 
-def _edits(ws: OpenWorkspace, wanted: Criteria, zone: tzinfo) -> list[Entry]:
+def _edits(ws: OpenWorkspace, wanted: Criteria, zone: tzinfo) -> list[AutomaticEdit]:
     start = local(wanted.since, zone) if wanted.since else None
     return [
         one
@@ -201,7 +203,7 @@ def _edits(ws: OpenWorkspace, wanted: Criteria, zone: tzinfo) -> list[Entry]:
     ]
 
 
-def _undo_edits(ws: OpenWorkspace, edits: list[Entry]) -> tuple[list[str], list[str], list[str]]:
+def _undo_edits(ws: OpenWorkspace, edits: list[AutomaticEdit]) -> tuple[list[str], list[str], list[str]]:
     """Undo edits, the last first; return the changed files, problems, and busy files."""
     done: list[str] = []
     problems: list[str] = []

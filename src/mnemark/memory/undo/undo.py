@@ -19,8 +19,8 @@ from mnemark.files.locks import LOCK_SECONDS
 from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import withdraw_all
 from mnemark.memory.forgetting.forget import follow
-from mnemark.memory.forgetting.select import Criteria, Item, Selector
-from mnemark.memory.journal.edits import Entry
+from mnemark.memory.forgetting.select import Criteria, ForgetItem, Selector
+from mnemark.memory.journal.edits import AutomaticEdit
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.undo.runs import commit_undo, described, facts_of_runs, members, run_of
 from mnemark.text.choices import text_given
@@ -244,7 +244,7 @@ def _can_wait(log: FactJournal, one: Decided) -> bool:
     return any(state.proposed and not state.hidden for state in map(log.of, one.ids))
 
 
-def is_own_edit(entry: Entry) -> bool:
+def is_own_edit(entry: AutomaticEdit) -> bool:
     """Return whether an edit is in effect, and is not itself part of an undo."""
     return entry.state in {"done", "open"} and entry.step != "undo"
 
@@ -389,7 +389,7 @@ def pin(ws: OpenWorkspace, ref: str) -> Pinned:
     return _pinned(made.id, payload)
 
 
-def _payload(facts: FactStore, item: Item) -> dict[str, object]:
+def _payload(facts: FactStore, item: ForgetItem) -> dict[str, object]:
     if item.kind != "fact":
         return {"ref": item.ref, "turn": item.id if item.kind == "turn" else ""}
     with facts.lock:
