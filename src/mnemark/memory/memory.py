@@ -256,8 +256,8 @@ class Memory:
         return self.workspace.searcher.read(ref, raw=raw)
 
     def context(self, *, scope: str = "", budget: int | None = None, now: datetime | None = None) -> str:
-        """Return curated memory and today's notes as one text, without recall; see `curation.files`."""
-        from mnemark.memory.curation.files import context
+        """Return curated memory and today's notes as one text, without recall; see `curation.context`."""
+        from mnemark.memory.curation.context import context
 
         return context(self.workspace, scope=one_scope(scope), budget=budget, now=now)
 
