@@ -128,14 +128,6 @@ def _edited(known: FactStore, scope: str) -> Iterator[ReviewItem]:
         )
 
 
-def proposals(ws: OpenWorkspace, scope: str = "") -> list[Fact]:
-    """Return the proposals that wait: of tools or the web, against the owner's word, or removed before."""
-    known = ws.fact_store
-    with known.lock:
-        known.log.refresh()
-        return [one.fact for one in sorted(_proposed(known, scope), key=lambda one: one.id)]
-
-
 def accept(ws: OpenWorkspace, identifier: str, *, suspect: bool = False) -> Fact | None:
     """Make a proposal a fact of the owner's, or approve a change made in a file ("edits": all of them).
 
@@ -153,9 +145,30 @@ def accept(ws: OpenWorkspace, identifier: str, *, suspect: bool = False) -> Fact
         UsageError: it looks like instructions, and `suspect` does not say that this is known.
         BusyError, ReadOnlyError: it could not be written.
     """
-    if not suspect and identifier != EDITS:
-        _check_plain(ws, identifier)
-    return decide(ws, identifier, accept=True, suspect=suspect)
+    ws.check_writable("decide")
+    known = ws.fact_store
+    if identifier == EDITS:
+        lines = [one.id for one in waiting(ws) if one.what == "edit" and (suspect or not one.suspect)]
+        _append_decision(known, lines, "", accept=True)
+        return None
+    fact = _open_fact(known, identifier)
+    if is_suspect(fact) and not suspect:
+        raise UsageError(
+            f"this looks like instructions to a model; read it with `mnemark review show {identifier}` and "
+            f"drop it with `mnemark review reject {identifier}`. `mnemark review accept {identifier} "
+            "--suspect` makes it your own word, which agents act on"
+        )
+    if identifier in known.log.tables.edits:
+        _append_decision(known, [identifier], fact.scope, accept=True)
+        return None
+    before = {one.id for one in known.log.records()}
+    accepted = _remember_proposal(ws, known, fact)
+    if identifier not in known.log.tables.decided:
+        made = "" if accepted.id in before else accepted.id
+        _append_decision(known, [identifier], fact.scope, accept=True, made=made)
+    _drop_proposal(known, fact)
+    _amend(ws, fact)
+    return accepted
 
 
 def reject(ws: OpenWorkspace, identifier: str) -> Fact | None:
@@ -168,54 +181,35 @@ def reject(ws: OpenWorkspace, identifier: str) -> Fact | None:
         UsageError: a bullet that was moved has to be moved back by hand.
         BusyError, ReadOnlyError: it could not be written.
     """
-    return decide(ws, identifier, accept=False)
-
-
-def _check_plain(ws: OpenWorkspace, identifier: str) -> None:
-    """Raise UsageError where what waits looks like instructions."""
-    with ws.fact_store.lock:
-        ws.fact_store.log.refresh()
-        log = ws.fact_store.log
-        fact = log.reviewed(identifier)
-    if fact is not None and identifier not in log.tables.decided and is_suspect(fact):
-        raise UsageError(
-            f"this looks like instructions to a model; read it with `mnemark review show {identifier}` and "
-            f"drop it with `mnemark review reject {identifier}`. `mnemark review accept {identifier} "
-            "--suspect` makes it your own word, which agents act on"
-        )
-
-
-def decide(ws: OpenWorkspace, identifier: str, *, accept: bool, suspect: bool = False) -> Fact | None:
-    """Accept or reject the change of that id; see `accept` and `reject`."""
     ws.check_writable("decide")
     known = ws.fact_store
+    fact = _open_fact(known, identifier)
+    edited = known.log.tables.edits.get(identifier)
+    again, made = (None, "") if edited is None else _revert_edit(ws, edited)
+    _append_decision(known, [identifier], fact.scope, accept=False, made=made)
+    if edited is None:
+        _drop_proposal(known, fact)
+    return again
+
+
+def _open_fact(known: FactStore, identifier: str) -> Fact:
+    """Return the fact of what waits under an id; raise NotFoundError if nothing does."""
     with known.lock:
         known.log.refresh()
-    if identifier == EDITS and accept:
-        lines = [one.id for one in review(ws) if one.what == "edit" and (suspect or not one.suspect)]
-        _append_decision(known, lines, "", accept=True)
-        return None
     if identifier in known.log.tables.decided:
         raise NotFoundError(
             f"{identifier!r} was already accepted or rejected; `mnemark review` lists what is open"
         )
-    if (edited := known.log.tables.edits.get(identifier)) is not None:
-        kept, made = (None, "") if accept else _revert_edit(ws, edited)
-        _append_decision(known, [identifier], edited.fact.scope, accept=accept, made=made)
-        return kept
-    found = known.log.of(identifier).proposal
-    if found is None or known.log.of(identifier).hidden:
+    edited, state = known.log.tables.edits.get(identifier), known.log.of(identifier)
+    fact = edited.fact if edited is not None else None if state.hidden else state.proposal
+    if fact is None:
         raise NotFoundError(f"nothing to review has the id {identifier!r}; `mnemark review` lists the ids")
-    before = {fact.id for fact in known.log.records()}
-    kept = _remember_proposal(ws, known, found) if accept else None
-    if identifier not in known.log.tables.decided:
-        made = kept.id if kept is not None and kept.id not in before else ""
-        _append_decision(known, [identifier], found.scope, accept=accept, made=made)
+    return fact
+
+
+def _drop_proposal(known: FactStore, fact: Fact) -> None:
     with suppress(MnemarkError, OSError):  # each sync tries again
-        drop_proposals(known, found.scope, [identifier])
-    if accept:
-        _amend(ws, found)
-    return kept
+        drop_proposals(known, fact.scope, [fact.id])
 
 
 def _amend(ws: OpenWorkspace, fact: Fact) -> None:
