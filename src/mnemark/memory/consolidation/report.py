@@ -1,24 +1,22 @@
 """Write what a consolidation did: as a page for people, and as commits where they are asked for."""
 
-import logging
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final
 
 import msgspec
 
-from mnemark.files import git
 from mnemark.files.edit import edit as edit_file
-from mnemark.files.journal import FOLDER, changes_of
+from mnemark.files.journal import changes_of
 from mnemark.files.names import split_ref
 from mnemark.memory.consolidation import cleanup
 from mnemark.memory.journal.edits import AutomaticEdit
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions.observations import AGE_OUT
+from mnemark.memory.undo.runs import commit_files
 from mnemark.text.markdown.link import link
 
 REPORTS: Final = "memory/reports"
-_LOG: Final = logging.getLogger(__name__)
 _LEARN: Final = "learn"
 
 
@@ -119,19 +117,14 @@ def commit(ws: OpenWorkspace, report: Consolidated, after: str) -> None:
     made = [one for one in entries if one.group != report.group and one.step != AGE_OUT]
     tidied = [path for edit in written if edit.step == cleanup.STEP for path in edit.path.split(" → ")]
     tidied += [one.path for one in entries if one.step == AGE_OUT]
-    along = [f"{FOLDER}/{ws.edits.journal.file}", path_of(report), *tidied]
-    _commit(ws, _learned_paths(ws, made, after), along, _learned_message(report, made))
+    along = [path_of(report), *tidied]
+    commit_files(ws, _learned_paths(ws, made, after), _learned_message(report, made), along)
     for step in dict.fromkeys(edit.step for edit in written if edit.step != cleanup.STEP):
         mine = [edit for edit in written if edit.step == step]
         paths = [path for edit in mine for path in edit.path.split(" → ")]
         reasons = [reason for edit in mine for reason in edit.why]
-        _commit(ws, paths, along, _message(step, reasons, {"Origin": ["agent"], "Undo": [report.group]}))
-
-
-def _commit(ws: OpenWorkspace, paths: Iterable[str], along: Iterable[str], message: str) -> None:
-    paths = list(dict.fromkeys(paths))
-    if paths and (problem := git.commit(ws.root, paths, message, along=list(along))):
-        _LOG.warning("no commit of %s: %s", ", ".join(paths), problem)
+        message = _message(step, reasons, {"Origin": ["agent"], "Undo": [report.group]})
+        commit_files(ws, paths, message, along)
 
 
 def _learned_paths(ws: OpenWorkspace, made: Iterable[AutomaticEdit], after: str) -> list[str]:

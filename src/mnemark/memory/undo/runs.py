@@ -1,7 +1,7 @@
 """Find the changes that were made together, name them, and commit to git what an undo of them changed."""
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -71,7 +71,12 @@ def commit_undo(ws: OpenWorkspace, what: str, undone: Collection[str], since: da
     ours = [path for path, subject in committed.items() if subject.startswith(_OURS)]
     if not ours:
         return
-    message = f"mnemark undo: {' '.join(what.split())}\n\nOrigin: owner"
-    along = [f"{FOLDER}/{ws.edits.journal.file}"]
-    if problem := git.commit(ws.root, ours, message, along=along):
-        _LOG.warning("no commit of %s: %s", ", ".join(ours), problem)
+    commit_files(ws, ours, f"mnemark undo: {' '.join(what.split())}\n\nOrigin: owner")
+
+
+def commit_files(ws: OpenWorkspace, paths: Iterable[str], message: str, along: Iterable[str] = ()) -> None:
+    """Commit files to git, with the journal and what goes `along`; a failure is only logged."""
+    paths = list(dict.fromkeys(paths))
+    along = [f"{FOLDER}/{ws.journal.file}", *along]
+    if paths and (problem := git.commit(ws.root, paths, message, along=along)):
+        _LOG.warning("no commit of %s: %s", ", ".join(paths), problem)
