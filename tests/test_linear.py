@@ -171,7 +171,7 @@ def _noted(text: str) -> object:
 
 def _erased(text: str) -> object:
     items = [ForgetItem(kind="turn", path="s", text=text), ForgetItem(kind="note", path="n", text=text)]
-    words = search_patterns.search_patterns(items, "")
+    words = search_patterns.search_patterns(items, "", search_patterns.Left())
     data = _bytes(text)
     return words.notes.found_in(data), words.turns.present(text), needles.without_runs(data, words.notes)
 

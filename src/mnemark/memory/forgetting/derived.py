@@ -191,7 +191,7 @@ class _Finder(Selector):
         return sorted(found.values(), key=lambda one: (not one.start_line, one.path, one.start_line, one.id))
 
     def _candidates(self) -> Iterator[ForgetItem]:
-        for one in (*self._turns(), *self._observations()):
+        for one in self._turns():
             if one.id not in self._hidden.turns:
                 yield one
         yield from (one for one in self._facts() if one.id not in self._hidden.facts)

@@ -64,11 +64,10 @@ class SearchPatterns(NamedTuple):
     """Names in the erased turns, as the lists of an episode have them."""
 
 
-def search_patterns(items: Iterable[ForgetItem], query: str, left: Left = Left()) -> SearchPatterns:  # noqa: B008 - frozen
+def search_patterns(items: Sequence[ForgetItem], query: str, left: Left) -> SearchPatterns:
     """Return the patterns for all items, the query they were found by, and what is left of them in titles."""
     whole: list[str] = []
     pieces: list[str] = []
-    items = list(items)
     for item in items:
         for text in _plain(item):
             whole += [text, " ".join(text.split())]
@@ -76,7 +75,7 @@ def search_patterns(items: Iterable[ForgetItem], query: str, left: Left = Left()
     loud = [text for text in whole if weight(text) >= _IN_TURNS]
     loud += [text.strip() for text in pieces if weight(text) >= _LONG]
     pieces = [form for piece in dict.fromkeys([*pieces, *whole]) for form in _variants(piece)]
-    pieces += [form for item in items if item.time for form in _dated(item)]
+    pieces += [form for item in items for form in _dated(item)]
     soft = [text.strip() for text in dict.fromkeys(pieces) if weight(text) >= _IN_NOTES]
     soft = sorted(soft, key=weight, reverse=True)[:_PIECES]
     asked = [query] if query else []
@@ -105,12 +104,11 @@ def _variants(piece: str) -> Iterator[str]:
 
 def _dated(item: ForgetItem) -> Iterator[str]:
     """Yield the sentences of a turn that say when, with the dates that notes have beside such words."""
-    for piece in [part for text in _plain(item) for part in _SENTENCE.split(text)]:
+    if item.time is None:
+        return
+    for piece in (part.strip() for text in _plain(item) for part in _SENTENCE.split(text)):
         for ahead in (True, False):
-            if (
-                item.time is not None
-                and (words := dated(piece.strip(), item.time, ahead=ahead)) != piece.strip()
-            ):
+            if (words := dated(piece, item.time, ahead=ahead)) != piece:
                 yield from _variants(words)
 
 

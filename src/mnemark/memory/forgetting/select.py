@@ -188,6 +188,12 @@ class Selector:
         """The files of the workspace."""
         return scan(self.root, ignore=self._ignore)
 
+    @cached_property
+    def _placed(self) -> list[tuple[Entry, layout.Place]]:
+        """The files of the memory, with what their paths say of them."""
+        pairs = ((entry, layout.place(entry.path)) for entry in self.scan.entries)
+        return [(entry, place) for entry, place in pairs if place is not None]
+
     def find(self) -> list[ForgetItem]:
         """Return all matching items without duplicates, sorted by path and line; those in no file last.
 
@@ -203,7 +209,7 @@ class Selector:
         elif wanted.id:
             found = self._of_id(wanted.id)
         else:
-            found = [*self._turns(), *self._observations(), *self._facts(), *self._notes()]
+            found = [*self._turns(), *self._facts(), *self._notes()]
         found += self._derived_facts([one for one in found if one.kind == "turn"])
         found += self._notes_about(frozenset(one.id for one in found if observations.is_journal(one.path)))
         unique = {(one.kind, one.id or one.ref): one for one in found}
@@ -230,16 +236,16 @@ class Selector:
             bullets = [item for item, _ in self._bullets(path)]
             found = [one for one in bullets if one.start_line <= last and one.end_line >= first]
         else:
-            found = self._lines_of(path, first, last)
+            found = self._lines_of(path, place, first, last)
         if not found:
             raise NotFoundError(f"nothing to forget at {layout.shown(ref)}")
         return found
 
-    def _lines_of(self, path: str, first: int, last: int | None) -> list[ForgetItem]:
+    def _lines_of(self, path: str, place: layout.Place, first: int, last: int | None) -> list[ForgetItem]:
         lines = self._lines(path)
         if last is None:
             text = "".join(lines)
-            bullets = [item for item, _ in self._bullets(path)] if self._holds_facts(path) else []
+            bullets = [item for item, _ in self._bullets(path)] if _holds_facts(place) else []
             return [
                 *bullets,
                 ForgetItem(kind="file", path=path, start_line=1, end_line=len(lines), text=text),
@@ -250,14 +256,10 @@ class Selector:
         start, end = spans[first - 1][0], spans[last - 1][1]
         return [_note(path, lines, start, end)]
 
-    def _holds_facts(self, path: str) -> bool:
-        place = layout.place(path)
-        return place is not None and (place.kind == "fact" or place.role in _FACT_ROLES)
-
     def _of_id(self, identifier: str) -> list[ForgetItem]:
         found = [one for one, _ in self._all_facts() if one.id == identifier]
         if not found:
-            for path in [*self._logs(), *(entry.path for entry in self._readable(self.scan.journals))]:
+            for path in [*self._logs(), *self._readable(self.scan.journals)]:
                 if not is_id(identifier) or jsonl.holds(self.root / path, identifier.encode()):
                     found += [one for one in self.log(path) if one.id == identifier]
         if not found:
@@ -267,18 +269,15 @@ class Selector:
     # --- by words, session, origin, time
 
     def _logs(self) -> list[str]:
-        logs = [
+        sessions = [
             entry
-            for entry in self.scan.entries
-            if entry.path.lower().endswith(".jsonl")
-            and (place := layout.place(entry.path)) is not None
-            and place.role == "session"
-            and self.wanted.scope in {None, place.scope}
+            for entry, place in self._placed
+            if place.role == "session" and self.wanted.scope in {None, place.scope}
         ]
-        return [entry.path for entry in self._readable(logs)]
+        return self._readable([entry for entry in sessions if entry.path.lower().endswith(".jsonl")])
 
-    def _readable(self, entries: Sequence[Entry]) -> list[Entry]:
-        """Leave out logs that cannot be opened, and record them in `unread`: no search reads them either."""
+    def _readable(self, entries: Sequence[Entry]) -> list[str]:
+        """Return the paths of logs; record in `unread` what cannot be opened: no search reads it either."""
         readable = []
         for entry in entries:
             try:
@@ -286,7 +285,7 @@ class Selector:
             except OSError as error:
                 self.unread[layout.shown(entry.path)] = unread(error)
             else:
-                readable.append(entry)
+                readable.append(entry.path)
         return readable
 
     def log(self, path: str) -> list[ForgetItem]:
@@ -295,20 +294,19 @@ class Selector:
         read = observations.read(self.root / path) if journal else SessionLog.at(self.root, path).turns()
         return [_turn(path, placed) for placed in read]
 
-    def _observations(self) -> Iterator[ForgetItem]:
+    def _turns(self) -> Iterator[ForgetItem]:
+        """Select turns of sessions, and observations."""
         wanted = self.wanted
-        for entry in self._readable(self.scan.journals):
-            for placed in observations.read(self.root / entry.path):
+        for path in self._logs():
+            log = SessionLog.at(self.root, path)
+            if wanted.session in {"", log.id}:
+                yield from (_turn(path, placed) for placed in log.turns() if self._matches(placed))
+        for path in self._readable(self.scan.journals):
+            for placed in observations.read(self.root / path):
                 meta = placed.turn.meta
                 same = wanted.scope is None or str(meta.get("scope", "")) == wanted.scope
                 if same and wanted.session in {"", meta.get("session")} and self._matches(placed):
-                    yield _turn(entry.path, placed)
-
-    def _turns(self) -> Iterator[ForgetItem]:
-        for path in self._logs():
-            log = SessionLog.at(self.root, path)
-            if self.wanted.session in {"", log.id}:
-                yield from (_turn(path, placed) for placed in log.turns() if self._matches(placed))
+                    yield _turn(path, placed)
 
     def _matches(self, placed: Placed) -> bool:
         wanted, turn = self.wanted, placed.turn
@@ -354,20 +352,15 @@ class Selector:
         """Select lines of notes by the query alone: their author and time are unknown."""
         if not self._query or self.wanted.session or self.wanted.origin or self.wanted.since is not None:
             return
-        for entry in self.scan.entries:
-            place = layout.place(entry.path)
-            note = place is not None and place.role not in {"session", "journal", "copy"}
-            if place is None or not note or self.wanted.scope not in {None, place.scope}:
+        for entry, place in self._placed:
+            if place.role in {"session", "journal", "copy"} or self.wanted.scope not in {None, place.scope}:
                 continue
-            yield from self._note_lines(entry.path)
+            yield from self._note_lines(entry.path, place)
 
-    def _note_lines(self, path: str) -> Iterator[ForgetItem]:
+    def _note_lines(self, path: str, place: layout.Place) -> Iterator[ForgetItem]:
         lines = self._lines(path)
-        place = layout.place(path)
-        archived = place is not None and place.kind == "observation"  # one heading for each observation
-        taken = set()
-        if self._holds_facts(path):
-            taken = {n for item, _ in self._bullets(path) for n in item.lines}
+        taken = {n for item, _ in self._bullets(path) for n in item.lines} if _holds_facts(place) else set()
+        archived = place.kind == "observation"  # one heading for each observation
         spans = parts(lines) if archived else blocks(lines)
         for number, line in enumerate(lines, 1):
             if number not in taken and self._has_query(line):
@@ -394,9 +387,8 @@ class Selector:
 
     def _notes_about(self, ids: frozenset[str]) -> Iterator[ForgetItem]:
         """Yield the lines of daily notes and the sections of the archive that name these observations."""
-        for entry in self.scan.entries if ids else ():
-            place = layout.place(entry.path)
-            if place is None or place.role not in {"daily", "archive"}:
+        for entry, place in self._placed if ids else ():
+            if place.role not in {"daily", "archive"}:
                 continue
             lines = self._lines(entry.path)
             for (start, end), line in zip(parts(lines), lines, strict=True):
@@ -427,9 +419,8 @@ class Selector:
     def _all_facts(self) -> list[tuple[ForgetItem, Fact]]:
         """Return the facts and proposals in the files, then those that are only in the journal."""
         found = []
-        for entry in self.scan.entries:
-            place = layout.place(entry.path)
-            if place is not None and (place.kind == "fact" or place.role == "review"):
+        for entry, place in self._placed:
+            if place.kind == "fact" or place.role == "review":
                 found += self._bullets(entry.path)
         with self.facts.lock:
             self.facts.log.refresh()
@@ -465,6 +456,10 @@ class Selector:
 
     def _lines(self, path: str) -> list[str]:
         return lines_of(self._text(path)) or [""]
+
+
+def _holds_facts(place: layout.Place) -> bool:
+    return place.kind == "fact" or place.role in _FACT_ROLES
 
 
 def _ends_of(facts: FactStore, items: Iterable[ForgetItem]) -> dict[str, str]:
