@@ -6,7 +6,7 @@ A machine appends only to its own file, so that syncing a folder between machine
 import re
 import threading
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import chain
@@ -288,6 +288,17 @@ class Feed:
         """
         rewritten, entries = self.journal.hand_on(self)
         return rewritten, self.journal.heard(entries)
+
+    def pass_on(self, clear: Callable[[], None], read: Callable[[JournalEntry], None]) -> bool:
+        """Have new entries read, after `clear` if a file was rewritten; return whether anything was new."""
+        rewritten, entries = self.take()
+        if rewritten:
+            clear()
+        new = rewritten
+        for entry in entries:
+            read(entry)
+            new = True
+        return new
 
 
 def _is_rewritten(state: platform.Identity | None, inode: int, size: int) -> bool:

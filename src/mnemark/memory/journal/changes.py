@@ -57,13 +57,8 @@ class ChangeLog:
     def refresh(self) -> None:
         """Read the entries appended since; all of them if a journal was rewritten."""
         with self._lock:
-            rewritten, entries = self._feed.take()
-            if rewritten:
-                self._clear()
-            if entries:
+            if self._feed.pass_on(self._clear, self._read):
                 self._sorted = None
-            for entry in entries:
-                self._read(entry)
 
     def _read(self, entry: JournalEntry) -> None:
         change = entry.change

@@ -79,11 +79,7 @@ class EditJournal:
 
     def _refresh(self) -> None:
         """Read the entries appended since; all of them if a journal was rewritten."""
-        rewritten, entries = self._feed.take()
-        if rewritten:
-            self._clear()
-        for entry in entries:
-            self._read(entry)
+        self._feed.pass_on(self._clear, self._read)
 
     def entries(self, among: Collection[str] | None = None) -> list[AutomaticEdit]:
         """Return the edits of these ids, oldest first; all of them by default."""
@@ -189,13 +185,11 @@ class PinJournal:
     def lines(self) -> dict[str, Mapping[str, Json]]:
         """Return the payloads of the pins in effect, by the id of their journal entry."""
         with self._lock:
-            rewritten, entries = self._feed.take()
-            if rewritten:
-                self._lines = {}
-            for entry in entries:
-                if entry.change.kind == "pin":
-                    self._lines[entry.change.id] = entry.change.fields
-                else:
-                    for identifier in entry.change.ids:
-                        self._lines.pop(identifier, None)
-            return dict(self._lines)
+            self._feed.pass_on(self._lines.clear, self._read)
+            return self._lines.copy()
+
+    def _read(self, entry: JournalEntry) -> None:
+        if entry.change.kind == "pin":
+            self._lines[entry.change.id] = entry.change.fields
+        for identifier in entry.change.ids:
+            self._lines.pop(identifier, None)

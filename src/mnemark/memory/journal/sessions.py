@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from mnemark.files.journal import Change
+from mnemark.files.journal import Change, JournalEntry
 from mnemark.files.workspace import Workspace
 from mnemark.types import Json
 
@@ -79,18 +79,16 @@ class SessionJournal:
 
     def refresh(self) -> None:
         """Read the entries appended since; all of them if a journal was rewritten."""
-        rewritten, entries = self._feed.take()
-        if rewritten:
-            self._clear()
-        for entry in entries:
-            if isinstance(entry.change.payload, Mapping):
-                self._take(entry.file, entry.change)
+        self._feed.pass_on(self._clear, self._read)
 
-    def _take(self, file: str, change: Change) -> None:
+    def _read(self, entry: JournalEntry) -> None:
+        change = entry.change
+        if not isinstance(change.payload, Mapping):
+            return
         payload = change.fields
         match change.kind:
             case "observe":
-                seen = Observed(change, file)
+                seen = Observed(change, entry.file)
                 self.observed.setdefault(change.id, seen)
                 self.keys.add((change.scope, seen.session, str(payload.get("key"))))
             case "noted":

@@ -93,16 +93,7 @@ def _chosen(
     if identifier is None:
         if not known:
             raise NotFoundError("there is no change to undo; `mnemark log` lists the changes")
-        if _last_erasure(ws) > max(known):
-            raise UsageError(
-                "the last change was an erasure, which cannot be undone; to undo an earlier change, give its "
-                "id from `mnemark log`"
-            )
-        if _last_revert(ws) > max(known) and known[max(known)] != "forget":  # its turns can be shown
-            raise UsageError(
-                "the last change was a revert, which cannot be undone as a whole: remember its facts again; "
-                "to undo an earlier change, give its id from `mnemark log`"
-            )
+        _check_last(ws, max(known), known, "the")
         last = max(known) if scopes is None else _last_of_person(ws, known, scopes)
         group = run_of(ws, last)
         decision = _decision_of(ws, group, known)
@@ -147,19 +138,34 @@ def _last_of_person(ws: OpenWorkspace, known: Mapping[str, What], scopes: Collec
             f"nothing was changed here; the last change elsewhere: `mnemark undo {max(known)}` "
             "(`mnemark log` lists all)"
         )
-    for last, name in ((_last_erasure(ws), "an erasure"), (_last_revert(ws), "a revert")):
-        shown_again = name == "a revert" and own and known[max(own)] == "forget"  # its turns can be shown
-        if own and last > max(own) and not shown_again:
-            raise UsageError(
-                f"your last change was {name}, which cannot be undone; to undo an earlier change, give its "
-                "id from `mnemark log`"
-            )
+    if own:
+        _check_last(ws, max(own), known, "your")
     return max(own or others)
+
+
+def _check_last(
+    ws: OpenWorkspace, last: str, known: Mapping[str, What], whose: Literal["the", "your"]
+) -> None:
+    """Raise UsageError where something that cannot be undone came after the last change that can."""
+    own, _ = ws.journal.own_since("", "forget") or ([], "")
+    erasure = max((one.change.id for one in own if one.change.fields.get("erase")), default="")
+    undos = changes_of(ws.root, ("undo",))
+    revert = max((one.id for one in undos if one.fields.get("revert")), default="")
+    if known[last] == "forget":  # what a revert hid can be shown
+        revert = ""
+    if max(erasure, revert) > last:
+        name, how = "an erasure", ""
+        if erasure <= last:
+            name, how = "a revert", " as a whole: remember its facts again" if whose == "the" else ""
+        raise UsageError(
+            f"{whose} last change was {name}, which cannot be undone{how}; to undo an earlier change, give "
+            "its id from `mnemark log`"
+        )
 
 
 def _is_erasure(ws: OpenWorkspace, identifier: str) -> bool:
     named = (entry.change for entry in ws.journal.naming(identifier))
-    return any(one.id == identifier and one.kind == "forget" and _says(one, "erase") for one in named)
+    return any(one.id == identifier and one.kind == "forget" and one.fields.get("erase") for one in named)
 
 
 def _decision_of(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> str:
@@ -174,21 +180,6 @@ def _unread(ws: OpenWorkspace, *, own: bool) -> str:
         ws.fact_store.log.refresh()
         problems, mine = ws.journal.problems, (f"{FOLDER}/{ws.journal.file} ", f"{FOLDER}/ ")
     return next((one for one in problems if not own or one.startswith(mine)), "")
-
-
-def _last_revert(ws: OpenWorkspace) -> str:
-    """Return the id of the last revert that removed facts; empty if there was none."""
-    return max((one.id for one in changes_of(ws.root, ("undo",)) if _says(one, "revert")), default="")
-
-
-def _last_erasure(ws: OpenWorkspace) -> str:
-    """Return the id of this machine's last erasure; empty if there was none."""
-    forgotten, _ = ws.journal.own_since("", "forget") or ([], "")
-    return max((one.change.id for one in forgotten if _says(one.change, "erase")), default="")
-
-
-def _says(change: Change, key: str) -> bool:
-    return bool(change.fields.get(key))
 
 
 def undoable(ws: OpenWorkspace, *, own: bool, among: Collection[str] | None = None) -> dict[str, What]:
