@@ -11,7 +11,7 @@ import re
 from calendar import monthrange
 from collections.abc import Callable, Sequence
 from datetime import date, timedelta
-from typing import Final, NamedTuple
+from typing import Final
 
 from mnemark.files import layout
 from mnemark.llm.base import LLM, LLMUnavailable, Message
@@ -73,7 +73,7 @@ def propose(view: ScopeView) -> Proposal:
             continue
         months.setdefault(_stem(path)[:7], []).append(path)
     for month, paths in months.items():
-        parts = [(path, _lines(view, path, _Model(view.llm, notes))) for path in paths]
+        parts = [(path, _lines(view, path, notes)) for path in paths]
         target = view.path(f"memory/{month}.md")
         names = f"{_stem(paths[0])} to {_stem(paths[-1])}" if len(paths) > 1 else _stem(paths[0])
         why = (f"{names}, condensed after {older_than.days} days",)
@@ -107,13 +107,8 @@ def worth(text: str) -> bool:
     return bool(_WORTH.search(text) or (_KEYED.match(text) and not _CLOCK.match(text)))
 
 
-class _Model(NamedTuple):
-    llm: LLM | None
-    notes: list[str]
-    """Why its answers were not used."""
-
-
-def _lines(view: ScopeView, path: str, model: _Model) -> list[str]:
+def _lines(view: ScopeView, path: str, notes: list[str]) -> list[str]:
+    """Return what a month says of a day; `notes` get why an answer of the model was not used."""
     # Leave out forgotten text, which would not be recognized in the monthly note.
     whole = strip_fences(view.ws.visible.text(path, view.text(path)))
     links, text = _linked(whole)
@@ -121,7 +116,7 @@ def _lines(view: ScopeView, path: str, model: _Model) -> list[str]:
     worthy = sum(estimate_tokens(item.text) + 4 for item in outline(text) if worth(item.text))
     budget = size + 20 if size <= SHORT else min(max(SHORT, int(size * SHARE), worthy + 30), MOST)
     found = compiled(text, budget, first=worth)
-    shown = (size > SHORT and _by_model(text, budget, model, path)) or found.text
+    shown = (size > SHORT and _by_model(view.llm, text, budget, path, notes)) or found.text
     name = _stem(path)
     is_whole = shown == found.text and not found.left_out and OBSERVATIONS not in whole
     head = f"## {name}" if is_whole else f"## [{name}](archive/{name}.md)"
@@ -148,22 +143,20 @@ def _linked(text: str) -> tuple[list[str], str]:
     return links, before + (after[following.start() :] if following else "") if heading else text
 
 
-def _by_model(text: str, budget: int, model: _Model, path: str) -> str:
+def _by_model(llm: LLM | None, text: str, budget: int, path: str, notes: list[str]) -> str:
     """Return the day condensed by the model; empty if its answer is rejected."""
-    if model.llm is None:
+    if llm is None:
         return ""
     asked = [Message("system", _TASK.format(words=budget // 2)), Message("user", fence(text, label="note"))]
     try:
-        lines = model.llm.complete(asked, schema=Shortened, timeout=_SECONDS).value.lines
+        lines = llm.complete(asked, schema=Shortened, timeout=_SECONDS).value.lines
     except LLMUnavailable as error:
-        model.notes.append(f"{path}: condensed without the language model: {error}")
+        notes.append(f"{path}: condensed without the language model: {error}")
         return ""
     lines = [" ".join(strip_fences(line).split()) for line in lines]
     shown = "\n".join(line if line.startswith("- ") else f"- {line}" for line in lines if line)
     if reason := flaw(shown, text, budget):
-        model.notes.append(
-            f"{path}: condensed without the language model, whose answer was rejected: {reason}"
-        )
+        notes.append(f"{path}: condensed without the language model, whose answer was rejected: {reason}")
         return ""
     return shown
 

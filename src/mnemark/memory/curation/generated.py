@@ -240,26 +240,16 @@ def _entries(fact: Fact, _zone: tzinfo) -> tuple[str, ...]:
     return core_entries(fact)
 
 
-def withdraw_replaced(ws: "OpenWorkspace", facts: Iterable[Fact]) -> None:
-    """Withdraw the entries of facts that these new facts superseded."""
-    scopes = {fact.scope for fact in facts if fact.supersedes and not fact.review}
-    withdraw(ws, scopes, step="undo", timeout=_EDIT_TIMEOUT)
-
-
 def remember_many(
     ws: "OpenWorkspace", said: Iterable[Mapping[str, Any] | NewFact], *, dry_run: bool = False
 ) -> list[Fact]:
     """Store facts, and withdraw the entries of those that they supersede; see `facts.remember`."""
     with in_turn():
-        kept = remember.remember_many(ws.fact_store, said, dry_run=dry_run)
-    if not dry_run and any(fact.supersedes for fact in kept):
-        withdraw_replaced(ws, kept)
-    return kept
-
-
-def remember_one(ws: "OpenWorkspace", **said: Any) -> Fact:
-    """Store a fact, given as the arguments of `remember`; see `remember_many`."""
-    return remember_many(ws, [said])[0]
+        facts = remember.remember_many(ws.fact_store, said, dry_run=dry_run)
+    scopes = {fact.scope for fact in facts if fact.supersedes and not fact.review}
+    if scopes and not dry_run:
+        withdraw(ws, scopes, step="undo", timeout=_EDIT_TIMEOUT)
+    return facts
 
 
 def withdraw_all(ws: "OpenWorkspace") -> None:

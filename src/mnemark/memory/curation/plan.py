@@ -137,7 +137,16 @@ class ScopeView:
     @cached_property
     def undone(self) -> UndoneEdits:
         """The edits of earlier consolidations that were undone; they are not proposed again."""
-        return undone(self.ws)
+        undone = [
+            one for one in self.ws.edits.entries() if one.state == "undone" and one.step.startswith(_STEP)
+        ]
+        made = [(one.path, hunk) for one in undone for hunk in self.ws.edits.hunks(one)]
+        added = ((path, line) for path, hunk in made for line in hunk.new if line not in hunk.old)
+        return UndoneEdits(
+            frozenset((path, line.strip()) for path, line in added if line.startswith("- ")),
+            frozenset(found for _, hunk in made for line in hunk.old for found in _ID.findall(line)),
+            frozenset(one.path for one in undone if one.to),
+        )
 
     def suppose(self, facts: Iterable[Fact]) -> None:
         """Apply facts as if they were stored; those that would wait for review change nothing."""
@@ -209,15 +218,3 @@ def apply(
     if isinstance(edit, ProposedMove):
         return file_edits.move(ws, edit.path, edit.to, step=step, group=group)
     return file_edits.write(ws, edit.path, edit.change, step=step, group=group)
-
-
-def undone(ws: "OpenWorkspace") -> UndoneEdits:
-    """Return the edits of consolidations that were undone."""
-    mine = [one for one in ws.edits.entries() if one.state == "undone" and one.step.startswith(_STEP)]
-    made = [(one.path, hunk) for one in mine for hunk in ws.edits.hunks(one)]
-    added = ((path, line) for path, hunk in made for line in hunk.new if line not in hunk.old)
-    return UndoneEdits(
-        frozenset((path, line.strip()) for path, line in added if line.startswith("- ")),
-        frozenset(found for _, hunk in made for line in hunk.old for found in _ID.findall(line)),
-        frozenset(one.path for one in mine if one.to),
-    )

@@ -22,7 +22,7 @@ from mnemark.files import layout, platform
 from mnemark.files.journal import Change
 from mnemark.files.names import split_ref
 from mnemark.memory import file_edits
-from mnemark.memory.curation.generated import remember_one
+from mnemark.memory.curation.generated import remember_many
 from mnemark.memory.forgetting.forget import forget
 from mnemark.memory.learning.by_hand import contradiction, line_of, statements_of
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -249,10 +249,8 @@ def _remember_proposal(ws: OpenWorkspace, known: FactStore, found: Fact) -> Fact
 
 
 def _remember(ws: OpenWorkspace, fact: Fact, **more: object) -> Fact:
-    return remember_one(
-        ws, predicate=fact.predicate, value=fact.value, subject=fact.subject, type=fact.type,
-        importance=fact.importance, tags=fact.tags, scope=fact.scope, **more,
-    )  # fmt: skip
+    names = ("predicate", "value", "subject", "type", "importance", "tags", "scope")
+    return remember_many(ws, [{name: getattr(fact, name) for name in names} | more])[0]
 
 
 def _revert_edit(ws: OpenWorkspace, edited: Edited) -> tuple[Fact | None, str]:
