@@ -66,10 +66,10 @@ def review(ws: OpenWorkspace, *, scope: str = "") -> list[ReviewItem]:
     return [with_diff(ws, one) for one in waiting(ws, scope=scope)]
 
 
-def waiting(ws: OpenWorkspace, *, scope: str = "") -> list[ReviewItem]:
+def waiting(ws: OpenWorkspace, *, scope: str | None = "") -> list[ReviewItem]:
     """Return what waits for review, oldest first: proposals, conflicts, changes made in fact files.
 
-    No note is read: `diff` is empty.
+    No note is read: `diff` is empty. A scope of None is all of them.
     """
     known = ws.fact_store
     with known.lock:
@@ -89,10 +89,10 @@ def with_diff(ws: OpenWorkspace, one: ReviewItem) -> ReviewItem:
     return msgspec.structs.replace(one, diff=diff)
 
 
-def _proposed(known: FactStore, scope: str) -> Iterator[ReviewItem]:
+def _proposed(known: FactStore, scope: str | None) -> Iterator[ReviewItem]:
     log = known.log
     for fact in log.open_proposals():
-        if fact.scope != scope:
+        if scope not in {None, fact.scope}:
             continue
         what: What = "proposal"
         if fact.review in {"conflict", "removed"}:
@@ -108,10 +108,12 @@ def _proposed(known: FactStore, scope: str) -> Iterator[ReviewItem]:
         )  # fmt: skip
 
 
-def _edited(known: FactStore, scope: str) -> Iterator[ReviewItem]:
+def _edited(known: FactStore, scope: str | None) -> Iterator[ReviewItem]:
     log = known.log
     for one in log.tables.edits.values():
-        if one.line in log.tables.decided or one.fact.scope != scope or log.of(one.fact.id).hidden:
+        if one.line in log.tables.decided or log.of(one.fact.id).hidden:
+            continue
+        if scope not in {None, one.fact.scope}:
             continue
         before = one.before.value if one.before is not None else ""
         was = f" (was {before!r})" if before else ""
