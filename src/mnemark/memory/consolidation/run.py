@@ -75,8 +75,7 @@ def consolidate(
         dry_run: change nothing, and return what would change.
         now: the time that ages are measured at.
         force: run even if another machine consolidated in the last three days.
-        llm: a model that may tidy what people wrote in MEMORY.md, within the rules of `tidy`; the configured
-            one by default.
+        llm: a model that may tidy MEMORY.md, within the rules of `tidy`; the configured one by default.
         commit: commit what was learned since the last run, and the files of each step, where the workspace
             is the root of a git repository; as configured (`commit` in `[consolidate]`) by default.
         since: the first day of the daily notes to learn from, as time, ISO text or words; by default the
@@ -94,12 +93,10 @@ def consolidate(
         ws.check_writable("consolidate")
     now = ws.local(now or ws.now())
     first = moment(since, "since", now)
-    other = _recent_machine(ws, now)
-    if other and not force:
-        reason = f"{other} consolidated this workspace in the last {_PAUSE.days} days; repeat it with --force"
+    if not force and (reason := _why_skipped(ws, now)):
         return Consolidated(group="", time=now, dry_run=dry_run, edits=(), skipped=reason)
     run = _Run(ws, now, llm, only)
-    run.plan(None if first is None else first.astimezone(now.tzinfo).date(), dry_run=dry_run)
+    run.plan(first and first.astimezone(now.tzinfo).date(), dry_run=dry_run)
     return run.shown() if dry_run else run.carry_out(commit=commit)
 
 
@@ -112,11 +109,13 @@ def _check_steps(only: Iterable[str]) -> None:
             )
 
 
-def _recent_machine(ws: OpenWorkspace, now: datetime) -> str:
+def _why_skipped(ws: OpenWorkspace, now: datetime) -> str:
+    """Return that another machine consolidated lately; empty if this one did, too, or none."""
     runs = [run for run in ws.edits.runs() if run.time is not None and abs(now - run.time) < _PAUSE]
     if not runs or any(run.machine == ws.journal.file for run in runs):
         return ""
-    return runs[-1].machine.removesuffix(".jsonl")
+    other = runs[-1].machine.removesuffix(".jsonl")
+    return f"{other} consolidated this workspace in the last {_PAUSE.days} days; repeat it with --force"
 
 
 class _Run:

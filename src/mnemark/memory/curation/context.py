@@ -80,21 +80,20 @@ def read_context(
 
     Of a folder that nobody trusts there is none: it is only found and quoted.
     """
-    root, visible = ws.root, ws.visible
     limit = BUDGET if budget is None else budget
     if limit < 1:
         raise UsageError(f"the budget must be at least 1 token, not {limit}")
     if scope:
         layout.check_name(scope)
-    if not trust.is_trusted(root):
+    if not trust.is_trusted(ws.root):
         return ""
     curated, notes = [], []
     past = is_past or _past_in(ws)
     for folder in ("", f"{scope}/") if scope else ("",):
-        for path in curated_files(root, folder):
-            curated += _section(visible, path, f"## Long-term memory ({path})", past, newest=False)
-        for path in day_files(root, folder, day):
-            notes += _section(visible, path, f"## Notes of today ({path})", past, newest=True)
+        for path in curated_files(ws.root, folder):
+            curated += _section(ws.visible, path, f"## Long-term memory ({path})", past, newest=False)
+        for path in day_files(ws.root, folder, day):
+            notes += _section(ws.visible, path, f"## Notes of today ({path})", past, newest=True)
     first = _fitted(curated, int(limit * _CURATED_SHARE) if notes else limit)
     second = _fitted(notes, limit - _tokens(first))
     if notes and len(second) == len(notes):  # give tokens that the notes do not use to curated memory

@@ -165,8 +165,8 @@ def accept(ws: OpenWorkspace, identifier: str, *, suspect: bool = False) -> Fact
         return None
     before = {one.id for one in known.log.records()}
     accepted = _remember_proposal(ws, known, fact)
+    made = "" if accepted.id in before else accepted.id
     if identifier not in known.log.tables.decided:
-        made = "" if accepted.id in before else accepted.id
         _append_decision(known, [identifier], fact.scope, accept=True, made=made)
     _drop_proposal(known, fact)
     _amend(ws, fact)

@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime, tzinfo
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -91,29 +91,42 @@ def revert(
         ws.check_writable("take changes back")
     start = moment(since, "since", ws.now())
     finder = Selector(ws, Criteria(session=session or "", origin=origin or "", since=start))
-    items = finder.find()
-    edits = _edits(ws, finder.wanted, finder.zone)
-    ends = _ends(ws, finder.wanted, finder.zone)
+    items, wanted, zone = finder.find(), finder.wanted, finder.zone
+    source = _Source(items, _edits(ws, wanted, zone), _ends(ws, wanted, zone))
+    if not dry_run and any(source):
+        said = {"session": session or "", "origin": origin or "", "since": start.isoformat() if start else ""}
+        return _revert(ws, source, said)
     remembered, others = _remembered(ws, items)
-    if dry_run or not (items or edits or ends):
-        return Reverted(
-            dry_run=dry_run, hidden=forgotten(others, ws.visible), facts=forgotten(remembered, ws.visible),
-            edits=tuple(dict.fromkeys(one.path for one in edits)),
-        )  # fmt: skip
+    return Reverted(
+        dry_run=dry_run, hidden=forgotten(others, ws.visible), facts=forgotten(remembered, ws.visible),
+        edits=tuple(dict.fromkeys(one.path for one in source.edits)),
+    )  # fmt: skip
+
+
+class _Source(NamedTuple):
+    """What came from a source."""
+
+    items: list[ForgetItem]
+    edits: list[AutomaticEdit]
+    ends: list[str]
+    """Ids of the ends of facts."""
+
+
+def _revert(ws: OpenWorkspace, source: _Source, said: dict[str, str]) -> Reverted:
     started = datetime.now(UTC)
-    said = {"session": session or "", "origin": origin or "", "since": start.isoformat() if start else ""}
+    remembered, others = _remembered(ws, source.items)
     identifier = hide(ws, others, {"asked": {"revert": True} | said}) if others else ""
-    if ids := [*(item.id for item in remembered), *ends]:
+    if ids := [*(item.id for item in remembered), *source.ends]:
         append_undo(ws, *ids, revert=True)
     busy = take_out(ws)[1]
     # The scratchpad is not undone, but rewritten from the remaining episodes.
-    kept = [one for one in edits if one.path.rpartition("/")[2] != scratchpad.FILE]
-    done, problems, waiting = _undo_edits(ws, kept)
-    cleared, late = _cleared(ws, items, edits)
+    edits = [one for one in source.edits if one.path.rpartition("/")[2] != scratchpad.FILE]
+    done, problems, waiting = _undo_edits(ws, edits)
+    cleared, late = _cleared(ws, source.items, source.edits)
     withdraw_all(ws)
     follow(ws)
     words = " ".join(f"{name} {text}" for name, text in said.items() if text)
-    commit_undo(ws, words, [one.id for one in kept], started)
+    commit_undo(ws, words, [one.id for one in edits], started)
     return Reverted(
         hidden=forgotten(others, ws.visible), facts=forgotten(remembered, ws.visible),
         edits=tuple(dict.fromkeys([*done, *cleared])), problems=tuple(problems),

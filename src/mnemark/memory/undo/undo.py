@@ -93,7 +93,17 @@ def _chosen(
     if identifier is None:
         if not known:
             raise NotFoundError("there is no change to undo; `mnemark log` lists the changes")
-        _check_last(ws, max(known), known, "the")
+        final = _final_after(ws, max(known), known[max(known)])
+        if final == "an erasure":
+            raise UsageError(
+                "the last change was an erasure, which cannot be undone; to undo an earlier change, give its "
+                "id from `mnemark log`"
+            )
+        if final:
+            raise UsageError(
+                "the last change was a revert, which cannot be undone as a whole: remember its facts again; "
+                "to undo an earlier change, give its id from `mnemark log`"
+            )
         last = max(known) if scopes is None else _last_of_person(ws, known, scopes)
         group = run_of(ws, last)
         decision = _decision_of(ws, group, known)
@@ -138,29 +148,23 @@ def _last_of_person(ws: OpenWorkspace, known: Mapping[str, What], scopes: Collec
             f"nothing was changed here; the last change elsewhere: `mnemark undo {max(known)}` "
             "(`mnemark log` lists all)"
         )
-    if own:
-        _check_last(ws, max(own), known, "your")
+    if own and (name := _final_after(ws, max(own), known[max(own)])):
+        raise UsageError(
+            f"your last change was {name}, which cannot be undone; to undo an earlier change, give its "
+            "id from `mnemark log`"
+        )
     return max(own or others)
 
 
-def _check_last(
-    ws: OpenWorkspace, last: str, known: Mapping[str, What], whose: Literal["the", "your"]
-) -> None:
-    """Raise UsageError where something that cannot be undone came after the last change that can."""
+def _final_after(ws: OpenWorkspace, last: str, what: What) -> Literal["", "an erasure", "a revert"]:
+    """Return what came after the last change that can be undone, and cannot be; empty if nothing did."""
     own, _ = ws.journal.own_since("", "forget") or ([], "")
-    erasure = max((one.change.id for one in own if one.change.fields.get("erase")), default="")
+    if any(one.change.id > last and one.change.fields.get("erase") for one in own):
+        return "an erasure"
+    if what == "forget":  # what a revert hid can be shown
+        return ""
     undos = changes_of(ws.root, ("undo",))
-    revert = max((one.id for one in undos if one.fields.get("revert")), default="")
-    if known[last] == "forget":  # what a revert hid can be shown
-        revert = ""
-    if max(erasure, revert) > last:
-        name, how = "an erasure", ""
-        if erasure <= last:
-            name, how = "a revert", " as a whole: remember its facts again" if whose == "the" else ""
-        raise UsageError(
-            f"{whose} last change was {name}, which cannot be undone{how}; to undo an earlier change, give "
-            "its id from `mnemark log`"
-        )
+    return "a revert" if any(one.id > last and one.fields.get("revert") for one in undos) else ""
 
 
 def _is_erasure(ws: OpenWorkspace, identifier: str) -> bool:
