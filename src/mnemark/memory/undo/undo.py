@@ -333,7 +333,7 @@ def _unhide(ws: OpenWorkspace, identifier: str) -> Undone:
 def _unpin(ws: OpenWorkspace, identifier: str) -> Undone:
     payload = ws.pins.lines()[identifier]
     append_undo(ws, identifier)
-    restore(ws, payload)
+    _restore(ws, payload)
     return Undone(id=identifier, what="pin", text=str(payload.get("fact") or payload.get("ref") or ""))
 
 
@@ -399,7 +399,7 @@ def _payload(facts: FactStore, item: ForgetItem) -> dict[str, object]:
     raise NotFoundError(f"{item.ref} is not a current fact; accept it first with `mnemark review`")
 
 
-def restore(ws: OpenWorkspace, payload: Mapping[str, object]) -> None:
+def _restore(ws: OpenWorkspace, payload: Mapping[str, object]) -> None:
     """Restore the fields a fact had before it was pinned."""
     before, fact = payload.get("before"), payload.get("fact")
     if not isinstance(before, Mapping) or not isinstance(fact, str):
