@@ -177,11 +177,8 @@ class _Finder(Selector):
 
     def __init__(self, ws: OpenWorkspace, wanted: Criteria, forms: _Forms) -> None:
         super().__init__(ws, wanted)
-        self._forms = forms
+        self._has_query = forms.found_in
         self._hidden = ws.visible.hidden.current()
-
-    def _has_query(self, text: str) -> bool:
-        return self._forms.found_in(text)
 
     def left(self) -> list[ForgetItem]:
         """Return the items, by path and line."""

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from typing import Final, Literal
 
 import msgspec
@@ -79,31 +80,25 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
 
 def forgotten(items: Iterable[ForgetItem], visible: Visible | None = None) -> tuple[ForgottenItem, ...]:
     """Return items as a receipt names them, with their words as far as they are `visible`, or without."""
-    shown = _Redacted(visible) if visible else None
+
+    @cache
+    def redacted(visible: Visible, path: str) -> list[str]:
+        found = read(visible.root, path)
+        return [] if isinstance(found, Problem) else lines(visible.redacted(found.text))
+
+    def words(visible: Visible, item: ForgetItem) -> str:
+        if item.kind == "turn" or not item.start_line:
+            return visible.redacted(item.text)
+        # By the whole file, as a private passage may begin above an item.
+        return "".join(redacted(visible, item.path)[item.start_line - 1 : item.end_line])
+
     return tuple(
         ForgottenItem(
             kind=item.kind, ref=item.ref if item.start_line or item.kind == "file" else "", id=item.id,
-            words=_beginning(shown.words(item)) if shown else "",
+            words=_beginning(words(visible, item)) if visible else "",
         )
         for item in items
     )  # fmt: skip
-
-
-class _Redacted:
-    """Redact the text of items by whole files, as a private passage may begin above an item."""
-
-    def __init__(self, visible: Visible) -> None:
-        self._visible = visible
-        self._lines: dict[str, list[str]] = {}
-
-    def words(self, item: ForgetItem) -> str:
-        if item.kind == "turn" or not item.start_line:
-            return self._visible.redacted(item.text)
-        if item.path not in self._lines:
-            found = read(self._visible.root, item.path)
-            text = "" if isinstance(found, Problem) else self._visible.redacted(found.text)
-            self._lines[item.path] = lines(text)
-        return "".join(self._lines[item.path][item.start_line - 1 : item.end_line])
 
 
 def _beginning(text: str) -> str:

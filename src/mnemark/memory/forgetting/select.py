@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from typing import Final, Literal, NamedTuple
@@ -151,6 +151,15 @@ def as_words(query: str) -> re.Pattern[str] | None:
     return re.compile(rf"(?:(?<!{inside})|(?<=\\[bfnrt]))(?:{words})(?!{inside}|[{_ACCENTS}])")
 
 
+def _matcher(query: str, *, by_words: bool) -> Callable[[str], bool]:
+    """Return whether a text has a query: as whole words, or in any form that it may have in a file."""
+    words = as_words(query) if by_words else None
+    if words is not None:
+        return lambda text: words.search(text) is not None
+    written = [form.decode("utf-8", "replace") for form in forms(query)]
+    return lambda text: any(form in text for form in written)
+
+
 class Criteria(NamedTuple):
     """Selection criteria; an item has to match all that are given."""
 
@@ -175,11 +184,10 @@ class Selector:
         self.zone: tzinfo = self.facts.zone
         self._ignore = ws.config.ignore
         self.unread: dict[str, str] = {}
-        wanted_forms = forms(wanted.query) if wanted.query else ()
-        self._query = [form.decode("utf-8", "replace") for form in wanted_forms]
         self._by_words = by_words
-        self._words = as_words(wanted.query) if by_words else None
-        self._words_of_subject = as_words(wanted.query.casefold()) if by_words else None
+        self._has_query = _matcher(wanted.query, by_words=by_words)
+        self._names_query = _matcher(wanted.query.casefold(), by_words=by_words)
+        """For a subject, as a file's name has it in small letters."""
         self.kept: list[ForgetItem] = []
         """Facts learned from a selected turn that say something else than the query; by words alone."""
 
@@ -314,12 +322,7 @@ class Selector:
             return False
         if wanted.since is not None and _in_utc(turn.time, self.zone) < _in_utc(wanted.since, self.zone):
             return False
-        return not self._query or self._has_query(turn_text(turn))
-
-    def _has_query(self, text: str) -> bool:
-        if self._words is not None:
-            return self._words.search(text) is not None
-        return any(form in text for form in self._query)
+        return not wanted.query or self._has_query(turn_text(turn))
 
     def _facts(self) -> Iterator[ForgetItem]:
         if not self.wanted.session:  # facts of a session are derived from its turns
@@ -330,15 +333,9 @@ class Selector:
         if wanted.scope not in {None, fact.scope} or wanted.origin not in {"", fact.origin}:
             return False
         words = f"{drop_comments(item.text, names_id)}\n{fact.predicate}\n{fact.value}"
-        if self._query and not (self._has_query(words) or self._is_about(fact)):
+        if wanted.query and not (self._has_query(words) or self._names_query(fact.subject.casefold())):
             return False
         return wanted.since is None or self._is_since(fact, wanted.since)
-
-    def _is_about(self, fact: Fact) -> bool:
-        about = fact.subject.casefold()  # a file's name has it in small letters
-        if self._words_of_subject is not None:
-            return self._words_of_subject.search(about) is not None
-        return any(form.casefold() in about for form in self._query)
 
     def _is_since(self, fact: Fact, since: datetime) -> bool:
         start = _in_utc(since, self.zone)
@@ -350,12 +347,12 @@ class Selector:
 
     def _notes(self) -> Iterator[ForgetItem]:
         """Select lines of notes by the query alone: their author and time are unknown."""
-        if not self._query or self.wanted.session or self.wanted.origin or self.wanted.since is not None:
+        wanted = self.wanted
+        if not wanted.query or wanted.session or wanted.origin or wanted.since is not None:
             return
         for entry, place in self._placed:
-            if place.role in {"session", "journal", "copy"} or self.wanted.scope not in {None, place.scope}:
-                continue
-            yield from self._note_lines(entry.path, place)
+            if place.role not in {"session", "journal", "copy"} and wanted.scope in {None, place.scope}:
+                yield from self._note_lines(entry.path, place)
 
     def _note_lines(self, path: str, place: layout.Place) -> Iterator[ForgetItem]:
         lines = self._lines(path)
@@ -377,7 +374,7 @@ class Selector:
             lines[turn.path].add(turn.start_line)
         facts = self._all_facts() if lines else []
         derived = [(item, fact) for item, fact in facts if fact.source and only_from(fact.source, lines)]
-        if not (self._by_words and self._query):
+        if not (self._by_words and self.wanted.query):
             return [item for item, _ in derived]
         meant = {item.id for item, fact in derived if self._fact_matches(item, fact)}
         named = {fact.source for item, fact in derived if item.id in meant}
