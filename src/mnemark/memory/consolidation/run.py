@@ -95,7 +95,7 @@ def consolidate(
     first = moment(since, "since", now)
     if not force and (reason := _why_skipped(ws, now)):
         return Consolidated(group="", time=now, dry_run=dry_run, edits=(), skipped=reason)
-    run = _Run(ws, now, llm, only)
+    run = _Consolidation(ws, now, llm, only)
     run.plan(first and first.astimezone(now.tzinfo).date(), dry_run=dry_run)
     return run.shown() if dry_run else run.carry_out(commit=commit)
 
@@ -118,7 +118,7 @@ def _why_skipped(ws: OpenWorkspace, now: datetime) -> str:
     return f"{other} consolidated this workspace in the last {_PAUSE.days} days; repeat it with --force"
 
 
-class _Run:
+class _Consolidation:
     """A consolidation under way: what it plans, and what it has to say."""
 
     def __init__(

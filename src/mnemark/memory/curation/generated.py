@@ -26,7 +26,7 @@ from mnemark.memory.curation.plan import Proposal, ProposedEdit, ScopeView
 from mnemark.memory.curation.topics import HEADING_CHARACTERS, arranged, topic_of, written_in_chinese
 from mnemark.retrieval.turns import in_turn
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.markdown.generated import Part, find, mark, outside, put
+from mnemark.text.markdown.generated import GeneratedPart, find, mark, outside, put
 from mnemark.text.markdown.link import link
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.words.similarity import key_of
@@ -188,7 +188,7 @@ def propose(view: ScopeView) -> Proposal:
     return Proposal(STEP, tuple(_edit(view, page, found, chinese=chinese) for page, found in pages))
 
 
-def _part_of(view: ScopeView, page: _Page) -> Part | None:
+def _part_of(view: ScopeView, page: _Page) -> GeneratedPart | None:
     return find(view.text(page.path), page.part)
 
 

@@ -11,7 +11,7 @@ from mnemark.facts.files import REVIEW
 from mnemark.facts.model import Fact, refs_in
 from mnemark.facts.store import FactStore
 from mnemark.files import jsonl, layout, names
-from mnemark.files.journal import FOLDER, JournalEntry
+from mnemark.files.journal import FOLDER
 from mnemark.files.layout import in_scope
 from mnemark.files.names import split_ref
 from mnemark.files.turns import decode_turn
@@ -131,12 +131,8 @@ def _fact(known: FactStore, ref: str) -> Fact | None:
                 return one.fact
     log = known.log
     edit = log.tables.edits.get(ref)
-    return (
-        log.of(ref).fact
-        or log.tables.past.get(ref)
-        or log.of(ref).known
-        or (edit.fact if edit is not None else None)
-    )
+    past = log.tables.past.get(ref)
+    return log.of(ref).fact or past or log.of(ref).known or (edit.fact if edit is not None else None)
 
 
 def _of_fact(ws: OpenWorkspace, known: FactStore, fact: Fact) -> Why:
@@ -160,18 +156,13 @@ def _of_fact(ws: OpenWorkspace, known: FactStore, fact: Fact) -> Why:
 
 def _lines(known: FactStore, fact: Fact) -> Iterator[JournalLine]:
     for entry in known.log.journal.naming(fact.id):
-        if _is_about(entry, fact.id):
-            change = entry.change
+        change = entry.change
+        about = (change.id, change.fields.get("fact"), change.fields.get("supersedes"), *change.ids)
+        if fact.id in about:
             yield JournalLine(
                 ref=f"{FOLDER}/{entry.file}#L{entry.line}", id=change.id, kind=change.kind,
                 origin=change.origin, time=_time(change.time),
             )  # fmt: skip
-
-
-def _is_about(entry: JournalEntry, identifier: str) -> bool:
-    change = entry.change
-    named = [change.id, change.fields.get("fact"), change.fields.get("supersedes"), *change.ids]
-    return identifier in named
 
 
 def _time(time: datetime | None) -> str:

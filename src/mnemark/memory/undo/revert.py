@@ -92,7 +92,7 @@ def revert(
     start = moment(since, "since", ws.now())
     finder = Selector(ws, Criteria(session=session or "", origin=origin or "", since=start))
     items, wanted, zone = finder.find(), finder.wanted, finder.zone
-    source = _Source(items, _edits(ws, wanted, zone), _ends(ws, wanted, zone))
+    source = _FromSource(items, _edits(ws, wanted, zone), _ends(ws, wanted, zone))
     if not dry_run and any(source):
         said = {"session": session or "", "origin": origin or "", "since": start.isoformat() if start else ""}
         return _revert(ws, source, said)
@@ -103,7 +103,7 @@ def revert(
     )  # fmt: skip
 
 
-class _Source(NamedTuple):
+class _FromSource(NamedTuple):
     """What came from a source."""
 
     items: list[ForgetItem]
@@ -112,7 +112,7 @@ class _Source(NamedTuple):
     """Ids of the ends of facts."""
 
 
-def _revert(ws: OpenWorkspace, source: _Source, said: dict[str, str]) -> Reverted:
+def _revert(ws: OpenWorkspace, source: _FromSource, said: dict[str, str]) -> Reverted:
     started = datetime.now(UTC)
     remembered, others = _remembered(ws, source.items)
     identifier = hide(ws, others, {"asked": {"revert": True} | said}) if others else ""

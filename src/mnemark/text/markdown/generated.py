@@ -29,7 +29,7 @@ _SIGNS: Final = b"_."
 """What base 64 has beside letters and digits; none may be a hyphen, which would end a comment."""
 
 
-class Part(NamedTuple):
+class GeneratedPart(NamedTuple):
     """A generated part; `start` and `stop` are lines (0-based, half-open), markers included."""
 
     start: int
@@ -44,7 +44,7 @@ def mark(line: str) -> str:
     return blake2b(line.strip().encode("utf-8", "replace"), digest_size=8).hexdigest()[:_HASH_LENGTH]
 
 
-def find(text: str, name: str) -> Part | None:
+def find(text: str, name: str) -> GeneratedPart | None:
     """Return the first part with that name; None unless both of its markers are there."""
     lines = [line.rstrip("\r") for line in text.split("\n")]
     if (span := _spans(lines).get(name)) is None:
@@ -57,7 +57,7 @@ def find(text: str, name: str) -> Part | None:
     kept = tuple(line for line in inside if mark(line) in own)
     added = tuple(line for line in inside if mark(line) not in own)
     removed = (own - set(map(mark, kept))) | set(without)
-    return Part(start, stop, kept, added, frozenset(removed))
+    return GeneratedPart(start, stop, kept, added, frozenset(removed))
 
 
 def put(text: str, name: str, lines: Iterable[str]) -> str:
@@ -87,7 +87,7 @@ def put(text: str, name: str, lines: Iterable[str]) -> str:
     return "\n".join([*old[: part.start], *framed, *old[part.stop :]])
 
 
-def _inside(text: str, part: Part) -> list[str]:
+def _inside(text: str, part: GeneratedPart) -> list[str]:
     return [line.rstrip("\r") for line in text.split("\n")[part.start + 1 : part.stop - 1]]
 
 
