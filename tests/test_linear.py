@@ -48,7 +48,7 @@ from mnemark.memory.curation import files, personas
 from mnemark.memory.forgetting import needles as search_patterns
 from mnemark.memory.forgetting import select, sweep
 from mnemark.memory.forgetting.receipt import forgotten
-from mnemark.memory.forgetting.select import Item
+from mnemark.memory.forgetting.select import ForgetItem
 from mnemark.memory.learning import model_prompt, sitting_notes
 from mnemark.memory.prompt import parts
 from mnemark.memory.sessions import compaction, messages, observations
@@ -92,7 +92,7 @@ def _message(text: str) -> dict[str, Any]:
 
 
 def _receipt(text: str) -> object:
-    return forgotten([Item(kind="note", path="n", text=text)], Visible(Path()))
+    return forgotten([ForgetItem(kind="note", path="n", text=text)], Visible(Path()))
 
 
 def _refused(call: Callable[[str], object], *errors: type[Exception]) -> Call:
@@ -170,8 +170,8 @@ def _noted(text: str) -> object:
 
 
 def _erased(text: str) -> object:
-    items = [Item(kind="turn", path="s", text=text), Item(kind="note", path="n", text=text)]
-    words = search_patterns.search_patterns(items, "")
+    items = [ForgetItem(kind="turn", path="s", text=text), ForgetItem(kind="note", path="n", text=text)]
+    words = search_patterns.search_patterns(items, "", search_patterns.Left())
     data = _bytes(text)
     return words.notes.found_in(data), words.turns.present(text), needles.without_runs(data, words.notes)
 
@@ -223,7 +223,7 @@ CASES: Final[Mapping[str, Call]] = {
     "memory.lines of parts": lambda text: select.parts(text.split("\n")),
     "memory.lines of a source": lambda text: select.only_from(text, {"a.jsonl": {1, 2}}),
     "memory.forget_receipt": lambda text: forgotten(
-        [Item(kind="note", path="n", text=text)], Visible(Path())
+        [ForgetItem(kind="note", path="n", text=text)], Visible(Path())
     ),
     "memory.observations": lambda text: observations.added_below(text, "## Observations", text.split("\n")),
     "memory.personas": lambda text: personas._persona("personas/a.md", text),

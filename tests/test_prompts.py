@@ -13,7 +13,7 @@ import msgspec
 from mnemark.facts.model import Fact
 from mnemark.llm import programs
 from mnemark.llm.schema import instruction
-from mnemark.memory.consolidation import condense, same_fact, tidy
+from mnemark.memory.consolidation import condense, duplicates, tidy
 from mnemark.memory.curation import identity
 from mnemark.memory.learning import model_prompt
 from mnemark.memory.sessions import compaction
@@ -42,7 +42,7 @@ def sections() -> list[tuple[str, str, str]]:
          model_prompt.FACTS_TASK),
         ("Compaction", "When a conversation outgrows its window.", compaction._TASK),
         ("A month of notes", "At consolidation, when a month's notes are condensed.", condense._TASK),
-        ("The same fact", "At consolidation, for facts that look alike.", same_fact._TASK),
+        ("The same fact", "At consolidation, for facts that look alike.", duplicates._TASK),
         ("Lines of MEMORY.md", "At consolidation, for what people wrote there.", tidy._TASK),
         ("SOUL.md, AGENTS.md and USER.md", "When one does not fit its part of the prompt.", identity._TASK),
         ("Programs", "The system prompt of `claude-code`, `codex` and `gemini`.", programs._SYSTEM),
@@ -89,7 +89,7 @@ def test_no_prompt_is_missing() -> None:
         and "memory" in path.parts
     }  # fmt: skip
     assert asking == {
-        "by_model", "from_notes", "compaction", "condense", "same_fact", "tidy", "identity",
+        "by_model", "from_notes", "compaction", "condense", "duplicates", "tidy", "identity",
     }  # fmt: skip
 
 

@@ -70,7 +70,7 @@ def leave_undone(root: Path) -> None:
         text = (root / note).read_text("utf-8")
         made = without_context(hunks(text, f"{text}- an edit cut off\n"), frozenset())
         payload = {"step": "session end", "path": note, "hunks": made}
-        file_edits._append(memory.workspace.edits, "write", payload, "agent")
+        memory.workspace.journal.append(file_edits._begun("write", payload))
         gone = Selector(memory.workspace, Criteria(query="Zanzibarix")).find()
         erase._append_entry(memory.workspace, gone, "Zanzibarix")
     zebra = root / "memory/facts/zebra.md"

@@ -19,7 +19,7 @@ from mnemark.files import jsonl, platform
 from mnemark.files.scopes import scope_name
 from mnemark.files.sessions import list_sessions
 from mnemark.memory.forgetting.forget import hide
-from mnemark.memory.forgetting.select import Item
+from mnemark.memory.forgetting.select import ForgetItem
 from mnemark.memory.sessions.session import Session
 from mnemark.types import Origin, Turn
 
@@ -147,8 +147,10 @@ class ItemLog:
         """Hide items like `mnemark forget`; `undo` restores them."""
         self.memory.workspace.check_writable("delete items")
         if items:
-            hidden = [Item(kind="turn", path=self.path, start_line=one.line, end_line=one.line, id=one.id)
-                    for one in items]  # fmt: skip
+            hidden = [
+                ForgetItem(kind="turn", path=self.path, start_line=one.line, end_line=one.line, id=one.id)
+                for one in items
+            ]
             hide(self.memory.workspace, hidden, {"asked": {"session": self.session.id}})
 
     @contextmanager

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from mnemark.errors import BusyError
-from mnemark.facts.visible import Visible, restored
+from mnemark.facts.plain_workspace import PlainWorkspace
+from mnemark.facts.visible import restored
 from mnemark.files import platform
 from mnemark.files.config import load
 from mnemark.files.edit import EditResult, edit
 from mnemark.files.merge import merge3
 from mnemark.files.reading import decode
-from mnemark.files.workspace import Workspace
-from mnemark.memory.curation.files import curated_files, read_context
+from mnemark.memory.curation.context import read_context
+from mnemark.memory.curation.files import curated_files
 from mnemark.text.redaction.private import PLACEHOLDER
 from mnemark.text.redaction.redact import NO_HASH, Rules, redact
 from mnemark.types import Problem
@@ -31,8 +32,7 @@ class MemoryStore:
 
     def __init__(self, workspace: str | Path) -> None:
         self.workspace = Path(workspace).expanduser().absolute()
-        self._ws = Workspace(self.workspace, load(self.workspace))
-        self._visible = Visible(self.workspace, self._ws.config, self._ws.journal)
+        self._ws = PlainWorkspace(self.workspace, load(self.workspace))
         self._last_read: _View | None = None
 
     @property
@@ -120,12 +120,12 @@ class MemoryStore:
     def _view(self, path: Path, data: bytes) -> "_View":
         found = decode(data)
         raw = found[0] if found else ""
-        return _View(data, raw, self._visible.text(self._name(path), raw))
+        return _View(data, raw, self._ws.visible.text(self._name(path), raw))
 
     def get_memory_context(self) -> str:
         """Return long-term memory and today's notes for a prompt, without a recall."""
         self.read_long_term()
-        return read_context(self._visible, self._now().date())
+        return read_context(self._ws, self._now().date())
 
     def _save_conflict(self, path: Path, data: bytes) -> None:
         copy = path.with_name(f"{path.stem}.conflict-{self._now():%Y%m%d-%H%M%S}{path.suffix}")
@@ -136,7 +136,7 @@ class MemoryStore:
             raise BusyError(f"{result.path.name} is being saved by someone else; try again in a moment")
 
     def _text(self, path: Path) -> str:
-        found = self._visible.read(self._name(path))
+        found = self._ws.visible.read(self._name(path))
         return "" if isinstance(found, Problem) else found.text
 
     def _name(self, path: Path) -> str:

@@ -161,9 +161,7 @@ def test_what_was_deleted_can_be_brought_back(tmp_path: Path) -> None:
 
 
 def _edits(memory: Memory) -> list[Any]:
-    from mnemark.memory.file_edits import entries
-
-    return list(entries(memory.workspace))
+    return memory.workspace.edits.entries()
 
 
 def test_what_was_written_is_found_without_its_secret(tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ def test_an_end_in_a_new_process_does_not_read_the_edits_of_earlier_ones(
 def test_an_edit_that_was_cut_off_is_found_after_the_mark_and_in_a_rewritten_journal(tmp_path: Path) -> None:
     with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
         live(memory, 0)
-        assert file_edits.finish_new(memory.workspace) == []
+        assert file_edits.finish(memory.workspace) == []
         for rewrite in (False, True):
             path = f"notes/{rewrite}.md"
             payload = {"step": "test", "path": path, "created": True, "hunks": hunks("", "kept\n")}
@@ -140,7 +140,7 @@ def test_an_edit_that_was_cut_off_is_found_after_the_mark_and_in_a_rewritten_jou
             if rewrite:
                 (journal,) = (tmp_path / "journal").iterdir()
                 journal.write_text("".join(journal.read_text().splitlines(keepends=True)[3:]))
-            assert file_edits.finish_new(memory.workspace) == []
+            assert file_edits.finish(memory.workspace) == []
             assert (tmp_path / path).read_text() == "kept\n"
             assert memory.workspace.edits.settled(memory.workspace.state.position("edits")) or rewrite
 

@@ -4,8 +4,9 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,8 +14,8 @@ from mnemark import Memory
 from mnemark.errors import NotFoundError, ReadOnlyError
 from mnemark.llm import Budget, Entry, Ledger, Message, Meter, spent_on
 from mnemark.llm.function import FunctionLLM, from_callable
-from mnemark.memory import file_edits
-from mnemark.memory.consolidation.condense import condense, propose
+from mnemark.memory.consolidation.condense import propose
+from mnemark.memory.consolidation.report import Consolidated
 from mnemark.memory.curation.plan import ScopeView
 from mnemark.text.markdown.generated import mark, put
 from sampled import sampled
@@ -62,14 +63,18 @@ def memory(root: Path) -> Iterator[Memory]:
         yield found
 
 
+def condense(memory: Memory, *, now: datetime = NOW, **more: Any) -> Consolidated:
+    return memory.consolidate(only=["condense"], now=now, **more)
+
+
 def files(root: Path) -> dict[str, bytes]:
     found = {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*.md")}
-    return {path: data for path, data in found.items() if not path.startswith(".mnemark")}
+    return {path: data for path, data in found.items() if not path.startswith((".mnemark", "memory/reports"))}
 
 
 def test_a_month_says_what_mattered_and_its_days_are_whole_in_the_archive(memory: Memory) -> None:
     before = files(memory.root)
-    done = condense(memory.workspace, now=NOW)
+    done = condense(memory)
     after = files(memory.root)
     assert done.notes == ()
     month = after["memory/2026-01.md"].decode()
@@ -110,7 +115,7 @@ def test_what_an_episode_holds_is_a_link_in_the_month(memory: Memory) -> None:
     (memory.root / "memory/2026-01-05.md").write_text(SESSIONS.format(" ".join(map(mark, rows))))
     new = put("# 2026-01-06\n", "session-1a1b2c3d", ["## 10:00 [Nets](episodes/2026-01-06-nets.md)"])
     (memory.root / "memory/2026-01-06.md").write_text(new)
-    condense(memory.workspace, now=NOW)
+    condense(memory)
     month = (memory.root / "memory/2026-01.md").read_text("utf-8")
     assert "## [2026-01-05](archive/2026-01-05.md)\n" in month
     assert "- 09:30–09:42 [The parser breaks](episodes/2026-01-05-the-parser-breaks.md)\n" in month
@@ -124,7 +129,7 @@ def test_what_an_episode_holds_is_a_link_in_the_month(memory: Memory) -> None:
 
 def test_refs_of_condensed_days_go_on_resolving(memory: Memory) -> None:
     line = memory.read("memory/2026-01-03.md#L10")
-    condense(memory.workspace, now=NOW)
+    condense(memory)
     assert memory.read("memory/2026-01-03.md#L10") == line
     assert memory.read("memory/2026-01-20-plan.md") == CHINESE
     with pytest.raises(NotFoundError):
@@ -133,9 +138,9 @@ def test_refs_of_condensed_days_go_on_resolving(memory: Memory) -> None:
 
 def test_a_dry_run_says_it_all_and_changes_nothing(memory: Memory) -> None:
     before = files(memory.root)
-    planned = condense(memory.workspace, now=NOW, dry_run=True)
+    planned = condense(memory, dry_run=True)
     assert files(memory.root) == before
-    done = condense(memory.workspace, now=NOW)
+    done = condense(memory)
     assert [one.path for one in planned.edits] == [one.path for one in done.edits]
     assert [one.diff for one in planned.edits] == [one.diff for one in done.edits]
     assert "decided to use SQLite" in planned.edits[0].diff
@@ -143,19 +148,18 @@ def test_a_dry_run_says_it_all_and_changes_nothing(memory: Memory) -> None:
 
 def test_twice_is_once_and_undo_brings_all_back(memory: Memory) -> None:
     before = files(memory.root)
-    done = condense(memory.workspace, now=NOW)
-    assert condense(memory.workspace, now=NOW).edits == ()
-    for one in reversed(done.edits):
-        file_edits.reverse(memory.workspace, one.id)
+    done = condense(memory)
+    assert condense(memory).edits == ()
+    memory.undo(done.group)
     assert files(memory.root) == before
 
 
 def test_what_a_person_adds_to_the_month_stays(memory: Memory) -> None:
-    condense(memory.workspace, now=NOW)
+    condense(memory)
     month = memory.root / "memory/2026-01.md"
     month.write_text(month.read_text("utf-8") + "\nmy own words\n", "utf-8")
     (memory.root / "memory/2026-01-25.md").write_text("# 2026-01-25\n\n- found later\n")
-    condense(memory.workspace, now=NOW)
+    condense(memory)
     text = month.read_text("utf-8")
     assert "my own words" in text
     assert "found later" in text
@@ -163,18 +167,20 @@ def test_what_a_person_adds_to_the_month_stays(memory: Memory) -> None:
 
 
 def test_a_day_that_came_back_is_left_to_a_person(memory: Memory) -> None:
-    condense(memory.workspace, now=NOW)
+    condense(memory)
     (memory.root / "memory/2026-01-03.md").write_text("# 2026-01-03\n\n- another one\n")
     before = files(memory.root)
-    done = condense(memory.workspace, now=NOW)
+    done = condense(memory)
     assert "memory/2026-01-03.md was not moved" in done.notes[0]
     assert files(memory.root) == before
     assert "another one" in memory.read("memory/2026-01-03.md")
 
 
-def test_months_wait_until_their_last_day_is_old(memory: Memory) -> None:
-    assert condense(memory.workspace, now=NOW.replace(month=3, day=31)).edits == ()
-    assert condense(memory.workspace, now=NOW.replace(month=2, day=2), older_than=timedelta(days=1)).edits
+def test_months_wait_until_their_last_day_is_old(root: Path) -> None:
+    with Memory.open(root, config=CONFIG) as memory:
+        assert condense(memory, now=NOW.replace(month=3, day=31)).edits == ()
+    with Memory.open(root, config={**CONFIG, "consolidate": {"condense_days": 1}}) as memory:
+        assert condense(memory, now=NOW.replace(month=2, day=2)).edits
 
 
 def test_proposing_reads_and_writes_nothing(memory: Memory) -> None:
@@ -188,16 +194,16 @@ def test_a_scope_has_its_own_months(memory: Memory) -> None:
     folder = memory.root / "users/ann/memory"
     folder.mkdir(parents=True)
     (folder / "2026-01-05.md").write_text("- hers\n")
-    condense(memory.workspace, now=NOW, scope="users/ann")
-    assert "hers" in (folder / "2026-01.md").read_text()
+    condense(memory)
+    assert (folder / "2026-01.md").read_text().count("## 2026-01-") == 1
+    assert "hers" not in (memory.root / "memory/2026-01.md").read_text("utf-8")
     assert memory.read("users/ann/memory/2026-01-05.md") == "- hers\n"
-    assert (memory.root / "memory/2026-01-03.md").exists()
 
 
 def test_secrets_are_not_copied_into_the_month(memory: Memory) -> None:
     key = "sk-proj-" + "a1B2c3D4" * 6
     (memory.root / "memory/2026-01-04.md").write_text(f"- We decided on the key {key}\n")
-    condense(memory.workspace, now=NOW)
+    condense(memory)
     assert key not in (memory.root / "memory/2026-01.md").read_text("utf-8")
 
 
@@ -206,8 +212,8 @@ def test_a_frozen_memory_is_not_changed(root: Path) -> None:
         memory.sync()
     with Memory.open(root, config=CONFIG, readonly=True) as frozen:
         with pytest.raises(ReadOnlyError):
-            condense(frozen.workspace, now=NOW)
-        assert condense(frozen.workspace, now=NOW, dry_run=True).edits
+            condense(frozen)
+        assert condense(frozen, dry_run=True).edits
 
 
 def model(answer: str) -> FunctionLLM:
@@ -221,11 +227,11 @@ def model(answer: str) -> FunctionLLM:
 
 def test_a_model_may_word_a_day_if_it_keeps_to_it(memory: Memory) -> None:
     good = '{"lines": ["SQLite for the catalogue: it needs no server", "Release date 2026-03-01"]}'
-    shown = condense(memory.workspace, now=NOW, llm=model(good), dry_run=True)
+    shown = condense(memory, llm=model(good), dry_run=True)
     assert "- SQLite for the catalogue: it needs no server" in shown.edits[0].diff
     for bad in ('{"lines": ["Release date 2027-09-09"]}', '{"lines": []}', "no idea",
                 '{"lines": ["The owner bought a sailing boat in Greece"]}'):  # fmt: skip
-        shown = condense(memory.workspace, now=NOW, llm=model(bad), dry_run=True)
+        shown = condense(memory, llm=model(bad), dry_run=True)
         assert "decided to use SQLite" in shown.edits[0].diff
         assert "without the language model" in shown.notes[0]
 
@@ -236,8 +242,7 @@ def test_a_kill_is_completed_by_the_next_run(root: Path, call: int) -> None:
     script = textwrap.dedent(f"""
         import os
         from mnemark import Memory
-        from mnemark.memory.consolidation.condense import condense
-        from tests.memory.test_condense import CONFIG, NOW
+        from tests.memory.test_condense import CONFIG, condense
         count = 0
         real = os.fsync
         def dying(fd):
@@ -248,15 +253,14 @@ def test_a_kill_is_completed_by_the_next_run(root: Path, call: int) -> None:
             real(fd)
         os.fsync = dying
         with Memory.open({str(root)!r}, config=CONFIG) as memory:
-            condense(memory, now=NOW)
+            condense(memory)
     """)
     subprocess.run([sys.executable, "-c", script], check=False, cwd=Path(__file__).parents[2])
     with Memory.open(root, config=CONFIG) as memory:
-        condense(memory.workspace, now=NOW)
-        assert condense(memory.workspace, now=NOW).edits == ()
+        condense(memory)
+        assert condense(memory).edits == ()
         after = files(root)
         assert after["memory/2026-01.md"].decode().count("## [2026-01-03](") == 1
         assert after["memory/archive/2026-01-03.md"] == before["memory/2026-01-03.md"]
         assert "memory/2026-01-03.md" not in after
-        memory.workspace.edits.refresh()
         assert not memory.workspace.edits.open()

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from faults.logical import LEXICAL
 from mnemark.errors import UsageError
-from mnemark.facts.visible import Visible
-from mnemark.memory.curation.files import context, paragraphs, read_context
+from mnemark.facts.plain_workspace import PlainWorkspace
+from mnemark.files.config import load
+from mnemark.memory.curation.context import context, read_context
+from mnemark.memory.curation.files import paragraphs
 from mnemark.memory.memory import Memory
 from mnemark.text.quoting.fence import fence, is_fenced
 from mnemark.text.words.tokens import estimate_tokens
@@ -21,6 +23,10 @@ from mnemark_adapters import memory_store as stores
 from mnemark_adapters.memory_store import MemoryStore
 
 NOW = datetime(2026, 2, 13, 9, 0, tzinfo=UTC)
+
+
+def plain(root: Path) -> PlainWorkspace:
+    return PlainWorkspace(root, load(root))
 
 
 def write(root: Path, name: str, text: str) -> None:
@@ -48,16 +54,16 @@ def test_a_scope_has_its_own_after_everyones(tmp_path: Path) -> None:
     write(tmp_path, "MEMORY.md", "everyone")
     write(tmp_path, "users/ann/MEMORY.md", "of ann")
     write(tmp_path, "users/bob/MEMORY.md", "of bob")
-    text = read_context(Visible(tmp_path), NOW.date(), scope="users/ann")
+    text = read_context(plain(tmp_path), NOW.date(), scope="users/ann")
     assert text.index("everyone") < text.index("of ann")
     assert "of bob" not in text
     with pytest.raises(UsageError):
-        read_context(Visible(tmp_path), NOW.date(), scope="../elsewhere")
+        read_context(plain(tmp_path), NOW.date(), scope="../elsewhere")
 
 
 def test_what_was_recalled_is_not_learned_again(tmp_path: Path) -> None:
     write(tmp_path, "MEMORY.md", f"before\n\n{fence('recalled words')}\n\nafter\n")
-    text = read_context(Visible(tmp_path), NOW.date())
+    text = read_context(plain(tmp_path), NOW.date())
     assert "recalled words" not in text
     assert not is_fenced(text)
     assert "before" in text
@@ -65,19 +71,19 @@ def test_what_was_recalled_is_not_learned_again(tmp_path: Path) -> None:
 
 
 def test_nothing_is_nothing(tmp_path: Path) -> None:
-    assert read_context(Visible(tmp_path), NOW.date()) == ""
+    assert read_context(plain(tmp_path), NOW.date()) == ""
     write(tmp_path, "MEMORY.md", "\n\n")
     (tmp_path / "memory").mkdir()
     (tmp_path / "memory/2026-02-13.md").write_bytes(b"\0\0\0")
-    assert read_context(Visible(tmp_path), NOW.date()) == ""
+    assert read_context(plain(tmp_path), NOW.date()) == ""
     with pytest.raises(UsageError):
-        read_context(Visible(tmp_path), NOW.date(), budget=0)
+        read_context(plain(tmp_path), NOW.date(), budget=0)
 
 
 def test_of_notes_the_newest_stay_and_code_is_not_cut(tmp_path: Path) -> None:
     write(tmp_path, "MEMORY.md", "\n\n".join(f"fact {n} about things" for n in range(200)))
     write(tmp_path, "memory/2026-02-13.md", "\n\n".join(f"note {n} of the day" for n in range(200)))
-    text = read_context(Visible(tmp_path), NOW.date(), budget=300)
+    text = read_context(plain(tmp_path), NOW.date(), budget=300)
     assert "fact 0 " in text
     assert "note 199 " in text
     assert "of 200 paragraphs" in text
@@ -90,7 +96,7 @@ def test_never_over_the_budget(tmp_path: Path, curated: str, notes: str, budget:
     (tmp_path / "memory").mkdir(exist_ok=True)
     (tmp_path / "MEMORY.md").write_bytes(curated.encode("utf-8", "replace"))
     (tmp_path / "memory/2026-02-13.md").write_bytes(notes.encode("utf-8", "replace"))
-    text = read_context(Visible(tmp_path), NOW.date(), budget=budget)
+    text = read_context(plain(tmp_path), NOW.date(), budget=budget)
     assert estimate_tokens(text) <= budget
 
 

@@ -14,7 +14,6 @@ import pytest
 from faults.layer import FaultyFileSystem, Killed
 from mnemark import Memory
 from mnemark.files import platform
-from mnemark.memory import file_edits
 from mnemark.memory.sessions.ending import catch_up
 from mnemark.memory.sessions.session import Session
 from mnemark.summary.sentences import projects
@@ -173,11 +172,11 @@ def test_ended_again_nothing_changes(memory: Memory) -> None:
     session = memory.session("s")
     talk(session, PARSER)
     session.end()
-    before, journal = files(memory.root), len(list(file_edits.entries(memory.workspace)))
+    before, journal = files(memory.root), len(memory.workspace.edits.entries())
     assert session.end().status == "unchanged"
     with Memory.open(memory.root, config=CONFIG) as later:
         assert later.session("s").end().status == "unchanged"
-    assert (files(memory.root), len(list(file_edits.entries(memory.workspace)))) == (before, journal)
+    assert (files(memory.root), len(memory.workspace.edits.entries())) == (before, journal)
     assert memory.session("never").end().status == "empty"
 
 

@@ -127,19 +127,19 @@ def test_bookkeeping_of_any_schema_is_cleaned(tmp_path: Path) -> None:
     secret = "the heron nests behind the old mill"
     with opened(tmp_path) as memory:
         turn = memory.session("cli:a").add("user", secret)
-        with sqlite3.connect(tmp_path / ".mnemark/state.db") as state:
-            state.execute("PRAGMA journal_mode=WAL")
-            state.execute("CREATE TABLE queue (id TEXT PRIMARY KEY, payload BLOB) WITHOUT ROWID")
+        with sqlite3.connect(tmp_path / ".mnemark/other.db") as other:
+            other.execute("PRAGMA journal_mode=WAL")
+            other.execute("CREATE TABLE queue (id TEXT PRIMARY KEY, payload BLOB) WITHOUT ROWID")
             rows = [("one", json.dumps({"text": secret}).encode()), ("two", b"other"), (turn.id, b"short")]
-            state.executemany("INSERT INTO queue VALUES (?, ?)", rows)
-        state.close()
+            other.executemany("INSERT INTO queue VALUES (?, ?)", rows)
+        other.close()
         (tmp_path / ".mnemark/compiled").mkdir()
         (tmp_path / ".mnemark/compiled/user.md").write_text(f"- {secret}\n")
         memory.forget(turn.id, erase=True)
         assert holding(tmp_path, secret) == []
-        with sqlite3.connect(tmp_path / ".mnemark/state.db") as state:
-            assert state.execute("SELECT id FROM queue").fetchall() == [("two",)]
-        state.close()
+        with sqlite3.connect(tmp_path / ".mnemark/other.db") as other:
+            assert other.execute("SELECT id FROM queue").fetchall() == [("two",)]
+        other.close()
 
 
 def test_files_of_others_are_named_and_left(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from mnemark.facts.remember import facts, follow, remember
 from mnemark.files import edit
 from mnemark.files.journal import Change, Journal
 from mnemark.memory.memory import Memory
-from mnemark.memory.review.review import decide, proposals
+from mnemark.memory.review.review import accept, reject, waiting
 from mnemark.text.markdown.generated import put
 
 USER = "memory/facts/user.md"
@@ -172,17 +172,17 @@ def test_tools_and_the_web_never_make_a_fact(memory: Memory, origin: str) -> Non
     claim = remember(memory.workspace.fact_store, "city", "Nowhere", origin=origin)
     assert claim.review == "untrusted"
     assert values(memory) == []
-    assert [fact.value for fact in proposals(memory.workspace)] == ["Nowhere"]
+    assert [one.fact.value for one in waiting(memory.workspace)] == ["Nowhere"]
     assert memory.search("Nowhere").hits == ()
-    decide(memory.workspace, claim.id, accept=True)
-    assert proposals(memory.workspace) == []
+    accept(memory.workspace, claim.id)
+    assert waiting(memory.workspace) == []
     assert [fact.origin for fact in facts(memory.workspace.fact_store)] == ["owner"]
 
 
 def test_a_rejected_proposal_is_no_fact(memory: Memory) -> None:
     claim = remember(memory.workspace.fact_store, "city", "Nowhere", origin="web")
-    assert decide(memory.workspace, claim.id, accept=False) is None
-    assert proposals(memory.workspace) == []
+    assert reject(memory.workspace, claim.id) is None
+    assert waiting(memory.workspace) == []
     assert values(memory) == []
 
 

@@ -52,7 +52,7 @@ def _text(memory: Memory) -> str:
 
 
 def _planted(memory: Memory) -> str:
-    return next(one.id for one in file_edits.entries(memory.workspace) if one.step == "planted")
+    return next(one.id for one in memory.workspace.edits.entries() if one.step == "planted")
 
 
 def _edit(memory: Memory) -> Callable[[], Any]:

@@ -33,7 +33,7 @@ def test_written_shown_and_taken_back(memory: Memory) -> None:
         memory.workspace, "MEMORY.md", line("- 二"), step="test", session="cli:a", group="g"
     )
     assert (made.status, "+- 二" in made.diff) == ("written", True)
-    (entry,) = file_edits.entries(memory.workspace)
+    (entry,) = memory.workspace.edits.entries()
     assert (entry.id, entry.step, entry.session, entry.state) == (made.id, "test", "cli:a", "done")
     note.write_bytes(note.read_bytes() + b"- by hand\n")
     back = file_edits.reverse(memory.workspace, made.id)
@@ -78,7 +78,7 @@ def test_an_edit_that_another_process_completed_is_not_made_twice(
     assert tries == ["- one\n"]
     assert note.read_text(encoding="utf-8").count("- two") == 1
     assert "- by hand" in note.read_text(encoding="utf-8")
-    (entry,) = file_edits.entries(memory.workspace)
+    (entry,) = memory.workspace.edits.entries()
     assert (made.status, made.id, entry.state) == ("written", entry.id, "done")
     file_edits.reverse(memory.workspace, made.id)
     assert note.read_text(encoding="utf-8") == "- one\n- by hand\n"
@@ -89,12 +89,6 @@ def test_nothing_to_change_leaves_no_trace(memory: Memory) -> None:
     assert done.status == "unchanged"
     assert not (memory.root / "journal").exists()
     assert not (memory.root / "MEMORY.md").exists()
-
-
-def test_a_dry_run_changes_nothing(memory: Memory) -> None:
-    shown = file_edits.write(memory.workspace, "MEMORY.md", line("x"), step="test", dry_run=True)
-    assert "+x" in shown.diff
-    assert not list(memory.root.glob("**/*.md"))
 
 
 def quiet(path: Path) -> None:
@@ -117,7 +111,7 @@ def test_a_cut_off_edit_is_completed_once(memory: Memory, in_file: str) -> None:
     memory.sync()
     memory.sync()
     assert (memory.root / "MEMORY.md").read_text() == texts["new"]
-    assert [entry.state for entry in file_edits.entries(memory.workspace)] == ["done"]
+    assert [entry.state for entry in memory.workspace.edits.entries()] == ["done"]
 
 
 def test_a_cut_off_edit_that_no_longer_fits_is_told(memory: Memory) -> None:

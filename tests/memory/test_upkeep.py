@@ -13,7 +13,7 @@ import pytest
 from mnemark import Memory
 from mnemark.facts.model import Fact
 from mnemark.memory import file_edits
-from mnemark.memory.consolidation.decay import strength
+from mnemark.memory.consolidation.archive import strength
 from mnemark.retrieval import usage
 
 NOW = datetime.now().astimezone() + timedelta(hours=1)
@@ -94,7 +94,7 @@ def test_what_repeats_is_merged_with_its_sources_and_can_be_taken_back(memory: M
     assert kept.value == "hiking"
     assert len(kept.source.split(",")) == 2
     assert "merged:" in (memory.root / "memory/archive/facts/user.md").read_text()
-    for entry in reversed([one for one in file_edits.entries(memory.workspace) if one.group == report.group]):
+    for entry in reversed([one for one in memory.workspace.edits.entries() if one.group == report.group]):
         file_edits.reverse(memory.workspace, entry.id)
     assert {str(fact) for fact in memory.facts()} == before
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from mnemark import Memory, UsageError
-from mnemark.memory.consolidation import decay
+from mnemark.memory.consolidation import archive
 from mnemark.memory.consolidation.run import LEARN
-from mnemark.memory.curation.plan import Edit, Move, Proposal, ScopeView, parts_of
+from mnemark.memory.curation.plan import Proposal, ProposedEdit, ProposedMove, ScopeView, parts_of
 
 LATER = datetime.now().astimezone() + timedelta(days=200)
 
@@ -72,7 +72,7 @@ def test_later_steps_see_what_was_not_chosen_as_it_is(
 ) -> None:
     fill(memory)
     view = ScopeView(memory.workspace, LATER, only=only)
-    view.take(decay.propose(view))
+    view.take(archive.propose(view))
     assert ("slow" in [fact.value for fact in view.current()]) is there
     assert bool(view.planned) is not there
 
@@ -92,11 +92,9 @@ def test_without_learning_no_session_ends_and_none_is_learned_from(memory: Memor
 def test_a_chosen_part_is_not_the_run_of_the_day(memory: Memory) -> None:
     fill(memory)
     memory.consolidate(now=LATER, force=True, only=["refresh:USER.md"])
-    memory.workspace.edits.refresh()
-    assert memory.workspace.edits.runs == []
+    assert memory.workspace.edits.runs() == []
     memory.consolidate(now=LATER, force=True)
-    memory.workspace.edits.refresh()
-    assert len(memory.workspace.edits.runs) == 1
+    assert len(memory.workspace.edits.runs()) == 1
 
 
 def test_edits_that_share_a_file_or_a_reason_are_one_part() -> None:
@@ -104,9 +102,13 @@ def test_edits_that_share_a_file_or_a_reason_are_one_part() -> None:
         return text
 
     edits = (
-        Edit("b", same, ("one",)), Edit("a", same, ("one",)), Edit("c", same, ("two",)),
-        Edit("c", same, ("three",)), Move("d", "e", ()), Edit("f", same, ("three",)),
-    )  # fmt: skip
+        ProposedEdit("b", same, ("one",)),
+        ProposedEdit("a", same, ("one",)),
+        ProposedEdit("c", same, ("two",)),
+        ProposedEdit("c", same, ("three",)),
+        ProposedMove("d", "e", ()),
+        ProposedEdit("f", same, ("three",)),
+    )
     assert parts_of(Proposal("s", edits), "") == ["s:b", "s:b", "s:c", "s:c", "s:d", "s:c"]
     assert set(parts_of(Proposal("s", edits, whole=True), "users/ann")) == {"s:users/ann"}
 

@@ -13,7 +13,6 @@ from mnemark import Memory
 from mnemark.files import platform
 from mnemark.files.journal import Journal
 from mnemark.files.truth import Folder
-from mnemark.memory import file_edits
 
 # A kill reaches the sync in the background, too, where the machine is so slow that there is one.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
@@ -63,7 +62,7 @@ def survives(template: Path, work: Path, at: int, monkeypatch: pytest.MonkeyPatc
         run_with(work, FaultyFileSystem(at), monkeypatch)
     consolidate(work)
     with Memory.open(work, config={"embedder": "none"}) as memory:
-        open_edits = [entry for entry in file_edits.entries(memory.workspace) if entry.state == "open"]
+        open_edits = [entry for entry in memory.workspace.edits.entries() if entry.state == "open"]
         assert open_edits == []
         ids = [change.change.id for change in Journal(Folder(work)).read()]
         assert len(ids) == len(set(ids))

@@ -18,7 +18,7 @@ from mnemark.files import platform
 from mnemark.files.private import private, private_folder
 
 if TYPE_CHECKING:
-    from mnemark.memory.consolidation.report import Report
+    from mnemark.memory.consolidation.report import Consolidated
     from mnemark.memory.memory import Memory
 
 MARK: Final = "upkeep"
@@ -83,8 +83,7 @@ def keep_up(memory: "Memory", now: datetime | None = None) -> bool:
             _mark(memory.root, now)
             if damage := _heal_index(memory):
                 _tell(folder, f"The search index was damaged ({damage}) and is made anew; no text was lost.")
-            memory.workspace.edits.refresh()
-            at, runs = latest(memory.config.consolidate.at, now), memory.workspace.edits.runs
+            at, runs = latest(memory.config.consolidate.at, now), memory.workspace.edits.runs()
             soon = now + timedelta(seconds=_CLOCK_SECONDS)
             if any(at is not None and run.time is not None and at <= run.time <= soon for run in runs):
                 return False  # somebody asked for it, or another machine did it
@@ -133,7 +132,7 @@ def take_news(root: Path) -> str:
     return lines
 
 
-def _line(report: "Report") -> str:
+def _line(report: "Consolidated") -> str:
     files = dict.fromkeys(edit.path.split(" → ")[-1] for edit in report.edits if edit.status == "written")
     if not report.group or not (files or report.learned):
         return ""

@@ -6,7 +6,7 @@ A machine appends only to its own file, so that syncing a folder between machine
 import re
 import threading
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import chain
@@ -44,6 +44,17 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     time: datetime | None = None
     extra: Mapping[str, Json] = {}
     """Keys of the line unknown to this version."""
+
+    @property
+    def fields(self) -> Mapping[str, Json]:
+        """The payload; empty where it is no object, as anyone can write a line."""
+        return self.payload if isinstance(self.payload, Mapping) else {}
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids that the payload lists."""
+        ids = self.fields.get("ids")
+        return [one for one in ids if isinstance(one, str)] if isinstance(ids, list) else []
 
 
 class JournalEntry(msgspec.Struct, frozen=True):
@@ -151,6 +162,13 @@ class Journal:
                 for entry in _naming(path.name, data, wanted):
                     found.setdefault(entry.change.id, entry)
         return list(self.heard(found[one] for one in sorted(found)))
+
+    def again(self, file: str, offset: int, identifier: str) -> Change | None:
+        """Read a change that was read before once more, to keep less in memory; None if its line is gone."""
+        for _, record in jsonl.records(self.root / FOLDER / file, offset, start_line=1):
+            change = decode_change(record)
+            return change if change is not None and change.id == identifier else None
+        return None
 
     def feed(self, *kinds: str, past: bool = True) -> "Feed":
         """Follow the lines of some kinds: all of them, or those that come after the first `take`."""
@@ -270,6 +288,17 @@ class Feed:
         """
         rewritten, entries = self.journal.hand_on(self)
         return rewritten, self.journal.heard(entries)
+
+    def pass_on(self, clear: Callable[[], None], read: Callable[[JournalEntry], None]) -> bool:
+        """Have new entries read, after `clear` if a file was rewritten; return whether anything was new."""
+        rewritten, entries = self.take()
+        if rewritten:
+            clear()
+        new = rewritten
+        for entry in entries:
+            read(entry)
+            new = True
+        return new
 
 
 def _is_rewritten(state: platform.Identity | None, inode: int, size: int) -> bool:

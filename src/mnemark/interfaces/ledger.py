@@ -16,7 +16,7 @@ from mnemark.files.journal import Change, JournalEntry
 from mnemark.files.scan import Entry as ScanEntry
 from mnemark.files.scan import scan
 from mnemark.files.sessions import SessionLog, session_id
-from mnemark.memory.journal.describe import describe_payload
+from mnemark.memory.journal.changes import describe_payload
 from mnemark.summary.tool_titles import execution_of, text_of
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Json, Origin, Problem, Turn

@@ -11,16 +11,14 @@ from mnemark.interfaces import output
 from mnemark.interfaces.app import app
 from mnemark.interfaces.ledger import Entry
 from mnemark.interfaces.render import Status
-from mnemark.memory.consolidation.report import Applied
-from mnemark.memory.consolidation.report import Report as Consolidated
+from mnemark.memory.consolidation.report import Applied, Consolidated
 from mnemark.memory.curation.identity import Part
-from mnemark.memory.forgetting.receipt import Forgotten, Place, Receipt
+from mnemark.memory.forgetting.receipt import ErasedPlace, ForgottenItem, Receipt
 from mnemark.memory.health.doctor import Finding
 from mnemark.memory.learning.by_rule import Report as Learning
 from mnemark.memory.learning.candidates import LearnedFact
-from mnemark.memory.review.explain import Found as Asked
-from mnemark.memory.review.explain import Line, Quoted, Why
-from mnemark.memory.review.review import Waiting
+from mnemark.memory.review.explain import JournalLine, QueryRank, QuotedSource, Why
+from mnemark.memory.review.review import ReviewItem
 from mnemark.memory.sessions.ending import Ended
 from mnemark.memory.sessions.history import Listed
 from mnemark.memory.transfer.backup import Saved
@@ -106,10 +104,11 @@ def _shapes() -> str:
         "else `agent workspace dry_run removed changes`; each of `changes`: `path diff`",
         "remember": "`dry_run fact replaces`; `fact` and `replaces`: as `facts`",
         "facts": f"`facts`; each: {_names(Fact)[:-1]} ref`",
-        "review": f"`waiting`; each: {_names(Waiting)}; of accept and reject: `id action fact`",
-        "why": f"{_names(Why)}; of `sources`: {_names(Quoted)}; of `journal`: {_names(Line)}; "
-        f"`found`: {_names(Asked)}",
-        "forget": f"{_names(Receipt)}; of `items`: {_names(Forgotten)}; of `places`: {_names(Place)}",
+        "review": f"`waiting`; each: {_names(ReviewItem)}; of accept and reject: `id action fact`",
+        "why": f"{_names(Why)}; of `sources`: {_names(QuotedSource)}; of `journal`: {_names(JournalLine)}; "
+        f"`found`: {_names(QueryRank)}",
+        "forget": f"{_names(Receipt)}; of `items`: {_names(ForgottenItem)}; "
+        f"of `places`: {_names(ErasedPlace)}",
         "undo": f"`undone`; each: {_names(Undone)}",
         "revert": f"{_names(Reverted)}; `hidden` and `facts` as `items` of forget",
         "pin": _names(Pinned),

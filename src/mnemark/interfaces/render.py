@@ -291,7 +291,7 @@ def _freshness(found: Status) -> str:
 
 def entries(found: Sequence["Entry"]) -> None:
     """Print log entries, one line each: time, ref (of a change its id, for `undo`), author, first words."""
-    from mnemark.memory.journal.describe import describe_payload
+    from mnemark.memory.journal.changes import describe_payload
 
     for entry in found:
         text = describe_payload(entry.text) if entry.kind == "change" else entry.text

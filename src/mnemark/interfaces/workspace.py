@@ -200,10 +200,10 @@ def opened(root: Path, *, readonly: bool = False, finishing: bool = True) -> Ite
     ):
         yield memory
         if finishing and not memory.readonly:
-            from mnemark.memory.maintenance import before_sync
+            from mnemark.memory.maintenance import finish
 
             with contextlib.suppress(BusyError):  # another process does it
-                before_sync(memory.workspace)  # what fails is left to the next sync
+                finish(memory.workspace)  # what fails is left to the next sync
         _keep_up(memory)
 
 

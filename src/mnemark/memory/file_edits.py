@@ -5,7 +5,7 @@ An edit is first appended to the journal as a change of kind "write" with its hu
 "drop" marks an edit that no longer applies, "undo" one that was undone.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
@@ -15,7 +15,7 @@ from mnemark.files import layout, platform
 from mnemark.files.edit import PATIENCE, EditResult, edit
 from mnemark.files.ids import new_id
 from mnemark.files.journal import Change
-from mnemark.memory.journal.edits import EditJournal, Entry, all_ended
+from mnemark.memory.journal.edits import AutomaticEdit, all_ended
 from mnemark.text.markdown.hunks import Hunk, apply, diff, hunks, take_back, turned, without_context
 from mnemark.types import Json, Origin, Problem
 
@@ -41,17 +41,9 @@ class _NothingToWrite(Exception):  # noqa: N818 - leaves a callback, is no error
 
 
 def write(
-    ws: "OpenWorkspace",
-    path: str,
-    change: Callable[[str], str],
-    *,
-    step: str,
-    origin: Origin = "agent",
-    session: str = "",
-    group: str = "",
-    dry_run: bool = False,
-    timeout: float = PATIENCE,
-) -> Written:
+    ws: "OpenWorkspace", path: str, change: Callable[[str], str], *, step: str, origin: Origin = "agent",
+    session: str = "", group: str = "", timeout: float = PATIENCE, waits: bool = False,
+) -> Written:  # fmt: skip
     """Edit a Markdown file of the workspace; the edit is in the journal and can be undone by its id.
 
     Args:
@@ -63,76 +55,91 @@ def write(
         origin: the origin of the edit.
         session: the session it comes from.
         group: id shared by the edits of one run, so that one `undo` reverts them all.
-        dry_run: only return what would change.
         timeout: seconds to wait for a file that another program is saving.
+        waits: also defer where the path cannot be written, or is no file of text: the sync reports that.
 
     Raises:
         UsageError: the path leaves the workspace, or the file is not UTF-8.
         ReadOnlyError, MnemarkError: the file cannot be written; nothing was changed.
     """
-    target = layout.safe_path(ws.root, path)
-    if dry_run:
-        old = _text(platform.content(target) if target.is_file() else b"", path)
-        shown = shown_diff(ws, path, old, change(old))
-        return Written("", path, "written" if shown else "unchanged", shown)
     ws.check_writable("change its notes")
-    edit_journal = ws.edits
-    noted: list[str] = []
-    made: tuple[Hunk, ...] = ()
-    shown = ""
-
-    def record_and_change(data: bytes) -> bytes:
-        nonlocal shown, made
-        old = _text(data, path)
-        if noted and apply(old, made) == old:  # another process has completed the first attempt meanwhile
-            return data
-        new = change(old)
-        _drop(edit_journal, noted)
-        if new == old:
-            raise _NothingToWrite
-        made = without_context(hunks(old, new), ws.visible.hidden_lines(old))
-        payload = {
-            "step": step, "path": path, "session": session, "group": group,
-            "hunks": made, "created": not data and not target.exists(),
-        }  # fmt: skip
-        noted.append(_append(edit_journal, "write", payload, origin).id)
-        shown = shown_diff(ws, path, old, new)
-        return new.encode()
-
-    with edit_journal.lock:
-        try:
-            result = edit(ws.truth, path, record_and_change, timeout=timeout)
-        except _NothingToWrite:
-            return Written("", path, "unchanged", "")
-        except IncompleteError:  # the file is written
-            pass
-        except (MnemarkError, OSError) as error:
-            _take_back(edit_journal, noted, error)
-            raise
-        else:
-            if result.status == "deferred":
-                _drop(edit_journal, noted)
-                return Written("", path, "deferred", "")
-        with suppress(MnemarkError, OSError):  # the next sync finds that it is done
-            edit_journal.journal.append(
-                Change(kind="done", payload={"ids": noted}, scope=layout.scope_of(path))
-            )
-    return Written(noted[-1], path, "written", shown)
-
-
-def write_or_wait(
-    ws: "OpenWorkspace", path: str, change: Callable[[str], str], *, step: str, origin: Origin = "agent",
-    session: str = "", group: str = "", timeout: float = PATIENCE,
-) -> Written:  # fmt: skip
-    """Edit like `write`, but also defer if the path is not writable or no file, which the sync reports."""
+    said = {"step": step, "path": path, "session": session, "group": group}
     try:
-        return write(
-            ws, path, change, step=step, origin=origin, session=session, group=group, timeout=timeout
-        )
+        return _Writing(ws, path, change, said, origin).run(timeout)
     except (ReadOnlyError, UsageError):
-        if ws.readonly:
+        if not waits:
             raise
         return Written("", path, "deferred", "")
+
+
+class _Writing:
+    """An edit under way: each attempt is in the journal before the file is written."""
+
+    def __init__(
+        self, ws: "OpenWorkspace", path: str, change: Callable[[str], str], said: Mapping[str, Json],
+        origin: Origin,
+    ) -> None:  # fmt: skip
+        self._ws = ws
+        self._path = path
+        self._target = layout.safe_path(ws.root, path)
+        self._change = change
+        self._said = said
+        self._origin = origin
+        self._id = ""
+        """Of the attempt in the journal."""
+        self._hunks: tuple[Hunk, ...] = ()
+        self._diff = ""
+
+    def run(self, timeout: float) -> Written:
+        with self._ws.edits.lock:
+            try:
+                status = edit(self._ws.truth, self._path, self._attempt, timeout=timeout).status
+            except _NothingToWrite:
+                return Written("", self._path, "unchanged", "")
+            except IncompleteError:  # the file is written
+                status = "written"
+            except (MnemarkError, OSError) as error:
+                self._take_back(error)
+                raise
+            if status == "deferred":
+                self._drop()
+                return Written("", self._path, "deferred", "")
+            with suppress(MnemarkError, OSError):  # the next sync finds that it is done
+                self._append("done", layout.scope_of(self._path))
+        return Written(self._id, self._path, "written", self._diff)
+
+    def _attempt(self, data: bytes) -> bytes:
+        old = _text(data, self._path)
+        if self._id and apply(old, self._hunks) == old:  # another process has completed the first attempt
+            return data
+        new = self._change(old)
+        self._drop()
+        if new == old:
+            raise _NothingToWrite
+        self._hunks = without_context(hunks(old, new), self._ws.visible.hidden_lines(old))
+        created = not data and not self._target.exists()
+        begun = _begun("write", {**self._said, "hunks": self._hunks, "created": created}, self._origin)
+        self._id = self._ws.journal.append(begun).id
+        self._diff = shown_diff(self._ws, self._path, old, new)
+        return new.encode()
+
+    def _take_back(self, error: Exception) -> None:
+        """Drop an edit that failed, so that no later sync makes it; say so where the journal keeps it."""
+        try:
+            self._drop()
+        except (MnemarkError, OSError):
+            raise IncompleteError(
+                f"{error}; the edit is in the journal, and the next sync makes it"
+            ) from error
+
+    def _drop(self) -> None:
+        """Mark the attempt as dropped: it was recorded and not written, as the file was saved in between."""
+        if self._id:
+            self._append("drop")
+            self._id = ""
+
+    def _append(self, kind: str, scope: str = "") -> None:
+        self._ws.journal.append(Change(kind=kind, payload={"ids": [self._id]}, scope=scope))
 
 
 def shown_diff(ws: "OpenWorkspace", path: str, old: str, new: str) -> str:
@@ -140,29 +147,10 @@ def shown_diff(ws: "OpenWorkspace", path: str, old: str, new: str) -> str:
     return diff(path, ws.visible.redacted(old), ws.visible.redacted(new))
 
 
-def _take_back(edit_journal: EditJournal, noted: list[str], error: Exception) -> None:
-    """Drop an edit that failed, so that no later sync makes it; say so where the journal keeps it."""
-    try:
-        _drop(edit_journal, noted)
-    except (MnemarkError, OSError):
-        raise IncompleteError(f"{error}; the edit is in the journal, and the next sync makes it") from error
-
-
-def _drop(edit_journal: EditJournal, noted: list[str]) -> None:
-    """Mark an edit as dropped that was recorded but not written, as the file was saved in between."""
-    if noted:
-        edit_journal.journal.append(Change(kind="drop", payload={"ids": list(noted)}))
-        noted.clear()
-
-
-def _append(edit_journal: EditJournal, kind: str, payload: Mapping[str, Json], origin: Origin) -> Change:
-    return edit_journal.journal.append(_begun(kind, payload, origin))
-
-
-def _begun(kind: str, payload: Mapping[str, Json], origin: Origin) -> Change:
-    kept = {name: value for name, value in payload.items() if value}
+def _begun(kind: str, said: Mapping[str, Json], origin: Origin = "agent") -> Change:
+    payload = {name: value for name, value in said.items() if value}
     scope = layout.scope_of(str(payload["path"]))
-    return Change(kind=kind, payload=kept, origin=origin, scope=scope, id=new_id())
+    return Change(kind=kind, payload=payload, origin=origin, scope=scope, id=new_id())
 
 
 def _text(data: bytes, path: str) -> str:
@@ -172,9 +160,7 @@ def _text(data: bytes, path: str) -> str:
         raise UsageError(f"{path} is not UTF-8 text; save it as UTF-8 and try again") from error
 
 
-def move(
-    ws: "OpenWorkspace", path: str, to: str, *, step: str, origin: Origin = "agent", group: str = ""
-) -> Written:
+def move(ws: "OpenWorkspace", path: str, to: str, *, step: str, group: str = "") -> Written:
     """Move a file in the workspace, for example to the archive; the move can be undone by its id.
 
     Raises:
@@ -182,28 +168,31 @@ def move(
         NotFoundError: there is no such file.
     """
     ws.check_writable("move files")
-    edit_journal = ws.edits
     source, target = layout.safe_path(ws.root, path), layout.safe_path(ws.root, to)
     if not source.is_file():
         raise NotFoundError(f"there is no file {path}")
     if target.exists():
         raise UsageError(f"{to} exists already; move it away first")
-    with edit_journal.lock:
-        made = _append(edit_journal, "move", {"step": step, "path": path, "to": to, "group": group}, origin)
+    with ws.edits.lock:
+        begun = ws.journal.append(_begun("move", {"step": step, "path": path, "to": to, "group": group}))
         moved = editing.move(ws.truth, path, to) == "moved"
-        edit_journal.journal.append(Change(kind="done" if moved else "drop", payload={"ids": [made.id]}))
-    return Written(made.id, path, "written", f"{path} → {to}") if moved else Written("", path, "deferred", "")
+        ws.journal.append(Change(kind="done" if moved else "drop", payload={"ids": [begun.id]}))
+    return (
+        Written(begun.id, path, "written", f"{path} → {to}") if moved else Written("", path, "deferred", "")
+    )
 
 
 def finish(ws: "OpenWorkspace") -> list[Problem]:
-    """Complete edits that a crash interrupted; return a problem for each that no longer applies."""
-    if ws.readonly:
+    """Complete edits that a crash interrupted; return a problem for each that no longer applies.
+
+    Where no edit is open, only the journal's lines since this was last the case are read: it grows for years,
+    and this is asked at each end of a session and each sync.
+    """
+    if ws.readonly or all_ended(ws.edits, ws.state):
         return []
-    edit_journal = ws.edits
     problems: list[Problem] = []
-    with edit_journal.lock:
-        edit_journal.refresh()
-        for entry in edit_journal.open():
+    with ws.edits.lock:
+        for entry in ws.edits.open():
             try:
                 state = _redo(ws, entry)
             except (ReadOnlyError, UsageError):  # not writable, or no file any more: only this edit waits
@@ -211,7 +200,7 @@ def finish(ws: "OpenWorkspace") -> list[Problem]:
             if state == "deferred":
                 continue
             kind = "done" if state == "written" else "drop"
-            edit_journal.journal.append(Change(kind=kind, payload={"ids": [entry.id]}))
+            ws.journal.append(Change(kind=kind, payload={"ids": [entry.id]}))
             if kind == "drop":
                 reason = (
                     f"an edit by {entry.step} was interrupted; the file has changed since, so it was dropped"
@@ -220,15 +209,7 @@ def finish(ws: "OpenWorkspace") -> list[Problem]:
     return problems
 
 
-def finish_new(ws: "OpenWorkspace") -> list[Problem]:
-    """Do as `finish`; where no edit is open, only read the journal's lines since this was last the case.
-
-    The journal grows for years, and this is asked at each end of a session and each sync.
-    """
-    return [] if ws.readonly or all_ended(ws.edits, ws.state) else finish(ws)
-
-
-def _redo(ws: "OpenWorkspace", entry: Entry) -> Literal["written", "deferred", "lost"]:
+def _redo(ws: "OpenWorkspace", entry: AutomaticEdit) -> Literal["written", "deferred", "lost"]:
     if entry.to:
         done = editing.move(ws.truth, entry.path, entry.to, timeout=_RECOVERY_TIMEOUT)
         return "deferred" if done == "deferred" else "written" if done == "moved" else "lost"
@@ -251,25 +232,6 @@ def _patch(
         return None
 
 
-def entries(ws: "OpenWorkspace", among: Collection[str] | None = None) -> list[Entry]:
-    """Return the automatic edits of these ids, oldest first; all of them by default."""
-    edit_journal = ws.edits
-    with edit_journal.lock:
-        edit_journal.refresh()
-        known = edit_journal.entries
-        ids = known.keys() if among is None else known.keys() & frozenset(among)
-        return [known[identifier] for identifier in sorted(ids)]
-
-
-def hunks_of(ws: "OpenWorkspace", identifier: str) -> tuple[Hunk, ...]:
-    """Return what an edit changed; nothing if there is no such edit, or its line in the journal is gone."""
-    edit_journal = ws.edits
-    with edit_journal.lock:
-        edit_journal.refresh()
-        entry = edit_journal.entries.get(identifier)
-        return () if entry is None else edit_journal.hunks(entry)
-
-
 def reverse(ws: "OpenWorkspace", identifier: str) -> Written:
     """Undo an edit: revert its lines only, and keep later changes elsewhere in the file.
 
@@ -277,17 +239,15 @@ def reverse(ws: "OpenWorkspace", identifier: str) -> Written:
         NotFoundError: there is no such edit, or it was undone before.
         UsageError: the lines that it wrote were changed since; the message names the file.
     """
-    edit_journal = ws.edits
-    with edit_journal.lock:
-        edit_journal.refresh()
-        entry = edit_journal.entries.get(identifier)
+    with ws.edits.lock:
+        entry = next(iter(ws.edits.entries([identifier])), None)
         if entry is None or entry.state in {"undone", "dropped"}:
             raise NotFoundError(f"there is no automatic edit {identifier!r} to undo")
         shown = _reversed_now(ws, entry)
         undone = Change(kind="undo", payload={"ids": [identifier]}, scope=layout.scope_of(entry.path))
         begun = [_begun_reverse(ws, entry)] if shown is None else []  # each sync tries to make it
         try:
-            *_, made = edit_journal.journal.append_many([*begun, undone])
+            *_, made = ws.journal.append_many([*begun, undone])
         except (MnemarkError, OSError) as error:
             if shown is None:
                 raise
@@ -297,7 +257,7 @@ def reverse(ws: "OpenWorkspace", identifier: str) -> Written:
     return Written(made.id, entry.path, "deferred" if shown is None else "written", shown or "")
 
 
-def _reversed_now(ws: "OpenWorkspace", entry: Entry) -> str | None:
+def _reversed_now(ws: "OpenWorkspace", entry: AutomaticEdit) -> str | None:
     """Reverse an edit and return the change for people; None where its file cannot be changed now."""
     try:
         return _reverse_move(ws, entry) if entry.to else _reverse_write(ws, entry)
@@ -309,15 +269,15 @@ def _reversed_now(ws: "OpenWorkspace", entry: Entry) -> str | None:
         return None
 
 
-def _begun_reverse(ws: "OpenWorkspace", entry: Entry) -> Change:
+def _begun_reverse(ws: "OpenWorkspace", entry: AutomaticEdit) -> Change:
     """Return the line of an edit that reverses another."""
     if entry.to:
-        return _begun("move", {"step": "undo", "path": entry.to, "to": entry.path}, "agent")
-    payload: dict[str, Json] = {"step": "undo", "path": entry.path}
-    return _begun("write", {**payload, "hunks": turned(ws.edits.hunks(entry))}, "agent")
+        return _begun("move", {"step": "undo", "path": entry.to, "to": entry.path})
+    hunks = turned(ws.edits.hunks(entry))
+    return _begun("write", {"step": "undo", "path": entry.path, "hunks": hunks})
 
 
-def _reverse_move(ws: "OpenWorkspace", entry: Entry) -> str | None:
+def _reverse_move(ws: "OpenWorkspace", entry: AutomaticEdit) -> str | None:
     done = editing.move(ws.truth, entry.to, entry.path)
     if done == "deferred":
         return None
@@ -328,7 +288,7 @@ def _reverse_move(ws: "OpenWorkspace", entry: Entry) -> str | None:
     return f"{entry.to} → {entry.path}"
 
 
-def _reverse_write(ws: "OpenWorkspace", entry: Entry) -> str | None:
+def _reverse_write(ws: "OpenWorkspace", entry: AutomaticEdit) -> str | None:
     target = layout.safe_path(ws.root, entry.path)
     before = platform.content(target) if target.is_file() else b""
     made = ws.edits.hunks(entry)

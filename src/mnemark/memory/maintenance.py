@@ -1,7 +1,7 @@
-"""Complete pending work before and after a sync: edits, facts, erasures, observations.
+"""Complete pending work: edits, facts, erasures and undos that were cut off, observations, attachments.
 
 The steps are independent: one that fails because a file is inaccessible or damaged is reported, and stops
-neither the other steps nor the sync.
+neither the other steps nor the sync that they belong to.
 """
 
 import os
@@ -11,71 +11,51 @@ from pathlib import Path
 from typing import Final
 
 from mnemark.errors import BusyError, MnemarkError
+from mnemark.facts import pending
+from mnemark.facts.remember import follow
+from mnemark.files import edit as editing
 from mnemark.files import platform
+from mnemark.files.journal import FOLDER
 from mnemark.files.private import private
 from mnemark.index.sync import SyncReport
+from mnemark.memory import file_edits
 from mnemark.memory.open_workspace import OpenWorkspace
 
 _SWEEP_SECONDS: Final = 60.0
 """Seconds between looks for temporary files of processes that were killed."""
 
 
-def before_sync(ws: OpenWorkspace) -> list[str]:
-    """Complete pending work before files are indexed; return the failures."""
+def finish(ws: OpenWorkspace) -> list[str]:
+    """Complete pending work; return the failures. Before a sync, so that it indexes what is written."""
     failed: list[str] = []
     if ws.last_sweep.passed() > _SWEEP_SECONDS:
         ws.last_sweep.mark()
         inside = [Path(folder) for folder, _, _ in os.walk(private(ws.root))]
         for folder in (*inside, ws.root.parent):  # where backups are made
             platform.sweep_folder(folder)
-        with _collect_failure("what edits replaced", failed):
-            _drop_expired(ws)
-    if (ws.root / "journal").is_dir():
-        steps: tuple[tuple[str, Callable[[OpenWorkspace], object]], ...] = (
-            ("facts that wait for their file", _write_facts),
-            ("edits that were cut off", _finish_edits),
-            ("forgetting", finish_forgetting),
-        )
-        for name, step in steps:
+        if (private(ws.root) / "displaced").is_dir():  # most syncs find nothing that was edited
+            with _collect_failure("what edits replaced", failed):
+                editing.drop_expired(ws.truth)
+    if (ws.root / FOLDER).is_dir():
+        for name, step in _STEPS.items():
             with _collect_failure(name, failed):
                 step(ws)
-        failed += [
-            f"new facts are not yet written to their file: {reason}"
-            for reason in ws.fact_store.blocked.values()
-        ]
-    failed += write_pending(ws)
-    return failed
-
-
-def _drop_expired(ws: OpenWorkspace) -> None:
-    if (private(ws.root) / "displaced").is_dir():  # most syncs find nothing that was edited
-        from mnemark.files.edit import drop_expired
-
-        drop_expired(ws.truth)
+        reasons = ws.fact_store.blocked.values()
+        failed += [f"new facts are not yet written to their file: {reason}" for reason in reasons]
+    return [*failed, *_write_notes(ws)]
 
 
 def _write_facts(ws: OpenWorkspace) -> None:
-    if ws.fact_store.pending():
-        from mnemark.facts.pending import catch_up
-
-        catch_up(ws.fact_store)
-    if ws.fact_store.log.tables.decided:
-        from mnemark.facts.pending import drop_decided
-
-        drop_decided(ws.fact_store)
+    pending.catch_up(ws.fact_store)
+    pending.drop_decided(ws.fact_store)
 
 
 def _finish_edits(ws: OpenWorkspace) -> None:
-    from mnemark.memory.journal.edits import all_ended
-
-    if not all_ended(ws.edits, ws.state):
-        from mnemark.memory.file_edits import finish
-
-        if lost := finish(ws):
-            raise MnemarkError("; ".join(f"{one.path}: {one.reason}" for one in lost))
+    if lost := file_edits.finish(ws):
+        raise MnemarkError("; ".join(f"{one.path}: {one.reason}" for one in lost))
 
 
-def finish_forgetting(ws: OpenWorkspace) -> None:
+def _finish_forgetting(ws: OpenWorkspace) -> None:
     """Complete erasures and undos that were interrupted or met a busy or inaccessible file."""
     if ws.index.hidden.unfinished():
         from mnemark.memory.forgetting import erase
@@ -88,16 +68,19 @@ def finish_forgetting(ws: OpenWorkspace) -> None:
             raise MnemarkError(f"what was undone still stands in {', '.join(waiting)}")
 
 
+_STEPS: Final[dict[str, Callable[[OpenWorkspace], None]]] = {
+    "facts that wait for their file": _write_facts,
+    "edits that were cut off": _finish_edits,
+    "forgetting": _finish_forgetting,
+}
+
+
 def after_sync(ws: OpenWorkspace, report: SyncReport) -> list[str]:
     """Remove what killed processes left, and note what people changed in fact files; return the failures."""
     failed: list[str] = []
     if report.temporary:
-        from mnemark.files.edit import sweep_temporary
-
-        sweep_temporary(ws.truth, report.temporary)
+        editing.sweep_temporary(ws.truth, report.temporary)
     if report.touched and ws.searcher.fact_index.changed():
-        from mnemark.facts.remember import follow
-
         for scope in ws.searcher.fact_index.scopes():
             # Where another program is saving the file, leave it to the next sync.
             with _collect_failure("changes in fact files", failed), suppress(BusyError):
@@ -116,7 +99,7 @@ def _collect_failure(name: str, failed: list[str]) -> Iterator[None]:
         failed.append(f"{name}: {error}")
 
 
-def write_pending(ws: OpenWorkspace) -> list[str]:
+def _write_notes(ws: OpenWorkspace) -> list[str]:
     """Write pending observations, attachments and descriptions to notes; return the failures.
 
     Those whose file is busy, or could not be written, are kept for the next time.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mnemark.facts.model import Fact, FactOptions, NewFact
     from mnemark.llm.base import LLM, Message
     from mnemark.memory.browse.browse import Browse
-    from mnemark.memory.consolidation.report import Report
+    from mnemark.memory.consolidation.report import Consolidated
     from mnemark.memory.file_edits import Written
     from mnemark.memory.forgetting.receipt import Receipt
     from mnemark.memory.health.stats import Stats
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from mnemark.memory.prompt.builder import Prompt
     from mnemark.memory.review.attention import Attention
     from mnemark.memory.review.explain import Why
-    from mnemark.memory.review.review import Waiting
+    from mnemark.memory.review.review import ReviewItem
     from mnemark.memory.sessions.history import SpokenTurn
     from mnemark.memory.sessions.session import Session
     from mnemark.memory.transfer.importer import Summary
@@ -181,7 +181,7 @@ class Memory:
         links.check_again(self.root)
         from mnemark.memory import maintenance
 
-        failed = [] if self.readonly else maintenance.before_sync(self.workspace)
+        failed = [] if self.readonly else maintenance.finish(self.workspace)
         report = self.workspace.searcher.sync(progress=progress, wait=wait, embed=embed)
         if not self.readonly:
             failed += maintenance.after_sync(self.workspace, report)
@@ -256,8 +256,8 @@ class Memory:
         return self.workspace.searcher.read(ref, raw=raw)
 
     def context(self, *, scope: str = "", budget: int | None = None, now: datetime | None = None) -> str:
-        """Return curated memory and today's notes as one text, without recall; see `curation.files`."""
-        from mnemark.memory.curation.files import context
+        """Return curated memory and today's notes as one text, without recall; see `curation.context`."""
+        from mnemark.memory.curation.context import context
 
         return context(self.workspace, scope=one_scope(scope), budget=budget, now=now)
 
@@ -348,7 +348,7 @@ class Memory:
             self.workspace, attachment, description, transcription=transcription, text=text, scope=scope
         )
 
-    def review(self, *, scope: str = "") -> "list[Waiting]":
+    def review(self, *, scope: str = "") -> "list[ReviewItem]":
         """Return what waits for review: proposals, conflicts, changes made in the fact files."""
         from mnemark.memory.review.review import review
 
@@ -398,7 +398,7 @@ class Memory:
         commit: bool | None = None,
         since: datetime | str | None = None,
         only: Collection[str] | None = None,
-    ) -> "Report":
+    ) -> "Consolidated":
         """Deduplicate, archive, refresh and clean up; see `mnemark.memory.consolidation.run.consolidate`."""
         from mnemark.memory.consolidation.run import consolidate
 

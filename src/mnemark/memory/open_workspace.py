@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
     from mnemark.files.episodes import Episodes
     from mnemark.llm import LLM, Message, Meter
-    from mnemark.memory.journal.edits import EditJournal
-    from mnemark.memory.journal.pins import PinJournal
+    from mnemark.memory.journal.edits import EditJournal, PinJournal
 
 
 _CLOSE_SECONDS = 5.0
@@ -68,7 +67,7 @@ class OpenWorkspace(PlainWorkspace):
     @cached_property
     def pins(self) -> "PinJournal":
         """The pins in the journal."""
-        from mnemark.memory.journal.pins import PinJournal
+        from mnemark.memory.journal.edits import PinJournal
 
         return PinJournal(self.journal)
 

@@ -14,7 +14,7 @@ from mnemark_faces.web.words import ROUTES
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
-    from mnemark.memory.review.explain import Found, Quoted, Why
+    from mnemark.memory.review.explain import QueryRank, QuotedSource, Why
 
 
 class _Said(msgspec.Struct):
@@ -34,7 +34,7 @@ def minute(time: str) -> str:
     return time[:16].replace("T", " ")
 
 
-def sources(sheet: Sheet, words: PanelWords, found: "Sequence[Quoted]") -> None:
+def sources(sheet: Sheet, words: PanelWords, found: "Sequence[QuotedSource]") -> None:
     """Add the words that a thing was learned from, each with its place."""
     if found:
         sheet.heading("It comes from")
@@ -95,7 +95,7 @@ def whole_why(memory: "Memory", words: PanelWords, about: str, query: str) -> Sh
     return sheet
 
 
-def _rank(sheet: Sheet, words: PanelWords, found: "Found") -> None:
+def _rank(sheet: Sheet, words: PanelWords, found: "QueryRank") -> None:
     sheet.heading("Searching for “{query}”", query=one_line(found.query)).text(found.reason)
     terms = {term: {"here": term in found.here} for term in (*found.here, *found.absent)}
     route_lines(sheet, words, {"routes": found.routes}, terms)

@@ -10,7 +10,7 @@ from mnemark.interfaces.output import BOLD, DIM, out, out_json, safe, say, style
 from mnemark.interfaces.workspace import locate, opened
 
 if TYPE_CHECKING:
-    from mnemark.memory.consolidation.report import Applied, Report
+    from mnemark.memory.consolidation.report import Applied, Consolidated
 
 
 def consolidate(
@@ -73,7 +73,7 @@ def consolidate(
         _show(report)
 
 
-def _show(report: "Report") -> None:
+def _show(report: "Consolidated") -> None:
     if report.skipped:
         say(f"Nothing was done: {report.skipped}.")
         return

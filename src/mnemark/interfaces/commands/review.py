@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from mnemark.memory.memory import Memory
-    from mnemark.memory.review.explain import Found, Why
-    from mnemark.memory.review.review import Waiting
+    from mnemark.memory.review.explain import QueryRank, Why
+    from mnemark.memory.review.review import ReviewItem
 
 _SOURCES = {
     "owner": "you",
@@ -87,7 +87,7 @@ def review(
     _show(found, json=json, whole=action == "show")
 
 
-def _waiting(memory: "Memory", scope: str) -> "list[Waiting]":
+def _waiting(memory: "Memory", scope: str) -> "list[ReviewItem]":
     from mnemark.files.scopes import check_known, scopes_of
 
     check_known(memory.workspace.scopes(), scope)
@@ -108,7 +108,7 @@ def _decide(memory: "Memory", action: str, id_: str, scope: str, *, suspect: boo
     output.out_result(done, words, json=json)
 
 
-def _show(found: "list[Waiting]", *, json: bool, whole: bool) -> None:
+def _show(found: "list[ReviewItem]", *, json: bool, whole: bool) -> None:
     if json:
         from msgspec.structs import asdict
 
@@ -133,14 +133,14 @@ def _show(found: "list[Waiting]", *, json: bool, whole: bool) -> None:
         output.say("Nothing to review.")
 
 
-def _headline(one: "Waiting") -> str:
+def _headline(one: "ReviewItem") -> str:
     """Return the text of a row; what looks like instructions is no headline."""
     if not one.suspect:
         return output.safe_line(one.text)
     return f"looks like instructions to a model, from {_SOURCES[one.fact.origin]}; `review show {one.id}`"
 
 
-def _show_suspect(one: "Waiting") -> None:
+def _show_suspect(one: "ReviewItem") -> None:
     """Print what looks like instructions as a quotation, and what can be done: to reject it first."""
     for line in output.safe(one.text).splitlines():
         output.out(f"  > {line}")
@@ -214,7 +214,7 @@ def _lines(found: "Why", zone: "tzinfo | None") -> list[str]:
     return lines + (_query_lines(found.found) if found.found is not None else [])
 
 
-def _query_lines(found: "Found") -> list[str]:
+def _query_lines(found: "QueryRank") -> list[str]:
     lines = [f'  search for "{_one_line(found.query)}": {found.reason}']
     for name, route in found.routes.items():
         place = route.get("rank")

@@ -58,7 +58,7 @@ def _midnights(ws: OpenWorkspace, first: date, days: int) -> list[float]:
     return [ws.local(day).timestamp() for day in begins]
 
 
-def _between(times: npt.NDArray[np.float64], borders: Sequence[float]) -> npt.NDArray[np.int64]:
+def _between(times: Sequence[float], borders: Sequence[float]) -> npt.NDArray[np.int64]:
     """Count the times from each border to the next."""
     at = np.searchsorted(borders, times, side="right") - 1
     return np.bincount(at[(at >= 0) & (at < len(borders) - 1)], minlength=len(borders) - 1)

@@ -9,11 +9,9 @@ import msgspec
 
 from mnemark.errors import NotFoundError
 from mnemark.files.tombstones import strings
-from mnemark.memory import file_edits
 from mnemark.memory.browse.page import Page, checked, cursor, key_of
 from mnemark.memory.browse.usage import fact_words
-from mnemark.memory.journal.changes import ChangeLog, Noted
-from mnemark.memory.journal.describe import describe_payload
+from mnemark.memory.journal.changes import ChangeLog, NotedChange, describe_payload
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.undo.undo import undoable
 from mnemark.text.markdown.hunks import Hunk, diff
@@ -84,7 +82,7 @@ def changes(
     keys = log.keys()
     start = key_of(after, tuple[str])
     end = len(keys) if start is None else bisect_left(keys, (start[0], ""))
-    found: list[tuple[str, list[Noted]]] = []
+    found: list[tuple[str, list[NotedChange]]] = []
     more = ""
     checked(limit)
     for _, key in reversed(keys[:end]):
@@ -116,7 +114,7 @@ def change(ws: OpenWorkspace, log: ChangeLog, identifier: str) -> ChangeDetail:
 
 
 def row(
-    ws: OpenWorkspace, log: ChangeLog, key: str, group: Sequence[Noted], known: Mapping[str, object]
+    ws: OpenWorkspace, log: ChangeLog, key: str, group: Sequence[NotedChange], known: Mapping[str, object]
 ) -> ChangeRow:
     """Return a group as a row; `known` has the ids that can be undone."""
     first = group[0]
@@ -137,7 +135,7 @@ def time_of(ws: OpenWorkspace, time: datetime | None) -> str:
     return ws.local(time or datetime.fromtimestamp(0, UTC)).isoformat(timespec="seconds")
 
 
-def _words(ws: OpenWorkspace, noted: Noted, payload: Mapping[str, Json]) -> str:
+def _words(ws: OpenWorkspace, noted: NotedChange, payload: Mapping[str, Json]) -> str:
     """Return what a change did in words, redacted; nothing of a fact that was forgotten."""
     if noted.kind in {"write", "move"}:
         return _text(payload, "path")
@@ -157,11 +155,12 @@ def _decided(ws: OpenWorkspace, payload: Mapping[str, Json], forgotten: Containe
     return ws.visible.redacted("; ".join(str(fact) for fact in facts if fact and fact.id not in forgotten))
 
 
-def _part(ws: OpenWorkspace, log: ChangeLog, noted: Noted, known: Mapping[str, object]) -> Part:
+def _part(ws: OpenWorkspace, log: ChangeLog, noted: NotedChange, known: Mapping[str, object]) -> Part:
     payload = log.payload(noted)
     path, shown = _text(payload, "path"), ""
     if noted.kind == "write":
-        shown = _diff(ws, path, file_edits.hunks_of(ws, noted.id))
+        (edit,) = ws.edits.entries([noted.id]) or (None,)
+        shown = _diff(ws, path, ws.edits.hunks(edit) if edit else ())
     return Part(
         id=noted.id, kind=noted.kind, path=path, to=_text(payload, "to"), text=_words(ws, noted, payload),
         diff=shown, undo=noted.id in known, undone=log.is_undone(noted.id),

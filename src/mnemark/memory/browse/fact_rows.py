@@ -15,7 +15,7 @@ from mnemark.facts.timeline import FactVersion, when
 from mnemark.files.scopes import scopes_among
 from mnemark.index.state import Use
 from mnemark.memory.browse.page import Page, checked, cursor, key_of
-from mnemark.memory.consolidation.decay import FLOOR, IMPORTANCE, TRANSIENT, USES, rate
+from mnemark.memory.consolidation.archive import FLOOR, IMPORTANCE, TRANSIENT, USES, rate
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.dates.moment import moment
 

@@ -8,8 +8,8 @@ from mnemark.facts.model import refs_in
 from mnemark.files.scopes import scopes_among
 from mnemark.memory.browse.page import Page, numbered
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.memory.review.explain import Quoted, quoted
-from mnemark.memory.review.review import Waiting, waiting, with_diff
+from mnemark.memory.review.explain import QuotedSource, quoted
+from mnemark.memory.review.review import ReviewItem, waiting, with_diff
 
 _SOURCES = 3
 """Maximum number of sources of an entry that are quoted."""
@@ -18,8 +18,8 @@ _SOURCES = 3
 class ReviewRow(msgspec.Struct, frozen=True, kw_only=True):
     """A thing to decide, with its sources."""
 
-    waiting: Waiting
-    sources: tuple[Quoted, ...] = ()
+    waiting: ReviewItem
+    sources: tuple[QuotedSource, ...] = ()
 
 
 class ReviewPage(Page[ReviewRow], frozen=True, kw_only=True):
@@ -63,6 +63,6 @@ def review(
     )  # fmt: skip
 
 
-def _row(ws: OpenWorkspace, one: Waiting) -> ReviewRow:
+def _row(ws: OpenWorkspace, one: ReviewItem) -> ReviewRow:
     refs = refs_in(one.fact.source)[:_SOURCES]
     return ReviewRow(waiting=with_diff(ws, one), sources=tuple(quoted(ws, ref) for ref in refs))

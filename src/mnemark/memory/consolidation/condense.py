@@ -10,16 +10,13 @@ run completes the rest: a part that exists is not written twice.
 import re
 from calendar import monthrange
 from collections.abc import Callable, Sequence
-from datetime import date, datetime, timedelta
-from typing import Final, NamedTuple
+from datetime import date, timedelta
+from typing import Final
 
 from mnemark.files import layout
-from mnemark.files.ids import new_id
 from mnemark.llm.base import LLM, LLMUnavailable, Message
-from mnemark.memory import file_edits
 from mnemark.memory.curation.identity import Shortened, flaw
-from mnemark.memory.curation.plan import Edit, Move, Proposal, ScopeView, apply
-from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.memory.curation.plan import Proposal, ProposedEdit, ProposedMove, ScopeView
 from mnemark.summary.outline_compile import compiled
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.generated import find, put, without
@@ -34,7 +31,7 @@ SHORT: Final = 60
 SHARE: Final = 0.25
 MOST: Final = 800
 """Of a longer day, the share of its tokens that is kept, and the maximum tokens."""
-TIMEOUT: Final = 20.0
+_SECONDS: Final = 20.0
 _DAY: Final = lazy_pattern(r"(\d{4}-\d{2})-\d{2}(?![0-9])")
 _WORTH: Final = lazy_pattern(
     r"\b(?:decid\w*|decision|agreed?|chose|chosen|conclu\w+|resolved?|fixed|shipped|released?|launched|"
@@ -59,23 +56,13 @@ _TASK: Final = (
 )
 
 
-class Condensed(NamedTuple):
-    """The result of a run."""
-
-    group: str
-    """Group id for `undo`; empty if nothing was changed."""
-    edits: tuple[file_edits.Written, ...]
-    notes: tuple[str, ...] = ()
-
-
-def propose(view: ScopeView, *, older_than: timedelta | None = None, timeout: float = TIMEOUT) -> Proposal:
+def propose(view: ScopeView) -> Proposal:
     """Propose the edits of monthly notes, then the moves of the daily notes to the archive."""
-    if older_than is None:
-        older_than = timedelta(days=view.ws.config.consolidate.condense_days)
-        if not older_than:
-            return Proposal(STEP)
+    older_than = timedelta(days=view.ws.config.consolidate.condense_days)
+    if not older_than:
+        return Proposal(STEP)
     notes: list[str] = []
-    edits: list[Edit | Move] = []
+    edits: list[ProposedEdit | ProposedMove] = []
     months: dict[str, list[str]] = {}
     for path in _days(view, older_than):
         if path in view.undone.moves:
@@ -86,54 +73,13 @@ def propose(view: ScopeView, *, older_than: timedelta | None = None, timeout: fl
             continue
         months.setdefault(_stem(path)[:7], []).append(path)
     for month, paths in months.items():
-        parts = [(path, _lines(view, path, _Model(view.llm, timeout, notes))) for path in paths]
+        parts = [(path, _lines(view, path, notes)) for path in paths]
         target = view.path(f"memory/{month}.md")
         names = f"{_stem(paths[0])} to {_stem(paths[-1])}" if len(paths) > 1 else _stem(paths[0])
         why = (f"{names}, condensed after {older_than.days} days",)
-        edits.append(Edit(target, _put_days(month, parts), why))
-        edits += [Move(path, archived(path), ()) for path in paths]
+        edits.append(ProposedEdit(target, _put_days(month, parts), why))
+        edits += [ProposedMove(path, archived(path), ()) for path in paths]
     return Proposal(STEP, tuple(edits), tuple(notes), whole=True)
-
-
-def condense(
-    ws: OpenWorkspace,
-    *,
-    older_than: timedelta | None = None,
-    scope: str = "",
-    dry_run: bool = False,
-    now: datetime | None = None,
-    llm: LLM | None = None,
-) -> Condensed:
-    """Condense daily notes outside of a consolidation; `undo` with the group id reverts it.
-
-    Args:
-        ws: the workspace.
-        older_than: minimum age of a month's last day; as configured by default.
-        scope: the scope of the notes; the root by default.
-        dry_run: change nothing, and return what would change.
-        now: the time that ages are measured at.
-        llm: condenses the days; if its answer is not supported by the notes, the rules do.
-
-    Raises:
-        ReadOnlyError: the memory is open for reading only.
-    """
-    if not dry_run:
-        ws.check_writable("condense notes")
-        file_edits.finish(ws)
-    view = ScopeView(ws, now or ws.now(), scope=scope, llm=llm)
-    proposal = propose(view, older_than=older_than)
-    view.take(proposal)
-    if dry_run:
-        planned = tuple(file_edits.Written("", one.edit.path, "written", one.diff) for one in view.planned)
-        return Condensed("", planned, proposal.notes)
-    group = new_id()
-    done: list[file_edits.Written] = []
-    for one in view.planned:
-        done.append(apply(ws, one.edit, step=STEP, group=group))
-        if done[-1].status == "deferred":  # later edits depend on it
-            break
-    changed = any(one.status == "written" for one in done)
-    return Condensed(group if changed else "", tuple(done), proposal.notes)
 
 
 def archived(path: str) -> str:
@@ -161,14 +107,8 @@ def worth(text: str) -> bool:
     return bool(_WORTH.search(text) or (_KEYED.match(text) and not _CLOCK.match(text)))
 
 
-class _Model(NamedTuple):
-    llm: LLM | None
-    timeout: float
-    notes: list[str]
-    """Why its answers were not used."""
-
-
-def _lines(view: ScopeView, path: str, model: _Model) -> list[str]:
+def _lines(view: ScopeView, path: str, notes: list[str]) -> list[str]:
+    """Return what a month says of a day; `notes` get why an answer of the model was not used."""
     # Leave out forgotten text, which would not be recognized in the monthly note.
     whole = strip_fences(view.ws.visible.text(path, view.text(path)))
     links, text = _linked(whole)
@@ -176,7 +116,7 @@ def _lines(view: ScopeView, path: str, model: _Model) -> list[str]:
     worthy = sum(estimate_tokens(item.text) + 4 for item in outline(text) if worth(item.text))
     budget = size + 20 if size <= SHORT else min(max(SHORT, int(size * SHARE), worthy + 30), MOST)
     found = compiled(text, budget, first=worth)
-    shown = (size > SHORT and _by_model(text, budget, model, path)) or found.text
+    shown = (size > SHORT and _by_model(view.llm, text, budget, path, notes)) or found.text
     name = _stem(path)
     is_whole = shown == found.text and not found.left_out and OBSERVATIONS not in whole
     head = f"## {name}" if is_whole else f"## [{name}](archive/{name}.md)"
@@ -203,22 +143,20 @@ def _linked(text: str) -> tuple[list[str], str]:
     return links, before + (after[following.start() :] if following else "") if heading else text
 
 
-def _by_model(text: str, budget: int, model: _Model, path: str) -> str:
+def _by_model(llm: LLM | None, text: str, budget: int, path: str, notes: list[str]) -> str:
     """Return the day condensed by the model; empty if its answer is rejected."""
-    if model.llm is None:
+    if llm is None:
         return ""
     asked = [Message("system", _TASK.format(words=budget // 2)), Message("user", fence(text, label="note"))]
     try:
-        lines = model.llm.complete(asked, schema=Shortened, timeout=model.timeout).value.lines
+        lines = llm.complete(asked, schema=Shortened, timeout=_SECONDS).value.lines
     except LLMUnavailable as error:
-        model.notes.append(f"{path}: condensed without the language model: {error}")
+        notes.append(f"{path}: condensed without the language model: {error}")
         return ""
     lines = [" ".join(strip_fences(line).split()) for line in lines]
     shown = "\n".join(line if line.startswith("- ") else f"- {line}" for line in lines if line)
     if reason := flaw(shown, text, budget):
-        model.notes.append(
-            f"{path}: condensed without the language model, whose answer was rejected: {reason}"
-        )
+        notes.append(f"{path}: condensed without the language model, whose answer was rejected: {reason}")
         return ""
     return shown
 

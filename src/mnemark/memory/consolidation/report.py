@@ -1,16 +1,23 @@
-"""Write what a consolidation did as a page for people."""
+"""Write what a consolidation did: as a page for people, and as commits where they are asked for."""
 
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final
 
 import msgspec
 
 from mnemark.files.edit import edit as edit_file
+from mnemark.files.journal import changes_of
 from mnemark.files.names import split_ref
+from mnemark.memory.consolidation import cleanup
+from mnemark.memory.journal.edits import AutomaticEdit
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.memory.sessions.observations import AGE_OUT
+from mnemark.memory.undo.runs import commit_files
 from mnemark.text.markdown.writing import link
 
 REPORTS: Final = "memory/reports"
+_LEARN: Final = "learn"
 
 
 class Applied(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,7 +33,7 @@ class Applied(msgspec.Struct, frozen=True, kw_only=True):
     """What it is chosen by (`only`), with the edits that belong to it."""
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
+class Consolidated(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a consolidation."""
 
     group: str
@@ -46,19 +53,19 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return any(edit.status == "written" for edit in self.edits)
 
 
-def path_of(report: Report) -> str:
+def path_of(report: Consolidated) -> str:
     """Return the page of a report: one a day."""
     return f"{REPORTS}/{report.time.date().isoformat()}.md"
 
 
-def write_report(ws: OpenWorkspace, report: Report) -> None:
+def write_report(ws: OpenWorkspace, report: Consolidated) -> None:
     """Add a report to the page of its day."""
     head = f"# Consolidation {report.time.date().isoformat()}\n".encode()
     text = report_text(report).encode("utf-8", "replace")
     edit_file(ws.truth, path_of(report), lambda old: (old or head) + b"\n" + text)
 
 
-def report_text(report: Report) -> str:
+def report_text(report: Consolidated) -> str:
     """Return a report for people, in Markdown, with links to the pages that it names."""
     page = path_of(report)
     lines = [f"## {report.time:%H:%M}", ""]
@@ -95,3 +102,49 @@ def _sourced(fact: str, page: str) -> str:
         return fact
     anchor = f"#L{first}" if last is not None else ""
     return f"{words} ({link('source', path, page)[:-1]}{anchor})){blank}{more}"
+
+
+def commit(ws: OpenWorkspace, report: Consolidated, after: str) -> None:
+    """Make a commit of what was learned, and of each step that changed something.
+
+    The first one holds what sessions wrote since the last consolidation, whose journal line has the id
+    `after`: their episodes, notes and facts. The journal and the report go along with the first commit, as
+    does what only tidied up; alone they make none. A commit names the groups that `undo` takes back, and the
+    sessions.
+    """
+    written = [edit for edit in report.edits if edit.status == "written"]
+    entries = [one for one in ws.edits.entries() if one.state == "done" and one.id > after]
+    made = [one for one in entries if one.group != report.group and one.step != AGE_OUT]
+    tidied = [path for edit in written if edit.step == cleanup.STEP for path in edit.path.split(" → ")]
+    tidied += [one.path for one in entries if one.step == AGE_OUT]
+    along = [path_of(report), *tidied]
+    commit_files(ws, _learned_paths(ws, made, after), _learned_message(report, made), along)
+    for step in dict.fromkeys(edit.step for edit in written if edit.step != cleanup.STEP):
+        mine = [edit for edit in written if edit.step == step]
+        paths = [path for edit in mine for path in edit.path.split(" → ")]
+        reasons = [reason for edit in mine for reason in edit.why]
+        message = _message(step, reasons, {"Origin": ["agent"], "Undo": [report.group]})
+        commit_files(ws, paths, message, along)
+
+
+def _learned_paths(ws: OpenWorkspace, made: Iterable[AutomaticEdit], after: str) -> list[str]:
+    """Return the files of these edits, and the fact files written since then."""
+    paths = [path for one in made for path in (one.path, one.to) if path]
+    changes = changes_of(ws.root, ("project",))
+    paths += [str(change.fields.get("path", "")) for change in changes if change.id > after]
+    return [path for path in paths if path]
+
+
+def _learned_message(report: Consolidated, made: Iterable[AutomaticEdit]) -> str:
+    sessions = sorted({one.session for one in made if one.session})
+    groups = dict.fromkeys([report.group, *(one.group for one in made)])
+    told = sessions[0] if len(sessions) == 1 else f"{len(sessions)} sessions"
+    step = f"{_LEARN} from {' '.join(told.split())}" if sessions else _LEARN
+    return _message(step, report.learned, {"Session": sessions, "Origin": ["agent"], "Undo": groups})
+
+
+def _message(step: str, reasons: Iterable[str], trailers: Mapping[str, Iterable[str]]) -> str:
+    """Return a commit message; no name of a session or group can add a line to it."""
+    told = "\n".join(dict.fromkeys(" ".join(reason.split()) for reason in reasons))
+    rows = [f"{name}: {' '.join(one.split())}" for name, values in trailers.items() for one in values if one]
+    return "\n\n".join(filter(None, (f"mnemark consolidate: {step}", told, "\n".join(rows))))

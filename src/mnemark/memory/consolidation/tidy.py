@@ -10,9 +10,9 @@ from typing import Final, Literal
 
 import msgspec
 
-from mnemark.llm.base import LLM, LLMUnavailable, Message
+from mnemark.llm.base import LLMUnavailable, Message
 from mnemark.memory.curation.files import curated_files
-from mnemark.memory.curation.plan import Edit, Proposal, ScopeView
+from mnemark.memory.curation.plan import Proposal, ProposedEdit, ScopeView
 from mnemark.text.markdown.generated import outside
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.words.similarity import key_of
@@ -56,8 +56,10 @@ class _Wrong(Exception):  # noqa: N818 - a way out, told in the report
     """The answer breaks a rule."""
 
 
-def propose(view: ScopeView, llm: LLM) -> Proposal:
-    """Ask the model, check its answer, and propose the edit; a wrong answer is told in the notes."""
+def propose(view: ScopeView) -> Proposal:
+    """Ask the model, if there is one, check its answer, and propose the edit; a wrong one is told."""
+    if view.llm is None:
+        return Proposal(STEP)
     path = next(iter(curated_files(view.ws.root, view.path(""))), "")
     text = view.text(path) if path else ""
     entries = _entries(text)
@@ -65,7 +67,7 @@ def propose(view: ScopeView, llm: LLM) -> Proposal:
         return Proposal(STEP)
     shown = "\n".join(f"{number}: {line.strip()}" for number, line in entries.items())
     try:
-        answer = llm.complete([Message("user", f"{_TASK}\n{shown}")], schema=Tidied, timeout=_SECONDS)
+        answer = view.llm.complete([Message("user", f"{_TASK}\n{shown}")], schema=Tidied, timeout=_SECONDS)
         changes = _checked(answer.value, entries)
     except LLMUnavailable as error:
         return Proposal(STEP, notes=(f"{path} was not tidied: {error}",))
@@ -76,7 +78,7 @@ def propose(view: ScopeView, llm: LLM) -> Proposal:
         f"{one.text or entries[one.into].strip()}"
         for one in changes
     )
-    return Proposal(STEP, (Edit(path, _applying(text, changes), why),) if changes else ())
+    return Proposal(STEP, (ProposedEdit(path, _applying(text, changes), why),) if changes else ())
 
 
 def _entries(text: str) -> dict[int, str]:

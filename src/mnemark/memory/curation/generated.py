@@ -22,7 +22,7 @@ from mnemark.index.state import Use
 from mnemark.memory import file_edits
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.curation.personas import CUSTOM, FOLDER
-from mnemark.memory.curation.plan import Edit, Proposal, ScopeView
+from mnemark.memory.curation.plan import Proposal, ProposedEdit, ScopeView
 from mnemark.memory.curation.topics import HEADING_CHARACTERS, arranged, topic_of, written_in_chinese
 from mnemark.retrieval.turns import in_turn
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -111,7 +111,7 @@ _ANSWERS: Final = lazy_pattern(
 """Words for what the agent says, which make a taste a trait."""
 
 
-class Ranking(Protocol):
+class RankingData(Protocol):
     """The data that facts are ranked by."""
 
     @property
@@ -135,7 +135,7 @@ def is_past_plan(fact: Fact, now: datetime) -> bool:
     return day != "" and day < f"{now:%Y-%m-%d}"[: len(day)]
 
 
-def earned(view: Ranking, fact: Fact) -> str:
+def earned(view: RankingData, fact: Fact) -> str:
     """Return why a fact is promoted to core memory, for people; empty if it is not."""
     doubtful = fact.confidence is not None and fact.confidence < MIN_CONFIDENCE
     passing = fact.review or fact.priority == "transient" or fact.origin in {"tool", "web"}
@@ -240,26 +240,16 @@ def _entries(fact: Fact, _zone: tzinfo) -> tuple[str, ...]:
     return core_entries(fact)
 
 
-def withdraw_replaced(ws: "OpenWorkspace", facts: Iterable[Fact]) -> None:
-    """Withdraw the entries of facts that these new facts superseded."""
-    scopes = {fact.scope for fact in facts if fact.supersedes and not fact.review}
-    withdraw(ws, scopes, step="undo", timeout=_EDIT_TIMEOUT)
-
-
 def remember_many(
     ws: "OpenWorkspace", said: Iterable[Mapping[str, Any] | NewFact], *, dry_run: bool = False
 ) -> list[Fact]:
     """Store facts, and withdraw the entries of those that they supersede; see `facts.remember`."""
     with in_turn():
-        kept = remember.remember_many(ws.fact_store, said, dry_run=dry_run)
-    if not dry_run and any(fact.supersedes for fact in kept):
-        withdraw_replaced(ws, kept)
-    return kept
-
-
-def remember_one(ws: "OpenWorkspace", **said: Any) -> Fact:
-    """Store a fact, given as the arguments of `remember`; see `remember_many`."""
-    return remember_many(ws, [said])[0]
+        facts = remember.remember_many(ws.fact_store, said, dry_run=dry_run)
+    scopes = {fact.scope for fact in facts if fact.supersedes and not fact.review}
+    if scopes and not dry_run:
+        withdraw(ws, scopes, step="undo", timeout=_EDIT_TIMEOUT)
+    return facts
 
 
 def withdraw_all(ws: "OpenWorkspace") -> None:
@@ -340,7 +330,7 @@ def _user_file(view: ScopeView) -> str:
     return view.path(next((name for name in names if name.casefold() == "user.md"), "USER.md"))
 
 
-def _edit(view: ScopeView, page: _Page, facts: list[tuple[Fact, str]], *, chinese: bool) -> Edit:
+def _edit(view: ScopeView, page: _Page, facts: list[tuple[Fact, str]], *, chinese: bool) -> ProposedEdit:
     text = view.text(page.path)
     part = _part_of(view, page)
     by_people = {key_of(line.strip(" -*#\t")) for line in outside(text).splitlines()}
@@ -362,10 +352,10 @@ def _edit(view: ScopeView, page: _Page, facts: list[tuple[Fact, str]], *, chines
     before = set(part.lines) if part else set()
     now = {entry for fact, _ in chosen for entry in core_entries(fact)}
     why += [f"left out: {line[2:]}" for line in before - now if _is_entry(line)]
-    return Edit(page.path, lambda text: put(text, page.part, lines), tuple(why))
+    return ProposedEdit(page.path, lambda text: put(text, page.part, lines), tuple(why))
 
 
-def rank(view: Ranking, fact: Fact) -> tuple[object, ...]:
+def rank(view: RankingData, fact: Fact) -> tuple[object, ...]:
     """Return the sort key of a fact: pinned first, then by importance, recalls and start, descending."""
     importance = _WEIGHT.get(fact.type, _DEFAULT_WEIGHT) if fact.importance is None else fact.importance
     importance += _REPEATED * min(fact.source.count(","), 4)

@@ -33,7 +33,7 @@ VERSION: Final = 1
 """Version of the compiler: part of the cache key."""
 MODEL_SHARE: Final = 0.9
 """Share of a budget that a model gets, so that its text still fits below a heading."""
-TIMEOUT: Final = 30.0
+_SECONDS: Final = 30.0
 """Seconds for a model's answer, for each section."""
 _FILES: Final[Mapping[str, tuple[str, ...]]] = {
     "identity": ("soul", "identity", "agent", "agents", "claude"),
@@ -71,7 +71,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     by: Literal["rules", "llm"] = "rules"
 
 
-class Identity(msgspec.Struct, frozen=True):
+class CompiledIdentity(msgspec.Struct, frozen=True):
     """The compiled sections and their tokens."""
 
     parts: tuple[Part, ...]
@@ -106,8 +106,7 @@ def compiled(
     persona: str | None = None,
     budgets: Mapping[str, int] | None = None,
     llm: "LLM | None" = None,
-    timeout: float = TIMEOUT,
-) -> Identity:
+) -> CompiledIdentity:
     """Return the compiled identity: sections `identity`, `persona`, `profile` and `core`.
 
     Args:
@@ -117,7 +116,6 @@ def compiled(
         budgets: tokens by section, in place of `BUDGETS`; a section with 0 is left out.
         llm: a model to shorten what does not fit; it gets one request for each change of a source. Without
             one, a cached answer for the same sources is used, else the rules.
-        timeout: seconds for each request.
 
     Raises:
         UsageError: there is no such persona.
@@ -127,13 +125,13 @@ def compiled(
     for name, budget in {**BUDGETS, **(budgets or {})}.items():
         if name in BUDGETS and budget > 0:
             found = sources(ws, name, scope=scope, persona=persona)
-            parts.append(_Section(ws, name, found, budget).compile(llm, timeout, notes))
-    return Identity(tuple(parts), tuple(notes))
+            parts.append(_Compiling(ws, name, found, budget).compile(llm, notes))
+    return CompiledIdentity(tuple(parts), tuple(notes))
 
 
 def section(ws: PlainWorkspace, name: str, found: Sequence[Source], budget: int) -> Part:
     """Compile a section from given sources, without a request to a model."""
-    return _Section(ws, name, found, budget).compile(None, TIMEOUT, [])
+    return _Compiling(ws, name, found, budget).compile(None, [])
 
 
 def sources(ws: PlainWorkspace, name: str, *, scope: str = "", persona: str | None = None) -> list[Source]:
@@ -174,7 +172,7 @@ def _digest(said: list[object]) -> str:
     return blake2b(data, digest_size=8).hexdigest()
 
 
-class _Section:
+class _Compiling:
     def __init__(self, ws: PlainWorkspace, name: str, found: Sequence[Source], budget: int) -> None:
         self._ws = ws
         self._name = name
@@ -183,7 +181,7 @@ class _Section:
         self._key = _digest([VERSION, budget, found])
         self._llm_key = _digest([VERSION, "llm", found])
 
-    def compile(self, llm: "LLM | None", timeout: float, notes: list[str]) -> Part:
+    def compile(self, llm: "LLM | None", notes: list[str]) -> Part:
         if not self._sources:
             return Part(name=self._name, budget=self._budget)
         part = self._load(self._key)
@@ -201,7 +199,7 @@ class _Section:
         from mnemark.llm.base import LLMUnavailable
 
         try:
-            made = self._by_model(llm, part, timeout, notes)
+            made = self._by_model(llm, part, notes)
         except LLMUnavailable as error:
             notes.append(f"{self._name}: compiled without the language model: {error}")
             return part
@@ -225,7 +223,7 @@ class _Section:
             by="llm" if by_llm else "rules",
         )  # fmt: skip
 
-    def _by_model(self, llm: "LLM", part: Part, timeout: float, notes: list[str]) -> Part:
+    def _by_model(self, llm: "LLM", part: Part, notes: list[str]) -> Part:
         """Return the model's answer if it passes the checks; else `part`, and add a note."""
         from mnemark.llm.base import Message
         from mnemark.summary.outline_compile import principle
@@ -237,7 +235,7 @@ class _Section:
             Message("system", _TASK.format(budget=limit)),
             Message("user", "\n\n".join(f"{one.path}\n---\n{one.text}" for one in self._sources)),
         ]
-        lines = llm.complete(asked, schema=Shortened, timeout=timeout).value.lines
+        lines = llm.complete(asked, schema=Shortened, timeout=_SECONDS).value.lines
         text = "\n".join(strip_fences(line).strip("\r\n") for line in lines if line.strip())
         rules = outline(self._by_rule(limit).text)
         must = [item.text for item in rules if item.kind != "heading" and principle(item.text)]

@@ -9,7 +9,7 @@ from mnemark.facts.files import facts_in
 from mnemark.facts.model import Fact
 from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import FactVersion, timeline
-from mnemark.files import layout, listing
+from mnemark.files import listing
 from mnemark.files.layout import in_scope
 from mnemark.files.reading import read
 from mnemark.index.state import Use
@@ -25,7 +25,7 @@ _STEP: Final = "consolidate: "
 _ID: Final = lazy_pattern(r"\bid: ([0-9A-Z]{26})\b")
 
 
-class Edit(NamedTuple):
+class ProposedEdit(NamedTuple):
     """A proposed edit of one file."""
 
     path: str
@@ -34,7 +34,7 @@ class Edit(NamedTuple):
     why: tuple[str, ...]
 
 
-class Move(NamedTuple):
+class ProposedMove(NamedTuple):
     """A proposed move of a file."""
 
     path: str
@@ -46,7 +46,7 @@ class Proposal(NamedTuple):
     """The edits that a step proposes."""
 
     step: str
-    edits: tuple[Edit | Move, ...] = ()
+    edits: tuple[ProposedEdit | ProposedMove, ...] = ()
     notes: tuple[str, ...] = ()
     """For people."""
     gone: frozenset[str] = frozenset()
@@ -61,13 +61,13 @@ class Planned(NamedTuple):
     """An edit, with its diff after the edits before it."""
 
     step: str
-    edit: Edit | Move
+    edit: ProposedEdit | ProposedMove
     diff: str
     part: str
     """What it is chosen by, with the edits that belong to it."""
 
 
-class Undone(NamedTuple):
+class UndoneEdits(NamedTuple):
     """The undone edits of earlier consolidations, which are not proposed again."""
 
     entries: frozenset[tuple[str, str]]
@@ -135,9 +135,18 @@ class ScopeView:
         return self.ws.searcher.usage.counts(ids)
 
     @cached_property
-    def undone(self) -> Undone:
+    def undone(self) -> UndoneEdits:
         """The edits of earlier consolidations that were undone; they are not proposed again."""
-        return undone(self.ws)
+        undone = [
+            one for one in self.ws.edits.entries() if one.state == "undone" and one.step.startswith(_STEP)
+        ]
+        made = [(one.path, hunk) for one in undone for hunk in self.ws.edits.hunks(one)]
+        added = ((path, line) for path, hunk in made for line in hunk.new if line not in hunk.old)
+        return UndoneEdits(
+            frozenset((path, line.strip()) for path, line in added if line.startswith("- ")),
+            frozenset(found for _, hunk in made for line in hunk.old for found in _ID.findall(line)),
+            frozenset(one.path for one in undone if one.to),
+        )
 
     def suppose(self, facts: Iterable[Fact]) -> None:
         """Apply facts as if they were stored; those that would wait for review change nothing."""
@@ -168,7 +177,7 @@ class ScopeView:
             if self.only is None or not self.only.isdisjoint((part, proposal.step))
         ]
         for edit, part in chosen:
-            if isinstance(edit, Move):
+            if isinstance(edit, ProposedMove):
                 self.planned.append(Planned(proposal.step, edit, f"{edit.path} → {edit.to}", part))
                 self._texts[edit.to], self._texts[edit.path] = self.text(edit.path), ""
                 continue
@@ -202,25 +211,10 @@ def parts_of(proposal: Proposal, scope: str) -> list[str]:
     return [f"{proposal.step}:{firsts[edit.path]}" for edit in proposal.edits]
 
 
-def apply(ws: "OpenWorkspace", edit: Edit | Move, *, step: str, group: str) -> file_edits.Written:
+def apply(
+    ws: "OpenWorkspace", edit: ProposedEdit | ProposedMove, *, step: str, group: str
+) -> file_edits.Written:
     """Carry out a proposed edit or move."""
-    if isinstance(edit, Move):
+    if isinstance(edit, ProposedMove):
         return file_edits.move(ws, edit.path, edit.to, step=step, group=group)
     return file_edits.write(ws, edit.path, edit.change, step=step, group=group)
-
-
-def scopes_in(paths: Iterable[str]) -> list[str]:
-    """Return the scopes of these paths, and the root, which is first."""
-    return sorted({layout.scope_of(path) for path in paths} | {""})
-
-
-def undone(ws: "OpenWorkspace") -> Undone:
-    """Return the edits of consolidations that were undone."""
-    mine = [one for one in file_edits.entries(ws) if one.state == "undone" and one.step.startswith(_STEP)]
-    made = [(one.path, hunk) for one in mine for hunk in ws.edits.hunks(one)]
-    added = ((path, line) for path, hunk in made for line in hunk.new if line not in hunk.old)
-    return Undone(
-        frozenset((path, line.strip()) for path, line in added if line.startswith("- ")),
-        frozenset(found for _, hunk in made for line in hunk.old for found in _ID.findall(line)),
-        frozenset(one.path for one in mine if one.to),
-    )

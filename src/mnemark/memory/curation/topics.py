@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime, tzinfo
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from mnemark.extraction.candidate import TOPICS
 from mnemark.facts.keys import subject_key
@@ -12,43 +12,38 @@ from mnemark.facts.model import Fact
 from mnemark.facts.timeline import order
 from mnemark.facts.write import core_entry
 
-
-class _Name(NamedTuple):
-    english: str
-    chinese: str
-
-
-_HEADINGS: Final[Mapping[str, _Name]] = MappingProxyType(
+_HEADINGS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
-        "rule": _Name("Rules", "规则"),
-        "self": _Name("Person", "个人"),
-        "people": _Name("People", "家人和朋友"),
-        "pets": _Name("Pets", "宠物"),
-        "home": _Name("Home", "住处"),
-        "work": _Name("Work", "工作"),
-        "study": _Name("Study", "学习"),
-        "health": _Name("Health", "健康"),
-        "food": _Name("Food", "饮食"),
-        "tastes": _Name("Tastes", "喜好"),
-        "leisure": _Name("Leisure", "休闲"),
-        "habits": _Name("Habits", "习惯"),
-        "skills": _Name("Skills", "技能"),
-        "possessions": _Name("Possessions", "物品"),
-        "travel": _Name("Travel", "旅行"),
-        "plans": _Name("Plans", "计划"),
-        "events": _Name("Events", "经历"),
-        "beliefs": _Name("Beliefs", "观念"),
-        "tools": _Name("Tools", "工具"),
-        "project": _Name("Projects", "项目"),
-        "": _Name("Other", "其他"),
-        "skill": _Name("How to do things", "做法"),
-        "error": _Name("Lessons", "教训"),
+        "rule": ("Rules", "规则"),
+        "self": ("Person", "个人"),
+        "people": ("People", "家人和朋友"),
+        "pets": ("Pets", "宠物"),
+        "home": ("Home", "住处"),
+        "work": ("Work", "工作"),
+        "study": ("Study", "学习"),
+        "health": ("Health", "健康"),
+        "food": ("Food", "饮食"),
+        "tastes": ("Tastes", "喜好"),
+        "leisure": ("Leisure", "休闲"),
+        "habits": ("Habits", "习惯"),
+        "skills": ("Skills", "技能"),
+        "possessions": ("Possessions", "物品"),
+        "travel": ("Travel", "旅行"),
+        "plans": ("Plans", "计划"),
+        "events": ("Events", "经历"),
+        "beliefs": ("Beliefs", "观念"),
+        "tools": ("Tools", "工具"),
+        "project": ("Projects", "项目"),
+        "": ("Other", "其他"),
+        "skill": ("How to do things", "做法"),
+        "error": ("Lessons", "教训"),
     }
 )
-"""Headings by topic, in the order they are shown; rules, skills and errors stand by themselves."""
+"""English and Chinese headings by topic, in the order they are shown."""
 _ALONE: Final = frozenset({"rule", "skill", "error"})
+"""Types of facts that stand by themselves."""
 _ORDER: Final = tuple(_HEADINGS)
-HEADING_CHARACTERS: Final = 4 + max(len(name.english) for name in _HEADINGS.values())
+HEADING_CHARACTERS: Final = 4 + max(len(english) for english, _ in _HEADINGS.values())
 """Maximum characters of a heading's line."""
 
 
@@ -88,7 +83,7 @@ def written_in_chinese(lines: Iterable[str]) -> bool | None:
     found = {line.removeprefix("## ") for line in lines if line.startswith("## ")}
     if not found:
         return None
-    return not found.isdisjoint(name.chinese for name in _HEADINGS.values())
+    return not found.isdisjoint(chinese for _, chinese in _HEADINGS.values())
 
 
 def _start(fact: Fact, zone: tzinfo) -> datetime:

@@ -6,10 +6,8 @@ sync or opening continues from that entry: items are erased last, so that their 
 search for quotations.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import datetime
 from pathlib import Path
 from typing import Any, get_args
 
@@ -22,30 +20,29 @@ from mnemark.facts.fold import words_of as words_of_fact
 from mnemark.facts.pending import catch_up
 from mnemark.facts.store import FactStore
 from mnemark.files import edit as editing
-from mnemark.files import layout, observations, platform
+from mnemark.files import layout, platform
 from mnemark.files.disk_errors import shortage
 from mnemark.files.journal import Change
 from mnemark.files.locks import LOCK_SECONDS, sync_lock
 from mnemark.files.needles import BytePatterns
 from mnemark.files.private import private
-from mnemark.files.scan import ignorer
 from mnemark.files.sessions import session_id
-from mnemark.files.tombstones import Run, by_path, run_of, runs_by_path, strings
+from mnemark.files.tombstones import by_path, runs_by_path, strings
 from mnemark.memory import file_edits
 from mnemark.memory.forgetting import names
-from mnemark.memory.forgetting.needles import anchor, query_at, search_patterns
-from mnemark.memory.forgetting.receipt import Place, Receipt, forgotten
-from mnemark.memory.forgetting.remaining import folders_named_by, named_by, remaining_copies
-from mnemark.memory.forgetting.select import Criteria, Item, Selector, ends_of, payload_of
-from mnemark.memory.forgetting.sweep import RENAMING, Step, Sweep, Swept, Targets, holding
-from mnemark.memory.forgetting.titles import left_of
+from mnemark.memory.forgetting.needles import anchor, query_at
+from mnemark.memory.forgetting.receipt import ErasedPlace, Receipt, forgotten
+from mnemark.memory.forgetting.remaining import named_by, remaining_copies
+from mnemark.memory.forgetting.select import Criteria, ForgetItem, Selector, append_forget
+from mnemark.memory.forgetting.sweep import RENAMING, Step, Sweep, Swept, Targets, holding, targets_of
 from mnemark.memory.journal import erasures
 from mnemark.memory.journal.erasures import Wait
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.words.segment import forget_words
+from mnemark.types import Json
 
 
-def erase(ws: OpenWorkspace, items: list[Item], *, query: str, dry_run: bool, git: bool) -> Receipt:
+def erase(ws: OpenWorkspace, items: list[ForgetItem], *, query: str, dry_run: bool, git: bool) -> Receipt:
     """Erase items and their quotations; see `forgetting.forget.forget`."""
     items = [_by_line(item) for item in items]
     if dry_run:
@@ -57,16 +54,16 @@ def erase(ws: OpenWorkspace, items: list[Item], *, query: str, dry_run: bool, gi
     return _complete(ws, note, items, query, git=git)
 
 
-def _by_line(item: Item) -> Item:
+def _by_line(item: ForgetItem) -> ForgetItem:
     """Treat a fact without an id of its own like any other line of a note."""
     return msgspec.structs.replace(item, kind="note") if item.kind == "fact" and not item.own else item
 
 
-def _dry_run(ws: OpenWorkspace, items: list[Item], query: str, *, git: bool) -> Receipt:
-    targets = _targets(ws, items, query, ws.now())
+def _dry_run(ws: OpenWorkspace, items: list[ForgetItem], query: str, *, git: bool) -> Receipt:
+    targets = targets_of(ws.root, items, query, ws.now())
     done = Swept([], [], [])
     for step in get_args(Step):
-        _sweep(ws, targets, step, done, dry_run=True)
+        Sweep(ws, targets, done, step=step, dry_run=True).run()
     renames = names.plan(ws, targets, done.waiting)
     names.report(renames, done)
     still = [*done.still, *remaining_copies(ws, items, targets, renames, explain_git=git)]
@@ -76,66 +73,30 @@ def _dry_run(ws: OpenWorkspace, items: list[Item], query: str, *, git: bool) -> 
     )  # fmt: skip
 
 
-def _sweep(ws: OpenWorkspace, targets: Targets, step: Step, done: Swept, *, dry_run: bool = False) -> None:
-    ignored, mounts = ignorer(ws.config.ignore), ws.searcher.mounts.folders
-    Sweep(ws.truth, targets, done, step=step, dry_run=dry_run, ignored=ignored, mounts=mounts).run()
-
-
-def _append_entry(ws: OpenWorkspace, items: list[Item], query: str) -> Change:
+def _append_entry(ws: OpenWorkspace, items: list[ForgetItem], query: str) -> Change:
     """Append to the journal what is to be erased, without its text."""
-    facts = ws.fact_store
-    payload: dict[str, Any] = payload_of(items) | {"erase": True, "ends": ends_of(facts, items)}
-    files = [item.path for item in items if item.kind == "file"]
-    held = anchor([item for item in items if item.kind != "file"] or items, query) if query else None
-    passing = [item.id for item in items if item.kind == "note" and item.id]
-    payload |= {"files": files, "at": held[1] if held else {}, "passing": passing}
-    payload["said"] = _fact_marks(facts, items)
-    payload = {name: value for name, value in payload.items() if value}
-    with facts.lock, ws.truth.change():
-        return facts.log.append(Change(kind="forget", payload=payload, origin="owner"))[0]
+    parts = [item for item in items if item.kind != "file"]
+    return append_forget(ws, items, {
+        "erase": True,
+        "files": [item.path for item in items if item.kind == "file"],
+        "at": anchor(parts or items, query) if query else {},
+        "passing": [item.id for item in items if item.kind == "note" and item.id],
+        "said": _fact_marks(ws.fact_store, items),
+    })  # fmt: skip
 
 
-def _fact_marks(facts: FactStore, items: list[Item]) -> list[str]:
+def _fact_marks(facts: FactStore, items: list[ForgetItem]) -> list[Json]:
     """Return the marks by which learning recognises erased facts."""
     scopes = {layout.scope_of(item.path) for item in items if item.kind in {"fact", "note"}}
     ids = {item.id for item in items if item.id}
     with facts.lock:
         held = [one.fact for scope in sorted(scopes) for one in facts.held(scope)]
         known = {fact.id: fact for fact in (*held, *facts.log.records()) if fact.id in ids}
-    return sorted({said_mark(fact.scope, words_of_fact(fact)) for fact in known.values()})
-
-
-def _targets(ws: OpenWorkspace, items: list[Item], query: str, now: datetime) -> Targets:
-    lines: defaultdict[str, set[int]] = defaultdict(set)
-    marks: defaultdict[str, set[Run]] = defaultdict(set)
-    for item in items:
-        if item.kind == "turn":
-            lines[item.path].add(item.start_line)
-        elif item.kind == "note":
-            marks[item.path].add(run_of(item.text.splitlines()))
-    return Targets(
-        words=search_patterns(items, query, left_of(ws.root, items)),
-        time=now.isoformat(timespec="seconds"),
-        turns=frozenset(item.id for item in items if item.kind == "turn"),
-        turn_lines=dict(lines),
-        facts=frozenset(item.id for item in items if item.kind in {"fact", "note"} and item.id),
-        marks=dict(marks),
-        files=frozenset(item.path for item in items if item.kind == "file"),
-        whole_logs=frozenset(path for path, gone in lines.items() if _is_whole_log(ws, path, gone)),
-    )
-
-
-def _is_whole_log(ws: OpenWorkspace, path: str, lines: set[int]) -> bool:
-    if observations.is_journal(path):
-        return False
-    try:
-        return all(item.start_line in lines for item in Selector(ws, Criteria(ref=path)).log(path))
-    except OSError:  # unreadable meanwhile: the sweep reports it
-        return False
+    return [*sorted({said_mark(fact.scope, words_of_fact(fact)) for fact in known.values()})]
 
 
 def _complete(
-    ws: OpenWorkspace, note: Change, items: list[Item], query: str, *, git: bool = False
+    ws: OpenWorkspace, note: Change, items: list[ForgetItem], query: str, *, git: bool = False
 ) -> Receipt:
     """Erase the items of a journal entry, or continue to; what stops it is a wait, as they are hidden now."""
     try:
@@ -146,17 +107,16 @@ def _complete(
         return Receipt(id=note.id, action="erased", items=forgotten(items), waiting=(wait.text,))
 
 
-def _carry_out(ws: OpenWorkspace, note: Change, items: list[Item], query: str, *, git: bool) -> Receipt:
-    targets = _targets(ws, items, query, note.time or ws.now())
+def _carry_out(ws: OpenWorkspace, note: Change, items: list[ForgetItem], query: str, *, git: bool) -> Receipt:
+    targets = targets_of(ws.root, items, query, note.time or ws.now())
     done = Swept([], [], [])
     renames = names.keep(ws, note.id, targets, done.waiting)
     still = remaining_copies(ws, items, targets, renames, explain_git=git)
     if not done.waiting:  # what is not swept yet tells the next try what to rename
-        _sweep(ws, targets, "copies", done)
+        Sweep(ws, targets, done, step="copies").run()
     for part in filter(None, _with_anchor_last(note, items)):
         if not done.waiting:
-            own = _targets(ws, part, "", ws.now())
-            _sweep(ws, own._replace(words=targets.words), "items", done)
+            Sweep(ws, targets.only(part), done, step="items").run()
     if not done.waiting:
         names.rename(ws, renames, done)
     waiting = list(done.waiting)
@@ -183,17 +143,17 @@ def _carry_out(ws: OpenWorkspace, note: Change, items: list[Item], query: str, *
     )  # fmt: skip
 
 
-def _with_anchor_last(note: Change, items: list[Item]) -> tuple[list[Item], list[Item]]:
+def _with_anchor_last(note: Change, items: list[ForgetItem]) -> tuple[list[ForgetItem], list[ForgetItem]]:
     """Separate the items that hold the query, which are erased last, from the others."""
-    at = note.payload.get("at") if isinstance(note.payload, Mapping) else None
+    at = note.fields.get("at")
     if not isinstance(at, Mapping):
         return items, []
     last = [item for item in items if query_at([item], at)]
     return [item for item in items if item not in last], last
 
 
-def _merge_places(places: list[Place]) -> tuple[Place, ...]:
-    found: dict[tuple[str, str], Place] = {}
+def _merge_places(places: list[ErasedPlace]) -> tuple[ErasedPlace, ...]:
+    found: dict[tuple[str, str], ErasedPlace] = {}
     for place in places:
         old = found.get((place.path, place.what))
         if old is not None:
@@ -212,7 +172,7 @@ def _drop_hashes(root: Path, waiting: list[Wait]) -> None:
         waiting.append(Wait(layout.HOOKS, str(error)))
 
 
-def _rewrite_index(ws: OpenWorkspace, waiting: list[Wait]) -> list[Place]:
+def _rewrite_index(ws: OpenWorkspace, waiting: list[Wait]) -> list[ErasedPlace]:
     """Update index and vectors to the state of the files, and rewrite them without erased bytes."""
     if ws.index.readonly or not ws.index.exists():
         return []
@@ -224,8 +184,8 @@ def _rewrite_index(ws: OpenWorkspace, waiting: list[Wait]) -> list[Place]:
     except (MnemarkError, OSError) as error:  # in use or locked: left to the next try
         waiting.append(Wait(f"{layout.PRIVATE}/index.db", str(error)))
         return []
-    places = [Place(path=f"{layout.PRIVATE}/index.db", what="index", bytes=size)]
-    vectors = [Place(path=f"{layout.PRIVATE}/vectors", what="vectors")] if embedded else []
+    places = [ErasedPlace(path=f"{layout.PRIVATE}/index.db", what="index", bytes=size)]
+    vectors = [ErasedPlace(path=f"{layout.PRIVATE}/vectors", what="vectors")] if embedded else []
     return [*places, *vectors]
 
 
@@ -254,10 +214,12 @@ def _files_left(ws: OpenWorkspace, targets: Targets, done: Swept) -> list[str]:
     # Short texts can occur by chance in ids and times, and in other programs' files.
     short = min(map(len, words.forms)) < 8
     left = [path for path in left if not (short and path.endswith((".jsonl", ".db", ".md")))]
-    held = named_by(ws.root, targets) if left else []
-    held += [id_ for path in held if path.endswith(".jsonl") if (id_ := session_id(ws.root / path))]
-    held += [Path(path).stem for path in held]  # the title of a note without one
-    held += folders_named_by(ws.root, targets) if left else []
+    if not left:
+        return []
+    named = named_by(ws.root, targets)
+    ids = [id_ for path in named.files if path.endswith(".jsonl") if (id_ := session_id(ws.root / path))]
+    titles = [Path(name).stem for name in (*named.files, *ids)]  # of notes without one
+    held = [*named.files, *ids, *titles, *named.folders]
     return [path for path in left if not _holds_names_only(ws.root / path, held, words)]
 
 
@@ -284,19 +246,19 @@ def finish(ws: OpenWorkspace, *, at_once: bool = False) -> list[Receipt]:
     for note in ws.visible.hidden.unfinished():
         if not at_once and erasures.is_blocked(ws.root, known.get(note.id, ())):
             continue
-        payload = note.payload if isinstance(note.payload, Mapping) else {}
         try:
             editing.sweep(ws.truth)
-            items = _items_of(ws, payload)
+            items = _items_of(ws, note.fields)
         except (MnemarkError, OSError) as error:  # for the next time
             erasures.keep(ws.root, note.id, [Wait("", str(error))])
             continue
-        query = query_at(items, payload["at"]) if isinstance(payload.get("at"), Mapping) else ""
+        at = note.fields.get("at")
+        query = query_at(items, at) if isinstance(at, Mapping) else ""
         receipts.append(_complete(ws, note, items, query))
     return receipts
 
 
-def _items_of(ws: OpenWorkspace, payload: Mapping[str, Any]) -> list[Item]:
+def _items_of(ws: OpenWorkspace, payload: Mapping[str, Any]) -> list[ForgetItem]:
     finder = Selector(ws, Criteria())
     found = []
     for path, ids in by_path(payload.get("turns")):

@@ -14,13 +14,11 @@ import msgspec
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.files import platform
 from mnemark.files.disk_errors import CANNOT_BE_READ
-from mnemark.files.journal import Change
 from mnemark.files.scopes import one_scope
-from mnemark.memory.forgetting.derived import derived_copies
+from mnemark.memory.forgetting.derived import derived_copies, related
 from mnemark.memory.forgetting.erase import erase as erased
-from mnemark.memory.forgetting.receipt import Forgotten, Place, Receipt, forgotten
-from mnemark.memory.forgetting.related import related
-from mnemark.memory.forgetting.select import Criteria, Item, Selector, ends_of, payload_of
+from mnemark.memory.forgetting.receipt import ErasedPlace, ForgottenItem, Receipt, forgotten
+from mnemark.memory.forgetting.select import Criteria, ForgetItem, Selector, append_forget
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.choices import one_of, text_given
 from mnemark.text.dates.moment import moment
@@ -109,7 +107,7 @@ def _check_read(ws: OpenWorkspace, finder: Selector) -> None:
             raise MnemarkError(f"{path} {reason}; nothing was erased: try again, or check the disk")
 
 
-def _related(ws: OpenWorkspace, wanted: Criteria, gone: Sequence[Item]) -> tuple[Forgotten, ...]:
+def _related(ws: OpenWorkspace, wanted: Criteria, gone: Sequence[ForgetItem]) -> tuple[ForgottenItem, ...]:
     return forgotten(related(ws, wanted, gone), ws.visible) if wanted.query else ()
 
 
@@ -126,13 +124,13 @@ def _check(given: Sequence[str], query: str | None, origin: str | None) -> None:
         one_of(origin, ORIGINS, "origin")
 
 
-def _places(items: Sequence[Item]) -> tuple[Place, ...]:
-    by_path: defaultdict[tuple[str, str], list[Item]] = defaultdict(list)
+def _places(items: Sequence[ForgetItem]) -> tuple[ErasedPlace, ...]:
+    by_path: defaultdict[tuple[str, str], list[ForgetItem]] = defaultdict(list)
     for item in items:
         if item.start_line:
             by_path[item.path, item.kind].append(item)
     return tuple(
-        Place(
+        ErasedPlace(
             path=path, what=kind,
             lines=tuple(sorted({n for one in found for n in one.lines})),
             bytes=sum(len(one.text.encode("utf-8", "replace")) for one in found),
@@ -141,16 +139,11 @@ def _places(items: Sequence[Item]) -> tuple[Place, ...]:
     )  # fmt: skip
 
 
-def hide(ws: OpenWorkspace, items: Sequence[Item], more: dict[str, Json]) -> str:
+def hide(ws: OpenWorkspace, items: Sequence[ForgetItem], more: dict[str, Json]) -> str:
     """Record items as forgotten in the journal, and update the index; return the id of the entry."""
-    facts = ws.fact_store
-    with facts.lock, ws.truth.change():
-        facts.log.refresh()
-        payload = payload_of(items) | {"ends": ends_of(facts, items)} | more
-        payload = {name: value for name, value in payload.items() if value}
-        made = facts.log.append(Change(kind="forget", payload=payload, origin="owner"))[0]
+    identifier = append_forget(ws, items, more).id
     follow(ws)
-    return made.id
+    return identifier
 
 
 def follow(ws: OpenWorkspace) -> None:

@@ -25,10 +25,9 @@ from mnemark.files.disk_errors import unread
 from mnemark.files.locks import LOCK_SECONDS
 from mnemark.files.needles import BytePatterns, spellings
 from mnemark.files.private import private, private_folder
-from mnemark.files.scan import ignorer
 from mnemark.files.truth import Folder, rewrite
 from mnemark.memory.forgetting.needles import SearchPatterns
-from mnemark.memory.forgetting.receipt import Place
+from mnemark.memory.forgetting.receipt import ErasedPlace
 from mnemark.memory.forgetting.remaining import named_by
 from mnemark.memory.forgetting.sweep import RENAMING, Sweep, Swept, Targets, is_about_erased
 from mnemark.memory.journal import erasures
@@ -52,7 +51,7 @@ def plan(ws: OpenWorkspace, targets: Targets, waiting: list[Wait]) -> dict[str, 
     """
     found: dict[str, str] = {}
     stems: dict[str, str] = {}
-    for path in named_by(ws.root, targets):
+    for path in named_by(ws.root, targets).files:
         place = layout.place(path)
         folder, _, file = path.rpartition("/")
         stem = file.removesuffix(".md")
@@ -172,7 +171,7 @@ def report(renames: Mapping[str, str], done: Swept) -> None:
     """Add what is renamed to the places of a receipt."""
     for old, new in renames.items():
         gone = _goes(new) or _NUMBERED.search(new)
-        done.places.append(Place(path=layout.shown(old), what="name" if gone else f"renamed to {new}"))
+        done.places.append(ErasedPlace(path=layout.shown(old), what="name" if gone else f"renamed to {new}"))
 
 
 def rename(ws: OpenWorkspace, renames: Mapping[str, str], done: Swept) -> None:
@@ -272,12 +271,8 @@ def _move(truth: Folder, old: str, new: str, done: Swept) -> None:
 def _forget_names(ws: OpenWorkspace, renames: Mapping[str, str], done: Swept) -> None:
     """Remove the old names from bookkeeping."""
     words = BytePatterns(list(_names(renames)))
-    targets = Targets(words=SearchPatterns(words, words), time="")
     quiet = Swept([], done.waiting, done.still)
-    Sweep(
-        ws.truth, targets, quiet, step="copies", dry_run=False, ignored=ignorer(ws.config.ignore),
-        mounts=ws.searcher.mounts.folders, private=True,
-    ).run()  # fmt: skip
+    Sweep(ws, Targets(SearchPatterns(words, words)), quiet, step="copies", private=True).run()
 
 
 def _names(renames: Mapping[str, str]) -> Iterator[str]:

@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from typing import Final, Literal
 
 import msgspec
 
 from mnemark.facts.visible import Visible
 from mnemark.files.reading import read
-from mnemark.memory.forgetting.select import Item, Kind
+from mnemark.memory.forgetting.select import ForgetItem, Kind
 from mnemark.retrieval.render import without_comments
 from mnemark.text.lines import lines
 from mnemark.types import Problem
@@ -25,7 +26,7 @@ _NAMES: Final[dict[str, tuple[str, str]]] = {
 }
 
 
-class Forgotten(msgspec.Struct, frozen=True, kw_only=True):
+class ForgottenItem(msgspec.Struct, frozen=True, kw_only=True):
     """An item that was, or would be, forgotten."""
 
     kind: Kind
@@ -39,7 +40,7 @@ class Forgotten(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.ref or self.id}  {self.words}".rstrip()
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
+class ErasedPlace(msgspec.Struct, frozen=True, kw_only=True):
     """A place from which bytes were, or would be, removed."""
 
     path: str
@@ -62,13 +63,13 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     """Of the line in the journal, for `undo`; empty where nothing was changed."""
     action: Literal["hidden", "erased", "nothing"]
     dry_run: bool = False
-    items: tuple[Forgotten, ...] = ()
-    places: tuple[Place, ...] = ()
+    items: tuple[ForgottenItem, ...] = ()
+    places: tuple[ErasedPlace, ...] = ()
     still: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
-    related: tuple[Forgotten, ...] = ()
+    related: tuple[ForgottenItem, ...] = ()
     """What holds other forms of the words of a query, as "Peanut" for "peanuts", and stays."""
-    kept: tuple[Forgotten, ...] = ()
+    kept: tuple[ForgottenItem, ...] = ()
     """Facts of a hidden turn that say something else than the query, and stay."""
 
     @property
@@ -77,33 +78,27 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
         return "\n".join(_lines(self))
 
 
-def forgotten(items: Iterable[Item], visible: Visible | None = None) -> tuple[Forgotten, ...]:
+def forgotten(items: Iterable[ForgetItem], visible: Visible | None = None) -> tuple[ForgottenItem, ...]:
     """Return items as a receipt names them, with their words as far as they are `visible`, or without."""
-    shown = _Redacted(visible) if visible else None
+
+    @cache
+    def redacted(visible: Visible, path: str) -> list[str]:
+        found = read(visible.root, path)
+        return [] if isinstance(found, Problem) else lines(visible.redacted(found.text))
+
+    def words(visible: Visible, item: ForgetItem) -> str:
+        if item.kind == "turn" or not item.start_line:
+            return visible.redacted(item.text)
+        # By the whole file, as a private passage may begin above an item.
+        return "".join(redacted(visible, item.path)[item.start_line - 1 : item.end_line])
+
     return tuple(
-        Forgotten(
+        ForgottenItem(
             kind=item.kind, ref=item.ref if item.start_line or item.kind == "file" else "", id=item.id,
-            words=_beginning(shown.words(item)) if shown else "",
+            words=_beginning(words(visible, item)) if visible else "",
         )
         for item in items
     )  # fmt: skip
-
-
-class _Redacted:
-    """Redact the text of items by whole files, as a private passage may begin above an item."""
-
-    def __init__(self, visible: Visible) -> None:
-        self._visible = visible
-        self._lines: dict[str, list[str]] = {}
-
-    def words(self, item: Item) -> str:
-        if item.kind == "turn" or not item.start_line:
-            return self._visible.redacted(item.text)
-        if item.path not in self._lines:
-            found = read(self._visible.root, item.path)
-            text = "" if isinstance(found, Problem) else self._visible.redacted(found.text)
-            self._lines[item.path] = lines(text)
-        return "".join(self._lines[item.path][item.start_line - 1 : item.end_line])
 
 
 def _beginning(text: str) -> str:
@@ -153,13 +148,13 @@ def _related(receipt: Receipt) -> list[str]:
     ]
 
 
-def counted(items: Iterable[Forgotten]) -> str:
+def counted(items: Iterable[ForgottenItem]) -> str:
     """Return the counts by kind: "2 turns, 1 fact"."""
     kinds = Counter(item.kind for item in items)
     return ", ".join(f"{count} {_NAMES[kind][count != 1]}" for kind, count in kinds.items())
 
 
-def _place(place: Place) -> str:
+def _place(place: ErasedPlace) -> str:
     where = place.path
     if place.lines:
         word = "line" if len(place.lines) == 1 else "lines"

@@ -1,10 +1,10 @@
 """List the remaining copies of erased words that are out of reach: git, other machines, archives, sources."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from shlex import quote
-from typing import Final
+from typing import Final, NamedTuple
 
 from mnemark.errors import MnemarkError
 from mnemark.facts.model import refs_in
@@ -15,10 +15,11 @@ from mnemark.files.journal import FOLDER, changes_of
 from mnemark.files.mounts import home_of
 from mnemark.files.names import split_ref
 from mnemark.files.private import private
+from mnemark.files.tombstones import strings
 from mnemark.index.check import knows_below
 from mnemark.index.store import NAME
 from mnemark.memory.forgetting.needles import weight
-from mnemark.memory.forgetting.select import Item
+from mnemark.memory.forgetting.select import ForgetItem
 from mnemark.memory.forgetting.sweep import Targets
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -51,7 +52,7 @@ _LETTERS: Final = lazy_pattern(r"[^\W_]+")
 
 def remaining_copies(
     ws: OpenWorkspace,
-    items: Sequence[Item],
+    items: Sequence[ForgetItem],
     targets: Targets,
     renames: Mapping[str, str],
     *,
@@ -167,41 +168,38 @@ def _backups(ws: OpenWorkspace) -> Iterator[str]:
         yield f"{layout.shown(str(path))}: a backup; delete it, and make another with `mnemark backup`"
 
 
-def named_by(root: Path, targets: Targets) -> list[str]:
-    """Return the relative paths of files whose names hold erased words, however these are written."""
+class Named(NamedTuple):
+    """Relative paths of what is called by erased words."""
+
+    files: list[str]
+    folders: list[str]
+    """Such as those of projects."""
+
+
+def named_by(root: Path, targets: Targets) -> Named:
+    """Return the files and folders whose names hold erased words, however these are written."""
     words = {_plain(text) for text in targets.words.notes.texts} - {""}
-    short = _telling(words)
+    # What a longer name holds by no chance: two Chinese characters may be a name.
+    telling = [word for word in words if weight(word) > _SHORT and len(word) <= _LONGEST_NAME]
     slugs = {in_form("NFC", slug_of(text)) for text in targets.words.notes.texts}
-    found = []
-    for path in listing.walk(root).files:
-        folder, _, file = path.rpartition("/")
-        if path.startswith(f"{layout.PRIVATE}/"):
-            continue
-        stem = in_form("NFC", file.rpartition(".")[0])
-        of_episode = folder.endswith(EPISODES) and len(name := stem[_DATE:]) > _SHORT
-        about = folder.endswith(layout.FACTS) and _plain(stem) in words  # however short: "bob"
-        if folder.endswith((EPISODES, attachments.FOLDER)):  # a word of our own names may be short, too
-            about = any(f"-{word}-" in f"-{_plain(stem)}-" for word in words)
-        if (
-            about
-            or any(word in _plain(stem) for word in short)
-            or (of_episode and any(slug.startswith(name) for slug in slugs))
-        ):
-            found.append(path)
-    return found
-
-
-def folders_named_by(root: Path, targets: Targets) -> list[str]:
-    """Return the relative paths of folders, such as those of projects, whose names hold erased words."""
-    short = _telling({_plain(text) for text in targets.words.notes.texts})
-    files = (path for path in listing.walk(root).files if not path.startswith(f"{layout.PRIVATE}/"))
+    files = [path for path in listing.walk(root).files if not path.startswith(f"{layout.PRIVATE}/")]
     folders = {parent.as_posix() for path in files for parent in PurePosixPath(path).parents}
-    return sorted(one for one in folders if any(word in _plain(PurePosixPath(one).name) for word in short))
 
+    def is_named(path: str) -> bool:
+        folder, _, file = path.rpartition("/")
+        stem = in_form("NFC", file.rpartition(".")[0])
+        plain = _plain(stem)
+        title = stem[_DATE:] if folder.endswith(EPISODES) else ""
+        if len(title) > _SHORT and any(slug.startswith(title) for slug in slugs):
+            return True
+        if folder.endswith((EPISODES, attachments.FOLDER)):  # a word of our own names may be short, too
+            about = any(f"-{word}-" in f"-{plain}-" for word in words)
+        else:
+            about = folder.endswith(layout.FACTS) and plain in words  # however short: "bob"
+        return about or any(word in plain for word in telling)
 
-def _telling(words: Iterable[str]) -> list[str]:
-    """Return the words that a longer name holds by no chance: two Chinese characters may be a name."""
-    return [word for word in words if weight(word) > _SHORT and len(word) <= _LONGEST_NAME]
+    called = [one for one in folders if any(word in _plain(PurePosixPath(one).name) for word in telling)]
+    return Named(list(filter(is_named, files)), sorted(called))
 
 
 def _plain(text: str) -> str:
@@ -210,29 +208,28 @@ def _plain(text: str) -> str:
 
 def _names(ws: OpenWorkspace, targets: Targets, renames: Mapping[str, str]) -> Iterator[str]:
     """Name a person's files and folders, and sessions, that are called by erased words."""
-    for path in folders_named_by(ws.root, targets):
+    named = named_by(ws.root, targets)
+    for path in named.folders:
         yield f"{layout.shown(path)}/: its name; rename it by hand, then run `mnemark sync`"
-    for path in named_by(ws.root, targets):
-        if path in renames:
-            continue
-        place = layout.place(path)
-        session = place is not None and place.role == "session"
-        fix = _SESSION if session else "rename it by hand, then run `mnemark sync`"
-        yield f"{layout.shown(path)}: its name; {fix}"
+    for path in named.files:
+        if path not in renames:
+            place = layout.place(path)
+            session = place is not None and place.role == "session"
+            fix = _SESSION if session else "rename it by hand, then run `mnemark sync`"
+            yield f"{layout.shown(path)}: its name; {fix}"
 
 
-def _imports(ws: OpenWorkspace, items: Sequence[Item]) -> Iterator[str]:
+def _imports(ws: OpenWorkspace, items: Sequence[ForgetItem]) -> Iterator[str]:
     paths = {item.path for item in items}
     names = set()
     for change in changes_of(ws.root, ("import",)):
-        payload = change.payload if isinstance(change.payload, dict) else {}
-        if paths & set(payload.get("files") or ()):
-            names.add(str(payload.get("source", "")))
+        if paths & set(strings(change.fields.get("files"))):
+            names.add(str(change.fields.get("source", "")))
     for name in sorted(filter(None, names)):
         yield f"the source it was imported from: {layout.shown(name)}"
 
 
-def _sources(ws: OpenWorkspace, items: Sequence[Item]) -> Iterator[str]:
+def _sources(ws: OpenWorkspace, items: Sequence[ForgetItem]) -> Iterator[str]:
     gone = {(item.path, number) for item in items if item.start_line for number in item.lines}
     facts = ws.fact_store
     with facts.lock:

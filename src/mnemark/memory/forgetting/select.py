@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from typing import Final, Literal, NamedTuple
@@ -19,6 +19,7 @@ from mnemark.facts.timeline import when
 from mnemark.files import jsonl, layout, observations, platform
 from mnemark.files.disk_errors import HINT, unread
 from mnemark.files.ids import is_id, time_of
+from mnemark.files.journal import Change
 from mnemark.files.names import split_ref
 from mnemark.files.needles import forms, spellings
 from mnemark.files.reading import read
@@ -100,7 +101,7 @@ _FACT_ROLES: Final = frozenset({"fact", "review"})
 Kind = Literal["turn", "note", "fact", "file"]
 
 
-class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ForgetItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An item to forget. Lines are 1-based and inclusive; 0 where it is in no file."""
 
     kind: Kind
@@ -150,6 +151,15 @@ def as_words(query: str) -> re.Pattern[str] | None:
     return re.compile(rf"(?:(?<!{inside})|(?<=\\[bfnrt]))(?:{words})(?!{inside}|[{_ACCENTS}])")
 
 
+def _matcher(query: str, *, by_words: bool) -> Callable[[str], bool]:
+    """Return whether a text has a query: as whole words, or in any form that it may have in a file."""
+    words = as_words(query) if by_words else None
+    if words is not None:
+        return lambda text: words.search(text) is not None
+    written = [form.decode("utf-8", "replace") for form in forms(query)]
+    return lambda text: any(form in text for form in written)
+
+
 class Criteria(NamedTuple):
     """Selection criteria; an item has to match all that are given."""
 
@@ -174,12 +184,11 @@ class Selector:
         self.zone: tzinfo = self.facts.zone
         self._ignore = ws.config.ignore
         self.unread: dict[str, str] = {}
-        wanted_forms = forms(wanted.query) if wanted.query else ()
-        self._query = [form.decode("utf-8", "replace") for form in wanted_forms]
         self._by_words = by_words
-        self._words = as_words(wanted.query) if by_words else None
-        self._words_of_subject = as_words(wanted.query.casefold()) if by_words else None
-        self.kept: list[Item] = []
+        self._has_query = _matcher(wanted.query, by_words=by_words)
+        self._names_query = _matcher(wanted.query.casefold(), by_words=by_words)
+        """For a subject, as a file's name has it in small letters."""
+        self.kept: list[ForgetItem] = []
         """Facts learned from a selected turn that say something else than the query; by words alone."""
 
     @cached_property
@@ -187,7 +196,13 @@ class Selector:
         """The files of the workspace."""
         return scan(self.root, ignore=self._ignore)
 
-    def find(self) -> list[Item]:
+    @cached_property
+    def _placed(self) -> list[tuple[Entry, layout.Place]]:
+        """The files of the memory, with what their paths say of them."""
+        pairs = ((entry, layout.place(entry.path)) for entry in self.scan.entries)
+        return [(entry, place) for entry, place in pairs if place is not None]
+
+    def find(self) -> list[ForgetItem]:
         """Return all matching items without duplicates, sorted by path and line; those in no file last.
 
         Raises:
@@ -202,7 +217,7 @@ class Selector:
         elif wanted.id:
             found = self._of_id(wanted.id)
         else:
-            found = [*self._turns(), *self._observations(), *self._facts(), *self._notes()]
+            found = [*self._turns(), *self._facts(), *self._notes()]
         found += self._derived_facts([one for one in found if one.kind == "turn"])
         found += self._notes_about(frozenset(one.id for one in found if observations.is_journal(one.path)))
         unique = {(one.kind, one.id or one.ref): one for one in found}
@@ -210,7 +225,7 @@ class Selector:
 
     # --- by ref and id
 
-    def _of_ref(self, ref: str) -> list[Item]:
+    def _of_ref(self, ref: str) -> list[ForgetItem]:
         path, first, last = split_ref(ref)
         full = layout.safe_path(self.root, path)
         try:
@@ -229,31 +244,30 @@ class Selector:
             bullets = [item for item, _ in self._bullets(path)]
             found = [one for one in bullets if one.start_line <= last and one.end_line >= first]
         else:
-            found = self._lines_of(path, first, last)
+            found = self._lines_of(path, place, first, last)
         if not found:
             raise NotFoundError(f"nothing to forget at {layout.shown(ref)}")
         return found
 
-    def _lines_of(self, path: str, first: int, last: int | None) -> list[Item]:
+    def _lines_of(self, path: str, place: layout.Place, first: int, last: int | None) -> list[ForgetItem]:
         lines = self._lines(path)
         if last is None:
             text = "".join(lines)
-            bullets = [item for item, _ in self._bullets(path)] if self._holds_facts(path) else []
-            return [*bullets, Item(kind="file", path=path, start_line=1, end_line=len(lines), text=text)]
+            bullets = [item for item, _ in self._bullets(path)] if _holds_facts(place) else []
+            return [
+                *bullets,
+                ForgetItem(kind="file", path=path, start_line=1, end_line=len(lines), text=text),
+            ]
         if not 1 <= first <= last <= len(lines):
             raise NotFoundError(f"{layout.shown(path)} ends with line {len(lines)}; there is no line {last}")
         spans = blocks(lines)
         start, end = spans[first - 1][0], spans[last - 1][1]
         return [_note(path, lines, start, end)]
 
-    def _holds_facts(self, path: str) -> bool:
-        place = layout.place(path)
-        return place is not None and (place.kind == "fact" or place.role in _FACT_ROLES)
-
-    def _of_id(self, identifier: str) -> list[Item]:
+    def _of_id(self, identifier: str) -> list[ForgetItem]:
         found = [one for one, _ in self._all_facts() if one.id == identifier]
         if not found:
-            for path in [*self._logs(), *(entry.path for entry in self._readable(self.scan.journals))]:
+            for path in [*self._logs(), *self._readable(self.scan.journals)]:
                 if not is_id(identifier) or jsonl.holds(self.root / path, identifier.encode()):
                     found += [one for one in self.log(path) if one.id == identifier]
         if not found:
@@ -263,18 +277,15 @@ class Selector:
     # --- by words, session, origin, time
 
     def _logs(self) -> list[str]:
-        logs = [
+        sessions = [
             entry
-            for entry in self.scan.entries
-            if entry.path.lower().endswith(".jsonl")
-            and (place := layout.place(entry.path)) is not None
-            and place.role == "session"
-            and self.wanted.scope in {None, place.scope}
+            for entry, place in self._placed
+            if place.role == "session" and self.wanted.scope in {None, place.scope}
         ]
-        return [entry.path for entry in self._readable(logs)]
+        return self._readable([entry for entry in sessions if entry.path.lower().endswith(".jsonl")])
 
-    def _readable(self, entries: Sequence[Entry]) -> list[Entry]:
-        """Leave out logs that cannot be opened, and record them in `unread`: no search reads them either."""
+    def _readable(self, entries: Sequence[Entry]) -> list[str]:
+        """Return the paths of logs; record in `unread` what cannot be opened: no search reads it either."""
         readable = []
         for entry in entries:
             try:
@@ -282,29 +293,28 @@ class Selector:
             except OSError as error:
                 self.unread[layout.shown(entry.path)] = unread(error)
             else:
-                readable.append(entry)
+                readable.append(entry.path)
         return readable
 
-    def log(self, path: str) -> list[Item]:
+    def log(self, path: str) -> list[ForgetItem]:
         """Return the turns of a log, or the observations in a journal."""
         journal = observations.is_journal(path)
         read = observations.read(self.root / path) if journal else SessionLog.at(self.root, path).turns()
         return [_turn(path, placed) for placed in read]
 
-    def _observations(self) -> Iterator[Item]:
+    def _turns(self) -> Iterator[ForgetItem]:
+        """Select turns of sessions, and observations."""
         wanted = self.wanted
-        for entry in self._readable(self.scan.journals):
-            for placed in observations.read(self.root / entry.path):
+        for path in self._logs():
+            log = SessionLog.at(self.root, path)
+            if wanted.session in {"", log.id}:
+                yield from (_turn(path, placed) for placed in log.turns() if self._matches(placed))
+        for path in self._readable(self.scan.journals):
+            for placed in observations.read(self.root / path):
                 meta = placed.turn.meta
                 same = wanted.scope is None or str(meta.get("scope", "")) == wanted.scope
                 if same and wanted.session in {"", meta.get("session")} and self._matches(placed):
-                    yield _turn(entry.path, placed)
-
-    def _turns(self) -> Iterator[Item]:
-        for path in self._logs():
-            log = SessionLog.at(self.root, path)
-            if self.wanted.session in {"", log.id}:
-                yield from (_turn(path, placed) for placed in log.turns() if self._matches(placed))
+                    yield _turn(path, placed)
 
     def _matches(self, placed: Placed) -> bool:
         wanted, turn = self.wanted, placed.turn
@@ -312,31 +322,20 @@ class Selector:
             return False
         if wanted.since is not None and _in_utc(turn.time, self.zone) < _in_utc(wanted.since, self.zone):
             return False
-        return not self._query or self._has_query(turn_text(turn))
+        return not wanted.query or self._has_query(turn_text(turn))
 
-    def _has_query(self, text: str) -> bool:
-        if self._words is not None:
-            return self._words.search(text) is not None
-        return any(form in text for form in self._query)
-
-    def _facts(self) -> Iterator[Item]:
+    def _facts(self) -> Iterator[ForgetItem]:
         if not self.wanted.session:  # facts of a session are derived from its turns
             yield from (item for item, fact in self._all_facts() if self._fact_matches(item, fact))
 
-    def _fact_matches(self, item: Item, fact: Fact) -> bool:
+    def _fact_matches(self, item: ForgetItem, fact: Fact) -> bool:
         wanted = self.wanted
         if wanted.scope not in {None, fact.scope} or wanted.origin not in {"", fact.origin}:
             return False
         words = f"{drop_comments(item.text, names_id)}\n{fact.predicate}\n{fact.value}"
-        if self._query and not (self._has_query(words) or self._is_about(fact)):
+        if wanted.query and not (self._has_query(words) or self._names_query(fact.subject.casefold())):
             return False
         return wanted.since is None or self._is_since(fact, wanted.since)
-
-    def _is_about(self, fact: Fact) -> bool:
-        about = fact.subject.casefold()  # a file's name has it in small letters
-        if self._words_of_subject is not None:
-            return self._words_of_subject.search(about) is not None
-        return any(form.casefold() in about for form in self._query)
 
     def _is_since(self, fact: Fact, since: datetime) -> bool:
         start = _in_utc(since, self.zone)
@@ -346,24 +345,19 @@ class Selector:
         dated = fact.since or self.facts.log.of(fact.id).proposed
         return bool(dated) and learned is not None and learned >= start
 
-    def _notes(self) -> Iterator[Item]:
+    def _notes(self) -> Iterator[ForgetItem]:
         """Select lines of notes by the query alone: their author and time are unknown."""
-        if not self._query or self.wanted.session or self.wanted.origin or self.wanted.since is not None:
+        wanted = self.wanted
+        if not wanted.query or wanted.session or wanted.origin or wanted.since is not None:
             return
-        for entry in self.scan.entries:
-            place = layout.place(entry.path)
-            note = place is not None and place.role not in {"session", "journal", "copy"}
-            if place is None or not note or self.wanted.scope not in {None, place.scope}:
-                continue
-            yield from self._note_lines(entry.path)
+        for entry, place in self._placed:
+            if place.role not in {"session", "journal", "copy"} and wanted.scope in {None, place.scope}:
+                yield from self._note_lines(entry.path, place)
 
-    def _note_lines(self, path: str) -> Iterator[Item]:
+    def _note_lines(self, path: str, place: layout.Place) -> Iterator[ForgetItem]:
         lines = self._lines(path)
-        place = layout.place(path)
-        archived = place is not None and place.kind == "observation"  # one heading for each observation
-        taken = set()
-        if self._holds_facts(path):
-            taken = {n for item, _ in self._bullets(path) for n in item.lines}
+        taken = {n for item, _ in self._bullets(path) for n in item.lines} if _holds_facts(place) else set()
+        archived = place.kind == "observation"  # one heading for each observation
         spans = parts(lines) if archived else blocks(lines)
         for number, line in enumerate(lines, 1):
             if number not in taken and self._has_query(line):
@@ -373,14 +367,14 @@ class Selector:
 
     # --- facts
 
-    def _derived_facts(self, turns: Iterable[Item]) -> list[Item]:
+    def _derived_facts(self, turns: Iterable[ForgetItem]) -> list[ForgetItem]:
         """Return the facts all of whose sources are among these turns."""
         lines: defaultdict[str, set[int]] = defaultdict(set)
         for turn in turns:
             lines[turn.path].add(turn.start_line)
         facts = self._all_facts() if lines else []
         derived = [(item, fact) for item, fact in facts if fact.source and only_from(fact.source, lines)]
-        if not (self._by_words and self._query):
+        if not (self._by_words and self.wanted.query):
             return [item for item, _ in derived]
         meant = {item.id for item, fact in derived if self._fact_matches(item, fact)}
         named = {fact.source for item, fact in derived if item.id in meant}
@@ -388,11 +382,10 @@ class Selector:
         kept = {item.id for item in self.kept}
         return [item for item, _ in derived if item.id not in kept]
 
-    def _notes_about(self, ids: frozenset[str]) -> Iterator[Item]:
+    def _notes_about(self, ids: frozenset[str]) -> Iterator[ForgetItem]:
         """Yield the lines of daily notes and the sections of the archive that name these observations."""
-        for entry in self.scan.entries if ids else ():
-            place = layout.place(entry.path)
-            if place is None or place.role not in {"daily", "archive"}:
+        for entry, place in self._placed if ids else ():
+            if place.role not in {"daily", "archive"}:
                 continue
             lines = self._lines(entry.path)
             for (start, end), line in zip(parts(lines), lines, strict=True):
@@ -400,7 +393,7 @@ class Selector:
                 if match is not None and match[1] in ids:
                     yield _note(entry.path, lines, start, end)
 
-    def facts_of(self, ids: frozenset[str]) -> list[Item]:
+    def facts_of(self, ids: frozenset[str]) -> list[ForgetItem]:
         """Return facts by id, hidden ones included: from the files, else from the journal."""
         found = [item for item, _ in self._all_facts() if item.id in ids]
         left = ids - {item.id for item in found}
@@ -411,19 +404,20 @@ class Selector:
             ]
         return [*found, *map(_journal_item, apart)]
 
-    def marked(self, path: str, runs: Sequence[Run], *, whole: bool) -> list[Item]:
+    def marked(self, path: str, runs: Sequence[Run], *, whole: bool) -> list[ForgetItem]:
         """Return the lines of a note that match these runs of hashes; with `whole`, the file as one item."""
         lines = self._lines(path)
         if whole:
-            return [Item(kind="file", path=path, start_line=1, end_line=len(lines), text="".join(lines))]
+            return [
+                ForgetItem(kind="file", path=path, start_line=1, end_line=len(lines), text="".join(lines))
+            ]
         return [_note(path, lines, match[0], match[-1]) for match in matches(lines, runs)]
 
-    def _all_facts(self) -> list[tuple[Item, Fact]]:
+    def _all_facts(self) -> list[tuple[ForgetItem, Fact]]:
         """Return the facts and proposals in the files, then those that are only in the journal."""
         found = []
-        for entry in self.scan.entries:
-            place = layout.place(entry.path)
-            if place is not None and (place.kind == "fact" or place.role == "review"):
+        for entry, place in self._placed:
+            if place.kind == "fact" or place.role == "review":
                 found += self._bullets(entry.path)
         with self.facts.lock:
             self.facts.log.refresh()
@@ -437,13 +431,13 @@ class Selector:
             ]
         return found + [(_journal_item(fact), fact) for fact in apart]
 
-    def _bullets(self, path: str) -> list[tuple[Item, Fact]]:
+    def _bullets(self, path: str) -> list[tuple[ForgetItem, Fact]]:
         text = self._text(path)
         lines = lines_of(text) or [""]
         found = []
         for parsed, fact in zip(parse(text), facts_in(text, path, ""), strict=True):
             first, last = parsed.bullet.line, parsed.bullet.end_line
-            item = Item(
+            item = ForgetItem(
                 kind="fact", path=path, start_line=first, end_line=last, id=fact.id,
                 text="".join(lines[first - 1 : last]), own=bool(parsed.id),
             )  # fmt: skip
@@ -461,7 +455,11 @@ class Selector:
         return lines_of(self._text(path)) or [""]
 
 
-def ends_of(facts: FactStore, items: Iterable[Item]) -> dict[str, str]:
+def _holds_facts(place: layout.Place) -> bool:
+    return place.kind == "fact" or place.role in _FACT_ROLES
+
+
+def _ends_of(facts: FactStore, items: Iterable[ForgetItem]) -> dict[str, str]:
     """Return by id the ends of facts whose successors are among the items, so that they stay ended."""
     gone = {item.id for item in items if item.kind == "fact"}
     ends: dict[str, str] = {}
@@ -475,8 +473,17 @@ def ends_of(facts: FactStore, items: Iterable[Item]) -> dict[str, str]:
     return ends
 
 
-def payload_of(items: Iterable[Item]) -> dict[str, Json]:
-    """Return the journal payload that names the items by ids and hashes, without their text."""
+def append_forget(ws: OpenWorkspace, items: Sequence[ForgetItem], more: Mapping[str, Json]) -> Change:
+    """Append to the journal that items are forgotten: by ids and hashes, without their text."""
+    facts = ws.fact_store
+    with facts.lock, ws.truth.change():
+        facts.log.refresh()
+        said = {**_payload_of(items), "ends": _ends_of(facts, items), **more}
+        payload: dict[str, Json] = {name: value for name, value in said.items() if value}
+        return facts.log.append(Change(kind="forget", payload=payload, origin="owner"))[0]
+
+
+def _payload_of(items: Iterable[ForgetItem]) -> dict[str, Json]:
     turns: defaultdict[str, list[str]] = defaultdict(list)
     lines: defaultdict[str, list[list[str]]] = defaultdict(list)
     ids: list[str] = []
@@ -490,18 +497,18 @@ def payload_of(items: Iterable[Item]) -> dict[str, Json]:
     return {"ids": ids, "turns": dict(turns), "lines": dict(lines)}
 
 
-def _journal_item(fact: Fact) -> Item:
-    return Item(kind="fact", path=fact.path, id=fact.id, text=str(fact))
+def _journal_item(fact: Fact) -> ForgetItem:
+    return ForgetItem(kind="fact", path=fact.path, id=fact.id, text=str(fact))
 
 
-def _note(path: str, lines: list[str], start: int, end: int) -> Item:
+def _note(path: str, lines: list[str], start: int, end: int) -> ForgetItem:
     text = "".join(lines[start - 1 : end])
-    return Item(kind="note", path=path, start_line=start, end_line=end, text=text)
+    return ForgetItem(kind="note", path=path, start_line=start, end_line=end, text=text)
 
 
-def _turn(path: str, placed: Placed) -> Item:
+def _turn(path: str, placed: Placed) -> ForgetItem:
     turn, line = placed.turn, placed.line
-    return Item(
+    return ForgetItem(
         kind="turn",
         path=path,
         start_line=line,

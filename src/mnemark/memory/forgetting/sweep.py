@@ -7,8 +7,10 @@ stop it.
 
 import posixpath
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
@@ -28,17 +30,18 @@ from mnemark.files.needles import (
     without_quotes,
     without_runs,
 )
-from mnemark.files.scan import Ignore
-from mnemark.files.tombstones import Run, line_mark, matches
-from mnemark.files.truth import Folder, rewrite
+from mnemark.files.scan import ignorer
+from mnemark.files.tombstones import Run, line_mark, matches, run_of
+from mnemark.files.truth import rewrite
 from mnemark.files.turns import decode_turn
 from mnemark.index.erase import erase_rows, is_database
-from mnemark.memory.forgetting.needles import NAME_LIST, SearchPatterns, weight
-from mnemark.memory.forgetting.receipt import Place
-from mnemark.memory.forgetting.select import blocks, only_from
+from mnemark.memory.forgetting.needles import NAME_LIST, SearchPatterns, left_of, search_patterns, weight
+from mnemark.memory.forgetting.receipt import ErasedPlace
+from mnemark.memory.forgetting.select import ForgetItem, blocks, only_from
 from mnemark.memory.journal import erasures
 from mnemark.memory.journal.erasures import Wait
 from mnemark.memory.journal.sessions import NOTES
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown import drop_comments, names_id
 
@@ -70,7 +73,8 @@ class Targets(NamedTuple):
     """What to erase: quotations of `words` in any file, and the items themselves."""
 
     words: SearchPatterns
-    time: str
+    time: str = ""
+    """When that was asked for: what stays of a turn says it."""
     turns: frozenset[str] = frozenset()
     turn_lines: Mapping[str, set[int]] = MappingProxyType({})
     facts: frozenset[str] = frozenset()
@@ -80,6 +84,36 @@ class Targets(NamedTuple):
     whole_logs: frozenset[str] = frozenset()
     """Logs all of whose turns are erased: text that cites only these is erased, too."""
 
+    def only(self, items: Iterable[ForgetItem]) -> "Targets":
+        """Return the part of these that are some of the items."""
+        lines: defaultdict[str, set[int]] = defaultdict(set)
+        marks: defaultdict[str, set[Run]] = defaultdict(set)
+        turns, facts, files = set[str](), set[str](), set[str]()
+        for item in items:
+            match item.kind:
+                case "turn":
+                    turns.add(item.id)
+                    lines[item.path].add(item.start_line)
+                case "note":
+                    facts.add(item.id)
+                    marks[item.path].add(run_of(item.text.splitlines()))
+                case "fact":
+                    facts.add(item.id)
+                case "file":
+                    files.add(item.path)
+        return self._replace(
+            turns=frozenset(turns), turn_lines=dict(lines), facts=frozenset(facts - {""}), marks=dict(marks),
+            files=frozenset(files),
+        )  # fmt: skip
+
+
+def targets_of(root: Path, items: Sequence[ForgetItem], query: str, time: datetime) -> Targets:
+    """Return what to erase for items that were found by a query, or without one."""
+    left = left_of(root, items)
+    words = search_patterns(items, query, left)
+    whole = Targets(words, time.isoformat(timespec="seconds"), whole_logs=left.whole_logs)
+    return whole.only(items)
+
 
 Step = Literal["copies", "items"]
 """Quotations are erased before items: after a crash, the search text is read from the items again."""
@@ -88,38 +122,29 @@ Step = Literal["copies", "items"]
 class Swept(NamedTuple):
     """The results of all sweeps of an erasure."""
 
-    places: list[Place]
+    places: list[ErasedPlace]
     waiting: list[Wait]
     still: list[str]
     """Files that are not mnemark's to change, or that were not searched, with the reason."""
 
 
 class Sweep:
-    """One step over all files of the workspace at `root`; adds its result to `done`."""
+    """One step over all files of a workspace, or of its `.mnemark` alone; adds its result to `done`."""
 
     def __init__(
-        self,
-        truth: Folder,
-        targets: Targets,
-        done: Swept,
-        *,
-        step: Step,
-        dry_run: bool,
-        ignored: Ignore,
-        mounts: Iterable[str] = (),
+        self, ws: OpenWorkspace, targets: Targets, done: Swept, *, step: Step, dry_run: bool = False,
         private: bool = False,
-    ) -> None:
-        self.truth = truth
-        self.root = truth.root
+    ) -> None:  # fmt: skip
+        self.truth = ws.truth
+        self.root = ws.root
         self.targets = targets
         self.done = done
         self.step = step
         self.dry_run = dry_run
-        self.ignored = ignored
-        self.mounts = tuple(f"mounts/{name}/" for name in mounts)
-        """Folders of `.mnemark` with the indexes of mounts, whose files are not changed either."""
         self.private = private
-        """Whether only `.mnemark/` is swept."""
+        self.ignored = ignorer(ws.config.ignore)
+        self.mounts = tuple(f"mounts/{name}/" for name in ws.searcher.mounts.folders)
+        """Folders of `.mnemark` with the indexes of mounts, whose files are not changed either."""
         self._runs = BytePatterns(text for text in targets.words.notes.texts if "\n" in text)
         """Patterns of several lines."""
 
@@ -287,13 +312,15 @@ class Sweep:
         )
 
     def _session_line(self, line: jsonl.Line) -> bytes | None:
+        new = without_quotes(line.data, self.targets.words.turns) if self.step == "copies" else None
+        if self.step == "copies" and new is None:
+            return None
         data = line.data.strip(b" \t\r").removeprefix(b"\xef\xbb\xbf")
         record = jsonl.decode(data)
         turn = decode_turn(record, line._replace(data=data)) if record is not None else None
-        own = turn is not None and turn.id in self.targets.turns
-        if self.step == "items":
-            return tombstone(line.data, turn.id, self.targets.time) if own and turn is not None else None
-        return None if own else without_quotes(line.data, self.targets.words.turns)
+        if turn is None or turn.id not in self.targets.turns:
+            return new
+        return tombstone(line.data, turn.id, self.targets.time) if self.step == "items" else None
 
     # --- text
 
@@ -383,7 +410,7 @@ class Sweep:
 
     def _report(self, path: str, what: str, lines: Collection[int] = (), bytes_: int = 0) -> None:
         self.done.places.append(
-            Place(path=layout.shown(path), what=what, lines=tuple(lines), bytes=max(bytes_, 0))
+            ErasedPlace(path=layout.shown(path), what=what, lines=tuple(lines), bytes=max(bytes_, 0))
         )
 
 

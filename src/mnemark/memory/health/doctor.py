@@ -110,9 +110,7 @@ def _unfinished(memory: OpenWorkspace) -> list[str]:
         facts.log.refresh()
         log = facts.log
         own = [one for one in log.pending() if log.is_own(one)]
-    with edits.lock:
-        edits.refresh()
-        begun = sorted({entry.path for entry in edits.open()})
+    begun = sorted({edit.path for edit in edits.open()})
     if own:
         found.append(f"{len(own)} changes of facts are in the journal, and not yet in their files")
     if begun:

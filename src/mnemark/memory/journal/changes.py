@@ -1,16 +1,13 @@
-"""Read the journal as people see it: changes, and groups of changes that one run made."""
+"""Read the journal as people see it: changes, groups of changes that one run made, and their words."""
 
+import json
 import threading
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Final, NamedTuple
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any, Final, NamedTuple
 
 from mnemark.files.ids import is_id, time_of
-from mnemark.files.journal import FOLDER, Change, Journal, JournalEntry, decode_change
-from mnemark.files.jsonl import records
+from mnemark.files.journal import Journal, JournalEntry
 from mnemark.types import Json, Origin
 
 KINDS: Final = (
@@ -18,9 +15,11 @@ KINDS: Final = (
     "propose", "conflict", "consolidate", "import", "describe", "attach",
 )  # fmt: skip
 """Kinds of entries that are changes to a person; others are bookkeeping."""
+_NAMED: Final = ("title", "path", "session", "fact", "ref", "source", "note")
+_COUNTED: Final = {"ids": "change", "turns": "turn", "lines": "place in notes", "edits": "edit"}
 
 
-class Noted(NamedTuple):
+class NotedChange(NamedTuple):
     """A change, without its payload."""
 
     id: str
@@ -33,7 +32,7 @@ class Noted(NamedTuple):
     offset: int
 
 
-def began(noted: Noted) -> datetime:
+def began(noted: NotedChange) -> datetime:
     """Return the time of a change; of one without, when its id was made."""
     if noted.time is not None:
         return noted.time
@@ -50,7 +49,7 @@ class ChangeLog:
         self._clear()
 
     def _clear(self) -> None:
-        self._groups: dict[str, list[Noted]] = {}
+        self._groups: dict[str, list[NotedChange]] = {}
         self._undone: set[str] = set()
         self._sorted: list[tuple[str, str]] | None = None
         self._times: list[float] = []
@@ -58,32 +57,25 @@ class ChangeLog:
     def refresh(self) -> None:
         """Read the entries appended since; all of them if a journal was rewritten."""
         with self._lock:
-            rewritten, entries = self._feed.take()
-            if rewritten:
-                self._clear()
-            if entries:
+            if self._feed.pass_on(self._clear, self._read):
                 self._sorted = None
-            for entry in entries:
-                self._read(entry)
 
     def _read(self, entry: JournalEntry) -> None:
         change = entry.change
-        payload = change.payload if isinstance(change.payload, Mapping) else {}
         if change.kind == "undo":
-            ids = payload.get("ids")
-            self._undone.update(one for one in ids or () if isinstance(one, str))
-        if change.kind == "write" and payload.get("step") == "undo":
+            self._undone.update(change.ids)
+        if change.kind == "write" and change.fields.get("step") == "undo":
             return  # a part of an undo, which has an entry of its own
-        group = payload.get("group")
+        group = change.fields.get("group")
         group = group if isinstance(group, str) else ""
-        found = Noted(
+        noted = NotedChange(
             change.id, change.kind, change.time, change.origin, change.scope, group, entry.file, entry.offset
         )
         key = group or change.id
         if key not in self._groups:
             self._groups[key] = []
-            self._times.append(began(found).timestamp())
-        self._groups[key].append(found)
+            self._times.append(began(noted).timestamp())
+        self._groups[key].append(noted)
 
     def keys(self) -> list[tuple[str, str]]:
         """Return (id of the first change, key) of all groups, oldest first; a single change is its own."""
@@ -92,12 +84,12 @@ class ChangeLog:
                 self._sorted = sorted((group[0].id, key) for key, group in self._groups.items())
             return self._sorted
 
-    def times(self) -> npt.NDArray[np.float64]:
+    def times(self) -> list[float]:
         """Return when the groups began, in seconds since 1970, in no order."""
         with self._lock:
-            return np.array(self._times, np.float64)
+            return self._times.copy()
 
-    def group(self, key: str) -> list[Noted]:
+    def group(self, key: str) -> list[NotedChange]:
         """Return the changes of a group, oldest first; empty for an unknown key."""
         return list(self._groups.get(key, ()))
 
@@ -105,12 +97,45 @@ class ChangeLog:
         """Whether a change was undone."""
         return identifier in self._undone
 
-    def payload(self, noted: Noted) -> Mapping[str, Json]:
+    def payload(self, noted: NotedChange) -> Mapping[str, Json]:
         """Return the payload of a change, read from its journal; empty if its line is gone."""
-        found = self._line(noted)
-        payload = found.payload if found is not None and found.id == noted.id else None
-        return payload if isinstance(payload, Mapping) else {}
+        change = self._journal.again(noted.file, noted.offset, noted.id)
+        return {} if change is None else change.fields
 
-    def _line(self, noted: Noted) -> Change | None:
-        path = self._journal.root / FOLDER / noted.file
-        return next((decode_change(record) for _, record in records(path, noted.offset, start_line=1)), None)
+
+def describe_payload(payload: str) -> str:
+    """Describe the payload of a change in one line; return an unknown one unchanged."""
+    try:
+        fields = json.loads(payload)
+    except ValueError:
+        return payload
+    if not isinstance(fields, Mapping):
+        return payload
+    return _fact(fields) or _counts(fields) or _name(fields) or payload
+
+
+def _fact(fields: Mapping[str, Any]) -> str:
+    if not isinstance(fields.get("value"), str):
+        return ""
+    name = " ".join(str(fields[key]) for key in ("subject", "predicate") if fields.get(key))
+    return f"{name}: {fields['value']}" if name else fields["value"]
+
+
+def _name(fields: Mapping[str, Any]) -> str:
+    found = next((fields[key] for key in _NAMED if isinstance(fields.get(key), str) and fields[key]), "")
+    return f"{fields['step']}: {found}" if isinstance(fields.get("step"), str) else found
+
+
+def _counts(fields: Mapping[str, Any]) -> str:
+    """Return counts such as "5 changes" or "4 turns, 1 place in notes", summed over files."""
+    found = []
+    for key, name in _COUNTED.items():
+        held = fields.get(key)
+        groups = list(held.values()) if isinstance(held, Mapping) else [held]
+        sizes = (len(one) if isinstance(one, list) else one for one in groups)
+        count = sum(size for size in sizes if isinstance(size, int))
+        first, _, rest = name.partition(" ")
+        more = f" {rest}" if rest else ""
+        if count or (key == "edits" and held == 0):
+            found.append(f"{count:,} {first}{'' if count == 1 else 's'}{more}")
+    return ", ".join(found)

@@ -1,7 +1,7 @@
-"""Read journal entries about automatic edits; `mnemark.memory.file_edits` makes them."""
+"""Read journal entries about automatic edits, which `mnemark.memory.file_edits` makes, and about pins."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Final, Literal
@@ -9,8 +9,8 @@ from typing import Final, Literal
 import msgspec
 
 from mnemark.errors import MnemarkError
-from mnemark.files.journal import FOLDER, Change, Journal, JournalEntry, decode_change
-from mnemark.files.jsonl import records
+from mnemark.files.journal import Change, Journal, JournalEntry
+from mnemark.files.tombstones import strings
 from mnemark.index.state import State
 from mnemark.text.markdown.hunks import Hunk
 from mnemark.types import Json, Origin
@@ -18,11 +18,13 @@ from mnemark.types import Json, Origin
 EditState = Literal["open", "done", "dropped", "undone"]
 _ENDS: Final[Mapping[str, EditState]] = {"done": "done", "drop": "dropped", "undo": "undone"}
 """States of edits after the kinds of lines that end them."""
+_SAID: Final = frozenset({"step", "path", "to", "session", "group", "hunks", "created"})
+"""Fields of an edit that its payload has."""
 _SETTLED: Final = "edits"
 """Name of the position in `state.db` up to which all edits of this machine's journal have ended."""
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class AutomaticEdit(msgspec.Struct, frozen=True, kw_only=True):
     """An automatic edit in the journal."""
 
     id: str
@@ -46,92 +48,100 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     state: EditState = "open"
 
 
-class Run(msgspec.Struct, frozen=True):
-    """A consolidation: the group id of its edits, its time, and the journal file of its machine."""
+class ConsolidationRun(msgspec.Struct, frozen=True):
+    """A consolidation in the journal."""
 
+    id: str
     group: str
+    """Group id of its edits."""
     time: datetime | None
     machine: str
+    """Name of the journal's file."""
+    facts: Sequence[str]
+    """Ids of the facts that it learned."""
 
 
 class EditJournal:
-    """The automatic edits in the journal; `refresh` reads the entries appended since."""
+    """The automatic edits in the journal. Thread-safe; reads only what was appended since."""
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
         self._feed = journal.feed("write", "move", *_ENDS, "consolidate")
         self.lock = threading.RLock()
+        """Held while an edit is made, so that no other thread finishes it meanwhile."""
         self._clear()
 
     def _clear(self) -> None:
-        self.entries: dict[str, Entry] = {}
+        self._entries: dict[str, AutomaticEdit] = {}
         self._open: set[str] = set()
         self._ends: dict[str, EditState] = {}
-        self.runs: list[Run] = []
-        """Consolidations, oldest first."""
+        self._runs: list[ConsolidationRun] = []
 
-    def refresh(self) -> None:
+    def _refresh(self) -> None:
         """Read the entries appended since; all of them if a journal was rewritten."""
-        rewritten, entries = self._feed.take()
-        if rewritten:
-            self._clear()
-        for entry in entries:
-            self._read(entry)
+        self._feed.pass_on(self._clear, self._read)
+
+    def entries(self, among: Collection[str] | None = None) -> list[AutomaticEdit]:
+        """Return the edits of these ids, oldest first; all of them by default."""
+        with self.lock:
+            self._refresh()
+            ids = self._entries.keys() if among is None else self._entries.keys() & frozenset(among)
+            return [self._entries[identifier] for identifier in sorted(ids)]
+
+    def open(self) -> list[AutomaticEdit]:
+        """Return this machine's edits that are recorded and neither done nor dropped, oldest first."""
+        with self.lock:
+            self._refresh()
+            begun = [self._entries[identifier] for identifier in sorted(self._open)]
+            return [edit for edit in begun if edit.machine == self.journal.file]
+
+    def runs(self) -> list[ConsolidationRun]:
+        """Return the consolidations, oldest first."""
+        with self.lock:
+            self._refresh()
+            return self._runs.copy()
 
     def _read(self, entry: JournalEntry) -> None:
         change = entry.change
-        payload = change.payload if isinstance(change.payload, Mapping) else {}
         match change.kind:
             case "write" | "move":
-                found = _entry(change, entry.file, entry.offset)
-                if found is not None:
-                    state = self._ends.get(found.id)
-                    self.entries[found.id] = found if state is None else _ended(found, state)
+                edit = _entry(change, entry.file, entry.offset)
+                if edit is not None:
+                    state = self._ends.get(edit.id)
+                    self._entries[edit.id] = edit if state is None else _ended(edit, state)
                     if state is None:
-                        self._open.add(found.id)
-            case "done" | "drop" | "undo":
-                self._end(payload, _ENDS[change.kind])
+                        self._open.add(edit.id)
             case "consolidate":
-                self.runs.append(Run(str(payload.get("group", "")), change.time, entry.file))
+                group, facts = str(change.fields.get("group", "")), strings(change.fields.get("facts"))
+                self._runs.append(ConsolidationRun(change.id, group, change.time, entry.file, facts))
+            case kind:
+                self._end(change.ids, _ENDS[kind])
 
-    def _end(self, payload: Mapping[str, Json], state: EditState) -> None:
-        for identifier in _ids(payload):
+    def _end(self, ids: Iterable[str], state: EditState) -> None:
+        for identifier in ids:
             self._ends[identifier] = state
             self._open.discard(identifier)
-            if identifier in self.entries:
-                self.entries[identifier] = _ended(self.entries[identifier], state)
+            if identifier in self._entries:
+                self._entries[identifier] = _ended(self._entries[identifier], state)
 
-    def hunks(self, known: Entry) -> tuple[Hunk, ...]:
-        """Return the hunks of an edit, read from the journal to save memory; none if its line is gone."""
-        path = self.journal.root / FOLDER / known.machine
-        change = next(
-            (decode_change(record) for _, record in records(path, known.offset, start_line=1)), None
-        )
-        found = _entry(change, known.machine, 0) if change is not None and change.id == known.id else None
-        return () if found is None else found.hunks
+    def hunks(self, edit: AutomaticEdit) -> tuple[Hunk, ...]:
+        """Return what an edit changed, read from the journal again; nothing if its line is gone."""
+        change = self.journal.again(edit.machine, edit.offset, edit.id)
+        whole = None if change is None else _entry(change, edit.machine, edit.offset)
+        return () if whole is None else whole.hunks
 
     def settled(self, mark: str) -> str | None:
         """Return a mark up to which all edits of this machine have ended, by the lines since an earlier one.
 
         None where they do not tell: an edit is open, or the journal was rewritten since.
         """
-        found = self.journal.own_since(mark, "write", "move", *_ENDS)
-        if found is None:
+        since = self.journal.own_since(mark, "write", "move", *_ENDS)
+        if since is None:
             return None
-        open_ids = set[str]()
-        for entry in found[0]:
-            payload = entry.change.payload
-            if entry.change.kind not in _ENDS:
-                open_ids.add(entry.change.id)
-            elif isinstance(payload, Mapping):
-                open_ids.difference_update(_ids(payload))
-        return None if open_ids else found[1]
-
-    def open(self) -> list[Entry]:
-        """Return this machine's edits that are recorded and neither done nor dropped, oldest first."""
-        own = self.journal.file
-        found = (self.entries[identifier] for identifier in sorted(self._open))
-        return [one for one in found if one.machine == own]
+        lines, end = since
+        begun = {entry.change.id for entry in lines if entry.change.kind not in _ENDS}
+        ended = {one for entry in lines if entry.change.kind in _ENDS for one in entry.change.ids}
+        return end if begun <= ended else None
 
 
 def all_ended(edits: EditJournal, state: State) -> bool:
@@ -145,24 +155,41 @@ def all_ended(edits: EditJournal, state: State) -> bool:
     return False
 
 
-def _ids(payload: Mapping[str, Json]) -> list[str]:
-    ids = payload.get("ids")
-    return [one for one in ids if isinstance(one, str)] if isinstance(ids, list) else []
-
-
-def _ended(entry: Entry, state: EditState) -> Entry:
+def _ended(entry: AutomaticEdit, state: EditState) -> AutomaticEdit:
     return msgspec.structs.replace(entry, state=state, hunks=())
 
 
-def _entry(change: Change, machine: str, offset: int) -> Entry | None:
-    payload = change.payload if isinstance(change.payload, Mapping) else {}
-    known = {
-        "id": change.id, "time": change.time, "origin": change.origin, "machine": machine,
+def _entry(change: Change, machine: str, offset: int) -> AutomaticEdit | None:
+    own = {
+        "id": change.id,
+        "time": change.time,
+        "origin": change.origin,
+        "machine": machine,
         "offset": offset,
-        **{name: payload[name] for name in ("step", "path", "to", "session", "group", "hunks", "created")
-           if name in payload},
-    }  # fmt: skip
+    }
+    said = {name: value for name, value in change.fields.items() if name in _SAID}
     try:
-        return msgspec.convert(known, Entry)
+        return msgspec.convert({**said, **own}, AutomaticEdit)
     except msgspec.ValidationError:  # a line of another version
         return None
+
+
+class PinJournal:
+    """The pins in effect. Thread-safe; each `OpenWorkspace` has one."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._feed = journal.feed("pin", "undo")
+        self._lock = threading.Lock()
+        self._lines: dict[str, Mapping[str, Json]] = {}
+
+    def lines(self) -> dict[str, Mapping[str, Json]]:
+        """Return the payloads of the pins in effect, by the id of their journal entry."""
+        with self._lock:
+            self._feed.pass_on(self._lines.clear, self._read)
+            return self._lines.copy()
+
+    def _read(self, entry: JournalEntry) -> None:
+        if entry.change.kind == "pin":
+            self._lines[entry.change.id] = entry.change.fields
+        for identifier in entry.change.ids:
+            self._lines.pop(identifier, None)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from mnemark.files.journal import Change
+from mnemark.files.journal import Change, JournalEntry
 from mnemark.files.workspace import Workspace
 from mnemark.types import Json
 
@@ -27,7 +27,11 @@ class Observed(msgspec.Struct, frozen=True):
     change: Change
     file: str
     """Name of the journal's file."""
-    payload: Mapping[str, Json]
+
+    @property
+    def payload(self) -> Mapping[str, Json]:
+        """What was observed."""
+        return self.change.fields
 
     @property
     def session(self) -> str:
@@ -75,23 +79,22 @@ class SessionJournal:
 
     def refresh(self) -> None:
         """Read the entries appended since; all of them if a journal was rewritten."""
-        rewritten, entries = self._feed.take()
-        if rewritten:
-            self._clear()
-        for entry in entries:
-            if isinstance(entry.change.payload, Mapping):
-                self._take(entry.file, entry.change, entry.change.payload)
+        self._feed.pass_on(self._clear, self._read)
 
-    def _take(self, file: str, change: Change, payload: Mapping[str, Json]) -> None:
+    def _read(self, entry: JournalEntry) -> None:
+        change = entry.change
+        if not isinstance(change.payload, Mapping):
+            return
+        payload = change.fields
         match change.kind:
             case "observe":
-                seen = Observed(change, file, payload)
+                seen = Observed(change, entry.file)
                 self.observed.setdefault(change.id, seen)
                 self.keys.add((change.scope, seen.session, str(payload.get("key"))))
             case "noted":
-                self.noted.update(_ids(payload))
+                self.noted.update(change.ids)
             case "aged":
-                for identifier in _ids(payload):
+                for identifier in change.ids:
                     self.observed.pop(identifier, None)
             case "end":
                 self._ends[change.scope, str(payload.get("session"))] = msgspec.json.encode(payload)
@@ -102,7 +105,7 @@ class SessionJournal:
                 key = (change.scope, str(payload.get("attachment")))
                 self.described.setdefault(key, []).append(change)
             case "attach":
-                self.attached.update((change.scope, one) for one in _ids(payload))
+                self.attached.update((change.scope, one) for one in change.ids)
 
     def last_end(self, scope: str, session: str) -> Mapping[str, Json]:
         """Return the payload of the last "end" entry of a session; empty if it never ended."""
@@ -136,8 +139,3 @@ class SessionJournal:
             for (scope, identifier), changes in self.described.items()
             if changes[-1].id not in self.noted
         ]
-
-
-def _ids(payload: Mapping[str, Json]) -> list[str]:
-    ids = payload.get("ids")
-    return [one for one in ids if isinstance(one, str)] if isinstance(ids, list) else []

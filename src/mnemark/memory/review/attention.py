@@ -41,13 +41,8 @@ def attention(ws: OpenWorkspace) -> list[Attention]:
 
 
 def _reviews(ws: OpenWorkspace) -> "Iterator[Attention]":
-    known = ws.fact_store
-    with known.lock:
-        known.log.refresh()
-        facts = [*known.log.proposals(), *(edit.fact for edit in known.log.tables.edits.values())]
-    scopes = {fact.scope for fact in facts}
-    found = Counter(one.what for scope in scopes for one in waiting(ws, scope=scope))
-    conflicts, proposed, edits = found["conflict"], found["proposal"] + found["removed"], found["edit"]
+    counts = Counter(one.what for one in waiting(ws, scope=None))
+    conflicts, proposed, edits = counts["conflict"], counts["proposal"] + counts["removed"], counts["edit"]
     look = "accept or reject with `mnemark review`"
     if conflicts:
         against = "a more trusted source or a line you wrote"
@@ -119,9 +114,7 @@ def _budget(ws: OpenWorkspace, state: "State", due: int) -> "Iterator[Attention]
 
 
 def _unfinished(ws: OpenWorkspace) -> "Iterator[Attention]":
-    edits = ws.edits
-    edits.refresh()
-    paths = sorted({entry.path for entry in edits.open()})
+    paths = sorted({edit.path for edit in ws.edits.open()})
     if paths:
         count = _count(len(paths), "automatic edit")
         text = f"{count} interrupted ({_named(paths)}): finish with `mnemark consolidate`"

@@ -11,7 +11,7 @@ from mnemark.facts.files import REVIEW
 from mnemark.facts.model import Fact, refs_in
 from mnemark.facts.store import FactStore
 from mnemark.files import jsonl, layout, names
-from mnemark.files.journal import FOLDER, JournalEntry
+from mnemark.files.journal import FOLDER
 from mnemark.files.layout import in_scope
 from mnemark.files.names import split_ref
 from mnemark.files.turns import decode_turn
@@ -30,7 +30,7 @@ _QUOTED: Final = 500
 """Maximum characters of a source that are quoted."""
 
 
-class Quoted(msgspec.Struct, frozen=True, kw_only=True):
+class QuotedSource(msgspec.Struct, frozen=True, kw_only=True):
     """A source and its words."""
 
     ref: str
@@ -42,7 +42,7 @@ class Quoted(msgspec.Struct, frozen=True, kw_only=True):
     """Why there is no text: the file or line does not exist any more."""
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True):
+class JournalLine(msgspec.Struct, frozen=True, kw_only=True):
     """A line of the journal about a fact."""
 
     ref: str
@@ -52,7 +52,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     time: str
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
+class QueryRank(msgspec.Struct, frozen=True, kw_only=True):
     """The rank of a passage in the answer to a question."""
 
     query: str
@@ -85,12 +85,12 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
     """The ref of its line in core memory, if that ref was explained."""
     earned: str = ""
     """Why it was promoted to core memory: "said by the owner", "said in 2 sessions"."""
-    sources: tuple[Quoted, ...] = ()
+    sources: tuple[QuotedSource, ...] = ()
     history: tuple[Fact, ...] = ()
     """All values it had, the latest first."""
-    confirmations: tuple[Line, ...] = ()
-    journal: tuple[Line, ...] = ()
-    found: Found | None = None
+    confirmations: tuple[JournalLine, ...] = ()
+    journal: tuple[JournalLine, ...] = ()
+    found: QueryRank | None = None
 
 
 def why(ws: OpenWorkspace, ref: str, query: str | None = None) -> Why:
@@ -131,12 +131,8 @@ def _fact(known: FactStore, ref: str) -> Fact | None:
                 return one.fact
     log = known.log
     edit = log.tables.edits.get(ref)
-    return (
-        log.of(ref).fact
-        or log.tables.past.get(ref)
-        or log.of(ref).known
-        or (edit.fact if edit is not None else None)
-    )
+    past = log.tables.past.get(ref)
+    return log.of(ref).fact or past or log.of(ref).known or (edit.fact if edit is not None else None)
 
 
 def _of_fact(ws: OpenWorkspace, known: FactStore, fact: Fact) -> Why:
@@ -158,21 +154,15 @@ def _of_fact(ws: OpenWorkspace, known: FactStore, fact: Fact) -> Why:
     )  # fmt: skip
 
 
-def _lines(known: FactStore, fact: Fact) -> Iterator[Line]:
+def _lines(known: FactStore, fact: Fact) -> Iterator[JournalLine]:
     for entry in known.log.journal.naming(fact.id):
-        if _is_about(entry, fact.id):
-            change = entry.change
-            yield Line(
+        change = entry.change
+        about = (change.id, change.fields.get("fact"), change.fields.get("supersedes"), *change.ids)
+        if fact.id in about:
+            yield JournalLine(
                 ref=f"{FOLDER}/{entry.file}#L{entry.line}", id=change.id, kind=change.kind,
                 origin=change.origin, time=_time(change.time),
             )  # fmt: skip
-
-
-def _is_about(entry: JournalEntry, identifier: str) -> bool:
-    payload = entry.change.payload if isinstance(entry.change.payload, Mapping) else {}
-    ids = payload.get("ids")
-    named = [entry.change.id, payload.get("fact"), payload.get("supersedes")]
-    return identifier in named or (isinstance(ids, list) and identifier in ids)
 
 
 def _time(time: datetime | None) -> str:
@@ -185,11 +175,11 @@ def _session(ref: str) -> str:
     return path if place is not None and place.role == "session" else ""
 
 
-def quoted(ws: OpenWorkspace, ref: str) -> Quoted:
+def quoted(ws: OpenWorkspace, ref: str) -> QuotedSource:
     """Return the text of a source: of a turn as it was stored, of other files redacted."""
     turn = _turn(ws, ref)
     if turn is not None:
-        return Quoted(
+        return QuotedSource(
             ref=ref,
             origin=turn.origin,
             role=turn.role,
@@ -197,9 +187,9 @@ def quoted(ws: OpenWorkspace, ref: str) -> Quoted:
             text=turn.content[:_QUOTED],
         )
     try:
-        return Quoted(ref=ref, text=read_ref(ws.visible, ref)[:_QUOTED].strip())
+        return QuotedSource(ref=ref, text=read_ref(ws.visible, ref)[:_QUOTED].strip())
     except NotFoundError as error:
-        return Quoted(ref=ref, problem=str(error))
+        return QuotedSource(ref=ref, problem=str(error))
 
 
 def _turn(ws: OpenWorkspace, ref: str) -> Turn | None:
@@ -232,7 +222,7 @@ def _of_passage(ws: OpenWorkspace, ref: str) -> Why:
     )
 
 
-def _rank_of(ws: OpenWorkspace, about: Why, query: str) -> Found:
+def _rank_of(ws: OpenWorkspace, about: Why, query: str) -> QueryRank:
     path = split_ref(about.ref)[0]
     scope = layout.scope_of(path)
     answer = ws.searcher.search(query, k=_DEPTH, scope=scope or None, explain=True)
@@ -240,7 +230,7 @@ def _rank_of(ws: OpenWorkspace, about: Why, query: str) -> Found:
         if _matches(hit, about):
             terms, shown = hit.why.get("terms", {}), ws.config.recall_hits
             below = f"; a search shows the first {shown}"
-            return Found(
+            return QueryRank(
                 query=query, place=place, score=hit.score, routes=hit.why.get("routes", {}),
                 boosts=hit.why.get("boosts", {}),
                 here=tuple(term for term, entry in terms.items() if entry["here"]),
@@ -248,7 +238,7 @@ def _rank_of(ws: OpenWorkspace, about: Why, query: str) -> Found:
                 reason=f"found at rank {place}{below if place > shown else ''}",
             )  # fmt: skip
     here, absent = _terms(about.text, query)
-    return Found(query=query, place=None, here=here, absent=absent, reason=_reason(ws, about, here))
+    return QueryRank(query=query, place=None, here=here, absent=absent, reason=_reason(ws, about, here))
 
 
 def _matches(hit: Hit, about: Why) -> bool:

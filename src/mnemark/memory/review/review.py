@@ -1,7 +1,12 @@
-"""List proposals and hand edits that wait for a person; accept or reject them."""
+"""List proposals and hand edits that wait for a person; accept or reject them.
 
-from collections.abc import Iterator
+An accepted fact also brings the line up to date that a person wrote and that it contradicts.
+"""
+
+import re
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from datetime import datetime
 from typing import Final, Literal
 
 import msgspec
@@ -13,20 +18,29 @@ from mnemark.facts.model import Fact
 from mnemark.facts.pending import drop_proposals
 from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import when
+from mnemark.files import layout, platform
 from mnemark.files.journal import Change
-from mnemark.memory.curation.generated import remember_one
+from mnemark.files.names import split_ref
+from mnemark.memory import file_edits
+from mnemark.memory.curation.generated import remember_many
 from mnemark.memory.forgetting.forget import forget
+from mnemark.memory.learning.by_hand import contradiction, line_of, statements_of
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.memory.review.amend import amend
+from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.lines import clean
+from mnemark.text.words.normalize import HAN
 from mnemark.types import Json
 
+_STEP: Final = "review: accepted"
 EDITS: Final = "edits"
 """The id that means all changes made in fact files."""
 
 What = Literal["proposal", "conflict", "removed", "edit"]
+_NEXT: Final = lazy_pattern(r"\s*(?:[-*+#>|]|\d{1,3}[.)、]|$)")
+"""The line after a statement: a blank one, a bullet, a heading, a quotation."""
 
 
-class Waiting(msgspec.Struct, frozen=True, kw_only=True):
+class ReviewItem(msgspec.Struct, frozen=True, kw_only=True):
     """A thing to decide."""
 
     id: str
@@ -47,15 +61,15 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
     """What accepting it changes in the note that it contradicts."""
 
 
-def review(ws: OpenWorkspace, *, scope: str = "") -> list[Waiting]:
+def review(ws: OpenWorkspace, *, scope: str = "") -> list[ReviewItem]:
     """Return what waits for review, oldest first, with what accepting it changes in a note."""
     return [with_diff(ws, one) for one in waiting(ws, scope=scope)]
 
 
-def waiting(ws: OpenWorkspace, *, scope: str = "") -> list[Waiting]:
+def waiting(ws: OpenWorkspace, *, scope: str | None = "") -> list[ReviewItem]:
     """Return what waits for review, oldest first: proposals, conflicts, changes made in fact files.
 
-    No note is read: `diff` is empty.
+    No note is read: `diff` is empty. A scope of None is all of them.
     """
     known = ws.fact_store
     with known.lock:
@@ -64,16 +78,21 @@ def waiting(ws: OpenWorkspace, *, scope: str = "") -> list[Waiting]:
     return sorted(found, key=lambda one: one.id)
 
 
-def with_diff(ws: OpenWorkspace, one: Waiting) -> Waiting:
+def with_diff(ws: OpenWorkspace, one: ReviewItem) -> ReviewItem:
     """Return a thing to decide with what accepting it changes in the note that it contradicts."""
-    edit = amend(ws, one.fact, dry_run=True) if one.fact.against else None
-    return one if edit is None else msgspec.structs.replace(one, diff=edit.diff)
+    path, change = _amendment(ws, one.fact) or ("", str)
+    try:
+        text = platform.content(ws.root / path).decode() if path else ""
+    except (OSError, UnicodeDecodeError):  # no text any more
+        return one
+    diff = file_edits.shown_diff(ws, path, text, change(text)) if path else ""
+    return msgspec.structs.replace(one, diff=diff)
 
 
-def _proposed(known: FactStore, scope: str) -> Iterator[Waiting]:
+def _proposed(known: FactStore, scope: str | None) -> Iterator[ReviewItem]:
     log = known.log
     for fact in log.open_proposals():
-        if fact.scope != scope:
+        if scope not in {None, fact.scope}:
             continue
         what: What = "proposal"
         if fact.review in {"conflict", "removed"}:
@@ -83,21 +102,23 @@ def _proposed(known: FactStore, scope: str) -> Iterator[Waiting]:
         against = fact.against or (there.value if there is not None else "")
         held = "you wrote" if fact.against else "current value"
         text = f"{fact} (source: {fact.origin})" + (f"; {held}: {against!r}" if against else "")
-        yield Waiting(
+        yield ReviewItem(
             id=fact.id, what=what, fact=fact, against=against, time=fact.recorded or fact.since, text=text,
             suspect=is_suspect(fact),
         )  # fmt: skip
 
 
-def _edited(known: FactStore, scope: str) -> Iterator[Waiting]:
+def _edited(known: FactStore, scope: str | None) -> Iterator[ReviewItem]:
     log = known.log
     for one in log.tables.edits.values():
-        if one.line in log.tables.decided or one.fact.scope != scope or log.of(one.fact.id).hidden:
+        if one.line in log.tables.decided or log.of(one.fact.id).hidden:
+            continue
+        if scope not in {None, one.fact.scope}:
             continue
         before = one.before.value if one.before is not None else ""
         was = f" (was {before!r})" if before else ""
         text = f"{one.fact}{was}, {one.action} in {one.fact.path}"
-        yield Waiting(
+        yield ReviewItem(
             id=one.line,
             what="edit",
             action=one.action,
@@ -107,14 +128,6 @@ def _edited(known: FactStore, scope: str) -> Iterator[Waiting]:
             text=text,
             suspect=is_suspect(one.fact),
         )
-
-
-def proposals(ws: OpenWorkspace, scope: str = "") -> list[Fact]:
-    """Return the proposals that wait: of tools or the web, against the owner's word, or removed before."""
-    known = ws.fact_store
-    with known.lock:
-        known.log.refresh()
-        return [one.fact for one in sorted(_proposed(known, scope), key=lambda one: one.id)]
 
 
 def accept(ws: OpenWorkspace, identifier: str, *, suspect: bool = False) -> Fact | None:
@@ -134,9 +147,30 @@ def accept(ws: OpenWorkspace, identifier: str, *, suspect: bool = False) -> Fact
         UsageError: it looks like instructions, and `suspect` does not say that this is known.
         BusyError, ReadOnlyError: it could not be written.
     """
-    if not suspect and identifier != EDITS:
-        _check_plain(ws, identifier)
-    return decide(ws, identifier, accept=True, suspect=suspect)
+    ws.check_writable("decide")
+    known = ws.fact_store
+    if identifier == EDITS:
+        lines = [one.id for one in waiting(ws) if one.what == "edit" and (suspect or not one.suspect)]
+        _append_decision(known, lines, "", accept=True)
+        return None
+    fact = _open_fact(known, identifier)
+    if is_suspect(fact) and not suspect:
+        raise UsageError(
+            f"this looks like instructions to a model; read it with `mnemark review show {identifier}` and "
+            f"drop it with `mnemark review reject {identifier}`. `mnemark review accept {identifier} "
+            "--suspect` makes it your own word, which agents act on"
+        )
+    if identifier in known.log.tables.edits:
+        _append_decision(known, [identifier], fact.scope, accept=True)
+        return None
+    before = {one.id for one in known.log.records()}
+    accepted = _remember_proposal(ws, known, fact)
+    made = "" if accepted.id in before else accepted.id
+    if identifier not in known.log.tables.decided:
+        _append_decision(known, [identifier], fact.scope, accept=True, made=made)
+    _drop_proposal(known, fact)
+    _amend(ws, fact)
+    return accepted
 
 
 def reject(ws: OpenWorkspace, identifier: str) -> Fact | None:
@@ -149,65 +183,49 @@ def reject(ws: OpenWorkspace, identifier: str) -> Fact | None:
         UsageError: a bullet that was moved has to be moved back by hand.
         BusyError, ReadOnlyError: it could not be written.
     """
-    return decide(ws, identifier, accept=False)
-
-
-def _check_plain(ws: OpenWorkspace, identifier: str) -> None:
-    """Raise UsageError where what waits looks like instructions."""
-    with ws.fact_store.lock:
-        ws.fact_store.log.refresh()
-        log = ws.fact_store.log
-        fact = log.reviewed(identifier)
-    if fact is not None and identifier not in log.tables.decided and is_suspect(fact):
-        raise UsageError(
-            f"this looks like instructions to a model; read it with `mnemark review show {identifier}` and "
-            f"drop it with `mnemark review reject {identifier}`. `mnemark review accept {identifier} "
-            "--suspect` makes it your own word, which agents act on"
-        )
-
-
-def decide(ws: OpenWorkspace, identifier: str, *, accept: bool, suspect: bool = False) -> Fact | None:
-    """Accept or reject the change of that id; see `accept` and `reject`."""
     ws.check_writable("decide")
     known = ws.fact_store
+    fact = _open_fact(known, identifier)
+    edited = known.log.tables.edits.get(identifier)
+    again, made = (None, "") if edited is None else _revert_edit(ws, edited)
+    _append_decision(known, [identifier], fact.scope, accept=False, made=made)
+    if edited is None:
+        _drop_proposal(known, fact)
+    return again
+
+
+def _open_fact(known: FactStore, identifier: str) -> Fact:
+    """Return the fact of what waits under an id; raise NotFoundError if nothing does."""
     with known.lock:
         known.log.refresh()
-    if identifier == EDITS and accept:
-        lines = [one.id for one in review(ws) if one.what == "edit" and (suspect or not one.suspect)]
-        _append_decision(known, lines, "", accept=True)
-        return None
     if identifier in known.log.tables.decided:
         raise NotFoundError(
             f"{identifier!r} was already accepted or rejected; `mnemark review` lists what is open"
         )
-    if (edited := known.log.tables.edits.get(identifier)) is not None:
-        kept, made = (None, "") if accept else _revert_edit(ws, edited)
-        _append_decision(known, [identifier], edited.fact.scope, accept=accept, made=made)
-        return kept
-    found = known.log.of(identifier).proposal
-    if found is None or known.log.of(identifier).hidden:
+    edited, state = known.log.tables.edits.get(identifier), known.log.of(identifier)
+    fact = edited.fact if edited is not None else None if state.hidden else state.proposal
+    if fact is None:
         raise NotFoundError(f"nothing to review has the id {identifier!r}; `mnemark review` lists the ids")
-    before = {fact.id for fact in known.log.records()}
-    kept = _remember_proposal(ws, known, found) if accept else None
-    if identifier not in known.log.tables.decided:
-        made = kept.id if kept is not None and kept.id not in before else ""
-        _append_decision(known, [identifier], found.scope, accept=accept, made=made)
+    return fact
+
+
+def _drop_proposal(known: FactStore, fact: Fact) -> None:
     with suppress(MnemarkError, OSError):  # each sync tries again
-        drop_proposals(known, found.scope, [identifier])
-    if accept:
-        _amend(ws, found)
-    return kept
+        drop_proposals(known, fact.scope, [fact.id])
 
 
-def _amend(ws: OpenWorkspace, found: Fact) -> None:
-    """Amend the line of a person's that an accepted fact contradicts."""
+def _amend(ws: OpenWorkspace, fact: Fact) -> None:
+    """Amend the line of a person's that an accepted fact contradicts; `undo` takes both back by its id."""
     try:
-        done = amend(ws, found)
+        path, change = _amendment(ws, fact) or ("", str)
+        done = path and file_edits.write(ws, path, change, step=_STEP, origin="owner", group=fact.id)
+    except UsageError:  # no text any more
+        return
     except (MnemarkError, OSError) as error:
         raise IncompleteError(f"it is accepted, but the line that it contradicts stands: {error}") from error
-    if done is not None and done.status == "deferred":
+    if done and done.status == "deferred":
         raise IncompleteError(
-            f"it is accepted, but another program is saving {done.path}: change the line that it contradicts "
+            f"it is accepted, but another program is saving {path}: change the line that it contradicts "
             "by hand"
         )
 
@@ -233,10 +251,8 @@ def _remember_proposal(ws: OpenWorkspace, known: FactStore, found: Fact) -> Fact
 
 
 def _remember(ws: OpenWorkspace, fact: Fact, **more: object) -> Fact:
-    return remember_one(
-        ws, predicate=fact.predicate, value=fact.value, subject=fact.subject, type=fact.type,
-        importance=fact.importance, tags=fact.tags, scope=fact.scope, **more,
-    )  # fmt: skip
+    names = ("predicate", "value", "subject", "type", "importance", "tags", "scope")
+    return remember_many(ws, [{name: getattr(fact, name) for name in names} | more])[0]
 
 
 def _revert_edit(ws: OpenWorkspace, edited: Edited) -> tuple[Fact | None, str]:
@@ -248,3 +264,47 @@ def _revert_edit(ws: OpenWorkspace, edited: Edited) -> tuple[Fact | None, str]:
     before = {fact.id for fact in ws.fact_store.log.records()}
     kept = _remember(ws, edited.before or edited.fact)
     return kept, "" if kept.id in before else kept.id  # one that held already is not this change's
+
+
+def _amendment(ws: OpenWorkspace, fact: Fact) -> tuple[str, Callable[[str], str]] | None:
+    """Return the path of the line that a fact contradicts, and what brings it up to date; None if it is gone.
+
+    The old value in the line is replaced where it stands there once; else the new one is added behind it.
+    """
+    path = split_ref(fact.against.rpartition(" (")[2].removesuffix(")"))[0]
+    if not fact.against or not layout.safe_path(ws.root, path).is_file():
+        return None
+    meant = (one for one in statements_of(ws, path) if fact.against.startswith(f"{clean(one[1])} ("))
+    number, said = next(meant, (0, ""))
+
+    def change(text: str) -> str:
+        rows = text.splitlines(keepends=True)
+        more = (at for at in range(number, len(rows)) if _NEXT.match(rows[at]))
+        end = next(more, len(rows))
+        return "".join(
+            (*rows[: number - 1], amended("".join(rows[number - 1 : end]), said, fact, ws.now()), *rows[end:])
+        )
+
+    return (path, change) if number else None
+
+
+def amended(rows: str, said: str, fact: Fact, now: datetime) -> str:
+    """Return the lines of a statement with what a fact says.
+
+    >>> new = Fact(id="", subject="project", predicate="postgresql version", value="16")
+    >>> amended("- PostgreSQL 14 on a", "PostgreSQL 14 on a", new, datetime(2026, 1, 1)).strip()
+    '- PostgreSQL 16 on a'
+    >>> amended("- PostgreSQL 14 at 14:00", "PostgreSQL 14 at 14:00", new, datetime(2026, 1, 1))
+    '- PostgreSQL 14 at 14:00 (now: 16)'
+    """
+    found = contradiction(fact, "", line_of("", said, now))
+    if found is not None:
+        ascii_ = found.old.isascii()  # Chinese words have no boundaries to check
+        spot = re.compile(
+            (r"(?<![\w.])" if ascii_ else "") + re.escape(found.old) + (r"(?!\w|\.\d)" if ascii_ else "")
+        )
+        if len(spot.findall(rows)) == 1:
+            return spot.sub(lambda _: found.new, rows)
+    words = rows.rstrip()
+    remark = f"（现在：{fact.value}）" if HAN.search(words) else f" (now: {fact.value})"
+    return words + remark + rows[len(words) :]

@@ -83,8 +83,8 @@ def bring_in(
             continue
         page = _page(one, _latest(ws, scope, one.id))
         target = path_for(scope, one.id)
-        made = file_edits.write_or_wait(
-            ws, target, page, step="attachment", group=group, timeout=_EDIT_TIMEOUT
+        made = file_edits.write(
+            ws, target, page, step="attachment", group=group, timeout=_EDIT_TIMEOUT, waits=True
         )
         if made.status == "deferred":
             busy.append(target)
@@ -105,8 +105,7 @@ def _latest(ws: OpenWorkspace, scope: str, identifier: str) -> AttachmentContent
     words = {"description": "", "transcription": "", "text": ""}
     with state.lock:
         for change in state.described.get((scope, identifier), ()):
-            payload = change.payload if isinstance(change.payload, Mapping) else {}
-            words |= {name: str(payload[name]) for name in words if payload.get(name)}
+            words |= {name: str(change.fields[name]) for name in words if change.fields.get(name)}
     return AttachmentContent(**words)
 
 

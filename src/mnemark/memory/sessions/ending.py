@@ -103,7 +103,7 @@ class _Ending:
 
     def run(self) -> Ended:
         ws, session = self.ws, self.session
-        for problem in file_edits.finish_new(ws):
+        for problem in file_edits.finish(ws):
             self.problems.append(f"{problem.path}: {problem.reason}")
         pending.catch_up(ws.fact_store)  # facts that an interrupted end had acknowledged
         before = _last_end(ws, session)

@@ -181,9 +181,9 @@ def note_down(ws: OpenWorkspace, session: str | None = None, *, timeout: float =
         count = 0
         for (scope, day), group in waiting.items():
             path = in_scope(scope, f"memory/{day}.md")
-            done = file_edits.write_or_wait(
+            done = file_edits.write(
                 ws, path, _list_in_note(ws, day, group), step="observations", origin="tool",
-                session=session or "", timeout=timeout,
+                session=session or "", timeout=timeout, waits=True,
             )  # fmt: skip
             if done.status != "deferred":
                 payload = {"path": path, "ids": [seen.change.id for seen in group]}

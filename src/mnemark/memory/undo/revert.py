@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime, tzinfo
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -18,12 +18,12 @@ from mnemark.files.sessions import SessionLog
 from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import withdraw_all
 from mnemark.memory.forgetting.forget import follow, hide
-from mnemark.memory.forgetting.receipt import Forgotten, counted, forgotten, indented
-from mnemark.memory.forgetting.select import NOTED, Criteria, Item, Selector
-from mnemark.memory.journal.edits import Entry
+from mnemark.memory.forgetting.receipt import ForgottenItem, counted, forgotten, indented
+from mnemark.memory.forgetting.select import NOTED, Criteria, ForgetItem, Selector
+from mnemark.memory.journal.edits import AutomaticEdit
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions import scratchpad
-from mnemark.memory.undo.commits import commit_undo
+from mnemark.memory.undo.runs import commit_undo
 from mnemark.memory.undo.undo import append_undo, is_own_edit, take_out
 from mnemark.text.choices import one_of
 from mnemark.text.dates import local
@@ -40,9 +40,9 @@ class Reverted(msgspec.Struct, frozen=True, kw_only=True):
     """What was, or would be, reverted."""
 
     dry_run: bool = False
-    hidden: tuple[Forgotten, ...] = ()
+    hidden: tuple[ForgottenItem, ...] = ()
     """Turns, and facts that are in the files and were written there by other means."""
-    facts: tuple[Forgotten, ...] = ()
+    facts: tuple[ForgottenItem, ...] = ()
     """Facts deleted from their files; those that they superseded are valid again."""
     edits: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
@@ -91,29 +91,42 @@ def revert(
         ws.check_writable("take changes back")
     start = moment(since, "since", ws.now())
     finder = Selector(ws, Criteria(session=session or "", origin=origin or "", since=start))
-    items = finder.find()
-    edits = _edits(ws, finder.wanted, finder.zone)
-    ends = _ends(ws, finder.wanted, finder.zone)
+    items, wanted, zone = finder.find(), finder.wanted, finder.zone
+    source = _FromSource(items, _edits(ws, wanted, zone), _ends(ws, wanted, zone))
+    if not dry_run and any(source):
+        said = {"session": session or "", "origin": origin or "", "since": start.isoformat() if start else ""}
+        return _revert(ws, source, said)
     remembered, others = _remembered(ws, items)
-    if dry_run or not (items or edits or ends):
-        return Reverted(
-            dry_run=dry_run, hidden=forgotten(others, ws.visible), facts=forgotten(remembered, ws.visible),
-            edits=tuple(dict.fromkeys(one.path for one in edits)),
-        )  # fmt: skip
+    return Reverted(
+        dry_run=dry_run, hidden=forgotten(others, ws.visible), facts=forgotten(remembered, ws.visible),
+        edits=tuple(dict.fromkeys(one.path for one in source.edits)),
+    )  # fmt: skip
+
+
+class _FromSource(NamedTuple):
+    """What came from a source."""
+
+    items: list[ForgetItem]
+    edits: list[AutomaticEdit]
+    ends: list[str]
+    """Ids of the ends of facts."""
+
+
+def _revert(ws: OpenWorkspace, source: _FromSource, said: dict[str, str]) -> Reverted:
     started = datetime.now(UTC)
-    said = {"session": session or "", "origin": origin or "", "since": start.isoformat() if start else ""}
+    remembered, others = _remembered(ws, source.items)
     identifier = hide(ws, others, {"asked": {"revert": True} | said}) if others else ""
-    if ids := [*(item.id for item in remembered), *ends]:
+    if ids := [*(item.id for item in remembered), *source.ends]:
         append_undo(ws, *ids, revert=True)
     busy = take_out(ws)[1]
     # The scratchpad is not undone, but rewritten from the remaining episodes.
-    kept = [one for one in edits if one.path.rpartition("/")[2] != scratchpad.FILE]
-    done, problems, waiting = _undo_edits(ws, kept)
-    cleared, late = _cleared(ws, items, edits)
+    edits = [one for one in source.edits if one.path.rpartition("/")[2] != scratchpad.FILE]
+    done, problems, waiting = _undo_edits(ws, edits)
+    cleared, late = _cleared(ws, source.items, source.edits)
     withdraw_all(ws)
     follow(ws)
     words = " ".join(f"{name} {text}" for name, text in said.items() if text)
-    commit_undo(ws, words, [one.id for one in kept], started)
+    commit_undo(ws, words, [one.id for one in edits], started)
     return Reverted(
         hidden=forgotten(others, ws.visible), facts=forgotten(remembered, ws.visible),
         edits=tuple(dict.fromkeys([*done, *cleared])), problems=tuple(problems),
@@ -121,7 +134,9 @@ def revert(
     )  # fmt: skip
 
 
-def _cleared(ws: OpenWorkspace, items: list[Item], edits: list[Entry]) -> tuple[list[str], list[str]]:
+def _cleared(
+    ws: OpenWorkspace, items: list[ForgetItem], edits: list[AutomaticEdit]
+) -> tuple[list[str], list[str]]:
     """Delete what no undo covers: bullets in review, lines of observations, lines of scratchpads.
 
     Return the files that changed, and those that are busy.
@@ -164,7 +179,7 @@ def _without(gone: set[str], text: str) -> str:
     return "" if len(kept) < len(lines) and not _TEXT_LINE.search(rest) else rest
 
 
-def _remembered(ws: OpenWorkspace, items: list[Item]) -> tuple[list[Item], list[Item]]:
+def _remembered(ws: OpenWorkspace, items: list[ForgetItem]) -> tuple[list[ForgetItem], list[ForgetItem]]:
     """Separate the facts stored by `remember`, which can be deleted, from the other items."""
     facts = ws.fact_store
     with facts.lock:
@@ -189,11 +204,11 @@ def _ends(ws: OpenWorkspace, wanted: Criteria, zone: tzinfo) -> list[str]:
     ]
 
 
-def _edits(ws: OpenWorkspace, wanted: Criteria, zone: tzinfo) -> list[Entry]:
+def _edits(ws: OpenWorkspace, wanted: Criteria, zone: tzinfo) -> list[AutomaticEdit]:
     start = local(wanted.since, zone) if wanted.since else None
     return [
         one
-        for one in file_edits.entries(ws)
+        for one in ws.edits.entries()
         if is_own_edit(one)
         and wanted.session in {"", one.session}
         and wanted.origin in {"", one.origin}
@@ -201,7 +216,7 @@ def _edits(ws: OpenWorkspace, wanted: Criteria, zone: tzinfo) -> list[Entry]:
     ]
 
 
-def _undo_edits(ws: OpenWorkspace, edits: list[Entry]) -> tuple[list[str], list[str], list[str]]:
+def _undo_edits(ws: OpenWorkspace, edits: list[AutomaticEdit]) -> tuple[list[str], list[str], list[str]]:
     """Undo edits, the last first; return the changed files, problems, and busy files."""
     done: list[str] = []
     problems: list[str] = []

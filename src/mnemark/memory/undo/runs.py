@@ -1,26 +1,26 @@
-"""Find the changes that were made together, by a consolidation or the end of a session, and name them."""
+"""Find the changes that were made together, name them, and commit to git what an undo of them changed."""
 
-from collections.abc import Collection, Mapping, Sequence
+import logging
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Final
 
-from mnemark.files.journal import changes_of
-from mnemark.memory import file_edits
+from mnemark.files import git
+from mnemark.files.journal import FOLDER
 from mnemark.memory.open_workspace import OpenWorkspace
+
+_LOG: Final = logging.getLogger(__name__)
+_OURS: Final = "mnemark "
 
 
 def facts_of_runs(ws: OpenWorkspace) -> dict[str, str]:
     """Return the facts that consolidations learned, each with the group of its run."""
-    found: dict[str, str] = {}
-    for change in changes_of(ws.root, ("consolidate",)):
-        payload = change.payload if isinstance(change.payload, Mapping) else {}
-        facts, group = payload.get("facts"), payload.get("group")
-        if isinstance(facts, list) and isinstance(group, str):
-            found |= {one: group for one in facts if isinstance(one, str)}
-    return found
+    return {fact: run.group for run in ws.edits.runs() for fact in run.facts}
 
 
 def run_of(ws: OpenWorkspace, identifier: str) -> str:
     """Return the group that an edit, or a fact that was learned, was made in; empty if there is none."""
-    edited = next((one.group for one in file_edits.entries(ws, [identifier])), "")
+    edited = next((one.group for one in ws.edits.entries([identifier])), "")
     return edited or facts_of_runs(ws).get(identifier, "")
 
 
@@ -29,18 +29,18 @@ def members(ws: OpenWorkspace, group: str, known: Collection[str]) -> list[str]:
     if not group:
         return []
     facts = [fact for fact, run in facts_of_runs(ws).items() if run == group]
-    edits = [one.id for one in file_edits.entries(ws) if one.group == group]
+    edits = [one.id for one in ws.edits.entries() if one.group == group]
     return [one for one in reversed(facts + edits) if one in known]
 
 
 def described(ws: OpenWorkspace, chosen: Sequence[str], what: str) -> str:
     """Say in words which changes, of the kind `what`, these are: a run, the steps of edits, or the one."""
     group, count = run_of(ws, chosen[0]), len(chosen)
-    run = next((run for run in ws.edits.runs if group and run.group == group), None)
+    run = next((run for run in ws.edits.runs() if group and run.group == group), None)
     if run is not None:
         day = f" of {run.time.astimezone(ws.fact_store.zone):%Y-%m-%d %H:%M}" if run.time else ""
         return f"the consolidation{day} ({count} change{'s' if count > 1 else ''})"
-    if edits := list(file_edits.entries(ws, chosen)):
+    if edits := ws.edits.entries(chosen):
         steps, paths = (
             dict.fromkeys(values) for values in zip(*((one.step, one.path) for one in edits), strict=True)
         )
@@ -56,3 +56,27 @@ def described(ws: OpenWorkspace, chosen: Sequence[str], what: str) -> str:
         "forget": "what was hidden last",
     }
     return names.get(what, "the last pin")
+
+
+def commit_undo(ws: OpenWorkspace, what: str, undone: Collection[str], since: datetime) -> None:
+    """Commit the files of the edits `undone`, and those written since, if their last commit is mnemark's.
+
+    So an undo leaves the tree as clean as it found it, and commits nothing where people commit themselves.
+    """
+    entries = ws.edits.entries()
+    later = [one for one in entries if one.step == "undo" and one.time is not None and one.time >= since]
+    made = [one for one in entries if one.id in undone] + later
+    paths = [path for one in made for path in (one.path, one.to) if path]
+    committed = git.last_commits(ws.root, paths)
+    ours = [path for path, subject in committed.items() if subject.startswith(_OURS)]
+    if not ours:
+        return
+    commit_files(ws, ours, f"mnemark undo: {' '.join(what.split())}\n\nOrigin: owner")
+
+
+def commit_files(ws: OpenWorkspace, paths: Iterable[str], message: str, along: Iterable[str] = ()) -> None:
+    """Commit files to git, with the journal and what goes `along`; a failure is only logged."""
+    paths = list(dict.fromkeys(paths))
+    along = [f"{FOLDER}/{ws.journal.file}", *along]
+    if paths and (problem := git.commit(ws.root, paths, message, along=along)):
+        _LOG.warning("no commit of %s: %s", ", ".join(paths), problem)

@@ -19,11 +19,10 @@ from mnemark.files.locks import LOCK_SECONDS
 from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import withdraw_all
 from mnemark.memory.forgetting.forget import follow
-from mnemark.memory.forgetting.select import Criteria, Item, Selector
-from mnemark.memory.journal.edits import Entry
+from mnemark.memory.forgetting.select import Criteria, ForgetItem, Selector
+from mnemark.memory.journal.edits import AutomaticEdit
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.memory.undo.commits import commit_undo
-from mnemark.memory.undo.runs import described, facts_of_runs, members, run_of
+from mnemark.memory.undo.runs import commit_undo, described, facts_of_runs, members, run_of
 from mnemark.text.choices import text_given
 from mnemark.types import Json
 
@@ -94,12 +93,13 @@ def _chosen(
     if identifier is None:
         if not known:
             raise NotFoundError("there is no change to undo; `mnemark log` lists the changes")
-        if _last_erasure(ws) > max(known):
+        final = _final_after(ws, max(known), known[max(known)])
+        if final == "an erasure":
             raise UsageError(
                 "the last change was an erasure, which cannot be undone; to undo an earlier change, give its "
                 "id from `mnemark log`"
             )
-        if _last_revert(ws) > max(known) and known[max(known)] != "forget":  # its turns can be shown
+        if final:
             raise UsageError(
                 "the last change was a revert, which cannot be undone as a whole: remember its facts again; "
                 "to undo an earlier change, give its id from `mnemark log`"
@@ -120,9 +120,9 @@ def _chosen(
 def _last_of_person(ws: OpenWorkspace, known: Mapping[str, What], scopes: Collection[str]) -> str:
     """Return the last thing that a person, or a consolidation, did in these scopes; else the last there."""
     log = ws.fact_store.log
-    edits = {edit.id: edit for edit in file_edits.entries(ws) if edit.id in known}
+    edits = {edit.id: edit for edit in ws.edits.entries() if edit.id in known}
     reviewed = {named for line, one in log.tables.decisions.items() if line in known for named in one.ids}
-    runs = {run.group for run in ws.edits.runs if run.machine == ws.journal.file}
+    runs = {run.group for run in ws.edits.runs() if run.machine == ws.journal.file}
     learned = facts_of_runs(ws)
     own: list[str] = []
     others: list[str] = []
@@ -148,19 +148,28 @@ def _last_of_person(ws: OpenWorkspace, known: Mapping[str, What], scopes: Collec
             f"nothing was changed here; the last change elsewhere: `mnemark undo {max(known)}` "
             "(`mnemark log` lists all)"
         )
-    for last, name in ((_last_erasure(ws), "an erasure"), (_last_revert(ws), "a revert")):
-        shown_again = name == "a revert" and own and known[max(own)] == "forget"  # its turns can be shown
-        if own and last > max(own) and not shown_again:
-            raise UsageError(
-                f"your last change was {name}, which cannot be undone; to undo an earlier change, give its "
-                "id from `mnemark log`"
-            )
+    if own and (name := _final_after(ws, max(own), known[max(own)])):
+        raise UsageError(
+            f"your last change was {name}, which cannot be undone; to undo an earlier change, give its "
+            "id from `mnemark log`"
+        )
     return max(own or others)
+
+
+def _final_after(ws: OpenWorkspace, last: str, what: What) -> Literal["", "an erasure", "a revert"]:
+    """Return what came after the last change that can be undone, and cannot be; empty if nothing did."""
+    own, _ = ws.journal.own_since("", "forget") or ([], "")
+    if any(one.change.id > last and one.change.fields.get("erase") for one in own):
+        return "an erasure"
+    if what == "forget":  # what a revert hid can be shown
+        return ""
+    undos = changes_of(ws.root, ("undo",))
+    return "a revert" if any(one.id > last and one.fields.get("revert") for one in undos) else ""
 
 
 def _is_erasure(ws: OpenWorkspace, identifier: str) -> bool:
     named = (entry.change for entry in ws.journal.naming(identifier))
-    return any(one.id == identifier and one.kind == "forget" and _says(one, "erase") for one in named)
+    return any(one.id == identifier and one.kind == "forget" and one.fields.get("erase") for one in named)
 
 
 def _decision_of(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> str:
@@ -175,21 +184,6 @@ def _unread(ws: OpenWorkspace, *, own: bool) -> str:
         ws.fact_store.log.refresh()
         problems, mine = ws.journal.problems, (f"{FOLDER}/{ws.journal.file} ", f"{FOLDER}/ ")
     return next((one for one in problems if not own or one.startswith(mine)), "")
-
-
-def _last_revert(ws: OpenWorkspace) -> str:
-    """Return the id of the last revert that removed facts; empty if there was none."""
-    return max((one.id for one in changes_of(ws.root, ("undo",)) if _says(one, "revert")), default="")
-
-
-def _last_erasure(ws: OpenWorkspace) -> str:
-    """Return the id of this machine's last erasure; empty if there was none."""
-    forgotten, _ = ws.journal.own_since("", "forget") or ([], "")
-    return max((one.change.id for one in forgotten if _says(one.change, "erase")), default="")
-
-
-def _says(change: Change, key: str) -> bool:
-    return isinstance(change.payload, Mapping) and bool(change.payload.get(key))
 
 
 def undoable(ws: OpenWorkspace, *, own: bool, among: Collection[str] | None = None) -> dict[str, What]:
@@ -228,7 +222,7 @@ def undoable(ws: OpenWorkspace, *, own: bool, among: Collection[str] | None = No
             and _can_wait(log, one)
         }
         known |= {line: "forget" for line, hides in log.tables.hides.items() if not hides.erase}
-    known |= dict.fromkeys((one.id for one in file_edits.entries(ws, wanted) if is_own_edit(one)), "edit")
+    known |= dict.fromkeys((one.id for one in ws.edits.entries(wanted) if is_own_edit(one)), "edit")
     known |= dict.fromkeys(ws.pins.lines(), "pin")
     return known if wanted is None else {one: what for one, what in known.items() if one in wanted}
 
@@ -245,24 +239,22 @@ def _can_wait(log: FactJournal, one: Decided) -> bool:
     return any(state.proposed and not state.hidden for state in map(log.of, one.ids))
 
 
-def is_own_edit(entry: Entry) -> bool:
+def is_own_edit(entry: AutomaticEdit) -> bool:
     """Return whether an edit is in effect, and is not itself part of an undo."""
     return entry.state in {"done", "open"} and entry.step != "undo"
 
 
 def _undo(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Undone:
     match known[identifier]:
-        case "remember":
-            return _forget_fact(ws, identifier)
-        case "retract":
-            return _reinstate(ws, identifier)
+        case "remember" | "retract" as what:
+            return _take_back(ws, identifier, what)
         case "accept" | "reject":
             return _reopen(ws, identifier, known)
         case "forget":
             return _unhide(ws, identifier)
         case "pin":
             return _unpin(ws, identifier)
-        case _:
+        case "edit":
             done = file_edits.reverse(ws, identifier)
             busy = (done.path,) if done.status == "deferred" else ()
             paths = () if busy else (done.path,)
@@ -276,20 +268,14 @@ def append_undo(ws: OpenWorkspace, *ids: str, scope: str = "", **more: Json) -> 
         facts.log.append(Change(kind="undo", payload={"ids": list(ids), **more}, origin="owner", scope=scope))
 
 
-def _forget_fact(ws: OpenWorkspace, identifier: str) -> Undone:
-    fact = ws.fact_store.log.stored(identifier)
-    append_undo(ws, identifier, scope=fact.scope)
-    paths, waiting = take_out(ws)
-    return Undone(id=identifier, what="remember", paths=paths, waiting=waiting, text=str(fact))
-
-
-def _reinstate(ws: OpenWorkspace, identifier: str) -> Undone:
+def _take_back(ws: OpenWorkspace, identifier: str, what: What) -> Undone:
+    """Undo that a fact was stored, or that it was ended."""
     log = ws.fact_store.log
-    end = log.tables.ends[identifier]
+    fact = identifier if what == "remember" else log.tables.ends[identifier].fact
+    text = str(log.of(fact).record or fact)
     append_undo(ws, identifier, scope=log.scope_of(identifier))
     paths, waiting = take_out(ws)
-    fact = log.of(end.fact).record
-    return Undone(id=identifier, what="retract", paths=paths, waiting=waiting, text=str(fact or end.fact))
+    return Undone(id=identifier, what=what, paths=paths, waiting=waiting, text=text)
 
 
 def _reopen(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Undone:
@@ -297,7 +283,7 @@ def _reopen(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Un
     facts = ws.fact_store
     log = facts.log
     decided = log.tables.decisions[identifier]
-    edits = [one.id for one in file_edits.entries(ws) if one.group in decided.ids]
+    edits = [one.id for one in ws.edits.entries() if one.group in decided.ids]
     made = [_undo(ws, one, known) for one in (*edits, decided.made) if one in known]
     append_undo(ws, identifier, scope=decided.scope)
     with facts.lock:
@@ -347,7 +333,7 @@ def _unhide(ws: OpenWorkspace, identifier: str) -> Undone:
 def _unpin(ws: OpenWorkspace, identifier: str) -> Undone:
     payload = ws.pins.lines()[identifier]
     append_undo(ws, identifier)
-    restore(ws, payload)
+    _restore(ws, payload)
     return Undone(id=identifier, what="pin", text=str(payload.get("fact") or payload.get("ref") or ""))
 
 
@@ -398,7 +384,7 @@ def pin(ws: OpenWorkspace, ref: str) -> Pinned:
     return _pinned(made.id, payload)
 
 
-def _payload(facts: FactStore, item: Item) -> dict[str, object]:
+def _payload(facts: FactStore, item: ForgetItem) -> dict[str, object]:
     if item.kind != "fact":
         return {"ref": item.ref, "turn": item.id if item.kind == "turn" else ""}
     with facts.lock:
@@ -413,7 +399,7 @@ def _payload(facts: FactStore, item: Item) -> dict[str, object]:
     raise NotFoundError(f"{item.ref} is not a current fact; accept it first with `mnemark review`")
 
 
-def restore(ws: OpenWorkspace, payload: Mapping[str, object]) -> None:
+def _restore(ws: OpenWorkspace, payload: Mapping[str, object]) -> None:
     """Restore the fields a fact had before it was pinned."""
     before, fact = payload.get("before"), payload.get("fact")
     if not isinstance(before, Mapping) or not isinstance(fact, str):

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 
-from mnemark.memory.consolidation.report import Applied, Report
+from mnemark.memory.consolidation.report import Applied, Consolidated
 from mnemark.memory.consolidation.run import LEARN
 from mnemark_faces.web.at import At, Go, PageContent
 
@@ -38,7 +38,7 @@ def run(at: At) -> Go | PageContent:
     return Go(at.link("changes") if report.changed or report.learned else at.link("consolidate"))
 
 
-def _shown(report: Report, *, whole: bool) -> PageContent:
+def _shown(report: Consolidated, *, whole: bool) -> PageContent:
     parts = [(part, _digest(edits), edits) for part, edits in _parts(report).items()]
     values = {
         "report": report, "parts": parts, "whole": whole, "learn": LEARN, "changed": False,
@@ -47,7 +47,7 @@ def _shown(report: Report, *, whole: bool) -> PageContent:
     return PageContent("consolidate.html", values, report)
 
 
-def _parts(report: Report) -> Mapping[str, Sequence[Applied]]:
+def _parts(report: Consolidated) -> Mapping[str, Sequence[Applied]]:
     """Return the edits by what they are chosen by; those of learned facts go with these."""
     found: dict[str, list[Applied]] = {LEARN: []} if report.learned else {}
     for edit in report.edits:
