@@ -25,7 +25,7 @@ LATE: Final[dict[str, str]] = {
     "memory/health/upgrades.py": "httpx, where an embedding API is configured",
     "memory/curation/files.py": "a hook reads no facts, unless a fact file changed",
     "memory/curation/identity.py": "a hook asks no model, and most sections are kept compiled",
-    "memory/prompt/leading_facts.py": "as `files.py`",
+    "memory/prompt/briefing.py": "as `files.py`",
     "memory/prompt/quoted.py": "a briefing recalls nothing",
     "files/sessions.py": "most ids are too short for a key, or a UUID",
     "files/trust.py": "a folder that was made here is known by its entry: a hook reads no configuration",

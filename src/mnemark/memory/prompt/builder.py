@@ -16,8 +16,7 @@ from mnemark.facts.plain_workspace import PlainWorkspace
 from mnemark.files import trust
 from mnemark.memory.curation import identity
 from mnemark.memory.curation.identity import Part
-from mnemark.memory.prompt.fact_lines import FactLine, Facts
-from mnemark.memory.prompt.parts import JOIN, Layer, cut, fact_layer, is_chinese, pieces_of
+from mnemark.memory.prompt.parts import JOIN, FactLine, Facts, Layer, cut, fact_layer, is_chinese, pieces_of
 from mnemark.memory.prompt.quoted import PromptRequest, Quoted, scratchpads
 from mnemark.text.markdown.generated import outside
 from mnemark.text.words.similarity import key_of

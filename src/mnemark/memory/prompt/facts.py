@@ -18,7 +18,7 @@ from mnemark.files.reading import read
 from mnemark.index.state import Use
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.curation.generated import CORE, PROFILE, earned, is_past_plan, rank
-from mnemark.memory.prompt.fact_lines import FactLine, Facts
+from mnemark.memory.prompt.parts import FactLine, Facts
 from mnemark.text.markdown.generated import find, mark
 from mnemark.text.quoting.fence import visible
 from mnemark.text.quoting.injection import looks_like_instructions

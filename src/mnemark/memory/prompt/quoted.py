@@ -12,9 +12,9 @@ from mnemark.files import layout, listing
 from mnemark.memory.curation.files import day_files, without_own_comments
 from mnemark.memory.curation.identity import Part
 from mnemark.memory.curation.personas import chosen, weighted
-from mnemark.memory.prompt.fact_lines import FactLine
 from mnemark.memory.prompt.parts import (
     JOIN,
+    FactLine,
     Layer,
     cut,
     fact_layer,
