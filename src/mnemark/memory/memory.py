@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from mnemark.embed import Embedder
 from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
 from mnemark.files import links, trust
-from mnemark.files.config import Config, load
+from mnemark.files.config import Config, load, with_changes
 from mnemark.files.disk_errors import tells_os_errors
 from mnemark.files.layout import is_own_folder as is_own
 from mnemark.files.platform import make_folder
@@ -119,9 +119,7 @@ class Memory:
             trust.trust_new(root)
         settings = config if isinstance(config, Config) else load(root)
         if isinstance(config, Mapping):
-            from mnemark.memory.arguments import changed
-
-            settings = changed(settings, config)
+            settings = with_changes(settings, config)
         workspace = OpenWorkspace(root, settings, readonly=readonly, embedder=embedder)
         workspace.host = model
         return cls(workspace)

@@ -31,8 +31,7 @@ from mnemark.index import check, schema
 from mnemark.index.store import Index
 from mnemark.index.sync import stored_problems
 from mnemark.memory.forgetting.erase import finish
-from mnemark.memory.health.mounts import mount_states
-from mnemark.memory.health.stats import problems
+from mnemark.memory.health.stats import mount_states, problems
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.types import Problem
 

@@ -6,14 +6,16 @@ observations by their ids. A journal entry of kind "end", written last, records 
 written down, so that after a crash at any moment the end can be repeated.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Final, Literal
 
 import msgspec
 
-from mnemark.errors import BusyError
+from mnemark.embed.bundled import BundledEmbedder
+from mnemark.errors import BusyError, MnemarkError
 from mnemark.facts import pending
 from mnemark.files.episodes import (
     Episode,
@@ -29,6 +31,7 @@ from mnemark.files.locks import ending_lock
 from mnemark.files.names import split_sources
 from mnemark.files.sessions import Placed, SessionLog, log_files, session_info
 from mnemark.hashes import blake2b
+from mnemark.index.read_only import QuickIndex
 from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import withdraw
 from mnemark.memory.learning.by_model import MIN_TURNS
@@ -46,10 +49,10 @@ from mnemark.memory.sessions.episodes import (
     sittings,
     with_notes,
 )
-from mnemark.memory.sessions.language import language
 from mnemark.memory.sessions.recorder import Recorder
 from mnemark.summary.summary import Action, Digest, digest, items, short_title, summary_lines
 from mnemark.summary.tool_titles import execution_of, words_of
+from mnemark.summary.topics import Language
 from mnemark.text.markdown.generated import put
 from mnemark.types import Json
 
@@ -380,6 +383,35 @@ def _sizes_at_end(ws: OpenWorkspace) -> dict[Path, int]:
     return {
         ws.root / scope / SessionLog(ws.root / scope, session).name: size for scope, session, size in sizes
     }
+
+
+_FEWEST: Final = 100
+"""Passages from which it is known what is common in a memory."""
+
+
+@contextmanager
+def language(ws: OpenWorkspace) -> Iterator[Language]:
+    """Return how words weigh in this memory; with few passages, or without an index, as in the language.
+
+    The index is read as it was last synced, without the turns since: an end must not read all logs.
+    """
+    weigh = BundledEmbedder().weights
+    with ExitStack() as stack:
+        count = 0
+        with suppress(MnemarkError):
+            index = stack.enter_context(QuickIndex(ws.root))
+            count = index.count()
+        if count < _FEWEST:
+            yield Language(weigh)
+        else:
+            yield Language(weigh, lambda term: _share(index, term, count))
+
+
+def _share(index: QuickIndex, term: str, count: int) -> float:
+    try:
+        return index.frequencies((term,)).get(term, 0) / count
+    except MnemarkError:  # damaged: the next search tells
+        return 0.0
 
 
 def _last_end(ws: OpenWorkspace, session: Recorder) -> Mapping[str, Json]:
