@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 from textual.content import Content
 
 from mnemark.interfaces.queries import DOUBTFUL
-from mnemark.memory.browse.found import DEPTH
+from mnemark.memory.browse.browse import DEPTH
 from mnemark_faces.tui.cells import DIM, WARNING, Sheet, one_line, origin_of, padded
 from mnemark_faces.tui.explained import minute, route_lines, sources, values
 from mnemark_faces.tui.filters import filters_in

@@ -1,28 +1,59 @@
 """Define `Browse`, the lists of a workspace that pages and panels show, as methods."""
 
-from collections.abc import Collection, Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from datetime import date, datetime
 from functools import cached_property
+from typing import Final
 
+import msgspec
+
+from mnemark.facts.model import refs_in
 from mnemark.files.disk_errors import tells_os_errors
-from mnemark.memory.browse import (
-    activity,
-    attachment_rows,
-    change_rows,
-    entries,
-    fact_rows,
-    found,
-    session_rows,
-    usage,
-    waiting,
-)
-from mnemark.memory.browse.page import Page
+from mnemark.files.scopes import scopes_among
+from mnemark.memory.browse import change_rows, entries, fact_rows, session_rows, usage
+from mnemark.memory.browse.page import Page, counts, numbered
 from mnemark.memory.journal.changes import ChangeLog
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.prompt.builder import Prompt
 from mnemark.memory.prompt.prompt import BUDGET, prompt
+from mnemark.memory.review.explain import Quoted, quoted
+from mnemark.memory.review.review import Waiting, waiting, with_diff
 from mnemark.memory.sessions.history import Listed
-from mnemark.types import Kind, Origin
+from mnemark.types import Hit, Kind, Origin
+
+DEPTH: Final = 200
+"""Number of hits that are counted and can be paged through."""
+
+
+class FoundPage(Page[Hit], frozen=True, kw_only=True):
+    """Some hits, with counts of the first `DEPTH`."""
+
+    kinds: Mapping[str, int]
+    origins: Mapping[str, int]
+    scopes: Mapping[str, int]
+    mode: str
+    degraded: tuple[str, ...]
+    complete: bool
+    believable: float
+
+
+_SOURCES = 3
+"""Maximum number of sources of an entry that are quoted."""
+
+
+class ReviewRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A thing to decide, with its sources."""
+
+    waiting: Waiting
+    sources: tuple[Quoted, ...] = ()
+
+
+class ReviewPage(Page[ReviewRow], frozen=True, kw_only=True):
+    """Some things to decide, with counts of all."""
+
+    kinds: Mapping[str, int]
+    origins: Mapping[str, int]
 
 
 @tells_os_errors
@@ -53,11 +84,22 @@ class Browse:
         archived: bool = False,
         limit: int = 20,
         after: str = "",
-    ) -> found.FoundPage:
-        """Return a page of the hits for a query, explained, with counts; see `browse.found.search`."""
-        return found.search(
-            self._ws, query, kinds=kinds, origins=origins, since=since, until=until, as_of=as_of, scope=scope,
-            archived=archived, limit=limit, after=after,
+    ) -> FoundPage:
+        """Return a page of the hits for a query, explained, with counts; arguments as for `Memory.search`.
+
+        Raises:
+            UsageError: an argument is wrong.
+        """
+        answer = self._ws.searcher.search(
+            query, k=DEPTH, kinds=kinds, origins=origins, since=since, until=until, as_of=as_of, scope=scope,
+            archived=archived, explain=True,
+        )  # fmt: skip
+        page = numbered(answer.hits, after, limit)
+        return FoundPage(
+            rows=page.rows, next=page.next, total=page.total,
+            kinds=counts(hit.kind for hit in answer.hits), origins=counts(hit.origin for hit in answer.hits),
+            scopes=counts(hit.scope for hit in answer.hits), mode=answer.mode, degraded=answer.degraded,
+            complete=answer.complete, believable=answer.believable,
         )  # fmt: skip
 
     def facts(
@@ -97,9 +139,9 @@ class Browse:
             tool=tool, limit=limit, after=after,
         )  # fmt: skip
 
-    def activity(self, *, days: int = 30, until: date | None = None) -> list[activity.Day]:
+    def activity(self, *, days: int = 30, until: date | None = None) -> list[entries.Day]:
         """Count turns, notes and changes of each of the last days; see `browse.entries.activity`."""
-        return activity.activity(self._ws, self._log, days=days, until=until)
+        return entries.activity(self._ws, self._log, days=days, until=until)
 
     def sessions(
         self, *, text: str = "", scope: str | Iterable[str] | None = "*", limit: int = 50, after: str = ""
@@ -122,9 +164,28 @@ class Browse:
         scope: str | Iterable[str] | None = "*",
         limit: int = 50,
         after: str = "",
-    ) -> waiting.ReviewPage:
-        """Return a page of what waits for a decision, with sources; see `browse.waiting.review`."""
-        return waiting.review(self._ws, origin=origin, scope=scope, limit=limit, after=after)
+    ) -> ReviewPage:
+        """Return a page of what waits for a decision, oldest first; only its sources are read of notes.
+
+        Args:
+            origin: only what comes from this origin.
+            scope: its scopes.
+            limit: number of rows.
+            after: the cursor of the page.
+
+        Raises:
+            UsageError: an argument is wrong.
+        """
+        ws = self._ws
+        scopes = scopes_among(ws.scopes(), scope)
+        every = sorted((one for name in scopes for one in waiting(ws, scope=name)), key=lambda one: one.id)
+        chosen = [one for one in every if not origin or one.fact.origin == origin]
+        page = numbered(chosen, after, limit)
+        return ReviewPage(
+            rows=tuple(_review_row(ws, one) for one in page.rows), next=page.next, total=page.total,
+            kinds=dict(Counter(one.what for one in every)),
+            origins=dict(Counter(one.fact.origin for one in every)),
+        )  # fmt: skip
 
     def changes(
         self, *, kinds: Collection[str] = (), limit: int = 50, after: str = ""
@@ -138,9 +199,9 @@ class Browse:
 
     def attachments(
         self, *, scope: str | Iterable[str] | None = "*", limit: int = 50, after: str = ""
-    ) -> Page[attachment_rows.AttachmentRow]:
-        """Return a page of received and sent files; see `browse.attachment_rows.attachments`."""
-        return attachment_rows.attachments(self._ws, scope=scope, limit=limit, after=after)
+    ) -> Page[session_rows.AttachmentRow]:
+        """Return a page of received and sent files; see `browse.session_rows.attachments`."""
+        return session_rows.attachments(self._ws, scope=scope, limit=limit, after=after)
 
     def prompt(
         self,
@@ -164,3 +225,8 @@ class Browse:
     def recalled(self, *, limit: int = 20) -> list[usage.Recalled]:
         """Return what was recalled last, the latest first."""
         return usage.recalled(self._ws, limit=limit)
+
+
+def _review_row(ws: OpenWorkspace, one: Waiting) -> ReviewRow:
+    refs = refs_in(one.fact.source)[:_SOURCES]
+    return ReviewRow(waiting=with_diff(ws, one), sources=tuple(quoted(ws, ref) for ref in refs))

@@ -1,10 +1,10 @@
-"""List what was said, noted and changed by time, the latest first."""
+"""List what was said, noted and changed by time, the latest first, and count it by day."""
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime
-from typing import Final, Literal, NamedTuple
+from datetime import date, datetime, time, timedelta
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -18,7 +18,7 @@ from mnemark.index.rows import KIND_CODE, LINE_SHIFT, NO_TIME, SUSPECT, Rows, se
 from mnemark.index.session_words import passages_of
 from mnemark.index.store import Record
 from mnemark.memory.browse import change_rows
-from mnemark.memory.browse.page import Page, checked, cursor, key_of
+from mnemark.memory.browse.page import Page, checked, cursor, key_of, last_days
 from mnemark.memory.journal.changes import ChangeLog, began
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.undo.undo import undoable
@@ -231,3 +231,45 @@ def _of_text(record: Record, key: _Key, flags: int) -> Entry:
         kind=record.kind, ref=record.ref, origin=record.origin, scope=record.scope, who=record.role,
         title=record.title, text=record.text, suspect=bool(flags & SUSPECT),
     )  # fmt: skip
+
+
+class Day(msgspec.Struct, frozen=True, kw_only=True):
+    """How much is dated on a day."""
+
+    day: str
+    turns: int = 0
+    notes: int = 0
+    changes: int = 0
+
+
+def activity(ws: OpenWorkspace, log: ChangeLog, *, days: int = 30, until: date | None = None) -> list[Day]:
+    """Count turns, notes and changes of each of the last `days`, oldest first.
+
+    Raises:
+        UsageError: `days` is out of range.
+    """
+    shown = last_days(days, until or ws.now().date())
+    midnights = [datetime.combine(day, time.min) for day in (*shown, shown[-1] + timedelta(days=1))]
+    start = seconds(midnights[0])
+    with reading(ws) as view:
+        rows = view.snapshot.rows
+        turns = _per_day(rows, first_chunks(rows) & (rows["kind"] == KIND_CODE["turn"]), start, days)
+        notes = _per_day(rows, np.isin(rows["kind"], [KIND_CODE["note"], KIND_CODE["episode"]]), start, days)
+    log.refresh()
+    changed = _between(log.times(), [ws.local(midnight).timestamp() for midnight in midnights])
+    return [
+        Day(day=day.isoformat(), turns=int(turns[n]), notes=int(notes[n]), changes=int(changed[n]))
+        for n, day in enumerate(shown)
+    ]
+
+
+def _between(times: npt.NDArray[np.float64], borders: Sequence[float]) -> npt.NDArray[np.int64]:
+    """Count the times from each border to the next."""
+    at = np.searchsorted(borders, times, side="right") - 1
+    return np.bincount(at[(at >= 0) & (at < len(borders) - 1)], minlength=len(borders) - 1)
+
+
+def _per_day(rows: Rows, mask: Any, start: int, days: int) -> npt.NDArray[np.int64]:
+    times = rows["time"][mask & (rows["time"] != NO_TIME)]
+    at = (times - start) // 86_400
+    return np.bincount(at[(at >= 0) & (at < days)], minlength=days)

@@ -14,7 +14,7 @@ from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import FactVersion, when
 from mnemark.files.scopes import scopes_among
 from mnemark.index.state import Use
-from mnemark.memory.browse.page import Page, checked, cursor, key_of
+from mnemark.memory.browse.page import Page, checked, counts, cursor, key_of
 from mnemark.memory.consolidation.decay import FLOOR, IMPORTANCE, TRANSIENT, USES, rate
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.dates.moment import moment
@@ -97,9 +97,8 @@ def facts(
             for one in _valid(store, scopes, at)
             if (not words or words in _words(one.shown)) and (not subject or one.shown.subject == subject)
         ]
-    subjects = Counter(one.shown.subject for one in found)
-    types = Counter(one.shown.type for one in found)
-    origins = Counter(one.shown.origin for one in found)
+    subjects = Counter(one.shown.subject for one in found).most_common(_MOST_SUBJECTS)
+    types, origins = (counts(getattr(one.shown, name) for one in found) for name in ("type", "origin"))
     found = [
         one
         for one in found
@@ -116,8 +115,7 @@ def facts(
     return FactPage(
         rows=_rows(ws, [one for _, one in rows], at),
         next=cursor(*rows[-1][0]) if len(rest) > len(rows) else "", total=len(found),
-        types=dict(types.most_common()), origins=dict(origins.most_common()),
-        subjects=dict(subjects.most_common(_MOST_SUBJECTS)),
+        types=types, origins=origins, subjects=dict(subjects),
     )  # fmt: skip
 
 

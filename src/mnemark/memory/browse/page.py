@@ -1,8 +1,10 @@
-"""Pages of a list, and the cursors that continue it."""
+"""Cut lists into pages, with the cursors that continue them; count by value and by day."""
 
 import base64
 import binascii
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from datetime import date, timedelta
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
@@ -12,6 +14,7 @@ from mnemark.errors import UsageError
 T = TypeVar("T")
 MOST: Final = 200
 """Maximum number of rows of a page."""
+MOST_DAYS: Final = 3_700
 
 
 class Page(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
@@ -29,6 +32,18 @@ def checked(limit: int) -> int:
     if not 1 <= limit <= MOST:
         raise UsageError(f"limit must be from 1 to {MOST}, not {limit}")
     return limit
+
+
+def last_days(days: int, until: date) -> list[date]:
+    """Return so many days up to a day, oldest first. Raises UsageError unless they are 1 to `MOST_DAYS`."""
+    if not 1 <= days <= MOST_DAYS:
+        raise UsageError(f"days must be from 1 to {MOST_DAYS}, not {days}")
+    return [until - timedelta(days=n) for n in reversed(range(days))]
+
+
+def counts(values: Iterable[str]) -> dict[str, int]:
+    """Return how often each value is there, the most frequent first."""
+    return dict(Counter(values).most_common())
 
 
 def cursor(*key: str | int) -> str:

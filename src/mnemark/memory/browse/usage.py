@@ -3,17 +3,15 @@
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import timedelta
 from pathlib import Path
 
 import msgspec
 
-from mnemark.errors import UsageError
 from mnemark.files import layout
 from mnemark.files.private import private
+from mnemark.memory.browse.page import last_days
 from mnemark.memory.open_workspace import OpenWorkspace
 
-_MOST_DAYS = 3_700
 _JOURNAL = "journal/"
 
 
@@ -65,13 +63,9 @@ def spend(ws: OpenWorkspace, *, days: int = 30) -> Spend:
     Raises:
         UsageError: `days` is out of range.
     """
-    if not 1 <= days <= _MOST_DAYS:
-        raise UsageError(f"days must be from 1 to {_MOST_DAYS}, not {days}")
-    last = ws.now().date()
-    first = last - timedelta(days=days - 1)
-    found = {(first + timedelta(days=n)).isoformat(): Spent(day=(first + timedelta(days=n)).isoformat())
-             for n in range(days)}  # fmt: skip
-    for day, purpose, calls, tokens in ws.state.spent_since(first):
+    shown = last_days(days, ws.now().date())
+    found = {day.isoformat(): Spent(day=day.isoformat()) for day in shown}
+    for day, purpose, calls, tokens in ws.state.spent_since(shown[0]):
         known = found.get(day)
         if known is not None:
             purposes = {**known.purposes, purpose: known.purposes.get(purpose, 0) + tokens}
