@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from mnemark.memory.file_edits import Written
     from mnemark.memory.forgetting.receipt import Receipt
     from mnemark.memory.health.stats import Stats
-    from mnemark.memory.learning.by_rule import Report as Learning
+    from mnemark.memory.learning.by_rule import LearningReport
     from mnemark.memory.prompt.builder import Prompt
     from mnemark.memory.review.attention import Attention
     from mnemark.memory.review.explain import Why
@@ -375,7 +375,7 @@ class Memory:
 
     def learn(
         self, session: str | None = None, *, dry_run: bool = False, budget_seconds: float | None = None
-    ) -> "Learning":
+    ) -> "LearningReport":
         """Learn facts from turns that were not read yet; see `mnemark.memory.learning.by_rule`."""
         from mnemark.memory.learning.by_rule import learn
 

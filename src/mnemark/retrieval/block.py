@@ -152,20 +152,20 @@ class Quotable:
         return source_line(self.hit)
 
     @cached_property
-    def whole(self) -> "Part":
+    def whole(self) -> "RowPart":
         """Its whole text, with what was noted of it."""
         text = drop_comments(self.hit.text, blanks=" \t").strip()
-        return Part(self, "\n".join(filter(None, (text, self.noted.words))), short=False)
+        return RowPart(self, "\n".join(filter(None, (text, self.noted.words))), short=False)
 
     @cached_property
-    def noted(self) -> "Part":
+    def noted(self) -> "RowPart":
         """What was noted of it alone."""
-        return Part(self, noted_of(self.hit), short=True)
+        return RowPart(self, noted_of(self.hit), short=True)
 
     @cached_property
-    def around(self) -> "Part":
+    def around(self) -> "RowPart":
         """The words around the match."""
-        return Part(self, self.hit.snippet, short=True)
+        return RowPart(self, self.hit.snippet, short=True)
 
     @cached_property
     def _brief_rows(self) -> dict[int, "_Row"]:
@@ -175,11 +175,11 @@ class Quotable:
         """Return one line of it."""
         if tokens not in self._brief_rows:
             line = brief(self.hit, self.source, tokens)
-            self._brief_rows[tokens] = _Row((Part(self, "", short=True),), line)
+            self._brief_rows[tokens] = _Row((RowPart(self, "", short=True),), line)
         return self._brief_rows[tokens]
 
 
-class Part:
+class RowPart:
     """A hit in a row, with the form of its text."""
 
     def __init__(self, of: Quotable, words: str, *, short: bool) -> None:
@@ -207,13 +207,13 @@ class Part:
 class _Row:
     """A hit, or turns of one session that follow each other; not changed once made, as its cost is kept."""
 
-    def __init__(self, parts: tuple[Part, ...], line: str = "") -> None:
+    def __init__(self, parts: tuple[RowPart, ...], line: str = "") -> None:
         self.parts = parts
         self._line = line
         """The brief line, where there was no room for more."""
-        self._longer: dict[Part, _Row] = {}
+        self._longer: dict[RowPart, _Row] = {}
 
-    def with_part(self, part: Part) -> "_Row":
+    def with_part(self, part: RowPart) -> "_Row":
         """Return the row with one part more."""
         if part not in self._longer:
             self._longer[part] = _Row((*self.parts, part))
@@ -303,7 +303,7 @@ def _grown_together(rows: Sequence[_Row]) -> list[_Row]:
     return joined
 
 
-def _add(rows: list[_Row], hit: Quotable, room: int, budget: int, brief_tokens: int) -> Part | None:
+def _add(rows: list[_Row], hit: Quotable, room: int, budget: int, brief_tokens: int) -> RowPart | None:
     """Add a hit to the rows in the longest form that fits into `room`; return that, None where none does."""
     at = next((at for at, row in enumerate(rows) if row.joins(hit)), None)
     others = rows if at is None else [*rows[:at], *rows[at + 1 :]]
@@ -318,7 +318,7 @@ def _add(rows: list[_Row], hit: Quotable, room: int, budget: int, brief_tokens: 
     return None if row is None else row.parts[-1]
 
 
-def _forms(hit: Quotable, budget: int) -> Iterator[Part]:
+def _forms(hit: Quotable, budget: int) -> Iterator[RowPart]:
     """Yield the forms of a hit's text, longest first.
 
     What was noted of a turn stands behind it where it says more of the question, and for one that is long.

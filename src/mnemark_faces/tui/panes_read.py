@@ -14,7 +14,7 @@ from mnemark_faces.tui.rows import Listed, Row
 from mnemark_faces.tui.words import Words
 
 if TYPE_CHECKING:
-    from mnemark.memory.browse.entries import Entry
+    from mnemark.memory.browse.entries import TimelineEntry
     from mnemark.memory.browse.fact_rows import FactRow
     from mnemark.memory.memory import Memory
     from mnemark.types import Hit
@@ -129,7 +129,7 @@ def _hit(hit: "Hit", words: Words) -> Row:
     return Row(hit.ref, shown, sheet, about=about, text=one_line(hit.text, 60), suspect=suspect)
 
 
-def _entry(entry: "Entry", words: Words) -> Row:
+def _entry(entry: "TimelineEntry", words: Words) -> Row:
     if entry.change is not None:
         return change_row(entry.change, words)
     who = words(entry.who or entry.kind)

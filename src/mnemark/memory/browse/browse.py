@@ -19,7 +19,7 @@ from mnemark.memory.prompt.builder import Prompt
 from mnemark.memory.prompt.prompt import BUDGET, prompt
 from mnemark.memory.review.explain import Quoted, quoted
 from mnemark.memory.review.review import Waiting, waiting, with_diff
-from mnemark.memory.sessions.history import Listed
+from mnemark.memory.sessions.history import ListedSession
 from mnemark.types import Hit, Kind, Origin
 
 DEPTH: Final = 200
@@ -132,7 +132,7 @@ class Browse:
         tool: str = "",
         limit: int = 50,
         after: str = "",
-    ) -> Page[entries.Entry]:
+    ) -> Page[entries.TimelineEntry]:
         """Return a page of what was said, noted and changed; see `browse.entries`."""
         return entries.timeline(
             self._ws, self._log, kinds=kinds, origins=origins, scope=scope, until=until, session=session,
@@ -145,11 +145,11 @@ class Browse:
 
     def sessions(
         self, *, text: str = "", scope: str | Iterable[str] | None = "*", limit: int = 50, after: str = ""
-    ) -> Page[Listed]:
+    ) -> Page[ListedSession]:
         """Return a page of sessions, the last written first; see `browse.session_rows.sessions`."""
         return session_rows.sessions(self._ws, text=text, scope=scope, limit=limit, after=after)
 
-    def agents(self) -> list[session_rows.Agent]:
+    def agents(self) -> list[session_rows.AgentSeen]:
         """Return the agents that recorded the latest sessions; see `browse.session_rows.agents`."""
         return session_rows.agents(self._ws)
 
@@ -218,7 +218,7 @@ class Browse:
         """Return what the language model cost on each of the last days, and the budget of a day."""
         return usage.spend(self._ws, days=days)
 
-    def disk(self) -> list[usage.Part]:
+    def disk(self) -> list[usage.DiskPart]:
         """Return files and bytes of each part of the workspace, the largest first."""
         return usage.disk(self._ws)
 

@@ -36,7 +36,7 @@ _Key = tuple[int, int, str]
 """Sort key of an entry: seconds of wall time; 0 for text, 1 for a change; the ref, or the change's id."""
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class TimelineEntry(msgspec.Struct, frozen=True, kw_only=True):
     """An entry of the timeline."""
 
     time: str
@@ -74,7 +74,7 @@ class _Asked(NamedTuple):
     """Numbers of the passages to show; None for all."""
 
 
-class _Row(NamedTuple):
+class _TimelineRow(NamedTuple):
     key: _Key
     position: int = -1
     group: str = ""
@@ -92,7 +92,7 @@ def timeline(
     tool: str = "",
     limit: int = 50,
     after: str = "",
-) -> Page[Entry]:
+) -> Page[TimelineEntry]:
     """Return a page of what was written, the latest first.
 
     Args:
@@ -137,7 +137,7 @@ def reading(ws: OpenWorkspace) -> AbstractContextManager[View]:
     return ws.searcher.reader.reading()
 
 
-def _texts(view: View, kinds: Sequence[Kind], asked: _Asked) -> list[_Row]:
+def _texts(view: View, kinds: Sequence[Kind], asked: _Asked) -> list[_TimelineRow]:
     """Return the latest passages that match, and all of the same second as the last of them."""
     rows = view.snapshot.rows
     last, begin, count = asked.last, asked.begin, asked.most
@@ -162,7 +162,7 @@ def _texts(view: View, kinds: Sequence[Kind], asked: _Asked) -> list[_Row]:
         found = found[np.lexsort((found, rows["time"][found]))[-count:]]
     records = view.fetch(found)
     return [
-        _Row((int(rows["time"][at]), 0, _place(record)), int(at))
+        _TimelineRow((int(rows["time"][at]), 0, _place(record)), int(at))
         for at, record in zip(found, records, strict=True)
     ]
 
@@ -184,14 +184,14 @@ def _position(view: View, place: str) -> int:
     return int(found[0]) if len(found) else 0
 
 
-def _changes(ws: OpenWorkspace, log: ChangeLog, asked: _Asked) -> list[_Row]:
+def _changes(ws: OpenWorkspace, log: ChangeLog, asked: _Asked) -> list[_TimelineRow]:
     log.refresh()
     last, begin = asked.last, asked.begin
     keys = log.keys()
     end = len(keys)
     if begin is not None and begin[1] == 1:
         end = bisect_right(keys, (begin[2], ""))
-    rows: list[_Row] = []
+    rows: list[_TimelineRow] = []
     for first, key in reversed(keys[:end]):
         noted = log.group(key)[0]
         at = seconds(ws.local(began(noted)))
@@ -199,13 +199,15 @@ def _changes(ws: OpenWorkspace, log: ChangeLog, asked: _Asked) -> list[_Row]:
         if too_late or (asked.origins and noted.origin not in asked.origins):
             continue
         if asked.scopes is None or noted.scope in asked.scopes:
-            rows.append(_Row((at, 1, first), group=key))
+            rows.append(_TimelineRow((at, 1, first), group=key))
         if len(rows) == asked.most:
             break
     return rows
 
 
-def _entries(ws: OpenWorkspace, log: ChangeLog, view: View, rows: Sequence[_Row]) -> tuple[Entry, ...]:
+def _entries(
+    ws: OpenWorkspace, log: ChangeLog, view: View, rows: Sequence[_TimelineRow]
+) -> tuple[TimelineEntry, ...]:
     positions = [row.position for row in rows if row.position >= 0]
     records = dict(zip(positions, view.fetch(positions), strict=True))
     changed = [one.id for row in rows if row.position < 0 for one in log.group(row.group)]
@@ -219,14 +221,14 @@ def _entries(ws: OpenWorkspace, log: ChangeLog, view: View, rows: Sequence[_Row]
     )
 
 
-def _of_change(row: change_rows.ChangeRow) -> Entry:
-    return Entry(
+def _of_change(row: change_rows.ChangeRow) -> TimelineEntry:
+    return TimelineEntry(
         time=row.time, kind="change", ref="", origin=row.origin, scope=row.scope, text=row.text, change=row
     )
 
 
-def _of_text(record: Record, key: _Key, flags: int) -> Entry:
-    return Entry(
+def _of_text(record: Record, key: _Key, flags: int) -> TimelineEntry:
+    return TimelineEntry(
         time=record.date if record.date and len(record.date) > 10 else wall_time(key[0]).isoformat(),
         kind=record.kind, ref=record.ref, origin=record.origin, scope=record.scope, who=record.role,
         title=record.title, text=record.text, suspect=bool(flags & SUSPECT),

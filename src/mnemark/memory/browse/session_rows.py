@@ -16,7 +16,7 @@ from mnemark.files.sessions import SessionLog, session_id, session_info
 from mnemark.index.session_words import sessions_with
 from mnemark.memory.browse.page import Page, checked, cursor, key_of, latest
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.memory.sessions.history import Listed, logs, summarized
+from mnemark.memory.sessions.history import ListedSession, logs, summarized
 from mnemark.types import Problem, Turn
 
 _LATEST: Final = 200
@@ -24,7 +24,7 @@ _LATEST: Final = 200
 _PAGE: Final = ".md"
 
 
-class Agent(msgspec.Struct, frozen=True, kw_only=True):
+class AgentSeen(msgspec.Struct, frozen=True, kw_only=True):
     """An agent, and when it last wrote a session here."""
 
     name: str
@@ -47,7 +47,7 @@ def sessions(
     scope: str | Iterable[str] | None = "*",
     limit: int = 50,
     after: str = "",
-) -> Page[Listed]:
+) -> Page[ListedSession]:
     """Return a page of sessions, the last written one first; logs of other pages are not opened.
 
     Args:
@@ -73,16 +73,16 @@ def sessions(
     return Page(rows=tuple(one for one in shown if one is not None), next=page.next, total=page.total)
 
 
-def agents(ws: OpenWorkspace) -> list[Agent]:
+def agents(ws: OpenWorkspace) -> list[AgentSeen]:
     """Return the agents that recorded the latest sessions, the last seen first."""
     files = sorted(logs(ws), key=lambda pair: pair[1].mtime_ns, reverse=True)[:_LATEST]
-    found: dict[str, Agent] = {}
+    found: dict[str, AgentSeen] = {}
     for _, file in files:
         info = session_info(file)
         name, colon, _ = info.id.partition(":") if info is not None else ("", "", "")
         if colon and name not in found:
             last = datetime.fromtimestamp(file.mtime_ns / 1e9, ws.now().tzinfo)
-            found[name] = Agent(name=name, last=last.isoformat(timespec="seconds"))
+            found[name] = AgentSeen(name=name, last=last.isoformat(timespec="seconds"))
     return list(found.values())
 
 

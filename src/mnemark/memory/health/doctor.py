@@ -56,7 +56,7 @@ class Finding(msgspec.Struct, frozen=True):
     """Group of findings that can be many; of each kind only a few are shown to people."""
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
+class HealthReport(msgspec.Struct, frozen=True, kw_only=True):
     """All findings, in the order of the checks."""
 
     findings: tuple[Finding, ...]
@@ -69,7 +69,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return "error" if "error" in levels else "warn" if "warn" in levels else "ok"
 
 
-def verify(memory: OpenWorkspace | Path, *, deep: bool = False) -> Report:
+def verify(memory: OpenWorkspace | Path, *, deep: bool = False) -> HealthReport:
     """Check the index against itself and the files, and whether all files can be read.
 
     Args:
@@ -78,7 +78,7 @@ def verify(memory: OpenWorkspace | Path, *, deep: bool = False) -> Report:
 
     Nothing is changed, and problems are returned as findings, not raised.
     """
-    return Report(findings=tuple(_verified(memory, deep=deep)))
+    return HealthReport(findings=tuple(_verified(memory, deep=deep)))
 
 
 def _verified(memory: OpenWorkspace | Path, *, deep: bool = False) -> Iterator[Finding]:
@@ -139,7 +139,7 @@ def _environment(memory: OpenWorkspace | Path, *, fix: bool) -> Iterator[Finding
         yield from _mounts(memory)
 
 
-def doctor(memory: OpenWorkspace | Path, *, fix: bool = False) -> Report:
+def doctor(memory: OpenWorkspace | Path, *, fix: bool = False) -> HealthReport:
     """Check the environment and the workspace; with `fix`, repair it.
 
     Repair deletes temporary files of crashes, makes mnemark's own files private, and rebuilds the index
@@ -151,7 +151,7 @@ def doctor(memory: OpenWorkspace | Path, *, fix: bool = False) -> Report:
         NewerFormatError, ReadOnlyError: `fix`, and the index must not or cannot be written.
     """
     if not fix:
-        return Report(findings=tuple(examine(memory)))
+        return HealthReport(findings=tuple(examine(memory)))
     root = _root(memory)
     findings = list(_environment(memory, fix=True))
     if not isinstance(memory, Path):
@@ -170,7 +170,7 @@ def doctor(memory: OpenWorkspace | Path, *, fix: bool = False) -> Report:
         memory.index.follow()
     before = "the old one could not be read" if rebuilt.before is None else f"before: {rebuilt.before}"
     done = Finding("ok", f"the index was rebuilt: {rebuilt.after} passages ({before})")
-    return Report(findings=(*findings, done, *verify(memory).findings), fixed=True)
+    return HealthReport(findings=(*findings, done, *verify(memory).findings), fixed=True)
 
 
 def _root(memory: OpenWorkspace | Path) -> Path:

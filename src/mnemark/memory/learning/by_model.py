@@ -89,10 +89,10 @@ def work(
         return Extracted(problem=str(error))
     if llm is None or ws.readonly:
         return Extracted()
-    return _Worker(ws, llm, time.monotonic() + seconds, path, noted).run()
+    return _ModelReader(ws, llm, time.monotonic() + seconds, path, noted).run()
 
 
-class _Part(NamedTuple):
+class _Batch(NamedTuple):
     """Turns for one request, and the items of the queue that they are of."""
 
     items: tuple[Item, ...]
@@ -101,7 +101,7 @@ class _Part(NamedTuple):
     """Whether it is a part of one sitting, to be noted; else turns of several short ones."""
 
 
-class _Worker:
+class _ModelReader:
     def __init__(
         self, ws: OpenWorkspace, llm: LLM, end: float, path: str, noted: Callable[[str, str], None] | None
     ) -> None:
@@ -145,7 +145,7 @@ class _Worker:
                 return
             self._ask(part)
 
-    def _parts(self, items: Sequence[Item]) -> list[_Part]:
+    def _parts(self, items: Sequence[Item]) -> list[_Batch]:
         """Divide items into sittings, of up to `_CHARACTERS` a request; short ones share a request.
 
         An item that failed before is sent alone.
@@ -161,7 +161,7 @@ class _Worker:
             if not follows or item.tries > 1 or sittings[-1][-1][0].tries > 1:
                 sittings.append([])
             sittings[-1].append((item, said))
-        parts: list[_Part] = []
+        parts: list[_Batch] = []
         for sitting in sittings:
             spoken = sum(one.turn.role in _SPOKEN for _, said in sitting for one in said)
             alone = spoken >= MIN_TURNS or sitting[0][0].tries > 1
@@ -171,9 +171,9 @@ class _Worker:
                     not (alone or last.sitting) if item is sitting[0][0] else last.sitting == alone
                 )
                 if last is not None and shares and _length((*last.said, *said)) <= _CHARACTERS:
-                    parts[-1] = _Part((*last.items, item), (*last.said, *said), alone)
+                    parts[-1] = _Batch((*last.items, item), (*last.said, *said), alone)
                 else:
-                    parts.append(_Part((item,), tuple(said), alone))
+                    parts.append(_Batch((item,), tuple(said), alone))
         return parts
 
     def _read(self, item: Item) -> list[TurnExcerpt]:
@@ -193,7 +193,7 @@ class _Worker:
                 found.append(TurnExcerpt(turn=turn, ref=f"{item.path}#L{placed.line}", scope=scope))
         return found if any(one.turn.origin in {"owner", "agent", "import"} for one in found) else []
 
-    def _ask(self, part: _Part) -> None:
+    def _ask(self, part: _Batch) -> None:
         known = self._known(part.said)
         self._asked += 1
         timeout = min(self._timeout, max(self._left(), 1.0))
@@ -210,7 +210,7 @@ class _Worker:
             return
         self._take(part, answer, known)
 
-    def _take(self, part: _Part, answer: SittingAnswer, known: Sequence[Fact]) -> None:
+    def _take(self, part: _Batch, answer: SittingAnswer, known: Sequence[Fact]) -> None:
         """Keep what of an answer the turns support: facts, then notes, then the items are done."""
         good = [pair for one in answer.facts if (pair := believed(one, part.said, known)) is not None]
         notes, dropped = checked(answer, part.said, self._ws.rules)
@@ -230,7 +230,7 @@ class _Worker:
         self._state.done([item.id for item in part.items])
         self._done += len(part.items)
 
-    def _note(self, part: _Part, notes: SittingNotes) -> None:
+    def _note(self, part: _Batch, notes: SittingNotes) -> None:
         path = part.items[0].path
         turns = [one.turn.id for one in part.said]
         session = SessionLog.at(self._ws.root / part.said[0].scope, f"{FOLDER}/{path.rpartition('/')[2]}").id
@@ -253,7 +253,7 @@ class _Worker:
         # Facts whose predicate occurs in the turns come first, as only `FACTS` fit.
         return sorted(found, key=lambda fact: fact.predicate.casefold() not in text)[:FACTS]
 
-    def _failed(self, part: _Part, error: LLMUnavailable) -> None:
+    def _failed(self, part: _Batch, error: LLMUnavailable) -> None:
         self._problem = f"{error.kind}: {error}"
         if not error.asked:
             self._state.give_back([item.id for item in part.items], self._later(error))
@@ -261,7 +261,7 @@ class _Worker:
             self._problem = ""
             for item in part.items:  # send each alone: it fits, or only it fails
                 if self._left() > 0 and not self._problem:
-                    self._ask(_Part((item,), tuple(self._read(item)), part.sitting))
+                    self._ask(_Batch((item,), tuple(self._read(item)), part.sitting))
                 else:
                     self._state.give_back([item.id], self._ws.now())
         else:

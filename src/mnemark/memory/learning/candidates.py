@@ -17,7 +17,7 @@ from mnemark.facts.store import source_of
 from mnemark.facts.timeline import order
 from mnemark.files.names import split_ref
 from mnemark.memory.learning.by_hand import LinesByHand
-from mnemark.memory.learning.heard import Heard, line_of
+from mnemark.memory.learning.heard import HeardWords, line_of
 from mnemark.memory.learning.placement import Statement, scope_for
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -98,7 +98,7 @@ class CandidateWriter:
         self.dropped = 0
         """Statements of agents that `propose` left out."""
         self._new: set[tuple[str, Words, str]] = set()
-        self._heard: dict[str, Heard] = {}
+        self._heard: dict[str, HeardWords] = {}
         self._by_hand = LinesByHand(ws)
         self._doubtful: dict[str, list[SourcedCandidate]] = {}
         """By session, with the origin of their words."""
@@ -185,7 +185,7 @@ class CandidateWriter:
         if path not in self._heard:
             known = facts(self.ws.fact_store, scope=one.scope)
             own = [str(fact) for fact in known if fact.origin == "owner"]
-            self._heard[path] = Heard(self.ws.root, path, own)
+            self._heard[path] = HeardWords(self.ws.root, path, own)
         return self._heard[path].origin_of(one.fact.value, line)
 
     def propose(self, *, by: Literal["rule", "model"] = "rule") -> list[LearnedFact]:

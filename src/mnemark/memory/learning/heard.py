@@ -27,7 +27,7 @@ _SHARE: Final = 0.5
 """Share of the words that may come from outside alone."""
 
 
-class Heard:
+class HeardWords:
     """The words of the owner and of tools, web pages and files in one session, up to a line of its log."""
 
     def __init__(self, root: Path, path: str, known: Iterable[str] = ()) -> None:

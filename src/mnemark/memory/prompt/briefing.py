@@ -19,7 +19,7 @@ from mnemark.files.layout import in_scope
 from mnemark.hashes import blake2b
 from mnemark.memory.curation.files import curated_files, without_own_comments
 from mnemark.memory.prompt.builder import Prompt, PromptBuilder
-from mnemark.memory.prompt.parts import JOIN, FactLine, Facts, Layer, pieces_of
+from mnemark.memory.prompt.parts import JOIN, FactLine, Layer, PromptFacts, pieces_of
 from mnemark.memory.prompt.quoted import PromptRequest, text_of
 from mnemark.text.markdown.frontmatter import front_matter
 from mnemark.text.quoting.fence import OWNER, check_fenced, fenced, inert, inert_together
@@ -89,13 +89,13 @@ def _blocks(made: Prompt) -> str:
     return "\n".join(block for block in (own, made.recall) if block and check_fenced(block))
 
 
-class _Kept(msgspec.Struct):
-    facts: Facts
+class _KeptFacts(msgspec.Struct):
+    facts: PromptFacts
     until: float | None
     """When the next fact begins or ends, in seconds since 1970."""
 
 
-def leading_facts(ws: PlainWorkspace, now: datetime, *, scope: str = "") -> Facts:
+def leading_facts(ws: PlainWorkspace, now: datetime, *, scope: str = "") -> PromptFacts:
     """Return the first facts of each layer that hold at `now`, of the root and of a scope beside it.
 
     They are kept, so that a briefing of an old memory reads none of its facts: with the other compiled texts
@@ -104,14 +104,14 @@ def leading_facts(ws: PlainWorkspace, now: datetime, *, scope: str = "") -> Fact
     """
     scopes = tuple(dict.fromkeys(("", scope)))
     if not states.stamp_of(ws.root, scopes):  # there is neither a fact file nor a journal
-        return Facts(subjects={})
+        return PromptFacts(subjects={})
     known = states.kept(ws.root, ws.root, ws.visible.redacted)
     if not all(map(known.settled, scopes)):
         return _chosen(ws, now, scope)
     sections = [states.load(ws.root, one) for one in scopes]
     key = _key(ws, now, scopes, sections)
     with suppress(msgspec.DecodeError):
-        kept = msgspec.json.decode(compiled_cache.load(ws.root, _KEPT_AS, key) or "", type=_Kept)
+        kept = msgspec.json.decode(compiled_cache.load(ws.root, _KEPT_AS, key) or "", type=_KeptFacts)
         if kept.until is None or now.timestamp() < kept.until:
             return kept.facts
     facts = _chosen(ws, now, scope)
@@ -119,11 +119,11 @@ def leading_facts(ws: PlainWorkspace, now: datetime, *, scope: str = "") -> Fact
     times = (time for fact in every for time in (fact.begin, fact.end))
     until = min((time for time in times if time is not None and time > now.timestamp()), default=None)
     if not ws.readonly:
-        compiled_cache.save(ws.root, _KEPT_AS, key, msgspec.json.encode(_Kept(facts, until)).decode())
+        compiled_cache.save(ws.root, _KEPT_AS, key, msgspec.json.encode(_KeptFacts(facts, until)).decode())
     return facts
 
 
-def _chosen(ws: PlainWorkspace, now: datetime, scope: str) -> Facts:
+def _chosen(ws: PlainWorkspace, now: datetime, scope: str) -> PromptFacts:
     from mnemark.memory.prompt.facts import facts_for
 
     return msgspec.structs.replace(facts_for(ws, now, scope=scope, most=_MOST_FACTS), subjects={})

@@ -16,8 +16,17 @@ from mnemark.facts.plain_workspace import PlainWorkspace
 from mnemark.files import trust
 from mnemark.memory.curation import identity
 from mnemark.memory.curation.identity import Part
-from mnemark.memory.prompt.parts import JOIN, FactLine, Facts, Layer, cut, fact_layer, is_chinese, pieces_of
-from mnemark.memory.prompt.quoted import PromptRequest, Quoted, scratchpads
+from mnemark.memory.prompt.parts import (
+    JOIN,
+    FactLine,
+    Layer,
+    PromptFacts,
+    cut,
+    fact_layer,
+    is_chinese,
+    pieces_of,
+)
+from mnemark.memory.prompt.quoted import PromptRequest, QuotedBlock, scratchpads
 from mnemark.text.markdown.generated import outside
 from mnemark.text.words.similarity import key_of
 from mnemark.text.words.tokens import estimate_tokens
@@ -88,7 +97,7 @@ class PromptBuilder:
         self,
         ws: PlainWorkspace,
         asked: PromptRequest,
-        facts: Facts,
+        facts: PromptFacts,
         *,
         catalogue: Catalogue | None = None,
         more: Sequence[Layer] = (),
@@ -98,7 +107,7 @@ class PromptBuilder:
         self._cache: dict[str, list[identity.Source]] = {}
         self._facts = facts
         self._things = catalogue
-        self._quoted = Quoted(ws, asked, facts.other, more)
+        self._quoted = QuotedBlock(ws, asked, facts.other, more)
         wrong = [f"{one.path}: {one.reason}" for one in self._quoted.problems]
         if not trust.is_trusted(ws.root):
             wrong.append(f"this folder was not made here, so it is only quoted: `mnemark trust {ws.root}`")

@@ -26,7 +26,7 @@ class FactLine(msgspec.Struct, frozen=True, array_like=True):
     other: str
 
 
-class Facts(msgspec.Struct, frozen=True, kw_only=True):
+class PromptFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Current facts by layer of a prompt."""
 
     rules: tuple[FactLine, ...] = ()

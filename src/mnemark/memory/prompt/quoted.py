@@ -89,7 +89,7 @@ def _quotable(hits: Sequence[Hit]) -> "list[Quotable]":
     return [Quotable(hit) for hit in hits]
 
 
-class Quoted:
+class QuotedBlock:
     """The quoted block, for one budget after the other."""
 
     def __init__(

@@ -21,7 +21,7 @@ from mnemark.memory.learning.by_rule import learn
 from mnemark.memory.sessions.ending import end
 from mnemark.memory.sessions.messages import (
     Message,
-    Unit,
+    MessageUnit,
     is_system,
     is_undated,
     key_of,
@@ -262,7 +262,7 @@ class _Compaction:
                     f"{step.__name__}: {error}; this is done at the end of the session instead"
                 )
 
-    def recent(self, parts: Sequence[Unit]) -> list[dict[str, Any]]:
+    def recent(self, parts: Sequence[MessageUnit]) -> list[dict[str, Any]]:
         """Return the messages of the last units that fit; always the last one, shortened if needed."""
         room = self._room - self._summary_room - self._recall_room
         totals = list(accumulate(part.tokens for part in reversed(parts)))

@@ -126,7 +126,7 @@ def sessions(ws: OpenWorkspace, scope: str | Iterable[str] | None = "*") -> list
     ]
 
 
-class Listed(msgspec.Struct, frozen=True, kw_only=True):
+class ListedSession(msgspec.Struct, frozen=True, kw_only=True):
     """A session as a list shows it, without its forgotten turns."""
 
     session: str
@@ -144,7 +144,7 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True):
 
 def listed(
     ws: OpenWorkspace, scope: str | Iterable[str] | None = "*", *, last: int | None = None
-) -> list[Listed]:
+) -> list[ListedSession]:
     """Return a summary of each session of these scopes, the last written one last.
 
     Args:
@@ -167,13 +167,13 @@ def logs(ws: OpenWorkspace, scope: str | Iterable[str] | None = "*") -> list[tup
     return [(name, file) for name in scopes_among(ws.scopes(), scope) for file in log_files(ws.root / name)]
 
 
-def summarized(ws: OpenWorkspace, scope: str, file: LogFile) -> Listed | None:
+def summarized(ws: OpenWorkspace, scope: str, file: LogFile) -> ListedSession | None:
     """Return the summary of the session in a log; None where it cannot be read."""
     info = session_info(file)
     return None if info is None else _listed(ws, scope, info)
 
 
-def _listed(ws: OpenWorkspace, scope: str, info: SessionInfo) -> Listed:
+def _listed(ws: OpenWorkspace, scope: str, info: SessionInfo) -> ListedSession:
     count, last, title, named, agent = 0, None, "", "", ""
     hidden = ws.index.hidden.current().turns
     for placed in _log(ws, scope, info).turns():
@@ -184,7 +184,7 @@ def _listed(ws: OpenWorkspace, scope: str, info: SessionInfo) -> Listed:
         title = title or (_first_line(turn.content, ws.rules) if turn.role in {"user", "human"} else "")
         named = named or _text(turn.meta.get("conversation"))
         agent = agent or _text(turn.meta.get("agent"))
-    return Listed(
+    return ListedSession(
         session=info.id, scope=scope, path=info.path.relative_to(ws.root).as_posix(), created=info.created,
         last=last, bytes=info.size, title=_first_line(named, ws.rules) if named else title, turns=count,
         agent=agent,

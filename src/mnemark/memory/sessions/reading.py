@@ -11,7 +11,7 @@ import msgspec
 from mnemark.errors import BusyError, MnemarkError
 from mnemark.files.sessions import FOLDER, SessionLog
 from mnemark.memory.learning.by_model import Extracted, work
-from mnemark.memory.learning.by_rule import Report, learn
+from mnemark.memory.learning.by_rule import LearningReport, learn
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions.ending import Ended, end, rewrite
 from mnemark.memory.sessions.recorder import Recorder
@@ -25,14 +25,14 @@ BEHIND_SECONDS: Final = 600.0
 _log = logging.getLogger("mnemark.learning")
 
 
-class Read(msgspec.Struct, frozen=True):
+class ReadByModel(msgspec.Struct, frozen=True):
     """The result of reading: what was extracted, and the pages that were written again."""
 
     found: Extracted
     pages: tuple[Ended, ...] = ()
 
 
-def read(ws: OpenWorkspace, *, seconds: float, model: "LLM | None" = None, path: str = "") -> Read:
+def read(ws: OpenWorkspace, *, seconds: float, model: "LLM | None" = None, path: str = "") -> ReadByModel:
     """Send the queued turns to the model, store facts and notes, and write the pages of ended sittings again.
 
     Args:
@@ -52,10 +52,12 @@ def read(ws: OpenWorkspace, *, seconds: float, model: "LLM | None" = None, path:
             pages.append(rewrite(ws, Recorder(ws, name, scope=scope), turns))
         except BusyError as error:  # the next end of the session writes them
             problem = problem or f"notes: {error}"
-    return Read(msgspec.structs.replace(found, problem=problem), tuple(pages))
+    return ReadByModel(msgspec.structs.replace(found, problem=problem), tuple(pages))
 
 
-def learn_all(ws: OpenWorkspace, budget_seconds: float = 30.0, *, model: "LLM | None" = None) -> Report:
+def learn_all(
+    ws: OpenWorkspace, budget_seconds: float = 30.0, *, model: "LLM | None" = None
+) -> LearningReport:
     """Learn by rule, then with the model if one is configured or given, within the time limit."""
     started = time.monotonic()
     report = learn(ws, budget_seconds=budget_seconds, queue=model is not None)
@@ -87,7 +89,7 @@ def end_and_read(
     return _joined(msgspec.structs.replace(ended, problems=problems), asked)
 
 
-def _joined(ended: Ended, asked: Read) -> Ended:
+def _joined(ended: Ended, asked: ReadByModel) -> Ended:
     facts = ended.facts + asked.found.facts
     ended = msgspec.structs.replace(ended, facts=facts, rejected=asked.found.rejected)
     for page in asked.pages:
