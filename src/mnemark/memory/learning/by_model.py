@@ -16,9 +16,9 @@ import msgspec
 from mnemark.errors import ConfigError, UsageError
 from mnemark.facts.model import Fact
 from mnemark.facts.remember import facts
-from mnemark.files import names
 from mnemark.files.journal import Change
-from mnemark.files.sessions import FOLDER, SessionLog
+from mnemark.files.layout import scope_of
+from mnemark.files.sessions import SessionLog
 from mnemark.index.state import Item, State
 from mnemark.llm import LLM, LLMUnavailable
 from mnemark.memory.journal.sessions import NOTES
@@ -177,15 +177,13 @@ class _ModelReader:
         return parts
 
     def _read(self, item: Item) -> list[TurnExcerpt]:
-        folder, _, name = item.path.rpartition("/")
-        scope = folder.removesuffix(FOLDER).rstrip("/")
         try:
-            names.inside(self._ws.root, item.path)
+            log = SessionLog.at(self._ws.root, item.path)
         except UsageError:
             return []
-        found = []
+        found, scope = [], scope_of(item.path)
         hidden = self._ws.index.hidden.current().turns
-        for placed in SessionLog.at(self._ws.root / scope, f"{FOLDER}/{name}").turns():
+        for placed in log.turns():
             if placed.line > item.last:
                 break
             if placed.line >= item.first and placed.turn.id not in hidden:
@@ -233,7 +231,7 @@ class _ModelReader:
     def _note(self, part: _Batch, notes: SittingNotes) -> None:
         path = part.items[0].path
         turns = [one.turn.id for one in part.said]
-        session = SessionLog.at(self._ws.root / part.said[0].scope, f"{FOLDER}/{path.rpartition('/')[2]}").id
+        session = SessionLog.at(self._ws.root, path).id
         journal = self._ws.session_journal
         with journal.lock:
             payload = payload_of(notes, session, turns)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -57,6 +57,8 @@ from mnemark.text.markdown.generated import put
 from mnemark.types import Json
 
 _LOCK_SECONDS: Final = 20.0
+_IDLE_SECONDS: Final = 1_800.0
+"""Pause after which a session counts as over."""
 _PROJECT_PERIOD: Final = timedelta(days=60)
 _WRITE_WORDS: Final = frozenset({"write", "add", "save", "store", "update", "remember", "append"})
 
@@ -128,11 +130,16 @@ class _Ending:
         self._learn()
         if not self.deferred:
             self._record_end(turns, last)
+        return self._ended(
+            turns=len(new), scratchpad=pad, attachments=tuple(kept), observations=noted, facts=self.facts
+        )
+
+    def _ended(self, **more: Any) -> Ended:
+        """Return what was written, and more."""
         return Ended(
-            session=session.id, status="deferred" if self.deferred else "ended", turns=len(new), by=self.by,
+            session=self.session.id, status="deferred" if self.deferred else "ended", by=self.by,
             summary=tuple(self.words), episodes=tuple(self.episodes), notes=tuple(dict.fromkeys(self.notes)),
-            scratchpad=pad, attachments=tuple(kept), observations=noted, facts=self.facts,
-            problems=tuple(self.problems), group=self.group,
+            problems=tuple(self.problems), group=self.group, **more,
         )  # fmt: skip
 
     def rewrite(self, turns: Collection[str]) -> Ended:
@@ -148,12 +155,7 @@ class _Ending:
                 if sitting in concerned:
                     link = pages.get(before.first, "") if before else ""
                     self._sitting(sitting, link, again=True, removed=sitting.first not in pages)
-        pad = self._scratchpad(concerned[-1]) if concerned else ""
-        return Ended(
-            session=self.session.id, status="deferred" if self.deferred else "ended", by=self.by,
-            summary=tuple(self.words), episodes=tuple(self.episodes), notes=tuple(dict.fromkeys(self.notes)),
-            scratchpad=pad, problems=tuple(self.problems), group=self.group,
-        )  # fmt: skip
+        return self._ended(scratchpad=self._scratchpad(concerned[-1]) if concerned else "")
 
     def _unended_turns(self, before: Mapping[str, Json]) -> list[Placed]:
         log = self.session.log
@@ -349,29 +351,22 @@ def rewrite(ws: OpenWorkspace, session: Recorder, turns: Collection[str]) -> End
         return _Ending(ws, session, summary=True).rewrite(turns)
 
 
-def catch_up(
-    ws: OpenWorkspace,
-    *,
-    idle: timedelta = timedelta(minutes=30),
-    summary: bool = True,
-    queue: bool = False,
-) -> list[Ended]:
-    """End all sessions that have had no turn for `idle` and have turns that were not written down yet."""
-    return [end(ws, session, summary=summary, queue=queue) for session in unended(ws, idle=idle)]
+def catch_up(ws: OpenWorkspace, *, queue: bool = False) -> list[Ended]:
+    """End all sessions that are `unended`; `queue` as for `end`."""
+    return [end(ws, session, queue=queue) for session in unended(ws)]
 
 
-def unended(ws: OpenWorkspace, *, idle: timedelta = timedelta(minutes=30)) -> list[Recorder]:
-    """Return the sessions that have had no turn for `idle` and have turns that were not written down yet."""
+def unended(ws: OpenWorkspace) -> list[Recorder]:
+    """Return the sessions that have had no turn for a while and have turns that were not written down yet."""
     now, ended = ws.now(), _sizes_at_end(ws)
     found = []
     for scope in ws.scopes():
-        for file in log_files(
-            ws.root / scope
-        ):  # skip logs of the same size as at their end: they have no new turns
+        for file in log_files(ws.root / scope):
+            # A log of the same size as at its end has no new turns.
             info = None if ended.get(file.path) == file.size else session_info(file)
             if info is not None:
                 found.append(Recorder(ws, info.id, scope=scope))
-    return [one for one in found if one.idle(idle.total_seconds(), now=now) and not _is_ended(ws, one)]
+    return [one for one in found if one.idle(_IDLE_SECONDS, now=now) and not _is_ended(ws, one)]
 
 
 def _sizes_at_end(ws: OpenWorkspace) -> dict[Path, int]:

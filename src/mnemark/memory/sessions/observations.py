@@ -239,14 +239,14 @@ class Aged(NamedTuple):
     """Archive files that another program is saving: their observations are left to the next run."""
 
 
-def age_out(ws: OpenWorkspace, now: datetime | None = None, *, days: int = AGE_DAYS) -> Aged:
-    """Move observations older than `days` with all their fields to `memory/archive/observations/<month>.md`.
+def age_out(ws: OpenWorkspace, now: datetime | None = None) -> Aged:
+    """Move observations older than `AGE_DAYS`, with all fields, to `memory/archive/observations/<month>.md`.
 
     The archive is written first, then the lines in this machine's journal are blanked, so that a crash in
     between loses nothing; the move is idempotent. Each machine archives its own observations.
     """
     ws.check_writable("archive")
-    limit = (now or ws.now()) - timedelta(days=days)
+    limit = (now or ws.now()) - timedelta(days=AGE_DAYS)
     note_down(ws)
     state = ws.session_journal
     with state.lock:

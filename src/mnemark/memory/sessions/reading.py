@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from mnemark.errors import BusyError, MnemarkError
-from mnemark.files.sessions import FOLDER, SessionLog
+from mnemark.files.layout import scope_of
+from mnemark.files.sessions import SessionLog
 from mnemark.memory.learning.by_model import Extracted, work
 from mnemark.memory.learning.by_rule import LearningReport, learn
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -46,10 +47,9 @@ def read(ws: OpenWorkspace, *, seconds: float, model: "LLM | None" = None, path:
     pages = []
     problem = found.problem
     for log, turns in noted.items():
-        scope = log.rpartition("/")[0].removesuffix(FOLDER).rstrip("/")
-        name = SessionLog.at(ws.root / scope, f"{FOLDER}/{log.rpartition('/')[2]}").id
+        session = Recorder(ws, SessionLog.at(ws.root, log).id, scope=scope_of(log))
         try:
-            pages.append(rewrite(ws, Recorder(ws, name, scope=scope), turns))
+            pages.append(rewrite(ws, session, turns))
         except BusyError as error:  # the next end of the session writes them
             problem = problem or f"notes: {error}"
     return ReadByModel(msgspec.structs.replace(found, problem=problem), tuple(pages))
