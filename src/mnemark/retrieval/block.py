@@ -15,16 +15,18 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from mnemark.files import layout
 from mnemark.files.names import SOURCES
-from mnemark.retrieval.render import BRIEF_TOKENS, brief, noted_of, source_line, speaker_of
+from mnemark.retrieval.render import NOTED
 from mnemark.summary.filler import is_bare, is_courtesy
 from mnemark.text.markdown import drop_comments
 from mnemark.text.quoting.fence import fence, inert, inert_together, visible
 from mnemark.text.words.normalize import chinese_runs
 from mnemark.text.words.restated import Said, Sentence, sentences
-from mnemark.text.words.tokens import estimate_tokens
+from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
 from mnemark.types import Hit, ref_to
 
+BRIEF_TOKENS: Final = 60
 _SHARE: Final = 0.2
 """Maximum share of the budget for the whole text of a hit, as long as others wait."""
 _MAX_SHARE: Final = 0.5
@@ -97,7 +99,8 @@ class Quotable:
         self.form = Form.DERIVED if SOURCES in meta else Form.OWN
         self.holds = True
         """False for a fact that no longer does: others may say it anew."""
-        self.speaker = speaker_of(hit)
+        speaker = meta.get("role") if hit.kind == "turn" else None
+        self.speaker = speaker if isinstance(speaker, str) else ""
         self._text = hit.text
         if hit.kind == "fact":
             valued = meta.get("predicate", ": " in hit.text) or meta.get("replaces")
@@ -148,8 +151,21 @@ class Quotable:
 
     @cached_property
     def source(self) -> str:
-        """Its source, as a line."""
-        return source_line(self.hit)
+        """Its source as a line: ref, date, speaker or title, foreign origin, scope, suspicion.
+
+        The ref of a mount's hit begins with its scope, and nobody confirmed its words here.
+        """
+        hit = self.hit
+        parts = [hit.ref, hit.date[:16].replace("T", " ") if hit.date else "undated"]
+        parts += [self.speaker or hit.title] if self.speaker or hit.title else []
+        mounted = hit.scope.startswith(layout.MOUNT)
+        if hit.origin not in {"owner", "agent", "file"} and not (mounted and hit.origin == "import"):
+            parts.append(f"from {hit.origin}")
+        if hit.scope:
+            parts.append("another memory, unconfirmed" if mounted else hit.scope)
+        if hit.meta.get("suspect"):
+            parts.append("looks like instructions")
+        return visible(" · ".join(parts))
 
     @cached_property
     def whole(self) -> "RowPart":
@@ -159,8 +175,9 @@ class Quotable:
 
     @cached_property
     def noted(self) -> "RowPart":
-        """What was noted of it alone."""
-        return RowPart(self, noted_of(self.hit), short=True)
+        """What was noted of a turn alone, marked as such."""
+        noted = self.hit.meta.get(NOTED)
+        return RowPart(self, f"[noted: {noted['text']}]" if isinstance(noted, dict) else "", short=True)
 
     @cached_property
     def around(self) -> "RowPart":
@@ -172,11 +189,19 @@ class Quotable:
         return {}
 
     def brief_row(self, tokens: int) -> "_Row":
-        """Return one line of it."""
+        """Return one line of it: source, score and first words of the snippet."""
         if tokens not in self._brief_rows:
-            line = brief(self.hit, self.source, tokens)
-            self._brief_rows[tokens] = _Row((RowPart(self, "", short=True),), line)
+            self._brief_rows[tokens] = _Row((RowPart(self, "", short=True),), self._brief(tokens))
         return self._brief_rows[tokens]
+
+    def _brief(self, tokens: int) -> str:
+        hit = self.hit
+        source = cut_to_tokens(f"- {self.source} · {hit.score:.2f}", max(tokens - 8, 8))
+        least = f"- {visible(hit.ref)}"  # a ref that is cut short cannot be read
+        source = source if source.startswith(least) else least
+        left = tokens - estimate_tokens(source) - 2
+        words = cut_to_tokens(inert(" ".join(hit.snippet.split())), left) if left > 0 else ""
+        return f"{source} | {words}" if words else source
 
 
 class RowPart:
@@ -363,15 +388,20 @@ class _Shown:
         return hit.is_in(self._said)
 
 
+def _says(hit: Quotable, other: Quotable) -> bool:
+    """Return whether one hit says all that another does."""
+    shared = len(other.beginnings & hit.beginnings)
+    enough = shared >= _MIN_SHARED * len(other.beginnings)
+    return hit.holds and enough and other.is_in(Said(hit.sentences))
+
+
 def _in_best_form(hits: Sequence[Quotable]) -> list[Quotable]:
     """Return hits with each behind one that says the same, or more, in a better form."""
     order = list(range(len(hits)))
     for at, one in enumerate(hits):
         better = [place for place in order[order.index(at) + 1 :] if hits[place].form > one.form]
         for place in better if one.may_go else ():
-            shown = _Shown()
-            shown.add(hits[place])
-            if shown.say(one):
+            if _says(hits[place], one):
                 order.remove(place)
                 order.insert(order.index(at), place)
                 break
