@@ -101,19 +101,7 @@ class Memory:
             NotFoundError: `readonly`, and there is no such folder.
             ReadOnlyError: the folder cannot be written.
         """
-        given: Any = path
-        if not isinstance(given, str | PathLike) or given == "":
-            raise UsageError(f"give the folder of the memory, not {given!r}; '.' is the current one")
-        root = Path(path).expanduser().absolute()
-        if not root.is_dir():
-            if root.exists():
-                raise UsageError(f"{root} is a file; give the folder that contains it")
-            if readonly:
-                raise NotFoundError(f"the folder {root} does not exist")
-            try:
-                make_folder(root)
-            except OSError as error:
-                raise ReadOnlyError(f"cannot create {root}: {error.strerror}") from error
+        root = _folder_at(path, readonly=readonly)
         trust.look_again(root)
         if trusted or not (readonly or trust.is_trusted(root) or any(root.iterdir()) or not is_own(root)):
             trust.trust_new(root)
@@ -501,3 +489,21 @@ class Memory:
         from mnemark.memory.health.stats import collect
 
         return collect(self.workspace)
+
+
+def _folder_at(path: Any, *, readonly: bool) -> Path:
+    """Return the folder that a caller names, which is made if missing, but by `readonly`."""
+    if not isinstance(path, str | PathLike) or path == "":
+        raise UsageError(f"give the folder of the memory, not {path!r}; '.' is the current one")
+    root = Path(path).expanduser().absolute()
+    if root.is_dir():
+        return root
+    if root.exists():
+        raise UsageError(f"{root} is a file; give the folder that contains it")
+    if readonly:
+        raise NotFoundError(f"the folder {root} does not exist")
+    try:
+        make_folder(root)
+    except OSError as error:
+        raise ReadOnlyError(f"cannot create {root}: {error.strerror}") from error
+    return root

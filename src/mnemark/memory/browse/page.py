@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
@@ -66,13 +67,15 @@ def key_of(given: str, types: Any) -> Any:
         raise UsageError("this is no cursor of this list; begin again without one") from error
 
 
-def latest(
-    found: Iterable[T], key: Callable[[T], tuple[Any, ...]], types: Any, *, after: str, limit: int
-) -> Page[T]:
-    """Return a page of a list, the largest key first; the cursor is the key of its last row."""
-    rows = sorted(found, key=key, reverse=True)
+def page_by(
+    found: Iterable[T], key: Callable[[T], tuple[Any, ...]], types: Any, *,
+    after: str, limit: int, falls: bool = True,
+) -> Page[T]:  # fmt: skip
+    """Return a page of a list, the largest key first if it falls; the cursor is the key of its last row."""
+    rows = sorted(found, key=key, reverse=falls)
     start = key_of(after, types)
-    rest = rows if start is None else [one for one in rows if key(one) < start]
+    beyond = operator.lt if falls else operator.gt
+    rest = rows if start is None else [one for one in rows if beyond(key(one), start)]
     page = tuple(rest[: checked(limit)])
     more = cursor(*key(page[-1])) if len(rest) > len(page) else ""
     return Page(rows=page, next=more, total=len(rows))

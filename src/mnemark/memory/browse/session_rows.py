@@ -14,7 +14,7 @@ from mnemark.files.names import inside
 from mnemark.files.scopes import scopes_among
 from mnemark.files.sessions import SessionLog, session_id, session_info
 from mnemark.index.session_words import sessions_with
-from mnemark.memory.browse.page import Page, checked, cursor, key_of, latest
+from mnemark.memory.browse.page import Page, checked, cursor, key_of, page_by
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions.history import ListedSession, logs, summarized
 from mnemark.types import Problem, Turn
@@ -68,7 +68,7 @@ def sessions(
         ws.searcher.freshen()
         named = sessions_with(ws.index, text.strip())
         found = [one for one in found if one[1] in named]
-    page = latest(found, lambda one: one[:2], tuple[int, str], after=after, limit=limit)
+    page = page_by(found, lambda one: one[:2], tuple[int, str], after=after, limit=limit)
     shown = (summarized(ws, name, file) for _, _, name, file in page.rows)
     return Page(rows=tuple(one for one in shown if one is not None), next=page.next, total=page.total)
 
@@ -164,7 +164,7 @@ def attachments(
         for where in scopes_among(ws.scopes(), scope)
         for name in listing.names(ws.root, layout.in_scope(where, FOLDER), _PAGE)
     ]
-    page = latest(found, tuple, tuple[str, str], after=after, limit=limit)
+    page = page_by(found, tuple, tuple[str, str], after=after, limit=limit)
     return Page(rows=tuple(_attachment_row(ws, *one) for one in page.rows), next=page.next, total=page.total)
 
 

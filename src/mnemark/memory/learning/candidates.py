@@ -75,6 +75,12 @@ class SourcedCandidate(NamedTuple):
         return self.origin in {"owner", "file"} or (self.origin == "import" and self.role in OWNER_ROLES)
 
     @property
+    def importance(self) -> float:
+        """How much it matters; more where the owner asked to remember it."""
+        asked = self.is_of_owner and _ASKED.search(self.fact.quote) is not None
+        return max(self.fact.importance, EXPLICIT) if asked else self.fact.importance
+
+    @property
     def trusted_as(self) -> Origin:
         """How far it is trusted when it ends facts: a note as the agent that may have written it."""
         return "agent" if self.origin == "file" else self.origin
@@ -134,12 +140,10 @@ class CandidateWriter:
                 if not self.dry_run:
                     self._new.add(mark)
                     waiting.append((len(found), one))
-            asked = one.is_of_owner and _ASKED.search(new.quote) is not None
-            importance = max(new.importance, EXPLICIT) if asked else new.importance
             found.append(LearnedFact(
                 status="known" if known else "would be learned", subject=new.subject,
                 predicate=new.predicate, value=new.value, type=new.type, since=since.isoformat(),
-                ref=one.ref, quote=new.quote, by=by, importance=importance, confidence=new.confidence,
+                ref=one.ref, quote=new.quote, by=by, importance=one.importance, confidence=new.confidence,
                 priority=new.priority, topic=new.topic, against="" if known else self._against(one, wanted),
                 scope=one.scope,
             ))  # fmt: skip

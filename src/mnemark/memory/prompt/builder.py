@@ -77,11 +77,6 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
         return [message for message in found if message["content"]]
 
 
-Catalogue = Callable[[Mapping[str, int], bool], list[str]]
-"""Takes the number of facts by subject, and whether to answer in Chinese; returns a line for each kind of
-thing in memory."""
-
-
 class PromptBuilder:
     """Assembles the layers of one prompt.
 
@@ -89,7 +84,8 @@ class PromptBuilder:
         ws: the workspace.
         asked: what the prompt is made for.
         facts: the facts that hold.
-        catalogue: says what memory holds; nothing by default.
+        catalogue: takes the number of facts by subject, and whether to answer in Chinese; returns a line for
+            each kind of thing in memory. Without it, there is no catalogue.
         more: further text to quote.
     """
 
@@ -99,7 +95,7 @@ class PromptBuilder:
         asked: PromptRequest,
         facts: PromptFacts,
         *,
-        catalogue: Catalogue | None = None,
+        catalogue: Callable[..., list[str]] | None = None,
         more: Sequence[Layer] = (),
     ) -> None:
         self._ws = ws
@@ -252,7 +248,7 @@ class PromptBuilder:
 
     @cached_property
     def _catalogue(self) -> list[str]:
-        return self._things(self._facts.subjects, self._chinese) if self._things else []
+        return self._things(self._facts.subjects, chinese=self._chinese) if self._things else []
 
     def _runtime(self) -> tuple[str, ...]:
         """Return the lines about date, owner and session; no clock time, to keep the prompt cacheable."""

@@ -6,6 +6,7 @@ Its last layer lists what is in memory by kind, so that a model knows what to se
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from mnemark.errors import UsageError
@@ -69,10 +70,8 @@ def prompt(
     asked = PromptRequest(None, talk.id if talk else "", where, persona, now)
     asked = asked._replace(recall=_recalled(ws, query, talk, asked, deadline, counted=counted))
 
-    def things(facts: Mapping[str, int], chinese: bool) -> list[str]:  # noqa: FBT001 - as `Catalogue` is called
-        return _catalogue(ws, facts, scope=where, chinese=chinese)
-
-    builder = PromptBuilder(ws, asked, facts_for(ws, now, scope=where), catalogue=things)
+    catalogue = partial(_catalogue, ws, scope=where)
+    builder = PromptBuilder(ws, asked, facts_for(ws, now, scope=where), catalogue=catalogue)
     return builder.build(caps, budget, given=frozenset(layers or ()))
 
 

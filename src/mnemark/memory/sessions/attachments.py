@@ -256,9 +256,8 @@ def describe(
     words = {name: clean for name, value in given.items() if (clean := _clean(ws, value))}
     if not words:
         raise UsageError("give a description, a transcription or its text")
-    state = ws.session_journal
-    with state.lock:
-        payload = {"attachment": attachment, **words}
+    payload = {"attachment": attachment, **words}
+    with (state := ws.session_journal).lock:
         change = state.append(Change(kind="describe", payload=payload, scope=scope))
     return _fill_in(ws, scope, attachment, change)
 

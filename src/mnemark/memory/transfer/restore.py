@@ -77,6 +77,10 @@ def restore(archive: Path, folder: Path) -> Restored:
         raise
     except (*UNREADABLE, CutOffError, IntegrityError, OSError) as error:  # the folder's are translated
         raise IntegrityError(f"{archive.name} is not a backup that can be restored: {error}") from error
+    return _restored(entries, folder, problems)
+
+
+def _restored(entries: Sequence[Entry], folder: Path, problems: list[Problem]) -> Restored:
     problems += [
         Problem(one.path, f"is not in the backup: {one.reason}") for one in entries if one.kind == "left out"
     ]

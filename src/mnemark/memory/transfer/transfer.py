@@ -158,17 +158,23 @@ def import_from(
         ws.check_writable("import")
     with nullcontext() if dry_run else ws.truth.change():
         incoming = Incoming(ws, format, path, dry_run=dry_run, progress=progress)
-        try:
-            if format in {"openclaw", "nanobot", "openakita"}:
-                incoming.migrated(migrate(path, ws.truth, dry_run=dry_run, cleaning=incoming))
-            else:
+        with _source_errors(path):
+            if format in _READERS:
                 _READERS[format](incoming, path)
-        except OSError as error:  # of the source: errors of writing here were translated already
-            raise MnemarkError(
-                f"{layout.shown(error.filename or str(path))} cannot be read: {error.strerror}; make it "
-                "readable and import again to continue"
-            ) from error
+            else:  # the folder of another agent
+                incoming.migrated(migrate(path, ws.truth, dry_run=dry_run, cleaning=incoming))
         return incoming.finish()
+
+
+@contextmanager
+def _source_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:  # of the source: errors of writing here were translated already
+        raise MnemarkError(
+            f"{layout.shown(error.filename or str(path))} cannot be read: {error.strerror}; make it "
+            "readable and import again to continue"
+        ) from error
 
 
 class CutOffError(Exception):
