@@ -389,15 +389,9 @@ class Memory:
         from mnemark.memory.consolidation.run import consolidate
 
         return consolidate(
-            self.workspace,
-            dry_run=dry_run,
-            now=now,
-            force=force,
-            llm=llm,
-            commit=commit,
-            since=since,
+            self.workspace, dry_run=dry_run, now=now, force=force, llm=llm, commit=commit, since=since,
             only=only,
-        )
+        )  # fmt: skip
 
     def forget(
         self,

@@ -4,8 +4,9 @@ The state is updated incrementally from what was appended; each `OpenWorkspace` 
 """
 
 import threading
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import msgspec
 
@@ -73,6 +74,13 @@ class SessionJournal:
         self.attached: set[tuple[str, str]] = set()
         """Scope and id of attachments that have a page."""
 
+    @contextmanager
+    def fresh(self) -> Iterator[Self]:
+        """Hold `lock`, with all read that was appended since."""
+        with self.lock:
+            self.refresh()
+            yield self
+
     def refresh(self) -> None:
         """Read the entries appended since; all of them if a journal was rewritten."""
         rewritten, entries = self._feed.take()
@@ -116,9 +124,10 @@ class SessionJournal:
 
     def append(self, change: Change) -> Change:
         """Append a change to the journal, and update the state."""
-        kept = self.journal.append(change)
-        self.refresh()
-        return kept
+        with self.lock:
+            kept = self.journal.append(change)
+            self.refresh()
+            return kept
 
     def unnoted(self) -> list[tuple[str, Observed]]:
         """Return this machine's observations that no daily note lists yet, oldest first."""

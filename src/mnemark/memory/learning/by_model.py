@@ -50,10 +50,10 @@ _SPARE: Final = 120.0
 """Seconds that a lease lasts longer than the requests may take."""
 
 
-class Extracted(msgspec.Struct, frozen=True, kw_only=True):
+class Extracted(msgspec.Struct, kw_only=True):
     """The result of asking the model."""
 
-    facts: tuple[LearnedFact, ...] = ()
+    facts: list[LearnedFact] = []
     asked: int = 0
     """Number of requests, without the retries that the ledger counts."""
     done: int = 0
@@ -112,20 +112,15 @@ class _ModelReader:
         self._noted = noted
         self._state: State = ws.state
         self._timeout = ws.config.llm.timeout
-        self._facts: list[LearnedFact] = []
-        self._asked = self._done = self._rejected = self._notes = 0
-        self._problem = ""
+        self._result = Extracted()
 
     def run(self) -> Extracted:
-        while not self._problem and self._left() > 0:
+        while not self._result.problem and self._left() > 0:
             items = self._claim()
             if not items:
                 break
             self._send(items)
-        return Extracted(
-            facts=tuple(self._facts), asked=self._asked, done=self._done, rejected=self._rejected,
-            notes=self._notes, problem=self._problem,
-        )  # fmt: skip
+        return self._result
 
     def _claim(self) -> list[Item]:
         """Claim items, with all that are due of the last one's session, so that a sitting stays whole."""
@@ -139,7 +134,7 @@ class _ModelReader:
     def _send(self, items: Sequence[Item]) -> None:
         parts = self._parts(items)
         for number, part in enumerate(parts):
-            if self._problem or self._left() <= 0:
+            if self._result.problem or self._left() <= 0:
                 rest = [item.id for later in parts[number:] for item in later.items]
                 self._state.give_back(rest, self._ws.now())
                 return
@@ -155,7 +150,7 @@ class _ModelReader:
             said = self._read(item)
             if not said:  # deleted, or only tool, web and file turns
                 self._state.done([item.id])
-                self._done += 1
+                self._result.done += 1
                 continue
             follows = bool(sittings) and _follows(sittings[-1][-1], item, said)
             if not follows or item.tries > 1 or sittings[-1][-1][0].tries > 1:
@@ -193,7 +188,7 @@ class _ModelReader:
 
     def _ask(self, part: _Batch) -> None:
         known = self._known(part.said)
-        self._asked += 1
+        self._result.asked += 1
         timeout = min(self._timeout, max(self._left(), 1.0))
         try:
             if part.sitting:
@@ -213,7 +208,7 @@ class _ModelReader:
         good = [pair for one in answer.facts if (pair := believed(one, part.said, known)) is not None]
         notes, dropped = checked(answer, part.said, self._ws.rules)
         proposed = len(answer.facts) + sum(len(getattr(answer, name)) for name in PARTS) + bool(answer.title)
-        self._rejected += len(answer.facts) - len(good) + dropped
+        self._result.rejected += len(answer.facts) - len(good) + dropped
         if proposed and not good and notes.empty:
             self._retry_later(part.items, "the answer contains nothing that the turns say")
             return
@@ -222,21 +217,20 @@ class _ModelReader:
             for one, fact in good
         ]
         writer = CandidateWriter(self._ws)
-        self._facts += [*writer.keep(new, by="model"), *writer.propose(by="model")]
+        self._result.facts += [*writer.keep(new, by="model"), *writer.propose(by="model")]
         if part.sitting and not notes.empty:
             self._note(part, notes)
         self._state.done([item.id for item in part.items])
-        self._done += len(part.items)
+        self._result.done += len(part.items)
 
     def _note(self, part: _Batch, notes: SittingNotes) -> None:
         path = part.items[0].path
         turns = [one.turn.id for one in part.said]
         session = SessionLog.at(self._ws.root, path).id
-        journal = self._ws.session_journal
-        with journal.lock:
-            payload = payload_of(notes, session, turns)
-            journal.append(Change(kind=NOTES, payload=payload, scope=part.said[0].scope, origin="agent"))
-        self._notes += sum(len(getattr(notes, name)) for name in PARTS)
+        payload = payload_of(notes, session, turns)
+        noted = Change(kind=NOTES, payload=payload, scope=part.said[0].scope, origin="agent")
+        self._ws.session_journal.append(noted)
+        self._result.notes += sum(len(getattr(notes, name)) for name in PARTS)
         if self._noted is not None:
             self._noted(path, turns[-1])
 
@@ -252,13 +246,13 @@ class _ModelReader:
         return sorted(found, key=lambda fact: fact.predicate.casefold() not in text)[:FACTS]
 
     def _failed(self, part: _Batch, error: LLMUnavailable) -> None:
-        self._problem = f"{error.kind}: {error}"
+        self._result.problem = f"{error.kind}: {error}"
         if not error.asked:
             self._state.give_back([item.id for item in part.items], self._later(error))
         elif error.kind == "too long" and len(part.items) > 1:
-            self._problem = ""
+            self._result.problem = ""
             for item in part.items:  # send each alone: it fits, or only it fails
-                if self._left() > 0 and not self._problem:
+                if self._left() > 0 and not self._result.problem:
                     self._ask(_Batch((item,), tuple(self._read(item)), part.sitting))
                 else:
                     self._state.give_back([item.id], self._ws.now())

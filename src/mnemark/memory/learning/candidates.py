@@ -212,20 +212,12 @@ class CandidateWriter:
         status: Status = "would be ended" if self.dry_run else "ended"
         return [
             LearnedFact(
-                status=status,
-                subject=fact.subject,
-                predicate=fact.predicate,
-                value=fact.value,
-                type=fact.type,
-                since=one.said.isoformat(),
-                ref=one.ref,
-                quote=new.quote,
-                by=by,
-                id=fact.id,
+                status=status, subject=fact.subject, predicate=fact.predicate, value=fact.value,
+                type=fact.type, since=one.said.isoformat(), ref=one.ref, quote=new.quote, by=by, id=fact.id,
                 scope=fact.scope,
             )
             for fact in retract(self.ws.fact_store, said, dry_run=self.dry_run)
-        ]
+        ]  # fmt: skip
 
     def _write(self, found: list[LearnedFact], waiting: list[tuple[int, SourcedCandidate]]) -> None:
         """Store the waiting candidates, and update their entries in `found`."""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -22,15 +22,13 @@ from mnemark.memory.prompt.parts import (
     pieces_of,
     without_bare_headings,
 )
+from mnemark.retrieval.block import Quotable, pack
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.generated import find
 from mnemark.text.quoting.fence import check_fenced, fenced, inert, inert_together, strip_fences
 from mnemark.text.words.restated import Said, Sentence, sentences
 from mnemark.text.words.tokens import estimate_tokens
-from mnemark.types import Hit, Problem, Recall
-
-if TYPE_CHECKING:
-    from mnemark.retrieval.block import Quotable
+from mnemark.types import Problem, Recall
 
 _FIRST: Final = 400
 """Pieces of a layer whose tokens are counted as they will be shown."""
@@ -81,14 +79,6 @@ def _inert(layer: Layer) -> tuple[str, ...]:
     return (*inert_together(layer.pieces[:_FIRST], layer.joint), *layer.pieces[_FIRST:])
 
 
-def _quotable(hits: Sequence[Hit]) -> "list[Quotable]":
-    if not hits:
-        return []
-    from mnemark.retrieval.block import Quotable
-
-    return [Quotable(hit) for hit in hits]
-
-
 class QuotedBlock:
     """The quoted block, for one budget after the other."""
 
@@ -118,7 +108,8 @@ class QuotedBlock:
         personas = chosen(ws, asked.persona, scope=asked.scope)
         self.problems = [problem for one in personas for problem in one.problems]
         """Wrong values in persona files."""
-        self._hits = _quotable(weighted([hit for hit in hits if hit.path not in shown], personas))
+        left = weighted([hit for hit in hits if hit.path not in shown], personas)
+        self._hits = [Quotable(hit) for hit in left]
         """What is read of a hit is read once, for all budgets."""
 
     def _is_shown(self, path: str) -> bool:
@@ -194,11 +185,9 @@ class QuotedBlock:
             budget=budget, left_out=tuple(left),
         )  # fmt: skip
 
-    def _recalled(self, room: int) -> "tuple[str, tuple[Quotable, ...]]":
+    def _recalled(self, room: int) -> tuple[str, tuple[Quotable, ...]]:
         """Return the rows of the hits that fit, without the fence, and these hits."""
         if room <= 0 or not self._hits:
             return "", ()
-        from mnemark.retrieval.block import pack
-
         text, hits = pack(self._hits, budget=room + _FRAME, brief_tokens=self._ws.config.brief_tokens)
         return ("\n".join(text.split("\n")[2:-1]), hits) if check_fenced(text) else ("", ())

@@ -230,9 +230,8 @@ class _Ending:
 
     def _noted(self, sitting: Sitting) -> SittingNotes:
         """Return what a model noted of a sitting, part by part as it was read."""
-        state, ws = self.ws.session_journal, self.ws
-        with state.lock:
-            state.refresh()
+        ws = self.ws
+        with ws.session_journal.fresh() as state:
             kept = dict(state.sittings.get((self.session.scope, self.session.id), {}))
         order = {placed.turn.id: number for number, placed in enumerate(sitting.turns)}
         parts = sorted((order[last], payload) for (_, last), payload in kept.items() if last in order)
@@ -308,14 +307,12 @@ class _Ending:
             self.problems.append(f"another program is saving {path}; end the session again to write it")
 
     def _record_end(self, turns: Sequence[Placed], last: Sitting) -> None:
-        state = self.ws.session_journal
         payload = {
             "session": self.session.id, "first": last.first, "last": turns[-1].turn.id,
             "offset": last.turns[0].offset, "line": last.turns[0].line, "episode": self.last_episode,
             "size": turns[-1].end,
         }  # fmt: skip
-        with state.lock:
-            state.append(Change(kind="end", payload=payload, scope=self.session.scope))
+        self.ws.session_journal.append(Change(kind="end", payload=payload, scope=self.session.scope))
 
 
 def end(ws: OpenWorkspace, session: Recorder, *, summary: bool = True, queue: bool = False) -> Ended:
@@ -371,9 +368,7 @@ def unended(ws: OpenWorkspace) -> list[Recorder]:
 
 def _sizes_at_end(ws: OpenWorkspace) -> dict[Path, int]:
     """Return the sizes in bytes of the logs of ended sessions at their ends, by path, where recorded."""
-    state = ws.session_journal
-    with state.lock:
-        state.refresh()
+    with ws.session_journal.fresh() as state:
         sizes = state.sizes_at_end()
     return {
         ws.root / scope / SessionLog(ws.root / scope, session).name: size for scope, session, size in sizes
@@ -410,9 +405,7 @@ def _share(index: QuickIndex, term: str, count: int) -> float:
 
 
 def _last_end(ws: OpenWorkspace, session: Recorder) -> Mapping[str, Json]:
-    state = ws.session_journal
-    with state.lock:
-        state.refresh()
+    with ws.session_journal.fresh() as state:
         return state.last_end(session.scope, session.id)
 
 

@@ -80,13 +80,11 @@ def lines_of(sitting: Sitting, zone: tzinfo | None) -> list[Line]:
 
 def actions_of(ws: OpenWorkspace, scope: str, session: str, sitting: Sitting) -> list[Action]:
     """Return the executions of tools in a sitting: observations, and other calls in its turns."""
-    state = ws.session_journal
     hidden = ws.index.hidden.current().turns
     begin, end = sitting.span(UTC)
     found: list[tuple[datetime, Action]] = []
     seen: set[str] = set()
-    with state.lock:
-        state.refresh()
+    with ws.session_journal.fresh() as state:
         observed = [one for _, one in sorted(state.observed.items())]
     for one in observed:
         when = local(one.change.time or begin, UTC)

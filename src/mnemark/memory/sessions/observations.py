@@ -169,9 +169,7 @@ def note_down(ws: OpenWorkspace, session: str | None = None, *, timeout: float =
     """
     if ws.readonly:
         return 0
-    state = ws.session_journal
-    with state.lock:
-        state.refresh()
+    with ws.session_journal.fresh() as state:
         waiting: dict[tuple[str, str], list[Observed]] = {}
         hidden = ws.index.hidden.current().turns
         for identifier, seen in state.unnoted():  # only those recorded on this machine
@@ -248,9 +246,7 @@ def age_out(ws: OpenWorkspace, now: datetime | None = None) -> Aged:
     ws.check_writable("archive")
     limit = (now or ws.now()) - timedelta(days=AGE_DAYS)
     note_down(ws)
-    state = ws.session_journal
-    with state.lock:
-        state.refresh()
+    with ws.session_journal.fresh() as state:
         months: dict[tuple[str, str], list[Observed]] = {}
         hidden = ws.index.hidden.current().turns  # hidden by id, which the archive would not respect
         for identifier, seen in sorted(state.observed.items()):

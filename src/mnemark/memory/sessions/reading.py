@@ -67,7 +67,7 @@ def learn_all(
     asked = read(ws, seconds=left, model=model).found
     notes = (*report.notes, *((asked.problem,) if asked.problem else ()))
     return msgspec.structs.replace(
-        report, facts=report.facts + asked.facts, asked=asked.asked, noted=asked.notes,
+        report, facts=(*report.facts, *asked.facts), asked=asked.asked, noted=asked.notes,
         rejected=asked.rejected, notes=notes,
     )  # fmt: skip
 
@@ -90,7 +90,7 @@ def end_and_read(
 
 
 def _joined(ended: Ended, asked: ReadByModel) -> Ended:
-    facts = ended.facts + asked.found.facts
+    facts = (*ended.facts, *asked.found.facts)
     ended = msgspec.structs.replace(ended, facts=facts, rejected=asked.found.rejected)
     for page in asked.pages:
         if page.by == "llm":

@@ -344,17 +344,21 @@ def _read_zip(incoming: Incoming, path: Path) -> None:
 def _paths_by_member(archive: zipfile.ZipFile) -> dict[str, str]:
     """Return the paths of the files in an archive by member name; those of a backup are in its manifest."""
     names = {one.filename: one.filename for one in archive.infolist() if not one.is_dir()}
-    if manifest.NAME not in names:
-        return names
-    with archive.open(manifest.NAME) as listed:
-        return {one.place: one.name for one in manifest.read(listed) if one.kind == "file"}
+    listed = listed_in(archive)
+    return names if listed is None else {one.place: one.name for one in listed if one.kind == "file"}
+
+
+def listed_in(archive: zipfile.ZipFile) -> list[manifest.Entry] | None:
+    """Return what the manifest of a backup lists; None for other archives."""
+    if manifest.NAME not in archive.namelist():
+        return None
+    with archive.open(manifest.NAME) as source:
+        return list(manifest.read(source))
 
 
 def _nested(files: Iterable[str], archive: zipfile.ZipFile) -> list[str]:
     folders = [name for name in archive.namelist() if name.endswith("/")]
-    if manifest.NAME in archive.namelist():
-        with archive.open(manifest.NAME) as listed:
-            folders += [f"{one.name}/" for one in manifest.read(listed) if one.kind == "folder"]
+    folders += [f"{one.name}/" for one in listed_in(archive) or () if one.kind == "folder"]
     marks = (f"/{layout.CONFIG}", f"/{layout.PRIVATE}/")
     return sorted({
         name.removesuffix(mark) for name in (*files, *folders) for mark in marks if name.endswith(mark)
