@@ -1,10 +1,10 @@
 """Define `Browse`, the lists of a workspace that pages and panels show, as methods."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
-from datetime import date, datetime
-from functools import cached_property
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from functools import cached_property, wraps
+from typing import Concatenate, Final, ParamSpec, TypeVar
 
 import msgspec
 
@@ -19,11 +19,14 @@ from mnemark.memory.prompt.builder import Prompt
 from mnemark.memory.prompt.prompt import BUDGET, prompt
 from mnemark.memory.review.explain import Quoted, quoted
 from mnemark.memory.review.review import Waiting, waiting, with_diff
-from mnemark.memory.sessions.history import ListedSession
 from mnemark.types import Hit, Kind, Origin
 
+P = ParamSpec("P")
+T = TypeVar("T")
 DEPTH: Final = 200
 """Number of hits that are counted and can be paged through."""
+_SOURCES: Final = 3
+"""Maximum number of sources of an entry that are quoted."""
 
 
 class FoundPage(Page[Hit], frozen=True, kw_only=True):
@@ -36,10 +39,6 @@ class FoundPage(Page[Hit], frozen=True, kw_only=True):
     degraded: tuple[str, ...]
     complete: bool
     believable: float
-
-
-_SOURCES = 3
-"""Maximum number of sources of an entry that are quoted."""
 
 
 class ReviewRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,6 +55,28 @@ class ReviewPage(Page[ReviewRow], frozen=True, kw_only=True):
     origins: Mapping[str, int]
 
 
+def _of_workspace(make: Callable[Concatenate[OpenWorkspace, P], T]) -> Callable[Concatenate["Browse", P], T]:
+    """Return the method that hands the workspace to a function, and has its arguments and description."""
+
+    @wraps(make)
+    def method(browse: "Browse", /, *args: P.args, **options: P.kwargs) -> T:
+        return make(browse.ws, *args, **options)
+
+    return method
+
+
+def _of_changes(
+    make: Callable[Concatenate[OpenWorkspace, ChangeLog, P], T],
+) -> Callable[Concatenate["Browse", P], T]:
+    """Return the same for a function that takes the changes, too."""
+
+    @wraps(make)
+    def method(browse: "Browse", /, *args: P.args, **options: P.kwargs) -> T:
+        return make(browse.ws, browse.log, *args, **options)
+
+    return method
+
+
 @tells_os_errors
 class Browse:
     """Lists of a workspace, a page at a time. Got by `Memory.browse`; safe to use from several threads.
@@ -64,12 +85,26 @@ class Browse:
     that is only looked at counts as used.
     """
 
+    facts = _of_workspace(fact_rows.facts)
+    timeline = _of_changes(entries.timeline)
+    activity = _of_changes(entries.activity)
+    sessions = _of_workspace(session_rows.sessions)
+    agents = _of_workspace(session_rows.agents)
+    turns = _of_workspace(session_rows.session_turns)
+    changes = _of_changes(change_rows.changes)
+    change = _of_changes(change_rows.change)
+    attachments = _of_workspace(session_rows.attachments)
+    spend = _of_workspace(usage.spend)
+    disk = _of_workspace(usage.disk)
+    recalled = _of_workspace(usage.recalled)
+
     def __init__(self, ws: OpenWorkspace) -> None:
-        self._ws = ws
+        self.ws = ws
 
     @cached_property
-    def _log(self) -> ChangeLog:
-        return ChangeLog(self._ws.journal)
+    def log(self) -> ChangeLog:
+        """What was changed."""
+        return ChangeLog(self.ws.journal)
 
     def search(
         self,
@@ -90,7 +125,7 @@ class Browse:
         Raises:
             UsageError: an argument is wrong.
         """
-        answer = self._ws.searcher.search(
+        answer = self.ws.searcher.search(
             query, k=DEPTH, kinds=kinds, origins=origins, since=since, until=until, as_of=as_of, scope=scope,
             archived=archived, explain=True,
         )  # fmt: skip
@@ -101,61 +136,6 @@ class Browse:
             scopes=counts(hit.scope for hit in answer.hits), mode=answer.mode, degraded=answer.degraded,
             complete=answer.complete, believable=answer.believable,
         )  # fmt: skip
-
-    def facts(
-        self,
-        *,
-        text: str = "",
-        subject: str = "",
-        type: str = "",  # noqa: A002 - the word of the file format
-        origin: str = "",
-        as_of: datetime | str | None = None,
-        scope: str | Iterable[str] | None = "*",
-        order: fact_rows.Order = "subject",
-        limit: int = 50,
-        after: str = "",
-    ) -> fact_rows.FactPage:
-        """Return a page of the facts valid now, or at `as_of`, with counts; see `browse.fact_rows.facts`."""
-        return fact_rows.facts(
-            self._ws, text=text, subject=subject, type=type, origin=origin, as_of=as_of, scope=scope,
-            order=order, limit=limit, after=after,
-        )  # fmt: skip
-
-    def timeline(
-        self,
-        *,
-        kinds: Collection[entries.EntryKind] = entries.SHOWN,
-        origins: Collection[Origin] = (),
-        scope: str | Iterable[str] | None = "*",
-        until: datetime | str | None = None,
-        session: str = "",
-        tool: str = "",
-        limit: int = 50,
-        after: str = "",
-    ) -> Page[entries.TimelineEntry]:
-        """Return a page of what was said, noted and changed; see `browse.entries`."""
-        return entries.timeline(
-            self._ws, self._log, kinds=kinds, origins=origins, scope=scope, until=until, session=session,
-            tool=tool, limit=limit, after=after,
-        )  # fmt: skip
-
-    def activity(self, *, days: int = 30, until: date | None = None) -> list[entries.Day]:
-        """Count turns, notes and changes of each of the last days; see `browse.entries.activity`."""
-        return entries.activity(self._ws, self._log, days=days, until=until)
-
-    def sessions(
-        self, *, text: str = "", scope: str | Iterable[str] | None = "*", limit: int = 50, after: str = ""
-    ) -> Page[ListedSession]:
-        """Return a page of sessions, the last written first; see `browse.session_rows.sessions`."""
-        return session_rows.sessions(self._ws, text=text, scope=scope, limit=limit, after=after)
-
-    def agents(self) -> list[session_rows.AgentSeen]:
-        """Return the agents that recorded the latest sessions; see `browse.session_rows.agents`."""
-        return session_rows.agents(self._ws)
-
-    def turns(self, path: str, *, limit: int = 100, after: str = "") -> Page[session_rows.TurnRow]:
-        """Return a page of the turns in the log at `path`; see `browse.session_rows.session_turns`."""
-        return session_rows.session_turns(self._ws, path, limit=limit, after=after)
 
     def review(
         self,
@@ -176,7 +156,7 @@ class Browse:
         Raises:
             UsageError: an argument is wrong.
         """
-        ws = self._ws
+        ws = self.ws
         scopes = scopes_among(ws.scopes(), scope)
         every = sorted((one for name in scopes for one in waiting(ws, scope=name)), key=lambda one: one.id)
         chosen = [one for one in every if not origin or one.fact.origin == origin]
@@ -187,22 +167,6 @@ class Browse:
             origins=dict(Counter(one.fact.origin for one in every)),
         )  # fmt: skip
 
-    def changes(
-        self, *, kinds: Collection[str] = (), limit: int = 50, after: str = ""
-    ) -> Page[change_rows.ChangeRow]:
-        """Return a page of changes, the latest first; see `browse.change_rows.changes`."""
-        return change_rows.changes(self._ws, self._log, kinds=kinds, limit=limit, after=after)
-
-    def change(self, id: str) -> change_rows.ChangeDetail:  # noqa: A002 - the word of the file format
-        """Return a change, or those of a group, with diffs. Raises NotFoundError."""
-        return change_rows.change(self._ws, self._log, id)
-
-    def attachments(
-        self, *, scope: str | Iterable[str] | None = "*", limit: int = 50, after: str = ""
-    ) -> Page[session_rows.AttachmentRow]:
-        """Return a page of received and sent files; see `browse.session_rows.attachments`."""
-        return session_rows.attachments(self._ws, scope=scope, limit=limit, after=after)
-
     def prompt(
         self,
         query: str | None = None,
@@ -212,19 +176,7 @@ class Browse:
         deadline: float | None = None,
     ) -> Prompt:
         """Return the prompt that an agent would get, as `Memory.prompt`; nothing in it counts as used."""
-        return prompt(self._ws, query, scope=scope, budget=budget, deadline=deadline, counted=False)
-
-    def spend(self, *, days: int = 30) -> usage.Spend:
-        """Return what the language model cost on each of the last days, and the budget of a day."""
-        return usage.spend(self._ws, days=days)
-
-    def disk(self) -> list[usage.DiskPart]:
-        """Return files and bytes of each part of the workspace, the largest first."""
-        return usage.disk(self._ws)
-
-    def recalled(self, *, limit: int = 20) -> list[usage.Recalled]:
-        """Return what was recalled last, the latest first."""
-        return usage.recalled(self._ws, limit=limit)
+        return prompt(self.ws, query, scope=scope, budget=budget, deadline=deadline, counted=False)
 
 
 def _review_row(ws: OpenWorkspace, one: Waiting) -> ReviewRow:
