@@ -12,7 +12,7 @@ from faults.logical import LEXICAL, answers
 from faults.statements import temporary_files
 from mnemark.errors import BusyError, IntegrityError, MnemarkError, NewerFormatError, ReadOnlyError
 from mnemark.index import check, schema
-from mnemark.memory.health.doctor import Report, doctor, verify
+from mnemark.memory.health.doctor import HealthReport, doctor, verify
 from mnemark.memory.memory import Memory
 
 
@@ -36,7 +36,7 @@ def change(root: Path, sql: str) -> None:
     connection.close()
 
 
-def words(report: Report) -> str:
+def words(report: HealthReport) -> str:
     return "\n".join(f"{finding.level}: {finding.what} | {finding.fix}" for finding in report.findings)
 
 
@@ -232,4 +232,4 @@ def test_rebuilding_while_another_thread_searches(root: Path) -> None:
 def test_reports_are_json() -> None:
     import msgspec
 
-    assert msgspec.json.encode(Report(findings=())) == b'{"findings":[],"fixed":false}'
+    assert msgspec.json.encode(HealthReport(findings=())) == b'{"findings":[],"fixed":false}'

@@ -89,6 +89,8 @@ class ApiEmbedder:
     """
 
     semantic = True
+    remote = True
+    """Whether texts leave this process."""
 
     def __init__(
         self,

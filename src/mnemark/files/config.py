@@ -147,6 +147,15 @@ def load(root: Path) -> Config:
     return load_reported(root).config
 
 
+def with_changes(settings: Config, changes: Mapping[str, Any]) -> Config:
+    """Return the settings with some of them replaced, validated like those of a file. Raises ConfigError."""
+    try:
+        return msgspec.convert(msgspec.to_builtins(settings) | dict(changes), Config)
+    except msgspec.ValidationError as error:
+        wrong = [f"{name}: {why}" for name, value in changes.items() if (why := why_wrong(name, value))]
+        raise ConfigError(f"config: {' '.join(wrong) or error} See docs/configuration.md.") from error
+
+
 def load_reported(root: Path) -> Loaded:
     """Load the configuration as `load` does, with what was ignored of `config.json` and `mnemark.toml`."""
     foreign, problems = _read_foreign(root / FOREIGN)

@@ -15,12 +15,12 @@ from mnemark.memory.consolidation.report import Applied, Consolidated
 from mnemark.memory.curation.identity import Part
 from mnemark.memory.forgetting.receipt import ErasedPlace, ForgottenItem, Receipt
 from mnemark.memory.health.doctor import Finding
-from mnemark.memory.learning.by_rule import Report as Learning
+from mnemark.memory.learning.by_rule import LearningReport
 from mnemark.memory.learning.candidates import LearnedFact
 from mnemark.memory.review.explain import JournalLine, QueryRank, QuotedSource, Why
 from mnemark.memory.review.review import ReviewItem
 from mnemark.memory.sessions.ending import Ended
-from mnemark.memory.sessions.history import Listed
+from mnemark.memory.sessions.history import ListedSession
 from mnemark.memory.transfer.backup import Saved
 from mnemark.memory.transfer.importer import Summary
 from mnemark.memory.transfer.restore import Restored
@@ -96,9 +96,9 @@ def _shapes() -> str:
         "restore": f"{_names(Restored)}; each of {problem}",
         "import": f"{_names(Summary)}; each of {problem}",
         "consolidate": f"{_names(Consolidated)}; each of `edits`: {_names(Applied)}",
-        "learn": f"{_names(Learning)}; each of `facts`: {_names(LearnedFact)}; "
+        "learn": f"{_names(LearningReport)}; each of `facts`: {_names(LearnedFact)}; "
         "of --failed: `failed`, each: `ref tries reason`; of --retry also: `retried`",
-        "sessions": f"`sessions`; each: {_names(Listed)}; of end: `ended`; each: {_names(Ended)}",
+        "sessions": f"`sessions`; each: {_names(ListedSession)}; of end: `ended`; each: {_names(Ended)}",
         "prompt": f"`text recall tokens budget parts messages`; each of `parts`: {_names(Part)}",
         "connect": "without an agent `agents`, each: `agent title installed state files workspace problem`; "
         "else `agent workspace dry_run removed changes`; each of `changes`: `path diff`",

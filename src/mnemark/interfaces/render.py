@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mnemark.index.sync import SyncReport
     from mnemark.interfaces.ledger import Entry
     from mnemark.memory.health.doctor import Finding
-    from mnemark.memory.health.mounts import MountState
+    from mnemark.memory.health.stats import MountState
     from mnemark.memory.memory import Memory
     from mnemark.memory.review.attention import Attention
     from mnemark.types import Hit, Recall
@@ -223,7 +223,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
         from mnemark.files.old_layouts import unread
         from mnemark.files.projects import folders
         from mnemark.interfaces.workspace import pending
-        from mnemark.memory.health.mounts import mount_states
+        from mnemark.memory.health.stats import mount_states
 
         stats = memory.stats()
         warnings = filter(None, (sync_warning(memory.root), unread(memory.root)))

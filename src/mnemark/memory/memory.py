@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from mnemark.embed import Embedder
 from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
 from mnemark.files import links, trust
-from mnemark.files.config import Config, load
+from mnemark.files.config import Config, load, with_changes
 from mnemark.files.disk_errors import tells_os_errors
 from mnemark.files.layout import is_own_folder as is_own
 from mnemark.files.platform import make_folder
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from mnemark.memory.file_edits import Written
     from mnemark.memory.forgetting.receipt import Receipt
     from mnemark.memory.health.stats import Stats
-    from mnemark.memory.learning.by_rule import Report as Learning
+    from mnemark.memory.learning.by_rule import LearningReport
     from mnemark.memory.prompt.builder import Prompt
     from mnemark.memory.review.attention import Attention
     from mnemark.memory.review.explain import Why
@@ -101,27 +101,13 @@ class Memory:
             NotFoundError: `readonly`, and there is no such folder.
             ReadOnlyError: the folder cannot be written.
         """
-        given: Any = path
-        if not isinstance(given, str | PathLike) or given == "":
-            raise UsageError(f"give the folder of the memory, not {given!r}; '.' is the current one")
-        root = Path(path).expanduser().absolute()
-        if not root.is_dir():
-            if root.exists():
-                raise UsageError(f"{root} is a file; give the folder that contains it")
-            if readonly:
-                raise NotFoundError(f"the folder {root} does not exist")
-            try:
-                make_folder(root)
-            except OSError as error:
-                raise ReadOnlyError(f"cannot create {root}: {error.strerror}") from error
+        root = _folder_at(path, readonly=readonly)
         trust.look_again(root)
         if trusted or not (readonly or trust.is_trusted(root) or any(root.iterdir()) or not is_own(root)):
             trust.trust_new(root)
         settings = config if isinstance(config, Config) else load(root)
         if isinstance(config, Mapping):
-            from mnemark.memory.arguments import changed
-
-            settings = changed(settings, config)
+            settings = with_changes(settings, config)
         workspace = OpenWorkspace(root, settings, readonly=readonly, embedder=embedder)
         workspace.host = model
         return cls(workspace)
@@ -377,7 +363,7 @@ class Memory:
 
     def learn(
         self, session: str | None = None, *, dry_run: bool = False, budget_seconds: float | None = None
-    ) -> "Learning":
+    ) -> "LearningReport":
         """Learn facts from turns that were not read yet; see `mnemark.memory.learning.by_rule`."""
         from mnemark.memory.learning.by_rule import learn
 
@@ -403,15 +389,9 @@ class Memory:
         from mnemark.memory.consolidation.run import consolidate
 
         return consolidate(
-            self.workspace,
-            dry_run=dry_run,
-            now=now,
-            force=force,
-            llm=llm,
-            commit=commit,
-            since=since,
+            self.workspace, dry_run=dry_run, now=now, force=force, llm=llm, commit=commit, since=since,
             only=only,
-        )
+        )  # fmt: skip
 
     def forget(
         self,
@@ -503,3 +483,21 @@ class Memory:
         from mnemark.memory.health.stats import collect
 
         return collect(self.workspace)
+
+
+def _folder_at(path: Any, *, readonly: bool) -> Path:
+    """Return the folder that a caller names, which is made if missing, but by `readonly`."""
+    if not isinstance(path, str | PathLike) or path == "":
+        raise UsageError(f"give the folder of the memory, not {path!r}; '.' is the current one")
+    root = Path(path).expanduser().absolute()
+    if root.is_dir():
+        return root
+    if root.exists():
+        raise UsageError(f"{root} is a file; give the folder that contains it")
+    if readonly:
+        raise NotFoundError(f"the folder {root} does not exist")
+    try:
+        make_folder(root)
+    except OSError as error:
+        raise ReadOnlyError(f"cannot create {root}: {error.strerror}") from error
+    return root

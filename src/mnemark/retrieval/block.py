@@ -7,17 +7,26 @@ opens rows further. Tokens are counted after escaping: a hidden character become
 text full of them would otherwise push the others out of the block.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from enum import IntEnum
 from functools import cache, cached_property
+from itertools import pairwise
 from typing import Final, NamedTuple
 
-from mnemark.retrieval import repeats
-from mnemark.retrieval.render import BRIEF_TOKENS, brief, noted_of, source_line, speaker_of, without_comments
+from msgspec.structs import replace
+
+from mnemark.files import layout
+from mnemark.files.names import SOURCES
+from mnemark.retrieval.render import NOTED
 from mnemark.summary.filler import is_bare, is_courtesy
+from mnemark.text.markdown import drop_comments
 from mnemark.text.quoting.fence import fence, inert, inert_together, visible
-from mnemark.text.words.tokens import estimate_tokens
+from mnemark.text.words.normalize import chinese_runs
+from mnemark.text.words.restated import BareSentence, SaidSentences, sentences
+from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
 from mnemark.types import Hit, ref_to
 
+BRIEF_TOKENS: Final = 60
 _SHARE: Final = 0.2
 """Maximum share of the budget for the whole text of a hit, as long as others wait."""
 _MAX_SHARE: Final = 0.5
@@ -33,63 +42,218 @@ _MIN_SHARE_OF_ALL: Final = 0.02
 """Share of the best score of all hits, facts included, below which passages are dropped."""
 _MIN_FACT_SHARE: Final = 0.1
 """Share of the best score below which facts are dropped."""
+_MIN_SHARED: Final = 0.65
+"""Share of a text's beginnings of words below which others do not say it; then no sentence is read."""
+_BEGINNING: Final = 4
 
 
-class PackedBlock(NamedTuple):
+class Block(NamedTuple):
     """A rendered block and the hits that stand in it, in its order."""
 
     text: str
     hits: tuple[Hit, ...]
 
 
-NOTHING: Final = PackedBlock("", ())
-
-
-def block(hits: Sequence[Hit], *, budget: int, brief_tokens: int = BRIEF_TOKENS) -> PackedBlock:
+def block(hits: Iterable[Hit], *, budget: int, brief_tokens: int = BRIEF_TOKENS) -> Block:
     """Pack hits, best first, into at most `budget` estimated tokens; empty where nothing fits.
 
     Hits without content ("Noted.", a bare heading, front matter) and hits far behind the best get no row.
     """
-    rows = _packed(_worth_showing(hits), budget, brief_tokens)
+    text, passages = pack([Quotable(hit) for hit in hits], budget=budget, brief_tokens=brief_tokens)
+    return Block(text, tuple(one.hit for one in passages))
+
+
+def pack(
+    hits: Sequence["Quotable"], *, budget: int, brief_tokens: int = BRIEF_TOKENS
+) -> tuple[str, tuple["Quotable", ...]]:
+    """Return the text of a block, and what stands in it: `block`, for one budget after the other."""
+    rows = _packed([one for one in _relevant(hits) if not one.is_empty], budget, brief_tokens)
     texts = inert_together([row.text for row in rows])
     while texts:
-        found = fence("\n".join(texts))
-        if estimate_tokens(found) <= budget:
-            return PackedBlock(found, tuple(part.hit for row in rows[: len(texts)] for part in row.parts))
+        text = fence("\n".join(texts))
+        if estimate_tokens(text) <= budget:
+            return text, tuple(part.of for row in rows[: len(texts)] for part in row.parts)
         texts.pop()
-    return NOTHING
+    return "", ()
 
 
-class _RowHit(NamedTuple):
+class Form(IntEnum):
+    """The forms in which something is said, best last."""
+
+    DERIVED = 0
+    """A line made of others."""
+    STATEMENT = 1
+    """A fact without a predicate: a sentence of a turn."""
+    OWN = 2
+    """People's words: a turn, a note."""
+    VALUE = 3
+    """A fact with a value; it is always shown, as older values may be."""
+
+
+class Quotable:
+    """A hit with what it says and the rows it may get, each read or made when it is needed."""
+
+    def __init__(self, hit: Hit) -> None:
+        self.hit = hit
+        meta = hit.meta
+        self.form = Form.DERIVED if SOURCES in meta else Form.OWN
+        self.holds = True
+        """False for a fact that no longer does: others may say it anew."""
+        speaker = meta.get("role") if hit.kind == "turn" else None
+        self.speaker = speaker if isinstance(speaker, str) else ""
+        self._text = hit.text
+        if hit.kind == "fact":
+            valued = meta.get("predicate", ": " in hit.text) or meta.get("replaces")
+            self.form = Form.VALUE if valued else Form.STATEMENT
+            self.holds = meta.get("current", True) is not False
+            if isinstance(value := meta.get("value"), str):  # without the dates
+                subject = "" if meta.get("subject") == "user" else meta.get("subject", "")
+                self._text = f"{subject} {meta.get('predicate', '')} {value}"
+
+    @cached_property
+    def sentences(self) -> list[BareSentence]:
+        """What it says."""
+        return sentences(self._text, self.speaker)
+
+    def cut_to(self, words: str) -> "Quotable":
+        """Return the hit with these of its words."""
+        return Quotable(replace(self.hit, text=words))
+
+    @property
+    def may_go(self) -> bool:
+        """Whether it serves for no more than what it says."""
+        return self.holds and self.form < Form.VALUE
+
+    def is_in(self, said: SaidSentences) -> bool:
+        """Return whether it serves for no more than what it says, and that was said."""
+        return self.may_go and said.repeats(self.sentences)
+
+    @cached_property
+    def beginnings(self) -> frozenset[object]:
+        """The beginnings of its longer words, and its pairs of Chinese characters."""
+        words = {word[:_BEGINNING] for word in self._text.casefold().split() if len(word) >= _BEGINNING}
+        if self._text.isascii():
+            return frozenset(words)
+        chinese = (run for is_chinese, run in chinese_runs(self._text) if is_chinese)
+        return frozenset(words).union(*map(pairwise, chinese))
+
+    @cached_property
+    def is_empty(self) -> bool:
+        """Whether it has no content: "Noted.", a bare heading, front matter."""
+        hit = self.hit
+        return is_courtesy(hit.text) if hit.kind == "turn" else is_bare(hit.text, hit.path)
+
+    @cached_property
+    def is_plain_turn(self) -> bool:
+        """Whether who spoke is all to be said of a turn: it is no tool's or page's, nor suspect."""
+        hit = self.hit
+        return bool(self.speaker) and hit.origin in {"owner", "agent", "file"} and not hit.meta.get("suspect")
+
+    @cached_property
+    def source(self) -> str:
+        """Its source as a line: ref, date, speaker or title, foreign origin, scope, suspicion.
+
+        The ref of a mount's hit begins with its scope, and nobody confirmed its words here.
+        """
+        hit = self.hit
+        parts = [hit.ref, hit.date[:16].replace("T", " ") if hit.date else "undated"]
+        parts += [self.speaker or hit.title] if self.speaker or hit.title else []
+        mounted = hit.scope.startswith(layout.MOUNT)
+        if hit.origin not in {"owner", "agent", "file"} and not (mounted and hit.origin == "import"):
+            parts.append(f"from {hit.origin}")
+        if hit.scope:
+            parts.append("another memory, unconfirmed" if mounted else hit.scope)
+        if hit.meta.get("suspect"):
+            parts.append("looks like instructions")
+        return visible(" · ".join(parts))
+
+    @cached_property
+    def whole(self) -> "RowPart":
+        """Its whole text, with what was noted of it."""
+        text = drop_comments(self.hit.text, blanks=" \t").strip()
+        return RowPart(self, "\n".join(filter(None, (text, self.noted.words))), short=False)
+
+    @cached_property
+    def noted(self) -> "RowPart":
+        """What was noted of a turn alone, marked as such."""
+        noted = self.hit.meta.get(NOTED)
+        return RowPart(self, f"[noted: {noted['text']}]" if isinstance(noted, dict) else "", short=True)
+
+    @cached_property
+    def around(self) -> "RowPart":
+        """The words around the match."""
+        return RowPart(self, self.hit.snippet, short=True)
+
+    @cached_property
+    def _brief_rows(self) -> dict[int, "_Row"]:
+        return {}
+
+    def brief_row(self, tokens: int) -> "_Row":
+        """Return one line of it: source, score and first words of the snippet."""
+        if tokens not in self._brief_rows:
+            self._brief_rows[tokens] = _Row((RowPart(self, "", short=True),), self._brief(tokens))
+        return self._brief_rows[tokens]
+
+    def _brief(self, tokens: int) -> str:
+        hit = self.hit
+        source = cut_to_tokens(f"- {self.source} · {hit.score:.2f}", max(tokens - 8, 8))
+        least = f"- {visible(hit.ref)}"  # a ref that is cut short cannot be read
+        source = source if source.startswith(least) else least
+        left = tokens - estimate_tokens(source) - 2
+        words = cut_to_tokens(inert(" ".join(hit.snippet.split())), left) if left > 0 else ""
+        return f"{source} | {words}" if words else source
+
+
+class RowPart:
     """A hit in a row, with the form of its text."""
 
-    hit: Hit
-    words: str
-    short: bool
-    """Whether there is more of it."""
+    def __init__(self, of: Quotable, words: str, *, short: bool) -> None:
+        self.of = of
+        self.words = words
+        self.short = short
+        """Whether there is more of it."""
+
+    @cached_property
+    def cost(self) -> int:
+        """The estimated tokens of its words."""
+        return estimate_tokens(inert(self.words))
+
+    @cached_property
+    def row(self) -> "_Row":
+        """A row of it alone."""
+        return _Row((self,))
+
+    @cached_property
+    def said(self) -> str:
+        """Its words behind the line and the speaker of the turn, for a row of several."""
+        return _indented(f"L{self.of.hit.start_line} {visible(self.of.speaker)}: {self.words}")
 
 
 class _Row:
     """A hit, or turns of one session that follow each other; not changed once made, as its cost is kept."""
 
-    def __init__(self, parts: tuple[_RowHit, ...], line: str = "") -> None:
+    def __init__(self, parts: tuple[RowPart, ...], line: str = "") -> None:
         self.parts = parts
         self._line = line
         """The brief line, where there was no room for more."""
+        self._longer: dict[RowPart, _Row] = {}
 
-    def with_part(self, part: _RowHit) -> "_Row":
+    def with_part(self, part: RowPart) -> "_Row":
         """Return the row with one part more."""
-        return _Row((*self.parts, part))
+        if part not in self._longer:
+            self._longer[part] = _Row((*self.parts, part))
+        return self._longer[part]
 
-    def joins(self, hit: Hit) -> bool:
+    def joins(self, other: Quotable) -> bool:
         """Tell whether a turn may share this row: it stands beside one of its turns, or is part of it."""
-        if self.is_brief or self.parts[0].hit.path != hit.path:
+        hit, first = other.hit, self.parts[0].of
+        if self.is_brief or first.hit.path != hit.path:
             return False
         near = range(hit.start_line - 1, hit.start_line + 2)
         return (
-            any(part.hit.start_line in near for part in self.parts)
-            and _is_plain_turn(hit)
-            and _is_plain_turn(self.parts[0].hit)
+            any(part.of.hit.start_line in near for part in self.parts)
+            and other.is_plain_turn
+            and first.is_plain_turn
         )
 
     @property
@@ -103,15 +267,13 @@ class _Row:
         if self._line:
             return inert(self._line)
         if len(self.parts) == 1:
-            hit = self.parts[0].hit
-            return inert(f"- {source_line(hit)}\n{_indented(self.parts[0].words)}")
-        parts = sorted(self.parts, key=lambda part: part.hit.start_line)
-        first, last = parts[0].hit, parts[-1].hit
+            return inert(f"- {self.parts[0].of.source}\n{_indented(self.parts[0].words)}")
+        parts = sorted(self.parts, key=lambda part: part.of.hit.start_line)
+        first, last = parts[0].of.hit, parts[-1].of.hit
         ref = ref_to(first.path, first.start_line, last.start_line)
         when = first.date[:16].replace("T", " ") if first.date else "undated"
         head = visible(" · ".join(filter(None, (ref, when, first.scope))))
-        said = (f"L{part.hit.start_line} {visible(speaker_of(part.hit))}: {part.words}" for part in parts)
-        return inert("\n".join([f"- {head}", *map(_indented, said)]))
+        return inert("\n".join([f"- {head}", *(part.said for part in parts)]))
 
     @cached_property
     def cost(self) -> int:
@@ -123,26 +285,21 @@ def _indented(words: str) -> str:
     return "  " + words.replace("\n", "\n  ")
 
 
-def _is_plain_turn(hit: Hit) -> bool:
-    """Tell whether a turn needs no more said of it than who spoke: it is no tool's or page's, nor suspect."""
-    return bool(speaker_of(hit)) and hit.origin in {"owner", "agent", "file"} and not hit.meta.get("suspect")
-
-
-def _packed(hits: Sequence[Hit], budget: int, brief_tokens: int) -> list[_Row]:
+def _packed(hits: Sequence[Quotable], budget: int, brief_tokens: int) -> list[_Row]:
     room = budget - _fence_tokens()
     rows: list[_Row] = []
-    shown = repeats.ShownSoFar()
-    waiting = repeats.in_best_form(hits)
+    shown = _Shown()
+    waiting = _in_best_form(hits)
     for _ in range(2):  # rows that grew together leave room for more
         unplaced = []
-        for told in waiting:
-            if shown.say(told):
+        for one in waiting:
+            if shown.say(one):
                 continue
-            part = _add(rows, told.hit, room, budget, brief_tokens)
+            part = _add(rows, one, room, budget, brief_tokens)
             if part is None:
-                unplaced.append(told)
+                unplaced.append(one)
             else:
-                shown.add(told.cut_to(part.words) if part.short else told)
+                shown.add(one.cut_to(part.words) if part.short else one)
         rows, waiting = _grown_together(rows), unplaced
     for at, row in enumerate(rows):
         rows[at] = _opened(row, room - _cost(rows) + row.cost, budget)
@@ -162,7 +319,7 @@ def _grown_together(rows: Sequence[_Row]) -> list[_Row]:
     """Return the rows, with those joined at the place of the first whose turns now follow each other."""
     joined: list[_Row] = []
     for row in rows:
-        places = (at for at, one in enumerate(joined) if any(one.joins(part.hit) for part in row.parts))
+        places = (at for at, one in enumerate(joined) if any(one.joins(part.of) for part in row.parts))
         beside = next(places, None)
         if beside is None or row.is_brief:
             joined.append(row)
@@ -171,61 +328,92 @@ def _grown_together(rows: Sequence[_Row]) -> list[_Row]:
     return joined
 
 
-def _add(rows: list[_Row], hit: Hit, room: int, budget: int, brief_tokens: int) -> _RowHit | None:
+def _add(rows: list[_Row], hit: Quotable, room: int, budget: int, brief_tokens: int) -> RowPart | None:
     """Add a hit to the rows in the longest form that fits into `room`; return that, None where none does."""
     at = next((at for at, row in enumerate(rows) if row.joins(hit)), None)
     others = rows if at is None else [*rows[:at], *rows[at + 1 :]]
     left = room - _cost(others)
-    parts = (_RowHit(hit, words, short) for words, short in _forms(hit, budget))
-    longer = (_Row((part,)) if at is None else rows[at].with_part(part) for part in parts)
-    found = next((row for row in longer if row.cost <= left), None)
-    if found is None and at is None:
-        least = _Row((_RowHit(hit, "", short=True),), brief(hit, source_line(hit), brief_tokens))
-        found = least if least.cost <= left else None
-    if found is not None:
-        rows[len(rows) if at is None else at : len(rows) if at is None else at + 1] = [found]
-    return None if found is None else found.parts[-1]
+    longer = (part.row if at is None else rows[at].with_part(part) for part in _forms(hit, budget))
+    row = next((row for row in longer if row.cost <= left), None)
+    if row is None and at is None:
+        least = hit.brief_row(brief_tokens)
+        row = least if least.cost <= left else None
+    if row is not None:
+        rows[len(rows) if at is None else at : len(rows) if at is None else at + 1] = [row]
+    return None if row is None else row.parts[-1]
 
 
-def _forms(hit: Hit, budget: int) -> Iterator[tuple[str, bool]]:
-    """Yield the forms of a hit's text, longest first, and whether each is short of the whole.
+def _forms(hit: Quotable, budget: int) -> Iterator[RowPart]:
+    """Yield the forms of a hit's text, longest first.
 
     What was noted of a turn stands behind it where it says more of the question, and for one that is long.
     """
-    most = budget * _SHARE
-    for words, short in ((_whole(hit), False), (noted_of(hit), True), (hit.snippet, True)):
-        if words and estimate_tokens(inert(words)) <= most:
-            yield words, short
-
-
-def _whole(hit: Hit) -> str:
-    return "\n".join(filter(None, (without_comments(hit.text).strip(), noted_of(hit))))
+    return (
+        part for part in (hit.whole, hit.noted, hit.around) if part.words and part.cost <= budget * _SHARE
+    )
 
 
 def _opened(row: _Row, left: int, budget: int) -> _Row:
     """Return a row with the whole text of its parts, as far as it costs no more than `left`."""
     for at, part in enumerate(row.parts):
         if part.short and part.words:
-            whole = _RowHit(part.hit, _whole(part.hit), short=True)
-            longer = _Row((*row.parts[:at], whole, *row.parts[at + 1 :]))
+            longer = _Row((*row.parts[:at], part.of.whole, *row.parts[at + 1 :]))
             if longer.cost <= min(left, budget * _MAX_SHARE):
                 row = longer
     return row
 
 
-def _worth_showing(hits: Sequence[Hit]) -> list[Hit]:
-    return [
-        hit
-        for hit in _relevant(hits)
-        if not (is_courtesy(hit.text) if hit.kind == "turn" else is_bare(hit.text, hit.path))
-    ]
+class _Shown:
+    """What is shown so far."""
+
+    def __init__(self) -> None:
+        self._beginnings: set[object] = set()
+        self._said = SaidSentences()
+        self._unread: list[Quotable] = []
+
+    def add(self, hit: Quotable) -> None:
+        """Add what others need not say again."""
+        if hit.holds:
+            self._beginnings |= hit.beginnings
+            self._unread.append(hit)
+
+    def say(self, hit: Quotable) -> bool:
+        """Return whether a hit only repeats what is shown."""
+        own = hit.beginnings
+        if not hit.may_go or len(own & self._beginnings) < _MIN_SHARED * len(own):
+            return False
+        if self._unread:
+            self._said.add([sentence for one in self._unread for sentence in one.sentences])
+            self._unread.clear()
+        return hit.is_in(self._said)
 
 
-def _relevant(hits: Sequence[Hit]) -> list[Hit]:
+def _says(hit: Quotable, other: Quotable) -> bool:
+    """Return whether one hit says all that another does."""
+    shared = len(other.beginnings & hit.beginnings)
+    enough = shared >= _MIN_SHARED * len(other.beginnings)
+    return hit.holds and enough and other.is_in(SaidSentences(hit.sentences))
+
+
+def _in_best_form(hits: Sequence[Quotable]) -> list[Quotable]:
+    """Return hits with each behind one that says the same, or more, in a better form."""
+    order = list(range(len(hits)))
+    for at, one in enumerate(hits):
+        better = [place for place in order[order.index(at) + 1 :] if hits[place].form > one.form]
+        for place in better if one.may_go else ():
+            if _says(hits[place], one):
+                order.remove(place)
+                order.insert(order.index(at), place)
+                break
+    return [hits[place] for place in order]
+
+
+def _relevant(hits: Sequence[Quotable]) -> list[Quotable]:
     """Drop hits far behind the best; keep all versions of a fact if one is kept."""
-    best = max((hit.score for hit in hits), default=0.0)
-    best_passage = max((hit.score for hit in hits if hit.kind != "fact"), default=0.0)
-    near = {_fact_key(hit) for hit in hits if hit.kind == "fact" and hit.score >= _MIN_FACT_SHARE * best}
+    passages = [one.hit for one in hits]
+    best = max((hit.score for hit in passages), default=0.0)
+    best_passage = max((hit.score for hit in passages if hit.kind != "fact"), default=0.0)
+    near = {_fact_key(hit) for hit in passages if hit.kind == "fact" and hit.score >= _MIN_FACT_SHARE * best}
 
     def is_near(hit: Hit) -> bool:
         if hit.kind == "fact":
@@ -233,7 +421,7 @@ def _relevant(hits: Sequence[Hit]) -> list[Hit]:
         share = _MIN_ASKING_SHARE if _only_asks(hit) else _MIN_PASSAGE_SHARE
         return hit.score >= max(share * best_passage, _MIN_SHARE_OF_ALL * best)
 
-    return [hit for hit in hits if is_near(hit)]
+    return [one for one in hits if is_near(one.hit)]
 
 
 def _only_asks(hit: Hit) -> bool:

@@ -1,61 +1,14 @@
-"""Render a hit: its source, one brief line of it, its words, and the snippet around what matched."""
+"""Cut the words of a hit that are shown: without comments, and the snippet around what matched."""
 
 import re
 from collections.abc import Mapping
 from typing import Final
 
-from mnemark.files import layout
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown import drop_comments
-from mnemark.text.quoting.fence import inert, visible
-from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
-from mnemark.types import Hit
 
-BRIEF_TOKENS: Final = 60
 NOTED: Final = "noted"
 """Key in the `meta` of a turn's hit: the `text` and `ref` of what was noted of it, where that says more."""
-
-
-def source_line(hit: Hit) -> str:
-    """Render a hit's source: ref, date, speaker or title, foreign origin, scope, suspicion.
-
-    The ref of a mount's hit begins with its scope, and nobody confirmed its words here.
-    """
-    parts = [hit.ref, hit.date[:16].replace("T", " ") if hit.date else "undated"]
-    if speaker := speaker_of(hit):
-        parts.append(speaker)
-    elif hit.title:
-        parts.append(hit.title)
-    mounted = hit.scope.startswith(layout.MOUNT)
-    if hit.origin not in {"owner", "agent", "file"} and not (mounted and hit.origin == "import"):
-        parts.append(f"from {hit.origin}")
-    if hit.scope:
-        parts.append("another memory, unconfirmed" if mounted else hit.scope)
-    if hit.meta.get("suspect"):
-        parts.append("looks like instructions")
-    return visible(" · ".join(parts))
-
-
-def speaker_of(hit: Hit) -> str:
-    """Return who spoke a turn; empty for other hits."""
-    speaker = hit.meta.get("role") if hit.kind == "turn" else None
-    return speaker if isinstance(speaker, str) else ""
-
-
-def noted_of(hit: Hit) -> str:
-    """Return what was noted of a turn, marked as such; empty without it."""
-    found = hit.meta.get(NOTED)
-    return f"[noted: {found['text']}]" if isinstance(found, dict) else ""
-
-
-def brief(hit: Hit, source: str, tokens: int) -> str:
-    """Render one line: source, score and first words of the snippet."""
-    source = cut_to_tokens(f"- {source} · {hit.score:.2f}", max(tokens - 8, 8))
-    least = f"- {visible(hit.ref)}"  # a ref that is cut short cannot be read
-    source = source if source.startswith(least) else least
-    left = tokens - estimate_tokens(source) - 2
-    words = cut_to_tokens(inert(" ".join(hit.snippet.split())), left) if left > 0 else ""
-    return f"{source} | {words}" if words else source
 
 
 def named(kind: str, path: str) -> dict[str, str]:

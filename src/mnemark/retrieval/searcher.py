@@ -445,7 +445,7 @@ class Searcher:
             )
             return Recall(hits=(), mode="none", degraded=(reason,), complete=False, believable=0.0)
         if counted:
-            self.usage.note(hit for hit in found.hits if not hit.scope.startswith(layout.MOUNT))
+            self.usage.note([hit for hit in found.hits if not hit.scope.startswith(layout.MOUNT)])
         return found
 
     def _by_words(self, request: Request, tokens: int, seconds: float) -> Recall | TimedOut:

@@ -57,7 +57,7 @@ from mnemark.text.dates.written import dated
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.words.segment import query_terms
-from mnemark.text.words.stopwords import is_stop
+from mnemark.text.words.stopwords import STOP
 
 _NUMBER: Final = lazy_pattern(r"\d[\d.,:/-]*\d|\d{2,}")
 _NAME: Final = lazy_pattern(r"(?<=[a-z,;] )[A-Z][\w'-]{2,}")  # a capitalised word inside a sentence
@@ -474,7 +474,7 @@ def _statements(said: Sequence[_Sentence], taken: set[str]) -> tuple[str, ...]:
 
 
 def _content(text: str) -> list[str]:
-    return [term for term in query_terms(text[:1000]) if not is_stop(term)]
+    return [term for term in query_terms(text[:1000]) if term not in STOP]
 
 
 def _cut(text: str) -> str:

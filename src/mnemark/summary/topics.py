@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from mnemark.summary.sentences import capitalized, is_chinese
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.segment import tagged
-from mnemark.text.words.stopwords import is_stop
+from mnemark.text.words.stopwords import STOP
 from mnemark.text.words.terms import stem
 
 
@@ -197,10 +197,11 @@ def phrases(turns: Iterable[tuple[str, str]], language: Language, *, most: int =
         prose = _NO_PROSE.sub("\n", text[:_MAX_TURN])
         for run in _chinese_runs(prose) if is_chinese(prose) else _english_runs(prose):
             words = run.words[:_LONGEST_RUN]
+            stems = [stem(word.casefold()) for word in words]
             for size in range(1, _LONGEST + 1):
                 for at in range(len(words) - size + 1):
                     part = tuple(words[at : at + size])
-                    found = seen.setdefault(tuple(stem(word.casefold()) for word in part), _Seen())
+                    found = seen.setdefault(tuple(stems[at : at + size]), _Seen())
                     (found.own if role == "user" else found.others).add(number)
                     found.add(part, run, last=at + size == len(run.words))
     return _best({key: found for key, found in seen.items() if found.own}, language, most)
@@ -217,7 +218,7 @@ def _english_runs(prose: str) -> Iterator[Run]:
             last.casefold() in _RELATIVE and _IS_VERB.search(word) is not None
         )
         plain = _WORD.fullmatch(word) and len(word) > 1 and not verb
-        if plain and not is_stop(base) and base not in _CHATTER:
+        if plain and base not in STOP and base not in _CHATTER:
             before = before if run else last
             run.append(word)
         elif run:
@@ -235,7 +236,7 @@ def _chinese_runs(prose: str) -> Iterator[Run]:
         known = (tag in _NOUNS and not _ABSTRACT.search(word)) or (
             tag == "v" and bool(run) and len(word) == 2
         )
-        if known and word not in _GENERIC and not is_stop(word) and (len(word) > 1 or tag == "eng"):
+        if known and word not in _GENERIC and word not in STOP and (len(word) > 1 or tag == "eng"):
             run.append(word)
             tags.append(tag)
             continue
@@ -332,7 +333,7 @@ def is_common(name: str, language: Language) -> bool:
     if not word.isalpha() or not word.isascii():
         return False
     base = stem(word)
-    return is_stop(base) or base in _CHATTER or 0 <= language.weigh([word])[0] < _LEAST
+    return base in STOP or base in _CHATTER or 0 <= language.weigh([word])[0] < _LEAST
 
 
 def tells(text: str, language: Language) -> bool:
@@ -352,7 +353,7 @@ def substance(text: str, language: Language) -> float:
         words = [word for word, tag in tagged(text) if tag[:1] in _TELLING and word not in _GENERIC]
     else:
         words = [word for run in _english_runs(text) for word in run.words]
-    words = [word for word in dict.fromkeys(words) if not is_stop(word.casefold())]
+    words = [word for word in dict.fromkeys(words) if word.casefold() not in STOP]
     weights = list(map(_weight, words, language.weigh([*map(str.casefold, words)])))
     return sum(weights) if max(weights, default=0.0) >= _SOME else 0.0
 

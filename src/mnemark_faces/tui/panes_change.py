@@ -11,8 +11,8 @@ from mnemark_faces.tui.rows import ListRow, RowPage
 from mnemark_faces.tui.words import PanelWords
 
 if TYPE_CHECKING:
+    from mnemark.memory.browse.browse import ReviewRow
     from mnemark.memory.browse.change_rows import ChangeRow
-    from mnemark.memory.browse.waiting import ReviewRow
     from mnemark.memory.memory import Memory
 
 _KIND: Final = 6

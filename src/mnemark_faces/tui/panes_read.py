@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 from textual.content import Content
 
 from mnemark.interfaces.queries import DOUBTFUL
-from mnemark.memory.browse.found import DEPTH
+from mnemark.memory.browse.browse import DEPTH
 from mnemark_faces.tui.cells import DIM, WARNING, Sheet, one_line, origin_of, padded
 from mnemark_faces.tui.explained import minute, route_lines, sources, values
 from mnemark_faces.tui.filters import filters_in
@@ -14,7 +14,7 @@ from mnemark_faces.tui.rows import ListRow, RowPage
 from mnemark_faces.tui.words import PanelWords
 
 if TYPE_CHECKING:
-    from mnemark.memory.browse.entries import Entry
+    from mnemark.memory.browse.entries import TimelineEntry
     from mnemark.memory.browse.fact_rows import FactRow
     from mnemark.memory.memory import Memory
     from mnemark.types import Hit
@@ -129,7 +129,7 @@ def _hit(hit: "Hit", words: PanelWords) -> ListRow:
     return ListRow(hit.ref, shown, sheet, about=about, text=one_line(hit.text, 60), suspect=suspect)
 
 
-def _entry(entry: "Entry", words: PanelWords) -> ListRow:
+def _entry(entry: "TimelineEntry", words: PanelWords) -> ListRow:
     if entry.change is not None:
         return change_row(entry.change, words)
     who = words(entry.who or entry.kind)

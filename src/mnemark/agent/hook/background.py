@@ -22,7 +22,7 @@ def run(root: Path, *sessions: str) -> None:
     try:
         from mnemark.agent.upkeep import keep_up
         from mnemark.memory.memory import Memory
-        from mnemark.memory.prompt.leading_facts import leading_facts
+        from mnemark.memory.prompt.briefing import leading_facts
 
         scopes = [""]
         with Memory.open(root) as memory:

@@ -150,7 +150,7 @@ class _Context:
 
     def has(self, hit: "Hit") -> bool:
         """Return whether a hit says nothing that the model does not have."""
-        from mnemark.retrieval.repeats import HitSense
+        from mnemark.retrieval.block import Quotable
 
         text = drop_comments(hit.text, blanks=" \t")  # no model is shown them
         bare = (line.strip(" \t-*#") for line in text.splitlines() if not line.startswith("#"))
@@ -160,7 +160,7 @@ class _Context:
             return True
         if _mark(hit.ref) in self._marks or (bool(lines) and lines <= self._marks):
             return True
-        told = HitSense(hit)
+        told = Quotable(hit)
         return told.may_go and self._said.repeats(_marked(_sentence_mark(one)) for one in told.sentences)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from mnemark.index.state import Item, Waiting
-    from mnemark.memory.learning.by_rule import Report
+    from mnemark.memory.learning.by_rule import LearningReport
 
 _FAILED_SHOWN = 20
 
@@ -77,7 +77,12 @@ def learn(
 
 
 def _show(
-    report: "Report", waiting: "Waiting", next_try: "datetime | None", *, dry_run: bool, none_there: bool
+    report: "LearningReport",
+    waiting: "Waiting",
+    next_try: "datetime | None",
+    *,
+    dry_run: bool,
+    none_there: bool,
 ) -> None:
     for fact in report.facts:
         out(f"{safe_line(fact.subject)} {safe_line(fact.predicate)}: {safe_line(fact.value)} ({fact.status})")

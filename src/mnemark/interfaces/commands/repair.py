@@ -10,7 +10,7 @@ from mnemark.errors import IncompleteError, IntegrityError, NewerFormatError, Us
 from mnemark.interfaces import options, output, render, workspace
 
 if TYPE_CHECKING:
-    from mnemark.memory.health.doctor import Report
+    from mnemark.memory.health.doctor import HealthReport
 
 
 def doctor(
@@ -120,7 +120,7 @@ def _fetched(root: Path, name: str, *, yes: bool) -> bool:
     return True
 
 
-def _show(report: "Report", root: Path, *, json: bool) -> None:
+def _show(report: "HealthReport", root: Path, *, json: bool) -> None:
     from mnemark.memory.health.doctor import UNFINISHED
 
     if json:

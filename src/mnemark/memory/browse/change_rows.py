@@ -45,7 +45,7 @@ class ChangeRow(msgspec.Struct, frozen=True, kw_only=True):
     undone: bool = False
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
+class ChangePart(msgspec.Struct, frozen=True, kw_only=True):
     """One change of a group, with what it did."""
 
     id: str
@@ -63,7 +63,7 @@ class ChangeDetail(msgspec.Struct, frozen=True, kw_only=True):
     """A change with its parts."""
 
     row: ChangeRow
-    parts: tuple[Part, ...]
+    parts: tuple[ChangePart, ...]
 
 
 def changes(
@@ -155,13 +155,13 @@ def _decided(ws: OpenWorkspace, payload: Mapping[str, Json], forgotten: Containe
     return ws.visible.redacted("; ".join(str(fact) for fact in facts if fact and fact.id not in forgotten))
 
 
-def _part(ws: OpenWorkspace, log: ChangeLog, noted: NotedChange, known: Mapping[str, object]) -> Part:
+def _part(ws: OpenWorkspace, log: ChangeLog, noted: NotedChange, known: Mapping[str, object]) -> ChangePart:
     payload = log.payload(noted)
     path, shown = _text(payload, "path"), ""
     if noted.kind == "write":
         (edit,) = ws.edits.entries([noted.id]) or (None,)
         shown = _diff(ws, path, ws.edits.hunks(edit) if edit else ())
-    return Part(
+    return ChangePart(
         id=noted.id, kind=noted.kind, path=path, to=_text(payload, "to"), text=_words(ws, noted, payload),
         diff=shown, undo=noted.id in known, undone=log.is_undone(noted.id),
     )  # fmt: skip

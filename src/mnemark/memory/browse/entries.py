@@ -1,10 +1,10 @@
-"""List what was said, noted and changed by time, the latest first."""
+"""List what was said, noted and changed by time, the latest first, and count it by day."""
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime
-from typing import Final, Literal, NamedTuple
+from datetime import date, datetime, time, timedelta
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -18,7 +18,7 @@ from mnemark.index.rows import KIND_CODE, LINE_SHIFT, NO_TIME, SUSPECT, Rows, se
 from mnemark.index.session_words import passages_of
 from mnemark.index.store import Record
 from mnemark.memory.browse import change_rows
-from mnemark.memory.browse.page import Page, checked, cursor, key_of
+from mnemark.memory.browse.page import Page, checked, cursor, key_of, last_days
 from mnemark.memory.journal.changes import ChangeLog, began
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.undo.undo import undoable
@@ -36,7 +36,7 @@ _Key = tuple[int, int, str]
 """Sort key of an entry: seconds of wall time; 0 for text, 1 for a change; the ref, or the change's id."""
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class TimelineEntry(msgspec.Struct, frozen=True, kw_only=True):
     """An entry of the timeline."""
 
     time: str
@@ -74,7 +74,7 @@ class _Asked(NamedTuple):
     """Numbers of the passages to show; None for all."""
 
 
-class _Row(NamedTuple):
+class _TimelineRow(NamedTuple):
     key: _Key
     position: int = -1
     group: str = ""
@@ -92,7 +92,7 @@ def timeline(
     tool: str = "",
     limit: int = 50,
     after: str = "",
-) -> Page[Entry]:
+) -> Page[TimelineEntry]:
     """Return a page of what was written, the latest first.
 
     Args:
@@ -137,7 +137,7 @@ def reading(ws: OpenWorkspace) -> AbstractContextManager[View]:
     return ws.searcher.reader.reading()
 
 
-def _texts(view: View, kinds: Sequence[Kind], asked: _Asked) -> list[_Row]:
+def _texts(view: View, kinds: Sequence[Kind], asked: _Asked) -> list[_TimelineRow]:
     """Return the latest passages that match, and all of the same second as the last of them."""
     rows = view.snapshot.rows
     last, begin, count = asked.last, asked.begin, asked.most
@@ -162,7 +162,7 @@ def _texts(view: View, kinds: Sequence[Kind], asked: _Asked) -> list[_Row]:
         found = found[np.lexsort((found, rows["time"][found]))[-count:]]
     records = view.fetch(found)
     return [
-        _Row((int(rows["time"][at]), 0, _place(record)), int(at))
+        _TimelineRow((int(rows["time"][at]), 0, _place(record)), int(at))
         for at, record in zip(found, records, strict=True)
     ]
 
@@ -184,14 +184,14 @@ def _position(view: View, place: str) -> int:
     return int(found[0]) if len(found) else 0
 
 
-def _changes(ws: OpenWorkspace, log: ChangeLog, asked: _Asked) -> list[_Row]:
+def _changes(ws: OpenWorkspace, log: ChangeLog, asked: _Asked) -> list[_TimelineRow]:
     log.refresh()
     last, begin = asked.last, asked.begin
     keys = log.keys()
     end = len(keys)
     if begin is not None and begin[1] == 1:
         end = bisect_right(keys, (begin[2], ""))
-    rows: list[_Row] = []
+    rows: list[_TimelineRow] = []
     for first, key in reversed(keys[:end]):
         noted = log.group(key)[0]
         at = seconds(ws.local(began(noted)))
@@ -199,13 +199,15 @@ def _changes(ws: OpenWorkspace, log: ChangeLog, asked: _Asked) -> list[_Row]:
         if too_late or (asked.origins and noted.origin not in asked.origins):
             continue
         if asked.scopes is None or noted.scope in asked.scopes:
-            rows.append(_Row((at, 1, first), group=key))
+            rows.append(_TimelineRow((at, 1, first), group=key))
         if len(rows) == asked.most:
             break
     return rows
 
 
-def _entries(ws: OpenWorkspace, log: ChangeLog, view: View, rows: Sequence[_Row]) -> tuple[Entry, ...]:
+def _entries(
+    ws: OpenWorkspace, log: ChangeLog, view: View, rows: Sequence[_TimelineRow]
+) -> tuple[TimelineEntry, ...]:
     positions = [row.position for row in rows if row.position >= 0]
     records = dict(zip(positions, view.fetch(positions), strict=True))
     changed = [one.id for row in rows if row.position < 0 for one in log.group(row.group)]
@@ -219,15 +221,57 @@ def _entries(ws: OpenWorkspace, log: ChangeLog, view: View, rows: Sequence[_Row]
     )
 
 
-def _of_change(row: change_rows.ChangeRow) -> Entry:
-    return Entry(
+def _of_change(row: change_rows.ChangeRow) -> TimelineEntry:
+    return TimelineEntry(
         time=row.time, kind="change", ref="", origin=row.origin, scope=row.scope, text=row.text, change=row
     )
 
 
-def _of_text(record: Record, key: _Key, flags: int) -> Entry:
-    return Entry(
+def _of_text(record: Record, key: _Key, flags: int) -> TimelineEntry:
+    return TimelineEntry(
         time=record.date if record.date and len(record.date) > 10 else wall_time(key[0]).isoformat(),
         kind=record.kind, ref=record.ref, origin=record.origin, scope=record.scope, who=record.role,
         title=record.title, text=record.text, suspect=bool(flags & SUSPECT),
     )  # fmt: skip
+
+
+class Day(msgspec.Struct, frozen=True, kw_only=True):
+    """How much is dated on a day."""
+
+    day: str
+    turns: int = 0
+    notes: int = 0
+    changes: int = 0
+
+
+def activity(ws: OpenWorkspace, log: ChangeLog, *, days: int = 30, until: date | None = None) -> list[Day]:
+    """Count turns, notes and changes of each of the last `days`, oldest first.
+
+    Raises:
+        UsageError: `days` is out of range.
+    """
+    shown = last_days(days, until or ws.now().date())
+    midnights = [datetime.combine(day, time.min) for day in (*shown, shown[-1] + timedelta(days=1))]
+    start = seconds(midnights[0])
+    with reading(ws) as view:
+        rows = view.snapshot.rows
+        turns = _per_day(rows, first_chunks(rows) & (rows["kind"] == KIND_CODE["turn"]), start, days)
+        notes = _per_day(rows, np.isin(rows["kind"], [KIND_CODE["note"], KIND_CODE["episode"]]), start, days)
+    log.refresh()
+    changed = _between(log.times(), [ws.local(midnight).timestamp() for midnight in midnights])
+    return [
+        Day(day=day.isoformat(), turns=int(turns[n]), notes=int(notes[n]), changes=int(changed[n]))
+        for n, day in enumerate(shown)
+    ]
+
+
+def _between(times: Sequence[float], borders: Sequence[float]) -> npt.NDArray[np.int64]:
+    """Count the times from each border to the next."""
+    at = np.searchsorted(borders, times, side="right") - 1
+    return np.bincount(at[(at >= 0) & (at < len(borders) - 1)], minlength=len(borders) - 1)
+
+
+def _per_day(rows: Rows, mask: Any, start: int, days: int) -> npt.NDArray[np.int64]:
+    times = rows["time"][mask & (rows["time"] != NO_TIME)]
+    at = (times - start) // 86_400
+    return np.bincount(at[(at >= 0) & (at < days)], minlength=days)

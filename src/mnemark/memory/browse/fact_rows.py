@@ -1,7 +1,7 @@
 """List facts with what they replaced, what is proposed against them, and when they fade."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from math import ceil, log
 from typing import Final, Literal
@@ -14,7 +14,7 @@ from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import FactVersion, when
 from mnemark.files.scopes import scopes_among
 from mnemark.index.state import Use
-from mnemark.memory.browse.page import Page, checked, cursor, key_of
+from mnemark.memory.browse.page import Page, counts, page_by
 from mnemark.memory.consolidation.archive import FLOOR, IMPORTANCE, TRANSIENT, USES, rate
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.dates.moment import moment
@@ -85,49 +85,36 @@ def facts(
     """
     if order not in {"subject", "recent"}:
         raise UsageError(f"order must be subject or recent, not {order!r}")
-    store = ws.fact_store
     at = moment(as_of, "as_of", ws.now(), last=True) or datetime.now(UTC)
-    at = at.replace(tzinfo=at.tzinfo or store.zone)
-    scopes = scopes_among(ws.scopes(), scope)
+    at = at.replace(tzinfo=at.tzinfo or ws.fact_store.zone)
     words = text.casefold().strip()
-    with store.lock:
-        store.log.refresh()
-        found = [
-            one
-            for one in _valid(store, scopes, at)
-            if (not words or words in _words(one.shown)) and (not subject or one.shown.subject == subject)
-        ]
-    subjects = Counter(one.shown.subject for one in found)
-    types = Counter(one.shown.type for one in found)
-    origins = Counter(one.shown.origin for one in found)
-    found = [
+    groups = [
         one
-        for one in found
-        if (not type or one.shown.type == type) and (not origin or one.shown.origin == origin)
+        for one in _valid(ws.fact_store, scopes_among(ws.scopes(), scope), at)
+        if (not words or words in _words(one.shown)) and subject in {"", one.shown.subject}
     ]
-    keyed = sorted(((_key(one.shown, order), one) for one in found), key=lambda pair: pair[0])
-    if order == "recent":
-        keyed.reverse()
-    start = key_of(after, _Key)
-    rest = [
-        pair for pair in keyed if start is None or (pair[0] < start if order == "recent" else pair[0] > start)
-    ]
-    rows = rest[: checked(limit)]
+    chosen = [one for one in groups if type in {"", one.shown.type} and origin in {"", one.shown.origin}]
+    page = page_by(
+        chosen, lambda one: _key(one.shown, order), _Key, after=after, limit=limit, falls=order == "recent"
+    )
     return FactPage(
-        rows=_rows(ws, [one for _, one in rows], at),
-        next=cursor(*rows[-1][0]) if len(rest) > len(rows) else "", total=len(found),
-        types=dict(types.most_common()), origins=dict(origins.most_common()),
-        subjects=dict(subjects.most_common(_MOST_SUBJECTS)),
+        rows=_rows(ws, page.rows, at), next=page.next, total=page.total,
+        types=counts(one.shown.type for one in groups), origins=counts(one.shown.origin for one in groups),
+        subjects=dict(Counter(one.shown.subject for one in groups).most_common(_MOST_SUBJECTS)),
     )  # fmt: skip
 
 
-def _valid(store: FactStore, scopes: Iterable[str], at: datetime) -> Iterator[_Group]:
-    for scope in scopes:
-        for groups in store.groups(scope):
-            for versions in groups.by_key.values():
-                for one in versions:
-                    if one.at(at):
-                        yield _Group(one.fact, versions)
+def _valid(store: FactStore, scopes: Iterable[str], at: datetime) -> list[_Group]:
+    with store.lock:
+        store.log.refresh()
+        return [
+            _Group(one.fact, versions)
+            for scope in scopes
+            for groups in store.groups(scope)
+            for versions in groups.by_key.values()
+            for one in versions
+            if one.at(at)
+        ]
 
 
 def _words(fact: Fact) -> str:

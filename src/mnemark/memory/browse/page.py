@@ -1,8 +1,11 @@
-"""Pages of a list, and the cursors that continue it."""
+"""Cut lists into pages, with the cursors that continue them; count by value and by day."""
 
 import base64
 import binascii
+import operator
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from datetime import date, timedelta
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
@@ -12,6 +15,7 @@ from mnemark.errors import UsageError
 T = TypeVar("T")
 MOST: Final = 200
 """Maximum number of rows of a page."""
+MOST_DAYS: Final = 3_700
 
 
 class Page(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
@@ -29,6 +33,18 @@ def checked(limit: int) -> int:
     if not 1 <= limit <= MOST:
         raise UsageError(f"limit must be from 1 to {MOST}, not {limit}")
     return limit
+
+
+def last_days(days: int, until: date) -> list[date]:
+    """Return so many days up to a day, oldest first. Raises UsageError unless they are 1 to `MOST_DAYS`."""
+    if not 1 <= days <= MOST_DAYS:
+        raise UsageError(f"days must be from 1 to {MOST_DAYS}, not {days}")
+    return [until - timedelta(days=n) for n in reversed(range(days))]
+
+
+def counts(values: Iterable[str]) -> dict[str, int]:
+    """Return how often each value is there, the most frequent first."""
+    return dict(Counter(values).most_common())
 
 
 def cursor(*key: str | int) -> str:
@@ -51,13 +67,15 @@ def key_of(given: str, types: Any) -> Any:
         raise UsageError("this is no cursor of this list; begin again without one") from error
 
 
-def latest(
-    found: Iterable[T], key: Callable[[T], tuple[Any, ...]], types: Any, *, after: str, limit: int
-) -> Page[T]:
-    """Return a page of a list, the largest key first; the cursor is the key of its last row."""
-    rows = sorted(found, key=key, reverse=True)
+def page_by(
+    found: Iterable[T], key: Callable[[T], tuple[Any, ...]], types: Any, *,
+    after: str, limit: int, falls: bool = True,
+) -> Page[T]:  # fmt: skip
+    """Return a page of a list, the largest key first if it falls; the cursor is the key of its last row."""
+    rows = sorted(found, key=key, reverse=falls)
     start = key_of(after, types)
-    rest = rows if start is None else [one for one in rows if key(one) < start]
+    beyond = operator.lt if falls else operator.gt
+    rest = rows if start is None else [one for one in rows if beyond(key(one), start)]
     page = tuple(rest[: checked(limit)])
     more = cursor(*key(page[-1])) if len(rest) > len(page) else ""
     return Page(rows=page, next=more, total=len(rows))

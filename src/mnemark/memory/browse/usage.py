@@ -3,21 +3,19 @@
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import timedelta
 from pathlib import Path
 
 import msgspec
 
-from mnemark.errors import UsageError
 from mnemark.files import layout
 from mnemark.files.private import private
+from mnemark.memory.browse.page import last_days
 from mnemark.memory.open_workspace import OpenWorkspace
 
-_MOST_DAYS = 3_700
 _JOURNAL = "journal/"
 
 
-class Spent(msgspec.Struct, frozen=True, kw_only=True):
+class SpentDay(msgspec.Struct, frozen=True, kw_only=True):
     """What the language model cost on a day."""
 
     day: str
@@ -31,14 +29,14 @@ class Spent(msgspec.Struct, frozen=True, kw_only=True):
 class Spend(msgspec.Struct, frozen=True, kw_only=True):
     """The last days, oldest first, and the budget of a day."""
 
-    days: tuple[Spent, ...]
+    days: tuple[SpentDay, ...]
     model: str
     """Empty where none is configured."""
     calls_per_day: int
     tokens_per_day: int
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
+class DiskPart(msgspec.Struct, frozen=True, kw_only=True):
     """A part of the workspace on the disk."""
 
     name: str
@@ -65,17 +63,13 @@ def spend(ws: OpenWorkspace, *, days: int = 30) -> Spend:
     Raises:
         UsageError: `days` is out of range.
     """
-    if not 1 <= days <= _MOST_DAYS:
-        raise UsageError(f"days must be from 1 to {_MOST_DAYS}, not {days}")
-    last = ws.now().date()
-    first = last - timedelta(days=days - 1)
-    found = {(first + timedelta(days=n)).isoformat(): Spent(day=(first + timedelta(days=n)).isoformat())
-             for n in range(days)}  # fmt: skip
-    for day, purpose, calls, tokens in ws.state.spent_since(first):
+    shown = last_days(days, ws.now().date())
+    found = {day.isoformat(): SpentDay(day=day.isoformat()) for day in shown}
+    for day, purpose, calls, tokens in ws.state.spent_since(shown[0]):
         known = found.get(day)
         if known is not None:
             purposes = {**known.purposes, purpose: known.purposes.get(purpose, 0) + tokens}
-            found[day] = Spent(
+            found[day] = SpentDay(
                 day=day, calls=known.calls + calls, tokens=known.tokens + tokens, purposes=purposes
             )
     settings = ws.config.llm
@@ -85,18 +79,20 @@ def spend(ws: OpenWorkspace, *, days: int = 30) -> Spend:
     )  # fmt: skip
 
 
-def disk(ws: OpenWorkspace) -> list[Part]:
+def disk(ws: OpenWorkspace) -> list[DiskPart]:
     """Return the files and bytes of each part of the workspace, the largest first; of text as indexed."""
     ws.searcher.freshen()
     sizes = ws.index.sizes() if ws.index.exists() else []
     parts = [
-        Part(name=name or "*.md", files=count, bytes=size) for name, count, size in sizes if name != _JOURNAL
+        DiskPart(name=name or "*.md", files=count, bytes=size)
+        for name, count, size in sizes
+        if name != _JOURNAL
     ]
     parts.append(_folder(ws.root / _JOURNAL, _JOURNAL, derived=False))
     folder = private(ws.root)
     own = list(os.scandir(folder)) if folder.is_dir() else []
     files = [entry.stat().st_size for entry in own if entry.is_file()]
-    parts.append(Part(name=f"{layout.PRIVATE}/", files=len(files), bytes=sum(files), derived=True))
+    parts.append(DiskPart(name=f"{layout.PRIVATE}/", files=len(files), bytes=sum(files), derived=True))
     parts += [
         _folder(Path(entry.path), f"{layout.PRIVATE}/{entry.name}/", derived=entry.name != "displaced")
         for entry in own
@@ -105,7 +101,7 @@ def disk(ws: OpenWorkspace) -> list[Part]:
     return sorted((part for part in parts if part.bytes), key=lambda part: -part.bytes)
 
 
-def _folder(path: Path, name: str, *, derived: bool) -> Part:
+def _folder(path: Path, name: str, *, derived: bool) -> DiskPart:
     files, size, waiting = 0, 0, [os.fspath(path)]
     while waiting:
         with suppress(OSError), os.scandir(waiting.pop()) as entries:  # removed meanwhile, or not readable
@@ -114,7 +110,7 @@ def _folder(path: Path, name: str, *, derived: bool) -> Part:
                     waiting.append(entry.path)
                 else:
                     files, size = files + 1, size + entry.stat(follow_symlinks=False).st_size
-    return Part(name=name, files=files, bytes=size, derived=derived)
+    return DiskPart(name=name, files=files, bytes=size, derived=derived)
 
 
 def recalled(ws: OpenWorkspace, *, limit: int = 20) -> list[Recalled]:

@@ -31,8 +31,8 @@ from mnemark.index import check, schema
 from mnemark.index.store import Index
 from mnemark.index.sync import stored_problems
 from mnemark.memory.forgetting.erase import finish
-from mnemark.memory.health.mounts import mount_states
-from mnemark.memory.health.stats import problems
+from mnemark.memory.health import upgrades
+from mnemark.memory.health.stats import mount_states, problems
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.types import Problem
 
@@ -57,7 +57,7 @@ class Finding(msgspec.Struct, frozen=True):
     """Group of findings that can be many; of each kind only a few are shown to people."""
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
+class HealthReport(msgspec.Struct, frozen=True, kw_only=True):
     """All findings, in the order of the checks."""
 
     findings: tuple[Finding, ...]
@@ -70,7 +70,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return "error" if "error" in levels else "warn" if "warn" in levels else "ok"
 
 
-def verify(memory: OpenWorkspace | Path, *, deep: bool = False) -> Report:
+def verify(memory: OpenWorkspace | Path, *, deep: bool = False) -> HealthReport:
     """Check the index against itself and the files, and whether all files can be read.
 
     Args:
@@ -79,7 +79,7 @@ def verify(memory: OpenWorkspace | Path, *, deep: bool = False) -> Report:
 
     Nothing is changed, and problems are returned as findings, not raised.
     """
-    return Report(findings=tuple(_verified(memory, deep=deep)))
+    return HealthReport(findings=tuple(_verified(memory, deep=deep)))
 
 
 def _verified(memory: OpenWorkspace | Path, *, deep: bool = False) -> Iterator[Finding]:
@@ -138,7 +138,7 @@ def _environment(memory: OpenWorkspace | Path, *, fix: bool) -> Iterator[Finding
         yield from _mounts(memory)
 
 
-def doctor(memory: OpenWorkspace | Path, *, fix: bool = False) -> Report:
+def doctor(memory: OpenWorkspace | Path, *, fix: bool = False) -> HealthReport:
     """Check the environment and the workspace; with `fix`, repair it.
 
     Repair deletes temporary files of crashes, makes mnemark's own files private, and rebuilds the index
@@ -150,7 +150,7 @@ def doctor(memory: OpenWorkspace | Path, *, fix: bool = False) -> Report:
         NewerFormatError, ReadOnlyError: `fix`, and the index must not or cannot be written.
     """
     if not fix:
-        return Report(findings=tuple(examine(memory)))
+        return HealthReport(findings=tuple(examine(memory)))
     root = _root(memory)
     findings = list(_environment(memory, fix=True))
     if not isinstance(memory, Path):
@@ -169,7 +169,7 @@ def doctor(memory: OpenWorkspace | Path, *, fix: bool = False) -> Report:
         memory.index.follow()
     before = "the old one could not be read" if rebuilt.before is None else f"before: {rebuilt.before}"
     done = Finding("ok", f"the index was rebuilt: {rebuilt.after} passages ({before})")
-    return Report(findings=(*findings, done, *verify(memory).findings), fixed=True)
+    return HealthReport(findings=(*findings, done, *verify(memory).findings), fixed=True)
 
 
 def _root(memory: OpenWorkspace | Path) -> Path:
@@ -224,15 +224,13 @@ def _listed(paths: Sequence[str]) -> str:
 
 
 def _embedder(ws: OpenWorkspace) -> Iterator[Finding]:
-    from mnemark.embed.api import ApiEmbedder
-
     if not ws.searcher.embeddings.wanted:
         yield Finding("ok", "no embedder is configured: search matches words only, not meaning")
         return
     try:
         embedder = ws.searcher.embeddings.embedder()
         name = f"embedder {embedder.name}, {embedder.dimension} dimensions"
-        if not isinstance(embedder, ApiEmbedder):  # a test query would send text to the API
+        if not getattr(embedder, "remote", False):  # a test query would send text to the API
             embedder.query("ready?")
     except MnemarkError as error:
         yield Finding("warn", f"the embedder {ws.config.embedder!r} is not available: {error}")
@@ -244,8 +242,6 @@ def _embedder(ws: OpenWorkspace) -> Iterator[Finding]:
 
 
 def _upgrades(ws: OpenWorkspace) -> Iterator[Finding]:
-    from mnemark.memory.health import upgrades
-
     sample = upgrades.sample(ws)
     yield Finding("ok", upgrades.packages())
     what, fix = upgrades.reranker(ws, sample)

@@ -96,15 +96,13 @@ def switching(ws: OpenWorkspace, sample: Sample) -> str:
 
 
 def _active_pace(ws: OpenWorkspace, sample: Sample) -> str:
-    from mnemark.embed.api import ApiEmbedder
-
     if not ws.searcher.embeddings.wanted:
         return ""
     try:
         embedder = ws.searcher.embeddings.embedder()
     except MnemarkError:
         return ""  # told already, as the reason why the embedder does not answer
-    if isinstance(embedder, ApiEmbedder):
+    if getattr(embedder, "remote", False):
         return "; the current embedder was not timed, because that would send texts to its server"
     return pace(embedder, sample, "; the current embedder")
 

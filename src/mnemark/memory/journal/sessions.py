@@ -4,8 +4,9 @@ The state is updated incrementally from what was appended; each `OpenWorkspace` 
 """
 
 import threading
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import msgspec
 
@@ -77,6 +78,13 @@ class SessionJournal:
         self.attached: set[tuple[str, str]] = set()
         """Scope and id of attachments that have a page."""
 
+    @contextmanager
+    def fresh(self) -> Iterator[Self]:
+        """Hold `lock`, with all read that was appended since."""
+        with self.lock:
+            self.refresh()
+            yield self
+
     def refresh(self) -> None:
         """Read the entries appended since; all of them if a journal was rewritten."""
         self._feed.pass_on(self._clear, self._read)
@@ -119,9 +127,10 @@ class SessionJournal:
 
     def append(self, change: Change) -> Change:
         """Append a change to the journal, and update the state."""
-        kept = self.journal.append(change)
-        self.refresh()
-        return kept
+        with self.lock:
+            kept = self.journal.append(change)
+            self.refresh()
+            return kept
 
     def unnoted(self) -> list[tuple[str, Observed]]:
         """Return this machine's observations that no daily note lists yet, oldest first."""

@@ -56,7 +56,7 @@ _CUES: Final = {"city": "live 住在", "employer": "work 工作", "job": "work �
 """Words of sentences that give a predicate a value without naming it."""
 
 
-class Line(NamedTuple):
+class LineByHand(NamedTuple):
     """A statement of a person in a file."""
 
     ref: str
@@ -77,10 +77,10 @@ class LinesByHand:
 
     def __init__(self, ws: OpenWorkspace) -> None:
         self.ws = ws
-        self._core: dict[str, list[Line]] = {}
+        self._core: dict[str, list[LineByHand]] = {}
         self._read: dict[str, list[tuple[int, str]]] = {}
 
-    def against(self, fact: Fact, quote: str, now: datetime) -> Line | None:
+    def against(self, fact: Fact, quote: str, now: datetime) -> LineByHand | None:
         """Return the first line that a fact, read from the sentence `quote`, contradicts; None without one.
 
         What the note itself says that the fact was read from contradicts nothing.
@@ -94,7 +94,7 @@ class LinesByHand:
                     return line
         return None
 
-    def _in_notes(self, fact: Fact, quote: str, now: datetime) -> Iterator[Line]:
+    def _in_notes(self, fact: Fact, quote: str, now: datetime) -> Iterator[LineByHand]:
         """Yield the statements of notes that share words with a fact, the closest first."""
         if holds_many(fact.predicate) and not _NUMBER.search(quote or fact.value):
             return
@@ -140,7 +140,7 @@ def _beside(scope: str) -> Sequence[str]:
     return (scope,) if is_project(scope) else tuple(dict.fromkeys((scope, "")))
 
 
-def _in_core(ws: OpenWorkspace, scope: str, now: datetime) -> Iterator[Line]:
+def _in_core(ws: OpenWorkspace, scope: str, now: datetime) -> Iterator[LineByHand]:
     """Yield the statements of people in MEMORY.md and USER.md of a scope and of those beside it."""
     for folder in (f"{one}/".lstrip("/") for one in _beside(scope)):
         here = listing.names(ws.root, folder.rstrip("/"), ".md")
@@ -149,7 +149,7 @@ def _in_core(ws: OpenWorkspace, scope: str, now: datetime) -> Iterator[Line]:
             yield from _lines(ws, path, now)
 
 
-def _lines(ws: OpenWorkspace, path: str, now: datetime) -> Iterator[Line]:
+def _lines(ws: OpenWorkspace, path: str, now: datetime) -> Iterator[LineByHand]:
     for number, text in statements_of(ws, path):
         yield line_of(f"{path}#L{number}", text, now)
 
@@ -176,12 +176,12 @@ def _facts(text: str, now: datetime) -> Iterator[Fact]:
         yield Fact(id="", subject=one.subject, predicate=one.predicate, value=one.value)
 
 
-def line_of(ref: str, text: str, now: datetime) -> Line:
+def line_of(ref: str, text: str, now: datetime) -> LineByHand:
     """Return a statement of a person with what the extraction rules read from it."""
-    return Line(ref, text, tuple(_facts(text, now)))
+    return LineByHand(ref, text, tuple(_facts(text, now)))
 
 
-def contradiction(fact: Fact, quote: str, line: Line) -> Contradiction | None:
+def contradiction(fact: Fact, quote: str, line: LineByHand) -> Contradiction | None:
     """Return how a fact, read from the sentence `quote`, contradicts a line; None if it does not.
 
     The line gives the same single-valued predicate another value, names another version of the same program,

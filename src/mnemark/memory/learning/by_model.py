@@ -16,9 +16,9 @@ import msgspec
 from mnemark.errors import ConfigError, UsageError
 from mnemark.facts.model import Fact
 from mnemark.facts.remember import facts
-from mnemark.files import names
 from mnemark.files.journal import Change
-from mnemark.files.sessions import FOLDER, SessionLog
+from mnemark.files.layout import scope_of
+from mnemark.files.sessions import SessionLog
 from mnemark.index.state import Item, State
 from mnemark.llm import LLM, LLMUnavailable
 from mnemark.memory.journal.sessions import NOTES
@@ -50,10 +50,10 @@ _SPARE: Final = 120.0
 """Seconds that a lease lasts longer than the requests may take."""
 
 
-class Extracted(msgspec.Struct, frozen=True, kw_only=True):
+class Extracted(msgspec.Struct, kw_only=True):
     """The result of asking the model."""
 
-    facts: tuple[LearnedFact, ...] = ()
+    facts: list[LearnedFact] = []
     asked: int = 0
     """Number of requests, without the retries that the ledger counts."""
     done: int = 0
@@ -89,10 +89,10 @@ def work(
         return Extracted(problem=str(error))
     if llm is None or ws.readonly:
         return Extracted()
-    return _Worker(ws, llm, time.monotonic() + seconds, path, noted).run()
+    return _ModelReader(ws, llm, time.monotonic() + seconds, path, noted).run()
 
 
-class _Part(NamedTuple):
+class _Batch(NamedTuple):
     """Turns for one request, and the items of the queue that they are of."""
 
     items: tuple[Item, ...]
@@ -101,7 +101,7 @@ class _Part(NamedTuple):
     """Whether it is a part of one sitting, to be noted; else turns of several short ones."""
 
 
-class _Worker:
+class _ModelReader:
     def __init__(
         self, ws: OpenWorkspace, llm: LLM, end: float, path: str, noted: Callable[[str, str], None] | None
     ) -> None:
@@ -112,20 +112,15 @@ class _Worker:
         self._noted = noted
         self._state: State = ws.state
         self._timeout = ws.config.llm.timeout
-        self._facts: list[LearnedFact] = []
-        self._asked = self._done = self._rejected = self._notes = 0
-        self._problem = ""
+        self._result = Extracted()
 
     def run(self) -> Extracted:
-        while not self._problem and self._left() > 0:
+        while not self._result.problem and self._left() > 0:
             items = self._claim()
             if not items:
                 break
             self._send(items)
-        return Extracted(
-            facts=tuple(self._facts), asked=self._asked, done=self._done, rejected=self._rejected,
-            notes=self._notes, problem=self._problem,
-        )  # fmt: skip
+        return self._result
 
     def _claim(self) -> list[Item]:
         """Claim items, with all that are due of the last one's session, so that a sitting stays whole."""
@@ -139,13 +134,13 @@ class _Worker:
     def _send(self, items: Sequence[Item]) -> None:
         parts = self._parts(items)
         for number, part in enumerate(parts):
-            if self._problem or self._left() <= 0:
+            if self._result.problem or self._left() <= 0:
                 rest = [item.id for later in parts[number:] for item in later.items]
                 self._state.give_back(rest, self._ws.now())
                 return
             self._ask(part)
 
-    def _parts(self, items: Sequence[Item]) -> list[_Part]:
+    def _parts(self, items: Sequence[Item]) -> list[_Batch]:
         """Divide items into sittings, of up to `_CHARACTERS` a request; short ones share a request.
 
         An item that failed before is sent alone.
@@ -155,13 +150,13 @@ class _Worker:
             said = self._read(item)
             if not said:  # deleted, or only tool, web and file turns
                 self._state.done([item.id])
-                self._done += 1
+                self._result.done += 1
                 continue
             follows = bool(sittings) and _follows(sittings[-1][-1], item, said)
             if not follows or item.tries > 1 or sittings[-1][-1][0].tries > 1:
                 sittings.append([])
             sittings[-1].append((item, said))
-        parts: list[_Part] = []
+        parts: list[_Batch] = []
         for sitting in sittings:
             spoken = sum(one.turn.role in _SPOKEN for _, said in sitting for one in said)
             alone = spoken >= MIN_TURNS or sitting[0][0].tries > 1
@@ -171,21 +166,19 @@ class _Worker:
                     not (alone or last.sitting) if item is sitting[0][0] else last.sitting == alone
                 )
                 if last is not None and shares and _length((*last.said, *said)) <= _CHARACTERS:
-                    parts[-1] = _Part((*last.items, item), (*last.said, *said), alone)
+                    parts[-1] = _Batch((*last.items, item), (*last.said, *said), alone)
                 else:
-                    parts.append(_Part((item,), tuple(said), alone))
+                    parts.append(_Batch((item,), tuple(said), alone))
         return parts
 
     def _read(self, item: Item) -> list[TurnExcerpt]:
-        folder, _, name = item.path.rpartition("/")
-        scope = folder.removesuffix(FOLDER).rstrip("/")
         try:
-            names.inside(self._ws.root, item.path)
+            log = SessionLog.at(self._ws.root, item.path)
         except UsageError:
             return []
-        found = []
+        found, scope = [], scope_of(item.path)
         hidden = self._ws.index.hidden.current().turns
-        for placed in SessionLog.at(self._ws.root / scope, f"{FOLDER}/{name}").turns():
+        for placed in log.turns():
             if placed.line > item.last:
                 break
             if placed.line >= item.first and placed.turn.id not in hidden:
@@ -193,9 +186,9 @@ class _Worker:
                 found.append(TurnExcerpt(turn=turn, ref=f"{item.path}#L{placed.line}", scope=scope))
         return found if any(one.turn.origin in {"owner", "agent", "import"} for one in found) else []
 
-    def _ask(self, part: _Part) -> None:
+    def _ask(self, part: _Batch) -> None:
         known = self._known(part.said)
-        self._asked += 1
+        self._result.asked += 1
         timeout = min(self._timeout, max(self._left(), 1.0))
         try:
             if part.sitting:
@@ -210,12 +203,12 @@ class _Worker:
             return
         self._take(part, answer, known)
 
-    def _take(self, part: _Part, answer: SittingAnswer, known: Sequence[Fact]) -> None:
+    def _take(self, part: _Batch, answer: SittingAnswer, known: Sequence[Fact]) -> None:
         """Keep what of an answer the turns support: facts, then notes, then the items are done."""
         good = [pair for one in answer.facts if (pair := believed(one, part.said, known)) is not None]
         notes, dropped = checked(answer, part.said, self._ws.rules)
         proposed = len(answer.facts) + sum(len(getattr(answer, name)) for name in PARTS) + bool(answer.title)
-        self._rejected += len(answer.facts) - len(good) + dropped
+        self._result.rejected += len(answer.facts) - len(good) + dropped
         if proposed and not good and notes.empty:
             self._retry_later(part.items, "the answer contains nothing that the turns say")
             return
@@ -224,21 +217,20 @@ class _Worker:
             for one, fact in good
         ]
         writer = CandidateWriter(self._ws)
-        self._facts += [*writer.keep(new, by="model"), *writer.propose(by="model")]
+        self._result.facts += [*writer.keep(new, by="model"), *writer.propose(by="model")]
         if part.sitting and not notes.empty:
             self._note(part, notes)
         self._state.done([item.id for item in part.items])
-        self._done += len(part.items)
+        self._result.done += len(part.items)
 
-    def _note(self, part: _Part, notes: SittingNotes) -> None:
+    def _note(self, part: _Batch, notes: SittingNotes) -> None:
         path = part.items[0].path
         turns = [one.turn.id for one in part.said]
-        session = SessionLog.at(self._ws.root / part.said[0].scope, f"{FOLDER}/{path.rpartition('/')[2]}").id
-        journal = self._ws.session_journal
-        with journal.lock:
-            payload = payload_of(notes, session, turns)
-            journal.append(Change(kind=NOTES, payload=payload, scope=part.said[0].scope, origin="agent"))
-        self._notes += sum(len(getattr(notes, name)) for name in PARTS)
+        session = SessionLog.at(self._ws.root, path).id
+        payload = payload_of(notes, session, turns)
+        noted = Change(kind=NOTES, payload=payload, scope=part.said[0].scope, origin="agent")
+        self._ws.session_journal.append(noted)
+        self._result.notes += sum(len(getattr(notes, name)) for name in PARTS)
         if self._noted is not None:
             self._noted(path, turns[-1])
 
@@ -253,15 +245,15 @@ class _Worker:
         # Facts whose predicate occurs in the turns come first, as only `FACTS` fit.
         return sorted(found, key=lambda fact: fact.predicate.casefold() not in text)[:FACTS]
 
-    def _failed(self, part: _Part, error: LLMUnavailable) -> None:
-        self._problem = f"{error.kind}: {error}"
+    def _failed(self, part: _Batch, error: LLMUnavailable) -> None:
+        self._result.problem = f"{error.kind}: {error}"
         if not error.asked:
             self._state.give_back([item.id for item in part.items], self._later(error))
         elif error.kind == "too long" and len(part.items) > 1:
-            self._problem = ""
+            self._result.problem = ""
             for item in part.items:  # send each alone: it fits, or only it fails
-                if self._left() > 0 and not self._problem:
-                    self._ask(_Part((item,), tuple(self._read(item)), part.sitting))
+                if self._left() > 0 and not self._result.problem:
+                    self._ask(_Batch((item,), tuple(self._read(item)), part.sitting))
                 else:
                     self._state.give_back([item.id], self._ws.now())
         else:

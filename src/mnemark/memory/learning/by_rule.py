@@ -29,7 +29,7 @@ _CHECKPOINT_TURNS: Final = 100
 """Number of turns after which the position is stored."""
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
+class LearningReport(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a run."""
 
     facts: tuple[LearnedFact, ...] = ()
@@ -63,7 +63,7 @@ def learn(
     budget_seconds: float | None = None,
     again: bool = False,
     queue: bool = False,
-) -> Report:
+) -> LearningReport:
     """Learn by rule from turns that were not read yet; queue them where a model is configured.
 
     Args:
@@ -84,7 +84,7 @@ def learn(
     if session is not None and not logs:
         raise NotFoundError(f"session {session!r} not found; `mnemark sessions` lists all sessions")
     end = None if budget_seconds is None else time.monotonic() + budget_seconds
-    run = _Run(ws, dry_run=dry_run, end=end, queue=queue or ws.config.llm.active)
+    run = _LearningRun(ws, dry_run=dry_run, end=end, queue=queue or ws.config.llm.active)
     for scope, log in logs:
         run.read(scope, log, again=again)
         if run.late:
@@ -118,7 +118,7 @@ def _logs(root: Path) -> Iterator[tuple[str, SessionLog]]:
         yield scope, SessionLog.at(root / scope, f"{FOLDER}/{name}")
 
 
-class _Run:
+class _LearningRun:
     def __init__(self, ws: OpenWorkspace, *, dry_run: bool, end: float | None, queue: bool) -> None:
         self._ws = ws
         self._queue = queue
@@ -133,13 +133,13 @@ class _Run:
         self._notes: list[str] = []
         self.late = False
 
-    def report(self) -> Report:
+    def report(self) -> LearningReport:
         problem = f"bookkeeping: {self._state.problem}" if self._state.problem else ""
         dropped = self._writer.dropped
         left_out = (
             f"{dropped} statements of agents in the words of web pages or tools left out" if dropped else ""
         )
-        return Report(
+        return LearningReport(
             facts=tuple(self._facts), turns=self._turns, sessions=self._sessions, queued=self._queued,
             complete=not self.late, notes=tuple(filter(None, (*self._notes, problem, left_out))),
         )  # fmt: skip

@@ -17,7 +17,7 @@ from mnemark.facts.store import source_of
 from mnemark.facts.timeline import order
 from mnemark.files.names import split_ref
 from mnemark.memory.learning.by_hand import LinesByHand
-from mnemark.memory.learning.heard import Heard, line_of
+from mnemark.memory.learning.heard import HeardWords, line_of
 from mnemark.memory.learning.placement import Statement, scope_for
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -75,6 +75,12 @@ class SourcedCandidate(NamedTuple):
         return self.origin in {"owner", "file"} or (self.origin == "import" and self.role in OWNER_ROLES)
 
     @property
+    def importance(self) -> float:
+        """How much it matters; more where the owner asked to remember it."""
+        asked = self.is_of_owner and _ASKED.search(self.fact.quote) is not None
+        return max(self.fact.importance, EXPLICIT) if asked else self.fact.importance
+
+    @property
     def trusted_as(self) -> Origin:
         """How far it is trusted when it ends facts: a note as the agent that may have written it."""
         return "agent" if self.origin == "file" else self.origin
@@ -98,7 +104,7 @@ class CandidateWriter:
         self.dropped = 0
         """Statements of agents that `propose` left out."""
         self._new: set[tuple[str, Words, str]] = set()
-        self._heard: dict[str, Heard] = {}
+        self._heard: dict[str, HeardWords] = {}
         self._by_hand = LinesByHand(ws)
         self._doubtful: dict[str, list[SourcedCandidate]] = {}
         """By session, with the origin of their words."""
@@ -134,12 +140,10 @@ class CandidateWriter:
                 if not self.dry_run:
                     self._new.add(mark)
                     waiting.append((len(found), one))
-            asked = one.is_of_owner and _ASKED.search(new.quote) is not None
-            importance = max(new.importance, EXPLICIT) if asked else new.importance
             found.append(LearnedFact(
                 status="known" if known else "would be learned", subject=new.subject,
                 predicate=new.predicate, value=new.value, type=new.type, since=since.isoformat(),
-                ref=one.ref, quote=new.quote, by=by, importance=importance, confidence=new.confidence,
+                ref=one.ref, quote=new.quote, by=by, importance=one.importance, confidence=new.confidence,
                 priority=new.priority, topic=new.topic, against="" if known else self._against(one, wanted),
                 scope=one.scope,
             ))  # fmt: skip
@@ -185,7 +189,7 @@ class CandidateWriter:
         if path not in self._heard:
             known = facts(self.ws.fact_store, scope=one.scope)
             own = [str(fact) for fact in known if fact.origin == "owner"]
-            self._heard[path] = Heard(self.ws.root, path, own)
+            self._heard[path] = HeardWords(self.ws.root, path, own)
         return self._heard[path].origin_of(one.fact.value, line)
 
     def propose(self, *, by: Literal["rule", "model"] = "rule") -> list[LearnedFact]:
@@ -208,20 +212,12 @@ class CandidateWriter:
         status: Status = "would be ended" if self.dry_run else "ended"
         return [
             LearnedFact(
-                status=status,
-                subject=fact.subject,
-                predicate=fact.predicate,
-                value=fact.value,
-                type=fact.type,
-                since=one.said.isoformat(),
-                ref=one.ref,
-                quote=new.quote,
-                by=by,
-                id=fact.id,
+                status=status, subject=fact.subject, predicate=fact.predicate, value=fact.value,
+                type=fact.type, since=one.said.isoformat(), ref=one.ref, quote=new.quote, by=by, id=fact.id,
                 scope=fact.scope,
             )
             for fact in retract(self.ws.fact_store, said, dry_run=self.dry_run)
-        ]
+        ]  # fmt: skip
 
     def _write(self, found: list[LearnedFact], waiting: list[tuple[int, SourcedCandidate]]) -> None:
         """Store the waiting candidates, and update their entries in `found`."""

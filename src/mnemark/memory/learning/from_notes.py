@@ -34,7 +34,7 @@ _CHARACTERS: Final = 12_000
 """Of lines in one request."""
 
 
-class Line(NamedTuple):
+class NoteLine(NamedTuple):
     """A statement of a note."""
 
     ref: str
@@ -68,7 +68,7 @@ def learn_notes(
     return [one for one in kept if one.status != "known"], notes
 
 
-def _lines(ws: OpenWorkspace, scope: str, since: date, now: datetime) -> Iterator[Line]:
+def _lines(ws: OpenWorkspace, scope: str, since: date, now: datetime) -> Iterator[NoteLine]:
     """Yield the statements of the notes, oldest day first, without forgotten and generated lines."""
     folder = in_scope(scope, "memory")
     for name in listing.names(ws.root, folder):
@@ -81,10 +81,12 @@ def _lines(ws: OpenWorkspace, scope: str, since: date, now: datetime) -> Iterato
         for number, text in statements_of(ws, path):
             clean = redact(text, ws.rules).text
             if "[redacted:" not in clean and not looks_like_instructions(clean):
-                yield Line(f"{path}#L{number}", clean, time)
+                yield NoteLine(f"{path}#L{number}", clean, time)
 
 
-def _asked(ws: OpenWorkspace, llm: LLM, scope: str, lines: Sequence[Line]) -> tuple[list[LearnedFact], str]:
+def _asked(
+    ws: OpenWorkspace, llm: LLM, scope: str, lines: Sequence[NoteLine]
+) -> tuple[list[LearnedFact], str]:
     """Send new lines to the model; return the learned facts, and why it stopped early."""
     state = ws.state
     seen = defaultdict(set, {name: set(value.split()) for name, value in state.positions(SEEN).items()})
@@ -109,12 +111,12 @@ def _asked(ws: OpenWorkspace, llm: LLM, scope: str, lines: Sequence[Line]) -> tu
     return found, ""
 
 
-def _name(line: Line) -> str:
+def _name(line: NoteLine) -> str:
     return SEEN + line.ref.partition("#")[0]
 
 
-def _groups(lines: Iterable[Line]) -> list[list[Line]]:
-    groups: list[list[Line]] = []
+def _groups(lines: Iterable[NoteLine]) -> list[list[NoteLine]]:
+    groups: list[list[NoteLine]] = []
     room = 0
     for line in lines:
         if len(line.text) > room:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from mnemark.files.layout import scope_of
 from mnemark.files.names import split_ref
 from mnemark.files.sessions import Placed, SessionLog
 from mnemark.files.turns import texts_in
@@ -27,14 +26,12 @@ _SHARE: Final = 0.5
 """Share of the words that may come from outside alone."""
 
 
-class Heard:
+class HeardWords:
     """The words of the owner and of tools, web pages and files in one session, up to a line of its log."""
 
     def __init__(self, root: Path, path: str, known: Iterable[str] = ()) -> None:
         """`known`: texts that count as the owner's, such as the owner's facts."""
-        scope = scope_of(path)
-        log = SessionLog.at(root / scope, path.removeprefix(f"{scope}/"))
-        self._turns: Iterator[Placed] = iter(log.turns())
+        self._turns: Iterator[Placed] = iter(SessionLog.at(root, path).turns())
         self._next: Placed | None = next(self._turns, None)
         self._own = {word for text in known for word in _words(text)}
         self._outside: dict[str, Origin] = {}

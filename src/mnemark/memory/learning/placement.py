@@ -24,28 +24,10 @@ _LONGEST: Final = 4_000
 """Characters of a statement that are looked at."""
 _PERSONS: Final = frozenset({"editor", "shell", "terminal", "os", "browser", "language"})
 """What a person has, in whichever project they work."""
-_OF_LIFE: Final = frozenset(
-    [
-        "name",
-        "nickname",
-        "age",
-        "birthday",
-        "gender",
-        "hometown",
-        "city",
-        "region",
-        "country",
-        "address",
-        "spouse",
-        "children",
-        "siblings",
-        "pets",
-        "health",
-        "allergies",
-        "diet",
-        "marital status",
-    ]
-)
+_OF_LIFE: Final = frozenset({
+    "name", "nickname", "age", "birthday", "gender", "hometown", "city", "region", "country", "address",
+    "spouse", "children", "siblings", "pets", "health", "allergies", "diet", "marital status",
+})  # fmt: skip
 """What a person is wherever they work, though the sentence names the project, too."""
 _WORK: Final = frozenset({"", "tools", "project"})
 """Topics of what projects are worked on with; also of what has no topic."""

@@ -163,7 +163,7 @@ def _words(said: Iterable[TurnExcerpt]) -> str:
     return " \n".join(strip_fences(one.turn.content) for one in said)
 
 
-class _Around(NamedTuple):
+class _Surroundings(NamedTuple):
     """What may explain a turn: the words of the turns beside it, the names of all who speak, rarities."""
 
     words: str = ""
@@ -172,17 +172,17 @@ class _Around(NamedTuple):
     """Of the stems in the sitting."""
 
 
-_NOTHING: Final = _Around()
+_NOTHING: Final = _Surroundings()
 
 
-def _around(places: Iterable[int], said: Sequence[TurnExcerpt], rarity: Mapping[str, float]) -> _Around:
+def _around(places: Iterable[int], said: Sequence[TurnExcerpt], rarity: Mapping[str, float]) -> _Surroundings:
     near = {at for place in places for at in range(place - _BESIDE, place + _BESIDE + 1)}
     speakers = dict.fromkeys(str(one.turn.meta.get("name") or "") for one in said)
     beside = (one for at, one in enumerate(said) if at in near and one.turn.origin in _SPOKEN)
-    return _Around(_words(beside), " ".join(speakers), rarity)
+    return _Surroundings(_words(beside), " ".join(speakers), rarity)
 
 
-def _holds(text: str, source: str, around: _Around = _NOTHING, days: Iterable[str] = ()) -> bool:
+def _holds(text: str, source: str, around: _Surroundings = _NOTHING, days: Iterable[str] = ()) -> bool:
     """Tell whether the words, numbers and names of a note stand in its source, or partly just beside it.
 
     Dates of `days` may be in the note.

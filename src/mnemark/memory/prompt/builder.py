@@ -16,9 +16,17 @@ from mnemark.facts.plain_workspace import PlainWorkspace
 from mnemark.files import trust
 from mnemark.memory.curation import identity
 from mnemark.memory.curation.identity import Part
-from mnemark.memory.prompt.fact_lines import FactLine, Facts
-from mnemark.memory.prompt.parts import JOIN, Layer, cut, fact_layer, is_chinese, pieces_of
-from mnemark.memory.prompt.quoted import PromptRequest, Quoted, scratchpads
+from mnemark.memory.prompt.parts import (
+    JOIN,
+    FactLine,
+    Layer,
+    PromptFacts,
+    cut,
+    fact_layer,
+    is_chinese,
+    pieces_of,
+)
+from mnemark.memory.prompt.quoted import PromptRequest, QuotedBlock, scratchpads
 from mnemark.text.markdown.generated import outside
 from mnemark.text.words.similarity import key_of
 from mnemark.text.words.tokens import estimate_tokens
@@ -69,11 +77,6 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
         return [message for message in found if message["content"]]
 
 
-Catalogue = Callable[[Mapping[str, int], bool], list[str]]
-"""Takes the number of facts by subject, and whether to answer in Chinese; returns a line for each kind of
-thing in memory."""
-
-
 class PromptBuilder:
     """Assembles the layers of one prompt.
 
@@ -81,7 +84,8 @@ class PromptBuilder:
         ws: the workspace.
         asked: what the prompt is made for.
         facts: the facts that hold.
-        catalogue: says what memory holds; nothing by default.
+        catalogue: takes the number of facts by subject, and whether to answer in Chinese; returns a line for
+            each kind of thing in memory. Without it, there is no catalogue.
         more: further text to quote.
     """
 
@@ -89,9 +93,9 @@ class PromptBuilder:
         self,
         ws: PlainWorkspace,
         asked: PromptRequest,
-        facts: Facts,
+        facts: PromptFacts,
         *,
-        catalogue: Catalogue | None = None,
+        catalogue: Callable[..., list[str]] | None = None,
         more: Sequence[Layer] = (),
     ) -> None:
         self._ws = ws
@@ -99,7 +103,7 @@ class PromptBuilder:
         self._cache: dict[str, list[identity.Source]] = {}
         self._facts = facts
         self._things = catalogue
-        self._quoted = Quoted(ws, asked, facts.other, more)
+        self._quoted = QuotedBlock(ws, asked, facts.other, more)
         wrong = [f"{one.path}: {one.reason}" for one in self._quoted.problems]
         if not trust.is_trusted(ws.root):
             wrong.append(f"this folder was not made here, so it is only quoted: `mnemark trust {ws.root}`")
@@ -244,7 +248,7 @@ class PromptBuilder:
 
     @cached_property
     def _catalogue(self) -> list[str]:
-        return self._things(self._facts.subjects, self._chinese) if self._things else []
+        return self._things(self._facts.subjects, chinese=self._chinese) if self._things else []
 
     def _runtime(self) -> tuple[str, ...]:
         """Return the lines about date, owner and session; no clock time, to keep the prompt cacheable."""

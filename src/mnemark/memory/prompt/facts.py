@@ -18,7 +18,7 @@ from mnemark.files.reading import read
 from mnemark.index.state import Use
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.curation.generated import CORE, PROFILE, earned, is_past_plan, rank
-from mnemark.memory.prompt.fact_lines import FactLine, Facts
+from mnemark.memory.prompt.parts import FactLine, PromptFacts
 from mnemark.text.markdown.generated import find, mark
 from mnemark.text.quoting.fence import visible
 from mnemark.text.quoting.injection import looks_like_instructions
@@ -40,7 +40,7 @@ class _Ranked(NamedTuple):
     is_trusted: bool
 
 
-def facts_for(ws: PlainWorkspace, now: datetime, *, scope: str = "", most: int | None = None) -> Facts:
+def facts_for(ws: PlainWorkspace, now: datetime, *, scope: str = "", most: int | None = None) -> PromptFacts:
     """Return the facts that hold at `now`, the most important first.
 
     The system's role is only for what the owner said, what is in a file, or what has earned it as in the core
@@ -69,7 +69,7 @@ def facts_for(ws: PlainWorkspace, now: datetime, *, scope: str = "", most: int |
             layers[one.layer if one.is_trusted or marks & standing else "other"].append(fact)
     languages = Counter(one.language for one, _ in ranked)
     line = _chinese if 3 * languages["zh"] > languages["zh"] + languages["en"] else _english
-    return Facts(
+    return PromptFacts(
         **{name: tuple(store.derive(line, fact) for fact in found[:most]) for name, found in layers.items()},
         subjects=Counter(fact.subject for fact in current),
     )

@@ -1,13 +1,12 @@
 """Cut layers of a prompt to their budgets: text, sources, tokens, and what was left out."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
 from mnemark.memory.curation.files import paragraphs
 from mnemark.memory.curation.identity import Part
-from mnemark.memory.prompt.fact_lines import FactLine
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import HAN
 from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
@@ -17,6 +16,26 @@ _KNOWN_BY: Final = 40
 """Characters that stand for a piece in a list."""
 _HEADING: Final = lazy_pattern(r"(?P<marks>#{1,6}) .*")
 _LATIN: Final = lazy_pattern(r"[A-Za-z]+")
+
+
+class FactLine(msgspec.Struct, frozen=True, array_like=True):
+    """A fact as a line, its ref, and the line in the other language."""
+
+    line: str
+    ref: str
+    other: str
+
+
+class PromptFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """Current facts by layer of a prompt."""
+
+    rules: tuple[FactLine, ...] = ()
+    profile: tuple[FactLine, ...] = ()  # about the user
+    core: tuple[FactLine, ...] = ()  # about everything else
+    skills: tuple[FactLine, ...] = ()
+    other: tuple[FactLine, ...] = ()  # not vouched for: only quoted
+    subjects: Mapping[str, int]
+    """Number of facts by subject."""
 
 
 class Layer(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -12,9 +12,9 @@ from mnemark.files import layout, listing
 from mnemark.memory.curation.files import day_files, without_own_comments
 from mnemark.memory.curation.identity import Part
 from mnemark.memory.curation.personas import chosen, weighted
-from mnemark.memory.prompt.fact_lines import FactLine
 from mnemark.memory.prompt.parts import (
     JOIN,
+    FactLine,
     Layer,
     cut,
     fact_layer,
@@ -22,15 +22,13 @@ from mnemark.memory.prompt.parts import (
     pieces_of,
     without_bare_headings,
 )
+from mnemark.retrieval.block import Quotable, pack
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.generated import find
 from mnemark.text.quoting.fence import check_fenced, fenced, inert, inert_together, strip_fences
 from mnemark.text.words.restated import BareSentence, SaidSentences, sentences
 from mnemark.text.words.tokens import estimate_tokens
-from mnemark.types import Hit, Problem, Recall
-
-if TYPE_CHECKING:
-    from mnemark.retrieval.repeats import HitSense
+from mnemark.types import Problem, Recall
 
 _FIRST: Final = 400
 """Pieces of a layer whose tokens are counted as they will be shown."""
@@ -81,18 +79,7 @@ def _inert(layer: Layer) -> tuple[str, ...]:
     return (*inert_together(layer.pieces[:_FIRST], layer.joint), *layer.pieces[_FIRST:])
 
 
-def _told(hit: Hit) -> "HitSense":
-    from mnemark.retrieval.repeats import HitSense
-
-    return HitSense(hit)
-
-
-def _is_said(hit: Hit, said: SaidSentences) -> bool:
-    told = _told(hit)
-    return told.may_go and said.repeats(told.sentences)
-
-
-class Quoted:
+class QuotedBlock:
     """The quoted block, for one budget after the other."""
 
     def __init__(
@@ -116,16 +103,20 @@ class Quoted:
         self._layers = [
             msgspec.structs.replace(one, pieces=_inert(one)) for one in self._make(doubtful) if one.pieces
         ]
-        hits = [hit for hit in self.recall.hits if not self._is_shown(hit)] if self.recall else []
+        hits = self.recall.hits if self.recall else ()
+        shown = {path for path in {hit.path for hit in hits} if self._is_shown(path)}
         personas = chosen(ws, asked.persona, scope=asked.scope)
         self.problems = [problem for one in personas for problem in one.problems]
         """Wrong values in persona files."""
-        self._hits = weighted(hits, personas)
+        left = weighted([hit for hit in hits if hit.path not in shown], personas)
+        self._hits = [Quotable(hit) for hit in left]
+        """What is read of a hit is read once, for all budgets."""
 
-    def _is_shown(self, hit: Hit) -> bool:
-        place = layout.place(hit.path)
-        shown = place is not None and place.role in {"identity", "longterm", "scratchpad", "persona"}
-        return shown or hit.path in self._days
+    def _is_shown(self, path: str) -> bool:
+        """Return whether a file has a layer of its own."""
+        place = layout.place(path)
+        own = place is not None and place.role in {"identity", "longterm", "scratchpad", "persona"}
+        return own or path in self._days
 
     def _make(self, doubtful: Sequence[FactLine]) -> list[Layer]:
         layers = []
@@ -147,8 +138,8 @@ class Quoted:
         """Leave out facts that the prompt shows elsewhere, and what repeats its lines; tell if any does."""
         self._shown = sentences("\n".join(line.lstrip("# ") for line in lines))
         said, before = SaidSentences(self._shown), len(self._hits)
-        self._hits = [hit for hit in self._hits if hit.ref not in refs and not _is_said(hit, said)]
-        return len(self._hits) < before or any(self._new(one, said) != one for one in self._layers)
+        self._hits = [one for one in self._hits if one.hit.ref not in refs and not one.is_in(said)]
+        return len(self._hits) < before or any(self._new(layer, said) != layer for layer in self._layers)
 
     def _says(self, piece: str) -> list[BareSentence]:
         if piece not in self._read:
@@ -173,7 +164,7 @@ class Quoted:
         rows, hits = self._recalled(room)
         if rows:
             found.append(rows)
-            said.add(one for hit in hits for one in _told(hit).sentences)
+            said.add([one for hit in hits for one in hit.sentences])
         for layer in self._layers:
             part = cut(self._new(layer, said), room - estimate_tokens(JOIN.join([*found, ""])))
             left += part.left_out
@@ -185,20 +176,18 @@ class Quoted:
         while found and estimate_tokens(text) > budget:
             left.append(first_words(found.pop()))
             text = fenced(JOIN.join(found)) if found else ""
-        shown = {hit.ref for hit in hits} if text and found else set()
-        sources = [*(hit.ref for hit in self._hits if hit.ref in shown), *sources]
-        left = [*(hit.ref for hit in self._hits if hit.ref not in shown), *left]
+        shown = {one.hit.ref for one in hits} if text and found else set()
+        refs = [one.hit.ref for one in self._hits]
+        sources = [*(ref for ref in refs if ref in shown), *sources]
+        left = [*(ref for ref in refs if ref not in shown), *left]
         return Part(
             name="dynamic", text=text, role="user", sources=tuple(sources), tokens=estimate_tokens(text),
             budget=budget, left_out=tuple(left),
         )  # fmt: skip
 
-    def _recalled(self, room: int) -> tuple[str, tuple[Hit, ...]]:
+    def _recalled(self, room: int) -> tuple[str, tuple[Quotable, ...]]:
         """Return the rows of the hits that fit, without the fence, and these hits."""
         if room <= 0 or not self._hits:
             return "", ()
-        from mnemark.retrieval.block import block
-
-        packed = block(self._hits, budget=room + _FRAME, brief_tokens=self._ws.config.brief_tokens)
-        inside = packed.text.split("\n")[2:-1]
-        return ("\n".join(inside), packed.hits) if check_fenced(packed.text) else ("", ())
+        text, hits = pack(self._hits, budget=room + _FRAME, brief_tokens=self._ws.config.brief_tokens)
+        return ("\n".join(text.split("\n")[2:-1]), hits) if check_fenced(text) else ("", ())

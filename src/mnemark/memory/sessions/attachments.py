@@ -72,11 +72,9 @@ def bring_in(
     Returns:
         Ids of the written pages, and the paths of deferred ones, which another program is saving.
     """
-    state = ws.session_journal
     done: list[str] = []
     busy: list[str] = []
-    with state.lock:
-        state.refresh()
+    with ws.session_journal.fresh() as state:
         known = set(state.attached)
     for one in _found(ws, scope, path, turns, given):
         if (scope, one.id) in known:
@@ -91,8 +89,7 @@ def bring_in(
         else:
             done.append(one.id)
     if done:
-        with state.lock:
-            state.append(Change(kind="attach", payload={"ids": done}, scope=scope))
+        state.append(Change(kind="attach", payload={"ids": done}, scope=scope))
     return done, busy
 
 
@@ -255,10 +252,8 @@ def describe(
     words = {name: clean for name, value in given.items() if (clean := _clean(ws, value))}
     if not words:
         raise UsageError("give a description, a transcription or its text")
-    state = ws.session_journal
-    with state.lock:
-        payload = {"attachment": attachment, **words}
-        change = state.append(Change(kind="describe", payload=payload, scope=scope))
+    payload = {"attachment": attachment, **words}
+    change = ws.session_journal.append(Change(kind="describe", payload=payload, scope=scope))
     return _fill_in(ws, scope, attachment, change)
 
 
@@ -270,17 +265,14 @@ def _fill_in(ws: OpenWorkspace, scope: str, identifier: str, change: Change) -> 
         timeout=_EDIT_TIMEOUT,
     )  # fmt: skip
     if done.status != "deferred":
-        state = ws.session_journal
-        with state.lock:
-            state.append(Change(kind="noted", payload={"path": path, "ids": [change.id]}, scope=scope))
+        payload: Json = {"path": path, "ids": [change.id]}
+        ws.session_journal.append(Change(kind="noted", payload=payload, scope=scope))
     return done
 
 
 def fill_in_rest(ws: OpenWorkspace) -> None:
     """Write the descriptions whose page was busy when they were recorded."""
-    state = ws.session_journal
-    with state.lock:
-        state.refresh()
+    with ws.session_journal.fresh() as state:
         rest = state.undescribed()
     for scope, identifier, change in rest:
         _fill_in(ws, scope, identifier, change)

@@ -1,15 +1,15 @@
 """Compact a conversation that outgrows a model's window to a summary, a recall block and its last turns.
 
 The order makes a crash harmless: messages that the session's log does not hold yet are recorded (fsynced);
-facts are learned by rule and an episode is written (`steps`); then the summary is made. Nothing is deleted
-from the log. Compacting again after a crash records nothing twice.
+facts are learned by rule and an episode is written; then the summary is made. Nothing is deleted from the
+log. Compacting again after a crash records nothing twice.
 """
 
 from bisect import bisect_right
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -21,7 +21,7 @@ from mnemark.memory.learning.by_rule import learn
 from mnemark.memory.sessions.ending import end
 from mnemark.memory.sessions.messages import (
     Message,
-    Unit,
+    MessageUnit,
     is_system,
     is_undated,
     key_of,
@@ -69,30 +69,6 @@ _TASK: Final = (
 )
 
 
-class Step(Protocol):
-    """A function that works on the turns of a session once they are recorded, and may be called again."""
-
-    @property
-    def __name__(self) -> str: ...  # for messages
-
-    def __call__(self, session: Recorder, placed: Sequence[Placed], /) -> object:
-        """Process the turns; called again it changes nothing."""
-        ...
-
-
-def facts(session: Recorder, placed: Sequence[Placed], /) -> object:  # noqa: ARG001 - a `Step`
-    """Learn facts by rule as far as the time allows; the end of the session goes on from there."""
-    return learn(session.ws, session.id, budget_seconds=LEARNING_SECONDS)
-
-
-def episode(session: Recorder, placed: Sequence[Placed], /) -> object:  # noqa: ARG001 - a `Step`
-    """Write an episode by rule; the end of the session fills in a model's summary."""
-    return end(session.ws, session, summary=False)
-
-
-STEPS: Final[tuple[Step, ...]] = (facts, episode)
-
-
 class Compacted(msgspec.Struct, frozen=True, kw_only=True):
     """A compacted conversation."""
 
@@ -114,9 +90,9 @@ class Compacted(msgspec.Struct, frozen=True, kw_only=True):
     """What failed, and why."""
 
 
-def is_due(messages: Sequence[Message], budget: int, *, share: float = DUE) -> bool:
-    """Return whether the messages exceed `share` of the budget, so that it is time to flush and compact."""
-    return sum(map(tokens_of, messages)) > budget * share
+def is_due(messages: Sequence[Message], budget: int) -> bool:
+    """Return whether the messages exceed `DUE` of the budget, so that it is time to flush and compact."""
+    return sum(map(tokens_of, messages)) > budget * DUE
 
 
 def flush_prompt(*, chinese: bool = False) -> str:
@@ -130,7 +106,6 @@ def compact(
     budget: int,
     *,
     llm: LLM | None = None,
-    steps: Sequence[Step] | None = None,
     deadline: float | None = None,
     timeout: float | None = None,
 ) -> Compacted:
@@ -141,8 +116,6 @@ def compact(
         messages: the host's, in OpenAI's or Anthropic's shape; they are not changed.
         budget: estimated tokens of all returned messages.
         llm: writes the summary; by default the configured model. Without any, or where it fails, rules do.
-        steps: called with the session and its turns once all are recorded, if messages have to be left out;
-            by default `STEPS`. Each must be idempotent.
         deadline: seconds that recall may take.
         timeout: seconds for the model; by default those of `[llm]` for the configured one, else `TIMEOUT`.
 
@@ -169,7 +142,7 @@ def compact(
     if llm is None:
         llm, timeout = _configured(session), timeout or session.ws.config.llm.timeout
     compaction = _Compaction(session, messages, record, room)
-    compaction.run(STEPS if steps is None else steps)
+    compaction.keep()
     kept = compaction.recent(parts)
     return compaction.result(head, kept, flush, llm=llm, deadline=deadline, timeout=timeout or TIMEOUT)
 
@@ -253,16 +226,20 @@ class _Compaction:
         self._recall_room = min(session.ws.config.recall_budget, int(room * RECALL_SHARE))
         self._degraded: list[str] = []
 
-    def run(self, steps: Sequence[Step]) -> None:
-        for step in steps:
+    def keep(self) -> None:
+        """Learn facts as far as the time allows, and write an episode; the end of the session goes on."""
+        ws, session = self._session.ws, self._session
+        steps: dict[str, Callable[[], object]] = {
+            "facts": lambda: learn(ws, session.id, budget_seconds=LEARNING_SECONDS),
+            "episode": lambda: end(ws, session, summary=False),
+        }
+        for name, step in steps.items():
             try:
-                step(self._session, self._record.placed)
+                step()
             except MnemarkError as error:
-                self._degraded.append(
-                    f"{step.__name__}: {error}; this is done at the end of the session instead"
-                )
+                self._degraded.append(f"{name}: {error}; this is done at the end of the session instead")
 
-    def recent(self, parts: Sequence[Unit]) -> list[dict[str, Any]]:
+    def recent(self, parts: Sequence[MessageUnit]) -> list[dict[str, Any]]:
         """Return the messages of the last units that fit; always the last one, shortened if needed."""
         room = self._room - self._summary_room - self._recall_room
         totals = list(accumulate(part.tokens for part in reversed(parts)))

@@ -7,13 +7,15 @@ written down, so that after a crash at any moment the end can be repeated.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
-from mnemark.errors import BusyError
+from mnemark.embed.bundled import BundledEmbedder
+from mnemark.errors import BusyError, MnemarkError
 from mnemark.facts import pending
 from mnemark.files.episodes import (
     Episode,
@@ -29,6 +31,7 @@ from mnemark.files.locks import ending_lock
 from mnemark.files.names import split_sources
 from mnemark.files.sessions import Placed, SessionLog, log_files, session_info
 from mnemark.hashes import blake2b
+from mnemark.index.store import Index
 from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import withdraw
 from mnemark.memory.learning.by_model import MIN_TURNS
@@ -46,14 +49,16 @@ from mnemark.memory.sessions.episodes import (
     sittings,
     with_notes,
 )
-from mnemark.memory.sessions.language import language
 from mnemark.memory.sessions.recorder import Recorder
 from mnemark.summary.summary import Action, Digest, digest, items, short_title, summary_lines
 from mnemark.summary.tool_titles import execution_of, words_of
+from mnemark.summary.topics import Language
 from mnemark.text.markdown.generated import put
 from mnemark.types import Json
 
 _LOCK_SECONDS: Final = 20.0
+_IDLE_SECONDS: Final = 1_800.0
+"""Pause after which a session counts as over."""
 _PROJECT_PERIOD: Final = timedelta(days=60)
 _WRITE_WORDS: Final = frozenset({"write", "add", "save", "store", "update", "remember", "append"})
 
@@ -125,11 +130,16 @@ class _Ending:
         self._learn()
         if not self.deferred:
             self._record_end(turns, last)
+        return self._ended(
+            turns=len(new), scratchpad=pad, attachments=tuple(kept), observations=noted, facts=self.facts
+        )
+
+    def _ended(self, **more: Any) -> Ended:
+        """Return what was written, and more."""
         return Ended(
-            session=session.id, status="deferred" if self.deferred else "ended", turns=len(new), by=self.by,
+            session=self.session.id, status="deferred" if self.deferred else "ended", by=self.by,
             summary=tuple(self.words), episodes=tuple(self.episodes), notes=tuple(dict.fromkeys(self.notes)),
-            scratchpad=pad, attachments=tuple(kept), observations=noted, facts=self.facts,
-            problems=tuple(self.problems), group=self.group,
+            problems=tuple(self.problems), group=self.group, **more,
         )  # fmt: skip
 
     def rewrite(self, turns: Collection[str]) -> Ended:
@@ -145,12 +155,7 @@ class _Ending:
                 if sitting in concerned:
                     link = pages.get(before.first, "") if before else ""
                     self._sitting(sitting, link, again=True, removed=sitting.first not in pages)
-        pad = self._scratchpad(concerned[-1]) if concerned else ""
-        return Ended(
-            session=self.session.id, status="deferred" if self.deferred else "ended", by=self.by,
-            summary=tuple(self.words), episodes=tuple(self.episodes), notes=tuple(dict.fromkeys(self.notes)),
-            scratchpad=pad, problems=tuple(self.problems), group=self.group,
-        )  # fmt: skip
+        return self._ended(scratchpad=self._scratchpad(concerned[-1]) if concerned else "")
 
     def _unended_turns(self, before: Mapping[str, Json]) -> list[Placed]:
         log = self.session.log
@@ -224,9 +229,8 @@ class _Ending:
 
     def _noted(self, sitting: Sitting) -> SittingNotes:
         """Return what a model noted of a sitting, part by part as it was read."""
-        state, ws = self.ws.session_journal, self.ws
-        with state.lock:
-            state.refresh()
+        ws = self.ws
+        with ws.session_journal.fresh() as state:
             kept = dict(state.sittings.get((self.session.scope, self.session.id), {}))
         order = {placed.turn.id: number for number, placed in enumerate(sitting.turns)}
         parts = sorted((order[last], payload) for (_, last), payload in kept.items() if last in order)
@@ -302,14 +306,12 @@ class _Ending:
             self.problems.append(f"another program is saving {path}; end the session again to write it")
 
     def _record_end(self, turns: Sequence[Placed], last: Sitting) -> None:
-        state = self.ws.session_journal
         payload = {
             "session": self.session.id, "first": last.first, "last": turns[-1].turn.id,
             "offset": last.turns[0].offset, "line": last.turns[0].line, "episode": self.last_episode,
             "size": turns[-1].end,
         }  # fmt: skip
-        with state.lock:
-            state.append(Change(kind="end", payload=payload, scope=self.session.scope))
+        self.ws.session_journal.append(Change(kind="end", payload=payload, scope=self.session.scope))
 
 
 def end(ws: OpenWorkspace, session: Recorder, *, summary: bool = True, queue: bool = False) -> Ended:
@@ -345,46 +347,58 @@ def rewrite(ws: OpenWorkspace, session: Recorder, turns: Collection[str]) -> End
         return _Ending(ws, session, summary=True).rewrite(turns)
 
 
-def catch_up(
-    ws: OpenWorkspace,
-    *,
-    idle: timedelta = timedelta(minutes=30),
-    summary: bool = True,
-    queue: bool = False,
-) -> list[Ended]:
-    """End all sessions that have had no turn for `idle` and have turns that were not written down yet."""
-    return [end(ws, session, summary=summary, queue=queue) for session in unended(ws, idle=idle)]
+def catch_up(ws: OpenWorkspace, *, queue: bool = False) -> list[Ended]:
+    """End all sessions that are `unended`; `queue` as for `end`."""
+    return [end(ws, session, queue=queue) for session in unended(ws)]
 
 
-def unended(ws: OpenWorkspace, *, idle: timedelta = timedelta(minutes=30)) -> list[Recorder]:
-    """Return the sessions that have had no turn for `idle` and have turns that were not written down yet."""
+def unended(ws: OpenWorkspace) -> list[Recorder]:
+    """Return the sessions that have had no turn for a while and have turns that were not written down yet."""
     now, ended = ws.now(), _sizes_at_end(ws)
     found = []
     for scope in ws.scopes():
-        for file in log_files(
-            ws.root / scope
-        ):  # skip logs of the same size as at their end: they have no new turns
+        for file in log_files(ws.root / scope):
+            # A log of the same size as at its end has no new turns.
             info = None if ended.get(file.path) == file.size else session_info(file)
             if info is not None:
                 found.append(Recorder(ws, info.id, scope=scope))
-    return [one for one in found if one.idle(idle.total_seconds(), now=now) and not _is_ended(ws, one)]
+    return [one for one in found if one.idle(_IDLE_SECONDS, now=now) and not _is_ended(ws, one)]
 
 
 def _sizes_at_end(ws: OpenWorkspace) -> dict[Path, int]:
     """Return the sizes in bytes of the logs of ended sessions at their ends, by path, where recorded."""
-    state = ws.session_journal
-    with state.lock:
-        state.refresh()
+    with ws.session_journal.fresh() as state:
         sizes = state.sizes_at_end()
     return {
         ws.root / scope / SessionLog(ws.root / scope, session).name: size for scope, session, size in sizes
     }
 
 
+_FEWEST: Final = 100
+"""Passages from which it is known what is common in a memory."""
+
+
+def language(ws: OpenWorkspace) -> Language:
+    """Return how words weigh in this memory; with few passages, or without an index, as in the language.
+
+    The index is read as it was last synced, without the turns since: an end must not read all logs.
+    """
+    weigh = BundledEmbedder().weights
+    index, count = ws.searcher.index, 0
+    with suppress(MnemarkError):
+        count = index.size() if index.exists() else 0
+    return Language(weigh) if count < _FEWEST else Language(weigh, lambda term: _share(index, term, count))
+
+
+def _share(index: Index, term: str, count: int) -> float:
+    try:
+        return index.frequencies((term,)).get(term, 0) / count
+    except MnemarkError:  # damaged: the next search tells
+        return 0.0
+
+
 def _last_end(ws: OpenWorkspace, session: Recorder) -> Mapping[str, Json]:
-    state = ws.session_journal
-    with state.lock:
-        state.refresh()
+    with ws.session_journal.fresh() as state:
         return state.last_end(session.scope, session.id)
 
 

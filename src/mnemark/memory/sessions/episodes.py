@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
-from typing import Final, NamedTuple
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -29,10 +29,12 @@ _STOPS: Final = " .。!！?？"
 _OWN_ROLES: Final = {"user": "user", "human": "user", "assistant": "assistant"}
 
 
-class Sitting(NamedTuple):
+class Sitting:
     """Turns of a session without a pause longer than `GAP` between them."""
 
-    turns: tuple[Placed, ...]
+    def __init__(self, turns: Sequence[Placed]) -> None:
+        self.turns = turns
+        self._spans: dict[tzinfo | None, tuple[datetime, datetime]] = {}
 
     @property
     def first(self) -> str:
@@ -46,8 +48,10 @@ class Sitting(NamedTuple):
 
     def span(self, zone: tzinfo | None) -> tuple[datetime, datetime]:
         """Return its first and last time, on the clock of `zone` where given."""
-        times = [local(placed.turn.time, zone) for placed in self.turns]
-        return min(times), max(times)
+        if zone not in self._spans:
+            times = [local(placed.turn.time, zone) for placed in self.turns]
+            self._spans[zone] = min(times), max(times)
+        return self._spans[zone]
 
 
 def sittings(turns: Sequence[Placed]) -> list[Sitting]:
@@ -60,7 +64,7 @@ def sittings(turns: Sequence[Placed]) -> list[Sitting]:
             found.append([])
         found[-1].append(placed)
         before = when
-    return [Sitting(tuple(one)) for one in found]
+    return [Sitting(one) for one in found]
 
 
 def lines_of(sitting: Sitting, zone: tzinfo | None) -> list[Line]:
@@ -76,13 +80,11 @@ def lines_of(sitting: Sitting, zone: tzinfo | None) -> list[Line]:
 
 def actions_of(ws: OpenWorkspace, scope: str, session: str, sitting: Sitting) -> list[Action]:
     """Return the executions of tools in a sitting: observations, and other calls in its turns."""
-    state = ws.session_journal
     hidden = ws.index.hidden.current().turns
     begin, end = sitting.span(UTC)
     found: list[tuple[datetime, Action]] = []
     seen: set[str] = set()
-    with state.lock:
-        state.refresh()
+    with ws.session_journal.fresh() as state:
         observed = [one for _, one in sorted(state.observed.items())]
     for one in observed:
         when = local(one.change.time or begin, UTC)
@@ -93,9 +95,9 @@ def actions_of(ws: OpenWorkspace, scope: str, session: str, sitting: Sitting) ->
             if one.change.id not in hidden:  # `seen` also drops the calls of hidden observations
                 found.append((when, action))
     for placed in sitting.turns:
-        when = local(placed.turn.time, UTC)
         for action, call in _called(placed):
             if not {f"call:{call}", action.title.partition(" failed")[0]} & seen:
+                when = local(placed.turn.time, UTC)
                 found.append((when, action._replace(time=when)))
     return [action for _, action in sorted(found, key=lambda pair: pair[0])]
 

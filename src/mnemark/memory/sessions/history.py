@@ -1,7 +1,7 @@
 """List turns by session, time, role and tool, and sessions; cut windows of turns for a prompt."""
 
 import heapq
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import Final, NamedTuple
 
@@ -10,7 +10,6 @@ import msgspec
 from mnemark.errors import UsageError
 from mnemark.files.scopes import scopes_among
 from mnemark.files.sessions import (
-    FOLDER,
     LogFile,
     SessionInfo,
     SessionLog,
@@ -78,32 +77,32 @@ def turns(
     if limit is not None and limit < 1:
         raise UsageError(f"limit must be 1 or more, not {limit}; leave it out for all")
     now = ws.now()
-    zone = now.tzinfo
-    first = moment(since, "since", now)
-    last = moment(until, "until", now, end=True)
+    first, last = moment(since, "since", now), moment(until, "until", now, end=True)
 
-    def fits(turn: Turn) -> bool:
-        when = _zoned(turn.time, zone)
-        if (first and when < _zoned(first, zone)) or (last and when >= _zoned(last, zone)):
-            return False
-        return role in {None, turn.role} and (tool is None or _uses(turn, tool))
+    def when(spoken: SpokenTurn) -> datetime:
+        return _zoned(spoken.turn.time, now.tzinfo)
 
-    def order(found: SpokenTurn) -> tuple[datetime, str, int]:
-        return _zoned(found.turn.time, zone), found.path, found.line
+    def order(spoken: SpokenTurn) -> tuple[datetime, str, int]:
+        return when(spoken), spoken.path, spoken.line
 
-    hidden = ws.index.hidden.current().turns
     matching = (
-        SpokenTurn(placed.turn, info.id, info.path.relative_to(ws.root).as_posix(), placed.line, name)
+        spoken
         for name, info in sessions(ws, scope)
         if session in {None, info.id}
-        for placed in _log(ws, name, info).turns()
-        if placed.turn.id not in hidden and fits(placed.turn)
+        for spoken in _spoken(ws, name, info)
+        if role in {None, spoken.turn.role} and (tool is None or _uses(spoken.turn, tool))
+        if not (first and when(spoken) < _zoned(first, now.tzinfo))
+        if not (last and when(spoken) >= _zoned(last, now.tzinfo))
     )
     return sorted(matching, key=order) if limit is None else heapq.nlargest(limit, matching, order)[::-1]
 
 
-def _log(ws: OpenWorkspace, scope: str, info: SessionInfo) -> SessionLog:
-    return SessionLog.at(ws.root / scope, f"{FOLDER}/{info.path.name}")
+def _spoken(ws: OpenWorkspace, scope: str, info: SessionInfo) -> Iterator[SpokenTurn]:
+    """Yield the turns of a session, without the forgotten ones."""
+    hidden, path = ws.index.hidden.current().turns, info.path.relative_to(ws.root).as_posix()
+    for placed in SessionLog.at(ws.root, path).turns():
+        if placed.turn.id not in hidden:
+            yield SpokenTurn(placed.turn, info.id, path, placed.line, scope)
 
 
 def _zoned(when: datetime, zone: tzinfo | None) -> datetime:
@@ -126,7 +125,7 @@ def sessions(ws: OpenWorkspace, scope: str | Iterable[str] | None = "*") -> list
     ]
 
 
-class Listed(msgspec.Struct, frozen=True, kw_only=True):
+class ListedSession(msgspec.Struct, frozen=True, kw_only=True):
     """A session as a list shows it, without its forgotten turns."""
 
     session: str
@@ -144,7 +143,7 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True):
 
 def listed(
     ws: OpenWorkspace, scope: str | Iterable[str] | None = "*", *, last: int | None = None
-) -> list[Listed]:
+) -> list[ListedSession]:
     """Return a summary of each session of these scopes, the last written one last.
 
     Args:
@@ -167,24 +166,21 @@ def logs(ws: OpenWorkspace, scope: str | Iterable[str] | None = "*") -> list[tup
     return [(name, file) for name in scopes_among(ws.scopes(), scope) for file in log_files(ws.root / name)]
 
 
-def summarized(ws: OpenWorkspace, scope: str, file: LogFile) -> Listed | None:
+def summarized(ws: OpenWorkspace, scope: str, file: LogFile) -> ListedSession | None:
     """Return the summary of the session in a log; None where it cannot be read."""
     info = session_info(file)
     return None if info is None else _listed(ws, scope, info)
 
 
-def _listed(ws: OpenWorkspace, scope: str, info: SessionInfo) -> Listed:
+def _listed(ws: OpenWorkspace, scope: str, info: SessionInfo) -> ListedSession:
     count, last, title, named, agent = 0, None, "", "", ""
-    hidden = ws.index.hidden.current().turns
-    for placed in _log(ws, scope, info).turns():
-        turn = placed.turn
-        if turn.id in hidden:
-            continue
-        count, last = count + 1, turn.time
+    for count, spoken in enumerate(_spoken(ws, scope, info), 1):  # noqa: B007
+        turn = spoken.turn
+        last = turn.time
         title = title or (_first_line(turn.content, ws.rules) if turn.role in {"user", "human"} else "")
         named = named or _text(turn.meta.get("conversation"))
         agent = agent or _text(turn.meta.get("agent"))
-    return Listed(
+    return ListedSession(
         session=info.id, scope=scope, path=info.path.relative_to(ws.root).as_posix(), created=info.created,
         last=last, bytes=info.size, title=_first_line(named, ws.rules) if named else title, turns=count,
         agent=agent,

@@ -30,7 +30,7 @@ _MIN_TOKENS: Final = 20
 """Minimum tokens that are left of a shortened text."""
 
 
-class Unit(NamedTuple):
+class MessageUnit(NamedTuple):
     """Messages `first <= n < end` that must stay together."""
 
     first: int
@@ -56,7 +56,7 @@ def _as_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def units(messages: Sequence[Message], start: int) -> list[Unit]:
+def units(messages: Sequence[Message], start: int) -> list[MessageUnit]:
     """Return the units of `messages[start:]`; results join their calls, wherever those are."""
     found: list[list[int]] = []
     waiting: set[str] = set()
@@ -71,7 +71,7 @@ def units(messages: Sequence[Message], start: int) -> list[Unit]:
             found.append([at])
             waiting = set()
         waiting = (waiting - answers) | set(calls_of(message))
-    return [Unit(part[0], part[-1] + 1, sum(tokens_of(messages[at]) for at in part)) for part in found]
+    return [MessageUnit(part[0], part[-1] + 1, sum(tokens_of(messages[at]) for at in part)) for part in found]
 
 
 def calls_of(message: Message) -> Iterator[str]:

@@ -169,9 +169,7 @@ def note_down(ws: OpenWorkspace, session: str | None = None, *, timeout: float =
     """
     if ws.readonly:
         return 0
-    state = ws.session_journal
-    with state.lock:
-        state.refresh()
+    with ws.session_journal.fresh() as state:
         waiting: dict[tuple[str, str], list[Observed]] = {}
         hidden = ws.index.hidden.current().turns
         for identifier, seen in state.unnoted():  # only those recorded on this machine
@@ -239,18 +237,16 @@ class Aged(NamedTuple):
     """Archive files that another program is saving: their observations are left to the next run."""
 
 
-def age_out(ws: OpenWorkspace, now: datetime | None = None, *, days: int = AGE_DAYS) -> Aged:
-    """Move observations older than `days` with all their fields to `memory/archive/observations/<month>.md`.
+def age_out(ws: OpenWorkspace, now: datetime | None = None) -> Aged:
+    """Move observations older than `AGE_DAYS`, with all fields, to `memory/archive/observations/<month>.md`.
 
     The archive is written first, then the lines in this machine's journal are blanked, so that a crash in
     between loses nothing; the move is idempotent. Each machine archives its own observations.
     """
     ws.check_writable("archive")
-    limit = (now or ws.now()) - timedelta(days=days)
+    limit = (now or ws.now()) - timedelta(days=AGE_DAYS)
     note_down(ws)
-    state = ws.session_journal
-    with state.lock:
-        state.refresh()
+    with ws.session_journal.fresh() as state:
         months: dict[tuple[str, str], list[Observed]] = {}
         hidden = ws.index.hidden.current().turns  # hidden by id, which the archive would not respect
         for identifier, seen in sorted(state.observed.items()):

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from mnemark.errors import BusyError, MnemarkError
-from mnemark.files.sessions import FOLDER, SessionLog
+from mnemark.files.layout import scope_of
+from mnemark.files.sessions import SessionLog
 from mnemark.memory.learning.by_model import Extracted, work
-from mnemark.memory.learning.by_rule import Report, learn
+from mnemark.memory.learning.by_rule import LearningReport, learn
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions.ending import Ended, end, rewrite
 from mnemark.memory.sessions.recorder import Recorder
@@ -25,14 +26,14 @@ BEHIND_SECONDS: Final = 600.0
 _log = logging.getLogger("mnemark.learning")
 
 
-class Read(msgspec.Struct, frozen=True):
+class ReadByModel(msgspec.Struct, frozen=True):
     """The result of reading: what was extracted, and the pages that were written again."""
 
     found: Extracted
     pages: tuple[Ended, ...] = ()
 
 
-def read(ws: OpenWorkspace, *, seconds: float, model: "LLM | None" = None, path: str = "") -> Read:
+def read(ws: OpenWorkspace, *, seconds: float, model: "LLM | None" = None, path: str = "") -> ReadByModel:
     """Send the queued turns to the model, store facts and notes, and write the pages of ended sittings again.
 
     Args:
@@ -46,16 +47,17 @@ def read(ws: OpenWorkspace, *, seconds: float, model: "LLM | None" = None, path:
     pages = []
     problem = found.problem
     for log, turns in noted.items():
-        scope = log.rpartition("/")[0].removesuffix(FOLDER).rstrip("/")
-        name = SessionLog.at(ws.root / scope, f"{FOLDER}/{log.rpartition('/')[2]}").id
+        session = Recorder(ws, SessionLog.at(ws.root, log).id, scope=scope_of(log))
         try:
-            pages.append(rewrite(ws, Recorder(ws, name, scope=scope), turns))
+            pages.append(rewrite(ws, session, turns))
         except BusyError as error:  # the next end of the session writes them
             problem = problem or f"notes: {error}"
-    return Read(msgspec.structs.replace(found, problem=problem), tuple(pages))
+    return ReadByModel(msgspec.structs.replace(found, problem=problem), tuple(pages))
 
 
-def learn_all(ws: OpenWorkspace, budget_seconds: float = 30.0, *, model: "LLM | None" = None) -> Report:
+def learn_all(
+    ws: OpenWorkspace, budget_seconds: float = 30.0, *, model: "LLM | None" = None
+) -> LearningReport:
     """Learn by rule, then with the model if one is configured or given, within the time limit."""
     started = time.monotonic()
     report = learn(ws, budget_seconds=budget_seconds, queue=model is not None)
@@ -65,7 +67,7 @@ def learn_all(ws: OpenWorkspace, budget_seconds: float = 30.0, *, model: "LLM | 
     asked = read(ws, seconds=left, model=model).found
     notes = (*report.notes, *((asked.problem,) if asked.problem else ()))
     return msgspec.structs.replace(
-        report, facts=report.facts + asked.facts, asked=asked.asked, noted=asked.notes,
+        report, facts=(*report.facts, *asked.facts), asked=asked.asked, noted=asked.notes,
         rejected=asked.rejected, notes=notes,
     )  # fmt: skip
 
@@ -87,8 +89,8 @@ def end_and_read(
     return _joined(msgspec.structs.replace(ended, problems=problems), asked)
 
 
-def _joined(ended: Ended, asked: Read) -> Ended:
-    facts = ended.facts + asked.found.facts
+def _joined(ended: Ended, asked: ReadByModel) -> Ended:
+    facts = (*ended.facts, *asked.found.facts)
     ended = msgspec.structs.replace(ended, facts=facts, rejected=asked.found.rejected)
     for page in asked.pages:
         if page.by == "llm":

@@ -106,12 +106,18 @@ class Session(Recorder):
         return ended
 
     def compact(
-        self, messages: Sequence[Mapping[str, Any]], budget: int, *, llm: "LLM | None" = None, **more: Any
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        budget: int,
+        *,
+        llm: "LLM | None" = None,
+        deadline: float | None = None,
+        timeout: float | None = None,
     ) -> "Compacted":
         """Return a host's messages within `budget` tokens; see `sessions.compaction.compact`."""
         from mnemark.memory.sessions.compaction import compact
 
-        return compact(self, messages, budget, llm=llm, **more)
+        return compact(self, messages, budget, llm=llm, deadline=deadline, timeout=timeout)
 
     def recall(
         self, said: str, *, deadline: float | None = None, budget: int | None = None, k: int | None = None

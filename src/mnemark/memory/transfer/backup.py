@@ -32,6 +32,7 @@ from mnemark.memory.transfer.transfer import (
     Exported,
     blocks,
     is_complete,
+    listed_in,
     put_in_place,
     target_for,
 )
@@ -220,8 +221,7 @@ def _compared(root: Path, target: Path, kept: Sequence[_Saved]) -> list[Problem]
     problems: list[Problem] = []
     try:
         with zipfile.ZipFile(target) as archive:
-            with archive.open(manifest.NAME) as listed:
-                read = [entry for entry in manifest.read(listed) if entry.kind != "left out"]
+            read = [entry for entry in listed_in(archive) or () if entry.kind != "left out"]
             _require(read == [one.entry for one in kept], "the list of files was damaged in writing")
             for one in kept:
                 if one.state is not None:
@@ -240,10 +240,9 @@ def _has_missing(target: Path, missing: Sequence[str]) -> bool:
         return False
     try:
         with zipfile.ZipFile(target) as older:
-            names = older.namelist()
-            if manifest.NAME in names:
-                with older.open(manifest.NAME) as listed:
-                    names = [entry.path for entry in manifest.read(listed) if entry.kind == "file"]
+            listed = listed_in(older)
+            files = (entry.path for entry in listed or () if entry.kind == "file")
+            names = older.namelist() if listed is None else list(files)
     except (*UNREADABLE, IntegrityError, OSError):  # no backup, or an unreadable one
         return False
     return any(name == path or name.startswith(f"{path}/") for name in names for path in missing)

@@ -20,7 +20,7 @@ from mnemark.errors import IntegrityError, MnemarkError, NewerFormatError, NotFo
 from mnemark.files import layout, manifest, platform, trust
 from mnemark.files.disk_errors import REFUSED_NAMES, translate_os_errors
 from mnemark.files.manifest import Entry
-from mnemark.memory.transfer.transfer import UNREADABLE, CutOffError, blocks, is_complete
+from mnemark.memory.transfer.transfer import UNREADABLE, CutOffError, blocks, is_complete, listed_in
 from mnemark.types import Problem
 
 _MAX_MANIFEST: Final = 1 << 30
@@ -77,6 +77,10 @@ def restore(archive: Path, folder: Path) -> Restored:
         raise
     except (*UNREADABLE, CutOffError, IntegrityError, OSError) as error:  # the folder's are translated
         raise IntegrityError(f"{archive.name} is not a backup that can be restored: {error}") from error
+    return _restored(entries, folder, problems)
+
+
+def _restored(entries: Sequence[Entry], folder: Path, problems: list[Problem]) -> Restored:
     problems += [
         Problem(one.path, f"is not in the backup: {one.reason}") for one in entries if one.kind == "left out"
     ]
@@ -103,8 +107,7 @@ def _entries(source: zipfile.ZipFile) -> list[Entry]:
     if manifest.NAME in source.namelist():
         if source.getinfo(manifest.NAME).file_size > _MAX_MANIFEST:
             raise IntegrityError("its list of files is too long")
-        with source.open(manifest.NAME) as listed:
-            return list(manifest.read(listed))
+        return listed_in(source) or []
     members = [member for member in source.infolist() if not member.is_dir()]
     entries = [Entry(path=one.filename, kind="file", mode="0600", size=one.file_size) for one in members]
     _check_names(entries)

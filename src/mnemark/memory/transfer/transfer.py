@@ -158,17 +158,23 @@ def import_from(
         ws.check_writable("import")
     with nullcontext() if dry_run else ws.truth.change():
         incoming = Incoming(ws, format, path, dry_run=dry_run, progress=progress)
-        try:
-            if format in {"openclaw", "nanobot", "openakita"}:
-                incoming.migrated(migrate(path, ws.truth, dry_run=dry_run, cleaning=incoming))
-            else:
+        with _source_errors(path):
+            if format in _READERS:
                 _READERS[format](incoming, path)
-        except OSError as error:  # of the source: errors of writing here were translated already
-            raise MnemarkError(
-                f"{layout.shown(error.filename or str(path))} cannot be read: {error.strerror}; make it "
-                "readable and import again to continue"
-            ) from error
+            else:  # the folder of another agent
+                incoming.migrated(migrate(path, ws.truth, dry_run=dry_run, cleaning=incoming))
         return incoming.finish()
+
+
+@contextmanager
+def _source_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:  # of the source: errors of writing here were translated already
+        raise MnemarkError(
+            f"{layout.shown(error.filename or str(path))} cannot be read: {error.strerror}; make it "
+            "readable and import again to continue"
+        ) from error
 
 
 class CutOffError(Exception):
@@ -338,17 +344,21 @@ def _read_zip(incoming: Incoming, path: Path) -> None:
 def _paths_by_member(archive: zipfile.ZipFile) -> dict[str, str]:
     """Return the paths of the files in an archive by member name; those of a backup are in its manifest."""
     names = {one.filename: one.filename for one in archive.infolist() if not one.is_dir()}
-    if manifest.NAME not in names:
-        return names
-    with archive.open(manifest.NAME) as listed:
-        return {one.place: one.name for one in manifest.read(listed) if one.kind == "file"}
+    listed = listed_in(archive)
+    return names if listed is None else {one.place: one.name for one in listed if one.kind == "file"}
+
+
+def listed_in(archive: zipfile.ZipFile) -> list[manifest.Entry] | None:
+    """Return what the manifest of a backup lists; None for other archives."""
+    if manifest.NAME not in archive.namelist():
+        return None
+    with archive.open(manifest.NAME) as source:
+        return list(manifest.read(source))
 
 
 def _nested(files: Iterable[str], archive: zipfile.ZipFile) -> list[str]:
     folders = [name for name in archive.namelist() if name.endswith("/")]
-    if manifest.NAME in archive.namelist():
-        with archive.open(manifest.NAME) as listed:
-            folders += [f"{one.name}/" for one in manifest.read(listed) if one.kind == "folder"]
+    folders += [f"{one.name}/" for one in listed_in(archive) or () if one.kind == "folder"]
     marks = (f"/{layout.CONFIG}", f"/{layout.PRIVATE}/")
     return sorted({
         name.removesuffix(mark) for name in (*files, *folders) for mark in marks if name.endswith(mark)

@@ -181,6 +181,9 @@ def revealed(text: str) -> str:
 
 
 def _unhidden(text: str) -> str:
+    bare = text.replace("\n", "").replace("·", "")  # the sign between the parts of a source
+    if bare.isascii() and bare.isprintable():  # most texts, with no more to look at
+        return text
     return _HIDDEN.sub(_escape, text) if _MAY_BE_HIDDEN.among(text) else text
 
 

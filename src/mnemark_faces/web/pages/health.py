@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 from mnemark.files.projects import FOLDER, folders
 from mnemark.memory.health.doctor import Finding, examine
-from mnemark.memory.health.mounts import mount_states
-from mnemark.memory.health.stats import brief
+from mnemark.memory.health.stats import brief, mount_states
 from mnemark_faces.web import charts
 from mnemark_faces.web.at import At, Go, PageContent
 
