@@ -23,8 +23,7 @@ from mnemark.interfaces.http.bodies import Call, Ticket, ToolCall, Waiting
 from mnemark.interfaces.http.calls import CALLS, openapi, run, status_of
 from mnemark.interfaces.http.door import UI, Door
 from mnemark.interfaces.http.guard import SESSION, Activity
-from mnemark.interfaces.http.lanes import Lanes
-from mnemark.interfaces.http.pool import Workspaces
+from mnemark.interfaces.http.pool import Lanes, Workspaces
 from mnemark.interfaces.http.query import ClientQuery, answer
 from mnemark.interfaces.mcp import sdk
 from mnemark.interfaces.tools import BY_NAME
