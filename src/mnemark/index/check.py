@@ -12,9 +12,9 @@ import numpy as np
 
 from mnemark.errors import BusyError, IntegrityError, MnemarkError, NewerFormatError
 from mnemark.facts.visible import Visible
-from mnemark.files.locks import sync_lock
 from mnemark.files.private import private, private_folder
 from mnemark.files.scan import Entry
+from mnemark.files.truth import sync_lock
 from mnemark.index import schema
 from mnemark.index.passage import content_key
 from mnemark.index.plan import differing

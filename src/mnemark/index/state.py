@@ -13,8 +13,8 @@ import apsw
 import msgspec
 
 from mnemark.errors import IntegrityError, NewerFormatError, ReadOnlyError
-from mnemark.files.locks import workspace_lock
 from mnemark.files.private import private, private_folder
+from mnemark.files.truth import workspace_lock
 from mnemark.index import schema
 from mnemark.index.connections import Connections
 

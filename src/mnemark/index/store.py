@@ -17,16 +17,15 @@ from mnemark.facts.model import Fact
 from mnemark.facts.visible import Visible
 from mnemark.files import layout
 from mnemark.files.disk_errors import translate_os_errors
-from mnemark.files.locks import sync_lock
 from mnemark.files.platform import identity, machine_name
 from mnemark.files.private import private, private_folder
 from mnemark.files.reading import digest
 from mnemark.files.tombstones import TombstoneLog, Tombstones
+from mnemark.files.truth import sync_lock
 from mnemark.index import schema
 from mnemark.index.connections import Connections
 from mnemark.index.derived import Ranges, ranges
-from mnemark.index.kept import WrittenPassages
-from mnemark.index.passage import COLUMNS
+from mnemark.index.passage import COLUMNS, WrittenPassages
 from mnemark.index.plan import Known
 from mnemark.index.rows import MARKS, ROW
 from mnemark.index.segment import Posting, Postings, dead_bits, decode

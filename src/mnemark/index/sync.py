@@ -14,9 +14,9 @@ import msgspec
 from mnemark.errors import NewerFormatError
 from mnemark.files import layout
 from mnemark.files.copies import copy_of
-from mnemark.files.locks import sync_lock
 from mnemark.files.scan import Entry, scan
 from mnemark.files.tombstones import Tombstones
+from mnemark.files.truth import sync_lock
 from mnemark.index import redaction, schema
 from mnemark.index.plan import Known, Step, plan
 from mnemark.index.store import NEW, Index

@@ -19,16 +19,15 @@ from mnemark.facts.parse import ParsedFact
 from mnemark.facts.visible import forgotten_lines
 from mnemark.files import layout, platform
 from mnemark.files.layout import Place
-from mnemark.files.observations import is_journal
 from mnemark.files.reading import Document, digest, read
 from mnemark.files.scan import Entry
+from mnemark.files.sessions import is_journal
 from mnemark.files.tombstones import Tombstones
 from mnemark.index import redaction, schema
 from mnemark.index.batch import Batch, FileState, scope_number
-from mnemark.index.kept import STORED
 from mnemark.index.logs import LogReader
 from mnemark.index.merge import merge_due
-from mnemark.index.passage import Unit, scope_of
+from mnemark.index.passage import STORED, Unit, scope_of
 from mnemark.index.plan import Known, Step, only_grew
 from mnemark.index.store import Index
 from mnemark.index.units import note_units, turn_units

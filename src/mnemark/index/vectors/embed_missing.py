@@ -10,7 +10,7 @@ import numpy as np
 
 from mnemark.embed import Embedder
 from mnemark.embed.bundled import BundledEmbedder
-from mnemark.files.locks import sync_lock
+from mnemark.files.truth import sync_lock
 from mnemark.index.passage import embedded_text
 from mnemark.index.rows import ROW, Rows
 from mnemark.index.segment import dead_bits

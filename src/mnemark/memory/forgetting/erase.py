@@ -22,15 +22,15 @@ from mnemark.facts.fold import words_of as words_of_fact
 from mnemark.facts.pending import catch_up
 from mnemark.facts.store import FactStore
 from mnemark.files import edit as editing
-from mnemark.files import layout, observations, platform
+from mnemark.files import layout, platform
 from mnemark.files.disk_errors import shortage
 from mnemark.files.journal import Change
-from mnemark.files.locks import LOCK_SECONDS, sync_lock
 from mnemark.files.needles import BytePatterns
 from mnemark.files.private import private
 from mnemark.files.scan import ignorer
-from mnemark.files.sessions import session_id
+from mnemark.files.sessions import is_journal, session_id
 from mnemark.files.tombstones import Run, by_path, run_of, runs_by_path, strings
+from mnemark.files.truth import LOCK_SECONDS, sync_lock
 from mnemark.memory import file_edits
 from mnemark.memory.forgetting import names
 from mnemark.memory.forgetting.needles import anchor, query_at, search_patterns
@@ -126,7 +126,7 @@ def _targets(ws: OpenWorkspace, items: list[Item], query: str, now: datetime) ->
 
 
 def _is_whole_log(ws: OpenWorkspace, path: str, lines: set[int]) -> bool:
-    if observations.is_journal(path):
+    if is_journal(path):
         return False
     try:
         return all(item.start_line in lines for item in Selector(ws, Criteria(ref=path)).log(path))

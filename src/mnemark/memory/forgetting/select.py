@@ -16,14 +16,14 @@ from mnemark.facts.model import Fact, refs_in
 from mnemark.facts.parse import parse
 from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import when
-from mnemark.files import jsonl, layout, observations, platform
+from mnemark.files import jsonl, layout, platform
 from mnemark.files.disk_errors import HINT, unread
 from mnemark.files.ids import is_id, time_of
 from mnemark.files.names import split_ref
 from mnemark.files.needles import forms, spellings
 from mnemark.files.reading import read
 from mnemark.files.scan import Entry, Scan, scan
-from mnemark.files.sessions import Placed, SessionLog
+from mnemark.files.sessions import Placed, SessionLog, is_journal, observations_in
 from mnemark.files.tombstones import Run, matches, run_of
 from mnemark.files.turns import texts_in
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -204,7 +204,7 @@ class Selector:
         else:
             found = [*self._turns(), *self._observations(), *self._facts(), *self._notes()]
         found += self._derived_facts([one for one in found if one.kind == "turn"])
-        found += self._notes_about(frozenset(one.id for one in found if observations.is_journal(one.path)))
+        found += self._notes_about(frozenset(one.id for one in found if is_journal(one.path)))
         unique = {(one.kind, one.id or one.ref): one for one in found}
         return sorted(unique.values(), key=lambda one: (not one.start_line, one.path, one.start_line, one.id))
 
@@ -287,14 +287,14 @@ class Selector:
 
     def log(self, path: str) -> list[Item]:
         """Return the turns of a log, or the observations in a journal."""
-        journal = observations.is_journal(path)
-        read = observations.read(self.root / path) if journal else SessionLog.at(self.root, path).turns()
+        journal = is_journal(path)
+        read = observations_in(self.root / path) if journal else SessionLog.at(self.root, path).turns()
         return [_turn(path, placed) for placed in read]
 
     def _observations(self) -> Iterator[Item]:
         wanted = self.wanted
         for entry in self._readable(self.scan.journals):
-            for placed in observations.read(self.root / entry.path):
+            for placed in observations_in(self.root / entry.path):
                 meta = placed.turn.meta
                 same = wanted.scope is None or str(meta.get("scope", "")) == wanted.scope
                 if same and wanted.session in {"", meta.get("session")} and self._matches(placed):

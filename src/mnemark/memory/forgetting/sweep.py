@@ -17,10 +17,9 @@ from urllib.parse import unquote
 from mnemark.errors import BusyError, MnemarkError
 from mnemark.facts.fold import versions_in
 from mnemark.facts.parse import parse
-from mnemark.files import attachments, jsonl, layout, listing, observations, platform, reading
+from mnemark.files import attachments, jsonl, layout, listing, platform, reading
 from mnemark.files import edit as editing
 from mnemark.files.disk_errors import is_no_file, unread
-from mnemark.files.locks import LOCK_SECONDS
 from mnemark.files.needles import (
     BytePatterns,
     tombstone,
@@ -29,8 +28,9 @@ from mnemark.files.needles import (
     without_runs,
 )
 from mnemark.files.scan import Ignore
+from mnemark.files.sessions import OBSERVE
 from mnemark.files.tombstones import Run, line_mark, matches
-from mnemark.files.truth import Folder, rewrite
+from mnemark.files.truth import LOCK_SECONDS, Folder, rewrite
 from mnemark.files.turns import decode_turn
 from mnemark.index.erase import erase_rows, is_database
 from mnemark.memory.forgetting.needles import NAME_LIST, SearchPatterns, weight
@@ -260,7 +260,7 @@ class Sweep:
         if kind in _VALUES and isinstance(payload, dict) and self.targets.facts:
             named = named or not self.targets.facts.isdisjoint(versions_in(str(record.get("id")), payload))
         own = kind in _FACT_KINDS and (record.get("id") in self.targets.facts or named)
-        own = own or (kind == observations.KIND and record.get("id") in self.targets.turns)
+        own = own or (kind == OBSERVE and record.get("id") in self.targets.turns)
         own = own or (kind == NOTES and _holds_id(line.data, self.targets.turns))
         if own != (self.step == "items"):
             return None

@@ -1,6 +1,6 @@
 """Keep the first facts of each layer, so that a briefing of an old memory reads none of its facts.
 
-The lines lie with the other compiled texts (`files.compiled_cache`), which an erasure clears. They are used
+The lines lie with the other compiled texts (`files.private`), which an erasure clears. They are used
 as long as nothing was written about facts since, no fact began or ended, and nobody edited a curated file.
 """
 
@@ -13,8 +13,9 @@ import msgspec
 
 from mnemark.facts import states
 from mnemark.facts.plain_workspace import PlainWorkspace
-from mnemark.files import compiled_cache, listing, platform
+from mnemark.files import listing, platform
 from mnemark.files.layout import in_scope
+from mnemark.files.private import load_compiled, save_compiled
 from mnemark.hashes import blake2b
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.prompt.fact_lines import Facts
@@ -42,7 +43,7 @@ def leading_facts(ws: PlainWorkspace, now: datetime, *, scope: str = "") -> Fact
     sections = [states.load(ws.root, one) for one in scopes]
     key = _key(ws, now, scopes, sections)
     with suppress(msgspec.DecodeError):
-        kept = msgspec.json.decode(compiled_cache.load(ws.root, _NAME, key) or "", type=_Kept)
+        kept = msgspec.json.decode(load_compiled(ws.root, _NAME, key) or "", type=_Kept)
         if kept.until is None or now.timestamp() < kept.until:
             return kept.facts
     facts = _chosen(ws, now, scope)
@@ -50,7 +51,7 @@ def leading_facts(ws: PlainWorkspace, now: datetime, *, scope: str = "") -> Fact
     times = (time for fact in every for time in (fact.begin, fact.end))
     until = min((time for time in times if time is not None and time > now.timestamp()), default=None)
     if not ws.readonly:
-        compiled_cache.save(ws.root, _NAME, key, msgspec.json.encode(_Kept(facts, until)).decode())
+        save_compiled(ws.root, _NAME, key, msgspec.json.encode(_Kept(facts, until)).decode())
     return facts
 
 
