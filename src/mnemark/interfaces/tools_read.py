@@ -3,7 +3,7 @@
 import json
 from bisect import bisect_left, bisect_right
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.facts.visible import Visible
@@ -13,16 +13,14 @@ from mnemark.files.reading import read
 from mnemark.files.scopes import scopes_of
 from mnemark.files.sessions import SessionLog
 from mnemark.files.turns import decode_turn
-from mnemark.interfaces.ledger import Ledger, words_of
+from mnemark.interfaces.timeline import Timeline, words_of
 from mnemark.memory.curation.files import past_lines
+from mnemark.memory.memory import Memory
 from mnemark.text.dates import local_now
 from mnemark.text.dates.moment import moment
 from mnemark.text.quoting.fence import inert, visible
 from mnemark.text.words.tokens import cut_to_tokens
 from mnemark.types import WHOLE, Problem
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 MAX_LINES: Final = 200
 MAX_CHARACTERS: Final = 16_000
@@ -33,7 +31,7 @@ _BOOKKEEPING: Final = frozenset({"write", "done", "drop", "move", "project", "ed
 Row = dict[str, Any]
 
 
-def read_lines(memory: "Memory", ref: str, start: int | None, count: int | None) -> Row:
+def read_lines(memory: Memory, ref: str, start: int | None, count: int | None) -> Row:
     """Return lines of a memory file, escaped; those of a session as `time role: text`.
 
     A missing file gives an empty `text` and a warning: agents ask for notes of days without one.
@@ -86,7 +84,7 @@ def _place(where: Visible, path: str) -> layout.Place:
     return place
 
 
-def _past(memory: "Memory", where: Visible, path: str, lines: list[str]) -> frozenset[int]:
+def _past(memory: Memory, where: Visible, path: str, lines: list[str]) -> frozenset[int]:
     """Return the numbers of the lines that state a past fact; this memory knows none of a mount's."""
     return (
         past_lines(memory.workspace, path.replace("\\", "/"), lines)
@@ -95,7 +93,7 @@ def _past(memory: "Memory", where: Visible, path: str, lines: list[str]) -> froz
     )
 
 
-def _origin(memory: "Memory", where: Visible, place: layout.Place) -> str:
+def _origin(memory: Memory, where: Visible, place: layout.Place) -> str:
     return place.origin if where is memory.workspace.visible else "import"
 
 
@@ -119,15 +117,15 @@ def _turn_text(visible: Visible, line: str) -> str:
     return f"{turn.time:%Y-%m-%d %H:%M} {turn.role}: {words_of(turn)}"
 
 
-def latest(memory: "Memory", given: Row) -> list[Row]:
+def latest(memory: Memory, given: Row) -> list[Row]:
     """Return the latest entries, oldest first."""
     now = local_now(memory.config.timezone)
     scopes = scopes_of(given.get("scope"))
-    ledger = Ledger(memory.workspace.visible, scopes=scopes, zone=now.tzinfo, ignore=memory.config.ignore)
+    timeline = Timeline(memory.workspace.visible, scopes=scopes, zone=now.tzinfo, ignore=memory.config.ignore)
     since = moment(given.get("since"), "since", now)
     count = given.get("limit", 20)
     # Journal entries of edits are useless to an agent; more entries are read to replace them.
-    found = ledger.latest(count * _READ_FACTOR, since=since, session=given.get("session") or None)
+    found = timeline.latest(count * _READ_FACTOR, since=since, session=given.get("session") or None)
     found = [entry for entry in found if entry.who not in _BOOKKEEPING or entry.kind != "change"][-count:]
     return [
         {
@@ -141,7 +139,7 @@ def latest(memory: "Memory", given: Row) -> list[Row]:
     ]  # fmt: skip
 
 
-def around(memory: "Memory", ref: str, *, before: int, after: int) -> list[Row]:
+def around(memory: Memory, ref: str, *, before: int, after: int) -> list[Row]:
     """Return the entries before and after a line: turns of a session, non-blank lines of other files.
 
     Raises:

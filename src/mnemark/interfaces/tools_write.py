@@ -2,18 +2,18 @@
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from mnemark.errors import BusyError, UsageError
+from mnemark.files.scopes import one_scope
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.file_edits import write
+from mnemark.memory.memory import Memory
 from mnemark.text.dates import local_now
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.markdown.daily_note import added as note_with
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.redaction.redact import redact
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 STEP: Final = "memory_write"
 _LONG_TERM: Final = frozenset(
@@ -24,7 +24,7 @@ _LINE: Final = lazy_pattern(r"^", re.MULTILINE)
 _TIME: Final = lazy_pattern(r"^- \d\d:\d\d ", re.MULTILINE)
 
 
-def note(memory: "Memory", text: str, *, target: str = "today", scope: str = "") -> dict[str, Any]:
+def note(memory: Memory, text: str, *, target: str = "today", scope: str = "") -> dict[str, Any]:
     """Write `text` to a note durably, without secrets, private passages and recalled blocks.
 
     Idempotent: the same text a second time changes nothing, so that a call may be retried.
@@ -68,8 +68,6 @@ def note(memory: "Memory", text: str, *, target: str = "today", scope: str = "")
 
 
 def _folder(scope: str) -> str:
-    from mnemark.files.scopes import one_scope
-
     return f"{one_scope(scope)}/" if scope else ""
 
 
@@ -92,11 +90,9 @@ def _line(text: str, before: re.Pattern[str], body: str) -> int:
 
 
 def _append(
-    memory: "Memory", path: str, added: str, *, heading: str, there: Callable[[str], int]
+    memory: Memory, path: str, added: str, *, heading: str, there: Callable[[str], int]
 ) -> tuple[Any, int]:
     """Append a block on lines of its own unless it exists; return the change and the block's first line."""
-    from mnemark.text.markdown.daily_note import added as note_with
-
     at = 0
 
     def change(old: str) -> str:

@@ -1,16 +1,15 @@
 """Implement `consolidate`: run the nightly consolidation now, or show what it would change."""
 
 import shlex
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from mnemark.files.config import load
 from mnemark.interfaces.options import Json, Workspace
 from mnemark.interfaces.output import BOLD, DIM, out, out_json, safe, say, style
 from mnemark.interfaces.workspace import locate, opened
-
-if TYPE_CHECKING:
-    from mnemark.memory.consolidation.report import Applied, Report
+from mnemark.memory.consolidation.report import Applied, Report
 
 
 def consolidate(
@@ -57,8 +56,6 @@ def consolidate(
     Core memory is MEMORY.md and USER.md. This runs by itself once a day. Each change is listed and can be
     undone with `mnemark undo`.
     """
-    from mnemark.files.config import load
-
     root = locate(workspace)
     # A model is asked in a dry run, too, and what that costs is written down.
     with opened(root, readonly=dry_run and not load(root).llm.active) as memory:
@@ -73,7 +70,7 @@ def consolidate(
         _show(report)
 
 
-def _show(report: "Report") -> None:
+def _show(report: Report) -> None:
     if report.skipped:
         say(f"Nothing was done: {report.skipped}.")
         return
@@ -91,7 +88,7 @@ def _show(report: "Report") -> None:
         say(f"Undo all of this with `mnemark undo {report.group}`.")
 
 
-def _show_edit(edit: "Applied", *, planned: bool) -> None:
+def _show_edit(edit: Applied, *, planned: bool) -> None:
     state = "" if edit.status == "written" else f" ({edit.status})"
     out(style(f"{edit.step}: {edit.path}{state}", BOLD))
     if planned:

@@ -1,14 +1,12 @@
 """Implement `remember` and `facts`: record and list facts."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from mnemark.errors import UsageError
+from mnemark.facts.model import Fact
 from mnemark.interfaces import options, output, render, workspace
-
-if TYPE_CHECKING:
-    from mnemark.facts.model import Fact
 
 
 def remember(
@@ -96,7 +94,7 @@ def remember(
         output.say(f"note: the journal has it, and the next sync writes it to {path}: {output.safe(reason)}")
 
 
-def _outcome(fact: "Fact", before: "Fact | None", *, known: bool, dry_run: bool) -> str:
+def _outcome(fact: Fact, before: Fact | None, *, known: bool, dry_run: bool) -> str:
     kept_in = f" (in {fact.scope})" if fact.scope else ""
     if known:
         return f"{fact} (known already){kept_in}"
@@ -148,14 +146,14 @@ def facts(
         output.say(f"No facts{about}. Add one with `mnemark remember PREDICATE VALUE`.")
 
 
-def row(fact: "Fact | None") -> dict[str, Any] | None:
+def row(fact: Fact | None) -> dict[str, Any] | None:
     """Return a fact as JSON with all its fields."""
     import msgspec
 
     return None if fact is None else {**msgspec.structs.asdict(fact), "ref": fact.ref}
 
 
-def _table(found: "list[Fact]") -> list[str]:
+def _table(found: list[Fact]) -> list[str]:
     """Return aligned columns; facts that no longer hold are dimmed."""
     if not found:
         return []

@@ -1,14 +1,12 @@
 """Implement `forget`: hide or erase."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from mnemark.errors import IncompleteError
 from mnemark.interfaces import options, output, queries, workspace
-
-if TYPE_CHECKING:
-    from mnemark.memory.forgetting.receipt import Receipt
+from mnemark.memory.forgetting.receipt import Receipt
 
 
 def forget(
@@ -83,7 +81,7 @@ def forget(
         raise typer.Exit(IncompleteError.exit_code)
 
 
-def _confirmed(shown: "Receipt") -> bool:
+def _confirmed(shown: Receipt) -> bool:
     return output.confirm(
         "Erase this permanently?",
         output.safe(shown.text.removesuffix("Nothing was changed.").rstrip()),

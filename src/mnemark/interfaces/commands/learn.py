@@ -1,20 +1,22 @@
 """Implement `learn`: extract facts from turns, with their sources."""
 
-from typing import TYPE_CHECKING, Annotated
+from datetime import datetime
+from typing import Annotated
 
 import typer
 
 from mnemark.errors import UsageError
+from mnemark.files import layout
+from mnemark.files.config import load_reported
+from mnemark.index.state import QueueCounts, Queued
 from mnemark.interfaces import render
 from mnemark.interfaces.options import Json, Workspace
 from mnemark.interfaces.output import DIM, out, out_json, safe, safe_line, say, style
 from mnemark.interfaces.workspace import locate, opened
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from mnemark.index.state import Item, Waiting
-    from mnemark.memory.learning.by_rule import Report
+from mnemark.memory.learning.by_rule import Report, has_sessions
+from mnemark.memory.learning.by_rule import learn as by_rule
+from mnemark.memory.sessions.reading import learn_all
+from mnemark.text.dates import local_now
 
 _FAILED_SHOWN = 20
 
@@ -47,13 +49,6 @@ def learn(
         from msgspec import to_builtins
         from msgspec.structs import replace
 
-        from mnemark.files import layout
-        from mnemark.files.config import load_reported
-        from mnemark.memory.learning.by_rule import has_sessions
-        from mnemark.memory.learning.by_rule import learn as by_rule
-        from mnemark.memory.sessions.reading import learn_all
-        from mnemark.text.dates import local_now
-
         state = memory.workspace.state
         now = local_now(memory.config.timezone)
         count = state.retry_failed(now) if retry else 0
@@ -77,7 +72,7 @@ def learn(
 
 
 def _show(
-    report: "Report", waiting: "Waiting", next_try: "datetime | None", *, dry_run: bool, none_there: bool
+    report: Report, waiting: QueueCounts, next_try: datetime | None, *, dry_run: bool, none_there: bool
 ) -> None:
     for fact in report.facts:
         out(f"{safe_line(fact.subject)} {safe_line(fact.predicate)}: {safe_line(fact.value)} ({fact.status})")
@@ -112,7 +107,7 @@ def _show(
         say(f"Parts of conversations for the language model to read: {', '.join(counts)}.")
 
 
-def _show_failed(items: "list[Item]", *, json: bool) -> None:
+def _show_failed(items: list[Queued], *, json: bool) -> None:
     if json:
         out_json({"failed": [{"ref": one.ref, "tries": one.tries, "reason": one.reason} for one in items]})
         return

@@ -1,16 +1,14 @@
 """Implement `prompt`: show the memory part of an agent's prompt, with its tokens."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from mnemark.errors import DegradedError, UsageError
 from mnemark.interfaces import options, output, workspace
 from mnemark.interfaces.queries import COLD_DEADLINE
-
-if TYPE_CHECKING:
-    from mnemark.memory.curation.identity import Part
-    from mnemark.memory.prompt.builder import Prompt
+from mnemark.memory.curation.identity import Part
+from mnemark.memory.prompt.builder import Prompt
 
 
 def prompt(
@@ -74,7 +72,7 @@ def _budgets(given: list[str]) -> dict[str, int]:
     return found
 
 
-def _show(found: "Prompt", *, only_layers: bool) -> None:
+def _show(found: Prompt, *, only_layers: bool) -> None:
     if not only_layers:
         for text in filter(None, (found.text, found.recall)):
             output.out(output.safe(text) + "\n")
@@ -84,7 +82,7 @@ def _show(found: "Prompt", *, only_layers: bool) -> None:
         output.out(f"  {part.name:<{width}}  {part.tokens:>5} of {part.budget:<5} {_remarks(part)}".rstrip())
 
 
-def _remarks(part: "Part") -> str:
+def _remarks(part: Part) -> str:
     shown = [", ".join(part.sources[:4]) + (" …" if len(part.sources) > 4 else "")]
     if part.role == "user":
         shown.append("quoted, in the user message")

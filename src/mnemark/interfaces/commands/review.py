@@ -1,21 +1,19 @@
 """Implement `review` and `why`: decide on proposals, and explain where a fact comes from."""
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Any
+from datetime import tzinfo
+from typing import Annotated, Any
 
 import typer
 
 from mnemark.errors import BusyError, NotFoundError, UsageError
 from mnemark.files.private import private
+from mnemark.files.scopes import check_known, scopes_of
 from mnemark.interfaces import options, output, render, workspace
 from mnemark.interfaces.commands.facts import row
-
-if TYPE_CHECKING:
-    from datetime import tzinfo
-
-    from mnemark.memory.memory import Memory
-    from mnemark.memory.review.explain import Found, Why
-    from mnemark.memory.review.review import Waiting
+from mnemark.memory.memory import Memory
+from mnemark.memory.review.explain import Found, Why
+from mnemark.memory.review.review import Waiting
 
 _SOURCES = {
     "owner": "you",
@@ -87,15 +85,13 @@ def review(
     _show(found, json=json, whole=action == "show")
 
 
-def _waiting(memory: "Memory", scope: str) -> "list[Waiting]":
-    from mnemark.files.scopes import check_known, scopes_of
-
+def _waiting(memory: Memory, scope: str) -> list[Waiting]:
     check_known(memory.workspace.scopes(), scope)
     scopes = memory.workspace.scopes() if scopes_of(scope) is None else [scope]
     return [one for name in scopes for one in memory.review(scope=name)]
 
 
-def _decide(memory: "Memory", action: str, id_: str, scope: str, *, suspect: bool, json: bool) -> None:
+def _decide(memory: Memory, action: str, id_: str, scope: str, *, suspect: bool, json: bool) -> None:
     diffs = [one.diff for one in _waiting(memory, scope) if one.id == id_] if action == "accept" else []
     diff = next(iter(diffs), "")
     fact = memory.accept(id_, suspect=suspect) if action == "accept" else memory.reject(id_)
@@ -108,7 +104,7 @@ def _decide(memory: "Memory", action: str, id_: str, scope: str, *, suspect: boo
     output.out_result(done, words, json=json)
 
 
-def _show(found: "list[Waiting]", *, json: bool, whole: bool) -> None:
+def _show(found: list[Waiting], *, json: bool, whole: bool) -> None:
     if json:
         from msgspec.structs import asdict
 
@@ -133,14 +129,14 @@ def _show(found: "list[Waiting]", *, json: bool, whole: bool) -> None:
         output.say("Nothing to review.")
 
 
-def _headline(one: "Waiting") -> str:
+def _headline(one: Waiting) -> str:
     """Return the text of a row; what looks like instructions is no headline."""
     if not one.suspect:
         return output.safe_line(one.text)
     return f"looks like instructions to a model, from {_SOURCES[one.fact.origin]}; `review show {one.id}`"
 
 
-def _show_suspect(one: "Waiting") -> None:
+def _show_suspect(one: Waiting) -> None:
     """Print what looks like instructions as a quotation, and what can be done: to reject it first."""
     for line in output.safe(one.text).splitlines():
         output.out(f"  > {line}")
@@ -182,7 +178,7 @@ def why(
         output.out(output.safe(line))
 
 
-def _lines(found: "Why", zone: "tzinfo | None") -> list[str]:
+def _lines(found: Why, zone: tzinfo | None) -> list[str]:
     lines = [
         found.text,
         f"  {found.kind} {found.ref}",
@@ -214,7 +210,7 @@ def _lines(found: "Why", zone: "tzinfo | None") -> list[str]:
     return lines + (_query_lines(found.found) if found.found is not None else [])
 
 
-def _query_lines(found: "Found") -> list[str]:
+def _query_lines(found: Found) -> list[str]:
     lines = [f'  search for "{_one_line(found.query)}": {found.reason}']
     for name, route in found.routes.items():
         place = route.get("rank")

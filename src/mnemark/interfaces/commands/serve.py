@@ -6,15 +6,17 @@ import signal
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from mnemark._version import __version__
+from mnemark.agent import daemon
+from mnemark.agent.daemon import Daemon
+from mnemark.agent.hook import command
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
 from mnemark.interfaces import options, output
-
-if TYPE_CHECKING:
-    from mnemark.agent.daemon import Daemon
+from mnemark.interfaces.mcp import front
 
 _STOP_SECONDS = 15.0
 
@@ -49,8 +51,6 @@ def serve(
     One process serves all workspaces. It listens on 127.0.0.1 only and requires a token. It is optional: all
     commands work without it.
     """
-    from mnemark.agent import daemon
-
     if stop:
         _stop(json=json)
         return
@@ -75,8 +75,6 @@ def serve(
     try:
         run(settings, on_ready=lambda mine: _tell(mine, "listening", json=json))
     except RunsAlreadyError as error:
-        from mnemark._version import __version__
-
         if error.daemon.version != __version__:
             raise BusyError(
                 f"{error}; this is version {__version__}; stop the other with `mnemark serve --stop`"
@@ -84,7 +82,7 @@ def serve(
         _tell(error.daemon, "running already", json=json)
 
 
-def _tell(found: "Daemon", state: str, *, json: bool) -> None:
+def _tell(found: Daemon, state: str, *, json: bool) -> None:
     if json:
         output.out_json(
             {"url": found.url, "pid": found.pid, "version": found.version, "state": state}, line=True
@@ -95,8 +93,6 @@ def _tell(found: "Daemon", state: str, *, json: bool) -> None:
 
 
 def _stop(*, json: bool) -> None:
-    from mnemark.agent import daemon
-
     found = daemon.find(any_version=True)
     if found is None:
         raise NotFoundError("no daemon is running")
@@ -125,13 +121,11 @@ def hook(
     Reads JSON on stdin, writes JSON on stdout, always exits with 0. `mnemark connect` adds it to the agent's
     settings. Errors are logged in .mnemark/hook.log.
     """
-    from mnemark.agent.hook.command import run
-
     words = [event] if event else []
     words += [f"--agent={agent}"] if agent else []
     words += [f"--workspace={workspace_}"] if workspace_ else []
     words += ["--alone"] if alone else []
-    if run(words) is None:
+    if command.run(words) is None:
         output.out("Give an event: session-start, prompt, tool, response, compact or session-end.")
 
 
@@ -144,6 +138,4 @@ def mcp(
 
     Uses the daemon (`mnemark serve`) and starts it if needed.
     """
-    from mnemark.interfaces.mcp.front import serve
-
-    serve(workspace_, alone=alone)
+    front.serve(workspace_, alone=alone)

@@ -1,6 +1,6 @@
 """Implement `sessions`: list the sessions, or end one."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -9,10 +9,11 @@ from mnemark.interfaces import render
 from mnemark.interfaces.options import Json, Workspace
 from mnemark.interfaces.output import DIM, out, out_json, safe, safe_line, say, style
 from mnemark.interfaces.workspace import locate, opened, session_in
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
-    from mnemark.memory.sessions.ending import Ended
+from mnemark.memory.memory import Memory
+from mnemark.memory.sessions.ending import Ended, unended
+from mnemark.memory.sessions.history import listed
+from mnemark.memory.sessions.history import sessions as all_sessions
+from mnemark.memory.sessions.reading import end_and_read
 
 
 def sessions(
@@ -52,9 +53,6 @@ def sessions(
     if (session is None) != idle:
         raise UsageError("give the id of one session, or --idle for all idle sessions")
     with opened(root) as memory:
-        from mnemark.memory.sessions.ending import unended
-        from mnemark.memory.sessions.reading import end_and_read
-
         if session is not None:
             found = [_end(memory, session, summary=summary)]
         else:
@@ -70,9 +68,7 @@ def sessions(
         say("No idle session has new turns.")
 
 
-def _list(memory: "Memory", last: int | None, *, json: bool) -> None:
-    from mnemark.memory.sessions.history import listed
-
+def _list(memory: Memory, last: int | None, *, json: bool) -> None:
     found = listed(memory.workspace, last=last)
     if json:
         out_json({"sessions": found})
@@ -86,16 +82,14 @@ def _list(memory: "Memory", last: int | None, *, json: bool) -> None:
         say("No sessions yet.")
 
 
-def _end(memory: "Memory", session: str, *, summary: bool) -> "Ended":
-    from mnemark.memory.sessions.history import sessions as all_sessions
-
+def _end(memory: Memory, session: str, *, summary: bool) -> Ended:
     scopes = [scope for scope, info in all_sessions(memory.workspace) if info.id == session]
     if not scopes:
         raise NotFoundError(f"session {session!r} not found; `mnemark sessions` lists all sessions")
     return session_in(memory, session, scopes[0]).end(summary=summary)
 
 
-def _show(one: "Ended") -> None:
+def _show(one: Ended) -> None:
     for line in one.summary:
         out(safe(line))
     for path in dict.fromkeys((*one.episodes, *one.notes, one.scratchpad)):

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from mnemark.interfaces import options, output, workspace
+from mnemark.memory.undo.undo import undo as undo_change
 
 
 def undo(
@@ -28,8 +29,6 @@ def undo(
     """
     at = workspace.place(workspace_)
     with workspace.opened(at.root) as memory:
-        from mnemark.memory.undo.undo import undo as undo_change
-
         done = undo_change(
             memory.workspace, id_, scopes=("", *(at.scopes(None) or ())),
             announce=lambda text: None if json else output.say(f"undoing {output.safe(text)}"),
