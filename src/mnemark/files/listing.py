@@ -26,7 +26,7 @@ _OTHERS = 0o077
 _CHROMA = ".chroma/"  # Chroma makes its files with the umask, in a private folder
 
 
-class Listed(msgspec.Struct, frozen=True):
+class FolderFiles(msgspec.Struct, frozen=True):
     """The readable files of one folder, by name, and the problems with others."""
 
     files: list[Path]
@@ -72,13 +72,13 @@ def leads_inside(root: Path, path: str | Path) -> bool:
     return real.is_relative_to(base) and not layout.border(base, real.relative_to(base).as_posix())
 
 
-def look(root: Path, folder: str, *endings: str) -> Listed:
+def look(root: Path, folder: str, *endings: str) -> FolderFiles:
     """List the readable files of those names; follow links within this workspace."""
-    found = Listed([], [])
+    found = FolderFiles([], [])
     try:
         there = listed(root, folder, *endings)
     except OSError as error:
-        return Listed([], [_closed(folder, error)])
+        return FolderFiles([], [_closed(folder, error)])
     for name in there:
         try:
             platform.opened(root / folder / name).close()

@@ -67,7 +67,7 @@ class Cleaning(Protocol):
         """Redact a `memories.json`. Raises ValueError where it is no JSON."""
 
 
-class Step(msgspec.Struct, frozen=True):
+class OldFile(msgspec.Struct, frozen=True):
     """One file of a migration, paths relative to source and target."""
 
     action: Action
@@ -113,7 +113,7 @@ def unread(root: Path) -> Problem | None:
 
 def migrate(
     source: Path, truth: Folder, *, dry_run: bool = False, cleaning: Cleaning | None = None
-) -> list[Step]:
+) -> list[OldFile]:
     """Bring the memory in `source` into the workspace `truth`, which may be the same folder.
 
     Notes, identity and sessions are copied byte for byte; where a different file has the name already, the
@@ -182,7 +182,7 @@ class _Migration:
         self.cleaning = cleaning
         self.target = truth.root
         self.dry_run = dry_run
-        self.steps: list[Step] = []
+        self.steps: list[OldFile] = []
         self.done: dict[str, str] = {}
         """Digest of each source file migrated now."""
         self.written: dict[str, bytes] = {}
@@ -197,13 +197,13 @@ class _Migration:
             try:
                 found = fact_bullets(self.cleaning.memories(data) if self.cleaning else data)
             except ValueError as error:
-                self.steps.append(Step("left", path, reason=f"cannot be read: {error}"))
+                self.steps.append(OldFile("left", path, reason=f"cannot be read: {error}"))
                 continue
             there = self._bytes_at(FACTS) or b""
             fresh = [line for key, line in found.bullets.items() if f"id: {key}".encode() not in there]
             self._append(FACTS, [line.encode("utf-8", "replace") for line in fresh], b"# Imported\n")
             reason = f"{found.unread} entries without words left out" if found.unread else ""
-            self.steps.append(Step("facts" if fresh else "same", path, FACTS, reason, len(fresh)))
+            self.steps.append(OldFile("facts" if fresh else "same", path, FACTS, reason, len(fresh)))
             self.done[path] = digest(data)
 
     def sessions(self) -> None:
@@ -226,15 +226,15 @@ class _Migration:
             missing.subtract((self._bytes_at(target) or b"").split(b"\n"))
             fresh = _last_wanted(lines, missing)
             self._append(target, fresh)
-            self.steps.append(Step("session" if fresh else "same", path, target, count=len(fresh)))
+            self.steps.append(OldFile("session" if fresh else "same", path, target, count=len(fresh)))
             self.done[path] = digest(data)
 
     def notes(self) -> None:
         unknown = 0
         found = scan(self.old.folder)
-        self.steps += [Step("left", one.path, reason=one.reason) for one in found.problems if one.skipped]
+        self.steps += [OldFile("left", one.path, reason=one.reason) for one in found.problems if one.skipped]
         self.steps += [
-            Step("left", one, reason="is a separate workspace: import that one") for one in found.inner
+            OldFile("left", one, reason="is a separate workspace: import that one") for one in found.inner
         ]
         for entry in found.entries:
             if entry.path.endswith(".jsonl"):
@@ -244,14 +244,14 @@ class _Migration:
             else:
                 self._copy(entry.path, target)
         if unknown:
-            self.steps.append(Step("left", "", reason="other texts, which are no memory", count=unknown))
+            self.steps.append(OldFile("left", "", reason="other texts, which are no memory", count=unknown))
 
     def leftovers(self) -> None:
         """Report databases: their texts are in the files beside them, or have to be exported."""
         for folder in _MEMORY_FOLDERS:
             path = f"{folder}openakita.db"
             if (self.old.folder / path).is_file():
-                self.steps.append(Step("left", path, reason="OpenAkita's database is not read"))
+                self.steps.append(OldFile("left", path, reason="OpenAkita's database is not read"))
 
     def note(self) -> None:
         """Add what was migrated to the marker file."""
@@ -271,7 +271,7 @@ class _Migration:
         try:
             layout.check_name(target)
         except UsageError as error:
-            self.steps.append(Step("left", path, reason=str(error)))
+            self.steps.append(OldFile("left", path, reason=str(error)))
             return
         data = self._source(path, target)
         if data is None:
@@ -279,12 +279,12 @@ class _Migration:
         for name in _free_names(target):
             there = self._bytes_at(name)
             if there == data:
-                self.steps.append(Step("same", path, name))
+                self.steps.append(OldFile("same", path, name))
                 break
             untouched = there == MEMORY_TEXT.encode()  # as `init` left it
             if there is None or untouched:
                 reason = "" if name == target else f"{target} has other words"
-                self.steps.append(Step("copy", path, name, reason))
+                self.steps.append(OldFile("copy", path, name, reason))
                 self._write(name, data, replace=untouched)
                 break
         self.done[path] = digest(data)
@@ -294,11 +294,11 @@ class _Migration:
         try:
             data = platform.content(self.old.folder / path)
         except OSError as error:
-            self.steps.append(Step("left", path, reason=f"cannot be read: {error.strerror}"))
+            self.steps.append(OldFile("left", path, reason=f"cannot be read: {error.strerror}"))
             return None
         if self.before.get(path) != digest(data):
             return data
-        self.steps.append(Step("same", path, target, "brought over before"))
+        self.steps.append(OldFile("same", path, target, "brought over before"))
         return None
 
     def _bytes_at(self, path: str) -> bytes | None:

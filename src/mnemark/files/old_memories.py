@@ -15,14 +15,14 @@ _PRIORITIES = {"transient": "transient", "short_term": "short", "long_term": "lo
 Memory = Mapping[str, Json]
 
 
-class Facts(NamedTuple):
+class OldFacts(NamedTuple):
     """Bullets by id, in file order, and the number of entries skipped as invalid."""
 
     bullets: dict[str, str]
     unread: int
 
 
-def fact_bullets(data: bytes) -> Facts:
+def fact_bullets(data: bytes) -> OldFacts:
     """Convert `memories.json` (a list, `{"memories": …}`, or an object by id) to a bullet for each memory.
 
     Ids are derived from the old ones, so that importing again gives the same bullets. A superseded memory is
@@ -43,7 +43,7 @@ def fact_bullets(data: bytes) -> Facts:
         )
         for entry in known
     }
-    return Facts(bullets, len(entries) - len(known))
+    return OldFacts(bullets, len(entries) - len(known))
 
 
 def _entries(value: Json) -> list[Json]:

@@ -22,7 +22,7 @@ from mnemark.facts.visible import Visible
 from mnemark.files import layout, platform
 from mnemark.files.layout import Place
 from mnemark.files.reading import decode, read
-from mnemark.files.scan import Entry, scan
+from mnemark.files.scan import FileEntry, scan
 from mnemark.files.tombstones import Tombstones
 from mnemark.index.batch import passage_row, passage_text
 from mnemark.index.derived import Edges
@@ -49,10 +49,10 @@ _ENDING: Final = 2
 """Letters at the end of a long English stem that may be written otherwise (happi, happy)."""
 
 
-class _Place(NamedTuple):
+class _WordLine(NamedTuple):
     """A line of a file, and which of the words it contains."""
 
-    entry: Entry
+    entry: FileEntry
     line: int
     words: tuple[int, ...]
 
@@ -86,7 +86,7 @@ class TextReader(Reader):
         places = self._places(started + (until - started) * _SEARCH_SHARE)
         analysing = _Analysing(self._root, self._visible, self._limit)
         lines: dict[str, set[int]] = {}
-        entries: dict[str, Entry] = {}
+        entries: dict[str, FileEntry] = {}
         for place in _best(places, len(self._words)):
             lines.setdefault(place.entry.path, set()).add(place.line)
             entries.setdefault(place.entry.path, place.entry)
@@ -96,7 +96,7 @@ class TextReader(Reader):
             analysing.add(entries[path], wanted)
         yield analysing.view()
 
-    def _places(self, until: float) -> list[_Place]:
+    def _places(self, until: float) -> list[_WordLine]:
         """Return the lines with any of the words: of notes first, then of logs from the newest on.
 
         First as they are written; then, for words in other scripts, in files of traditional characters and
@@ -109,8 +109,8 @@ class TextReader(Reader):
             if (kind := layout.place(entry.path)) is not None and kind.searchable
         ]
         entries.sort(key=lambda one: (_is_log(one.path), -one.mtime_ns))
-        places: list[_Place] = []
-        rest: list[Entry] = []
+        places: list[_WordLine] = []
+        rest: list[FileEntry] = []
         for normal, listed in ((False, entries), (True, rest)):
             for entry in listed:
                 if time.monotonic() > until:
@@ -123,13 +123,13 @@ class TextReader(Reader):
                     places += more
         return places
 
-    def _in_file(self, entry: Entry, data: bytes) -> Iterator[_Place]:
+    def _in_file(self, entry: FileEntry, data: bytes) -> Iterator[_WordLine]:
         if not _is_log(entry.path):  # the name of a note is searched with its first line
             data = entry.path.lower().encode("utf-8", "replace") + b" " + data
         if self._in_text(data):
             for number, line in enumerate(data.split(b"\n"), 1):
                 if words := self._in_text(line):
-                    yield _Place(entry, number, words)
+                    yield _WordLine(entry, number, words)
 
     def _in_text(self, data: bytes) -> tuple[int, ...]:
         return tuple(number for number, word in enumerate(self._words) if word in data)
@@ -164,7 +164,7 @@ def _unescaped(line: str) -> str:
         return line
 
 
-def _best(places: Sequence[_Place], count: int) -> list[_Place]:
+def _best(places: Sequence[_WordLine], count: int) -> list[_WordLine]:
     """Return the places with the rarest words, best first."""
     holding = [0] * count
     for place in places:
@@ -188,7 +188,7 @@ class _Analysing:
         self._documents: dict[str, int] = {}
         self._scopes: dict[str, int] = {"": 0}
 
-    def add(self, entry: Entry, lines: set[int]) -> None:
+    def add(self, entry: FileEntry, lines: set[int]) -> None:
         """Add the passages of these lines, and of a log the turns beside them."""
         place = layout.place(entry.path)
         if place is None:
@@ -207,7 +207,7 @@ class _Analysing:
         except (OSError, MnemarkError):  # deleted or unreadable: the next sync reports it
             return
 
-    def _note(self, entry: Entry, place: Place, lines: set[int]) -> None:
+    def _note(self, entry: FileEntry, place: Place, lines: set[int]) -> None:
         found = read(self._root, entry.path, entry)
         if isinstance(found, Problem):
             return

@@ -10,7 +10,7 @@ import numpy as np
 from mnemark.index.analysis import Analysis, PassageText, Receiver, Sent, TermNumbers, analysed
 from mnemark.index.rows import ROW, SUSPECT, Rows
 from mnemark.index.segment import Postings, decode
-from mnemark.index.workers import Answer, Workers
+from mnemark.index.workers import WorkerAnswer, Workers
 
 _BLOCK: Final = 512
 """Passages that are analysed together."""
@@ -41,7 +41,7 @@ class SegmentBuilder:
         self._rows: list[tuple[object, ...]] = []
         self._block = _Block(0, [])
         """The last passages, which are not analysed."""
-        self._awaited: deque[tuple[_Block, Answer]] = deque()
+        self._awaited: deque[tuple[_Block, WorkerAnswer]] = deque()
         """Passages that a worker analyses."""
         self._analyses: dict[int, Analysis] = {}
         """Those of all others, by the number of their first passage."""

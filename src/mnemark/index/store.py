@@ -26,7 +26,7 @@ from mnemark.index import schema
 from mnemark.index.connections import Connections
 from mnemark.index.derived import Ranges, ranges
 from mnemark.index.passage import COLUMNS, WrittenPassages
-from mnemark.index.plan import Known
+from mnemark.index.plan import KnownFile
 from mnemark.index.rows import MARKS, ROW
 from mnemark.index.segment import Posting, Postings, dead_bits, decode
 from mnemark.index.snapshot import Positions, SegmentView, Snapshot
@@ -376,12 +376,14 @@ class Index:
         """Return the ids of scopes by name."""
         return dict(self.rows("SELECT name, id FROM scopes"))
 
-    def known(self, *, journals: bool = False) -> dict[str, Known]:
+    def known(self, *, journals: bool = False) -> dict[str, KnownFile]:
         """Return the indexed state of all files, by path; of journals, too, where asked for."""
         sql = """SELECT path, id, size, mtime_ns, ctime_ns, inode, device, checked_ns, tail FROM documents"""
         sql += "" if journals else f" WHERE {schema.NO_JOURNAL}"
         return {
-            path: Known(document, size, mtime, ctime, inode % (1 << 64), device % (1 << 64), checked, tail)
+            path: KnownFile(
+                document, size, mtime, ctime, inode % (1 << 64), device % (1 << 64), checked, tail
+            )
             for path, document, size, mtime, ctime, inode, device, checked, tail in self.rows(sql)
         }
 

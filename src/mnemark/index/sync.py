@@ -14,11 +14,11 @@ import msgspec
 from mnemark.errors import NewerFormatError
 from mnemark.files import layout
 from mnemark.files.copies import copy_of
-from mnemark.files.scan import Entry, scan
+from mnemark.files.scan import FileEntry, scan
 from mnemark.files.tombstones import Tombstones
 from mnemark.files.truth import sync_lock
 from mnemark.index import redaction, schema
-from mnemark.index.plan import Known, Step, plan
+from mnemark.index.plan import KnownFile, SyncStep, plan
 from mnemark.index.store import NEW, Index
 from mnemark.index.workers import workers_for
 from mnemark.types import Problem
@@ -126,7 +126,7 @@ def _sync_files(
     reindex = index.outdated(hidden) | secret
     unchecked = {path: msgspec.structs.replace(known[path], checked_ns=0) for path in reindex & known.keys()}
     withheld = _withheld(index, hidden)
-    steps = [Step("remove", path) for path in withheld if path in known] + [
+    steps = [SyncStep("remove", path) for path in withheld if path in known] + [
         step for step in plan(entries, known | unchecked) if step.path not in withheld
     ]
     inner = tuple(f"{folder}/" for folder in found.inner)
@@ -169,7 +169,7 @@ def _sync_files(
     )
 
 
-def _new_bytes(steps: Sequence[Step], known: Mapping[str, Known]) -> int:
+def _new_bytes(steps: Sequence[SyncStep], known: Mapping[str, KnownFile]) -> int:
     """Return the size of what is read anew: whole files, and the ends of logs that grew."""
     return sum(
         max(0, step.entry.size - (known[step.path].tail if step.action == "append" else 0))
@@ -197,7 +197,7 @@ def _store_marks(index: Index, marks: Mapping[str, str]) -> None:
             index.connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
 
 
-def copy_problems(entries: Sequence[Entry]) -> list[Problem]:
+def copy_problems(entries: Sequence[FileEntry]) -> list[Problem]:
     """Report copies left by syncing tools, which are not indexed."""
     reason = "is a copy left by a syncing tool or a conflict: merge it by hand, then delete it"
     return [
@@ -205,7 +205,7 @@ def copy_problems(entries: Sequence[Entry]) -> list[Problem]:
     ]
 
 
-def searchable(entry: Entry) -> bool:
+def searchable(entry: FileEntry) -> bool:
     """Whether a file is to be indexed."""
     place = layout.place(entry.path)
     return place is not None and place.searchable

@@ -20,7 +20,7 @@ from mnemark.facts.visible import forgotten_lines
 from mnemark.files import layout, platform
 from mnemark.files.layout import Place
 from mnemark.files.reading import Document, digest, read
-from mnemark.files.scan import Entry
+from mnemark.files.scan import FileEntry
 from mnemark.files.sessions import is_journal
 from mnemark.files.tombstones import Tombstones
 from mnemark.index import redaction, schema
@@ -28,7 +28,7 @@ from mnemark.index.batch import Batch, FileState, scope_number
 from mnemark.index.logs import LogReader
 from mnemark.index.merge import merge_due
 from mnemark.index.passage import STORED, Unit, scope_of
-from mnemark.index.plan import Known, Step, only_grew
+from mnemark.index.plan import KnownFile, SyncStep, only_grew
 from mnemark.index.store import Index
 from mnemark.index.units import note_units, turn_units
 from mnemark.index.workers import Workers
@@ -53,7 +53,7 @@ class SyncRun:
     def __init__(
         self,
         index: Index,
-        known: Mapping[str, Known],
+        known: Mapping[str, KnownFile],
         limit: int,
         hidden: Tombstones,
         reindex: frozenset[str],
@@ -77,7 +77,7 @@ class SyncRun:
         self.workers = workers
         self.batch = Batch(int(index.scalar("SELECT coalesce(max(id), 0) FROM passages")) + 1, workers)
 
-    def take(self, step: Step) -> None:
+    def take(self, step: SyncStep) -> None:
         """Add one step to the batch, and flush the batch if it is full."""
         if step.action == "remove":
             self.batch.remove(self.known[step.path].document)
@@ -105,7 +105,7 @@ class SyncRun:
         if self.counts["removed"] or self.counts["moved"]:
             self.index.connection.execute(_UNUSED_SCOPES)
 
-    def _document(self, step: Step) -> tuple[int, bool]:
+    def _document(self, step: SyncStep) -> tuple[int, bool]:
         """Return the document's id, and whether it is new."""
         old = self.known.get(step.old or step.path)
         if old is not None:
@@ -116,14 +116,14 @@ class SyncRun:
     def _scope_id(self, place: Place) -> int:
         return scope_number(self.index.connection, self.scopes, place.scope)
 
-    def _count(self, step: Step, *, new: bool) -> None:
+    def _count(self, step: SyncStep, *, new: bool) -> None:
         if is_journal(step.path):
             self.journals += 1
             return
         kind = "moved" if step.action == "move" else "added" if new else "changed"
         self.counts[kind] += 1
 
-    def _note(self, step: Step, entry: Entry, place: Place) -> None:
+    def _note(self, step: SyncStep, entry: FileEntry, place: Place) -> None:
         checked = time.time_ns()
         found = read(self.index.root, step.path, entry)
         if isinstance(found, Problem):
@@ -166,7 +166,9 @@ class SyncRun:
             return b""
         return pack(facts)
 
-    def _unreadable(self, step: Step, entry: Entry, place: Place, problem: Problem, checked: int) -> None:
+    def _unreadable(
+        self, step: SyncStep, entry: FileEntry, place: Place, problem: Problem, checked: int
+    ) -> None:
         """Insert an unreadable file with its problem, so that it is reported and not retried at every sync.
 
         If it changed since the scan, it is being written or gone: leave its index entry for the next sync.
@@ -188,7 +190,7 @@ class SyncRun:
         found = self.index.scalar("SELECT digest FROM documents WHERE id = ?", (document,))
         return found.hex() if isinstance(found, bytes) else ""
 
-    def _log(self, step: Step, entry: Entry, place: Place) -> None:
+    def _log(self, step: SyncStep, entry: FileEntry, place: Place) -> None:
         checked = time.time_ns()
         document, new = self._document(step)
         try:
@@ -202,7 +204,7 @@ class SyncRun:
             self._count(step, new=new)
 
     def _read_log(
-        self, document: int, step: Step, entry: Entry, place: Place, *, new: bool
+        self, document: int, step: SyncStep, entry: FileEntry, place: Place, *, new: bool
     ) -> FileState | None:
         """Add new turns to the batch; return the log's new state, or None if nothing changed."""
         root = self.index.root
@@ -244,7 +246,7 @@ class SyncRun:
         return FileState(document, entry, checked, digest, place, reader.title, tail, lines, problems)
 
     def _unreadable_log(
-        self, document: int, entry: Entry, place: Place, error: OSError | UsageError, *, new: bool
+        self, document: int, entry: FileEntry, place: Place, error: OSError | UsageError, *, new: bool
     ) -> FileState | None:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         problem = Problem(entry.path, f"cannot be read: {reason}")
@@ -276,7 +278,7 @@ class _LogPosition(NamedTuple):
     problems: tuple[Problem, ...] = ()
 
 
-def _unchanged_since_scan(root: Path, entry: Entry) -> bool:
+def _unchanged_since_scan(root: Path, entry: FileEntry) -> bool:
     now = platform.identity(root / entry.path)
     return now is not None and (now.size, now.mtime_ns) == (entry.size, entry.mtime_ns)
 

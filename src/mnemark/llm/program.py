@@ -121,7 +121,7 @@ class ProcessTree:
         return found - {self.process.pid, os.getpid()}
 
 
-class _Run(NamedTuple):
+class _ProgramRun(NamedTuple):
     """What a run of a program left."""
 
     code: int | None
@@ -205,7 +205,7 @@ class ProgramLLM(Dialogue):
             )  # fmt: skip
         return done.out.decode("utf-8", "replace")
 
-    def _run(self, path: str, prompt: bytes, deadline: float) -> _Run:
+    def _run(self, path: str, prompt: bytes, deadline: float) -> _ProgramRun:
         with _empty_folder(self._program) as folder:
             process = subprocess.Popen(
                 [path, *self._command[1:]], cwd=folder, env=self._environment(folder),
@@ -298,7 +298,7 @@ def _empty_folder(program: Program) -> Iterator[Path]:
             shutil.rmtree(place, ignore_errors=True)
 
 
-def _talk(tree: ProcessTree, prompt: bytes, deadline: float) -> _Run:
+def _talk(tree: ProcessTree, prompt: bytes, deadline: float) -> _ProgramRun:
     """Write the prompt, read both outputs, and wait for the end or the deadline."""
     process = tree.process
     out, said = bytearray(), bytearray()
@@ -319,7 +319,7 @@ def _talk(tree: ProcessTree, prompt: bytes, deadline: float) -> _Run:
         thread.join(1.0)
         if stream is not None and not thread.is_alive():
             stream.close()
-    return _Run(0 if len(out) > MAX_BYTES else code, bytes(out), bytes(said[:_MAX_SAID]))
+    return _ProgramRun(0 if len(out) > MAX_BYTES else code, bytes(out), bytes(said[:_MAX_SAID]))
 
 
 def _ended(process: "subprocess.Popen[bytes]") -> int | None:

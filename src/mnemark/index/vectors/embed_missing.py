@@ -17,7 +17,7 @@ from mnemark.index.segment import dead_bits
 from mnemark.index.store import Index
 from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.keys import Packed
-from mnemark.index.workers import Answer, workers_for
+from mnemark.index.workers import WorkerAnswer, workers_for
 
 BATCH: Final = 256
 """Passages embedded per batch."""
@@ -102,7 +102,7 @@ def embed_missing(
 
     table = _shared_table(embedder)
     with workers_for(len(keys) if table else 0, least=_LARGE) as workers:
-        awaited: deque[tuple[Mapping[bytes, str], Answer]] = deque()
+        awaited: deque[tuple[Mapping[bytes, str], WorkerAnswer]] = deque()
         for start in range(0, len(keys), BATCH):
             store.refresh()
             batch = store.missing(keys[start : start + BATCH])

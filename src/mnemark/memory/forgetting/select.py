@@ -22,7 +22,7 @@ from mnemark.files.ids import is_id, time_of
 from mnemark.files.names import split_ref
 from mnemark.files.needles import forms, spellings
 from mnemark.files.reading import read
-from mnemark.files.scan import Entry, Scan, scan
+from mnemark.files.scan import FileEntry, Scan, scan
 from mnemark.files.sessions import Placed, SessionLog, is_journal, observations_in
 from mnemark.files.tombstones import Run, matches, run_of
 from mnemark.files.turns import texts_in
@@ -273,7 +273,7 @@ class Selector:
         ]
         return [entry.path for entry in self._readable(logs)]
 
-    def _readable(self, entries: Sequence[Entry]) -> list[Entry]:
+    def _readable(self, entries: Sequence[FileEntry]) -> list[FileEntry]:
         """Leave out logs that cannot be opened, and record them in `unread`: no search reads them either."""
         readable = []
         for entry in entries:

@@ -74,7 +74,7 @@ def collect(ws: OpenWorkspace) -> Stats:
         raise
     except schema.UNREADABLE as error:  # a changed byte may also look like a disk that fails
         size = ws.index.path.stat().st_size
-        found, stale = check.Counts(0, 0, {}, {}, size, ()), schema.damage_of(error)
+        found, stale = check.IndexCounts(0, 0, {}, {}, size, ()), schema.damage_of(error)
     return Stats(
         root=str(ws.root), files=found.files, passages=found.passages, kinds=found.kinds,
         scopes=found.scopes, bytes=found.bytes, stale=stale, problems=found.problems,

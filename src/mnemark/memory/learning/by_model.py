@@ -19,7 +19,7 @@ from mnemark.facts.remember import facts
 from mnemark.files import names
 from mnemark.files.journal import Change
 from mnemark.files.sessions import FOLDER, SessionLog
-from mnemark.index.state import Item, State
+from mnemark.index.state import Queued, State
 from mnemark.llm import LLM, LLMUnavailable
 from mnemark.memory.journal.sessions import NOTES
 from mnemark.memory.learning.candidates import CandidateWriter, LearnedFact, SourcedCandidate
@@ -95,7 +95,7 @@ def work(
 class _Part(NamedTuple):
     """Turns for one request, and the items of the queue that they are of."""
 
-    items: tuple[Item, ...]
+    items: tuple[Queued, ...]
     said: tuple[TurnExcerpt, ...]
     sitting: bool
     """Whether it is a part of one sitting, to be noted; else turns of several short ones."""
@@ -127,7 +127,7 @@ class _Worker:
             notes=self._notes, problem=self._problem,
         )  # fmt: skip
 
-    def _claim(self) -> list[Item]:
+    def _claim(self) -> list[Queued]:
         """Claim items, with all that are due of the last one's session, so that a sitting stays whole."""
         batch = self._ws.config.llm.batch
         lease = batch * self._timeout + _SPARE  # enough for one request for each item
@@ -136,7 +136,7 @@ class _Worker:
             items += self._state.claim(_MOST, self._ws.now(), lease=lease, path=items[-1].path)
         return sorted(items, key=lambda item: (item.path, item.first))
 
-    def _send(self, items: Sequence[Item]) -> None:
+    def _send(self, items: Sequence[Queued]) -> None:
         parts = self._parts(items)
         for number, part in enumerate(parts):
             if self._problem or self._left() <= 0:
@@ -145,12 +145,12 @@ class _Worker:
                 return
             self._ask(part)
 
-    def _parts(self, items: Sequence[Item]) -> list[_Part]:
+    def _parts(self, items: Sequence[Queued]) -> list[_Part]:
         """Divide items into sittings, of up to `_CHARACTERS` a request; short ones share a request.
 
         An item that failed before is sent alone.
         """
-        sittings: list[list[tuple[Item, list[TurnExcerpt]]]] = []
+        sittings: list[list[tuple[Queued, list[TurnExcerpt]]]] = []
         for item in items:
             said = self._read(item)
             if not said:  # deleted, or only tool, web and file turns
@@ -176,7 +176,7 @@ class _Worker:
                     parts.append(_Part((item,), tuple(said), alone))
         return parts
 
-    def _read(self, item: Item) -> list[TurnExcerpt]:
+    def _read(self, item: Queued) -> list[TurnExcerpt]:
         folder, _, name = item.path.rpartition("/")
         scope = folder.removesuffix(FOLDER).rstrip("/")
         try:
@@ -267,7 +267,7 @@ class _Worker:
         else:
             self._retry_later(part.items, error.kind)
 
-    def _retry_later(self, items: Sequence[Item], reason: str) -> None:
+    def _retry_later(self, items: Sequence[Queued], reason: str) -> None:
         for item in items:
             due = self._ws.now() + _WAIT * 4 ** (item.tries - 1)
             self._state.missed([item.id], reason, due)
@@ -285,7 +285,7 @@ class _Worker:
         return self._end - time.monotonic()
 
 
-def _follows(before: tuple[Item, list[TurnExcerpt]], item: Item, said: Sequence[TurnExcerpt]) -> bool:
+def _follows(before: tuple[Queued, list[TurnExcerpt]], item: Queued, said: Sequence[TurnExcerpt]) -> bool:
     """Tell whether an item goes on with the sitting of the one before."""
     pause = said[0].turn.time - before[1][-1].turn.time
     return before[0].path == item.path and before[0].last < item.first and abs(pause) <= GAP
