@@ -74,9 +74,9 @@ class Subject(msgspec.Struct, frozen=True):
         return scope_of_statement(self.root, project, Statement(*said))
 
 
-def locate(workspace: Path | None, *, any_folder: bool = False, current: Path | None = None) -> Path:
+def locate(workspace: Path | None, *, any_folder: bool = False) -> Path:
     """Return the workspace folder of a command; see `place`."""
-    return place(workspace, any_folder=any_folder, current=current).root
+    return place(workspace, any_folder=any_folder).root
 
 
 def place(workspace: Path | None, *, any_folder: bool = False, current: Path | None = None) -> Subject:
