@@ -40,7 +40,7 @@ from mnemark.files import (
     turns,
 )
 from mnemark.files.sessions import Placed
-from mnemark.index import analysis, units
+from mnemark.index import segment_builder, units
 from mnemark.interfaces import output, render
 from mnemark.llm import extract
 from mnemark.memory.consolidation import archive, condense, tidy
@@ -186,7 +186,6 @@ CASES: Final[Mapping[str, Call]] = {
     "files.attachments": _described,
     "files.needles": lambda text: needles.BytePatterns([], cut=[text]).found_in(_bytes(text)),
     "files.copies": lambda text: copies.lacking(_bytes(text), _bytes(text[::-1])),
-    "files.copies with markers": copies.has_merge_markers,
     "files.episodes": lambda text: episodes._refreshed(text, {"session": text}),
     "files.episodes by name": episodes.slug_of,
     "files.facts": lambda text: fact_files.facts_in(text, FACTS, ""),
@@ -199,8 +198,8 @@ CASES: Final[Mapping[str, Call]] = {
     "files.old_memories": _memories,
     "files.reading": _decoded,
     "files.turns": _record,
-    "index.analysis": lambda text: analysis.analysed(
-        [analysis.PassageText(text, text[:200], untrusted=True)], analysis.TermNumbers()
+    "index.analysed": lambda text: segment_builder.analysed(
+        [segment_builder.PassageText(text, text[:200], untrusted=True)], segment_builder.TermNumbers()
     ),
     "index.units": _units("memory/2036-11-21.md"),
     "index.units of facts": _units(FACTS),

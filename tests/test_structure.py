@@ -43,7 +43,6 @@ LATE: Final[dict[str, str]] = {
     "embed/__init__.py": "the configured embedder alone",
     "index/sync.py": "a sync that finds nothing new writes nothing",
     "index/unindexed.py": "most searches find every turn indexed",
-    "index/vectors/__init__.py": "the configured vector engine alone",
     "interfaces/": "each command imports what it runs",
     "agent/hook/": "a hook has milliseconds",
     "agent/upkeep.py": "only the daily upkeep checks the index",

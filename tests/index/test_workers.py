@@ -129,7 +129,7 @@ def test_where_no_program_starts_the_caller_does_the_work(
 
 
 def test_a_small_sync_starts_no_worker(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "_Worker", _never)
+    monkeypatch.setattr(workers, "_WorkerProcess", _never)
     everything(root)
 
 

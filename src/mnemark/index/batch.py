@@ -13,7 +13,6 @@ from mnemark.errors import BusyError
 from mnemark.files.layout import Place
 from mnemark.files.scan import FileEntry
 from mnemark.index import schema
-from mnemark.index.analysis import PassageText
 from mnemark.index.passage import Unit, passage_columns
 from mnemark.index.rows import (
     ARCHIVED,
@@ -28,7 +27,7 @@ from mnemark.index.rows import (
     seconds_of,
 )
 from mnemark.index.segment import MAX_SIZE, dead_bits
-from mnemark.index.segment_builder import SegmentBuilder
+from mnemark.index.segment_builder import PassageText, SegmentBuilder
 from mnemark.index.workers import Workers
 from mnemark.types import Problem
 

@@ -6,9 +6,9 @@ Files are read and split outside the write transaction, and each batch is one tr
 import itertools
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -23,7 +23,7 @@ from mnemark.files.reading import Document, digest, read
 from mnemark.files.scan import FileEntry
 from mnemark.files.sessions import is_journal
 from mnemark.files.tombstones import Tombstones
-from mnemark.index import redaction, schema
+from mnemark.index import schema
 from mnemark.index.batch import Batch, FileState, scope_number
 from mnemark.index.logs import LogReader
 from mnemark.index.merge import merge_due
@@ -33,6 +33,7 @@ from mnemark.index.store import Index
 from mnemark.index.units import note_units, turn_units
 from mnemark.index.workers import Workers
 from mnemark.text.lines import encode
+from mnemark.text.redaction import MARK
 from mnemark.text.redaction.private import unpaired
 from mnemark.types import Problem
 
@@ -77,7 +78,21 @@ class SyncRun:
         self.workers = workers
         self.batch = Batch(int(index.scalar("SELECT coalesce(max(id), 0) FROM passages")) + 1, workers)
 
-    def take(self, step: SyncStep) -> None:
+    def carry_out(
+        self, steps: Sequence[SyncStep], progress: Callable[[int, int, int], None] | None
+    ) -> dict[str, Any]:
+        """Carry out all steps; return the fields of the report that say what was done."""
+        for number, step in enumerate(steps, 1):
+            self._take(step)
+            if progress is not None:
+                progress(number, len(steps), self.passages)
+        self._finish()
+        return {
+            "passages": self.passages, "journals": self.journals, "problems": tuple(self.problems),
+            **self.counts,
+        }  # fmt: skip
+
+    def _take(self, step: SyncStep) -> None:
         """Add one step to the batch, and flush the batch if it is full."""
         if step.action == "remove":
             self.batch.remove(self.known[step.path].document)
@@ -98,7 +113,7 @@ class SyncRun:
             self.batch.write(self.index.connection, self.fingerprint)
         self.batch = Batch(self.batch.next_passage, self.workers)
 
-    def finish(self) -> None:
+    def _finish(self) -> None:
         """Write the last batch, merge segments, and delete unused scopes."""
         self.flush()
         merge_due(self.index)
@@ -141,7 +156,7 @@ class SyncRun:
         title, units = note_units(step.path, text, place, limit=self.limit, facts=facts)
         kept: dict[int, Unit] = {}
         if not new:
-            if text != found.text and redaction.count_marks(text) > redaction.marks_in(self.index, document):
+            if text != found.text and _count_marks(text) > _marks_in(self.index, document):
                 schema.ask_for_scrub(self.index.connection)  # newly private text is in the index
             if step.action == "read":
                 kept, units = self.index.written.split(document, units, self.index.rows(STORED, (document,)))
@@ -281,6 +296,18 @@ class _LogPosition(NamedTuple):
 def _unchanged_since_scan(root: Path, entry: FileEntry) -> bool:
     now = platform.identity(root / entry.path)
     return now is not None and (now.size, now.mtime_ns) == (entry.size, entry.mtime_ns)
+
+
+def _marks_in(index: Index, document: int) -> int:
+    """Return the number of redaction marks in the indexed text of a document."""
+    marked = "instr(text, '[redacted:') + instr(text, '[private]')"
+    sql = f"SELECT text FROM passages WHERE document = ? AND {marked}"  # noqa: S608 - a constant
+    return sum(_count_marks(text) for (text,) in index.rows(sql, (document,)))
+
+
+def _count_marks(text: str) -> int:
+    """Return the number of redaction marks in a text."""
+    return sum(1 for _ in MARK.finditer(text))
 
 
 def _private_problems(path: str, text: str) -> list[Problem]:

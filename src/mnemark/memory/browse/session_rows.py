@@ -11,7 +11,7 @@ from mnemark.errors import NotFoundError, UsageError
 from mnemark.files import layout
 from mnemark.files.names import inside
 from mnemark.files.sessions import SessionLog, session_id, session_info
-from mnemark.index.session_words import sessions_with
+from mnemark.index.store import sessions_with
 from mnemark.memory.browse.page import Page, checked, cursor, key_of, latest
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions.history import Listed, logs, summarized
