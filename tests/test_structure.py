@@ -42,7 +42,7 @@ LATE: Final[dict[str, str]] = {
     "retrieval/quick_search.py": "a hook redacts nothing, unless a fact file changed",
     "embed/__init__.py": "the configured embedder alone",
     "index/sync.py": "a sync that finds nothing new writes nothing",
-    "index/unindexed.py": "most searches find every turn indexed",
+    "index/reader.py": "most searches find every turn indexed",
     "interfaces/": "each command imports what it runs",
     "agent/hook/": "a hook has milliseconds",
     "agent/upkeep.py": "only the daily upkeep checks the index",

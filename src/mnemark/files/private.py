@@ -127,15 +127,3 @@ def save_compiled(root: Path, name: str, key: str, text: str) -> None:
         files = sorted(folder.glob(f"{name}-*.md"), key=lambda path: path.stat().st_mtime_ns)
         for path in files[:-_KEPT]:
             platform.FS.unlink(path)
-
-
-def clear_compiled(root: Path) -> list[str]:
-    """Remove all texts, for example because their sources were erased, and return their paths."""
-    folder = private(root) / COMPILED
-    gone = []
-    for path in sorted(folder.glob("*")) if folder.is_dir() else ():
-        if path.is_dir() and not path.is_symlink():
-            continue
-        platform.FS.unlink(path)
-        gone.append(path.relative_to(root).as_posix())
-    return gone

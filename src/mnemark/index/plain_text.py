@@ -24,15 +24,14 @@ from mnemark.files.layout import Place
 from mnemark.files.reading import decode, read
 from mnemark.files.scan import FileEntry, scan
 from mnemark.files.tombstones import Tombstones
-from mnemark.index.batch import passage_row, passage_text
 from mnemark.index.derived import Edges
+from mnemark.index.growth import NOTHING
 from mnemark.index.logs import LogReader
-from mnemark.index.passage import Unit, scope_of
+from mnemark.index.passage import Unit
 from mnemark.index.reader import Reader, View
-from mnemark.index.segment_builder import SegmentBuilder
-from mnemark.index.snapshot import Positions, SegmentView, Snapshot
+from mnemark.index.snapshot import Positions, Snapshot
 from mnemark.index.store import Record
-from mnemark.index.unindexed import NOTHING, record_of
+from mnemark.index.unindexed import Gathered
 from mnemark.index.units import note_units, turn_units
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.stopwords import content_terms
@@ -183,10 +182,8 @@ class _Analysing:
         self._visible = visible
         self._hidden: Tombstones = visible.hidden.current()
         self._limit = limit
-        self._builder = SegmentBuilder()
-        self._records: dict[int, Record] = {}
+        self._passages = Gathered({"": 0})
         self._documents: dict[str, int] = {}
-        self._scopes: dict[str, int] = {"": 0}
 
     def add(self, entry: FileEntry, lines: set[int]) -> None:
         """Add the passages of these lines, and of a log the turns beside them."""
@@ -203,7 +200,7 @@ class _Analysing:
                 turns = [turn for turn in chunk.turns if turn[0] in near]
                 left = self._visible.turns(turns, self._hidden)
                 for unit in turn_units(left, limit=self._limit, title=reader.title):
-                    self._unit(entry.path, place, reader.title, unit)
+                    self._add(entry.path, place, unit)
         except (OSError, MnemarkError):  # deleted or unreadable: the next sync reports it
             return
 
@@ -214,27 +211,21 @@ class _Analysing:
         text = self._visible.text(entry.path, found.text, self._hidden)
         own = visible_facts(text, found.text, entry.path, "") if place.kind == "fact" else []
         facts = [(parsed, heard(self._root, fact)) for parsed, fact in own]
-        title, units = note_units(entry.path, text, place, limit=self._limit, facts=facts)
+        _, units = note_units(entry.path, text, place, limit=self._limit, facts=facts)
         for unit in units:
             if not lines.isdisjoint(range(unit.start_line, unit.end_line + 1)):
-                self._unit(entry.path, place, title, unit)
+                self._add(entry.path, place, unit)
 
-    def _unit(self, path: str, place: Place, title: str, unit: Unit) -> None:
-        name = scope_of(unit, place)
-        scope = self._scopes.setdefault(name, len(self._scopes))
-        document = self._documents.setdefault(path, len(self._documents))
-        number = -1 - len(self._records)
-        self._builder.add(passage_row(number, document, unit, place, scope), passage_text(unit))
-        self._records[number] = record_of(number, path, name, title, unit)
+    def _add(self, path: str, place: Place, unit: Unit) -> None:
+        self._passages.add(unit, path, place, self._documents.setdefault(path, len(self._documents)))
 
     def view(self) -> View:
         """Return the view of what was added."""
         ranks = np.zeros(len(self._documents), np.int64)
         for rank, path in enumerate(sorted(self._documents)):
             ranks[self._documents[path]] = rank
-        dead = np.zeros(len(self._builder), np.bool_)
-        segment = SegmentView(self._builder.rows(), dead, 0, self._builder.read)
-        return _TextView(Snapshot(0, [segment], ranks), self._records, self._documents, self._scopes)
+        snapshot = Snapshot(0, [self._passages.segment()], ranks)
+        return _TextView(snapshot, self._passages.records, self._documents, self._passages.scopes)
 
 
 class _TextView(View):

@@ -36,7 +36,7 @@ from mnemark.types import WHOLE, Kind, Origin, ref_to
 NAME: Final = "index.db"
 NEW: Final = "index.db.new"
 _FETCH: Final = """
-SELECT p.id, d.path, s.name, d.title, p.start_line, p.end_line, p.kind, p.origin, p.role, p.title, p.date,
+SELECT p.id, d.path, s.name, p.start_line, p.end_line, p.kind, p.origin, p.role, p.title, p.date,
        p.text, p.meta
 FROM passages p JOIN documents d ON d.id = p.document JOIN scopes s ON s.id = d.scope
 WHERE p.id IN (SELECT value FROM json_each(?))
@@ -54,7 +54,6 @@ class Record(msgspec.Struct, frozen=True):
     id: int
     path: str
     scope: str
-    document_title: str
     start_line: int
     end_line: int
     kind: Kind
