@@ -12,6 +12,7 @@ import functools
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 import msgspec
@@ -126,10 +127,7 @@ def _sync_files(
     secret = _paths_with_new_secrets(index)
     reindex = index.outdated(hidden) | secret
     withheld = _withheld(index, hidden)
-    unchecked = {path: msgspec.structs.replace(known[path], checked_ns=0) for path in reindex & known.keys()}
-    steps = [SyncStep("remove", path) for path in withheld if path in known] + [
-        step for step in plan(entries, known | unchecked) if step.path not in withheld
-    ]
+    steps = _steps(entries, known, reindex, withheld.keys())
     inner = tuple(f"{folder}/" for folder in found.inner)
     if secret or any(step.action == "remove" and step.path.startswith(inner) for step in steps):
         schema.ask_for_scrub(index.connection)
@@ -165,6 +163,19 @@ def _known(index: Index, limit: int) -> dict[str, KnownFile]:
             known = {}
         index.connection.execute("INSERT OR REPLACE INTO meta VALUES ('passage_tokens', ?)", (limit,))
     return known
+
+
+def _steps(
+    entries: Sequence[FileEntry],
+    known: Mapping[str, KnownFile],
+    reindex: AbstractSet[str],
+    withheld: AbstractSet[str],
+) -> list[SyncStep]:
+    """Return the steps to the files, with those to index again although they are as they were."""
+    unchecked = {path: msgspec.structs.replace(known[path], checked_ns=0) for path in reindex & known.keys()}
+    return [SyncStep("remove", path) for path in withheld if path in known] + [
+        step for step in plan(entries, {**known, **unchecked}) if step.path not in withheld
+    ]
 
 
 def _new_bytes(steps: Sequence[SyncStep], known: Mapping[str, KnownFile]) -> int:

@@ -25,7 +25,7 @@ from mnemark.files.sessions import is_journal
 from mnemark.files.tombstones import Tombstones
 from mnemark.index import schema
 from mnemark.index.batch import Batch, FileState, scope_number
-from mnemark.index.logs import LogReader
+from mnemark.index.logs import Chunk, LogReader
 from mnemark.index.merge import merge_due
 from mnemark.index.passage import STORED, Unit, scope_of
 from mnemark.index.plan import KnownFile, SyncStep, only_grew
@@ -235,16 +235,11 @@ class SyncRun:
             known = _LogPosition()
         if not (new or known.tail or empty):
             self.batch.replace(document)
-        scope = self._scope_id(place)
+        self._scope_id(place)
         tail, lines, gained = known.tail, known.lines, 0
-        for turns in reader.chunks(tail, lines, _LOG_CHUNK):
-            left = self.index.visible.turns(turns.turns, self.hidden)
-            units = turn_units(left, limit=self.limit, title=reader.title)
-            for name, scoped in itertools.groupby(units, lambda unit: scope_of(unit, place)):
-                # Passages of a journal have the scopes that its lines name, in the order of its lines.
-                own = scope if name == place.scope else scope_number(self.index.connection, self.scopes, name)
-                gained += self.batch.add(document, scoped, place, own)
-            tail, lines = turns.offset, turns.line
+        for chunk in reader.chunks(tail, lines, _LOG_CHUNK):
+            gained += self._add_turns(document, chunk, place, reader.title)
+            tail, lines = chunk.offset, chunk.line
             if self.batch.full:
                 digest = reader.digest(tail)
                 self.batch.put(FileState(document, entry, 0, digest, place, reader.title, tail, lines))
@@ -259,6 +254,16 @@ class SyncRun:
         if not only_grew(before, platform.identity(root / step.path)):
             digest, checked = _UNREAD, 0  # possibly read from two versions: read all of it again next time
         return FileState(document, entry, checked, digest, place, reader.title, tail, lines, problems)
+
+    def _add_turns(self, document: int, chunk: Chunk, place: Place, title: str) -> int:
+        """Add turns of a log to the batch; return the number of their passages."""
+        left = self.index.visible.turns(chunk.turns, self.hidden)
+        units = turn_units(left, limit=self.limit, title=title)
+        # Passages of a journal have the scopes that its lines name, in the order of its lines.
+        return sum(
+            self.batch.add(document, scoped, place, scope_number(self.index.connection, self.scopes, name))
+            for name, scoped in itertools.groupby(units, lambda unit: scope_of(unit, place))
+        )
 
     def _unreadable_log(
         self, document: int, entry: FileEntry, place: Place, error: OSError | UsageError, *, new: bool
