@@ -38,36 +38,23 @@ def search(
     memory: "Memory | None" = None,
     *,
     count: int | None = None,
-    since: str | None = None,
-    until: str | None = None,
-    as_of: str | None = None,
     kind: Sequence[Any] | None = None,
     origin: Sequence[Any] | None = None,
     scope: Sequence[str] | None = None,
-    archived: bool = False,
-    preset: str | None = None,
     explain: bool = False,
     strict: bool = False,
     json: bool = False,
+    **options: Any,
 ) -> Recall:
-    """Search notes, facts and conversations; print the hits."""
+    """Search notes, facts and conversations; print the hits. `options` are others of `Memory.search`."""
     found, skipped = _ask(
         at.root,
         memory,
         lambda memory: memory.search(
-            text,
-            k=count,
-            kinds=kind or None,
-            origins=origin or None,
-            since=since,
-            until=until,
-            as_of=as_of,
-            scope=at.scopes(scope),
-            archived=archived,
-            explain=explain,
-            preset=preset,
+            text, k=count, kinds=kind or None, origins=origin or None, scope=at.scopes(scope),
+            explain=explain, **options,
         ),
-    )
+    )  # fmt: skip
     if json:
         output.out_json(found)
     else:

@@ -2,6 +2,7 @@
 
 import json
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
 from itertools import islice
 from typing import Any, Final
 
@@ -55,16 +56,11 @@ def read_lines(memory: Memory, ref: str, start: int | None, count: int | None) -
     lines = found.text.splitlines()
     columns = columns_of(ref) if start is None and count is None and place.role != "session" else WHOLE
     past = _past(memory, where, path, lines)
-    chosen: list[str] = []
-    size = 0
     whole = lines[first - 1 : first - 1 + min(wanted, MAX_LINES)]
-    for number, line in enumerate(cut_to_columns(whole, columns), first):
-        is_past = number in past
-        shown = _turn_text(where, line) if place.role == "session" else _marked(line, past=is_past)
-        size += len(shown) + 1
-        if chosen and size > MAX_CHARACTERS:
-            break
-        chosen.append(shown[:MAX_CHARACTERS])
+    chosen = _fitting(
+        _turn_text(where, line) if place.role == "session" else _marked(line, past=number in past)
+        for number, line in enumerate(cut_to_columns(whole, columns), first)
+    )
     row: Row = {
         "path": visible(named), "from": first, "lines": len(chosen), "text": inert("\n".join(chosen)),
         "totalLines": len(lines), "origin": _origin(memory, where, place), "date": place.dated,
@@ -73,6 +69,18 @@ def read_lines(memory: Memory, ref: str, start: int | None, count: int | None) -
     if following <= len(lines) and (count is None or len(chosen) < count):
         row |= {"truncated": last is None or len(chosen) < wanted, "nextFrom": following}
     return row
+
+
+def _fitting(lines: Iterable[str]) -> list[str]:
+    """Return as many lines as an answer holds, at least one."""
+    chosen: list[str] = []
+    size = 0
+    for line in lines:
+        size += len(line) + 1
+        if chosen and size > MAX_CHARACTERS:
+            break
+        chosen.append(line[:MAX_CHARACTERS])
+    return chosen
 
 
 def _place(where: Visible, path: str) -> layout.Place:
@@ -149,29 +157,35 @@ def around(memory: Memory, ref: str, *, before: int, after: int) -> list[Row]:
     where, inside = memory.workspace.searcher.located(ref)
     named = visible(split_ref(ref)[0])
     path, line, last = split_ref(inside)
+    end = line if last is None else last
     place = _place(where, path)
     if not (where.root / path).is_file():
         raise NotFoundError(f"the file {layout.shown(path)} does not exist")
-    end = line if last is None else last
-    if place.role != "session":
-        found = where.read(path)
-        if isinstance(found, Problem):
-            raise NotFoundError(f"{layout.shown(path)} {found.reason}")
-        whole = found.text.splitlines()
-        past = _past(memory, where, path, whole)
-        lines = [(number, words) for number, words in enumerate(whole, 1) if words.strip()]
-        first = sum(number < line for number, _ in lines)
-        beyond = sum(number <= end for number, _ in lines)
-        return [
-            {"ref": f"{named}#L{number}", "date": place.dated, "origin": _origin(memory, where, place),
-             "text": inert(_marked(cut_to_tokens(words, _ROW_TOKENS), past=number in past))}
-            for number, words in lines[max(first - before, 0) : beyond + after]
-        ]  # fmt: skip
+    if place.role == "session":
+        return _turns_around(where, path, named, slice(line, end), before=before, after=after)
+    document = where.read(path)
+    if isinstance(document, Problem):
+        raise NotFoundError(f"{layout.shown(path)} {document.reason}")
+    whole = document.text.splitlines()
+    past = _past(memory, where, path, whole)
+    lines = [(number, words) for number, words in enumerate(whole, 1) if words.strip()]
+    first = sum(number < line for number, _ in lines)
+    beyond = sum(number <= end for number, _ in lines)
+    return [
+        {"ref": f"{named}#L{number}", "date": place.dated, "origin": _origin(memory, where, place),
+         "text": inert(_marked(cut_to_tokens(words, _ROW_TOKENS), past=number in past))}
+        for number, words in lines[max(first - before, 0) : beyond + after]
+    ]  # fmt: skip
+
+
+def _turns_around(
+    where: Visible, path: str, named: str, lines: slice, *, before: int, after: int
+) -> list[Row]:
     log = SessionLog.at(where.root, path)
     hidden = where.hidden.current().turns
-    seen = list(islice(log.turns(), end + after))
-    first = bisect_left(seen, line, key=lambda entry: entry.line)
-    beyond = bisect_right(seen, end, key=lambda entry: entry.line)
+    seen = list(islice(log.turns(), lines.stop + after))
+    first = bisect_left(seen, lines.start, key=lambda entry: entry.line)
+    beyond = bisect_right(seen, lines.stop, key=lambda entry: entry.line)
     return [
         {"ref": f"{named}#L{entry.line}", "time": entry.turn.time.isoformat(timespec="seconds"),
          "kind": "turn", "origin": entry.turn.origin, "who": visible(entry.turn.role),

@@ -59,12 +59,9 @@ def note(memory: Memory, text: str, *, target: str = "today", scope: str = "") -
     written, first = _append(memory, path, added, heading=heading, there=lambda old: _line(old, before, body))
     last = first + added.count("\n")
     ref = f"{path}#L{first}" + (f"-L{last}" if last > first else "")
-    data: dict[str, Any] = {"status": written.status, "path": path, "ref": ref}
-    if written.id:
-        data["id"] = written.id
-    if kinds := sorted({kind for kind, _, _ in found}):
-        data["redacted"] = kinds
-    return data
+    data = {"status": written.status, "path": path, "ref": ref} | ({"id": written.id} if written.id else {})
+    kinds = sorted({kind for kind, _, _ in found})
+    return data | ({"redacted": kinds} if kinds else {})
 
 
 def _folder(scope: str) -> str:

@@ -31,36 +31,44 @@ from mnemark.interfaces.trusting import check_trust, what_trust_allows
 _Dry = Annotated[bool, typer.Option("--dry-run", help="Show the changes without making them.")]
 
 
+_Agent = Annotated[
+    str, typer.Argument(help="One of those that `mnemark connect` lists; without it: all that are installed.")
+]
+_Workspace = Annotated[
+    Path | None,
+    typer.Option(
+        "--workspace",
+        "-w",
+        metavar="FOLDER",
+        envvar="MNEMARK_WORKSPACE",
+        show_envvar=True,
+        help="The workspace the agent will use, created if missing. Default: ~/mnemark.",
+    ),
+]
+_Check = Annotated[
+    bool, typer.Option("--check", help="Try whether hooks and tools answer, in a memory made for it alone.")
+]
+_Project = Annotated[bool, typer.Option("--project", help="Connect only the project in the current folder.")]
+_OneMemory = Annotated[
+    bool, typer.Option("--one-memory", help="One memory for everything, none of its own for a project.")
+]
+_Plugin = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Claude Code: write a plug-in there, do not change settings."),
+]
+
+
 def connect(
-    agent: Annotated[
-        str,
-        typer.Argument(
-            help="One of those that `mnemark connect` lists; without it: all that are installed."
-        ),
-    ] = "",
+    agent: _Agent = "",
     *,
-    workspace_: Annotated[
-        Path | None,
-        typer.Option("--workspace", "-w", metavar="FOLDER", envvar="MNEMARK_WORKSPACE", show_envvar=True,
-                     help="The workspace the agent will use, created if missing. Default: ~/mnemark."),
-    ] = None,
+    workspace_: _Workspace = None,
     remove: Annotated[bool, typer.Option("--remove", help="Remove hooks and tools again.")] = False,
-    check: Annotated[
-        bool,
-        typer.Option("--check", help="Try whether hooks and tools answer, in a memory made for it alone."),
-    ] = False,
+    check: _Check = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Without an agent: do not ask.")] = False,
     dry_run: _Dry = False,
-    project: Annotated[
-        bool, typer.Option("--project", help="Connect only the project in the current folder.")
-    ] = False,
-    one_memory: Annotated[
-        bool, typer.Option("--one-memory", help="One memory for everything, none of its own for a project.")
-    ] = False,
-    plugin: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Claude Code: write a plug-in there, do not change settings."),
-    ] = None,
+    project: _Project = False,
+    one_memory: _OneMemory = False,
+    plugin: _Plugin = None,
     json: options.Json = False,
 ) -> None:  # fmt: skip
     """Connect agents: add hooks and memory tools to their settings.
@@ -86,20 +94,7 @@ def connect(
     if plugin is not None:
         _plugin(host, plugin, root, dry_run=dry_run, json=json)
         return
-    changes = work.plan(host, root, project=here, remove=remove)
-    if not dry_run:
-        _apply(changes, root, remove=remove)
-    if json:
-        texts = {str(one.path): one.diff for one in changes}
-        _out_changes(host, root, texts, dry_run=dry_run, removed=remove)
-    elif dry_run:
-        _show_planned(changes)
-    else:
-        _show_done(host, changes, root, remove=remove)
-        _tell_of_projects(root, removed=remove)
-        if not remove:
-            _offer_model([host])
-        _offer_mounts(root, remove=remove)
+    _connect_one(host, root, here, remove=remove, dry_run=dry_run, json=json)
 
 
 def _one_memory(root: Path, *, dry_run: bool) -> None:
@@ -151,6 +146,25 @@ def _show_planned(changes: list[Change]) -> None:
         out(safe(one.diff), end="")
     if not changes:
         say("Nothing would change.")
+
+
+def _connect_one(
+    host: Host, root: Path, project: Path | None, *, remove: bool, dry_run: bool, json: bool
+) -> None:
+    changes = work.plan(host, root, project=project, remove=remove)
+    if not dry_run:
+        _apply(changes, root, remove=remove)
+    if json:
+        texts = {str(change.path): change.diff for change in changes}
+        _out_changes(host, root, texts, dry_run=dry_run, removed=remove)
+    elif dry_run:
+        _show_planned(changes)
+    else:
+        _show_done(host, changes, root, remove=remove)
+        _tell_of_projects(root, removed=remove)
+        if not remove:
+            _offer_model([host])
+        _offer_mounts(root, remove=remove)
 
 
 def _connect_all(

@@ -11,43 +11,46 @@ from mnemark.interfaces.output import BOLD, DIM, out, out_json, safe, say, style
 from mnemark.interfaces.workspace import locate, opened
 from mnemark.memory.consolidation.report import Applied, Report
 
+_Force = Annotated[
+    bool,
+    typer.Option("--force", help="Run even if another machine consolidated this workspace in the last days."),
+]
+_Commit = Annotated[
+    bool | None,
+    typer.Option(
+        "--commit/--no-commit",
+        help="Make a git commit for each step, if the workspace is the root of a repository. "
+        "Default: the setting consolidate.commit.",
+        show_default=False,
+    ),
+]
+_Since = Annotated[
+    str | None,
+    typer.Option(
+        "--since",
+        help="Read daily notes since this day, e.g. 2026-02-01 or 'last month'. "
+        "Default: the last 7 days, or since the last run.",
+        show_default=False,
+    ),
+]
+_Only = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--only",
+        metavar="PART",
+        help="Do this part alone, as --dry-run names it, or all parts of a step, such as refresh; "
+        "can be repeated.",
+    ),
+]
+
 
 def consolidate(
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the changes without making them.")] = False,
-    force: Annotated[
-        bool,
-        typer.Option(
-            "--force", help="Run even if another machine consolidated this workspace in the last days."
-        ),
-    ] = False,
-    commit: Annotated[
-        bool | None,
-        typer.Option(
-            "--commit/--no-commit",
-            help="Make a git commit for each step, if the workspace is the root of a repository. "
-            "Default: the setting consolidate.commit.",
-            show_default=False,
-        ),
-    ] = None,
-    since: Annotated[
-        str | None,
-        typer.Option(
-            "--since",
-            help="Read daily notes since this day, e.g. 2026-02-01 or 'last month'. "
-            "Default: the last 7 days, or since the last run.",
-            show_default=False,
-        ),
-    ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--only",
-            metavar="PART",
-            help="Do this part alone, as --dry-run names it, or all parts of a step, such as refresh; "
-            "can be repeated.",
-        ),
-    ] = None,
+    force: _Force = False,
+    commit: _Commit = None,
+    since: _Since = None,
+    only: _Only = None,
     json: Json = False,
     workspace: Workspace = None,
 ) -> None:

@@ -1,5 +1,6 @@
 """Implement `remember` and `facts`: record and list facts."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -8,59 +9,64 @@ from mnemark.errors import UsageError
 from mnemark.facts.model import Fact
 from mnemark.interfaces import options, output, render, workspace
 
+_NO_VALUE = (
+    'a fact needs a property and a value: mnemark remember "favorite tea" oolong; '
+    'to note a sentence: mnemark add "…"'
+)
+_Predicate = Annotated[
+    str, typer.Argument(metavar="PREDICATE", help='The property, such as "python version", city or 编辑器.')
+]
+_Value = Annotated[str | None, typer.Argument(metavar="VALUE", help="Its value.", show_default=False)]
+_Subject = Annotated[str, typer.Option(metavar="NAME", help="The person or thing the fact is about.")]
+_Type = Annotated[
+    str, typer.Option("--type", metavar="TYPE", help="Kind of fact: fact, preference, rule, skill or error.")
+]
+_Since = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help='True since: 2026-02-20, "last week", 上周五. Default: now.'),
+]
+_Origin = Annotated[
+    str,
+    typer.Option(
+        metavar="ORIGIN",
+        help="Source of the fact: owner (you), agent, tool, web, file or import. Facts from tool and web "
+        "wait for your review.",
+    ),
+]
+_Importance = Annotated[
+    float | None, typer.Option(metavar="NUMBER", help="From 0 to 1.", show_default="none")
+]
+_Confidence = Annotated[
+    float | None, typer.Option(metavar="NUMBER", help="From 0 to 1: how certain it is.", show_default="none")
+]
+_Priority = Annotated[
+    str, typer.Option(metavar="PRIORITY", help="How long to keep it: transient, short, long or permanent.")
+]
+_Source = Annotated[
+    str | None, typer.Option(metavar="REF", help="Where it was said, for example sessions/ID.jsonl#L12.")
+]
+_Tag = Annotated[list[str] | None, typer.Option(metavar="WORD", help="A tag; can be given several times.")]
+_Replaces = Annotated[
+    str,
+    typer.Option(metavar="FACT", help="The fact that this one replaces: its ref or id, see `mnemark facts`."),
+]
+
 
 def remember(
-    predicate: Annotated[
-        str,
-        typer.Argument(metavar="PREDICATE", help='The property, such as "python version", city or 编辑器.'),
-    ],
-    value: Annotated[
-        str | None, typer.Argument(metavar="VALUE", help="Its value.", show_default=False)
-    ] = None,
+    predicate: _Predicate,
+    value: _Value = None,
     *,
     workspace_: options.Workspace = None,
-    subject: Annotated[
-        str, typer.Option(metavar="NAME", help="The person or thing the fact is about.")
-    ] = "user",
-    type_: Annotated[
-        str,
-        typer.Option("--type", metavar="TYPE", help="Kind of fact: fact, preference, rule, skill or error."),
-    ] = "fact",
-    since: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help='True since: 2026-02-20, "last week", 上周五. Default: now.'),
-    ] = None,
-    origin: Annotated[
-        str,
-        typer.Option(
-            metavar="ORIGIN",
-            help="Source of the fact: owner (you), agent, tool, web, file or import. Facts from tool and web "
-            "wait for your review.",
-        ),
-    ] = "owner",
-    importance: Annotated[
-        float | None, typer.Option(metavar="NUMBER", help="From 0 to 1.", show_default="none")
-    ] = None,
-    confidence: Annotated[
-        float | None,
-        typer.Option(metavar="NUMBER", help="From 0 to 1: how certain it is.", show_default="none"),
-    ] = None,
-    priority: Annotated[
-        str,
-        typer.Option(metavar="PRIORITY", help="How long to keep it: transient, short, long or permanent."),
-    ] = "",
-    source: Annotated[
-        str | None, typer.Option(metavar="REF", help="Where it was said, for example sessions/ID.jsonl#L12.")
-    ] = None,
-    tag: Annotated[
-        list[str] | None, typer.Option(metavar="WORD", help="A tag; can be given several times.")
-    ] = None,
-    replaces: Annotated[
-        str,
-        typer.Option(
-            metavar="FACT", help="The fact that this one replaces: its ref or id, see `mnemark facts`."
-        ),
-    ] = "",
+    subject: _Subject = "user",
+    type_: _Type = "fact",
+    since: _Since = None,
+    origin: _Origin = "owner",
+    importance: _Importance = None,
+    confidence: _Confidence = None,
+    priority: _Priority = "",
+    source: _Source = None,
+    tag: _Tag = None,
+    replaces: _Replaces = "",
     scope: options.OneScope = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the result without saving it.")] = False,
     json: options.Json = False,
@@ -71,10 +77,7 @@ def remember(
     Of kinds of which one has many, such as rule, preference or project, each value stands by itself.
     """
     if value is None or not predicate.strip():
-        raise UsageError(
-            'a fact needs a property and a value: mnemark remember "favorite tea" oolong; '
-            'to note a sentence: mnemark add "…"'
-        )
+        raise UsageError(_NO_VALUE)
     fields: dict[str, Any] = {
         "predicate": predicate, "value": value, "subject": subject, "type": type_, "since": since,
         "origin": origin, "importance": importance, "confidence": confidence, "priority": priority,
@@ -88,8 +91,12 @@ def remember(
         late = dict(memory.workspace.fact_store.blocked)
     before = None if fact.id in known else known.get(fact.supersedes)
     done = {"dry_run": dry_run, "fact": row(fact), "replaces": row(before)}
-    told = _outcome(fact, before, known=fact.id in known, dry_run=dry_run)
-    output.out_result(done, told, json=json)
+    output.out_result(done, _outcome(fact, before, known=fact.id in known, dry_run=dry_run), json=json)
+    _tell_late(late)
+
+
+def _tell_late(late: Mapping[str, str]) -> None:
+    """Say which files wait for the fact, and why."""
     for path, reason in late.items():
         output.say(f"note: the journal has it, and the next sync writes it to {path}: {output.safe(reason)}")
 

@@ -4,6 +4,8 @@ from datetime import datetime
 from typing import Annotated
 
 import typer
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from mnemark.errors import UsageError
 from mnemark.files import layout
@@ -21,19 +23,20 @@ from mnemark.text.dates import local_now
 _FAILED_SHOWN = 20
 
 
+_Session = Annotated[
+    str | None, typer.Option(metavar="ID", help="Only this session. Default: all new turns.")
+]
+_Failed = Annotated[bool, typer.Option("--failed", help="List turns the language model could not process.")]
+_Retry = Annotated[bool, typer.Option("--retry", help="Let the language model read those turns again, now.")]
+
+
 def learn(
     *,
-    session: Annotated[
-        str | None, typer.Option(metavar="ID", help="Only this session. Default: all new turns.")
-    ] = None,
+    session: _Session = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the facts without saving them.")] = False,
     again: Annotated[bool, typer.Option("--again", help="Also read turns that were read before.")] = False,
-    failed: Annotated[
-        bool, typer.Option("--failed", help="List turns the language model could not process.")
-    ] = False,
-    retry: Annotated[
-        bool, typer.Option("--retry", help="Let the language model read those turns again, now.")
-    ] = False,
+    failed: _Failed = False,
+    retry: _Retry = False,
     json: Json = False,
     workspace: Workspace = None,
 ) -> None:
@@ -46,9 +49,6 @@ def learn(
         raise UsageError("--failed and --retry cannot be combined with another option")
     root = locate(workspace)
     with opened(root, readonly=dry_run or failed) as memory:
-        from msgspec import to_builtins
-        from msgspec.structs import replace
-
         state = memory.workspace.state
         now = local_now(memory.config.timezone)
         count = state.retry_failed(now) if retry else 0

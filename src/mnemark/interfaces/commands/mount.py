@@ -24,30 +24,35 @@ sent to no embedding API or language model of mnemark; what is found is shown to
 connected. `mnemark mount` shows and changes this."""
 
 
+_Folder = Annotated[
+    str,
+    typer.Argument(
+        metavar="[FOLDER|NAME]",
+        help="A folder, or the name of a memory that was found; without it: list them.",
+    ),
+]
+_Name = Annotated[str, typer.Option(metavar="NAME", help="The name in refs. Default: that of the folder.")]
+_Files = Annotated[
+    list[str] | None,
+    typer.Option(metavar="PATTERN", help='Read only these files: "*.md", "notes/**/*.md" (repeatable).'),
+]
+_Found = Annotated[
+    bool, typer.Option("--found", help="Ask for each memory that was found and not asked for yet.")
+]
+_Yes = Annotated[
+    bool, typer.Option("--yes", "-y", help="With --found: accept all in your own settings, unasked.")
+]
+
+
 def mount(
-    folder: Annotated[
-        str,
-        typer.Argument(
-            metavar="[FOLDER|NAME]",
-            help="A folder, or the name of a memory that was found; without it: list them.",
-        ),
-    ] = "",
+    folder: _Folder = "",
     *,
     workspace_: options.Workspace = None,
-    name: Annotated[
-        str, typer.Option(metavar="NAME", help="The name in refs. Default: that of the folder.")
-    ] = "",
-    files: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PATTERN", help='Read only these files: "*.md", "notes/**/*.md" (repeatable).'),
-    ] = None,
-    found: Annotated[
-        bool, typer.Option("--found", help="Ask for each memory that was found and not asked for yet.")
-    ] = False,
+    name: _Name = "",
+    files: _Files = None,
+    found: _Found = False,
     remove: Annotated[bool, typer.Option("--remove", help="No longer read it; it stays as it is.")] = False,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="With --found: accept all in your own settings, unasked.")
-    ] = False,
+    yes: _Yes = False,
     json: options.Json = False,
 ) -> None:  # fmt: skip
     """Search other memories beside your own, without copying or changing them.

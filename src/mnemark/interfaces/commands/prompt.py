@@ -10,28 +10,27 @@ from mnemark.interfaces.queries import COLD_DEADLINE
 from mnemark.memory.curation.identity import Part
 from mnemark.memory.prompt.builder import Prompt
 
+_Query = Annotated[
+    str | None, typer.Argument(metavar="[QUERY]", help="The user's message. Without it, nothing is recalled.")
+]
+_Session = Annotated[str | None, typer.Option(metavar="ID", help="The session the prompt belongs to.")]
+_Persona = Annotated[str | None, typer.Option(metavar="NAME", help='Use this persona; "" for none.')]
+_Budget = Annotated[int, typer.Option(metavar="TOKENS", help="Maximum tokens of the whole prompt.")]
+_Layer = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=TOKENS", help="Maximum tokens of one layer; 0 leaves it out."),
+]
+
 
 def prompt(
-    query: Annotated[
-        str | None,
-        typer.Argument(metavar="[QUERY]", help="The user's message. Without it, nothing is recalled."),
-    ] = None,
+    query: _Query = None,
     *,
     workspace_: options.Workspace = None,
-    session: Annotated[
-        str | None, typer.Option(metavar="ID", help="The session the prompt belongs to.")
-    ] = None,
+    session: _Session = None,
     scope: options.OneScope = "",
-    persona: Annotated[
-        str | None, typer.Option(metavar="NAME", help='Use this persona; "" for none.')
-    ] = None,
-    budget: Annotated[
-        int, typer.Option(metavar="TOKENS", help="Maximum tokens of the whole prompt.")
-    ] = 3_000,
-    layer: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=TOKENS", help="Maximum tokens of one layer; 0 leaves it out."),
-    ] = None,
+    persona: _Persona = None,
+    budget: _Budget = 3_000,
+    layer: _Layer = None,
     layers: Annotated[bool, typer.Option("--layers", help="Only list the layers with their tokens.")] = False,
     strict: options.Strict = False,
     json: options.Json = False,

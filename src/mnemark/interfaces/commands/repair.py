@@ -21,23 +21,28 @@ _SHOWN_ALIKE = 5
 """Maximum number of findings of one kind shown."""
 
 
+_Fix = Annotated[
+    bool, typer.Option("--fix", help="Repair: rebuild a damaged index and close files to other users.")
+]
+_Fetch = Annotated[
+    bool,
+    typer.Option(
+        "--fetch",
+        help="Download an embedding model for fastembed: --model, else the configured one, else the "
+        "recommended one.",
+    ),
+]
+_Model = Annotated[
+    str, typer.Option(metavar="NAME", help="With --fetch: the name of a model that fastembed supports.")
+]
+
+
 def doctor(
     *,
     workspace_: options.Workspace = None,
-    fix: Annotated[
-        bool, typer.Option("--fix", help="Repair: rebuild a damaged index and close files to other users.")
-    ] = False,
-    fetch: Annotated[
-        bool,
-        typer.Option(
-            "--fetch",
-            help="Download an embedding model for fastembed: --model, else the configured one, else the "
-            "recommended one.",
-        ),
-    ] = False,
-    model: Annotated[
-        str, typer.Option(metavar="NAME", help="With --fetch: the name of a model that fastembed supports.")
-    ] = "",
+    fix: _Fix = False,
+    fetch: _Fetch = False,
+    model: _Model = "",
     yes: Annotated[bool, typer.Option("--yes", help="With --fetch: download without asking.")] = False,
     json: options.Json = False,
 ) -> None:

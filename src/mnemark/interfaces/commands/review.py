@@ -32,25 +32,30 @@ _WORDS = {
 }
 
 
+_Id = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[ID]", help='The id from the list; "edits" accepts all changes you made in fact files.'
+    ),
+]
+_Scope = Annotated[
+    str,
+    typer.Option(
+        metavar="SCOPE", help="Only what waits in users/NAME, agents/NAME or projects/NAME. Default: all."
+    ),
+]
+_Suspect = Annotated[
+    bool, typer.Option("--suspect", help="Accept what looks like instructions to a model, too.")
+]
+
+
 def review(
     action: Annotated[str, typer.Argument(metavar="[list|show|accept|reject]")] = "list",
-    id_: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[ID]", help='The id from the list; "edits" accepts all changes you made in fact files.'
-        ),
-    ] = None,
+    id_: _Id = None,
     *,
     workspace_: options.Workspace = None,
-    scope: Annotated[
-        str,
-        typer.Option(
-            metavar="SCOPE", help="Only what waits in users/NAME, agents/NAME or projects/NAME. Default: all."
-        ),
-    ] = "*",
-    suspect: Annotated[
-        bool, typer.Option("--suspect", help="Accept what looks like instructions to a model, too.")
-    ] = False,
+    scope: _Scope = "*",
+    suspect: _Suspect = False,
     json: options.Json = False,
 ) -> None:
     """Accept or reject proposed facts, conflicts and edits.

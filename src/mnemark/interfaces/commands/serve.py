@@ -21,28 +21,33 @@ from mnemark.interfaces.mcp import front
 _STOP_SECONDS = 15.0
 
 
+_Port = Annotated[
+    int, typer.Option(metavar="PORT", help="Port to listen on; 0: any free port.", min=0, max=65535)
+]
+_Idle = Annotated[
+    float, typer.Option(metavar="MINUTES", help="Stop after this long without a request; 0: never.", min=0)
+]
+_Allow = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="FOLDER", help="Only open workspaces inside this folder; can be given several times."
+    ),
+]
+_Nightly = Annotated[
+    bool,
+    typer.Option(
+        "--nightly/--no-nightly", help="Run `consolidate` every night, at the time set in mnemark.toml."
+    ),
+]
+
+
 def serve(
     *,
     workspace_: options.Workspace = None,
-    port: Annotated[
-        int, typer.Option(metavar="PORT", help="Port to listen on; 0: any free port.", min=0, max=65535)
-    ] = 0,
-    idle: Annotated[
-        float,
-        typer.Option(metavar="MINUTES", help="Stop after this long without a request; 0: never.", min=0),
-    ] = 30.0,
-    allow: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FOLDER", help="Only open workspaces inside this folder; can be given several times."
-        ),
-    ] = None,
-    nightly: Annotated[
-        bool,
-        typer.Option(
-            "--nightly/--no-nightly", help="Run `consolidate` every night, at the time set in mnemark.toml."
-        ),
-    ] = True,
+    port: _Port = 0,
+    idle: _Idle = 30.0,
+    allow: _Allow = None,
+    nightly: _Nightly = True,
     stop: Annotated[bool, typer.Option("--stop", help="Stop the running daemon.")] = False,
     json: options.Json = False,
 ) -> None:
@@ -59,19 +64,14 @@ def serve(
     from mnemark.interfaces.http.server import RunsAlreadyError, Settings
     from mnemark.interfaces.http.server import serve as run
 
-    for folder in [*(allow or []), *([workspace_] if workspace_ else [])]:
-        if not folder.expanduser().is_dir():
-            raise NotFoundError(f"the folder {folder} does not exist")
+    settings = Settings(
+        port=port, idle_minutes=idle, nightly=nightly,
+        workspace=None if workspace_ is None else _existing(workspace_),
+        allowed=tuple(map(_existing, allow or ())),
+    )  # fmt: skip
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     for noisy in ("mcp", "uvicorn", "watchfiles", "httpx"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
-    settings = Settings(
-        port=port,
-        idle_minutes=idle,
-        workspace=None if workspace_ is None else workspace_.expanduser().absolute(),
-        allowed=tuple(folder.expanduser().absolute() for folder in allow or []),
-        nightly=nightly,
-    )
     try:
         run(settings, on_ready=lambda mine: _tell(mine, "listening", json=json))
     except RunsAlreadyError as error:
@@ -80,6 +80,12 @@ def serve(
                 f"{error}; this is version {__version__}; stop the other with `mnemark serve --stop`"
             ) from None
         _tell(error.daemon, "running already", json=json)
+
+
+def _existing(folder: Path) -> Path:
+    if not folder.expanduser().is_dir():
+        raise NotFoundError(f"the folder {folder} does not exist")
+    return folder.expanduser().absolute()
 
 
 def _tell(found: Daemon, state: str, *, json: bool) -> None:

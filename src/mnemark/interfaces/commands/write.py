@@ -31,29 +31,33 @@ _WORDS = 100
 _ROLES = "user", "assistant", "system", "tool"
 
 
+_Session = Annotated[
+    str | None, typer.Option(metavar="ID", help="Save it as a turn (message) of this session, not as a note.")
+]
+_Role = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ROLE",
+        help="Speaker of the turn, with --session: user, assistant, system or tool.",
+        show_default="user",
+    ),
+]
+_Scope = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SCOPE",
+        help="Memory of users/NAME, agents/NAME or projects/NAME. Default: the shared memory.",
+    ),
+]
+
+
 def add(
     text: Annotated[str, typer.Argument(metavar="TEXT", help='The text to save; "-" reads it from stdin.')],
     *,
     workspace_: options.Workspace = None,
-    session: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="Save it as a turn (message) of this session, not as a note."),
-    ] = None,
-    role: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ROLE",
-            help="Speaker of the turn, with --session: user, assistant, system or tool.",
-            show_default="user",
-        ),
-    ] = None,
-    scope: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SCOPE",
-            help="Memory of users/NAME, agents/NAME or projects/NAME. Default: the shared memory.",
-        ),
-    ] = None,
+    session: _Session = None,
+    role: _Role = None,
+    scope: _Scope = None,
     json: options.Json = False,
 ) -> None:
     """Add a line to today's note, or a turn to a session.

@@ -215,27 +215,31 @@ def _run(
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    port = mine.url.rpartition(":")[2]
-    hosts = frozenset({f"127.0.0.1:{port}", f"localhost:{port}"})
-    guarded = Guard(
-        api.app(alive),
-        token=mine.token,
-        hosts=hosts,
-        activity=activity,
-        door=api.door,
-        refused=api.web.refused if api.web is not None else None,
-        body_seconds=BODY_SECONDS,
-    )
     config = uvicorn.Config(
-        guarded, http=_Protocol, ws="none", lifespan="on", log_config=None, access_log=False,
-        limit_concurrency=_MOST_CONNECTIONS, timeout_keep_alive=30, server_header=False, date_header=False,
-        timeout_graceful_shutdown=DRAIN_SECONDS, h11_max_incomplete_event_size=16_384, proxy_headers=False,
+        _guarded(api, alive, mine), http=_Protocol, ws="none", lifespan="on", log_config=None,
+        access_log=False, limit_concurrency=_MOST_CONNECTIONS, timeout_keep_alive=30, server_header=False,
+        date_header=False, timeout_graceful_shutdown=DRAIN_SECONDS,
+        h11_max_incomplete_event_size=16_384, proxy_headers=False,
     )  # fmt: skip
     server = _Server(config, lambda: _withdraw(mine))
     with _quiet_end():
         server.run(sockets=[listener])
     if not server.started:
         raise MnemarkError("the daemon could not start; see its messages above")
+
+
+def _guarded(api: Api, alive: Callable[[], Any], mine: daemon.Daemon) -> Guard:
+    """Return the application, which runs inside of `alive`, behind its guard."""
+    port = mine.url.rpartition(":")[2]
+    return Guard(
+        api.app(alive),
+        token=mine.token,
+        hosts=frozenset({f"127.0.0.1:{port}", f"localhost:{port}"}),
+        activity=api.activity,
+        door=api.door,
+        refused=api.web.refused if api.web is not None else None,
+        body_seconds=BODY_SECONDS,
+    )
 
 
 @contextlib.contextmanager
