@@ -33,7 +33,6 @@ from mnemark.files import (
     merge,
     names,
     needles,
-    old_memories,
     reading,
     secrets,
     tombstones,
@@ -60,6 +59,7 @@ from mnemark.retrieval.routes import fact_questions, fact_times
 from mnemark.text import diff
 from mnemark.text.words.segment import query_terms
 from mnemark.types import Hit, Turn
+from mnemark_adapters.importers import old_layouts
 
 pytestmark = pytest.mark.timed
 
@@ -126,7 +126,7 @@ def _described(text: str) -> object:
 
 
 def _memories(text: str) -> object:
-    return old_memories.fact_bullets(_bytes(json.dumps([{"id": "1", "content": text}])))
+    return old_layouts.fact_bullets(_bytes(json.dumps([{"id": "1", "content": text}])))
 
 
 def _decoded(text: str) -> object:
@@ -195,7 +195,7 @@ CASES: Final[Mapping[str, Call]] = {
     "files.merge": lambda text: merge.merge3(_bytes(text), _bytes(text[::-1]), _bytes(f"{text}\n{text}")),
     "files.merge of an edit": lambda text: merge.lacks(_bytes(text), _bytes(text[::-1]), _bytes(text)),
     "files.names": lambda text: names.file_name(text, ".jsonl"),
-    "files.old_memories": _memories,
+    "importers.old_layouts": _memories,
     "files.reading": _decoded,
     "files.turns": _record,
     "index.analysed": lambda text: segment_builder.analysed(

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from mnemark import Memory
 from mnemark.errors import NotFoundError
 from mnemark.files import layout, new_workspace
-from mnemark.files.old_layouts import FACTS, MARKER, OldFile, detect, migrate, target_of, unread
-from mnemark.files.old_memories import fact_bullets
+from mnemark.files.old_layouts import FACTS, MARKER, OldFile, detect, unread
 from mnemark.files.scan import scan
 from mnemark.files.sessions import SessionLog, list_sessions
 from mnemark.files.truth import Folder
 from mnemark.memory.health.doctor import doctor
+from mnemark_adapters.importers.old_layouts import fact_bullets, migrate, target_of
 
 MEMORIES: list[dict[str, Any]] = [
     {

@@ -16,7 +16,6 @@ from mnemark.errors import IntegrityError, MnemarkError, NotFoundError, UsageErr
 from mnemark.facts.visible import Visible
 from mnemark.files import jsonl, layout, manifest, platform
 from mnemark.files.disk_errors import translate_os_errors, unread
-from mnemark.files.old_layouts import migrate
 from mnemark.files.reading import READ_LIMIT
 from mnemark.files.scan import scan
 from mnemark.files.sessions import SessionLog
@@ -160,7 +159,8 @@ def import_from(
         incoming = Incoming(ws, format, path, dry_run=dry_run, progress=progress)
         try:
             if format in {"openclaw", "nanobot", "openakita"}:
-                incoming.migrated(migrate(path, ws.truth, dry_run=dry_run, cleaning=incoming))
+                old = import_module("mnemark_adapters.importers.old_layouts")
+                incoming.migrated(old.migrate(path, ws.truth, dry_run=dry_run, cleaning=incoming))
             else:
                 _READERS[format](incoming, path)
         except OSError as error:  # of the source: errors of writing here were translated already
