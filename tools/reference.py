@@ -1,4 +1,4 @@
-"""Generate `docs/cli.md` from the commands: `python -m mnemark.interfaces.reference > docs/cli.md`."""
+"""Generate `docs/cli.md` from the commands: `python tools/reference.py > docs/cli.md`."""
 
 from typing import Any, Final
 
@@ -32,7 +32,7 @@ from mnemark.types import Hit, Problem, Recall
 
 _INTRO: Final = """\
 # Commands
-Generated from `mnemark --help` by `python -m mnemark.interfaces.reference`; a test checks that.
+Generated from `mnemark --help` by `python tools/reference.py`; a test checks that.
 
 Results go to stdout, messages to stderr. `NO_COLOR` turns off colour, `MNEMARK_DEBUG=1` shows the trace of
 an error, `MNEMARK_WORKSPACE` sets the workspace if `-w` is not given. Install shell completion with
