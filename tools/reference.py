@@ -9,7 +9,7 @@ from mnemark.index.sync import SyncReport
 from mnemark.interfaces import output
 from mnemark.interfaces.app import COMMANDS, loaded
 from mnemark.interfaces.status import Status
-from mnemark.interfaces.timeline import TimelineEntry
+from mnemark.interfaces.timeline import LogEntry
 from mnemark.memory.consolidation.report import Applied
 from mnemark.memory.consolidation.report import Report as Consolidated
 from mnemark.memory.curation.identity import Part
@@ -82,7 +82,7 @@ def _shapes() -> str:
         "search, recall": found,
         "read": "`ref text`",
         "add": "`ref time text`, and `id` for a turn",
-        "log": f"`entries`; each: {_names(TimelineEntry)}",
+        "log": f"`entries`; each: {_names(LogEntry)}",
         "init": "`workspace created`",
         "sync": f"{_names(SyncReport)[:-1]} degraded`; each of {problem}",
         "watch": "a line for each change: `time paths report`, the report as for sync",

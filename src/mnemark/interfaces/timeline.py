@@ -26,7 +26,7 @@ _BOOKKEEPING: Final = frozenset({"project", "done"})
 """Kinds of journal entries that record the progress of a change."""
 
 
-class TimelineEntry(msgspec.Struct, frozen=True, kw_only=True):
+class LogEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One entry of the log."""
 
     time: datetime
@@ -59,7 +59,7 @@ class Timeline:
 
     def latest(
         self, count: int, *, since: datetime | None = None, session: str | None = None
-    ) -> list[TimelineEntry]:
+    ) -> list[LogEntry]:
         """Return the last `count` entries, oldest first.
 
         Raises:
@@ -93,7 +93,7 @@ class Timeline:
         places = ((entry, layout.place(entry.path)) for entry in self._files)
         return [entry for entry, place in places if place and place.role == role and self._seen(place.scope)]
 
-    def _turns(self, count: int, session: str | None) -> Iterator[TimelineEntry]:
+    def _turns(self, count: int, session: str | None) -> Iterator[LogEntry]:
         logs = self._of_role("session")
         if session is not None:
             logs = [entry for entry in logs if self._is_of(entry.path, session)]
@@ -104,7 +104,7 @@ class Timeline:
                 continue
             log = SessionLog.at(self.root, entry.path)
             for turn in map(self._visible.turn, log.last(count)):
-                yield TimelineEntry(
+                yield LogEntry(
                     time=turn.time, kind="turn", ref=entry.path, origin=turn.origin, who=turn.role,
                     session=log.id, text=turn.content if turn.content.strip() else words_of(turn),
                 )  # fmt: skip
@@ -113,21 +113,21 @@ class Timeline:
         full = self.root / path
         return platform.is_readable(full) and (session_id(full) or full.stem) == session
 
-    def _notes(self, count: int) -> Iterator[TimelineEntry]:
+    def _notes(self, count: int) -> Iterator[LogEntry]:
         daily = self._of_role("daily")
         for entry in heapq.nlargest(count, daily, key=lambda note: (_day(note.path), note.path)):
             found = self._visible.read(entry.path, entry)
             if not isinstance(found, Problem):
                 yield from self._note(entry.path, found.text)
 
-    def _note(self, path: str, text: str) -> Iterator[TimelineEntry]:
+    def _note(self, path: str, text: str) -> Iterator[LogEntry]:
         """Yield an entry for each timed bullet, or one at the start of the day if there is none."""
         place = layout.place(path)
         origin: Origin = place.origin if place is not None else "file"
 
-        def entry(number: int, at: time, words: str) -> TimelineEntry:
+        def entry(number: int, at: time, words: str) -> LogEntry:
             moment = datetime.combine(_day(path), at, self.zone)
-            return TimelineEntry(
+            return LogEntry(
                 time=moment, kind="note", ref=f"{path}#L{number}", origin=origin, who="", text=words
             )
 
@@ -147,14 +147,14 @@ class Timeline:
     def _journal(self) -> list[JournalEntry]:
         return [entry for entry in self._visible.journal.read() if entry.change.kind not in _BOOKKEEPING]
 
-    def _changes(self, count: int) -> Iterator[TimelineEntry]:
+    def _changes(self, count: int) -> Iterator[LogEntry]:
         seen = [entry for entry in self._journal if self._seen(entry.change.scope)]
         known = {entry.change.id: entry.change for entry in self._journal}
         for entry, *more in _grouped(seen, known)[-count:]:
             change = entry.change
             undone = [key for one in (entry, *more) for key in _ids(one.change) if key in known]
             taken_back = (describe_payload(_as_text(known[key].payload)) for key in undone)
-            yield TimelineEntry(
+            yield LogEntry(
                 time=change.time or datetime.fromtimestamp(0, UTC),
                 kind="change",
                 ref=f"journal/{entry.file}#L{entry.line}",

@@ -1,6 +1,5 @@
 """Implement `remember` and `facts`: record and list facts."""
 
-from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -88,16 +87,11 @@ def remember(
         fields["scope"] = scope or at.scope_of(subject, predicate, value, type_, dry_run=dry_run)
         known = {one.id: one for one in memory.facts(history=True, scope=str(fields["scope"]))}
         fact = memory.remember_many([fields], dry_run=dry_run)[0]
-        late = dict(memory.workspace.fact_store.blocked)
+        waiting = dict(memory.workspace.fact_store.blocked)
     before = None if fact.id in known else known.get(fact.supersedes)
     done = {"dry_run": dry_run, "fact": row(fact), "replaces": row(before)}
     output.out_result(done, _outcome(fact, before, known=fact.id in known, dry_run=dry_run), json=json)
-    _tell_late(late)
-
-
-def _tell_late(late: Mapping[str, str]) -> None:
-    """Say which files wait for the fact, and why."""
-    for path, reason in late.items():
+    for path, reason in waiting.items():
         output.say(f"note: the journal has it, and the next sync writes it to {path}: {output.safe(reason)}")
 
 

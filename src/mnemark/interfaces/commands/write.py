@@ -17,7 +17,7 @@ from mnemark.files.scopes import one_scope, scopes_of
 from mnemark.files.workspace import Workspace
 from mnemark.interfaces import options, output, render, workspace
 from mnemark.interfaces.queries import read_text
-from mnemark.interfaces.timeline import Timeline, TimelineEntry
+from mnemark.interfaces.timeline import LogEntry, Timeline
 from mnemark.memory.journal.describe import describe_payload
 from mnemark.text.choices import one_of
 from mnemark.text.dates import local_now
@@ -160,7 +160,7 @@ def log(
         _say_nothing(timeline, moment(since, "since", now))
 
 
-def _show(entries: list[TimelineEntry]) -> None:
+def _show(entries: list[LogEntry]) -> None:
     """Print log entries, one line each: time, ref (of a change its id, for `undo`), author, first words."""
     for entry in entries:
         text = describe_payload(entry.text) if entry.kind == "change" else entry.text
