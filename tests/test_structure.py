@@ -43,7 +43,7 @@ LATE: Final[dict[str, str]] = {
     "embed/__init__.py": "the configured embedder alone",
     "index/sync.py": "a sync that finds nothing new writes nothing",
     "index/reader.py": "most searches find every turn indexed",
-    "interfaces/": "each command imports what it runs",
+    "interfaces/": "a process imports what it runs: a hook, a search, a server, or a command",
     "agent/hook/": "a hook has milliseconds",
     "agent/upkeep.py": "only the daily upkeep checks the index",
     "mnemark_adapters/nanobot.py": "loaded by nanobot at its start",
