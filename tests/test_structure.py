@@ -42,6 +42,7 @@ LATE: Final[dict[str, str]] = {
     "retrieval/quick_search.py": "a hook redacts nothing, unless a fact file changed",
     "embed/__init__.py": "the configured embedder alone",
     "index/sync.py": "a sync that finds nothing new writes nothing",
+    "index/vectors/__init__.py": "the configured vector engine alone",
     "index/reader.py": "most searches find every turn indexed",
     "interfaces/": "a process imports what it runs: a hook, a search, a server, or a command",
     "agent/hook/": "a hook has milliseconds",

@@ -7,13 +7,14 @@ passages to an int64 array of rows for `scores`, so that scopes and filters are 
 
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mnemark.errors import ConfigError
-from mnemark.index.vectors.base import VectorStore
-from mnemark.index.vectors.mapped_file import VectorFile
-from mnemark.index.vectors.sqlite_vec import SqliteVecStore
 
-_STORES: dict[str, type[VectorStore]] = {"exact": VectorFile, "sqlite-vec": SqliteVecStore}
+if TYPE_CHECKING:
+    from mnemark.index.vectors.base import VectorStore
+
+
 _OWN_SUFFIXES = (
     ".vec",
     ".vec.new",
@@ -28,7 +29,7 @@ _OWN_SUFFIXES = (
 
 def open_store(
     folder: Path, model: str, dimension: int, *, engine: str = "exact", readonly: bool = False
-) -> VectorStore:
+) -> "VectorStore":
     """Open the vectors of `model` (an embedder's `name`) below `folder` (`.mnemark/vectors`).
 
     Raises:
@@ -36,12 +37,18 @@ def open_store(
         EngineUnavailable, IntegrityError, NewerFormatError, ReadOnlyError: see `VectorStore.open`.
     """
     store: type[VectorStore]
-    if engine == "chroma":
+    if engine == "exact":
+        from mnemark.index.vectors.mapped_file import VectorFile
+
+        store = VectorFile
+    elif engine == "sqlite-vec":
+        from mnemark.index.vectors.sqlite_vec import SqliteVecStore
+
+        store = SqliteVecStore
+    elif engine == "chroma":
         store = import_module("mnemark_adapters.chroma").ChromaStore
-    elif engine in _STORES:
-        store = _STORES[engine]
     else:
-        raise ConfigError(f'"{engine}" is no vector engine; use one of {", ".join(_STORES)}, chroma')
+        raise ConfigError(f'"{engine}" is no vector engine; use one of exact, sqlite-vec, chroma')
     return store.open(folder, model, dimension, readonly=readonly)
 
 
