@@ -33,14 +33,13 @@ from mnemark.files import (
     merge,
     names,
     needles,
-    old_memories,
     reading,
     secrets,
     tombstones,
     turns,
 )
 from mnemark.files.sessions import Placed
-from mnemark.index import analysis, units
+from mnemark.index import segment_builder, units
 from mnemark.interfaces import output, render
 from mnemark.llm import extract
 from mnemark.memory.consolidation import archive, condense, tidy
@@ -60,6 +59,7 @@ from mnemark.retrieval.routes import fact_questions, fact_times
 from mnemark.text import lines as diff
 from mnemark.text.words.segment import query_terms
 from mnemark.types import Hit, Turn
+from mnemark_adapters.importers import old_layouts
 
 pytestmark = pytest.mark.timed
 
@@ -126,7 +126,7 @@ def _described(text: str) -> object:
 
 
 def _memories(text: str) -> object:
-    return old_memories.fact_bullets(_bytes(json.dumps([{"id": "1", "content": text}])))
+    return old_layouts.fact_bullets(_bytes(json.dumps([{"id": "1", "content": text}])))
 
 
 def _decoded(text: str) -> object:
@@ -186,7 +186,6 @@ CASES: Final[Mapping[str, Call]] = {
     "files.attachments": _described,
     "files.needles": lambda text: needles.BytePatterns([], cut=[text]).found_in(_bytes(text)),
     "files.copies": lambda text: copies.lacking(_bytes(text), _bytes(text[::-1])),
-    "files.copies with markers": copies.has_merge_markers,
     "files.episodes": lambda text: episodes._refreshed(text, {"session": text}),
     "files.episodes by name": episodes.slug_of,
     "files.facts": lambda text: fact_files.facts_in(text, FACTS, ""),
@@ -196,11 +195,11 @@ CASES: Final[Mapping[str, Call]] = {
     "files.merge": lambda text: merge.merge3(_bytes(text), _bytes(text[::-1]), _bytes(f"{text}\n{text}")),
     "files.merge of an edit": lambda text: merge.lacks(_bytes(text), _bytes(text[::-1]), _bytes(text)),
     "files.names": lambda text: names.file_name(text, ".jsonl"),
-    "files.old_memories": _memories,
+    "importers.old_layouts": _memories,
     "files.reading": _decoded,
     "files.turns": _record,
-    "index.analysis": lambda text: analysis.analysed(
-        [analysis.PassageText(text, text[:200], untrusted=True)], analysis.TermNumbers()
+    "index.analysed": lambda text: segment_builder.analysed(
+        [segment_builder.PassageText(text, text[:200], untrusted=True)], segment_builder.TermNumbers()
     ),
     "index.units": _units("memory/2036-11-21.md"),
     "index.units of facts": _units(FACTS),

@@ -11,11 +11,11 @@ from embed import scripted_server as server
 from mnemark import net
 from mnemark.embed import EmbedderUnavailable, make
 from mnemark.embed import api as api_module
-from mnemark.embed.api import ApiEmbedder, Limits
+from mnemark.embed.api import ApiEmbedder, ApiLimits
 from mnemark.errors import ConfigError
 
 SECRET = "sk-made-up-0123456789"
-QUICK = Limits(attempts=3, attempt=0.4, passages=1.5, query=1.0)
+QUICK = ApiLimits(attempts=3, attempt=0.4, passages=1.5, query=1.0)
 
 
 @pytest.fixture
@@ -299,7 +299,7 @@ def test_names_are_safe_and_never_shared() -> None:
 def test_no_server_at_all_is_an_error_that_names_it() -> None:
     with server.serve() as script:
         url = script.url
-    embedder = ApiEmbedder("m", url=url, limits=Limits(attempts=1))
+    embedder = ApiEmbedder("m", url=url, limits=ApiLimits(attempts=1))
     with pytest.raises(EmbedderUnavailable, match=url):
         _ = embedder.name
 

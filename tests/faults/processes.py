@@ -11,9 +11,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from mnemark.files.journal import Change, Journal
-from mnemark.files.locks import sync_lock, workspace_lock
 from mnemark.files.sessions import SessionLog
-from mnemark.files.truth import Folder
+from mnemark.files.truth import Folder, sync_lock, workspace_lock
 from mnemark.types import Turn
 
 

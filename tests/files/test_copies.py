@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemark.files import ids
-from mnemark.files.copies import Copy, Lacking, copy_of, has_merge_markers, lacking, plan_copies
+from mnemark.files.copies import Copy, Lacking, copy_of, lacking, plan_copies
 
 
 @pytest.mark.parametrize(
@@ -60,24 +60,6 @@ def test_the_plan_names_each_copy_with_where_it_belongs() -> None:
         Copy(paths[0], "memory/b.md", "markdown", "syncthing"),
         Copy(paths[2], "sessions/a.jsonl", "jsonl", "syncthing"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> main\n", True),
-        ("a\r\n<<<<<<< HEAD\r\nb\r\n=======\r\nc\r\n>>>>>>> main\r\n", True),
-        ("<<<<<<< HEAD\nb\n||||||| base\nx\n=======\nc\n>>>>>>> main", True),
-        ("Heading\n=======\ntext\n", False),
-        ("<<<<<<< HEAD\nno end\n=======\n", False),
-        (">>>>>>> a\n=======\n<<<<<<< b\n", False),
-        ("  <<<<<<< HEAD\n=======\n>>>>>>> x\n", False),
-        ("<<<<<<<<<<<\n==========\n>>>>>>>>>>\n", False),
-        ("", False),
-    ],
-)
-def test_merge_markers(text: str, *, expected: bool) -> None:
-    assert has_merge_markers(text) is expected
 
 
 def line(identifier: str | None, content: str = "", **more: str) -> bytes:

@@ -18,8 +18,7 @@ from mnemark.files import platform
 from mnemark.files.edit import edit, settle, sweep
 from mnemark.files.edit_records import MOST_TRIES
 from mnemark.files.jsonl import TEMPORARY
-from mnemark.files.locks import workspace_lock
-from mnemark.files.truth import Folder
+from mnemark.files.truth import Folder, workspace_lock
 
 QUIET = 0.05
 

@@ -16,9 +16,8 @@ from mnemark.agent.hook.log import log
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.files import layout, links, new_workspace, platform, private
 from mnemark.files.journal import Change, Journal
-from mnemark.files.locks import workspace_lock
 from mnemark.files.secrets import salt
-from mnemark.files.truth import Folder
+from mnemark.files.truth import Folder, workspace_lock
 from mnemark.index.state import State
 from mnemark.memory.health.doctor import doctor, verify
 from mnemark.memory.transfer.backup import backup

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from mnemark import Memory
 from mnemark.errors import NotFoundError
 from mnemark.files import layout, new_workspace
-from mnemark.files.old_layouts import FACTS, MARKER, Step, detect, migrate, target_of, unread
-from mnemark.files.old_memories import fact_bullets
+from mnemark.files.old_layouts import FACTS, MARKER, OldFile, detect, unread
 from mnemark.files.scan import scan
 from mnemark.files.sessions import SessionLog, list_sessions
 from mnemark.files.truth import Folder
 from mnemark.memory.health.doctor import doctor
+from mnemark_adapters.importers.old_layouts import fact_bullets, migrate, target_of
 
 MEMORIES: list[dict[str, Any]] = [
     {
@@ -161,7 +161,9 @@ def test_openakita_comes_over_whole(tmp_path: Path, openakita: Path) -> None:
     assert (target / "memory/daily_summaries/2026-02-20.md").exists()
     assert not list(target.rglob("*summary*"))
     assert not list(target.rglob("README*"))
-    assert Step("facts", "data/memory/memories.json", FACTS, "1 entries without words left out", 3) in steps
+    assert (
+        OldFile("facts", "data/memory/memories.json", FACTS, "1 entries without words left out", 3) in steps
+    )
     left = {step.source: step for step in steps if step.action == "left"}
     assert set(left) == {"", "data/memory/openakita.db"}
     assert left[""].count == 2
@@ -291,7 +293,7 @@ def test_a_taken_name_is_not_overwritten(tmp_path: Path) -> None:
     steps = migrate(source, Folder(target))
     assert (target / "AGENTS.md").read_text() == "mine"
     assert (target / "memory/MEMORY.imported.md").read_text() == "# Long-term\n"
-    assert Step("copy", "AGENTS.md", "AGENTS.imported.md", "AGENTS.md has other words") in steps
+    assert OldFile("copy", "AGENTS.md", "AGENTS.imported.md", "AGENTS.md has other words") in steps
 
 
 def test_notes_of_a_data_folder_become_daily_notes(tmp_path: Path) -> None:

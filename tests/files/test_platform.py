@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from faults.processes import hold
 from mnemark.errors import BusyError, UsageError
 from mnemark.files import names, platform
-from mnemark.files.locks import sync_lock, workspace_lock
+from mnemark.files.truth import sync_lock, workspace_lock
 
 # Exchange and rename
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mnemark.errors import MnemarkError, ReadOnlyError, UsageError
 from mnemark.files import layout, new_workspace, platform
-from mnemark.files.new_project import folder_name_of, new_scope
+from mnemark.files.new_workspace import folder_name_of, new_scope
 from mnemark.files.projects import (
     Project,
     path_line,

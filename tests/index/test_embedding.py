@@ -1,7 +1,7 @@
 """Vectors for every passage: interrupted, side by side, and without keeping the index from following."""
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import apsw
@@ -124,7 +124,7 @@ def test_a_text_deleted_meanwhile_is_embedded_for_the_passage_that_shares_it(
 ) -> None:
     texts_of = embedding._texts
 
-    def texts_after_deleting(index: Index, passages: list[int]) -> dict[int, str]:
+    def texts_after_deleting(index: Index, passages: Mapping[bytes, int]) -> dict[bytes, str]:
         for number in (0, 1):
             (index.root / f"n{number}.md").unlink(missing_ok=True)
         sync(index)

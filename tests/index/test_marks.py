@@ -15,7 +15,7 @@ def test_an_index_made_by_other_rules_is_made_anew(tmp_path: Path, monkeypatch: 
     (tmp_path / "memory/note.md").write_text(f"# Note\n\n{NOTE}\n", "utf-8")
     with monkeypatch.context() as before:
         before.setattr("mnemark.index.store.MARKS", MARKS - 1)
-        before.setattr("mnemark.index.analysis.instructs", lambda _: False)
+        before.setattr("mnemark.index.segment_builder.instructs", lambda _: False)
         with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
             memory.sync()
             [hit] = memory.search("words above void").hits

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from faults.logical import content
 from mnemark.index import schema
-from mnemark.index.analysis import PassageText
 from mnemark.index.merge import compact, merge, merge_due
 from mnemark.index.segment import (
     HEAD_MAX,
@@ -22,7 +21,7 @@ from mnemark.index.segment import (
     encode,
     merged_posting,
 )
-from mnemark.index.segment_builder import SegmentBuilder
+from mnemark.index.segment_builder import PassageText, SegmentBuilder
 from mnemark.index.snapshot import SegmentView, Snapshot
 from mnemark.index.store import Index
 from mnemark.index.sync import sync

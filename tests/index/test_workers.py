@@ -51,13 +51,13 @@ def large(monkeypatch: pytest.MonkeyPatch) -> None:
 def given(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The tasks that were given to workers."""
     tasks: list[str] = []
-    submit = workers._Worker.submit
+    submit = workers._WorkerProcess.submit
 
-    def noted(self: workers._Worker, task: str, arguments: tuple[object, ...]) -> workers.Answer:
+    def noted(self: workers._WorkerProcess, task: str, arguments: tuple[object, ...]) -> workers.WorkerAnswer:
         tasks.append(task)
         return submit(self, task, arguments)
 
-    monkeypatch.setattr(workers._Worker, "submit", noted)
+    monkeypatch.setattr(workers._WorkerProcess, "submit", noted)
     return tasks
 
 
@@ -89,11 +89,11 @@ def test_a_large_sync_with_workers_makes_the_same_index(
     assert {"analyse", "vectors"} == set(given)
 
 
-def _kill(worker: "workers._Worker") -> None:
+def _kill(worker: "workers._WorkerProcess") -> None:
     worker._process.kill()
 
 
-def _stop(worker: "workers._Worker") -> None:
+def _stop(worker: "workers._WorkerProcess") -> None:
     os.kill(worker._process.pid, signal.SIGSTOP)
 
 
@@ -102,18 +102,20 @@ def _stop(worker: "workers._Worker") -> None:
 @pytest.mark.usefixtures("large")
 @pytest.mark.parametrize("harm", [_kill, _stop])
 def test_nothing_is_lost_with_a_worker(
-    root: Path, monkeypatch: pytest.MonkeyPatch, harm: Callable[[workers._Worker], None]
+    root: Path, monkeypatch: pytest.MonkeyPatch, harm: Callable[[workers._WorkerProcess], None]
 ) -> None:
     whole = everything(root)
     monkeypatch.setattr(workers, "_PATIENCE", 0.5)
-    submit = workers._Worker.submit
+    submit = workers._WorkerProcess.submit
 
-    def harmed(self: workers._Worker, task: str, arguments: tuple[object, ...]) -> workers.Answer:
+    def harmed(
+        self: workers._WorkerProcess, task: str, arguments: tuple[object, ...]
+    ) -> workers.WorkerAnswer:
         answer = submit(self, task, arguments)
         harm(self)
         return answer
 
-    monkeypatch.setattr(workers._Worker, "submit", harmed)
+    monkeypatch.setattr(workers._WorkerProcess, "submit", harmed)
     assert everything(root) == whole
 
 
@@ -127,7 +129,7 @@ def test_where_no_program_starts_the_caller_does_the_work(
 
 
 def test_a_small_sync_starts_no_worker(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "_Worker", _never)
+    monkeypatch.setattr(workers, "_WorkerProcess", _never)
     everything(root)
 
 

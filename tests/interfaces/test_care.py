@@ -128,7 +128,7 @@ def test_outside_of_a_workspace_the_memory_of_agents_is_named(
 ) -> None:
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     with pytest.raises(NotFoundError, match="choose one with -w, or create"):
-        workspace.locate(None, current=tmp_path)
+        workspace.place(None, current=tmp_path)
     (tmp_path / "mnemark").mkdir()
     with pytest.raises(NotFoundError, match=r"-w .*mnemark, or create"):
-        workspace.locate(None, current=tmp_path)
+        workspace.place(None, current=tmp_path)

@@ -7,7 +7,7 @@ import pytest
 
 from mnemark.agent.connect import connect, homes
 from mnemark.files import layout, new_workspace
-from mnemark.files.new_project import new_scope
+from mnemark.files.new_workspace import new_scope
 from mnemark.interfaces import shortcut
 from mnemark.interfaces.http.pool import Workspaces
 from mnemark.interfaces.http.query import ClientQuery, answer

@@ -241,9 +241,8 @@ def test_the_night_is_due_once_and_made_up_for() -> None:
 
 
 def test_the_night_consolidates_where_agents_write_and_nowhere_else(tmp_path: Path) -> None:
-    from mnemark.interfaces.http.lanes import Lanes
-    from mnemark.interfaces.http.pool import Workspaces
-    from mnemark.interfaces.http.schedule import Nightly
+    from mnemark.interfaces.http.pool import Lanes, Workspaces
+    from mnemark.interfaces.http.server import Nightly
 
     written, foreign = tmp_path / "written", tmp_path / "foreign"
     for folder in (written, foreign):

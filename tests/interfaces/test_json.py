@@ -6,10 +6,9 @@ from typing import Any
 
 import click
 import pytest
-import typer
 
 from interfaces.conftest import Shell
-from mnemark.interfaces.app import app
+from mnemark.interfaces.app import COMMANDS, loaded
 
 WITHOUT = {"hook", "mcp", "tui"}
 """Commands that speak JSON anyway, and a panel for people."""
@@ -66,7 +65,7 @@ def _commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[
         yield from _commands(command.get_command(context, name), (*path, name))
 
 
-ALL = dict(_commands(typer.main.get_command(app)))
+ALL = dict(pair for name in COMMANDS for pair in _commands(loaded(name), (name,)))
 
 
 def test_every_command_has_the_option_but_those_named() -> None:

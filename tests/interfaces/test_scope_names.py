@@ -16,7 +16,7 @@ import pytest
 from mnemark import Memory
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.files.layout import find_root
-from mnemark.files.new_project import new_scope
+from mnemark.files.new_workspace import new_scope
 from mnemark.interfaces import tools_run
 from mnemark.interfaces.http import bodies, calls
 from mnemark.memory.transfer.transfer import import_from

@@ -15,7 +15,7 @@ import pytest
 
 from interfaces.daemons import Running, running, surroundings
 from mnemark.interfaces import shortcut
-from mnemark.interfaces.app import Commands
+from mnemark.interfaces.app import loaded
 from sampled import sampled
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals and terminals of POSIX")
@@ -66,7 +66,7 @@ def test_the_options_are_those_of_the_command_line() -> None:
         types = {"str": str, "path": str, "int": int, "float": float, "boolean": bool}
         declared = {
             name: (one.name.rstrip("_"), list if one.multiple else types[one.type.name])
-            for one in Commands(name="mnemark").get_command(None, command).params
+            for one in loaded(command).params
             if one.param_type_name == "option"
             for name in one.opts
         }
@@ -92,7 +92,7 @@ def test_a_line_is_read_as_the_command_line_reads_it() -> None:
     line = ["search", "--kind=note", "--kind", "fact", "a b", "-k", "1", "-k", "2", "-w", "x", "--json"]
     found = shortcut.parsed(line)
     options = {"kind": ["note", "fact"], "count": 2, "json": True}
-    assert found == shortcut.Line("search", "a b", "x", options)
+    assert found == shortcut.QueryLine("search", "a b", "x", options)
 
 
 SAME = [

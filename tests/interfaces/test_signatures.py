@@ -19,7 +19,7 @@ FIELDS = set(NewFact.__struct_fields__)
 def test_each_face_has_all_fields_of_a_fact() -> None:
     own = set(inspect.signature(Memory.remember).parameters) - {"self", "dry_run", "options"}
     assert own | set(FactOptions.__annotations__) == FIELDS
-    assert set(bodies.Remember.__struct_fields__) - {"workspace"} == FIELDS
+    assert set(bodies.RememberBody.__struct_fields__) - {"workspace"} == FIELDS
     assert set(BY_NAME["memory_remember"].properties) == FIELDS - {"origin"}, "a model speaks as the agent"
     options = set(inspect.signature(remember).parameters) - {"workspace_", "dry_run", "json"}
     assert {{"type_": "type", "tag": "tags"}.get(name, name) for name in options} == FIELDS

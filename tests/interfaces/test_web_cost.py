@@ -12,7 +12,7 @@ pytest.importorskip("jinja2")
 
 from mnemark import Memory
 from mnemark.files.scan import scan
-from mnemark.interfaces.http.door import Session
+from mnemark.interfaces.http.door import BrowserSession
 from mnemark_faces.web.at import At, PageContent
 from mnemark_faces.web.pages import PAGES
 from mnemark_faces.web.render import page
@@ -58,7 +58,7 @@ def cost(work: Callable[[], object]) -> float:
 
 
 def shown(memory: Memory, name: str) -> str:
-    at = At(memory, "/ui/w/x", Session(0.0), Words("en"), query={}, page=name)
+    at = At(memory, "/ui/w/x", BrowserSession(0.0), Words("en"), query={}, page=name)
     made = PAGES[name](at)
     assert isinstance(made, PageContent)
     return page(made.template, at, {"here": name, "waiting": 0, **made.values})

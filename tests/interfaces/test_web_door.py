@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
-from mnemark.interfaces.http.door import Door, Session
+from mnemark.interfaces.http.door import BrowserSession, Door
 from mnemark.interfaces.http.guard import MAX_FORM, POLICY, SESSION, Activity, Guard, doors, rule_of
 from mnemark_faces.web.refused import refusal_page
 
@@ -239,7 +239,7 @@ def test_a_session_ends_after_half_a_day_and_old_ones_make_room() -> None:
 
 
 def test_forms_have_a_key_of_their_session() -> None:
-    one, other = Session(0.0), Session(0.0)
+    one, other = BrowserSession(0.0), BrowserSession(0.0)
     assert one.is_own_form(one.form_key)
     assert not one.is_own_form(other.form_key)
     assert not one.is_own_form("")
@@ -274,7 +274,7 @@ def test_a_page_that_looks_by_itself_does_not_keep_the_daemon_alive(ask: Guarded
 
 def test_the_session_reaches_the_pages(ask: Guarded) -> None:
     ask("/ui", cookie=ask.cookie())
-    assert isinstance(ask.reached[0][SESSION], Session)
+    assert isinstance(ask.reached[0][SESSION], BrowserSession)
 
 
 def test_the_table_has_one_door_for_each_path() -> None:

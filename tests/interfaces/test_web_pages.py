@@ -433,7 +433,7 @@ def test_an_import_goes_on_beside_the_page_which_says_how_far_it_is(here: Runnin
 
 
 def test_an_import_beside_another_is_refused_and_not_dropped(tmp_path: Path) -> None:
-    from mnemark.interfaces.http.door import Session
+    from mnemark.interfaces.http.door import BrowserSession
     from mnemark_faces.web.at import At
     from mnemark_faces.web.background import Background
     from mnemark_faces.web.pages import ACTIONS
@@ -443,7 +443,7 @@ def test_an_import_beside_another_is_refused_and_not_dropped(tmp_path: Path) -> 
     with Memory.open(tmp_path / "agent") as memory:
         imports = Background(lambda _: nullcontext(memory), "import")
         form = {"format": ["jsonl"], "path": [str(tmp_path)], "do": ["look"]}
-        at = At(memory, "/ui/w/x", Session(0.0), Words("en"), query={}, form=form, imports=imports)
+        at = At(memory, "/ui/w/x", BrowserSession(0.0), Words("en"), query={}, form=form, imports=imports)
         going_on = imports.start(at.root, lambda memory, tell: tell(ended.wait(60)), {"path": "a"})
         try:
             with pytest.raises(BusyError, match="going on"):
@@ -461,7 +461,7 @@ def test_an_import_beside_another_is_refused_and_not_dropped(tmp_path: Path) -> 
 def test_the_folders_of_programs_are_those_of_their_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mnemark.interfaces.http.door import Session
+    from mnemark.interfaces.http.door import BrowserSession
     from mnemark_faces.web.at import At, PageContent
     from mnemark_faces.web.words import Words
 
@@ -469,7 +469,7 @@ def test_the_folders_of_programs_are_those_of_their_settings(
     (moved / "projects").mkdir(parents=True)
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(moved))
     with Memory.open(tmp_path / "agent") as memory:
-        shown = PAGES["import"](At(memory, "/ui/w/x", Session(0.0), Words("en"), query={}, form={}))
+        shown = PAGES["import"](At(memory, "/ui/w/x", BrowserSession(0.0), Words("en"), query={}, form={}))
     assert isinstance(shown, PageContent)
     known = [(program, Path(path).expanduser()) for program, path in shown.values["known"]]
     assert ("claude-code", moved / "projects") in known
@@ -489,7 +489,7 @@ def test_the_prompt_of_a_project_and_what_health_knows_of_it(here: Running, tmp_
 
 def test_a_confined_daemon_changes_nothing_outside(tmp_path: Path) -> None:
     from mnemark.errors import UsageError
-    from mnemark.interfaces.http.door import Session
+    from mnemark.interfaces.http.door import BrowserSession
     from mnemark_faces.web.at import At
     from mnemark_faces.web.pages import ACTIONS, PAGES
     from mnemark_faces.web.words import Words
@@ -498,10 +498,10 @@ def test_a_confined_daemon_changes_nothing_outside(tmp_path: Path) -> None:
         query = {"agent": ["cursor"]}
         with pytest.raises(UsageError, match="only open some folders"):
             PAGES["connect"](
-                At(memory, "/ui/w/x", Session(0.0), Words("en"), query=query, form={}, confined=True)
+                At(memory, "/ui/w/x", BrowserSession(0.0), Words("en"), query=query, form={}, confined=True)
             )
         for name, form in (("connect", {"agent": ["cursor"]}), ("import", {"path": ["/etc"]})):
-            at = At(memory, "/ui/w/x", Session(0.0), Words("en"), query={}, form=form, confined=True)
+            at = At(memory, "/ui/w/x", BrowserSession(0.0), Words("en"), query={}, form=form, confined=True)
             with pytest.raises(UsageError, match="only open some folders"):
                 ACTIONS[name](at)
 
@@ -681,7 +681,7 @@ def test_a_form_leads_to_own_pages_only(here: Running, tmp_path: Path) -> None:
 
 def test_a_workspace_that_cannot_be_written_shows_no_buttons(here: Running, tmp_path: Path) -> None:
     fill(tmp_path, HARMLESS)
-    from mnemark.interfaces.http.door import Session
+    from mnemark.interfaces.http.door import BrowserSession
     from mnemark_faces.web.at import At, PageContent
     from mnemark_faces.web.render import page
     from mnemark_faces.web.words import Words
@@ -693,7 +693,7 @@ def test_a_workspace_that_cannot_be_written_shows_no_buttons(here: Running, tmp_
         for name, view in PAGES.items():
             if name in {"receipt", "edit", "consolidate"}:
                 continue
-            at = At(memory, "/ui/w/x", Session(0.0), Words("en"), query=asked.get(name, {}), page=name)
+            at = At(memory, "/ui/w/x", BrowserSession(0.0), Words("en"), query=asked.get(name, {}), page=name)
             made = view(at)
             assert isinstance(made, PageContent)
             text = page(made.template, at, {"here": "", "waiting": 0, **made.values})

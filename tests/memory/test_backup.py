@@ -21,7 +21,7 @@ import pytest
 
 from mnemark import Memory
 from mnemark.errors import IntegrityError, MnemarkError, NewerFormatError, UsageError
-from mnemark.files import listing, manifest, platform, privacy
+from mnemark.files import listing, manifest, platform
 from mnemark.files.edit import edit, settle
 from mnemark.files.truth import Folder
 from mnemark.memory.transfer import backup as module
@@ -103,7 +103,7 @@ def test_any_folder_comes_back_to_the_byte(root: Path, tmp_path: Path) -> None:
     ):
         os.utime(at(root, name), ns=(moment, moment))
     os.utime(root / "none/at all", ns=(10**18, 10**18))
-    privacy.close(root, privacy.readable(root).own)  # what mnemark writes comes back private
+    listing.close_to_others(root, listing.open_to_others(root).own)  # what mnemark writes comes back private
     before = tree(root)
     done = backup(root, tmp_path / "saved.zip")
     assert (done.complete, done.problems) == (True, ())

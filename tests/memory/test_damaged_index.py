@@ -12,7 +12,7 @@ import pytest
 
 from faults.logical import LEXICAL, answers
 from mnemark.errors import IntegrityError, NewerFormatError
-from mnemark.files.locks import sync_lock
+from mnemark.files.truth import sync_lock
 from mnemark.index import schema
 from mnemark.index.check import damages
 from mnemark.index.merge import merge

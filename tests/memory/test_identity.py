@@ -1,13 +1,13 @@
 """The identity compiler: short sections, compiled once for each content, by a model if it keeps to it."""
 
 import json
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from mnemark import Memory
-from mnemark.files.compiled_cache import clear
 from mnemark.llm import Budget, Entry, Ledger, Message, Meter, spent_on
 from mnemark.llm.function import FunctionLLM, from_callable
 from mnemark.memory.curation.identity import BUDGETS, compiled
@@ -72,7 +72,7 @@ def test_what_is_kept_is_used_until_a_source_changes_and_can_be_deleted(memory: 
     (memory.root / "SOUL.md").write_text(SOUL + "\n- Always be kind.\n")
     assert "CALM" not in compiled(memory.workspace).part("identity").text
     (memory.root / "SOUL.md").write_text(SOUL)
-    clear(memory.root)
+    shutil.rmtree(memory.root / ".mnemark/compiled")
     assert compiled(memory.workspace) == first
 
 

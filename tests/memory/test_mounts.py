@@ -20,7 +20,7 @@ from mnemark.files import trust
 from mnemark.files.mounts import accept, forget
 from mnemark.interfaces import queries
 from mnemark.interfaces.tools_run import call
-from mnemark.interfaces.workspace import Place
+from mnemark.interfaces.workspace import Subject
 from mnemark.memory.review.explain import why
 from mnemark.memory.transfer.backup import backup
 from mnemark.memory.transfer.transfer import export_workspace
@@ -142,7 +142,7 @@ def test_notes_of_an_agent_are_recalled_named_by_it(own: Path, claude: Path) -> 
 @pytest.mark.usefixtures("claude")
 def test_refs_of_mounts_are_read_by_every_door(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ref = "@claude-code/projects/-home-ann-shop/memory/MEMORY.md#L3"
-    queries.read(Place(own), ref)
+    queries.read(Subject(own), ref)
     assert WORD in capsys.readouterr().out
     with Memory.open(own) as memory:
         row = call(memory, "memory_get", {"path": ref})["structuredContent"]
@@ -154,7 +154,7 @@ def test_refs_of_mounts_are_read_by_every_door(own: Path, capsys: pytest.Capture
         for path in LEFT:
             assert "hidden-thing" not in str(call(memory, "memory_get", {"path": f"@claude-code/{path}"}))
     with pytest.raises(NotFoundError):
-        queries.read(Place(own), "@claude-code/.credentials.json", raw=True)
+        queries.read(Subject(own), "@claude-code/.credentials.json", raw=True)
 
 
 def test_a_folder_of_ones_own_may_begin_with_the_mark(own: Path) -> None:

@@ -21,7 +21,7 @@ from mnemark.agent.hook import missed
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.files import edit as editing
 from mnemark.files import platform
-from mnemark.files.edit_records import FOLDER, Edit, EditRecords, Texts, _key, mark_of
+from mnemark.files.edit_records import FOLDER, EditRecord, EditRecords, Texts, _key, mark_of
 from mnemark.files.ids import is_id, new_id
 from mnemark.files.truth import Folder
 from mnemark.memory.health.doctor import doctor
@@ -95,7 +95,7 @@ def record(root: Path, path: str, identifier: str, **more: Any) -> None:
         "time": 1.0, "keep": 1e12, "inode": 1, "mark": mark_of(b"new"), "applied": True,
         "old_state": platform.Identity(1, 1, 1, 1),
     }  # fmt: skip
-    edit = Edit(id=identifier, path=path, **(known | more))
+    edit = EditRecord(id=identifier, path=path, **(known | more))
     records = EditRecords(root)
     folder = root / ".mnemark" / FOLDER / _key(path)
     folder.mkdir(parents=True, exist_ok=True)

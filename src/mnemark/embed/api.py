@@ -52,7 +52,7 @@ _MAX_BYTES = 128 * 1024 * 1024
 
 
 @dataclass(frozen=True)
-class Limits:
+class ApiLimits:
     """Attempts and timeouts, in seconds."""
 
     attempts: int = 4
@@ -69,7 +69,7 @@ class _Item(msgspec.Struct):
     index: int | None = None
 
 
-class _Reply(msgspec.Struct):
+class _Vectors(msgspec.Struct):
     data: list[_Item]
 
 
@@ -99,7 +99,7 @@ class ApiEmbedder:
         url: str | None = None,
         key_env: str | None = None,
         dimension: int | None = None,
-        limits: Limits | None = None,
+        limits: ApiLimits | None = None,
     ) -> None:
         self.model = model
         try:
@@ -109,7 +109,7 @@ class ApiEmbedder:
         self._key_env = key_env
         self._requested_dimension = dimension
         self._dimension = dimension or _KNOWN_DIMENSIONS.get(model)
-        self._limits = limits or Limits()
+        self._limits = limits or ApiLimits()
         url = f"{self._base}/embeddings"
         self._channel = Channel(url, silence=self._limits.attempt, most_bytes=_MAX_BYTES)
         host = urlsplit(self._base).hostname or ""
@@ -217,7 +217,7 @@ class ApiEmbedder:
     def _decode(self, content: bytes, count: int) -> NDArray[np.float32]:
         """Decode a response: unit vectors in the order of the texts."""
         try:
-            matrix = _matrix(msgspec.json.decode(content, type=_Reply).data, count)
+            matrix = _matrix(msgspec.json.decode(content, type=_Vectors).data, count)
         except (msgspec.DecodeError, ValueError) as error:
             raise EmbedderUnavailable(
                 f"{self._base} sent no valid embeddings for {self.model} ({error}); check that "

@@ -17,7 +17,7 @@ from mnemark.files import layout, trust
 from mnemark.files.config import Config
 from mnemark.files.journal import Journal
 from mnemark.files.reading import Document, read
-from mnemark.files.scan import Entry
+from mnemark.files.scan import FileEntry
 from mnemark.files.secrets import redacted_turn, rules_without_salt
 from mnemark.files.tombstones import TombstoneLog, Tombstones, emptied
 from mnemark.files.truth import Folder
@@ -93,7 +93,7 @@ class Visible:
         hidden = self.hidden.current() if hidden is None else hidden
         return emptied(self.redacted(text), forgotten_lines(hidden, path, text))
 
-    def read(self, path: str, entry: Entry | None = None) -> Document | Problem:
+    def read(self, path: str, entry: FileEntry | None = None) -> Document | Problem:
         """Read a file as `reading.read` does, with the visible text and the digest of the file's bytes."""
         found = read(self.root, path, entry)
         if isinstance(found, Problem):

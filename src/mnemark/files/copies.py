@@ -71,18 +71,6 @@ def plan_copies(paths: Iterable[str]) -> list[Copy]:
     return sorted(plan, key=lambda copy: copy.path)
 
 
-def has_merge_markers(text: str) -> bool:
-    """Whether a text contains an unresolved git conflict: the three marker lines, in order."""
-    markers = ["<<<<<<<", "=======", ">>>>>>>"]
-    for line in text.splitlines() if markers[0] in text else ():
-        # The middle marker stands alone: a longer row of equals signs underlines a heading.
-        if line == markers[0] or (markers[0] != "=======" and line.startswith(f"{markers[0]} ")):
-            del markers[0]
-            if not markers:
-                return True
-    return False
-
-
 class Lacking(msgspec.Struct, frozen=True):
     """Lines of one copy of an append-only log that the other lacks."""
 

@@ -18,7 +18,7 @@ import msgspec
 from mnemark.errors import BusyError, IncompleteError, MnemarkError
 from mnemark.files import jsonl, names, platform
 from mnemark.files.disk_errors import translate_os_errors
-from mnemark.files.edit_records import FOLDER, Edit, EditRecords, Findings, Texts, copy_name, mark_of
+from mnemark.files.edit_records import FOLDER, EditRecord, EditRecords, Findings, Texts, copy_name, mark_of
 from mnemark.files.ids import is_id, new_id
 from mnemark.files.listing import walk
 from mnemark.files.private import private
@@ -301,7 +301,7 @@ def _install(task: _Task, texts: Texts, found: Findings, status: os.stat_result 
     identifier = new_id()
     temporary = task.target.with_name(jsonl.TEMPORARY + identifier)
     platform.make_folder(task.target.parent)
-    record = Edit(
+    record = EditRecord(
         id=identifier,
         path=task.name,
         time=time.time(),
@@ -339,14 +339,14 @@ def _written_but(task: _Task, error: OSError) -> IncompleteError:
     return IncompleteError(f"{task.target}: was written, but then {error.strerror or error}; check its disk")
 
 
-def _undo(records: EditRecords, record: Edit) -> Literal[False]:
+def _undo(records: EditRecords, record: EditRecord) -> Literal[False]:
     """Undo an edit whose new file still has its temporary name."""
     platform.FS.unlink(records.temporary(record))
     records.drop(record)
     return False
 
 
-def _exchanged(task: _Task, record: Edit, texts: Texts, status: os.stat_result) -> bool:
+def _exchanged(task: _Task, record: EditRecord, texts: Texts, status: os.stat_result) -> bool:
     """Exchange the new file and the old one; undo it if the old one is not `texts.held`."""
     records, temporary = task.records, task.records.temporary(record)
     if not _is_still(task.target, status):
@@ -367,7 +367,7 @@ def _exchanged(task: _Task, record: Edit, texts: Texts, status: os.stat_result) 
     return False
 
 
-def _replaced(task: _Task, record: Edit, status: os.stat_result) -> bool:
+def _replaced(task: _Task, record: EditRecord, status: os.stat_result) -> bool:
     """Replace the file on systems that cannot exchange files; a hard link keeps the old one."""
     with suppress(OSError):  # file systems without links: late saves cannot be seen there
         platform.FS.link(task.target, task.records.old(record))

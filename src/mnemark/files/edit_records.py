@@ -33,7 +33,7 @@ MOST_TRIES = 3
 """Maximum number of times a lost edit is restored."""
 
 
-class Edit(msgspec.Struct, frozen=True, kw_only=True):
+class EditRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The record of an edit of `path` (relative to the workspace, with `/`)."""
 
     id: str
@@ -67,13 +67,13 @@ class Findings(NamedTuple):
     """The text that a file should have, and record updates to make once it has."""
 
     content: bytes
-    updates: dict[str, Edit]
+    updates: dict[str, EditRecord]
     held: dict[str, bytes]
     """Current content of displaced files, by id of the edit."""
     copies: list[bytes]
     """Versions that could not be merged, to be written as conflict copies."""
     tries: int
-    edits: Sequence[Edit] = ()
+    edits: Sequence[EditRecord] = ()
     """The records of the file, oldest first, as they were before."""
 
 
@@ -84,15 +84,15 @@ class EditRecords:
         self.root = root
         self.folder = private(root) / FOLDER
 
-    def of(self, path: str) -> list[Edit]:
+    def of(self, path: str) -> list[EditRecord]:
         """Load the records of one file, oldest first; interrupted edits are settled on the way."""
         return list(self._load(self._records(self.folder / _key(path))))
 
-    def last(self, path: str) -> Edit | None:
+    def last(self, path: str) -> EditRecord | None:
         """Load the newest record of one file, of which there may be hundreds."""
         return next(self._load(reversed(self._records(self.folder / _key(path)))), None)
 
-    def all(self) -> list[Edit]:
+    def all(self) -> list[EditRecord]:
         """Load all records, oldest first."""
         files = [file for folder in self.folder.glob("*") for file in self._records(folder)]
         return list(self._load(sorted(files, key=os.path.basename)))
@@ -104,7 +104,7 @@ class EditRecords:
             return [f"{folder}{os.sep}{name}" for name in sorted(names) if name.endswith(".edit")]
         return []
 
-    def _load(self, files: Iterable[str]) -> Iterator[Edit]:
+    def _load(self, files: Iterable[str]) -> Iterator[EditRecord]:
         for file in files:
             try:
                 state = platform.identity(file)
@@ -117,7 +117,7 @@ class EditRecords:
             if edit and (settled := edit if edit.applied else self._recovered(edit)):
                 yield settled
 
-    def _recovered(self, edit: Edit) -> Edit | None:
+    def _recovered(self, edit: EditRecord) -> EditRecord | None:
         """Complete or undo an interrupted edit; return None if it had changed nothing."""
         try:
             names.inside(self.root, edit.path)
@@ -140,25 +140,25 @@ class EditRecords:
         self.save(edit)
         return edit
 
-    def temporary(self, edit: Edit) -> Path:
+    def temporary(self, edit: EditRecord) -> Path:
         """Return the path beside the target: of the new text, after the exchange of the displaced file."""
         return (self.root / edit.path).with_name(jsonl.TEMPORARY + edit.id)
 
-    def old(self, edit: Edit) -> Path:
+    def old(self, edit: EditRecord) -> Path:
         """Return the path at which the displaced file is kept."""
         return self._file(edit, "old")
 
-    def _file(self, edit: Edit, extension: str) -> Path:
+    def _file(self, edit: EditRecord, extension: str) -> Path:
         return Path(self._name(edit, extension))
 
-    def _name(self, edit: Edit, extension: str) -> str:
+    def _name(self, edit: EditRecord, extension: str) -> str:
         return f"{self.folder}{os.sep}{_key(edit.path)}{os.sep}{edit.id}.{extension}"
 
-    def store(self, edit: Edit) -> None:
+    def store(self, edit: EditRecord) -> None:
         """Move the displaced file out of the workspace folder."""
         platform.FS.replace(self.temporary(edit), self.old(edit))
 
-    def save(self, edit: Edit, texts: Texts | None = None) -> None:
+    def save(self, edit: EditRecord, texts: Texts | None = None) -> None:
         """Write or replace a record. It is not flushed: a power cut ends saves under way, too."""
         platform.make_folder(self.folder)
         with suppress(FileExistsError):
@@ -174,14 +174,14 @@ class EditRecords:
         jsonl.write_new(part, msgspec.msgpack.encode(value), durable=False)
         platform.FS.replace(part, file)
 
-    def texts(self, edit: Edit) -> Texts | None:
+    def texts(self, edit: EditRecord) -> Texts | None:
         """Load the texts of a record; return None if they are lost or unreadable."""
         try:
             return msgspec.msgpack.decode(platform.content(self._file(edit, "text")), type=Texts)
         except (OSError, msgspec.DecodeError):
             return None
 
-    def drop(self, edit: Edit) -> None:
+    def drop(self, edit: EditRecord) -> None:
         """Remove a record and its displaced file."""
         for extension in ("old", "edit", "text"):
             platform.FS.unlink(self._file(edit, extension))
@@ -207,7 +207,7 @@ class EditRecords:
                 found = self._with_late(found, edit, data, earlier, gone=current is None)
         return found
 
-    def _with_lost(self, found: Findings, unseen: Sequence[Edit]) -> Findings:
+    def _with_lost(self, found: Findings, unseen: Sequence[EditRecord]) -> Findings:
         """Restore an edit lost by a save, or keep it as a copy if saves lose it repeatedly."""
         lost = self._lost(unseen, found.content)
         if lost is None:
@@ -220,7 +220,7 @@ class EditRecords:
         return found._replace(content=merged, tries=tries)
 
     def _with_late(
-        self, found: Findings, edit: Edit, late: bytes, earlier: Sequence[Edit], *, gone: bool
+        self, found: Findings, edit: EditRecord, late: bytes, earlier: Sequence[EditRecord], *, gone: bool
     ) -> Findings:
         """Merge a late save, or keep it as a copy. The saver may not have known the `earlier` edits."""
         texts = self.texts(edit)
@@ -244,7 +244,7 @@ class EditRecords:
             texts = self.texts(edit) if edit.id in found.held else None
             self.save(edit, texts and msgspec.structs.replace(texts, held=found.held[edit.id]))
 
-    def _late(self, edit: Edit, quiet: float) -> tuple[platform.Identity, bytes] | None:
+    def _late(self, edit: EditRecord, quiet: float) -> tuple[platform.Identity, bytes] | None:
         """Return state and content of a displaced file that was saved since, and is not being saved now."""
         state = platform.identity(self._name(edit, "old"))
         if state is None or state == edit.old_state or 0 <= time.time() - state.mtime_ns / 1e9 < quiet:
@@ -254,7 +254,7 @@ class EditRecords:
         except OSError:  # keep it until it is readable
             return None
 
-    def _lost(self, edits: Sequence[Edit], version: bytes) -> Texts | None:
+    def _lost(self, edits: Sequence[EditRecord], version: bytes) -> Texts | None:
         """Join the last edits that `version` lacks: it was made from the text before them."""
         lost: Texts | None = None
         for edit in reversed(edits):
@@ -264,7 +264,7 @@ class EditRecords:
             lost = Texts(base=texts.base, new=lost.new if lost else texts.new, held=b"")
         return lost
 
-    def drop_expired(self, edits: Iterable[Edit], *, at_once: bool) -> None:
+    def drop_expired(self, edits: Iterable[EditRecord], *, at_once: bool) -> None:
         """Delete expired records, or all, except those with an unhandled late save."""
         for edit in edits:
             over = not 0 <= time.time() - edit.time < edit.keep
@@ -283,13 +283,13 @@ class EditRecords:
 
 
 @lru_cache(maxsize=1_024)
-def _read(file: str, state: platform.Identity) -> Edit:  # noqa: ARG001 - a record of another state is read anew
+def _read(file: str, state: platform.Identity) -> EditRecord:  # noqa: ARG001 - a record of another state is read anew
     """Read a record; remembered, since each edit of a file looks at those of the minute before it.
 
     Raises:
         OSError, msgspec.DecodeError: it cannot be read, or does not lie where its names say.
     """
-    edit = msgspec.msgpack.decode(platform.content(Path(file)), type=Edit)
+    edit = msgspec.msgpack.decode(platform.content(Path(file)), type=EditRecord)
     folder, _, name = file.rpartition(os.sep)
     lies = folder.endswith(_key(edit.path)) and name == f"{edit.id}.edit"
     if not (

@@ -68,7 +68,7 @@ class JournalEntry(msgspec.Struct, frozen=True):
     end: int
 
 
-class _Part(NamedTuple):
+class _JournalPart(NamedTuple):
     """Complete lines of a journal, and the offset of the first."""
 
     file: str
@@ -222,7 +222,7 @@ class Journal:
                 feed.rewritten = True
             return rewritten, _in_order(parts, feed.kinds) if parts else []
 
-    def _read_on(self) -> list[_Part]:
+    def _read_on(self) -> list[_JournalPart]:
         """Read what was appended, queue it for the feeds that are not behind, and return it."""
         try:
             there = states(self.root)
@@ -250,9 +250,9 @@ class Journal:
         self,
         spans: Mapping[str, tuple[int, int]],
         there: Mapping[str, platform.Identity] = MappingProxyType({}),
-    ) -> list[_Part]:
+    ) -> list[_JournalPart]:
         """Read spans of bytes of the files; what is read of the files in `there` is known as read."""
-        parts: list[_Part] = []
+        parts: list[_JournalPart] = []
         for name, (start, end) in spans.items():
             try:
                 with platform.opened(self.root / FOLDER / name) as file:
@@ -262,7 +262,7 @@ class Journal:
                 if not is_no_file(error):
                     self.problems += (f"{FOLDER}/{layout.shown(name)} {unread(error)}",)
                 continue
-            parts.append(_Part(name, start, _whole_lines(data)))
+            parts.append(_JournalPart(name, start, _whole_lines(data)))
             if name in there:
                 self._read[name] = there[name].inode, start + len(parts[-1].data)
         return parts
@@ -319,7 +319,7 @@ def _id_of(line: bytes) -> str:
     return str((record or {}).get("id") or "")
 
 
-def _in_order(parts: Sequence[_Part], kinds: Collection[str]) -> Iterator[JournalEntry]:
+def _in_order(parts: Sequence[_JournalPart], kinds: Collection[str]) -> Iterator[JournalEntry]:
     """Yield the changes of these kinds, ordered by id, each once.
 
     They are ordered by their places and decoded one at a time: what a reader keeps of a long journal would
@@ -386,7 +386,7 @@ def _naming(file: str, data: bytes, wanted: bytes) -> Iterator[JournalEntry]:
         number += data.count(b"\n", max(first, before), end)
 
 
-def look(root: Path) -> listing.Listed:
+def look(root: Path) -> listing.FolderFiles:
     """Return the journals of all machines by name, and the unreadable ones."""
     return listing.look(root, FOLDER, ".jsonl")
 

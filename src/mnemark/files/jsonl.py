@@ -219,13 +219,13 @@ def records(
             problems.append(Problem(name or path.name, reason, skipped=False))
 
 
-def rewrite(path: Path, change: Callable[[Line], bytes | None], *, timeout: float = PATIENCE) -> int:
+def rewrite(path: Path, change: Callable[[Line], bytes | None]) -> int:
     """Change lines, for erasing, and return how many changed; hold the workspace's lock.
 
     `change` returns the new bytes of a line (`{}` blanks it), or None to keep it. Lines keep their numbers,
     so that refs hold. Appending processes wait and go on in the new file.
     """
-    with translate_os_errors(path), platform.locked(path, os.O_RDWR | os.O_APPEND, timeout=timeout):
+    with translate_os_errors(path), platform.locked(path, os.O_RDWR | os.O_APPEND, timeout=PATIENCE):
         data, status = platform.read_file(path)
         parts, kept, number, offset = list[bytes | memoryview](), 0, 0, 0
         view = memoryview(data)

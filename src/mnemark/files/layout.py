@@ -267,12 +267,12 @@ def check_border(root: str | Path, rel: str) -> None:
         )
 
 
-def safe_path(root: Path, rel: str, *, borders: bool = True) -> Path:
+def safe_path(root: Path, rel: str) -> Path:
     """Return the absolute path of `rel` inside `root`, which need not exist.
 
     Raises:
         UsageError: `rel` is empty, absolute, has `..`, a NUL or a drive letter, leads out of the workspace
-            through a link, or (with `borders`) lies in a workspace inside this one.
+            through a link, or lies in a workspace inside this one.
     """
     check_name(rel)
     path = root / rel
@@ -282,8 +282,7 @@ def safe_path(root: Path, rel: str, *, borders: bool = True) -> Path:
         raise UsageError(f"{shown(rel)!r} cannot be followed: {error}. Remove the link.") from error
     if not real.is_relative_to(base):
         raise UsageError(f"{shown(rel)!r} is a link that leads out of the workspace. Copy the file instead.")
-    if borders:
-        check_border(base, real.relative_to(base).as_posix())
+    check_border(base, real.relative_to(base).as_posix())
     return path
 
 

@@ -1,11 +1,15 @@
 """List files of a workspace, without nested workspaces, and report why others are left out.
 
-`scan` looks for memory in a whole workspace; here one folder is listed, or every file of whatever kind.
+`scan` looks for memory in a whole workspace; here one folder is listed, or every file of whatever kind, or
+those that other users of the machine can read. Files that mnemark makes are private, but old or unpacked
+workspaces may be open. Where mnemark writes by itself (`layout.is_own`) files can be closed; notes, which a
+person may share on purpose, are only named.
 """
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -18,9 +22,11 @@ from mnemark.types import Problem
 Kind = Literal["file", "folder", "link"]
 
 _KINDS: dict[int, Kind] = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "link"}
+_OTHERS = 0o077
+_CHROMA = ".chroma/"  # Chroma makes its files with the umask, in a private folder
 
 
-class Listed(msgspec.Struct, frozen=True):
+class FolderFiles(msgspec.Struct, frozen=True):
     """The readable files of one folder, by name, and the problems with others."""
 
     files: list[Path]
@@ -66,13 +72,13 @@ def leads_inside(root: Path, path: str | Path) -> bool:
     return real.is_relative_to(base) and not layout.border(base, real.relative_to(base).as_posix())
 
 
-def look(root: Path, folder: str, *endings: str) -> Listed:
+def look(root: Path, folder: str, *endings: str) -> FolderFiles:
     """List the readable files of those names; follow links within this workspace."""
-    found = Listed([], [])
+    found = FolderFiles([], [])
     try:
         there = listed(root, folder, *endings)
     except OSError as error:
-        return Listed([], [_closed(folder, error)])
+        return FolderFiles([], [_closed(folder, error)])
     for name in there:
         try:
             platform.opened(root / folder / name).close()
@@ -251,3 +257,55 @@ def inventory(root: Path, *, without: Callable[[str], bool]) -> Inventory:
     found.items.sort(key=lambda item: item.path.split("/"))
     found.problems.sort(key=lambda problem: problem.path)
     return found
+
+
+class OpenPaths(NamedTuple):
+    """Relative paths that others can read; surrogates stand for bytes that are not UTF-8."""
+
+    own: Sequence[str]
+    """Made by mnemark."""
+    others: Sequence[str]
+    """Notes and settings of a person, where the workspace's folder lets others in."""
+
+
+def open_to_others(root: Path) -> OpenPaths:
+    """Return the paths that others can read; none on Windows, which has no such modes."""
+    if sys.platform == "win32":
+        return OpenPaths((), ())
+    try:
+        items = inventory(root, without=_is_elsewhere).items
+        let_in = stat.S_IMODE(root.stat().st_mode) & 0o011
+    except OSError:  # that it cannot be read is told by others
+        return OpenPaths((), ())
+    found = [item for item in items if item.kind != "link" and item.mode & _OTHERS]
+    own = [item.path for item in found if layout.is_own(item.path, folder=item.kind == "folder")]
+    notes = [
+        item.path for item in found if item.kind == "file" and _is_memory(item.path)
+        and not layout.is_own(item.path)
+    ]  # fmt: skip
+    return OpenPaths(own, notes if let_in else [])
+
+
+def _is_elsewhere(path: str) -> bool:
+    """Whether a path is in a folder that holds no memory."""
+    if layout.PRIVATE in path.split("/"):
+        return _CHROMA in path
+    return layout.skipped_folder(path.rpartition("/")[2])
+
+
+def _is_memory(path: str) -> bool:
+    return path == layout.CONFIG or layout.place(path) is not None
+
+
+def close_to_others(root: Path, paths: Sequence[str]) -> list[str]:
+    """Close files to others, keeping their owner's rights; return those that are another user's."""
+    failed = []
+    for path in paths:
+        try:
+            mode = stat.S_IMODE(os.lstat(root / path).st_mode)
+            platform.set_permissions(root / path, mode & platform.PRIVATE_FOLDER)
+        except FileNotFoundError:
+            continue
+        except OSError:  # another user's
+            failed.append(path)
+    return failed

@@ -33,7 +33,7 @@ class Head(msgspec.Struct, frozen=True):
     version: int = VERSION
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Archived(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One entry of the manifest."""
 
     path: str
@@ -70,11 +70,11 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.member or self.path
 
 
-def entry_for(item: InventoryItem, *, target: str = "") -> Entry:
+def entry_for(item: InventoryItem, *, target: str = "") -> Archived:
     """Return the entry of an item, as far as it is known before the file is read."""
     path, raw = _encoded(item.path)
     to, raw_to = _encoded(target)
-    return Entry(
+    return Archived(
         path=path, raw=raw, kind=item.kind, mode=f"{item.mode:04o}", mtime_ns=item.mtime_ns, target=to,
         raw_target=raw_to,
     )  # fmt: skip
@@ -89,15 +89,15 @@ def is_plain(path: str) -> bool:
     return not (min(path) < " " or set(path) & _TROUBLE or path.startswith(FOLDER))
 
 
-def write(out: IO[bytes], entries: Iterable[Entry]) -> None:
+def write(out: IO[bytes], entries: Iterable[Archived]) -> None:
     """Write a manifest."""
     for line in chain((Head(),), entries):
         out.write(msgspec.json.encode(line) + b"\n")
 
 
-def read(source: IO[bytes]) -> Iterator[Entry]:
+def read(source: IO[bytes]) -> Iterator[Archived]:
     """Yield the entries of a manifest. Raises NewerFormatError or, for damage, IntegrityError."""
-    decoder = msgspec.json.Decoder(Entry)
+    decoder = msgspec.json.Decoder(Archived)
     try:
         head = msgspec.json.decode(source.readline(_LONGEST_LINE), type=Head)
         if head.version > VERSION:

@@ -22,7 +22,7 @@ from mnemark.files import layout, platform, user_config
 from mnemark.files.config import load
 from mnemark.files.disk_errors import translate_os_errors
 from mnemark.files.private import private
-from mnemark.files.scan import Entry, chosen, only, scan
+from mnemark.files.scan import FileEntry, chosen, only, scan
 from mnemark.files.user_config import NAMES, MountConfig, of_workspace
 from mnemark.text import toml
 
@@ -62,7 +62,7 @@ class Mounted(msgspec.Struct, frozen=True):
             return f"the folder {shown} does not exist, so nothing of it is found: bring it back, or {remove}"
         return ""
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[FileEntry]:
         """Return the files that are read.
 
         Raises:

@@ -283,7 +283,7 @@ def _reader(path: Path, *, links: bool) -> BinaryIO:
         fd = FS.open_to_read(path, links=links)
     except OSError as error:
         _raise_named(error, path)
-    return io.BufferedReader(_Reader(fd, path))
+    return io.BufferedReader(_NamedReader(fd, path))
 
 
 def is_of_disk(error: OSError) -> bool:
@@ -298,7 +298,7 @@ def _raise_named(error: OSError, path: Path) -> NoReturn:
     raise UnreadableError(error.errno, error.strerror, str(path)) from error
 
 
-class _Reader(io.FileIO):
+class _NamedReader(io.FileIO):
     """A file open for reading, whose errors name it: the system's do so for `open` alone."""
 
     def __init__(self, fd: int, path: Path) -> None:

@@ -3,10 +3,16 @@
 import os
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 from mnemark.errors import MnemarkError, ReadOnlyError, UsageError
-from mnemark.files import platform, trust
+from mnemark.files import jsonl, platform, trust
 from mnemark.files.layout import PRIVATE, shown
+
+COMPILED: Final = "compiled"
+"""Folder in `.mnemark` of texts compiled from others; they can be deleted at any time."""
+_KEPT: Final = 6
+"""Texts kept of each name: several budgets and scopes are in use side by side."""
 
 
 def home(root: Path) -> Path:
@@ -102,3 +108,22 @@ def create(path: Path, text: str) -> bool:
             platform.FS.unlink(path)
         raise
     return True
+
+
+def load_compiled(root: Path, name: str, key: str) -> str | None:
+    """Return the text kept under a name and key, or None."""
+    try:
+        return platform.content(private(root) / COMPILED / f"{name}-{key}.md").decode()
+    except (OSError, UnicodeDecodeError):  # made anew
+        return None
+
+
+def save_compiled(root: Path, name: str, key: str, text: str) -> None:
+    """Keep a text, and the newest others of that name; a failure only means making it again."""
+    with suppress(OSError):
+        folder = private_folder(root) / COMPILED
+        platform.make_folder(folder)
+        jsonl.replace_file(folder / f"{name}-{key}.md", text.encode("utf-8", "replace"))
+        files = sorted(folder.glob(f"{name}-*.md"), key=lambda path: path.stat().st_mtime_ns)
+        for path in files[:-_KEPT]:
+            platform.FS.unlink(path)

@@ -9,7 +9,7 @@ import msgspec
 
 from mnemark.files import layout, platform
 from mnemark.files.disk_errors import unread
-from mnemark.files.scan import Entry, stat_entry
+from mnemark.files.scan import FileEntry, stat_entry
 from mnemark.hashes import blake2b
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Problem
@@ -37,14 +37,14 @@ class Document(msgspec.Struct, frozen=True):
     digest: str
     """See `digest`; a byte order mark is included."""
     text: str
-    entry: Entry
+    entry: FileEntry
     """Status of the file when it was read: the same before and after."""
     encoding: str = "utf-8"
     """Only "utf-8" may be edited in place."""
     problems: tuple[Problem, ...] = ()
 
 
-def read(root: Path, path: str, entry: Entry | None = None) -> Document | Problem:
+def read(root: Path, path: str, entry: FileEntry | None = None) -> Document | Problem:
     """Read `path` (relative to `root`); return the document, or why it cannot be read.
 
     Args:
@@ -131,7 +131,7 @@ def decode(data: bytes) -> tuple[str, str, str | None] | None:
     return text.replace("\0", "\ufffd"), encoding, f"{wrong}: save it as UTF-8"
 
 
-def _snapshot(full: Path, path: str) -> tuple[bytes, Entry] | Problem | None:
+def _snapshot(full: Path, path: str) -> tuple[bytes, FileEntry] | Problem | None:
     """Return a file's bytes and status; None if it changed while it was read."""
     descriptor = platform.FS.open_to_read(full, links=False)
     try:
@@ -150,7 +150,7 @@ def _snapshot(full: Path, path: str) -> tuple[bytes, Entry] | Problem | None:
     return (data, now) if now == stat_entry(path, before) and len(data) == now.size else None
 
 
-def _document(path: str, data: bytes, entry: Entry) -> Document | Problem:
+def _document(path: str, data: bytes, entry: FileEntry) -> Document | Problem:
     decoded = decode(data)
     if decoded is None:
         return Problem(path, "is binary, not text: save it as UTF-8 text")

@@ -55,7 +55,7 @@ _PERSON: Final = (
 """What variables of git's begin with that it gets: who commits, and where a person's settings are."""
 
 
-class _Place(NamedTuple):
+class _GitPlace(NamedTuple):
     """Where a repository's parts lie."""
 
     git_folder: Path
@@ -73,7 +73,7 @@ class Repository:
         filters: names of the filters that the person or the repository has set; none is started.
     """
 
-    def __init__(self, root: Path, place: _Place, private: Path) -> None:
+    def __init__(self, root: Path, place: _GitPlace, private: Path) -> None:
         self.root = root
         self._private = private
         kept = {
@@ -103,7 +103,7 @@ class Repository:
         with (private / "config").open("a", encoding="utf-8", errors="surrogateescape") as config:
             config.writelines(lines)
 
-    def _check_owner(self, place: _Place, allowed: Sequence[str]) -> None:
+    def _check_owner(self, place: _GitPlace, allowed: Sequence[str]) -> None:
         """Raise MnemarkError where another user owns it, unless the person told git that this is right."""
         if sys.platform == "win32" or {"*", str(self.root)} & set(allowed):
             return
@@ -114,7 +114,7 @@ class Repository:
                     f"`git config --global --add safe.directory {shlex.quote(str(self.root))}`"
                 )
 
-    def _check_owned_by_tree(self, place: _Place) -> None:
+    def _check_owned_by_tree(self, place: _GitPlace) -> None:
         """Raise MnemarkError where `.git` names a repository that does not name this folder back."""
         dot_git = self.root / ".git"
         if place.git_folder == dot_git and not (dot_git / "commondir").exists():
@@ -125,7 +125,7 @@ class Repository:
         if not any(os.path.realpath(one) == os.path.realpath(dot_git) for one in (*back, *trees) if one):
             raise MnemarkError(f"{dot_git} names a repository elsewhere, which does not name this folder")
 
-    def check_links(self, place: _Place) -> None:
+    def check_links(self, place: _GitPlace) -> None:
         """Raise MnemarkError where links in a repository could have git write to files elsewhere."""
         tops = {folder / name for folder in place for name in ("HEAD", "index", *_LINKED)}
         below = (
@@ -206,16 +206,16 @@ def _program() -> str | None:
     return found if found and Path(found).is_absolute() else None
 
 
-def _place(root: Path) -> _Place:
+def _place(root: Path) -> _GitPlace:
     dot_git = root / ".git"
     if dot_git.is_dir() and not dot_git.is_symlink():
-        return _Place(dot_git, dot_git)
+        return _GitPlace(dot_git, dot_git)
     entry = Path(os.path.realpath(dot_git)) if dot_git.is_symlink() else named_in(dot_git, "gitdir:")
     if entry is None or not entry.is_dir():
         raise MnemarkError(f"{dot_git} names no repository")
     entry = Path(os.path.realpath(entry))
     common = named_in(entry / "commondir")
-    return _Place(entry, Path(os.path.realpath(common)) if common else entry)
+    return _GitPlace(entry, Path(os.path.realpath(common)) if common else entry)
 
 
 def _link(place: Path, target: Path) -> None:

@@ -30,7 +30,7 @@ _ONLY: Final = "!"
 """Begins a pattern made by `only`; no setting may."""
 
 
-class Entry(msgspec.Struct, frozen=True):
+class FileEntry(msgspec.Struct, frozen=True):
     """A file's status. `inode` and `device` are 0 where the system does not say."""
 
     path: str
@@ -44,9 +44,9 @@ class Entry(msgspec.Struct, frozen=True):
 class Scan(msgspec.Struct, frozen=True):
     """The candidate files, each list sorted by path."""
 
-    entries: list[Entry]
+    entries: list[FileEntry]
     """Markdown and text anywhere, `.jsonl` below `sessions/`; copies left by syncing tools included."""
-    journals: list[Entry]
+    journals: list[FileEntry]
     problems: list[Problem]
     inner: list[str]
     """Folders that are workspaces of their own."""
@@ -77,9 +77,9 @@ def scan(root: Path, *, ignore: Sequence[str] = ()) -> Scan:
     return walk.found
 
 
-def stat_entry(path: str, found: os.stat_result) -> Entry:
-    """Return the `Entry` of a stat result."""
-    return Entry(path, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev)
+def stat_entry(path: str, found: os.stat_result) -> FileEntry:
+    """Return the `FileEntry` of a stat result."""
+    return FileEntry(path, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev)
 
 
 def only(patterns: Iterable[str]) -> tuple[str, ...]:
@@ -155,7 +155,7 @@ def _never(_: str) -> bool:
     return False
 
 
-def _path_of(item: Entry | Problem) -> str:
+def _path_of(item: FileEntry | Problem) -> str:
     return item.path
 
 
@@ -213,7 +213,7 @@ class _Walk:
         if name.startswith(platform.TEMPORARY):
             self.found.temporary.append(path)
 
-    def file(self, item: os.DirEntry[str], path: str, into: list[Entry]) -> None:
+    def file(self, item: os.DirEntry[str], path: str, into: list[FileEntry]) -> None:
         if not path.isascii() and layout.shown(path) != path:
             # Such a name can be neither stored as text nor shown to a model as a ref.
             self.problem(path, "name is not valid UTF-8: rename the file")

@@ -1,25 +1,33 @@
-"""Write and read sessions: `sessions/<safe name>.jsonl`, a header line with the id and a line a turn."""
+"""Write and read sessions: `sessions/<safe name>.jsonl`, a header line with the id and a line a turn.
+
+Observations, the journal's lines of kind "observe", are read here as turns of the tool.
+"""
 
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from mnemark.errors import IntegrityError
 from mnemark.files import jsonl, listing, names, platform, trust
-from mnemark.files.ids import new_id
+from mnemark.files.ids import is_id, new_id, time_of
+from mnemark.files.journal import FOLDER as JOURNAL
+from mnemark.files.journal import decode_change
+from mnemark.files.layout import place
 from mnemark.files.truth import Folder
 from mnemark.files.turns import created, decode_turn, encode_turn, header_id
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.types import Problem, Turn
+from mnemark.types import Json, Problem, Turn
 
 FOLDER = "sessions"
+OBSERVE: Final = "observe"
 _SUFFIX = ".jsonl"
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _NO_KEY = lazy_pattern(rf"[^\s]{{0,15}}|(?:[\w.-]{{1,15}}:)?{_UUID}")
@@ -252,3 +260,53 @@ def session_info(file: LogFile) -> SessionInfo | None:
 def list_sessions(root: Path) -> list[SessionInfo]:
     """Return the sessions below `root`, by file name, without hidden, conflicting and unreadable files."""
     return [info for file in log_files(root) if (info := session_info(file)) is not None]
+
+
+def is_journal(path: str) -> bool:
+    """Whether a relative path is a journal of the workspace."""
+    return path.startswith(f"{JOURNAL}/") and (found := place(path)) is not None and found.role == "journal"
+
+
+def observation_in(line: jsonl.Line) -> Turn | None:
+    """Return the observation in a line of a journal; None for other lines, which are not decoded."""
+    record = jsonl.decode(line.data) if b'"observe"' in line.data else None
+    change = None if record is None else decode_change(record)
+    if change is None or change.kind != OBSERVE or not isinstance(change.payload, Mapping):
+        return None
+    if change.time is None and not is_id(change.id):
+        return None
+    payload = change.payload
+    parts = [str(payload.get("title") or payload.get("tool") or "")]
+    if payload.get("arguments"):
+        parts.append(_arguments_text(payload["arguments"]))
+    parts += [str(payload[key]) for key in ("error", "result") if payload.get(key)]
+    kept = ("session", "tool", "title", "failed", "duration_ms")
+    meta = {name: payload[name] for name in kept if payload.get(name)}
+    meta |= {"scope": change.scope} if change.scope else {}
+    duration = payload.get("duration_ms")
+    return Turn(
+        id=change.id,
+        time=change.time or time_of(change.id),
+        role="tool",
+        content="\n".join(filter(None, parts)),
+        origin="tool",
+        duration_ms=duration if isinstance(duration, int) else None,
+        meta=meta,
+    )
+
+
+def _arguments_text(arguments: Json) -> str:
+    if isinstance(arguments, Mapping):
+        return "\n".join(f"{key}: {_json_text(value)}" for key, value in arguments.items())
+    return _json_text(arguments)
+
+
+def _json_text(value: Json) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def observations_in(path: Path) -> Iterator[Placed]:
+    """Yield the observations of a journal."""
+    for line in jsonl.read(path):
+        if (turn := observation_in(line)) is not None:
+            yield Placed(line.offset, line.number, turn, line.end)

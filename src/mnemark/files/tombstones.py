@@ -141,7 +141,7 @@ def _joined(one: int, other: int) -> int:
     return count << _BITS | (one ^ other) & mask
 
 
-class Forgotten:
+class ForgetState:
     """The combined state of the journal's `forget`, `undo` and `erased` lines."""
 
     KINDS: Final = ("forget", "undo", "erased")
@@ -218,13 +218,13 @@ class TombstoneLog:
     """Cache of the tombstones in the journal. Thread-safe."""
 
     def __init__(self, journal: Journal) -> None:
-        self._feed = journal.feed(*Forgotten.KINDS)
+        self._feed = journal.feed(*ForgetState.KINDS)
         self._lock = threading.Lock()
         self._hidden = NOTHING
         self._clear()
 
     def _clear(self) -> None:
-        self._forgotten = Forgotten()
+        self._forgotten = ForgetState()
         """Without the lines of completed erasures."""
         self._erased = NOTHING
         """What these hide. Nothing shows it again, so that no line of theirs is kept in memory."""
@@ -263,7 +263,7 @@ class TombstoneLog:
             return self._forgotten.unfinished()
 
 
-def _fold(before: Tombstones, forgotten: Forgotten, which: Collection[str]) -> Tombstones:
+def _fold(before: Tombstones, forgotten: ForgetState, which: Collection[str]) -> Tombstones:
     """Return tombstones with what some standing lines hide, and the facts that were taken back."""
     turns: set[str] = set()
     facts = set(forgotten.undone)  # while a file still holds them

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mnemark.errors import NotFoundError
 from mnemark.files import layout
-from mnemark.files.scan import Entry, scan
+from mnemark.files.scan import FileEntry, scan
 
 OnChange = Callable[[set[str]], None]
 OnMessage = Callable[[str], None]
@@ -123,7 +123,7 @@ def _poll(root: Path, stop: threading.Event, on_change: OnChange) -> None:
             on_change(changed)
 
 
-def _scanned(root: Path) -> tuple[dict[str, Entry], float]:
+def _scanned(root: Path) -> tuple[dict[str, FileEntry], float]:
     """Return all files by path, and seconds to pause after that."""
     started = time.monotonic()
     try:

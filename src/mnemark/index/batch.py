@@ -11,9 +11,8 @@ import numpy as np
 
 from mnemark.errors import BusyError
 from mnemark.files.layout import Place
-from mnemark.files.scan import Entry
+from mnemark.files.scan import FileEntry
 from mnemark.index import schema
-from mnemark.index.analysis import PassageText
 from mnemark.index.passage import Unit, passage_columns
 from mnemark.index.rows import (
     ARCHIVED,
@@ -28,7 +27,7 @@ from mnemark.index.rows import (
     seconds_of,
 )
 from mnemark.index.segment import MAX_SIZE, dead_bits
-from mnemark.index.segment_builder import SegmentBuilder
+from mnemark.index.segment_builder import PassageText, SegmentBuilder
 from mnemark.index.workers import Workers
 from mnemark.types import Problem
 
@@ -47,7 +46,7 @@ class FileState(NamedTuple):
     """The new values of a row of `documents`."""
 
     document: int
-    entry: Entry
+    entry: FileEntry
     checked_ns: int
     digest: str
     place: Place
@@ -99,7 +98,7 @@ class Batch:
         """Set the new row of a file's document."""
         self._states[state.document] = state
 
-    def note_stat(self, document: int, entry: Entry, checked_ns: int) -> None:
+    def note_stat(self, document: int, entry: FileEntry, checked_ns: int) -> None:
         """Update the stat of a file whose content is unchanged."""
         self._stats.append((*_stat(entry), checked_ns, document))
 
@@ -259,7 +258,7 @@ def _document_row(state: FileState, scope: int) -> tuple[object, ...]:
     )
 
 
-def _stat(entry: Entry) -> tuple[int, ...]:
+def _stat(entry: FileEntry) -> tuple[int, ...]:
     return entry.size, entry.mtime_ns, entry.ctime_ns, _signed(entry.inode), _signed(entry.device)
 
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from mnemark.errors import BusyError, IntegrityError, MnemarkError, NewerFormatError
 from mnemark.facts.visible import Visible
-from mnemark.files.locks import sync_lock
 from mnemark.files.private import private, private_folder
-from mnemark.files.scan import Entry
+from mnemark.files.scan import FileEntry, scan
+from mnemark.files.truth import sync_lock
 from mnemark.index import schema
 from mnemark.index.passage import content_key
 from mnemark.index.plan import differing
@@ -117,9 +117,30 @@ def _postings(connection: apsw.Connection, segment: int, size: int, *, deep: boo
             return
 
 
-def differences(index: Index, entries: Sequence[Entry]) -> list[str]:
+class SyncAhead(NamedTuple):
+    """Files that the next sync would read, and those it skips."""
+
+    outdated: int
+    problems: tuple[Problem, ...]
+    """Files that cannot be read."""
+    inner: tuple[str, ...]
+    """Folders that are separate workspaces."""
+
+
+def ahead(index: Index, ignore: Sequence[str]) -> SyncAhead:
+    """Compare the files with the index without writing."""
+    found = scan(index.root, ignore=ignore)
+    entries = list(filter(searchable, found.entries))
+    outdated = len(entries)
+    if index.exists() and not index.is_damaged():
+        with schema.translated(index.path):
+            outdated = len(differing(entries, index.known()))
+    return SyncAhead(outdated, tuple(found.problems), tuple(found.inner))
+
+
+def differences(index: Index, entries: Sequence[FileEntry]) -> list[str]:
     """Describe the changes a sync would make now, one line each."""
-    steps = differing([entry for entry in entries if searchable(entry)], index.known())
+    steps = differing(list(filter(searchable, entries)), index.known())
     words = {
         "add": "is not in the index",
         "remove": "was deleted, but is still in the index",
@@ -236,7 +257,7 @@ def totals(index: Index) -> tuple[int, int]:
         return int(files), int(schema.scalar(connection, "SELECT count(*) FROM passages"))
 
 
-class Counts(NamedTuple):
+class IndexCounts(NamedTuple):
     """Numbers of files and passages (total, by kind, by scope), bytes on disk, and problems."""
 
     files: int
@@ -247,7 +268,7 @@ class Counts(NamedTuple):
     problems: tuple[Problem, ...]
 
 
-def count(index: Index) -> Counts:
+def count(index: Index) -> IndexCounts:
     """Return the counts of the index, read in one transaction."""
     connection = index.connection
     with schema.translated(index.path), schema.reading(connection):
@@ -263,4 +284,4 @@ def count(index: Index) -> Counts:
         )
     problems = [problem for (text,) in stored for problem in msgspec.json.decode(text, type=list[Problem])]
     size = schema.size_on_disk(index.path)
-    return Counts(files, sum(kinds.values()), kinds, scopes, size, tuple(problems))
+    return IndexCounts(files, sum(kinds.values()), kinds, scopes, size, tuple(problems))

@@ -9,7 +9,7 @@ import apsw
 
 from mnemark.errors import BusyError, IntegrityError, NewerFormatError
 from mnemark.files import platform
-from mnemark.files.locks import sync_lock
+from mnemark.files.truth import sync_lock
 from mnemark.index import schema
 from mnemark.index.merge import compact
 from mnemark.index.store import Index

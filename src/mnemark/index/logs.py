@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from mnemark.files import jsonl, observations, platform
-from mnemark.files.sessions import Placed, SessionLog
+from mnemark.files import jsonl, platform
+from mnemark.files.sessions import Placed, SessionLog, is_journal, observation_in
 from mnemark.files.turns import decode_turn
 from mnemark.hashes import blake2b
 from mnemark.types import Problem, Turn
@@ -30,7 +30,7 @@ class LogReader:
     def __init__(self, root: Path, path: str) -> None:
         self._path = root / path
         self._log = SessionLog.at(root, path)
-        self._journal = observations.is_journal(path)
+        self._journal = is_journal(path)
         self.title = self._log.id
         self._problems: list[Problem] = []
         self._passed = 0, 0
@@ -70,7 +70,7 @@ class LogReader:
             return
         for found in jsonl.read(self._path, offset, start_line=line):
             self._passed = found.end, found.number
-            if (turn := observations.turn_in(found)) is not None:
+            if (turn := observation_in(found)) is not None:
                 yield Placed(found.offset, found.number, turn, found.end)
 
     def _id_before(self, offset: int) -> str:

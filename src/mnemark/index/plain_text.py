@@ -22,17 +22,16 @@ from mnemark.facts.visible import Visible
 from mnemark.files import layout, platform
 from mnemark.files.layout import Place
 from mnemark.files.reading import decode, read
-from mnemark.files.scan import Entry, scan
+from mnemark.files.scan import FileEntry, scan
 from mnemark.files.tombstones import Tombstones
-from mnemark.index.batch import passage_row, passage_text
 from mnemark.index.derived import Edges
+from mnemark.index.growth import NOTHING
 from mnemark.index.logs import LogReader
-from mnemark.index.passage import Unit, scope_of
+from mnemark.index.passage import Unit
 from mnemark.index.reader import Reader, View
-from mnemark.index.segment_builder import SegmentBuilder
-from mnemark.index.snapshot import Positions, SegmentView, Snapshot
+from mnemark.index.snapshot import Positions, Snapshot
 from mnemark.index.store import Record
-from mnemark.index.unindexed import NOTHING, record_of
+from mnemark.index.unindexed import Gathered
 from mnemark.index.units import note_units, turn_units
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.stopwords import content_terms
@@ -49,10 +48,10 @@ _ENDING: Final = 2
 """Letters at the end of a long English stem that may be written otherwise (happi, happy)."""
 
 
-class _Place(NamedTuple):
+class _WordLine(NamedTuple):
     """A line of a file, and which of the words it contains."""
 
-    entry: Entry
+    entry: FileEntry
     line: int
     words: tuple[int, ...]
 
@@ -86,7 +85,7 @@ class TextReader(Reader):
         places = self._places(started + (until - started) * _SEARCH_SHARE)
         analysing = _Analysing(self._root, self._visible, self._limit)
         lines: dict[str, set[int]] = {}
-        entries: dict[str, Entry] = {}
+        entries: dict[str, FileEntry] = {}
         for place in _best(places, len(self._words)):
             lines.setdefault(place.entry.path, set()).add(place.line)
             entries.setdefault(place.entry.path, place.entry)
@@ -96,7 +95,7 @@ class TextReader(Reader):
             analysing.add(entries[path], wanted)
         yield analysing.view()
 
-    def _places(self, until: float) -> list[_Place]:
+    def _places(self, until: float) -> list[_WordLine]:
         """Return the lines with any of the words: of notes first, then of logs from the newest on.
 
         First as they are written; then, for words in other scripts, in files of traditional characters and
@@ -109,8 +108,8 @@ class TextReader(Reader):
             if (kind := layout.place(entry.path)) is not None and kind.searchable
         ]
         entries.sort(key=lambda one: (_is_log(one.path), -one.mtime_ns))
-        places: list[_Place] = []
-        rest: list[Entry] = []
+        places: list[_WordLine] = []
+        rest: list[FileEntry] = []
         for normal, listed in ((False, entries), (True, rest)):
             for entry in listed:
                 if time.monotonic() > until:
@@ -123,13 +122,13 @@ class TextReader(Reader):
                     places += more
         return places
 
-    def _in_file(self, entry: Entry, data: bytes) -> Iterator[_Place]:
+    def _in_file(self, entry: FileEntry, data: bytes) -> Iterator[_WordLine]:
         if not _is_log(entry.path):  # the name of a note is searched with its first line
             data = entry.path.lower().encode("utf-8", "replace") + b" " + data
         if self._in_text(data):
             for number, line in enumerate(data.split(b"\n"), 1):
                 if words := self._in_text(line):
-                    yield _Place(entry, number, words)
+                    yield _WordLine(entry, number, words)
 
     def _in_text(self, data: bytes) -> tuple[int, ...]:
         return tuple(number for number, word in enumerate(self._words) if word in data)
@@ -164,7 +163,7 @@ def _unescaped(line: str) -> str:
         return line
 
 
-def _best(places: Sequence[_Place], count: int) -> list[_Place]:
+def _best(places: Sequence[_WordLine], count: int) -> list[_WordLine]:
     """Return the places with the rarest words, best first."""
     holding = [0] * count
     for place in places:
@@ -183,12 +182,10 @@ class _Analysing:
         self._visible = visible
         self._hidden: Tombstones = visible.hidden.current()
         self._limit = limit
-        self._builder = SegmentBuilder()
-        self._records: dict[int, Record] = {}
+        self._passages = Gathered({"": 0})
         self._documents: dict[str, int] = {}
-        self._scopes: dict[str, int] = {"": 0}
 
-    def add(self, entry: Entry, lines: set[int]) -> None:
+    def add(self, entry: FileEntry, lines: set[int]) -> None:
         """Add the passages of these lines, and of a log the turns beside them."""
         place = layout.place(entry.path)
         if place is None:
@@ -203,38 +200,32 @@ class _Analysing:
                 turns = [turn for turn in chunk.turns if turn[0] in near]
                 left = self._visible.turns(turns, self._hidden)
                 for unit in turn_units(left, limit=self._limit, title=reader.title):
-                    self._unit(entry.path, place, reader.title, unit)
+                    self._add(entry.path, place, unit)
         except (OSError, MnemarkError):  # deleted or unreadable: the next sync reports it
             return
 
-    def _note(self, entry: Entry, place: Place, lines: set[int]) -> None:
+    def _note(self, entry: FileEntry, place: Place, lines: set[int]) -> None:
         found = read(self._root, entry.path, entry)
         if isinstance(found, Problem):
             return
         text = self._visible.text(entry.path, found.text, self._hidden)
         own = visible_facts(text, found.text, entry.path, "") if place.kind == "fact" else []
         facts = [(parsed, heard(self._root, fact)) for parsed, fact in own]
-        title, units = note_units(entry.path, text, place, limit=self._limit, facts=facts)
+        _, units = note_units(entry.path, text, place, limit=self._limit, facts=facts)
         for unit in units:
             if not lines.isdisjoint(range(unit.start_line, unit.end_line + 1)):
-                self._unit(entry.path, place, title, unit)
+                self._add(entry.path, place, unit)
 
-    def _unit(self, path: str, place: Place, title: str, unit: Unit) -> None:
-        name = scope_of(unit, place)
-        scope = self._scopes.setdefault(name, len(self._scopes))
-        document = self._documents.setdefault(path, len(self._documents))
-        number = -1 - len(self._records)
-        self._builder.add(passage_row(number, document, unit, place, scope), passage_text(unit))
-        self._records[number] = record_of(number, path, name, title, unit)
+    def _add(self, path: str, place: Place, unit: Unit) -> None:
+        self._passages.add(unit, path, place, self._documents.setdefault(path, len(self._documents)))
 
     def view(self) -> View:
         """Return the view of what was added."""
         ranks = np.zeros(len(self._documents), np.int64)
         for rank, path in enumerate(sorted(self._documents)):
             ranks[self._documents[path]] = rank
-        dead = np.zeros(len(self._builder), np.bool_)
-        segment = SegmentView(self._builder.rows(), dead, 0, self._builder.read)
-        return _TextView(Snapshot(0, [segment], ranks), self._records, self._documents, self._scopes)
+        snapshot = Snapshot(0, [self._passages.segment()], ranks)
+        return _TextView(snapshot, self._passages.records, self._documents, self._passages.scopes)
 
 
 class _TextView(View):

@@ -6,7 +6,7 @@ from typing import Final, Literal
 import msgspec
 
 from mnemark.files.platform import Identity
-from mnemark.files.scan import Entry
+from mnemark.files.scan import FileEntry
 
 RACY_NS: Final = 2_000_000_000
 """A file read within two seconds of its last change is read again: timestamps may be that coarse."""
@@ -14,7 +14,7 @@ RACY_NS: Final = 2_000_000_000
 Action = Literal["add", "read", "append", "move", "remove"]
 
 
-class Known(msgspec.Struct, frozen=True):
+class KnownFile(msgspec.Struct, frozen=True):
     """The indexed state of one file."""
 
     document: int
@@ -27,16 +27,16 @@ class Known(msgspec.Struct, frozen=True):
     tail: int
 
 
-class Step(msgspec.Struct, frozen=True):
+class SyncStep(msgspec.Struct, frozen=True):
     """An action on one file. `old` is its previous path, for a move."""
 
     action: Action
     path: str
-    entry: Entry | None = None
+    entry: FileEntry | None = None
     old: str = ""
 
 
-def plan(files: Sequence[Entry], known: Mapping[str, Known]) -> list[Step]:
+def plan(files: Sequence[FileEntry], known: Mapping[str, KnownFile]) -> list[SyncStep]:
     """Return the steps that bring the index to `files`, in an order that is safe to interrupt.
 
     "read": the stat differs or cannot be trusted; the sync compares the content hash. "append": the same for
@@ -46,7 +46,7 @@ def plan(files: Sequence[Entry], known: Mapping[str, Known]) -> list[Step]:
     present = {entry.path for entry in files}
     gone = {path: old for path, old in known.items() if path not in present}
     by_identity = {(old.device, old.inode, old.size): path for path, old in gone.items() if old.inode}
-    steps: list[Step] = []
+    steps: list[SyncStep] = []
     moved: set[str] = set()
     for entry in files:
         old = known.get(entry.path)
@@ -54,16 +54,16 @@ def plan(files: Sequence[Entry], known: Mapping[str, Known]) -> list[Step]:
             source = by_identity.pop((entry.device, entry.inode, entry.size), None) if entry.inode else None
             if source is not None:
                 moved.add(source)
-                steps.append(Step("move", entry.path, entry, source))
+                steps.append(SyncStep("move", entry.path, entry, source))
             else:
-                steps.append(Step("add", entry.path, entry))
+                steps.append(SyncStep("add", entry.path, entry))
         elif not unchanged(entry, old):
-            steps.append(Step("append" if entry.path.endswith(".jsonl") else "read", entry.path, entry))
-    removals = [Step("remove", path) for path in gone if path not in moved]
+            steps.append(SyncStep("append" if entry.path.endswith(".jsonl") else "read", entry.path, entry))
+    removals = [SyncStep("remove", path) for path in gone if path not in moved]
     return removals + steps
 
 
-def unchanged(entry: Entry, old: Known) -> bool:
+def unchanged(entry: FileEntry, old: KnownFile) -> bool:
     """Whether the stat alone proves that the content is as indexed."""
     same = (
         entry.size == old.size
@@ -75,7 +75,7 @@ def unchanged(entry: Entry, old: Known) -> bool:
     return same and max(entry.mtime_ns, entry.ctime_ns) + RACY_NS <= old.checked_ns
 
 
-def differing(files: Sequence[Entry], known: Mapping[str, Known]) -> list[Step]:
+def differing(files: Sequence[FileEntry], known: Mapping[str, KnownFile]) -> list[SyncStep]:
     """Return the steps of `plan` for files that differ by size or time, for people.
 
     Those that were indexed too soon after their last change are read again, but not told.

@@ -12,13 +12,12 @@ import numpy.typing as npt
 from mnemark.errors import IntegrityError
 from mnemark.files.scan import chosen, ignorer
 from mnemark.files.tombstones import Tombstones
-from mnemark.index import unindexed
 from mnemark.index.derived import Edges, derived_passages, edges
+from mnemark.index.growth import NOTHING, LogSizes, Pending, growth
 from mnemark.index.passage import content_keys
 from mnemark.index.rows import KIND_CODE, USER, first_ordinal
 from mnemark.index.snapshot import Positions, Snapshot
 from mnemark.index.store import Index, Record
-from mnemark.index.unindexed import NOTHING, LogSizes, Pending
 
 _IS_SAID = np.zeros(256, np.bool_)
 """Whether somebody said a passage, by its kind's code."""
@@ -167,8 +166,10 @@ class Reader:
         before = known.pending if known is not None and same else NOTHING
         pending, joined = NOTHING, stored
         stale = self.index.outdated(state.hidden)
-        grown = unindexed.growth(self.index, state.sizes, self._ignored, stale)
+        grown = growth(self.index, state.sizes, self._ignored, stale)
         if grown or stale:
+            from mnemark.index import unindexed
+
             pending = unindexed.load(self.index, grown, self._limit, state.hidden, stale, before=before)
         if pending.segment is not None:
             joined = stored.extended(pending.segment, pending.new, pending.replaced)

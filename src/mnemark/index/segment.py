@@ -21,6 +21,10 @@ MAX_SIZE: Final = 65_536
 TEXT_MAX: Final = 63
 HEAD_MAX: Final = 3
 HEAD_SHIFT: Final = 6
+_FAN: Final = 8
+"""Segments of similar size that are merged into one."""
+_LARGE: Final = 32_768
+"""Passages of a segment that is only rewritten where many are dead."""
 
 Ids = npt.NDArray[np.uint16]
 Counts = npt.NDArray[np.uint8]
@@ -68,7 +72,7 @@ def merged_posting(parts: Sequence[tuple[int, bytes]], renumber: dict[int, npt.N
     return encode(np.concatenate(ids), np.concatenate(counts).tobytes())
 
 
-def due_for_merge(sizes: Sequence[tuple[int, int, int]], *, fan: int = 8, large: int = 32_768) -> list[int]:
+def due_for_merge(sizes: Sequence[tuple[int, int, int]]) -> list[int]:
     """Return the ids of the segments to merge into one now; empty if none are due.
 
     `sizes` lists (id, size, dead). Eight segments of similar size (within a factor of eight) are merged, so
@@ -79,11 +83,11 @@ def due_for_merge(sizes: Sequence[tuple[int, int, int]], *, fan: int = 8, large:
             return [segment]
     tiers: dict[int, list[tuple[int, int]]] = {}
     for segment, size, dead in sizes:
-        if size < large:
+        if size < _LARGE:
             tiers.setdefault((size.bit_length() - 1) // 3, []).append((segment, size - dead))
     for _, members in sorted(tiers.items()):
         totals = accumulate(alive for _, alive in members)
         chosen = [segment for (segment, _), total in zip(members, totals, strict=True) if total <= MAX_SIZE]
-        if len(members) >= fan and len(chosen) > 1:
+        if len(members) >= _FAN and len(chosen) > 1:
             return chosen
     return []

@@ -13,8 +13,8 @@ import apsw
 import msgspec
 
 from mnemark.errors import IntegrityError, NewerFormatError, ReadOnlyError
-from mnemark.files.locks import workspace_lock
 from mnemark.files.private import private, private_folder
+from mnemark.files.truth import workspace_lock
 from mnemark.index import schema
 from mnemark.index.connections import Connections
 
@@ -103,7 +103,7 @@ class Use(msgspec.Struct, frozen=True):
     last: datetime
 
 
-class Item(msgspec.Struct, frozen=True):
+class Queued(msgspec.Struct, frozen=True):
     """A queue item: turns on lines `first` to `last` of a session's file, 1-based and inclusive."""
 
     id: int
@@ -120,7 +120,7 @@ class Item(msgspec.Struct, frozen=True):
         return f"{self.path}#L{self.first}" + (f"-L{self.last}" if self.last != self.first else "")
 
 
-class Waiting(NamedTuple):
+class QueueCounts(NamedTuple):
     """The numbers of queue items that are due, due later, and failed."""
 
     due: int
@@ -221,7 +221,7 @@ class State:
 
         return self._write(add)
 
-    def claim(self, most: int, now: datetime, *, lease: float = 300.0, path: str = "") -> list[Item]:
+    def claim(self, most: int, now: datetime, *, lease: float = 300.0, path: str = "") -> list[Queued]:
         """Claim up to `most` due items, oldest first, for `lease` seconds; with `path`, only that file's.
 
         Each claim counts as a try, so that turns that kill the process are not retried forever. Items claimed
@@ -229,13 +229,13 @@ class State:
         """
         moment = now.timestamp()
 
-        def take(db: apsw.Connection) -> list[Item]:
+        def take(db: apsw.Connection) -> list[Queued]:
             sql = (
                 "SELECT id, path, first, last, tries + 1, reason FROM queue "  # noqa: S608
                 f"WHERE failed = 0 AND {_DUE} AND (?2 = '' OR path = ?2) "
                 "ORDER BY next_try, id LIMIT ?3"
             )
-            items = [Item(*row) for row in schema.rows(db, sql, (moment, path, most))]
+            items = [Queued(*row) for row in schema.rows(db, sql, (moment, path, most))]
             lost = [(item.reason or "interrupted each time", item.id) for item in items if item.tries > TRIES]
             db.executemany("UPDATE queue SET failed = 1, reason = ? WHERE id = ?", lost)
             taken = [item for item in items if item.tries <= TRIES]
@@ -266,12 +266,12 @@ class State:
         )
         self._write_rows(sql, rows)
 
-    def failed(self, most: int = 100) -> list[Item]:
+    def failed(self, most: int = 100) -> list[Queued]:
         """Return up to `most` failed items, the latest first."""
         sql = (
             "SELECT id, path, first, last, tries, reason FROM queue WHERE failed = 1 ORDER BY id DESC LIMIT ?"
         )
-        return [Item(*row) for row in self._rows(sql, (most,))]
+        return [Queued(*row) for row in self._rows(sql, (most,))]
 
     def retry_failed(self, now: datetime) -> int:
         """Make failed items due again with zero tries; return their number."""
@@ -288,7 +288,7 @@ class State:
         sql = f"SELECT 1 FROM queue WHERE failed = 0 AND {_DUE} LIMIT 1"  # noqa: S608
         return bool(self._rows(sql, (now.timestamp(),)))
 
-    def waiting(self, now: datetime) -> Waiting:
+    def waiting(self, now: datetime) -> QueueCounts:
         """Return the counts of queue items by status; scans the whole queue."""
         due, later, failed = (
             rows[0][0] if (rows := self._rows(f"SELECT count(*) FROM queue WHERE {which}", bindings)) else 0  # noqa: S608
@@ -298,7 +298,7 @@ class State:
                 ("failed = 1", []),
             )
         )
-        return Waiting(due, later, failed)
+        return QueueCounts(due, later, failed)
 
     def next_try(self, now: datetime) -> datetime | None:
         """Return when the next item that is not due yet will be, in the zone of `now`, or None."""

@@ -17,17 +17,16 @@ from mnemark.facts.model import Fact
 from mnemark.facts.visible import Visible
 from mnemark.files import layout
 from mnemark.files.disk_errors import translate_os_errors
-from mnemark.files.locks import sync_lock
 from mnemark.files.platform import identity, machine_name
 from mnemark.files.private import private, private_folder
 from mnemark.files.reading import digest
 from mnemark.files.tombstones import TombstoneLog, Tombstones
+from mnemark.files.truth import sync_lock
 from mnemark.index import schema
 from mnemark.index.connections import Connections
 from mnemark.index.derived import Ranges, ranges
-from mnemark.index.kept import WrittenPassages
-from mnemark.index.passage import COLUMNS
-from mnemark.index.plan import Known
+from mnemark.index.passage import COLUMNS, WrittenPassages
+from mnemark.index.plan import KnownFile
 from mnemark.index.rows import MARKS, ROW
 from mnemark.index.segment import Posting, Postings, dead_bits, decode
 from mnemark.index.snapshot import Positions, SegmentView, Snapshot
@@ -37,11 +36,16 @@ from mnemark.types import WHOLE, Kind, Origin, ref_to
 NAME: Final = "index.db"
 NEW: Final = "index.db.new"
 _FETCH: Final = """
-SELECT p.id, d.path, s.name, d.title, p.start_line, p.end_line, p.kind, p.origin, p.role, p.title, p.date,
+SELECT p.id, d.path, s.name, p.start_line, p.end_line, p.kind, p.origin, p.role, p.title, p.date,
        p.text, p.meta
 FROM passages p JOIN documents d ON d.id = p.document JOIN scopes s ON s.id = d.scope
 WHERE p.id IN (SELECT value FROM json_each(?))
 """
+_OF_SESSION_AND_TOOL = """
+    SELECT id FROM passages WHERE kind IN ('turn', 'observation') AND (?1 = '' OR title = ?1)
+    AND (?2 = '' OR (kind = 'observation' AND json_extract(meta, '$.tool') = ?2))
+"""
+_LOGS = "(d.path LIKE 'sessions/%' OR d.path LIKE '%/sessions/%')"
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -50,7 +54,6 @@ class Record(msgspec.Struct, frozen=True):
     id: int
     path: str
     scope: str
-    document_title: str
     start_line: int
     end_line: int
     kind: Kind
@@ -389,12 +392,14 @@ class Index:
         """Return the ids of scopes by name."""
         return dict(self.rows("SELECT name, id FROM scopes"))
 
-    def known(self, *, journals: bool = False) -> dict[str, Known]:
+    def known(self, *, journals: bool = False) -> dict[str, KnownFile]:
         """Return the indexed state of all files, by path; of journals, too, where asked for."""
         sql = """SELECT path, id, size, mtime_ns, ctime_ns, inode, device, checked_ns, tail FROM documents"""
         sql += "" if journals else f" WHERE {schema.NO_JOURNAL}"
         return {
-            path: Known(document, size, mtime, ctime, inode % (1 << 64), device % (1 << 64), checked, tail)
+            path: KnownFile(
+                document, size, mtime, ctime, inode % (1 << 64), device % (1 << 64), checked, tail
+            )
             for path, document, size, mtime, ctime, inode, device, checked, tail in self.rows(sql)
         }
 
@@ -446,3 +451,23 @@ class Index:
         """Return the id of the document at `path`, or None."""
         found = self.scalar("SELECT id FROM documents WHERE path = ?", (path,))
         return found if isinstance(found, int) else None
+
+
+def sessions_with(index: Index, text: str) -> frozenset[str]:
+    """Return the paths of the logs whose session id or turns contain `text`, upper and lower case alike."""
+    if not index.exists():
+        return frozenset()
+    wanted = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    sql = f"""
+        SELECT d.path FROM documents d WHERE {_LOGS} AND d.title LIKE ?1 ESCAPE '\\'
+        UNION SELECT d.path FROM documents d JOIN passages p ON p.document = d.id
+        WHERE {_LOGS} AND p.text LIKE ?1 ESCAPE '\\'
+    """  # noqa: S608 - a constant
+    return frozenset(path for (path,) in index.rows(sql, (f"%{wanted}%",)))
+
+
+def passages_of(index: Index, *, session: str = "", tool: str = "") -> frozenset[int]:
+    """Return the numbers of the turns and tool calls of a session, of a tool, or of both."""
+    if not index.exists():
+        return frozenset()
+    return frozenset(number for (number,) in index.rows(_OF_SESSION_AND_TOOL, (session, tool)))

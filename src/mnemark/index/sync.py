@@ -2,23 +2,30 @@
 
 `sync_run` carries out the steps of `plan`, and is loaded where there are any. A killed sync leaves a
 consistent index, and the next sync does the rest.
+
+Changed redaction rules (`Visible.identity`) rebuild the whole index. For new exact secrets of the environment
+the files that hold them are indexed again, as are files with more redaction marks than before: in both cases
+the sync asks for a scrub, which erases the old bytes (`erase.scrub_index`).
 """
 
 import functools
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 import msgspec
 
 from mnemark.errors import NewerFormatError
-from mnemark.files import layout
+from mnemark.files import layout, secrets
 from mnemark.files.copies import copy_of
-from mnemark.files.locks import sync_lock
-from mnemark.files.scan import Entry, scan
+from mnemark.files.scan import FileEntry, scan
 from mnemark.files.tombstones import Tombstones
-from mnemark.index import redaction, schema
-from mnemark.index.plan import Known, Step, plan
+from mnemark.files.truth import sync_lock
+from mnemark.hashes import blake2b
+from mnemark.index import schema
+from mnemark.index.plan import KnownFile, SyncStep, plan
 from mnemark.index.store import NEW, Index
 from mnemark.index.workers import workers_for
 from mnemark.types import Problem
@@ -27,6 +34,8 @@ Progress = Callable[[int, int, int], None]
 """Called with the number of files done, files in total, and passages written so far."""
 
 _PROBLEMS: Final = msgspec.json.Decoder(list[Problem])
+_SECRETS: Final = "values"
+"""Key in `meta` of the hashes of exact secrets that the index was searched for."""
 _LARGE: Final = 3_000_000
 """Bytes of new text that are worth the start of workers: about 5,000 passages."""
 
@@ -110,27 +119,17 @@ def _sync_files(
     if index.stale_reason():  # another version has written to it since it was opened
         index.reset()
     found = scan(index.root, ignore=ignore)
-    known = index.known(journals=True)
-    if schema.read_meta(index.connection).get("passage_tokens") != limit:
-        if known:
-            index.reset()
-            known = {}
-        index.connection.execute("INSERT OR REPLACE INTO meta VALUES ('passage_tokens', ?)", (limit,))
+    known = _known(index, limit)
     # Known files were searchable when they were added: do not parse their paths again.
     files = [entry for entry in found.entries if entry.path in known or searchable(entry)]
     entries = files + [entry for entry in found.journals if entry.path in known or searchable(entry)]
     hidden = index.hidden.current()
-    secret = redaction.paths_with_new_values(index)
-    if secret:
-        schema.ask_for_scrub(index.connection)
+    secret = _paths_with_new_secrets(index)
     reindex = index.outdated(hidden) | secret
-    unchecked = {path: msgspec.structs.replace(known[path], checked_ns=0) for path in reindex & known.keys()}
     withheld = _withheld(index, hidden)
-    steps = [Step("remove", path) for path in withheld if path in known] + [
-        step for step in plan(entries, known | unchecked) if step.path not in withheld
-    ]
+    steps = _steps(entries, known, reindex, withheld.keys())
     inner = tuple(f"{folder}/" for folder in found.inner)
-    if any(step.action == "remove" and step.path.startswith(inner) for step in steps):
+    if secret or any(step.action == "remove" and step.path.startswith(inner) for step in steps):
         schema.ask_for_scrub(index.connection)
     index.written.begin(index.generation())
     done = SyncReport(files=len(files))
@@ -139,22 +138,8 @@ def _sync_files(
 
         with workers_for(_new_bytes(steps, known), least=_LARGE) as workers:
             run = SyncRun(index, known, limit, hidden, reindex, workers=workers)
-            for number, step in enumerate(steps):
-                run.take(step)
-                if progress is not None:
-                    progress(number + 1, len(steps), run.passages)
-            run.finish()
-        done = SyncReport(
-            files=len(files),
-            passages=run.passages,
-            journals=run.journals,
-            problems=tuple(run.problems),
-            added=run.counts["added"],
-            changed=run.counts["changed"],
-            moved=run.counts["moved"],
-            removed=run.counts["removed"],
-        )
-    redaction.note_values(index)
+            done = msgspec.structs.replace(done, **run.carry_out(steps, progress))
+    _note_secrets(index)
     marks = {entry.path: mark for entry in entries if (mark := hidden.mark(entry.path))}
     _store_marks(index, marks | withheld)
     index.filled()
@@ -169,7 +154,31 @@ def _sync_files(
     )
 
 
-def _new_bytes(steps: Sequence[Step], known: Mapping[str, Known]) -> int:
+def _known(index: Index, limit: int) -> dict[str, KnownFile]:
+    """Return the indexed state of all files: none where their passages were cut to another size."""
+    known = index.known(journals=True)
+    if schema.read_meta(index.connection).get("passage_tokens") != limit:
+        if known:
+            index.reset()
+            known = {}
+        index.connection.execute("INSERT OR REPLACE INTO meta VALUES ('passage_tokens', ?)", (limit,))
+    return known
+
+
+def _steps(
+    entries: Sequence[FileEntry],
+    known: Mapping[str, KnownFile],
+    reindex: AbstractSet[str],
+    withheld: AbstractSet[str],
+) -> list[SyncStep]:
+    """Return the steps to the files, with those to index again although they are as they were."""
+    unchecked = {path: msgspec.structs.replace(known[path], checked_ns=0) for path in reindex & known.keys()}
+    return [SyncStep("remove", path) for path in withheld if path in known] + [
+        step for step in plan(entries, {**known, **unchecked}) if step.path not in withheld
+    ]
+
+
+def _new_bytes(steps: Sequence[SyncStep], known: Mapping[str, KnownFile]) -> int:
     """Return the size of what is read anew: whole files, and the ends of logs that grew."""
     return sum(
         max(0, step.entry.size - (known[step.path].tail if step.action == "append" else 0))
@@ -197,7 +206,47 @@ def _store_marks(index: Index, marks: Mapping[str, str]) -> None:
             index.connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
 
 
-def copy_problems(entries: Sequence[Entry]) -> list[Problem]:
+def _paths_with_new_secrets(index: Index) -> frozenset[str]:
+    """Return the files whose indexed text contains an exact secret that is new since the last sync."""
+    known = _secret_hashes(index)
+    new = known.keys() - _recorded_secrets(index)
+    if not new:
+        return frozenset()
+    wanted = re.compile("|".join(re.escape(known[digest]) for digest in sorted(new)))
+    rows = index.connection.execute("SELECT document, title, text, meta FROM passages")
+    numbers = {number for number, *texts in rows if any(map(wanted.search, texts))}
+    packed = index.connection.execute("SELECT id, facts FROM documents WHERE facts <> x''")
+    in_bytes = re.compile(wanted.pattern.encode("utf-8", "surrogatepass"))
+    numbers |= {number for number, facts in packed if in_bytes.search(facts)}
+    listed = index.rows("SELECT id, path FROM documents")
+    return frozenset(path for number, path in listed if number in numbers)
+
+
+def _note_secrets(index: Index) -> None:
+    """Record the hashes of all exact secrets known now, of which the index contains none."""
+    hashes = _secret_hashes(index).keys()
+    recorded = _recorded_secrets(index)
+    if hashes - recorded:
+        value = msgspec.json.encode(sorted(hashes | recorded)).decode()
+        index.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_SECRETS, value))
+
+
+def _recorded_secrets(index: Index) -> frozenset[str]:
+    found = index.scalar("SELECT value FROM meta WHERE key = ?", (_SECRETS,))
+    return frozenset(msgspec.json.decode(found, type=list[str]) if isinstance(found, str) else ())
+
+
+def _secret_hashes(index: Index) -> dict[str, str]:
+    """Return the exact secrets by keyed hash: guesses cannot be tested without the workspace's salt."""
+    values = index.visible.rules.values
+    key = secrets.salt(index.root) if values else b""
+    return {
+        blake2b(value.encode("utf-8", "surrogatepass"), digest_size=10, key=key).hexdigest(): value
+        for value in values
+    }
+
+
+def copy_problems(entries: Sequence[FileEntry]) -> list[Problem]:
     """Report copies left by syncing tools, which are not indexed."""
     reason = "is a copy left by a syncing tool or a conflict: merge it by hand, then delete it"
     return [
@@ -205,7 +254,7 @@ def copy_problems(entries: Sequence[Entry]) -> list[Problem]:
     ]
 
 
-def searchable(entry: Entry) -> bool:
+def searchable(entry: FileEntry) -> bool:
     """Whether a file is to be indexed."""
     place = layout.place(entry.path)
     return place is not None and place.searchable

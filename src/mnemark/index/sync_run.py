@@ -6,9 +6,9 @@ Files are read and split outside the write transaction, and each batch is one tr
 import itertools
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -19,21 +19,21 @@ from mnemark.facts.parse import ParsedFact
 from mnemark.facts.visible import forgotten_lines
 from mnemark.files import layout, platform
 from mnemark.files.layout import Place
-from mnemark.files.observations import is_journal
 from mnemark.files.reading import Document, digest, read
-from mnemark.files.scan import Entry
+from mnemark.files.scan import FileEntry
+from mnemark.files.sessions import is_journal
 from mnemark.files.tombstones import Tombstones
-from mnemark.index import redaction, schema
+from mnemark.index import schema
 from mnemark.index.batch import Batch, FileState, scope_number
-from mnemark.index.kept import STORED
-from mnemark.index.logs import LogReader
+from mnemark.index.logs import Chunk, LogReader
 from mnemark.index.merge import merge_due
-from mnemark.index.passage import Unit, scope_of
-from mnemark.index.plan import Known, Step, only_grew
+from mnemark.index.passage import STORED, Unit, scope_of
+from mnemark.index.plan import KnownFile, SyncStep, only_grew
 from mnemark.index.store import Index
 from mnemark.index.units import note_units, turn_units
 from mnemark.index.workers import Workers
 from mnemark.text.lines import encode
+from mnemark.text.redaction import MARK
 from mnemark.text.redaction.private import unpaired
 from mnemark.types import Problem
 
@@ -54,7 +54,7 @@ class SyncRun:
     def __init__(
         self,
         index: Index,
-        known: Mapping[str, Known],
+        known: Mapping[str, KnownFile],
         limit: int,
         hidden: Tombstones,
         reindex: frozenset[str],
@@ -78,7 +78,21 @@ class SyncRun:
         self.workers = workers
         self.batch = Batch(int(index.scalar("SELECT coalesce(max(id), 0) FROM passages")) + 1, workers)
 
-    def take(self, step: Step) -> None:
+    def carry_out(
+        self, steps: Sequence[SyncStep], progress: Callable[[int, int, int], None] | None
+    ) -> dict[str, Any]:
+        """Carry out all steps; return the fields of the report that say what was done."""
+        for number, step in enumerate(steps, 1):
+            self._take(step)
+            if progress is not None:
+                progress(number, len(steps), self.passages)
+        self._finish()
+        return {
+            "passages": self.passages, "journals": self.journals, "problems": tuple(self.problems),
+            **self.counts,
+        }  # fmt: skip
+
+    def _take(self, step: SyncStep) -> None:
         """Add one step to the batch, and flush the batch if it is full."""
         if step.action == "remove":
             self.batch.remove(self.known[step.path].document)
@@ -99,14 +113,14 @@ class SyncRun:
             self.batch.write(self.index.connection, self.fingerprint)
         self.batch = Batch(self.batch.next_passage, self.workers)
 
-    def finish(self) -> None:
+    def _finish(self) -> None:
         """Write the last batch, merge segments, and delete unused scopes."""
         self.flush()
         merge_due(self.index)
         if self.counts["removed"] or self.counts["moved"]:
             self.index.connection.execute(_UNUSED_SCOPES)
 
-    def _document(self, step: Step) -> tuple[int, bool]:
+    def _document(self, step: SyncStep) -> tuple[int, bool]:
         """Return the document's id, and whether it is new."""
         old = self.known.get(step.old or step.path)
         if old is not None:
@@ -117,14 +131,14 @@ class SyncRun:
     def _scope_id(self, place: Place) -> int:
         return scope_number(self.index.connection, self.scopes, place.scope)
 
-    def _count(self, step: Step, *, new: bool) -> None:
+    def _count(self, step: SyncStep, *, new: bool) -> None:
         if is_journal(step.path):
             self.journals += 1
             return
         kind = "moved" if step.action == "move" else "added" if new else "changed"
         self.counts[kind] += 1
 
-    def _note(self, step: Step, entry: Entry, place: Place) -> None:
+    def _note(self, step: SyncStep, entry: FileEntry, place: Place) -> None:
         checked = time.time_ns()
         found = read(self.index.root, step.path, entry)
         if isinstance(found, Problem):
@@ -142,7 +156,7 @@ class SyncRun:
         title, units = note_units(step.path, text, place, limit=self.limit, facts=facts)
         kept: dict[int, Unit] = {}
         if not new:
-            if text != found.text and redaction.count_marks(text) > redaction.marks_in(self.index, document):
+            if text != found.text and _count_marks(text) > _marks_in(self.index, document):
                 schema.ask_for_scrub(self.index.connection)  # newly private text is in the index
             if step.action == "read":
                 kept, units = self.index.written.split(document, units, self.index.rows(STORED, (document,)))
@@ -167,7 +181,9 @@ class SyncRun:
             return b""
         return pack(facts)
 
-    def _unreadable(self, step: Step, entry: Entry, place: Place, problem: Problem, checked: int) -> None:
+    def _unreadable(
+        self, step: SyncStep, entry: FileEntry, place: Place, problem: Problem, checked: int
+    ) -> None:
         """Insert an unreadable file with its problem, so that it is reported and not retried at every sync.
 
         If it changed since the scan, it is being written or gone: leave its index entry for the next sync.
@@ -189,7 +205,7 @@ class SyncRun:
         found = self.index.scalar("SELECT digest FROM documents WHERE id = ?", (document,))
         return found.hex() if isinstance(found, bytes) else ""
 
-    def _log(self, step: Step, entry: Entry, place: Place) -> None:
+    def _log(self, step: SyncStep, entry: FileEntry, place: Place) -> None:
         checked = time.time_ns()
         document, new = self._document(step)
         try:
@@ -203,7 +219,7 @@ class SyncRun:
             self._count(step, new=new)
 
     def _read_log(
-        self, document: int, step: Step, entry: Entry, place: Place, *, new: bool
+        self, document: int, step: SyncStep, entry: FileEntry, place: Place, *, new: bool
     ) -> FileState | None:
         """Add new turns to the batch; return the log's new state, or None if nothing changed."""
         root = self.index.root
@@ -219,16 +235,11 @@ class SyncRun:
             known = _LogPosition()
         if not (new or known.tail or empty):
             self.batch.replace(document)
-        scope = self._scope_id(place)
+        self._scope_id(place)
         tail, lines, gained = known.tail, known.lines, 0
-        for turns in reader.chunks(tail, lines, _LOG_CHUNK):
-            left = self.index.visible.turns(turns.turns, self.hidden)
-            units = turn_units(left, limit=self.limit, title=reader.title)
-            for name, scoped in itertools.groupby(units, lambda unit: scope_of(unit, place)):
-                # Passages of a journal have the scopes that its lines name, in the order of its lines.
-                own = scope if name == place.scope else scope_number(self.index.connection, self.scopes, name)
-                gained += self.batch.add(document, scoped, place, own)
-            tail, lines = turns.offset, turns.line
+        for chunk in reader.chunks(tail, lines, _LOG_CHUNK):
+            gained += self._add_turns(document, chunk, place, reader.title)
+            tail, lines = chunk.offset, chunk.line
             if self.batch.full:
                 digest = reader.digest(tail)
                 self.batch.put(FileState(document, entry, 0, digest, place, reader.title, tail, lines))
@@ -244,8 +255,18 @@ class SyncRun:
             digest, checked = _UNREAD, 0  # possibly read from two versions: read all of it again next time
         return FileState(document, entry, checked, digest, place, reader.title, tail, lines, problems)
 
+    def _add_turns(self, document: int, chunk: Chunk, place: Place, title: str) -> int:
+        """Add turns of a log to the batch; return the number of their passages."""
+        left = self.index.visible.turns(chunk.turns, self.hidden)
+        units = turn_units(left, limit=self.limit, title=title)
+        # Passages of a journal have the scopes that its lines name, in the order of its lines.
+        return sum(
+            self.batch.add(document, scoped, place, scope_number(self.index.connection, self.scopes, name))
+            for name, scoped in itertools.groupby(units, lambda unit: scope_of(unit, place))
+        )
+
     def _unreadable_log(
-        self, document: int, entry: Entry, place: Place, error: OSError | UsageError, *, new: bool
+        self, document: int, entry: FileEntry, place: Place, error: OSError | UsageError, *, new: bool
     ) -> FileState | None:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         problem = Problem(entry.path, f"cannot be read: {reason}")
@@ -277,9 +298,21 @@ class _LogPosition(NamedTuple):
     problems: tuple[Problem, ...] = ()
 
 
-def _unchanged_since_scan(root: Path, entry: Entry) -> bool:
+def _unchanged_since_scan(root: Path, entry: FileEntry) -> bool:
     now = platform.identity(root / entry.path)
     return now is not None and (now.size, now.mtime_ns) == (entry.size, entry.mtime_ns)
+
+
+def _marks_in(index: Index, document: int) -> int:
+    """Return the number of redaction marks in the indexed text of a document."""
+    marked = "instr(text, '[redacted:') + instr(text, '[private]')"
+    sql = f"SELECT text FROM passages WHERE document = ? AND {marked}"  # noqa: S608 - a constant
+    return sum(_count_marks(text) for (text,) in index.rows(sql, (document,)))
+
+
+def _count_marks(text: str) -> int:
+    """Return the number of redaction marks in a text."""
+    return sum(1 for _ in MARK.finditer(text))
 
 
 def _private_problems(path: str, text: str) -> list[Problem]:

@@ -7,7 +7,7 @@ Neighbouring passages are not copied into a unit: their scores are added at quer
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -52,6 +52,42 @@ _CHUNK_MASK: Final = (1 << LINE_SHIFT) - 1
 """Mask of the chunk in an ordinal."""
 
 
+class _Note(NamedTuple):
+    """What all passages of a note have in common."""
+
+    path: PurePosixPath
+    place: Place
+    title: str
+    date: str | None
+    tags: str
+
+    def unit(
+        self,
+        passage: Passage,
+        sources: Sequence[str] = (),
+        fields: str = "",
+        meta: Mapping[str, Any] = _NOTHING,
+    ) -> Unit:
+        """Return a passage as a unit; `fields` are searched with it in place of the tags."""
+        place = self.place
+        observed = place.role == "daily" and passage.text.lstrip().startswith(_OBSERVATIONS)
+        folder, words = str(self.path.parent), date_words(self.date)
+        head = (self.title, passage.title, self.path.stem, folder, fields or self.tags, words)
+        return Unit(
+            ordinal=first_ordinal(passage.start_line) | passage.ordinal & _CHUNK_MASK,
+            start_line=passage.start_line,
+            end_line=passage.end_line,
+            kind="observation" if observed else place.kind,
+            origin="tool" if observed else place.origin,
+            title=passage.title or self.title,
+            date=self.date,
+            text=printable(passage.text),
+            head=printable(" ".join(filter(None, head))),
+            meta=meta,
+            sources=sources,
+        )
+
+
 def note_units(
     path: str, text: str, place: Place, *, limit: int, facts: Sequence[tuple[ParsedFact, Fact]] = ()
 ) -> tuple[str, list[Unit]]:
@@ -61,46 +97,24 @@ def note_units(
     """
     fields = front_matter(text)
     title = document_title(text, fields, path)
-    date = place.dated or _front_date(fields.fields)
-    stem = PurePosixPath(path)
     tags = _joined_words(fields.fields.get("tags"))
-    cut = passages if stem.suffix.lower() in {".md", ".markdown", ".mdc"} else text_passages
-    units = [_fact_unit(parsed, fact, f"{stem.stem} {tags}") for parsed, fact in facts]
+    note = _Note(PurePosixPath(path), place, title, place.dated or _front_date(fields.fields), tags)
+    cut = passages if note.path.suffix.lower() in {".md", ".markdown", ".mdc"} else text_passages
+    units = [_fact_unit(parsed, fact, f"{note.path.stem} {tags}") for parsed, fact in facts]
     text = _blank_bullets(text, facts)
     text = _emptied(text[: fields.end]) + text[fields.end :]
     by_people, generated = split(text) if place.role in _DERIVED_ROLES else (text, "")
     about = "" if place.kind == "episode" else _joined_words(tuple(map(str, fields.fields.values())))
-
-    def unit(
-        passage: Passage, sources: Sequence[str] = (), fields: str = "", meta: Mapping[str, Any] = _NOTHING
-    ) -> Unit:
-        observed = place.role == "daily" and passage.text.lstrip().startswith(_OBSERVATIONS)
-        parts = title, passage.title, stem.stem, str(stem.parent), fields or tags, date_words(date)
-        head = " ".join(filter(None, parts))
-        return Unit(
-            ordinal=first_ordinal(passage.start_line) | passage.ordinal & _CHUNK_MASK,
-            start_line=passage.start_line,
-            end_line=passage.end_line,
-            kind="observation" if observed else place.kind,
-            origin="tool" if observed else place.origin,
-            title=passage.title or title,
-            date=date,
-            text=printable(passage.text),
-            head=printable(head),
-            meta=meta,
-            sources=sources,
-        )
-
     bare = place.kind == "fact" or place.role in _DERIVED_ROLES  # where headings alone say nothing
     for passage in cut(by_people, limit=limit):
         if not passage.text.strip() or (bare and not _has_body(passage.text)):
             continue
         first, about = about, ""  # front matter is searched with the first passage, and no part of it
-        units.append(unit(_trimmed(passage), fields=first, meta=_columns(by_people, passage)))
+        units.append(note.unit(_trimmed(passage), fields=first, meta=_columns(by_people, passage)))
     if generated:
         source = fields.fields.get("source") if place.kind == "episode" else None
         page = (source,) if isinstance(source, str) else ()
-        units += [unit(*one) for one in _derived(generated, path, place, page, limit)]
+        units += [note.unit(*one) for one in _derived(generated, path, place, page, limit)]
     return printable(title), sorted(units, key=lambda unit: unit.ordinal)
 
 

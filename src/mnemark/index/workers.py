@@ -36,12 +36,12 @@ class Workers:
     """Worker processes. Use them in one thread, and close them."""
 
     def __init__(self, count: int) -> None:
-        self._workers: list[_Worker] = []
+        self._workers: list[_WorkerProcess] = []
         for _ in range(count):
             with suppress(OSError, RuntimeError):  # nothing can be started here, or Python is ending
-                self._workers.append(_Worker())
+                self._workers.append(_WorkerProcess())
 
-    def submit(self, task: str, *arguments: object) -> "Answer | None":
+    def submit(self, task: str, *arguments: object) -> "WorkerAnswer | None":
         """Let a worker do `worker_process.TASKS[task]`; None if none is ready and free."""
         for worker in self._workers:
             if worker.free:
@@ -56,10 +56,10 @@ class Workers:
         self._workers = []
 
 
-class Answer:
+class WorkerAnswer:
     """The answer to a request, which may still be awaited."""
 
-    def __init__(self, worker: "_Worker", future: "Future[Any]") -> None:
+    def __init__(self, worker: "_WorkerProcess", future: "Future[Any]") -> None:
         self.worker = worker.number
         """The process id of the worker."""
         self._worker = worker
@@ -109,7 +109,7 @@ def _exactly(pipe: BinaryIO, size: int) -> bytes:
     return data
 
 
-class _Worker:
+class _WorkerProcess:
     """A process, and the thread that talks to it."""
 
     def __init__(self) -> None:
@@ -134,10 +134,10 @@ class _Worker:
         self._requests = [request for request in self._requests if not request.done()]
         return not self._lost and len(self._requests) < _QUEUED
 
-    def submit(self, task: str, arguments: tuple[object, ...]) -> Answer:
+    def submit(self, task: str, arguments: tuple[object, ...]) -> WorkerAnswer:
         """Send a request when those before it are answered."""
         self._requests.append(self._thread.submit(self._ask, task, arguments))
-        return Answer(self, self._requests[-1])
+        return WorkerAnswer(self, self._requests[-1])
 
     def _ask(self, task: str, arguments: tuple[object, ...]) -> Any:
         try:

@@ -11,12 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemark.errors import DegradedError, UsageError
+from mnemark.facts.visible import Visible
+from mnemark.files.config import load
+from mnemark.files.mounts import mounts_of
+from mnemark.files.reading import READ_LIMIT
 from mnemark.interfaces import output, workspace
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.types import Recall
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
-    from mnemark.types import Recall
 
 _ESCAPED: Final = lazy_pattern("[\udc80-\udcff]")
 COLD_DEADLINE: Final = 2.0
@@ -29,41 +33,28 @@ DOUBTFUL: Final = 0.32
 
 
 def search(
-    at: workspace.Place,
+    at: workspace.Subject,
     text: str,
     memory: "Memory | None" = None,
     *,
     count: int | None = None,
-    since: str | None = None,
-    until: str | None = None,
-    as_of: str | None = None,
     kind: Sequence[Any] | None = None,
     origin: Sequence[Any] | None = None,
     scope: Sequence[str] | None = None,
-    archived: bool = False,
-    preset: str | None = None,
     explain: bool = False,
     strict: bool = False,
     json: bool = False,
-) -> "Recall":
-    """Search notes, facts and conversations; print the hits."""
+    **options: Any,
+) -> Recall:
+    """Search notes, facts and conversations; print the hits. `options` are others of `Memory.search`."""
     found, skipped = _ask(
         at.root,
         memory,
         lambda memory: memory.search(
-            text,
-            k=count,
-            kinds=kind or None,
-            origins=origin or None,
-            since=since,
-            until=until,
-            as_of=as_of,
-            scope=at.scopes(scope),
-            archived=archived,
-            explain=explain,
-            preset=preset,
+            text, k=count, kinds=kind or None, origins=origin or None, scope=at.scopes(scope),
+            explain=explain, **options,
         ),
-    )
+    )  # fmt: skip
     if json:
         output.out_json(found)
     else:
@@ -75,7 +66,7 @@ def search(
 
 
 def recall(
-    at: workspace.Place,
+    at: workspace.Subject,
     text: str,
     memory: "Memory | None" = None,
     *,
@@ -85,7 +76,7 @@ def recall(
     scope: Sequence[str] | None = None,
     strict: bool = False,
     json: bool = False,
-) -> "Recall":
+) -> Recall:
     """Print what memory knows about a message, for a prompt."""
     found, skipped = _ask(
         at.root,
@@ -105,12 +96,14 @@ def recall(
 
 
 def read(
-    at: workspace.Place, ref: str, memory: "Memory | None" = None, *, raw: bool = False, json: bool = False
+    at: workspace.Subject,
+    ref: str,
+    memory: "Memory | None" = None,
+    *,
+    raw: bool = False,
+    json: bool = False,
 ) -> None:
     """Print a file, or some lines of it."""
-    from mnemark.facts.visible import Visible
-    from mnemark.files.config import load
-    from mnemark.files.mounts import mounts_of
     from mnemark.retrieval.read import located, read_ref
 
     if memory is None:
@@ -138,8 +131,6 @@ def read_text(argument: str) -> str:
         # Where the locale is not UTF-8, arguments contain surrogate escapes.
         text = os.fsencode(argument).decode("utf-8", "replace") if _ESCAPED.search(argument) else argument
     else:
-        from mnemark.files.reading import READ_LIMIT
-
         data = sys.stdin.buffer.read(READ_LIMIT + 1)
         if len(data) > READ_LIMIT:
             raise UsageError(
@@ -151,14 +142,12 @@ def read_text(argument: str) -> str:
     return text
 
 
-def _ask(root: Path, memory: "Memory | None", question: "Callable[[Memory], Recall]") -> "tuple[Recall, int]":
+def _ask(root: Path, memory: "Memory | None", question: "Callable[[Memory], Recall]") -> tuple[Recall, int]:
     """Query a workspace; return the answer and, where it is empty, the number of unreadable files.
 
     No index is made in a folder without any text.
     """
     import msgspec
-
-    from mnemark.types import Recall
 
     if memory is not None:
         if not memory.workspace.index.is_damaged():
@@ -175,18 +164,18 @@ def _ask(root: Path, memory: "Memory | None", question: "Callable[[Memory], Reca
         return found, _skipped(opened, found)
 
 
-def _skipped(memory: "Memory", found: "Recall") -> int:
+def _skipped(memory: "Memory", found: Recall) -> int:
     return 0 if found.hits else sum(problem.skipped for problem in memory.stats().problems)
 
 
-def _comment(found: "Recall", skipped: int, *, quiet: bool, strict: bool) -> None:
+def _comment(found: Recall, skipped: int, *, quiet: bool, strict: bool) -> None:
     """Report what was missing and whether an empty answer can be trusted; with `strict`, fail."""
     _say_limits(found, skipped, quiet=quiet)
     if strict and not found.complete:
         raise DegradedError("; ".join(found.degraded) or "the index was not up to date")
 
 
-def _say_limits(found: "Recall", skipped: int, *, quiet: bool) -> None:
+def _say_limits(found: Recall, skipped: int, *, quiet: bool) -> None:
     for reason in () if quiet else found.degraded:
         output.say(f"Note: {output.safe(reason)}")
     if found.hits and found.complete and found.believable < DOUBTFUL and not quiet:

@@ -41,7 +41,7 @@ OPTIONS: Final[Mapping[str, Mapping[str, tuple[str, Kind]]]] = {
 """Name and type of the options of each command: a `bool` has no value, a `list` may be repeated."""
 
 
-class Line(NamedTuple):
+class QueryLine(NamedTuple):
     """A parsed command line."""
 
     command: str
@@ -50,7 +50,7 @@ class Line(NamedTuple):
     options: dict[str, Any]
 
 
-def parsed(arguments: list[str]) -> Line | None:
+def parsed(arguments: list[str]) -> QueryLine | None:
     """Return the parsed arguments; None for any that only the command line can judge."""
     known = OPTIONS.get(arguments[0]) if arguments else None
     if known is None:
@@ -81,7 +81,7 @@ def parsed(arguments: list[str]) -> Line | None:
             return None
     if len(texts) != 1:
         return None
-    return Line(arguments[0], texts[0], options.pop("workspace", None), options)
+    return QueryLine(arguments[0], texts[0], options.pop("workspace", None), options)
 
 
 def run(arguments: list[str]) -> bool:
@@ -104,7 +104,7 @@ def run(arguments: list[str]) -> bool:
     return True
 
 
-def _from_daemon(line: Line, arguments: list[str], given: str | None) -> bool:
+def _from_daemon(line: QueryLine, arguments: list[str], given: str | None) -> bool:
     """Print the daemon's answer; return False where it has none."""
     if line.options.get("raw") or sys.stdout is None or sys.stderr is None:
         return False
@@ -139,7 +139,7 @@ def environment() -> dict[str, str]:
     return {name: os.environ.get(name, "") for name in _ENVIRONMENT}
 
 
-def _run_here(line: Line, given: str | None) -> None:
+def _run_here(line: QueryLine, given: str | None) -> None:
     load(*(() if line.command == "read" else SEARCH), "mnemark.interfaces.queries")
     from pathlib import Path
 

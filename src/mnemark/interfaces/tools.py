@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from mnemark.errors import UsageError
+from mnemark.text.quoting.fence import inert
 
 INSTRUCTIONS: Final = (
     "Memory of earlier work, kept as text files. Before you answer a question about earlier work, decisions, "
@@ -17,6 +18,15 @@ INSTRUCTIONS: Final = (
 )
 
 
+_DO_THE_SAME: Final[Mapping[str, str]] = {
+    "`mnemark search`": "memory_search",
+    "`mnemark log`": "memory_timeline",
+    "`mnemark status`": "memory_status",
+    "`mnemark read`": "memory_get",
+}
+"""Commands that messages name, and the tools that do the same."""
+COMMAND: Final = "`mnemark "
+BY_USER: Final = "You have no tool for a command in backquotes: ask the user to run it in a terminal."
 _ALWAYS: Final = "anthropic/alwaysLoad"
 """Key in a tool's `_meta` by which Claude Code does not defer it."""
 
@@ -214,6 +224,21 @@ BY_NAME: Final[Mapping[str, Tool]] = {tool.name: tool for tool in TOOLS}
 def listed() -> list[dict[str, Any]]:
     """Return the tools as in the result of `tools/list`."""
     return [tool.listed() for tool in TOOLS]
+
+
+def failed(message: str) -> dict[str, Any]:
+    """Return an error result."""
+    message = with_tools(message)
+    if COMMAND in message:
+        message += f". {BY_USER}"
+    return {"content": [{"type": "text", "text": inert(message)}], "isError": True}
+
+
+def with_tools(message: str) -> str:
+    """Return a message written for the command line that names tools for the commands they stand for."""
+    for command, tool in _DO_THE_SAME.items():
+        message = message.replace(command, tool)
+    return message
 
 
 def known_arguments(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 import json
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.facts.visible import Visible
@@ -13,16 +14,14 @@ from mnemark.files.reading import read
 from mnemark.files.scopes import scopes_of
 from mnemark.files.sessions import SessionLog
 from mnemark.files.turns import decode_turn
-from mnemark.interfaces.ledger import Ledger, words_of
+from mnemark.interfaces.timeline import Timeline, words_of
 from mnemark.memory.curation.files import past_lines
+from mnemark.memory.memory import Memory
 from mnemark.text.dates import local_now
 from mnemark.text.dates.moment import moment
 from mnemark.text.quoting.fence import inert, visible
 from mnemark.text.words.tokens import cut_to_tokens
 from mnemark.types import WHOLE, Problem
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 MAX_LINES: Final = 200
 MAX_CHARACTERS: Final = 16_000
@@ -33,7 +32,7 @@ _BOOKKEEPING: Final = frozenset({"write", "done", "drop", "move", "project", "ed
 Row = dict[str, Any]
 
 
-def read_lines(memory: "Memory", ref: str, start: int | None, count: int | None) -> Row:
+def read_lines(memory: Memory, ref: str, start: int | None, count: int | None) -> Row:
     """Return lines of a memory file, escaped; those of a session as `time role: text`.
 
     A missing file gives an empty `text` and a warning: agents ask for notes of days without one.
@@ -57,16 +56,11 @@ def read_lines(memory: "Memory", ref: str, start: int | None, count: int | None)
     lines = found.text.splitlines()
     columns = columns_of(ref) if start is None and count is None and place.role != "session" else WHOLE
     past = _past(memory, where, path, lines)
-    chosen: list[str] = []
-    size = 0
     whole = lines[first - 1 : first - 1 + min(wanted, MAX_LINES)]
-    for number, line in enumerate(cut_to_columns(whole, columns), first):
-        is_past = number in past
-        shown = _turn_text(where, line) if place.role == "session" else _marked(line, past=is_past)
-        size += len(shown) + 1
-        if chosen and size > MAX_CHARACTERS:
-            break
-        chosen.append(shown[:MAX_CHARACTERS])
+    chosen = _fitting(
+        _turn_text(where, line) if place.role == "session" else _marked(line, past=number in past)
+        for number, line in enumerate(cut_to_columns(whole, columns), first)
+    )
     row: Row = {
         "path": visible(named), "from": first, "lines": len(chosen), "text": inert("\n".join(chosen)),
         "totalLines": len(lines), "origin": _origin(memory, where, place), "date": place.dated,
@@ -75,6 +69,18 @@ def read_lines(memory: "Memory", ref: str, start: int | None, count: int | None)
     if following <= len(lines) and (count is None or len(chosen) < count):
         row |= {"truncated": last is None or len(chosen) < wanted, "nextFrom": following}
     return row
+
+
+def _fitting(lines: Iterable[str]) -> list[str]:
+    """Return as many lines as an answer holds, at least one."""
+    chosen: list[str] = []
+    size = 0
+    for line in lines:
+        size += len(line) + 1
+        if chosen and size > MAX_CHARACTERS:
+            break
+        chosen.append(line[:MAX_CHARACTERS])
+    return chosen
 
 
 def _place(where: Visible, path: str) -> layout.Place:
@@ -86,7 +92,7 @@ def _place(where: Visible, path: str) -> layout.Place:
     return place
 
 
-def _past(memory: "Memory", where: Visible, path: str, lines: list[str]) -> frozenset[int]:
+def _past(memory: Memory, where: Visible, path: str, lines: list[str]) -> frozenset[int]:
     """Return the numbers of the lines that state a past fact; this memory knows none of a mount's."""
     return (
         past_lines(memory.workspace, path.replace("\\", "/"), lines)
@@ -95,7 +101,7 @@ def _past(memory: "Memory", where: Visible, path: str, lines: list[str]) -> froz
     )
 
 
-def _origin(memory: "Memory", where: Visible, place: layout.Place) -> str:
+def _origin(memory: Memory, where: Visible, place: layout.Place) -> str:
     return place.origin if where is memory.workspace.visible else "import"
 
 
@@ -119,15 +125,15 @@ def _turn_text(visible: Visible, line: str) -> str:
     return f"{turn.time:%Y-%m-%d %H:%M} {turn.role}: {words_of(turn)}"
 
 
-def latest(memory: "Memory", given: Row) -> list[Row]:
+def latest(memory: Memory, given: Row) -> list[Row]:
     """Return the latest entries, oldest first."""
     now = local_now(memory.config.timezone)
     scopes = scopes_of(given.get("scope"))
-    ledger = Ledger(memory.workspace.visible, scopes=scopes, zone=now.tzinfo, ignore=memory.config.ignore)
+    timeline = Timeline(memory.workspace.visible, scopes=scopes, zone=now.tzinfo, ignore=memory.config.ignore)
     since = moment(given.get("since"), "since", now)
     count = given.get("limit", 20)
     # Journal entries of edits are useless to an agent; more entries are read to replace them.
-    found = ledger.latest(count * _READ_FACTOR, since=since, session=given.get("session") or None)
+    found = timeline.latest(count * _READ_FACTOR, since=since, session=given.get("session") or None)
     found = [entry for entry in found if entry.who not in _BOOKKEEPING or entry.kind != "change"][-count:]
     return [
         {
@@ -141,7 +147,7 @@ def latest(memory: "Memory", given: Row) -> list[Row]:
     ]  # fmt: skip
 
 
-def around(memory: "Memory", ref: str, *, before: int, after: int) -> list[Row]:
+def around(memory: Memory, ref: str, *, before: int, after: int) -> list[Row]:
     """Return the entries before and after a line: turns of a session, non-blank lines of other files.
 
     Raises:
@@ -151,29 +157,35 @@ def around(memory: "Memory", ref: str, *, before: int, after: int) -> list[Row]:
     where, inside = memory.workspace.searcher.located(ref)
     named = visible(split_ref(ref)[0])
     path, line, last = split_ref(inside)
+    end = line if last is None else last
     place = _place(where, path)
     if not (where.root / path).is_file():
         raise NotFoundError(f"the file {layout.shown(path)} does not exist")
-    end = line if last is None else last
-    if place.role != "session":
-        found = where.read(path)
-        if isinstance(found, Problem):
-            raise NotFoundError(f"{layout.shown(path)} {found.reason}")
-        whole = found.text.splitlines()
-        past = _past(memory, where, path, whole)
-        lines = [(number, words) for number, words in enumerate(whole, 1) if words.strip()]
-        first = sum(number < line for number, _ in lines)
-        beyond = sum(number <= end for number, _ in lines)
-        return [
-            {"ref": f"{named}#L{number}", "date": place.dated, "origin": _origin(memory, where, place),
-             "text": inert(_marked(cut_to_tokens(words, _ROW_TOKENS), past=number in past))}
-            for number, words in lines[max(first - before, 0) : beyond + after]
-        ]  # fmt: skip
+    if place.role == "session":
+        return _turns_around(where, path, named, slice(line, end), before=before, after=after)
+    document = where.read(path)
+    if isinstance(document, Problem):
+        raise NotFoundError(f"{layout.shown(path)} {document.reason}")
+    whole = document.text.splitlines()
+    past = _past(memory, where, path, whole)
+    lines = [(number, words) for number, words in enumerate(whole, 1) if words.strip()]
+    first = sum(number < line for number, _ in lines)
+    beyond = sum(number <= end for number, _ in lines)
+    return [
+        {"ref": f"{named}#L{number}", "date": place.dated, "origin": _origin(memory, where, place),
+         "text": inert(_marked(cut_to_tokens(words, _ROW_TOKENS), past=number in past))}
+        for number, words in lines[max(first - before, 0) : beyond + after]
+    ]  # fmt: skip
+
+
+def _turns_around(
+    where: Visible, path: str, named: str, lines: slice, *, before: int, after: int
+) -> list[Row]:
     log = SessionLog.at(where.root, path)
     hidden = where.hidden.current().turns
-    seen = list(islice(log.turns(), end + after))
-    first = bisect_left(seen, line, key=lambda entry: entry.line)
-    beyond = bisect_right(seen, end, key=lambda entry: entry.line)
+    seen = list(islice(log.turns(), lines.stop + after))
+    first = bisect_left(seen, lines.start, key=lambda entry: entry.line)
+    beyond = bisect_right(seen, lines.stop, key=lambda entry: entry.line)
     return [
         {"ref": f"{named}#L{entry.line}", "time": entry.turn.time.isoformat(timespec="seconds"),
          "kind": "turn", "origin": entry.turn.origin, "who": visible(entry.turn.role),

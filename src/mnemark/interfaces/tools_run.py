@@ -8,16 +8,22 @@ learned again. There are three levels of detail: rows of about 60 tokens (search
 
 import json
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from mnemark._version import __version__
+from mnemark.agent.hook.project import project_of, scope_of_statement
 from mnemark.errors import BusyError, IntegrityError, MnemarkError, UsageError
 from mnemark.files.scopes import check_known
-from mnemark.interfaces.tools import BY_NAME, Tool, known_arguments
+from mnemark.interfaces.status import Status
+from mnemark.interfaces.tools import BY_NAME, BY_USER, COMMAND, Tool, failed, known_arguments, with_tools
+from mnemark.interfaces.tools_read import around, latest, read_lines
+from mnemark.interfaces.tools_write import note
+from mnemark.memory.learning.placement import Statement
+from mnemark.memory.memory import Memory
 from mnemark.text.choices import one_of
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
-    from mnemark.types import Hit
+from mnemark.text.quoting.fence import fence, inert, visible
+from mnemark.text.words.tokens import cut_to_tokens
+from mnemark.types import Hit
 
 _ROW_TOKENS: Final = 60
 _PROBLEMS: Final = 10
@@ -28,21 +34,11 @@ _KINDS: Final[Mapping[str, tuple[str, ...] | None]] = {
     "sessions": ("turn", "observation"),
 }
 
-_TOOLS: Final[Mapping[str, str]] = {
-    "`mnemark search`": "memory_search",
-    "`mnemark log`": "memory_timeline",
-    "`mnemark status`": "memory_status",
-    "`mnemark read`": "memory_get",
-}
-"""Commands that messages name, and the tools that do the same."""
-_COMMAND: Final = "`mnemark "
-_BY_USER: Final = "You have no tool for a command in backquotes: ask the user to run it in a terminal."
-
 Result = dict[str, Any]
 Run = Callable[["Memory", dict[str, Any]], Result]
 
 
-def call(memory: "Memory", name: str, given: Mapping[str, Any], *, folder: str = "") -> Result:
+def call(memory: Memory, name: str, given: Mapping[str, Any], *, folder: str = "") -> Result:
     """Return the result of `tools/call`: `content`, `structuredContent`, `isError`.
 
     A `MnemarkError` becomes a result with its message, for the model to act on. Without a scope, a call is
@@ -67,15 +63,11 @@ def call(memory: "Memory", name: str, given: Mapping[str, Any], *, folder: str =
     return {"content": [{"type": "text", "text": text}], "structuredContent": data, "isError": False}
 
 
-def _scope_at(memory: "Memory", tool: Tool, given: Mapping[str, Any], folder: str) -> Result:
+def _scope_at(memory: Memory, tool: Tool, given: Mapping[str, Any], folder: str) -> Result:
     """Return the scope of a call from a folder: of its project, unless it writes what is about the person."""
-    from mnemark.agent.hook.project import project_of, scope_of_statement
-
     project = project_of(memory.root, "", folder, kept=memory.config.projects)
     scope = project.scope
     if not tool.reads:
-        from mnemark.memory.learning.placement import Statement
-
         memory.workspace.check_writable("write")
         subject, predicate = given.get("subject", "user"), given.get("predicate", "")
         said = Statement(subject, predicate, given.get("value", ""), given.get("type", "fact"))
@@ -85,32 +77,13 @@ def _scope_at(memory: "Memory", tool: Tool, given: Mapping[str, Any], folder: st
     return {"scope": scope} if scope else {}
 
 
-def failed(message: str) -> Result:
-    """Return an error result."""
-    from mnemark.text.quoting.fence import inert
-
-    message = _with_tools(message)
-    if _COMMAND in message:
-        message += f". {_BY_USER}"
-    return {"content": [{"type": "text", "text": inert(message)}], "isError": True}
-
-
-def _with_tools(message: str) -> str:
-    """Return a message written for the command line that names tools for the commands they stand for."""
-    for command, tool in _TOOLS.items():
-        message = message.replace(command, tool)
-    return message
-
-
 def _quoted(fields: Mapping[str, Any]) -> Result:
     """Put fields, whose text is escaped already, between the markers of a quotation."""
-    from mnemark.text.quoting.fence import fence
-
     begin, _, end = fence("-").partition("\n-\n")
     return {"quote": begin, **fields, "unquote": end}
 
 
-def _search(memory: "Memory", given: dict[str, Any]) -> Result:
+def _search(memory: Memory, given: dict[str, Any]) -> Result:
     corpus = one_of(given.get("corpus", "all"), _KINDS, "corpus")
     try:
         found = memory.search(
@@ -136,17 +109,14 @@ def _search(memory: "Memory", given: dict[str, Any]) -> Result:
     if found.mode == "none" and found.degraded:
         data["disabled"] = True
     if reasons:
-        warning = data["warning"] = _with_tools("; ".join(reasons))
+        warning = data["warning"] = with_tools("; ".join(reasons))
         data["action"] = "Use these results; the search was not complete, so there may be more."
-        if _COMMAND in warning:
-            data["action"] += f" {_BY_USER}"
+        if COMMAND in warning:
+            data["action"] += f" {BY_USER}"
     return data
 
 
-def _row(hit: "Hit") -> Result:
-    from mnemark.text.quoting.fence import inert, visible
-    from mnemark.text.words.tokens import cut_to_tokens
-
+def _row(hit: Hit) -> Result:
     row = {
         "path": visible(hit.path), "startLine": hit.start_line, "endLine": hit.end_line,
         "score": round(hit.score, 4), "snippet": inert(cut_to_tokens(hit.snippet, _ROW_TOKENS)),
@@ -164,15 +134,11 @@ def _row(hit: "Hit") -> Result:
     return row
 
 
-def _get(memory: "Memory", given: dict[str, Any]) -> Result:
-    from mnemark.interfaces.tools_read import read_lines
-
+def _get(memory: Memory, given: dict[str, Any]) -> Result:
     return _quoted(read_lines(memory, given["path"], given.get("from"), given.get("lines")))
 
 
-def _timeline(memory: "Memory", given: dict[str, Any]) -> Result:
-    from mnemark.interfaces.tools_read import around, latest
-
+def _timeline(memory: Memory, given: dict[str, Any]) -> Result:
     if (anchor := given.get("around")) and "#" in anchor:
         rows = around(memory, anchor, before=given.get("before", 5), after=given.get("after", 5))
     else:
@@ -180,15 +146,11 @@ def _timeline(memory: "Memory", given: dict[str, Any]) -> Result:
     return _quoted({"entries": rows})
 
 
-def _write(memory: "Memory", given: dict[str, Any]) -> Result:
-    from mnemark.interfaces.tools_write import note
-
+def _write(memory: Memory, given: dict[str, Any]) -> Result:
     return note(memory, **given)
 
 
-def _remember(memory: "Memory", given: dict[str, Any]) -> Result:
-    from mnemark.text.quoting.fence import inert
-
+def _remember(memory: Memory, given: dict[str, Any]) -> Result:
     if "predicate" in given and not given["predicate"].strip():
         raise UsageError(
             'memory_remember: the predicate (key) is empty. Name the property, such as "birthday"; '
@@ -203,7 +165,7 @@ def _remember(memory: "Memory", given: dict[str, Any]) -> Result:
     return {**data, "status": "waits for review", "warning": warning}
 
 
-def _forget(memory: "Memory", given: dict[str, Any]) -> Result:
+def _forget(memory: Memory, given: dict[str, Any]) -> Result:
     import msgspec
 
     if not given.get("ref") and not given.get("query"):
@@ -219,8 +181,6 @@ def _forget(memory: "Memory", given: dict[str, Any]) -> Result:
 
 def _escaped(value: Any) -> Any:
     """Escape every string in a JSON value."""
-    from mnemark.text.quoting.fence import inert
-
     if isinstance(value, str):
         return inert(value)
     if isinstance(value, Mapping):
@@ -228,11 +188,8 @@ def _escaped(value: Any) -> Any:
     return [_escaped(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
-def _status(memory: "Memory", _: dict[str, Any]) -> Result:
+def _status(memory: Memory, _: dict[str, Any]) -> Result:
     import msgspec
-
-    from mnemark._version import __version__
-    from mnemark.interfaces.render import Status
 
     found: Result = _escaped(msgspec.to_builtins(Status.of(memory)))
     problems = found.pop("problems")

@@ -2,18 +2,18 @@
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from mnemark.errors import BusyError, UsageError
+from mnemark.files.scopes import one_scope
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.file_edits import write
+from mnemark.memory.memory import Memory
 from mnemark.text.dates import local_now
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.markdown.writing import added as note_with
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.redaction.redact import redact
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 STEP: Final = "memory_write"
 _LONG_TERM: Final = frozenset(
@@ -24,7 +24,7 @@ _LINE: Final = lazy_pattern(r"^", re.MULTILINE)
 _TIME: Final = lazy_pattern(r"^- \d\d:\d\d ", re.MULTILINE)
 
 
-def note(memory: "Memory", text: str, *, target: str = "today", scope: str = "") -> dict[str, Any]:
+def note(memory: Memory, text: str, *, target: str = "today", scope: str = "") -> dict[str, Any]:
     """Write `text` to a note durably, without secrets, private passages and recalled blocks.
 
     Idempotent: the same text a second time changes nothing, so that a call may be retried.
@@ -59,17 +59,12 @@ def note(memory: "Memory", text: str, *, target: str = "today", scope: str = "")
     written, first = _append(memory, path, added, heading=heading, there=lambda old: _line(old, before, body))
     last = first + added.count("\n")
     ref = f"{path}#L{first}" + (f"-L{last}" if last > first else "")
-    data: dict[str, Any] = {"status": written.status, "path": path, "ref": ref}
-    if written.id:
-        data["id"] = written.id
-    if kinds := sorted({kind for kind, _, _ in found}):
-        data["redacted"] = kinds
-    return data
+    data = {"status": written.status, "path": path, "ref": ref} | ({"id": written.id} if written.id else {})
+    kinds = sorted({kind for kind, _, _ in found})
+    return data | ({"redacted": kinds} if kinds else {})
 
 
 def _folder(scope: str) -> str:
-    from mnemark.files.scopes import one_scope
-
     return f"{one_scope(scope)}/" if scope else ""
 
 
@@ -92,11 +87,9 @@ def _line(text: str, before: re.Pattern[str], body: str) -> int:
 
 
 def _append(
-    memory: "Memory", path: str, added: str, *, heading: str, there: Callable[[str], int]
+    memory: Memory, path: str, added: str, *, heading: str, there: Callable[[str], int]
 ) -> tuple[Any, int]:
     """Append a block on lines of its own unless it exists; return the change and the block's first line."""
-    from mnemark.text.markdown.writing import added as note_with
-
     at = 0
 
     def change(old: str) -> str:

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Final
 
 from mnemark.files import layout, listing, trust
+from mnemark.files.config import withheld
 from mnemark.files.layout import CONFIG, LOGS, PRIVATE
+from mnemark.files.scan import scan
 from mnemark.interfaces.output import can_ask, safe, say
 
 _SPOKEN: Final[dict[str, str]] = {"session": "sessions", "journal": "journal", "fact": "facts"}
@@ -49,8 +51,6 @@ def what_trust_allows(root: Path, *, notes: bool = False) -> list[str]:
     Without `notes`, those that brief agents (MEMORY.md, USER.md) are not looked for: they are found and
     quoted in either case.
     """
-    from mnemark.files.config import withheld
-
     allowed = []
     if settings := withheld(root):
         allowed.append(f"its settings hold: {', '.join(settings)} ({CONFIG})")
@@ -87,6 +87,4 @@ def _role(path: str) -> str:
 
 
 def _briefs(root: Path) -> bool:
-    from mnemark.files.scan import scan
-
     return root.is_dir() and any(_role(entry.path) in _BRIEFING for entry in scan(root).entries)

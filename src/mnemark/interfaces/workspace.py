@@ -5,10 +5,11 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from mnemark.agent import daemon
 from mnemark.errors import (
     BusyError,
     MnemarkError,
@@ -17,19 +18,21 @@ from mnemark.errors import (
     ReadOnlyError,
     UsageError,
 )
-from mnemark.files import listing, trust
+from mnemark.files import links, listing, trust
+from mnemark.files.layout import CONFIG, PRIVATE, find_root
 from mnemark.files.private import private
+from mnemark.files.projects import Project, top_of
+from mnemark.files.scan import scan
 from mnemark.files.scopes import check_known
 from mnemark.interfaces.output import Progress, is_terminal, safe, say, stderr
+from mnemark.interfaces.trusting import check_trust
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mnemark.files.projects import Project
     from mnemark.index.sync import SyncReport
     from mnemark.memory.memory import Memory
     from mnemark.memory.sessions.session import Session
-    from mnemark.types import Problem
 
 _HEAL_SECONDS = 1.0
 _MARK_SECONDS = 3_600.0
@@ -37,12 +40,12 @@ WAIT_SECONDS = 2.0
 """Seconds that a search waits for another process to sync before it uses the index as it is."""
 
 
-class Place(msgspec.Struct, frozen=True):
+class Subject(msgspec.Struct, frozen=True):
     """What a command is about."""
 
     root: Path
     """The workspace."""
-    project: "Project | None" = None
+    project: Project | None = None
     """The project of the current folder, where the workspace is the memory that agents use there."""
 
     def scope(self, given: str = "") -> str:
@@ -65,19 +68,18 @@ class Place(msgspec.Struct, frozen=True):
         A project that has no memory yet gets one, unless `dry_run`.
         """
         from mnemark.agent.hook.project import scope_of_statement
-        from mnemark.files.projects import Project
         from mnemark.memory.learning.placement import Statement
 
         project = Project(self.project.scope) if self.project and dry_run else self.project
         return scope_of_statement(self.root, project, Statement(*said))
 
 
-def locate(workspace: Path | None, *, any_folder: bool = False, current: Path | None = None) -> Path:
+def locate(workspace: Path | None, *, any_folder: bool = False) -> Path:
     """Return the workspace folder of a command; see `place`."""
-    return place(workspace, any_folder=any_folder, current=current).root
+    return place(workspace, any_folder=any_folder).root
 
 
-def place(workspace: Path | None, *, any_folder: bool = False, current: Path | None = None) -> Place:
+def place(workspace: Path | None, *, any_folder: bool = False, current: Path | None = None) -> Subject:
     """Return the workspace of a command, checked for links that lead out of it, and its project.
 
     Args:
@@ -89,13 +91,9 @@ def place(workspace: Path | None, *, any_folder: bool = False, current: Path | N
         NotFoundError: there is no workspace.
         UsageError: it is a file, or has such a link.
     """
-    from mnemark.files import links
-
-    found = _around(current, any_folder=any_folder) if workspace is None else Place(_existing(workspace))
+    found = _around(current, any_folder=any_folder) if workspace is None else Subject(_existing(workspace))
     links.check(found.root)
     if not trust.now(found.root).trusted:
-        from mnemark.interfaces.trusting import check_trust
-
         check_trust(found.root)
     return found
 
@@ -109,9 +107,7 @@ def _existing(given: Path) -> Path:
     return root
 
 
-def _around(current: Path | None, *, any_folder: bool) -> Place:
-    from mnemark.files.layout import find_root
-
+def _around(current: Path | None, *, any_folder: bool) -> Subject:
     try:
         current = current or Path.cwd()
     except FileNotFoundError:
@@ -124,7 +120,7 @@ def _around(current: Path | None, *, any_folder: bool) -> Place:
         if found := _of_agents(current):
             return found
         if any_folder:
-            return Place(current)
+            return Subject(current)
         agents = Path.home() / "mnemark"
         choose = f"choose one with -w, as -w {agents}," if agents.is_dir() else "choose one with -w,"
         raise NotFoundError(
@@ -132,17 +128,15 @@ def _around(current: Path | None, *, any_folder: bool) -> Place:
         ) from None
     if root != current and is_terminal(stderr()):
         say(f"Workspace: {safe(str(root))}")
-    return Place(root)
+    return Subject(root)
 
 
-def _of_agents(current: Path) -> Place | None:
+def _of_agents(current: Path) -> Subject | None:
     """Return the memory that agents use in a repository, or in the home folder; None where there is none.
 
     Raises:
         NotFoundError: they use several.
     """
-    from mnemark.files.projects import top_of
-
     top = top_of(os.path.realpath(current))
     if not top and current != Path.home():
         return None
@@ -158,7 +152,7 @@ def _of_agents(current: Path) -> Place | None:
     root, project = found[0], project_of(found[0], "", str(current))
     within = f" with {safe(project.scope)}" if project.scope else ""
     say(f"Memory of your agents: {safe(str(root))}{within} (-w chooses another)")
-    return Place(root, project)
+    return Subject(root, project)
 
 
 def session_in(memory: "Memory", identifier: str, scope: str) -> "Session":
@@ -174,9 +168,6 @@ def nothing_in(root: Path) -> str:
 
 def is_empty(root: Path) -> bool:
     """Return whether a folder has neither settings, nor an index, nor files to index."""
-    from mnemark.files.layout import CONFIG, PRIVATE
-    from mnemark.files.scan import scan
-
     if any((root / name).exists() for name in (CONFIG, PRIVATE)):
         return False
     try:
@@ -283,59 +274,21 @@ def _heal(memory: "Memory") -> None:
     """Wait for a damaged index that is soon made anew; let a process in the background make another one."""
     memory.workspace.searcher.refresher.wait(time.monotonic() + _HEAL_SECONDS)
     if memory.workspace.index.is_damaged():
-        from mnemark.agent import daemon
-
         daemon.spawn(["-P", "-m", "mnemark.agent.hook.background", str(memory.root), ""])
-
-
-def tell_of_outer(root: Path) -> None:
-    """Print a message where a new workspace is inside another, which no longer includes it."""
-    from mnemark.files.layout import workspace_around
-
-    outer = workspace_around(root)
-    if outer is not None:
-        name, around = safe(str(root)), safe(str(outer))
-        say(f"{name} is now a separate workspace; searches in {around} no longer include it.")
 
 
 def _why_stale(memory: "Memory") -> tuple[str, ...]:
     """Return the reason why the index of a read-only workspace is out of date, if it is."""
-    if not memory.workspace.index.exists():
+    index = memory.workspace.index
+    if not index.exists() or index.is_damaged():  # of damage the search tells
         return ()
-    if memory.workspace.index.is_damaged():
-        return ()  # the search tells
-    if reason := memory.workspace.index.stale_reason():
+    if reason := index.stale_reason():
         return (f"sync: the folder cannot be written and its index cannot be used: {reason}",)
-    if behind := pending(memory).outdated:
+    from mnemark.index.check import ahead
+
+    if behind := ahead(index, memory.config.ignore).outdated:
         return (f"sync: the folder cannot be written, and {behind} files have changed since it was indexed",)
     return ()
-
-
-class Pending(NamedTuple):
-    """Files that the next sync would read, and those it skips."""
-
-    outdated: int
-    problems: "tuple[Problem, ...]"
-    """Files that cannot be read."""
-    inner: tuple[str, ...]
-    """Folders that are separate workspaces."""
-
-
-def pending(memory: "Memory") -> Pending:
-    """Compare the files with the index without writing."""
-    from mnemark.files import layout
-    from mnemark.files.scan import scan
-    from mnemark.index import schema
-    from mnemark.index.plan import differing
-
-    index = memory.workspace.index
-    found = scan(memory.root, ignore=memory.config.ignore)
-    entries = [one for one in found.entries if (place := layout.place(one.path)) and place.searchable]
-    outdated = len(entries)
-    if index.exists() and not index.is_damaged():
-        with schema.translated(index.path):
-            outdated = len(differing(entries, index.known()))
-    return Pending(outdated, tuple(found.problems), tuple(found.inner))
 
 
 def synced(

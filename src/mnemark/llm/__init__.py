@@ -8,8 +8,7 @@ is imported at the first request.
 """
 
 from mnemark.llm.base import LLM, Completion, LLMUnavailable, Message
-from mnemark.llm.breaker import Breaker
-from mnemark.llm.budget import Budget, Entry, Ledger, Meter, Spent, spent_on
+from mnemark.llm.budget import Breaker, Budget, Entry, Ledger, Meter, Spent, spent_on
 
 __all__ = [
     "LLM",

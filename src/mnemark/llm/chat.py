@@ -9,8 +9,7 @@ import msgspec
 
 from mnemark.errors import ConfigError
 from mnemark.llm.base import LLMUnavailable, Message
-from mnemark.llm.breaker import Breaker
-from mnemark.llm.budget import Budget, Ledger, Meter
+from mnemark.llm.budget import Breaker, Budget, Ledger, Meter
 from mnemark.llm.dialogue import Dialogue, Reply, shown, tokens_of
 from mnemark.llm.schema import response_format
 from mnemark.net import (

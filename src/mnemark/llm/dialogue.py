@@ -8,7 +8,7 @@ from typing import Any, overload
 import msgspec
 
 from mnemark.llm.base import Completion, LLMUnavailable, Message, T
-from mnemark.llm.breaker import Breaker
+from mnemark.llm.budget import Breaker
 from mnemark.llm.extract import InvalidAnswer, read, without_thoughts
 from mnemark.llm.schema import instruction
 from mnemark.net import printable

@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from mnemark.llm.base import LLMUnavailable, Message
-from mnemark.llm.breaker import Breaker
-from mnemark.llm.budget import Meter
+from mnemark.llm.budget import Breaker, Meter
 from mnemark.llm.dialogue import Dialogue, Reply, shown, tokens_of
 from mnemark.text.words.tokens import estimate_tokens
 from mnemark.threads import within

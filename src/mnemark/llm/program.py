@@ -3,11 +3,18 @@
 It runs in an empty folder that is removed behind it, with an environment of a few named variables, and with
 `MNEMARK_HOOKS=off`, which the hooks of mnemark honour: nothing that it says is remembered. It is killed with
 all it started when it ends, at the time limit, and when the model is closed.
+
+Its group is not enough for that: what calls `setsid` leaves it, and whose parent ends is no longer below it.
+On Linux all processes are therefore looked through for a variable that what it starts inherits, and for
+children of those found, until none is left; only one that cleared its environment and lost its parent before
+the end is not found. Elsewhere its group is ended, on Windows the tree below it, and a process that left that
+goes on.
 """
 
 import os
 import secrets
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,10 +30,8 @@ import msgspec
 
 from mnemark.errors import ConfigError
 from mnemark.llm.base import Kind, LLMUnavailable, Message
-from mnemark.llm.breaker import Breaker
-from mnemark.llm.budget import Meter
+from mnemark.llm.budget import Breaker, Meter
 from mnemark.llm.dialogue import Dialogue, Reply, tokens_of
-from mnemark.llm.process_tree import RUN, ProcessTree
 from mnemark.llm.programs import PROGRAMS, Program, command_of
 from mnemark.net import printable
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -55,9 +60,68 @@ _POLL: Final = 0.02
 _LIMITED: Final = lazy_pattern(
     r"(?i)rate.?limit|usage.?limit|quota|overloaded|too many requests|\b(?:429|529)\b"
 )
+RUN: Final = "MNEMARK_RUN"
+"""Variable with the name of a run, in the environment of all that it starts."""
+_END_SECONDS: Final = 5.0
+_PROC: Final = Path("/proc")
 
 
-class _Run(NamedTuple):
+class ProcessTree:
+    """A started program, and what it starts.
+
+    Args:
+        process: the program, the leader of its own group, with `RUN` in its environment.
+        name: the value of that variable, which no other run has.
+    """
+
+    def __init__(self, process: "subprocess.Popen[bytes]", name: str) -> None:
+        self.process = process
+        self._mark = f"{RUN}={name}".encode()
+
+    def end(self) -> None:
+        """Kill all of it, and reap the program; nothing where that was done before."""
+        if self.process.returncode is not None:
+            return
+        if sys.platform == "win32":
+            subprocess.run(
+                ["taskkill", "/T", "/F", "/PID", str(self.process.pid)], capture_output=True, check=False
+            )
+        else:
+            left = self._members()  # before the program ends, with which its children lose their parent
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            until = time.monotonic() + _END_SECONDS
+            while left and time.monotonic() < until:
+                for one in left:
+                    with suppress(ProcessLookupError, PermissionError):
+                        os.kill(one, signal.SIGKILL)
+                time.sleep(_POLL)
+                left = self._members()
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(_END_SECONDS)
+
+    def _members(self) -> set[int]:
+        """Return the processes that run and belong to it, without the program itself; see the module."""
+        parents: dict[int, int] = {}
+        found = {self.process.pid}
+        for folder in _PROC.iterdir() if _PROC.is_dir() else ():
+            if not folder.name.isdecimal():
+                continue
+            with suppress(OSError, ValueError, IndexError):  # it ended, or is another user's
+                state, parent = (folder / "stat").read_bytes().rpartition(b")")[2].split()[:2]
+                if state in {b"Z", b"X"}:
+                    continue
+                parents[int(folder.name)] = int(parent)
+                if self._mark in (folder / "environ").read_bytes().split(b"\0"):
+                    found.add(int(folder.name))
+        size = 0
+        while size != len(found):
+            size = len(found)
+            found |= {one for one, parent in parents.items() if parent in found}
+        return found - {self.process.pid, os.getpid()}
+
+
+class _ProgramRun(NamedTuple):
     """What a run of a program left."""
 
     code: int | None
@@ -141,7 +205,7 @@ class ProgramLLM(Dialogue):
             )  # fmt: skip
         return done.out.decode("utf-8", "replace")
 
-    def _run(self, path: str, prompt: bytes, deadline: float) -> _Run:
+    def _run(self, path: str, prompt: bytes, deadline: float) -> _ProgramRun:
         with _empty_folder(self._program) as folder:
             process = subprocess.Popen(
                 [path, *self._command[1:]], cwd=folder, env=self._environment(folder),
@@ -234,7 +298,7 @@ def _empty_folder(program: Program) -> Iterator[Path]:
             shutil.rmtree(place, ignore_errors=True)
 
 
-def _talk(tree: ProcessTree, prompt: bytes, deadline: float) -> _Run:
+def _talk(tree: ProcessTree, prompt: bytes, deadline: float) -> _ProgramRun:
     """Write the prompt, read both outputs, and wait for the end or the deadline."""
     process = tree.process
     out, said = bytearray(), bytearray()
@@ -255,7 +319,7 @@ def _talk(tree: ProcessTree, prompt: bytes, deadline: float) -> _Run:
         thread.join(1.0)
         if stream is not None and not thread.is_alive():
             stream.close()
-    return _Run(0 if len(out) > MAX_BYTES else code, bytes(out), bytes(said[:_MAX_SAID]))
+    return _ProgramRun(0 if len(out) > MAX_BYTES else code, bytes(out), bytes(said[:_MAX_SAID]))
 
 
 def _ended(process: "subprocess.Popen[bytes]") -> int | None:

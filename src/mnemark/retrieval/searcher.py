@@ -26,13 +26,12 @@ from mnemark.facts.store import FactStore
 from mnemark.facts.visible import Visible
 from mnemark.files import layout, links, platform
 from mnemark.files.config import Config, RoutesConfig
-from mnemark.files.locks import LOCK_SECONDS
 from mnemark.files.mounts import Mounted, mounts_of
 from mnemark.files.platform import make_folder
 from mnemark.files.scan import chosen, scan
 from mnemark.files.scopes import scopes_of
 from mnemark.files.sessions import Placed
-from mnemark.files.truth import ChangedFiles
+from mnemark.files.truth import LOCK_SECONDS, ChangedFiles
 from mnemark.files.workspace import Workspace
 from mnemark.index import schema
 from mnemark.index.reader import Reader

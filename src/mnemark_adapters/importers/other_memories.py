@@ -10,10 +10,10 @@ from typing import Any, Final
 from mnemark.errors import IntegrityError, NotFoundError, UsageError
 from mnemark.files import platform
 from mnemark.files.ids import derived_id
-from mnemark.files.old_memories import fact_bullets
 from mnemark.files.scopes import folder_name
 from mnemark.memory.transfer.importer import Incoming
 from mnemark.types import Problem, Turn
+from mnemark_adapters.importers.old_layouts import fact_bullets
 
 Record = Mapping[str, Any]
 _MILLISECONDS: Final = 1e11

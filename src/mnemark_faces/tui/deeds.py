@@ -93,7 +93,7 @@ def editable(memory: "Memory", row: ListRow) -> tuple[str, bytes]:
     Raises:
         NotFoundError, UsageError: it cannot be edited.
     """
-    from mnemark.interfaces.editing import content
+    from mnemark_faces.editing import content
 
     path, _, _ = split_ref(memory.why(row.about).ref)
     return path, content(memory, path)
@@ -101,7 +101,7 @@ def editable(memory: "Memory", row: ListRow) -> tuple[str, bytes]:
 
 def save(memory: "Memory", words: PanelWords, path: str, new: bytes, known: str) -> Done:
     """Save an edited file, unless another program saved it meanwhile."""
-    from mnemark.interfaces.editing import save as store
+    from mnemark_faces.editing import save as store
 
     if store(memory, path, new, known) is None:
         return Done(words("Saved {path}.", path=one_line(path)))

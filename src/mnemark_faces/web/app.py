@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from mnemark.errors import MnemarkError, NotFoundError, UsageError
 from mnemark.hashes import blake2b
-from mnemark.interfaces.http.door import SESSION_SECONDS, UI, Door, Session
+from mnemark.interfaces.http.door import SESSION_SECONDS, UI, BrowserSession, Door
 from mnemark.memory.memory import Memory
 from mnemark_faces.web import known
 from mnemark_faces.web.at import At, Go, PageContent
@@ -226,8 +226,8 @@ class Web:
         answer: Response = await self._work(str(root), job)
         return answer
 
-    def _session(self, request: Request) -> Session:
-        found: Session = request.scope[self._session_key]
+    def _session(self, request: Request) -> BrowserSession:
+        found: BrowserSession = request.scope[self._session_key]
         return found
 
     def _words(self, request: Request) -> Words:
@@ -256,7 +256,7 @@ class Web:
         return answer
 
 
-def _check_form(session: Session, form: Fields) -> None:
+def _check_form(session: BrowserSession, form: Fields) -> None:
     if not session.is_own_form(form.get("form_key", [""])[-1]):
         raise UsageError("this form is from an earlier visit; go back, load the page again, and send it anew")
 

@@ -11,7 +11,7 @@ from mnemark.errors import UsageError
 from mnemark.facts.keys import subject_key
 from mnemark.facts.labels import label, subject_label
 from mnemark.facts.model import Fact
-from mnemark.interfaces.http.door import Session
+from mnemark.interfaces.http.door import BrowserSession
 from mnemark_faces.web.words import Words
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class At:
         self,
         memory: "Memory",
         base: str,
-        session: Session,
+        session: BrowserSession,
         words: Words,
         *,
         query: Mapping[str, Sequence[str]],

@@ -62,7 +62,7 @@ def scope_for(root: Path, project: Project) -> str:
     """Return the scope of a project that something is written to, made where it has none."""
     if not project.repository:
         return project.scope
-    from mnemark.files.new_project import new_scope
+    from mnemark.files.new_workspace import new_scope
 
     return new_scope(root, project.repository)
 

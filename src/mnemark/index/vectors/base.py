@@ -1,6 +1,7 @@
 """Define the interface of vector stores and their shared behaviour."""
 
 import errno
+import os
 import sys
 import threading
 import weakref
@@ -269,6 +270,11 @@ class VectorStore(ABC):
     @abstractmethod
     def _compact(self, keep: Packed) -> int:
         """Implement `compact`."""
+
+
+def new_generation() -> int:
+    """Return a random generation; never 0, which stands for "no file"."""
+    return (int.from_bytes(os.urandom(8)) >> 2) + 1
 
 
 def _packed(keys: Sequence[bytes]) -> Packed:

@@ -5,23 +5,25 @@ from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
-import msgspec
 import numpy as np
 
 from mnemark.embed import Embedder
 from mnemark.embed.bundled import BundledEmbedder
-from mnemark.files.locks import sync_lock
+from mnemark.files.truth import sync_lock
+from mnemark.index import schema
 from mnemark.index.passage import embedded_text
 from mnemark.index.rows import ROW, Rows
 from mnemark.index.segment import dead_bits
 from mnemark.index.store import Index
 from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.keys import Packed
-from mnemark.index.workers import Answer, workers_for
+from mnemark.index.workers import WorkerAnswer, workers_for
 
 BATCH: Final = 256
 """Passages embedded per batch."""
 
+_WAIT: Final = 10.0
+"""Seconds to wait for another process that syncs."""
 _LARGE: Final = 5_000
 """Passages that are worth the start of workers."""
 
@@ -39,7 +41,7 @@ def _rows(index: Index, segments: Collection[int] | None = None) -> Rows:
     sql, bindings = "SELECT size, rows, dead FROM segments", tuple[str, ...]()
     if segments is not None:
         sql += " WHERE id IN (SELECT value FROM json_each(?))"
-        bindings = (msgspec.json.encode(list(segments)).decode(),)
+        bindings = (schema.listed(segments),)
     parts = [
         np.frombuffer(blob, ROW)[~dead_bits(dead, size)] for size, blob, dead in index.rows(sql, bindings)
     ]
@@ -63,12 +65,7 @@ def missing(index: Index, store: VectorStore, segments: Collection[int] | None =
 
 
 def embed_missing(
-    index: Index,
-    embedder: Embedder,
-    store: VectorStore,
-    *,
-    progress: Progress | None = None,
-    wait: float = 10.0,
+    index: Index, embedder: Embedder, store: VectorStore, *, progress: Progress | None = None
 ) -> int:
     """Embed texts without a vector; return how many were embedded.
 
@@ -77,17 +74,30 @@ def embed_missing(
 
     Raises:
         EmbedderUnavailable: the embedder cannot be used.
-        BusyError: another process held the lock for longer than `wait` seconds.
+        BusyError: another process held the lock for longer than `_WAIT` seconds.
     """
     store.refresh()
-    generation = store.generation
-    sums = index.sums()
-    known = store.covered
+    generation, known, sums = store.generation, store.covered, index.sums()
     changed = [one for one, content in sums.items() if not content or known.get(one) != content]
     wanted = missing(index, store, changed)
     keys = list(wanted)
     offset = int.from_bytes(os.urandom(4)) % len(keys) if keys else 0
     keys = keys[offset:] + keys[:offset]
+    embedded = _embed(index, embedder, store, {key: wanted[key] for key in keys}, progress)
+    if store.generation == generation and not store.missing(keys):
+        store.covered = sums  # else a text deleted meanwhile may be that of another passage, too
+    return embedded
+
+
+def _embed(
+    index: Index,
+    embedder: Embedder,
+    store: VectorStore,
+    wanted: Mapping[bytes, int],
+    progress: Progress | None,
+) -> int:
+    """Embed the passages of content keys, in this order; return how many."""
+    keys = list(wanted)
     embedded = 0
 
     def add(texts: Mapping[bytes, str], data: bytes | None) -> None:
@@ -96,18 +106,16 @@ def embed_missing(
             if data is None
             else np.frombuffer(data, np.float32).reshape(len(texts), embedder.dimension)
         )
-        with sync_lock(index.home, timeout=wait):
+        with sync_lock(index.home, timeout=_WAIT):
             store.refresh()
             store.add(list(texts), matrix)
 
     table = _shared_table(embedder)
     with workers_for(len(keys) if table else 0, least=_LARGE) as workers:
-        awaited: deque[tuple[Mapping[bytes, str], Answer]] = deque()
+        awaited: deque[tuple[Mapping[bytes, str], WorkerAnswer]] = deque()
         for start in range(0, len(keys), BATCH):
             store.refresh()
-            batch = store.missing(keys[start : start + BATCH])
-            found = _texts(index, [wanted[key] for key in batch])
-            texts = {key: found[wanted[key]] for key in batch if wanted[key] in found}
+            texts = _texts(index, {key: wanted[key] for key in store.missing(keys[start : start + BATCH])})
             answer = workers.submit("vectors", table, list(texts.values())) if texts else None
             if answer is not None:
                 awaited.append((texts, answer))
@@ -119,8 +127,6 @@ def embed_missing(
             embedded += len(texts)
             if progress is not None:
                 progress(min(start + BATCH, len(keys)), len(keys))
-    if store.generation == generation and not store.missing(keys):
-        store.covered = sums  # else a text deleted meanwhile may be that of another passage, too
     return embedded
 
 
@@ -129,7 +135,9 @@ def _shared_table(embedder: Embedder) -> str:
     return str(embedder.path) if type(embedder) is BundledEmbedder else ""
 
 
-def _texts(index: Index, passages: list[int]) -> dict[int, str]:
+def _texts(index: Index, passages: Mapping[bytes, int]) -> dict[bytes, str]:
+    """Return the texts to embed of those passages that are still there, by their content keys."""
     sql = "SELECT id, title, text FROM passages WHERE id IN (SELECT value FROM json_each(?))"
-    rows = index.rows(sql, (msgspec.json.encode(passages).decode(),))
-    return {number: embedded_text(title, text) for number, title, text in rows}
+    rows = index.rows(sql, (schema.listed(passages.values()),))
+    found = {number: embedded_text(title, text) for number, title, text in rows}
+    return {key: found[number] for key, number in passages.items() if number in found}

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from mnemark.errors import BusyError
 from mnemark.files.platform import FS, open_new
-from mnemark.index.vectors.base import VectorStore
+from mnemark.index.vectors.base import VectorStore, new_generation
 from mnemark.index.vectors.keys import KeyIndex, Packed
 from mnemark.index.vectors.rows import (
     COMMITTED,
@@ -163,8 +163,7 @@ class VectorFile(VectorStore):
         """Write a new file with `rows` of the current view, and replace the old one."""
         new = self.path.with_name(f"{self.path.stem}.{os.getpid()}-{threading.get_ident()}.vec.new")
         raw = self._view.raw
-        # Never 0, which stands for "no file".
-        header = Header(self.model, self.dimension, generation=(int.from_bytes(os.urandom(8)) >> 1) + 1)
+        header = Header(self.model, self.dimension, generation=new_generation())
         with open_new(new) as file:
             file.write(header.pack(len(rows)))
             for start in range(0, len(rows), _COPY_ROWS):

@@ -95,7 +95,7 @@ class Header(msgspec.Struct, frozen=True):
         return header, COMMITTED.unpack_from(head, COMMITTED_AT)[0]
 
 
-class View(msgspec.Struct, frozen=True):
+class MappedRows(msgspec.Struct, frozen=True):
     """A consistent, mapped prefix of a file. Readers may keep it after a newer one replaces it."""
 
     file_id: tuple[int, int] | None
@@ -128,9 +128,9 @@ class View(msgspec.Struct, frozen=True):
         return np.ascontiguousarray(self.raw[start:, :KEY_BYTES]).view("<u8")
 
 
-def empty_view(dimension: int) -> View:
+def empty_view(dimension: int) -> MappedRows:
     """Return the view of a missing file."""
-    return View(
+    return MappedRows(
         file_id=None,
         generation=0,
         buffer=None,
@@ -140,7 +140,7 @@ def empty_view(dimension: int) -> View:
     )
 
 
-def map_view(path: Path, model: str, dimension: int, before: View) -> View:
+def map_view(path: Path, model: str, dimension: int, before: MappedRows) -> MappedRows:
     """Map the committed rows of `path`; scales known in `before` are reused.
 
     Raises:
@@ -167,7 +167,7 @@ def map_view(path: Path, model: str, dimension: int, before: View) -> View:
     scales = np.concatenate([known, new])
     if not np.isfinite(scales).all():
         raise IntegrityError("it holds values that are no numbers")
-    return View(
+    return MappedRows(
         file_id=file_id,
         generation=header.generation,
         buffer=buffer,
@@ -203,7 +203,7 @@ def quantise(matrix: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.
 
 
 def begin_cosines(
-    view: View, query: NDArray[np.float32], rows: NDArray[np.int64] | None
+    view: MappedRows, query: NDArray[np.float32], rows: NDArray[np.int64] | None
 ) -> Callable[[], NDArray[np.float32]]:
     """Begin to compute the cosines of `query` (dimension,) with `rows` of `view`, or all; row -1 gives 0.
 
@@ -232,7 +232,7 @@ def begin_cosines(
 
 
 def _gathered_cosines(
-    view: View, values: NDArray[np.int8], scale: np.float32, rows: NDArray[np.int64]
+    view: MappedRows, values: NDArray[np.int8], scale: np.float32, rows: NDArray[np.int64]
 ) -> NDArray[np.float32]:
     """Return the cosines of few rows, which are copied in batches."""
     scores = np.empty(len(rows), dtype=np.float32)

@@ -6,7 +6,6 @@ returns 4,096 rows at most, but a search needs a score for each passage.
 """
 
 import json
-import secrets
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from mnemark.errors import IntegrityError, NewerFormatError, ReadOnlyError
 from mnemark.files.platform import make_file
-from mnemark.index.vectors.base import EngineUnavailable, VectorStore
+from mnemark.index.vectors.base import EngineUnavailable, VectorStore, new_generation
 from mnemark.index.vectors.keys import Packed
 
 _FORMAT = 1
@@ -119,7 +118,9 @@ class SqliteVecStore(VectorStore):
         if gone:
             with connection:
                 connection.executemany("DELETE FROM vectors WHERE key = ?", gone)
-                connection.execute("UPDATE about SET value = ? WHERE name = 'generation'", (_random(),))
+                connection.execute(
+                    "UPDATE about SET value = ? WHERE name = 'generation'", (new_generation(),)
+                )
             # Deleted rows are overwritten with zeros (secure_delete); this also gives the space back.
             connection.execute("VACUUM")
         self.refresh()
@@ -177,7 +178,12 @@ class SqliteVecStore(VectorStore):
     def _create(self) -> None:
         make_file(self.path)
         self._connection = self._connect()
-        about = {"format": _FORMAT, "model": self.model, "dimension": self.dimension, "generation": _random()}
+        about = {
+            "format": _FORMAT,
+            "model": self.model,
+            "dimension": self.dimension,
+            "generation": new_generation(),
+        }
         with self._connection:
             self._connection.execute(_SCHEMA)
             self._connection.executemany("INSERT INTO about VALUES(?, ?)", about.items())
@@ -192,8 +198,3 @@ def _extension_path() -> str:
             'or set the vector engine to "exact"'
         ) from None
     return str(sqlite_vec.loadable_path())
-
-
-def _random() -> int:
-    """Return a random generation; never 0, which stands for "no file"."""
-    return secrets.randbits(62) + 1

@@ -1,12 +1,18 @@
-"""Implement `init`, `sync` and `status`: create, index and inspect a workspace."""
+"""Implement `init`, `trust`, `sync` and `status`: create, trust, index and inspect a workspace."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from mnemark.errors import IncompleteError, ReadOnlyError
+from mnemark.errors import IncompleteError, NotFoundError, ReadOnlyError, UsageError
+from mnemark.files import links, new_workspace, old_layouts
+from mnemark.files import trust as trusts
+from mnemark.files.layout import workspace_around
 from mnemark.interfaces import options, output, render, workspace
+from mnemark.interfaces.status import Status
+from mnemark.interfaces.status import show as show_status
+from mnemark.interfaces.trusting import check_trust, show, what_trust_allows
 
 
 def init(
@@ -25,9 +31,6 @@ def init(
 
     Creates MEMORY.md and mnemark.toml; existing files are not changed.
     """
-    from mnemark.files import links, new_workspace, old_layouts, trust
-    from mnemark.interfaces.trusting import check_trust, what_trust_allows
-
     root = folder.expanduser().absolute()
     links.check(root)
     old = old_layouts.detect(root)
@@ -44,13 +47,71 @@ def init(
         names = f"created {', '.join(made)}" if made else "already a workspace; nothing was changed"
         output.out(f"{output.safe(str(root))}: {names}")
     if is_new:
-        trust.trust_new(root)
+        trusts.trust_new(root)
     else:
         check_trust(root)
     if made:
-        workspace.tell_of_outer(root)
+        _tell_of_outer(root)
     if old is not None and not old.opens_as_is:
         output.say(f"Found {old.kind} files here. Import them with `mnemark import {old.kind} {root}`.")
+
+
+def _tell_of_outer(root: Path) -> None:
+    """Print a message where a new workspace is inside another, which no longer includes it."""
+    outer = workspace_around(root)
+    if outer is not None:
+        name, around = output.safe(str(root)), output.safe(str(outer))
+        output.say(f"{name} is now a separate workspace; searches in {around} no longer include it.")
+
+
+def trust(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="[FOLDER]", help="The folder. Default: the current folder.", show_default=False
+        ),
+    ] = Path(),
+    *,
+    revoke: Annotated[bool, typer.Option("--revoke", help="Trust it no longer.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    json: options.Json = False,
+) -> None:
+    """Trust a memory that was copied, cloned or moved to this machine.
+
+    Shows what that allows and asks. Folders made here with `init`, `connect` or `restore` are trusted. For
+    many folders, list what contains them as `trusted = ["/srv/memories"]` in your own configuration.
+    """
+    root = folder.expanduser().absolute()
+    if not root.is_dir():
+        raise NotFoundError(f"the folder {root} does not exist")
+    links.check(root)
+    if revoke:
+        trusts.refuse(root)
+        if trusts.is_trusted(root):
+            raise UsageError(f"{root} is listed as trusted in your own configuration; take it out there")
+        _tell(root, trusted=False, json=json)
+        return
+    if not trusts.is_trusted(root):
+        allowed = what_trust_allows(root, notes=True)
+        if not yes and output.can_ask() and allowed:
+            show(root, allowed)
+            if not typer.confirm("Trust it?", default=False, err=True):
+                trusts.refuse(root)
+                _tell(root, trusted=False, json=json)
+                return
+        elif not yes and allowed and not output.can_ask():
+            show(root, allowed)
+            raise UsageError("nobody can be asked here; add --yes to trust it")
+    trusts.trust(root)
+    _tell(root, trusted=True, json=json)
+
+
+def _tell(root: Path, *, trusted: bool, json: bool) -> None:
+    if json:
+        output.out_json({"workspace": str(root), "trusted": trusted})
+    else:
+        state = "is trusted" if trusted else "is not trusted"
+        output.out(f"{output.safe(str(root))} {state} on this machine.")
 
 
 def sync(*, workspace_: options.Workspace = None, json: options.Json = False) -> None:
@@ -86,8 +147,8 @@ def status(*, workspace_: options.Workspace = None, json: options.Json = False) 
     """
     root = workspace.locate(workspace_, any_folder=True)
     with workspace.opened(root, readonly=True) as memory:
-        found = render.Status.of(memory)
+        state = Status.of(memory)
     if json:
-        output.out_json(found)
+        output.out_json(state)
     else:
-        render.status(found)
+        show_status(state)

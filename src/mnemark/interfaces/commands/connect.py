@@ -2,54 +2,72 @@
 
 import os
 import textwrap
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from mnemark.agent.connect import connect as work
+from mnemark.agent.connect.check import check
+from mnemark.agent.connect.choices import LINE, keep_answer, keep_one_memory, offer_for
+from mnemark.agent.connect.connect import SettingsChange, host_of, own_commands
+from mnemark.agent.connect.connections import connections
+from mnemark.agent.connect.homes import workspace_for
+from mnemark.agent.connect.hosts import HOSTS, Host, is_installed
+from mnemark.agent.plugin import plugin_files, write_plugin
 from mnemark.errors import MnemarkError, UsageError
+from mnemark.files import trust, user_config
+from mnemark.files.config import load
+from mnemark.files.layout import CONFIG
+from mnemark.files.new_workspace import init
+from mnemark.files.projects import folders
 from mnemark.interfaces import options, output, render
+from mnemark.interfaces.commands.mount import offer
 from mnemark.interfaces.output import out, out_json, safe, say
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from mnemark.agent.connect.connect import SettingsChange
-    from mnemark.agent.connect.hosts import Host
+from mnemark.interfaces.trusting import check_trust, what_trust_allows
 
 _Dry = Annotated[bool, typer.Option("--dry-run", help="Show the changes without making them.")]
 
 
+_Agent = Annotated[
+    str, typer.Argument(help="One of those that `mnemark connect` lists; without it: all that are installed.")
+]
+_Workspace = Annotated[
+    Path | None,
+    typer.Option(
+        "--workspace",
+        "-w",
+        metavar="FOLDER",
+        envvar="MNEMARK_WORKSPACE",
+        show_envvar=True,
+        help="The workspace the agent will use, created if missing. Default: ~/mnemark.",
+    ),
+]
+_Check = Annotated[
+    bool, typer.Option("--check", help="Try whether hooks and tools answer, in a memory made for it alone.")
+]
+_Project = Annotated[bool, typer.Option("--project", help="Connect only the project in the current folder.")]
+_OneMemory = Annotated[
+    bool, typer.Option("--one-memory", help="One memory for everything, none of its own for a project.")
+]
+_Plugin = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Claude Code: write a plug-in there, do not change settings."),
+]
+
+
 def connect(
-    agent: Annotated[
-        str,
-        typer.Argument(
-            help="One of those that `mnemark connect` lists; without it: all that are installed."
-        ),
-    ] = "",
+    agent: _Agent = "",
     *,
-    workspace_: Annotated[
-        Path | None,
-        typer.Option("--workspace", "-w", metavar="FOLDER", envvar="MNEMARK_WORKSPACE", show_envvar=True,
-                     help="The workspace the agent will use, created if missing. Default: ~/mnemark."),
-    ] = None,
+    workspace_: _Workspace = None,
     remove: Annotated[bool, typer.Option("--remove", help="Remove hooks and tools again.")] = False,
-    check: Annotated[
-        bool,
-        typer.Option("--check", help="Try whether hooks and tools answer, in a memory made for it alone."),
-    ] = False,
+    check: _Check = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Without an agent: do not ask.")] = False,
     dry_run: _Dry = False,
-    project: Annotated[
-        bool, typer.Option("--project", help="Connect only the project in the current folder.")
-    ] = False,
-    one_memory: Annotated[
-        bool, typer.Option("--one-memory", help="One memory for everything, none of its own for a project.")
-    ] = False,
-    plugin: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Claude Code: write a plug-in there, do not change settings."),
-    ] = None,
+    project: _Project = False,
+    one_memory: _OneMemory = False,
+    plugin: _Plugin = None,
     json: options.Json = False,
 ) -> None:  # fmt: skip
     """Connect agents: add hooks and memory tools to their settings.
@@ -61,9 +79,6 @@ def connect(
     without a yes, no model is asked. Memories that agents keep on this machine are offered once, to be
     searched beside yours: see `mnemark mount`.
     """
-    from mnemark.agent.connect import connect as work
-    from mnemark.agent.connect.homes import workspace_for
-
     here = Path.cwd() if project else None
     if check:
         _check(agent, here, json=json)
@@ -78,26 +93,10 @@ def connect(
     if plugin is not None:
         _plugin(host, plugin, root, dry_run=dry_run, json=json)
         return
-    changes = work.plan(host, root, project=here, remove=remove)
-    if not dry_run:
-        _apply(changes, root, remove=remove)
-    if json:
-        texts = {str(one.path): one.diff for one in changes}
-        _out_changes(host, root, texts, dry_run=dry_run, removed=remove)
-    elif dry_run:
-        _show_planned(changes)
-    else:
-        _show_done(host, changes, root, remove=remove)
-        _tell_of_projects(root, removed=remove)
-        if not remove:
-            _offer_model([host])
-        _offer_mounts(root, remove=remove)
+    _connect_one(host, root, here, remove=remove, dry_run=dry_run, json=json)
 
 
 def _one_memory(root: Path, *, dry_run: bool) -> None:
-    from mnemark.agent.connect.choices import LINE, keep_one_memory
-    from mnemark.files.layout import CONFIG
-
     if dry_run:
         out(f"{safe(str(root / CONFIG))}: {LINE}")
         return
@@ -107,8 +106,6 @@ def _one_memory(root: Path, *, dry_run: bool) -> None:
 
 def _tell_of_projects(root: Path, *, removed: bool) -> None:
     """Say in one line whether projects have memories of their own, and how to change that."""
-    from mnemark.files.config import load
-
     if removed:
         return
     if load(root).projects:
@@ -116,8 +113,6 @@ def _tell_of_projects(root: Path, *, removed: bool) -> None:
             "Each git repository has a memory of its own beside yours; --one-memory keeps one for everything."
         )
         return
-    from mnemark.files.projects import folders
-
     say("One memory for everything: projects = false in its mnemark.toml.")
     if kept := folders(root):
         say(
@@ -127,17 +122,11 @@ def _tell_of_projects(root: Path, *, removed: bool) -> None:
 
 def _make(root: Path) -> None:
     """Make the memory where there is none, and trust it; one that others may have filled is asked for."""
-    from mnemark.files import trust
-
     if not root.is_dir():
-        from mnemark.files.new_workspace import init
-
         init(root)
         say(f"Created {safe(str(root))}.")
     if trust.now(root).trusted:
         return
-    from mnemark.interfaces.trusting import check_trust, what_trust_allows
-
     if what_trust_allows(root):
         check_trust(root)
         return
@@ -145,19 +134,36 @@ def _make(root: Path) -> None:
     say(f"{safe(str(root))} is trusted on this machine from now on.")
 
 
-def _apply(changes: "list[SettingsChange]", root: Path, *, remove: bool) -> None:
-    from mnemark.agent.connect import connect as work
-
+def _apply(changes: list[SettingsChange], root: Path, *, remove: bool) -> None:
     if not remove:
         _make(root)
     work.apply(changes)
 
 
-def _show_planned(changes: "list[SettingsChange]") -> None:
+def _show_planned(changes: list[SettingsChange]) -> None:
     for one in changes:
         out(safe(one.diff), end="")
     if not changes:
         say("Nothing would change.")
+
+
+def _connect_one(
+    host: Host, root: Path, project: Path | None, *, remove: bool, dry_run: bool, json: bool
+) -> None:
+    changes = work.plan(host, root, project=project, remove=remove)
+    if not dry_run:
+        _apply(changes, root, remove=remove)
+    if json:
+        texts = {str(change.path): change.diff for change in changes}
+        _out_changes(host, root, texts, dry_run=dry_run, removed=remove)
+    elif dry_run:
+        _show_planned(changes)
+    else:
+        _show_done(host, changes, root, remove=remove)
+        _tell_of_projects(root, removed=remove)
+        if not remove:
+            _offer_model([host])
+        _offer_mounts(root, remove=remove)
 
 
 def _connect_all(
@@ -192,11 +198,8 @@ def _connect_all(
     _offer_mounts(root, remove=remove, yes=yes)
 
 
-def _plan_all(root: Path, project: Path | None, *, remove: bool) -> "dict[Host, list[SettingsChange]]":
+def _plan_all(root: Path, project: Path | None, *, remove: bool) -> dict[Host, list[SettingsChange]]:
     """Return what would change for each agent, but for those whose settings cannot be changed."""
-    from mnemark.agent.connect import connect as work
-    from mnemark.agent.connect.hosts import HOSTS, is_installed
-
     planned = {}
     for host in (one for one in HOSTS if remove or is_installed(one)):
         try:
@@ -208,8 +211,6 @@ def _plan_all(root: Path, project: Path | None, *, remove: bool) -> "dict[Host, 
 
 def _tell_how(*, remove: bool, json: bool) -> None:
     """Say what to run where nobody can be asked."""
-    from mnemark.agent.connect.hosts import HOSTS, is_installed
-
     if json:
         return
     if remove:
@@ -221,10 +222,6 @@ def _tell_how(*, remove: bool, json: bool) -> None:
 
 
 def _check(agent: str, project: Path | None, *, json: bool) -> None:
-    from mnemark.agent.connect.check import check
-    from mnemark.agent.connect.connect import host_of
-    from mnemark.agent.connect.hosts import HOSTS
-
     hosts = (host_of(agent),) if agent else HOSTS
     found = []
     for host in hosts:
@@ -250,8 +247,6 @@ def _check(agent: str, project: Path | None, *, json: bool) -> None:
 
 
 def _list(project: Path | None, *, json: bool) -> None:
-    from mnemark.agent.connect.connections import connections
-
     found = connections(project)
     if json:
         out_json({"agents": [one._asdict() for one in found]})
@@ -267,10 +262,8 @@ def _list(project: Path | None, *, json: bool) -> None:
             say(safe(one.problem))
 
 
-def _offer_model(hosts: "Iterable[Host]") -> None:
+def _offer_model(hosts: Iterable[Host]) -> None:
     """Ask once, at a terminal, whether the model of the first agent with one may be used; keep the answer."""
-    from mnemark.agent.connect.choices import keep_answer, offer_for
-
     offer = next(filter(None, map(offer_for, hosts)), None)
     if offer is None or not output.can_ask():
         return
@@ -281,10 +274,8 @@ def _offer_model(hosts: "Iterable[Host]") -> None:
     say("mnemark will learn with it." if wanted else "It stays off.")
 
 
-def _tell_of_mount(root: Path, host: "Host") -> None:
+def _tell_of_mount(root: Path, host: Host) -> None:
     """Say that searches still read the notes of an agent that is disconnected, if they do."""
-    from mnemark.files import user_config
-
     if user_config.of_workspace(root, user_config.load()).get(host.name):
         say(f"Searches still read its own notes: `mnemark mount {host.name} --remove` ends that.")
 
@@ -293,14 +284,10 @@ def _offer_mounts(root: Path, *, remove: bool, yes: bool = False) -> None:
     """Ask once for each memory of another program on this machine; see `mnemark mount`."""
     if remove:
         return
-    from mnemark.interfaces.commands.mount import offer
-
     offer(root, None, asks=output.can_ask() and not yes, yes=False)
 
 
-def _plugin(host: "Host", folder: Path, root: Path, *, dry_run: bool, json: bool) -> None:
-    from mnemark.agent.plugin import plugin_files, write_plugin
-
+def _plugin(host: Host, folder: Path, root: Path, *, dry_run: bool, json: bool) -> None:
     if host.name != "claude-code":
         raise UsageError("--plugin works only with claude-code")
     base = folder.expanduser().absolute()
@@ -320,7 +307,7 @@ def _plugin(host: "Host", folder: Path, root: Path, *, dry_run: bool, json: bool
         say(f"Try it with: claude --plugin-dir {safe(str(folder))}")
 
 
-def _out_changes(host: "Host", root: Path, texts: dict[str, str], *, dry_run: bool, removed: bool) -> None:
+def _out_changes(host: Host, root: Path, texts: dict[str, str], *, dry_run: bool, removed: bool) -> None:
     out_json({
         "agent": host.name, "workspace": str(root), "dry_run": dry_run, "removed": removed,
         "changes": [{"path": path, "diff": text} for path, text in texts.items()],
@@ -328,7 +315,7 @@ def _out_changes(host: "Host", root: Path, texts: dict[str, str], *, dry_run: bo
 
 
 def _show_done(
-    host: "Host", changes: "list[SettingsChange]", root: Path, *, remove: bool, changed: bool = False
+    host: Host, changes: list[SettingsChange], root: Path, *, remove: bool, changed: bool = False
 ) -> None:
     for path in _places(host, changes, root, None):
         out(safe(path))
@@ -343,7 +330,7 @@ def _show_done(
             say(note)
 
 
-def _places(host: "Host", changes: "list[SettingsChange]", root: Path, project: Path | None) -> list[str]:
+def _places(host: Host, changes: list[SettingsChange], root: Path, project: Path | None) -> list[str]:
     """Return the changed files, with one line for all commands of an agent."""
     commands = [one.path for one in host.targets(root, project) if one.what == "commands"]
     names = [str(change.path) for change in changes if change.path not in commands]
@@ -351,10 +338,8 @@ def _places(host: "Host", changes: "list[SettingsChange]", root: Path, project: 
     return [*names, f"{os.path.commonpath(commands)} ({count} commands)"] if count else names
 
 
-def _notes(host: "Host", root: Path) -> list[str]:
+def _notes(host: Host, root: Path) -> list[str]:
     """Return what there is to know after connecting."""
-    from mnemark.agent.connect.connect import own_commands
-
     kinds = {target.what for target in host.targets(root, None)}
     notes = [host.note] if host.note else []
     if "hooks" not in kinds:

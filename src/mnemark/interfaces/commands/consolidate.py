@@ -1,54 +1,56 @@
 """Implement `consolidate`: run the nightly consolidation now, or show what it would change."""
 
 import shlex
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from mnemark.files.config import load
 from mnemark.interfaces.options import Json, Workspace
 from mnemark.interfaces.output import BOLD, DIM, out, out_json, safe, say, style
 from mnemark.interfaces.workspace import locate, opened
+from mnemark.memory.consolidation.report import Applied, Consolidated
 
-if TYPE_CHECKING:
-    from mnemark.memory.consolidation.report import Applied, Consolidated
+_Force = Annotated[
+    bool,
+    typer.Option("--force", help="Run even if another machine consolidated this workspace in the last days."),
+]
+_Commit = Annotated[
+    bool | None,
+    typer.Option(
+        "--commit/--no-commit",
+        help="Make a git commit for each step, if the workspace is the root of a repository. "
+        "Default: the setting consolidate.commit.",
+        show_default=False,
+    ),
+]
+_Since = Annotated[
+    str | None,
+    typer.Option(
+        "--since",
+        help="Read daily notes since this day, e.g. 2026-02-01 or 'last month'. "
+        "Default: the last 7 days, or since the last run.",
+        show_default=False,
+    ),
+]
+_Only = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--only",
+        metavar="PART",
+        help="Do this part alone, as --dry-run names it, or all parts of a step, such as refresh; "
+        "can be repeated.",
+    ),
+]
 
 
 def consolidate(
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the changes without making them.")] = False,
-    force: Annotated[
-        bool,
-        typer.Option(
-            "--force", help="Run even if another machine consolidated this workspace in the last days."
-        ),
-    ] = False,
-    commit: Annotated[
-        bool | None,
-        typer.Option(
-            "--commit/--no-commit",
-            help="Make a git commit for each step, if the workspace is the root of a repository. "
-            "Default: the setting consolidate.commit.",
-            show_default=False,
-        ),
-    ] = None,
-    since: Annotated[
-        str | None,
-        typer.Option(
-            "--since",
-            help="Read daily notes since this day, e.g. 2026-02-01 or 'last month'. "
-            "Default: the last 7 days, or since the last run.",
-            show_default=False,
-        ),
-    ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--only",
-            metavar="PART",
-            help="Do this part alone, as --dry-run names it, or all parts of a step, such as refresh; "
-            "can be repeated.",
-        ),
-    ] = None,
+    force: _Force = False,
+    commit: _Commit = None,
+    since: _Since = None,
+    only: _Only = None,
     json: Json = False,
     workspace: Workspace = None,
 ) -> None:
@@ -57,8 +59,6 @@ def consolidate(
     Core memory is MEMORY.md and USER.md. This runs by itself once a day. Each change is listed and can be
     undone with `mnemark undo`.
     """
-    from mnemark.files.config import load
-
     root = locate(workspace)
     # A model is asked in a dry run, too, and what that costs is written down.
     with opened(root, readonly=dry_run and not load(root).llm.active) as memory:
@@ -73,7 +73,7 @@ def consolidate(
         _show(report)
 
 
-def _show(report: "Consolidated") -> None:
+def _show(report: Consolidated) -> None:
     if report.skipped:
         say(f"Nothing was done: {report.skipped}.")
         return
@@ -91,7 +91,7 @@ def _show(report: "Consolidated") -> None:
         say(f"Undo all of this with `mnemark undo {report.group}`.")
 
 
-def _show_edit(edit: "Applied", *, planned: bool) -> None:
+def _show_edit(edit: Applied, *, planned: bool) -> None:
     state = "" if edit.status == "written" else f" ({edit.status})"
     out(style(f"{edit.step}: {edit.path}{state}", BOLD))
     if planned:

@@ -7,16 +7,16 @@ import tempfile
 import time
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
+from mnemark import demo as sample
+from mnemark.files import trust
 from mnemark.interfaces import options, output, render, workspace
 from mnemark.interfaces.queries import DOUBTFUL
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
-    from mnemark.types import Recall
+from mnemark.memory.memory import Memory
+from mnemark.types import Recall
 
 _HITS: Final = 2
 _BLOCK_TOKENS: Final = 300
@@ -34,9 +34,6 @@ def demo(
 
     Creates and indexes the workspace, asks it questions, and suggests commands to try next.
     """
-    from mnemark import demo as sample
-    from mnemark.files import trust
-
     target = Path(tempfile.mkdtemp(prefix="mnemark-demo-")) if folder is None else folder
     target = target.expanduser().absolute()
     sample.copy(target)
@@ -61,9 +58,7 @@ def demo(
     _next_steps(target)
 
 
-def _timed_search(memory: "Memory", query: str) -> tuple["Recall", float]:
-    from mnemark import demo as sample
-
+def _timed_search(memory: Memory, query: str) -> tuple[Recall, float]:
     memory.search(query, k=_HITS, now=sample.NOW)  # an agent's memory is warm: dictionaries are read by now
     started = time.perf_counter()
     answer = memory.search(query, k=_HITS, now=sample.NOW)
@@ -74,7 +69,7 @@ def _title(text: str) -> str:
     return output.style(text, output.BOLD)
 
 
-def _show(query: str, answer: "Recall", seconds: float) -> None:
+def _show(query: str, answer: Recall, seconds: float) -> None:
     note = f"{seconds * 1000:.0f} ms · {answer.mode} · confidence {answer.believable:.2f}"
     output.out(f"\n{_title(query)}  {output.style(note, output.DIM)}")
     if answer.believable < DOUBTFUL:

@@ -1,68 +1,71 @@
 """Implement `remember` and `facts`: record and list facts."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from mnemark.errors import UsageError
+from mnemark.facts.model import Fact
 from mnemark.interfaces import options, output, render, workspace
 
-if TYPE_CHECKING:
-    from mnemark.facts.model import Fact
+_NO_VALUE = (
+    'a fact needs a property and a value: mnemark remember "favorite tea" oolong; '
+    'to note a sentence: mnemark add "…"'
+)
+_Predicate = Annotated[
+    str, typer.Argument(metavar="PREDICATE", help='The property, such as "python version", city or 编辑器.')
+]
+_Value = Annotated[str | None, typer.Argument(metavar="VALUE", help="Its value.", show_default=False)]
+_Subject = Annotated[str, typer.Option(metavar="NAME", help="The person or thing the fact is about.")]
+_Type = Annotated[
+    str, typer.Option("--type", metavar="TYPE", help="Kind of fact: fact, preference, rule, skill or error.")
+]
+_Since = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help='True since: 2026-02-20, "last week", 上周五. Default: now.'),
+]
+_Origin = Annotated[
+    str,
+    typer.Option(
+        metavar="ORIGIN",
+        help="Source of the fact: owner (you), agent, tool, web, file or import. Facts from tool and web "
+        "wait for your review.",
+    ),
+]
+_Importance = Annotated[
+    float | None, typer.Option(metavar="NUMBER", help="From 0 to 1.", show_default="none")
+]
+_Confidence = Annotated[
+    float | None, typer.Option(metavar="NUMBER", help="From 0 to 1: how certain it is.", show_default="none")
+]
+_Priority = Annotated[
+    str, typer.Option(metavar="PRIORITY", help="How long to keep it: transient, short, long or permanent.")
+]
+_Source = Annotated[
+    str | None, typer.Option(metavar="REF", help="Where it was said, for example sessions/ID.jsonl#L12.")
+]
+_Tag = Annotated[list[str] | None, typer.Option(metavar="WORD", help="A tag; can be given several times.")]
+_Replaces = Annotated[
+    str,
+    typer.Option(metavar="FACT", help="The fact that this one replaces: its ref or id, see `mnemark facts`."),
+]
 
 
 def remember(
-    predicate: Annotated[
-        str,
-        typer.Argument(metavar="PREDICATE", help='The property, such as "python version", city or 编辑器.'),
-    ],
-    value: Annotated[
-        str | None, typer.Argument(metavar="VALUE", help="Its value.", show_default=False)
-    ] = None,
+    predicate: _Predicate,
+    value: _Value = None,
     *,
     workspace_: options.Workspace = None,
-    subject: Annotated[
-        str, typer.Option(metavar="NAME", help="The person or thing the fact is about.")
-    ] = "user",
-    type_: Annotated[
-        str,
-        typer.Option("--type", metavar="TYPE", help="Kind of fact: fact, preference, rule, skill or error."),
-    ] = "fact",
-    since: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help='True since: 2026-02-20, "last week", 上周五. Default: now.'),
-    ] = None,
-    origin: Annotated[
-        str,
-        typer.Option(
-            metavar="ORIGIN",
-            help="Source of the fact: owner (you), agent, tool, web, file or import. Facts from tool and web "
-            "wait for your review.",
-        ),
-    ] = "owner",
-    importance: Annotated[
-        float | None, typer.Option(metavar="NUMBER", help="From 0 to 1.", show_default="none")
-    ] = None,
-    confidence: Annotated[
-        float | None,
-        typer.Option(metavar="NUMBER", help="From 0 to 1: how certain it is.", show_default="none"),
-    ] = None,
-    priority: Annotated[
-        str,
-        typer.Option(metavar="PRIORITY", help="How long to keep it: transient, short, long or permanent."),
-    ] = "",
-    source: Annotated[
-        str | None, typer.Option(metavar="REF", help="Where it was said, for example sessions/ID.jsonl#L12.")
-    ] = None,
-    tag: Annotated[
-        list[str] | None, typer.Option(metavar="WORD", help="A tag; can be given several times.")
-    ] = None,
-    replaces: Annotated[
-        str,
-        typer.Option(
-            metavar="FACT", help="The fact that this one replaces: its ref or id, see `mnemark facts`."
-        ),
-    ] = "",
+    subject: _Subject = "user",
+    type_: _Type = "fact",
+    since: _Since = None,
+    origin: _Origin = "owner",
+    importance: _Importance = None,
+    confidence: _Confidence = None,
+    priority: _Priority = "",
+    source: _Source = None,
+    tag: _Tag = None,
+    replaces: _Replaces = "",
     scope: options.OneScope = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the result without saving it.")] = False,
     json: options.Json = False,
@@ -73,10 +76,7 @@ def remember(
     Of kinds of which one has many, such as rule, preference or project, each value stands by itself.
     """
     if value is None or not predicate.strip():
-        raise UsageError(
-            'a fact needs a property and a value: mnemark remember "favorite tea" oolong; '
-            'to note a sentence: mnemark add "…"'
-        )
+        raise UsageError(_NO_VALUE)
     fields: dict[str, Any] = {
         "predicate": predicate, "value": value, "subject": subject, "type": type_, "since": since,
         "origin": origin, "importance": importance, "confidence": confidence, "priority": priority,
@@ -87,16 +87,15 @@ def remember(
         fields["scope"] = scope or at.scope_of(subject, predicate, value, type_, dry_run=dry_run)
         known = {one.id: one for one in memory.facts(history=True, scope=str(fields["scope"]))}
         fact = memory.remember_many([fields], dry_run=dry_run)[0]
-        late = dict(memory.workspace.fact_store.blocked)
+        waiting = dict(memory.workspace.fact_store.blocked)
     before = None if fact.id in known else known.get(fact.supersedes)
     done = {"dry_run": dry_run, "fact": row(fact), "replaces": row(before)}
-    told = _outcome(fact, before, known=fact.id in known, dry_run=dry_run)
-    output.out_result(done, told, json=json)
-    for path, reason in late.items():
+    output.out_result(done, _outcome(fact, before, known=fact.id in known, dry_run=dry_run), json=json)
+    for path, reason in waiting.items():
         output.say(f"note: the journal has it, and the next sync writes it to {path}: {output.safe(reason)}")
 
 
-def _outcome(fact: "Fact", before: "Fact | None", *, known: bool, dry_run: bool) -> str:
+def _outcome(fact: Fact, before: Fact | None, *, known: bool, dry_run: bool) -> str:
     kept_in = f" (in {fact.scope})" if fact.scope else ""
     if known:
         return f"{fact} (known already){kept_in}"
@@ -148,14 +147,14 @@ def facts(
         output.say(f"No facts{about}. Add one with `mnemark remember PREDICATE VALUE`.")
 
 
-def row(fact: "Fact | None") -> dict[str, Any] | None:
+def row(fact: Fact | None) -> dict[str, Any] | None:
     """Return a fact as JSON with all its fields."""
     import msgspec
 
     return None if fact is None else {**msgspec.structs.asdict(fact), "ref": fact.ref}
 
 
-def _table(found: "list[Fact]") -> list[str]:
+def _table(found: list[Fact]) -> list[str]:
     """Return aligned columns; facts that no longer hold are dimmed."""
     if not found:
         return []

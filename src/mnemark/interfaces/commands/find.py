@@ -6,39 +6,42 @@ import typer
 
 from mnemark.interfaces import options, queries, workspace
 
+_Query = Annotated[str, typer.Argument(metavar="QUERY", help='Words or a question; "-" reads it from stdin.')]
+_Kind = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KIND", help="Only this kind: note, fact, episode, turn, observation or attachment."
+    ),
+]
+_Origin = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="ORIGIN",
+        help="Only from this source: owner (the user), agent, tool, web, file (notes) or import.",
+    ),
+]
+_Preset = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Ranking method: default, lexical, bm25, nanobot, nanobot-weighted, nanocrab or openakita.",
+    ),
+]
+
 
 def search(
-    query: Annotated[
-        str, typer.Argument(metavar="QUERY", help='Words or a question; "-" reads it from stdin.')
-    ],
+    query: _Query,
     *,
     workspace_: options.Workspace = None,
     count: options.Count = None,
     since: options.Since = None,
     until: options.Until = None,
     as_of: options.AsOf = None,
-    kind: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KIND", help="Only this kind: note, fact, episode, turn, observation or attachment."
-        ),
-    ] = None,
-    origin: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ORIGIN",
-            help="Only from this source: owner (the user), agent, tool, web, file (notes) or import.",
-        ),
-    ] = None,
+    kind: _Kind = None,
+    origin: _Origin = None,
     scope: options.Scope = None,
     archived: Annotated[bool, typer.Option("--archived", help="Also search the archive.")] = False,
-    preset: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Ranking method: default, lexical, bm25, nanobot, nanobot-weighted, nanocrab or openakita.",
-        ),
-    ] = None,
+    preset: _Preset = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show how each score was computed.")] = False,
     strict: options.Strict = False,
     json: options.Json = False,

@@ -1,14 +1,14 @@
 """Implement `watch`: sync the index whenever files change."""
 
 import threading
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from mnemark.errors import BusyError, MnemarkError
+from mnemark.files.watching import watch as listen
+from mnemark.index.sync import SyncReport
 from mnemark.interfaces import options, output, render, workspace
-
-if TYPE_CHECKING:
-    from mnemark.index.sync import SyncReport
-    from mnemark.memory.memory import Memory
+from mnemark.memory.memory import Memory
+from mnemark.text.dates import local_now
 
 _LOOK_SECONDS: Final = 60.0
 """Interval of full syncs: a system under load drops events."""
@@ -29,7 +29,7 @@ def watch(*, workspace_: options.Workspace = None, json: options.Json = False) -
 class _Watch:
     """Sync on events of the file system and at intervals."""
 
-    def __init__(self, memory: "Memory", *, json: bool) -> None:
+    def __init__(self, memory: Memory, *, json: bool) -> None:
         self.memory = memory
         self.json = json
         self.stop = threading.Event()
@@ -57,8 +57,6 @@ class _Watch:
             raise self._failed[0]
 
     def _listen(self) -> None:
-        from mnemark.files.watching import watch as listen
-
         try:
             listen(self.memory.root, stop=self.stop, on_change=self._changed, on_message=output.say)
         except (MnemarkError, OSError) as error:
@@ -91,9 +89,7 @@ class _Watch:
         if report.touched:
             self._tell(report, paths)
 
-    def _tell(self, report: "SyncReport", paths: set[str]) -> None:
-        from mnemark.text.dates import local_now
-
+    def _tell(self, report: SyncReport, paths: set[str]) -> None:
         moment = local_now(self.memory.config.timezone)
         if self.json:
             output.out_json({"time": moment, "paths": sorted(paths), "report": report}, line=True)

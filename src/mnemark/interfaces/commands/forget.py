@@ -1,56 +1,63 @@
 """Implement `forget`: hide or erase."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from mnemark.errors import IncompleteError
 from mnemark.interfaces import options, output, queries, workspace
+from mnemark.memory.forgetting.receipt import Receipt
 
-if TYPE_CHECKING:
-    from mnemark.memory.forgetting.receipt import Receipt
+_NOT_EXACT = "--query must match the text exactly, capitals too; find the exact text with `mnemark search`."
+_Ref = Annotated[
+    str | None,
+    typer.Argument(metavar="[REF]", help="PATH#L12, PATH#L12-L14, PATH, or the id of a turn or fact."),
+]
+_Query = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WORDS",
+        help='Everything that contains exactly this text, words as a whole; "-" reads it from stdin.',
+    ),
+]
+_Origin = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ORIGIN",
+        help="Turns and facts from this source: owner (you), agent, tool, web, file or import.",
+    ),
+]
+_Since = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help='Turns and facts recorded since then: 2026-02-13, "yesterday".'),
+]
+_Scope = Annotated[
+    str | None,
+    typer.Option(metavar="SCOPE", help="Only in the memory of users/NAME, agents/NAME or projects/NAME."),
+]
+_Erase = Annotated[
+    bool, typer.Option("--erase", help="Delete it from every file and the index. Cannot be undone.")
+]
+_Git = Annotated[
+    bool, typer.Option("--git", help="With --erase: also show how to remove it from git history.")
+]
+_DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Show what would be forgotten, without changing anything.")
+]
 
 
 def forget(
-    ref: Annotated[
-        str | None,
-        typer.Argument(metavar="[REF]", help="PATH#L12, PATH#L12-L14, PATH, or the id of a turn or fact."),
-    ] = None,
+    ref: _Ref = None,
     *,
     workspace_: options.Workspace = None,
-    query: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WORDS",
-            help='Everything that contains exactly this text, words as a whole; "-" reads it from stdin.',
-        ),
-    ] = None,
+    query: _Query = None,
     session: Annotated[str | None, typer.Option(metavar="ID", help="All turns of this session.")] = None,
-    origin: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ORIGIN",
-            help="Turns and facts from this source: owner (you), agent, tool, web, file or import.",
-        ),
-    ] = None,
-    since: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help='Turns and facts recorded since then: 2026-02-13, "yesterday".'),
-    ] = None,
-    scope: Annotated[
-        str | None,
-        typer.Option(metavar="SCOPE", help="Only in the memory of users/NAME, agents/NAME or projects/NAME."),
-    ] = None,
-    erase: Annotated[
-        bool,
-        typer.Option("--erase", help="Delete it from every file and the index. Cannot be undone."),
-    ] = False,
-    git: Annotated[
-        bool, typer.Option("--git", help="With --erase: also show how to remove it from git history.")
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be forgotten, without changing anything.")
-    ] = False,
+    origin: _Origin = None,
+    since: _Since = None,
+    scope: _Scope = None,
+    erase: _Erase = False,
+    git: _Git = False,
+    dry_run: _DryRun = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Erase without asking.")] = False,
     json: options.Json = False,
 ) -> None:
@@ -76,14 +83,12 @@ def forget(
         receipt = memory.forget(ref, **asked, erase=erase, dry_run=dry_run, git=git)
     output.out_result(receipt, receipt.text, json=json)
     if receipt.action == "nothing" and query:
-        output.say(
-            "--query must match the text exactly, capitals too; find the exact text with `mnemark search`."
-        )
+        output.say(_NOT_EXACT)
     if receipt.waiting and not dry_run:
         raise typer.Exit(IncompleteError.exit_code)
 
 
-def _confirmed(shown: "Receipt") -> bool:
+def _confirmed(shown: Receipt) -> bool:
     return output.confirm(
         "Erase this permanently?",
         output.safe(shown.text.removesuffix("Nothing was changed.").rstrip()),

@@ -1,37 +1,42 @@
 """Implement `learn`: extract facts from turns, with their sources."""
 
-from typing import TYPE_CHECKING, Annotated
+from datetime import datetime
+from typing import Annotated
 
 import typer
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from mnemark.errors import UsageError
+from mnemark.files import layout
+from mnemark.files.config import load_reported
+from mnemark.index.state import QueueCounts, Queued
 from mnemark.interfaces import render
 from mnemark.interfaces.options import Json, Workspace
 from mnemark.interfaces.output import DIM, out, out_json, safe, safe_line, say, style
 from mnemark.interfaces.workspace import locate, opened
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from mnemark.index.state import Item, Waiting
-    from mnemark.memory.learning.by_rule import LearningReport
+from mnemark.memory.learning.by_rule import LearningReport, has_sessions
+from mnemark.memory.learning.by_rule import learn as by_rule
+from mnemark.memory.sessions.reading import learn_all
+from mnemark.text.dates import local_now
 
 _FAILED_SHOWN = 20
 
 
+_Session = Annotated[
+    str | None, typer.Option(metavar="ID", help="Only this session. Default: all new turns.")
+]
+_Failed = Annotated[bool, typer.Option("--failed", help="List turns the language model could not process.")]
+_Retry = Annotated[bool, typer.Option("--retry", help="Let the language model read those turns again, now.")]
+
+
 def learn(
     *,
-    session: Annotated[
-        str | None, typer.Option(metavar="ID", help="Only this session. Default: all new turns.")
-    ] = None,
+    session: _Session = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the facts without saving them.")] = False,
     again: Annotated[bool, typer.Option("--again", help="Also read turns that were read before.")] = False,
-    failed: Annotated[
-        bool, typer.Option("--failed", help="List turns the language model could not process.")
-    ] = False,
-    retry: Annotated[
-        bool, typer.Option("--retry", help="Let the language model read those turns again, now.")
-    ] = False,
+    failed: _Failed = False,
+    retry: _Retry = False,
     json: Json = False,
     workspace: Workspace = None,
 ) -> None:
@@ -44,16 +49,6 @@ def learn(
         raise UsageError("--failed and --retry cannot be combined with another option")
     root = locate(workspace)
     with opened(root, readonly=dry_run or failed) as memory:
-        from msgspec import to_builtins
-        from msgspec.structs import replace
-
-        from mnemark.files import layout
-        from mnemark.files.config import load_reported
-        from mnemark.memory.learning.by_rule import has_sessions
-        from mnemark.memory.learning.by_rule import learn as by_rule
-        from mnemark.memory.sessions.reading import learn_all
-        from mnemark.text.dates import local_now
-
         state = memory.workspace.state
         now = local_now(memory.config.timezone)
         count = state.retry_failed(now) if retry else 0
@@ -77,9 +72,9 @@ def learn(
 
 
 def _show(
-    report: "LearningReport",
-    waiting: "Waiting",
-    next_try: "datetime | None",
+    report: LearningReport,
+    waiting: QueueCounts,
+    next_try: datetime | None,
     *,
     dry_run: bool,
     none_there: bool,
@@ -117,7 +112,7 @@ def _show(
         say(f"Parts of conversations for the language model to read: {', '.join(counts)}.")
 
 
-def _show_failed(items: "list[Item]", *, json: bool) -> None:
+def _show_failed(items: list[Queued], *, json: bool) -> None:
     if json:
         out_json({"failed": [{"ref": one.ref, "tries": one.tries, "reason": one.reason} for one in items]})
         return

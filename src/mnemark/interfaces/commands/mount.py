@@ -1,21 +1,21 @@
 """Implement `mount`: choose which other memories searches of a workspace read."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from mnemark.agent.connect.homes import workspace_for
+from mnemark.agent.connect.places import OtherMemory, places
 from mnemark.errors import MnemarkError, NotFoundError, UsageError
+from mnemark.files import mounts, user_config
+from mnemark.files.config import load
+from mnemark.files.mounts import Mounted, mounts_of
+from mnemark.files.user_config import MountConfig
 from mnemark.interfaces import options, output, render, workspace
 from mnemark.interfaces.output import out, out_json, safe, safe_line, say
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from mnemark.agent.connect.places import OtherMemory
-    from mnemark.files.mounts import Mounted
-    from mnemark.files.user_config import MountConfig
 
 _SHOWN = 5
 _ABOUT = """
@@ -24,30 +24,35 @@ sent to no embedding API or language model of mnemark; what is found is shown to
 connected. `mnemark mount` shows and changes this."""
 
 
+_Folder = Annotated[
+    str,
+    typer.Argument(
+        metavar="[FOLDER|NAME]",
+        help="A folder, or the name of a memory that was found; without it: list them.",
+    ),
+]
+_Name = Annotated[str, typer.Option(metavar="NAME", help="The name in refs. Default: that of the folder.")]
+_Files = Annotated[
+    list[str] | None,
+    typer.Option(metavar="PATTERN", help='Read only these files: "*.md", "notes/**/*.md" (repeatable).'),
+]
+_Found = Annotated[
+    bool, typer.Option("--found", help="Ask for each memory that was found and not asked for yet.")
+]
+_Yes = Annotated[
+    bool, typer.Option("--yes", "-y", help="With --found: accept all in your own settings, unasked.")
+]
+
+
 def mount(
-    folder: Annotated[
-        str,
-        typer.Argument(
-            metavar="[FOLDER|NAME]",
-            help="A folder, or the name of a memory that was found; without it: list them.",
-        ),
-    ] = "",
+    folder: _Folder = "",
     *,
     workspace_: options.Workspace = None,
-    name: Annotated[
-        str, typer.Option(metavar="NAME", help="The name in refs. Default: that of the folder.")
-    ] = "",
-    files: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PATTERN", help='Read only these files: "*.md", "notes/**/*.md" (repeatable).'),
-    ] = None,
-    found: Annotated[
-        bool, typer.Option("--found", help="Ask for each memory that was found and not asked for yet.")
-    ] = False,
+    name: _Name = "",
+    files: _Files = None,
+    found: _Found = False,
     remove: Annotated[bool, typer.Option("--remove", help="No longer read it; it stays as it is.")] = False,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="With --found: accept all in your own settings, unasked.")
-    ] = False,
+    yes: _Yes = False,
     json: options.Json = False,
 ) -> None:  # fmt: skip
     """Search other memories beside your own, without copying or changing them.
@@ -80,8 +85,6 @@ def offer(root: Path, project: Path | None, *, asks: bool, yes: bool, again: boo
         yes: accept those in the user's own settings unasked. What others may have written is never.
         again: say so where there is nothing to ask for.
     """
-    from mnemark.files import mounts
-
     new = _new(root, project)
     if not new:
         if again:
@@ -104,7 +107,7 @@ def offer(root: Path, project: Path | None, *, asks: bool, yes: bool, again: boo
             mounts.refuse(root, one.name)
 
 
-def _asked(one: "OtherMemory") -> bool:
+def _asked(one: OtherMemory) -> bool:
     if one.own:
         return typer.confirm(f"{_described(one)}. Let searches read this, too?", default=False, err=True)
     for path in one.found[:_SHOWN]:
@@ -113,14 +116,12 @@ def _asked(one: "OtherMemory") -> bool:
     return typer.confirm(question, default=False, err=True)
 
 
-def _described(one: "OtherMemory") -> str:
+def _described(one: OtherMemory) -> str:
     kept = f"keeps {render.counted(len(one.found), 'note')} in {render.from_home(str(one.folder))}"
     return safe_line(f"{one.title} {kept}")
 
 
 def _root(given: Path | None) -> Path:
-    from mnemark.agent.connect.homes import workspace_for
-
     try:
         return workspace.locate(given)
     except NotFoundError:
@@ -130,15 +131,11 @@ def _root(given: Path | None) -> Path:
         return default
 
 
-def _answered(root: Path) -> "Mapping[str, MountConfig | bool]":
-    from mnemark.files import user_config
-
+def _answered(root: Path) -> Mapping[str, MountConfig | bool]:
     return user_config.of_workspace(root, user_config.load())
 
 
-def _new(root: Path, project: Path | None) -> "list[OtherMemory]":
-    from mnemark.agent.connect.places import places
-
+def _new(root: Path, project: Path | None) -> list[OtherMemory]:
     known = _answered(root)
     mounted = {one.folder.resolve() for one in _mounted(root).values()}
     return [
@@ -146,17 +143,11 @@ def _new(root: Path, project: Path | None) -> "list[OtherMemory]":
     ]
 
 
-def _mounted(root: Path) -> "dict[str, Mounted]":
-    from mnemark.files.config import load
-    from mnemark.files.mounts import mounts_of
-
+def _mounted(root: Path) -> dict[str, Mounted]:
     return mounts_of(root, load(root).mounts)
 
 
 def _add(root: Path, given: str, name: str, files: tuple[str, ...]) -> None:
-    from mnemark.agent.connect.places import places
-    from mnemark.files import mounts
-
     place = next((one for one in places(root, Path.cwd()) if one.name == given), None)
     if place is not None:
         folder, name, files = place.folder, name or place.name, files or place.files
@@ -177,8 +168,6 @@ def _add(root: Path, given: str, name: str, files: tuple[str, ...]) -> None:
 
 
 def _remove(root: Path, name: str) -> None:
-    from mnemark.files import mounts
-
     listed = ", ".join(_answered(root)) or "none"
     if not name:
         raise UsageError(f"name what is to be removed: `mnemark mount NAME --remove`; there are: {listed}")

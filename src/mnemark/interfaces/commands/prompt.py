@@ -1,39 +1,36 @@
 """Implement `prompt`: show the memory part of an agent's prompt, with its tokens."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from mnemark.errors import DegradedError, UsageError
 from mnemark.interfaces import options, output, workspace
 from mnemark.interfaces.queries import COLD_DEADLINE
+from mnemark.memory.curation.identity import Part
+from mnemark.memory.prompt.builder import Prompt
 
-if TYPE_CHECKING:
-    from mnemark.memory.curation.identity import Part
-    from mnemark.memory.prompt.builder import Prompt
+_Query = Annotated[
+    str | None, typer.Argument(metavar="[QUERY]", help="The user's message. Without it, nothing is recalled.")
+]
+_Session = Annotated[str | None, typer.Option(metavar="ID", help="The session the prompt belongs to.")]
+_Persona = Annotated[str | None, typer.Option(metavar="NAME", help='Use this persona; "" for none.')]
+_Budget = Annotated[int, typer.Option(metavar="TOKENS", help="Maximum tokens of the whole prompt.")]
+_Layer = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=TOKENS", help="Maximum tokens of one layer; 0 leaves it out."),
+]
 
 
 def prompt(
-    query: Annotated[
-        str | None,
-        typer.Argument(metavar="[QUERY]", help="The user's message. Without it, nothing is recalled."),
-    ] = None,
+    query: _Query = None,
     *,
     workspace_: options.Workspace = None,
-    session: Annotated[
-        str | None, typer.Option(metavar="ID", help="The session the prompt belongs to.")
-    ] = None,
+    session: _Session = None,
     scope: options.OneScope = "",
-    persona: Annotated[
-        str | None, typer.Option(metavar="NAME", help='Use this persona; "" for none.')
-    ] = None,
-    budget: Annotated[
-        int, typer.Option(metavar="TOKENS", help="Maximum tokens of the whole prompt.")
-    ] = 3_000,
-    layer: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=TOKENS", help="Maximum tokens of one layer; 0 leaves it out."),
-    ] = None,
+    persona: _Persona = None,
+    budget: _Budget = 3_000,
+    layer: _Layer = None,
     layers: Annotated[bool, typer.Option("--layers", help="Only list the layers with their tokens.")] = False,
     strict: options.Strict = False,
     json: options.Json = False,
@@ -74,7 +71,7 @@ def _budgets(given: list[str]) -> dict[str, int]:
     return found
 
 
-def _show(found: "Prompt", *, only_layers: bool) -> None:
+def _show(found: Prompt, *, only_layers: bool) -> None:
     if not only_layers:
         for text in filter(None, (found.text, found.recall)):
             output.out(output.safe(text) + "\n")
@@ -84,7 +81,7 @@ def _show(found: "Prompt", *, only_layers: bool) -> None:
         output.out(f"  {part.name:<{width}}  {part.tokens:>5} of {part.budget:<5} {_remarks(part)}".rstrip())
 
 
-def _remarks(part: "Part") -> str:
+def _remarks(part: Part) -> str:
     shown = [", ".join(part.sources[:4]) + (" …" if len(part.sources) > 4 else "")]
     if part.role == "user":
         shown.append("quoted, in the user message")

@@ -1,35 +1,48 @@
 """Implement `doctor` and `verify`: check for damage and repair it."""
 
+import itertools
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from msgspec.structs import replace
 
+from mnemark.agent.connect.check import moved
+from mnemark.embed.fetch import RECOMMENDED, describe
+from mnemark.embed.fetch import fetch as download
+from mnemark.embed.local import LocalEmbedder
 from mnemark.errors import IncompleteError, IntegrityError, NewerFormatError, UsageError
-from mnemark.interfaces import options, output, render, workspace
+from mnemark.interfaces import options, output, workspace
+from mnemark.memory.health import doctor as health
+from mnemark.memory.health import upgrades
 
-if TYPE_CHECKING:
-    from mnemark.memory.health.doctor import HealthReport
+_SHOWN_ALIKE = 5
+"""Maximum number of findings of one kind shown."""
+
+
+_Fix = Annotated[
+    bool, typer.Option("--fix", help="Repair: rebuild a damaged index and close files to other users.")
+]
+_Fetch = Annotated[
+    bool,
+    typer.Option(
+        "--fetch",
+        help="Download an embedding model for fastembed: --model, else the configured one, else the "
+        "recommended one.",
+    ),
+]
+_Model = Annotated[
+    str, typer.Option(metavar="NAME", help="With --fetch: the name of a model that fastembed supports.")
+]
 
 
 def doctor(
     *,
     workspace_: options.Workspace = None,
-    fix: Annotated[
-        bool, typer.Option("--fix", help="Repair: rebuild a damaged index and close files to other users.")
-    ] = False,
-    fetch: Annotated[
-        bool,
-        typer.Option(
-            "--fetch",
-            help="Download an embedding model for fastembed: --model, else the configured one, else the "
-            "recommended one.",
-        ),
-    ] = False,
-    model: Annotated[
-        str, typer.Option(metavar="NAME", help="With --fetch: the name of a model that fastembed supports.")
-    ] = "",
+    fix: _Fix = False,
+    fetch: _Fetch = False,
+    model: _Model = "",
     yes: Annotated[bool, typer.Option("--yes", help="With --fetch: download without asking.")] = False,
     json: options.Json = False,
 ) -> None:
@@ -38,8 +51,6 @@ def doctor(
     Changes nothing without --fix or --fetch, and never changes your notes. Exits with 6 if something is
     damaged, else with 8 if something is not finished, such as an erase.
     """
-    from mnemark.memory.health.doctor import doctor as examine
-
     if (model or yes) and not fetch:
         raise UsageError("--model and --yes can only be used with --fetch")
     root = workspace.locate(workspace_, any_folder=True)
@@ -48,15 +59,14 @@ def doctor(
     try:
         with workspace.opened(root, readonly=not fix) as memory:
             memory.workspace.index.check()
-            report = examine(memory.workspace, fix=fix)
+            report = health.doctor(memory.workspace, fix=fix)
     except NewerFormatError:
         raise
     except IntegrityError:
-        report = examine(root, fix=fix)  # what cannot be opened can be looked at, and be built anew
-    from mnemark.agent.connect.check import moved
-    from mnemark.memory.health.doctor import Finding
-
-    agents = (Finding("warn", problem, "`mnemark connect --check` tries them all") for problem in moved(root))
+        report = health.doctor(root, fix=fix)  # what cannot be opened can be looked at, and be built anew
+    agents = (
+        health.Finding("warn", problem, "`mnemark connect --check` tries them all") for problem in moved(root)
+    )
     report = replace(report, findings=(*report.findings, *agents))
     _show(report, root, json=json)
 
@@ -71,15 +81,13 @@ def verify(
 
     Nothing is changed. Exits with 6 if something is damaged, else with 8 if something is not finished.
     """
-    from mnemark.memory.health.doctor import verify as examine
-
     root = workspace.locate(workspace_, any_folder=True)
     try:
         with workspace.opened(root, readonly=True) as memory:
             memory.workspace.index.check()
-            report = examine(memory.workspace, deep=deep)
+            report = health.verify(memory.workspace, deep=deep)
     except IntegrityError:
-        report = examine(root, deep=deep)
+        report = health.verify(root, deep=deep)
     _show(report, root, json=json)
 
 
@@ -90,11 +98,6 @@ def _fetched(root: Path, name: str, *, yes: bool) -> bool:
         UsageError: nobody is there to be asked.
         EmbedderUnavailable: fastembed or the network is missing, or does not know the model.
     """
-    from mnemark.embed.fetch import RECOMMENDED, describe
-    from mnemark.embed.fetch import fetch as download
-    from mnemark.embed.local import LocalEmbedder
-    from mnemark.memory.health import upgrades
-
     with workspace.opened(root, readonly=True) as memory:
         configured = memory.config.embedder
         kind, _, wanted = configured.partition(":")
@@ -120,16 +123,32 @@ def _fetched(root: Path, name: str, *, yes: bool) -> bool:
     return True
 
 
-def _show(report: "HealthReport", root: Path, *, json: bool) -> None:
-    from mnemark.memory.health.doctor import UNFINISHED
-
+def _show(report: health.HealthReport, root: Path, *, json: bool) -> None:
     if json:
         output.out_json({
             "workspace": str(root), "level": report.level, "fixed": report.fixed, "findings": report.findings,
         })  # fmt: skip
     else:
-        render.findings(report.findings)
+        _show_findings(report.findings)
     if report.level == "error":
         raise typer.Exit(IntegrityError.exit_code)
-    if any(finding.kind == UNFINISHED for finding in report.findings):
+    if any(finding.kind == health.UNFINISHED for finding in report.findings):
         raise typer.Exit(IncompleteError.exit_code)
+
+
+def _show_findings(findings: Sequence[health.Finding]) -> None:
+    """Print findings, one line each with its fix; of each kind at most `_SHOWN_ALIKE`."""
+    styles = {"ok": output.DIM, "warn": output.YELLOW, "error": output.RED}
+    for (_, kind, _), alike in itertools.groupby(
+        enumerate(findings), lambda pair: (pair[1].level, pair[1].kind, pair[1].kind or pair[0])
+    ):
+        group = [finding for _, finding in alike]
+        first = group[0]
+        mark = output.style(f"{first.level:<5}", styles[first.level])
+        shown = group[: _SHOWN_ALIKE if kind else None]
+        for finding in shown:
+            fix = f": {finding.fix}" if finding.fix not in finding.what else ""
+            output.out(f"{mark}  {output.safe_line(finding.what + fix)}")
+        if len(group) > len(shown):
+            fix = f": {output.safe_line(first.fix)}" if first.fix else ""
+            output.out(f"{mark}  … and {len(group) - len(shown):,} more (--json lists all of them){fix}")

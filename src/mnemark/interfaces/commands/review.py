@@ -1,21 +1,19 @@
 """Implement `review` and `why`: decide on proposals, and explain where a fact comes from."""
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Any
+from datetime import tzinfo
+from typing import Annotated, Any
 
 import typer
 
 from mnemark.errors import BusyError, NotFoundError, UsageError
 from mnemark.files.private import private
+from mnemark.files.scopes import check_known, scopes_of
 from mnemark.interfaces import options, output, render, workspace
 from mnemark.interfaces.commands.facts import row
-
-if TYPE_CHECKING:
-    from datetime import tzinfo
-
-    from mnemark.memory.memory import Memory
-    from mnemark.memory.review.explain import QueryRank, Why
-    from mnemark.memory.review.review import ReviewItem
+from mnemark.memory.memory import Memory
+from mnemark.memory.review.explain import QueryRank, Why
+from mnemark.memory.review.review import ReviewItem
 
 _SOURCES = {
     "owner": "you",
@@ -34,25 +32,30 @@ _WORDS = {
 }
 
 
+_Id = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[ID]", help='The id from the list; "edits" accepts all changes you made in fact files.'
+    ),
+]
+_Scope = Annotated[
+    str,
+    typer.Option(
+        metavar="SCOPE", help="Only what waits in users/NAME, agents/NAME or projects/NAME. Default: all."
+    ),
+]
+_Suspect = Annotated[
+    bool, typer.Option("--suspect", help="Accept what looks like instructions to a model, too.")
+]
+
+
 def review(
     action: Annotated[str, typer.Argument(metavar="[list|show|accept|reject]")] = "list",
-    id_: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[ID]", help='The id from the list; "edits" accepts all changes you made in fact files.'
-        ),
-    ] = None,
+    id_: _Id = None,
     *,
     workspace_: options.Workspace = None,
-    scope: Annotated[
-        str,
-        typer.Option(
-            metavar="SCOPE", help="Only what waits in users/NAME, agents/NAME or projects/NAME. Default: all."
-        ),
-    ] = "*",
-    suspect: Annotated[
-        bool, typer.Option("--suspect", help="Accept what looks like instructions to a model, too.")
-    ] = False,
+    scope: _Scope = "*",
+    suspect: _Suspect = False,
     json: options.Json = False,
 ) -> None:
     """Accept or reject proposed facts, conflicts and edits.
@@ -87,15 +90,13 @@ def review(
     _show(found, json=json, whole=action == "show")
 
 
-def _waiting(memory: "Memory", scope: str) -> "list[ReviewItem]":
-    from mnemark.files.scopes import check_known, scopes_of
-
+def _waiting(memory: Memory, scope: str) -> list[ReviewItem]:
     check_known(memory.workspace.scopes(), scope)
     scopes = memory.workspace.scopes() if scopes_of(scope) is None else [scope]
     return [one for name in scopes for one in memory.review(scope=name)]
 
 
-def _decide(memory: "Memory", action: str, id_: str, scope: str, *, suspect: bool, json: bool) -> None:
+def _decide(memory: Memory, action: str, id_: str, scope: str, *, suspect: bool, json: bool) -> None:
     diffs = [one.diff for one in _waiting(memory, scope) if one.id == id_] if action == "accept" else []
     diff = next(iter(diffs), "")
     fact = memory.accept(id_, suspect=suspect) if action == "accept" else memory.reject(id_)
@@ -108,7 +109,7 @@ def _decide(memory: "Memory", action: str, id_: str, scope: str, *, suspect: boo
     output.out_result(done, words, json=json)
 
 
-def _show(found: "list[ReviewItem]", *, json: bool, whole: bool) -> None:
+def _show(found: list[ReviewItem], *, json: bool, whole: bool) -> None:
     if json:
         from msgspec.structs import asdict
 
@@ -133,14 +134,14 @@ def _show(found: "list[ReviewItem]", *, json: bool, whole: bool) -> None:
         output.say("Nothing to review.")
 
 
-def _headline(one: "ReviewItem") -> str:
+def _headline(one: ReviewItem) -> str:
     """Return the text of a row; what looks like instructions is no headline."""
     if not one.suspect:
         return output.safe_line(one.text)
     return f"looks like instructions to a model, from {_SOURCES[one.fact.origin]}; `review show {one.id}`"
 
 
-def _show_suspect(one: "ReviewItem") -> None:
+def _show_suspect(one: ReviewItem) -> None:
     """Print what looks like instructions as a quotation, and what can be done: to reject it first."""
     for line in output.safe(one.text).splitlines():
         output.out(f"  > {line}")
@@ -182,7 +183,7 @@ def why(
         output.out(output.safe(line))
 
 
-def _lines(found: "Why", zone: "tzinfo | None") -> list[str]:
+def _lines(found: Why, zone: tzinfo | None) -> list[str]:
     lines = [
         found.text,
         f"  {found.kind} {found.ref}",
@@ -214,7 +215,7 @@ def _lines(found: "Why", zone: "tzinfo | None") -> list[str]:
     return lines + (_query_lines(found.found) if found.found is not None else [])
 
 
-def _query_lines(found: "QueryRank") -> list[str]:
+def _query_lines(found: QueryRank) -> list[str]:
     lines = [f'  search for "{_one_line(found.query)}": {found.reason}']
     for name, route in found.routes.items():
         place = route.get("rank")

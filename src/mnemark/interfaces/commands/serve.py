@@ -6,41 +6,48 @@ import signal
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from mnemark._version import __version__
+from mnemark.agent import daemon
+from mnemark.agent.daemon import Daemon
+from mnemark.agent.hook import command
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
 from mnemark.interfaces import options, output
-
-if TYPE_CHECKING:
-    from mnemark.agent.daemon import Daemon
+from mnemark.interfaces.mcp import front
 
 _STOP_SECONDS = 15.0
+
+
+_Port = Annotated[
+    int, typer.Option(metavar="PORT", help="Port to listen on; 0: any free port.", min=0, max=65535)
+]
+_Idle = Annotated[
+    float, typer.Option(metavar="MINUTES", help="Stop after this long without a request; 0: never.", min=0)
+]
+_Allow = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="FOLDER", help="Only open workspaces inside this folder; can be given several times."
+    ),
+]
+_Nightly = Annotated[
+    bool,
+    typer.Option(
+        "--nightly/--no-nightly", help="Run `consolidate` every night, at the time set in mnemark.toml."
+    ),
+]
 
 
 def serve(
     *,
     workspace_: options.Workspace = None,
-    port: Annotated[
-        int, typer.Option(metavar="PORT", help="Port to listen on; 0: any free port.", min=0, max=65535)
-    ] = 0,
-    idle: Annotated[
-        float,
-        typer.Option(metavar="MINUTES", help="Stop after this long without a request; 0: never.", min=0),
-    ] = 30.0,
-    allow: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FOLDER", help="Only open workspaces inside this folder; can be given several times."
-        ),
-    ] = None,
-    nightly: Annotated[
-        bool,
-        typer.Option(
-            "--nightly/--no-nightly", help="Run `consolidate` every night, at the time set in mnemark.toml."
-        ),
-    ] = True,
+    port: _Port = 0,
+    idle: _Idle = 30.0,
+    allow: _Allow = None,
+    nightly: _Nightly = True,
     stop: Annotated[bool, typer.Option("--stop", help="Stop the running daemon.")] = False,
     json: options.Json = False,
 ) -> None:
@@ -49,8 +56,6 @@ def serve(
     One process serves all workspaces. It listens on 127.0.0.1 only and requires a token. It is optional: all
     commands work without it.
     """
-    from mnemark.agent import daemon
-
     if stop:
         _stop(json=json)
         return
@@ -59,24 +64,17 @@ def serve(
     from mnemark.interfaces.http.server import RunsAlreadyError, Settings
     from mnemark.interfaces.http.server import serve as run
 
-    for folder in [*(allow or []), *([workspace_] if workspace_ else [])]:
-        if not folder.expanduser().is_dir():
-            raise NotFoundError(f"the folder {folder} does not exist")
+    settings = Settings(
+        port=port, idle_minutes=idle, nightly=nightly,
+        workspace=None if workspace_ is None else _existing(workspace_),
+        allowed=tuple(map(_existing, allow or ())),
+    )  # fmt: skip
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     for noisy in ("mcp", "uvicorn", "watchfiles", "httpx"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
-    settings = Settings(
-        port=port,
-        idle_minutes=idle,
-        workspace=None if workspace_ is None else workspace_.expanduser().absolute(),
-        allowed=tuple(folder.expanduser().absolute() for folder in allow or []),
-        nightly=nightly,
-    )
     try:
         run(settings, on_ready=lambda mine: _tell(mine, "listening", json=json))
     except RunsAlreadyError as error:
-        from mnemark._version import __version__
-
         if error.daemon.version != __version__:
             raise BusyError(
                 f"{error}; this is version {__version__}; stop the other with `mnemark serve --stop`"
@@ -84,7 +82,13 @@ def serve(
         _tell(error.daemon, "running already", json=json)
 
 
-def _tell(found: "Daemon", state: str, *, json: bool) -> None:
+def _existing(folder: Path) -> Path:
+    if not folder.expanduser().is_dir():
+        raise NotFoundError(f"the folder {folder} does not exist")
+    return folder.expanduser().absolute()
+
+
+def _tell(found: Daemon, state: str, *, json: bool) -> None:
     if json:
         output.out_json(
             {"url": found.url, "pid": found.pid, "version": found.version, "state": state}, line=True
@@ -95,8 +99,6 @@ def _tell(found: "Daemon", state: str, *, json: bool) -> None:
 
 
 def _stop(*, json: bool) -> None:
-    from mnemark.agent import daemon
-
     found = daemon.find(any_version=True)
     if found is None:
         raise NotFoundError("no daemon is running")
@@ -125,13 +127,11 @@ def hook(
     Reads JSON on stdin, writes JSON on stdout, always exits with 0. `mnemark connect` adds it to the agent's
     settings. Errors are logged in .mnemark/hook.log.
     """
-    from mnemark.agent.hook.command import run
-
     words = [event] if event else []
     words += [f"--agent={agent}"] if agent else []
     words += [f"--workspace={workspace_}"] if workspace_ else []
     words += ["--alone"] if alone else []
-    if run(words) is None:
+    if command.run(words) is None:
         output.out("Give an event: session-start, prompt, tool, response, compact or session-end.")
 
 
@@ -144,6 +144,4 @@ def mcp(
 
     Uses the daemon (`mnemark serve`) and starts it if needed.
     """
-    from mnemark.interfaces.mcp.front import serve
-
-    serve(workspace_, alone=alone)
+    front.serve(workspace_, alone=alone)

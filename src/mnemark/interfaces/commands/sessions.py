@@ -1,6 +1,6 @@
 """Implement `sessions`: list the sessions, or end one."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -9,28 +9,33 @@ from mnemark.interfaces import render
 from mnemark.interfaces.options import Json, Workspace
 from mnemark.interfaces.output import DIM, out, out_json, safe, safe_line, say, style
 from mnemark.interfaces.workspace import locate, opened, session_in
+from mnemark.memory.memory import Memory
+from mnemark.memory.sessions.ending import Ended, unended
+from mnemark.memory.sessions.history import listed
+from mnemark.memory.sessions.history import sessions as all_sessions
+from mnemark.memory.sessions.reading import end_and_read
 
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
-    from mnemark.memory.sessions.ending import Ended
+_Action = Annotated[
+    str | None, typer.Argument(metavar="[end]", help="end: summarize a session and save its facts.")
+]
+_Idle = Annotated[
+    bool, typer.Option("--idle", help="With end: all sessions without a new turn for half an hour.")
+]
+_Summary = Annotated[
+    bool, typer.Option("--summary/--no-summary", help="With end: write to the daily note, too.")
+]
+_Last = Annotated[
+    int | None, typer.Option("--last", metavar="N", help="List only the last N sessions.", show_default="all")
+]
 
 
 def sessions(
-    action: Annotated[
-        str | None, typer.Argument(metavar="[end]", help="end: summarize a session and save its facts.")
-    ] = None,
+    action: _Action = None,
     session: Annotated[str | None, typer.Argument(metavar="[ID]", help="The session to end.")] = None,
     *,
-    idle: Annotated[
-        bool, typer.Option("--idle", help="With end: all sessions without a new turn for half an hour.")
-    ] = False,
-    summary: Annotated[
-        bool, typer.Option("--summary/--no-summary", help="With end: write to the daily note, too.")
-    ] = True,
-    last: Annotated[
-        int | None,
-        typer.Option("--last", metavar="N", help="List only the last N sessions.", show_default="all"),
-    ] = None,
+    idle: _Idle = False,
+    summary: _Summary = True,
+    last: _Last = None,
     json: Json = False,
     workspace: Workspace = None,
 ) -> None:
@@ -52,27 +57,17 @@ def sessions(
     if (session is None) != idle:
         raise UsageError("give the id of one session, or --idle for all idle sessions")
     with opened(root) as memory:
-        from mnemark.memory.sessions.ending import unended
-        from mnemark.memory.sessions.reading import end_and_read
-
-        if session is not None:
-            found = [_end(memory, session, summary=summary)]
-        else:
-            found = [
-                end_and_read(memory.workspace, one, summary=summary) for one in unended(memory.workspace)
-            ]
+        ended = _end(memory, session, summary=summary)
     if json:
-        out_json({"ended": found})
+        out_json({"ended": ended})
         return
-    for one in found:
+    for one in ended:
         _show(one)
-    if not found:
+    if not ended:
         say("No idle session has new turns.")
 
 
-def _list(memory: "Memory", last: int | None, *, json: bool) -> None:
-    from mnemark.memory.sessions.history import listed
-
+def _list(memory: Memory, last: int | None, *, json: bool) -> None:
     found = listed(memory.workspace, last=last)
     if json:
         out_json({"sessions": found})
@@ -86,16 +81,17 @@ def _list(memory: "Memory", last: int | None, *, json: bool) -> None:
         say("No sessions yet.")
 
 
-def _end(memory: "Memory", session: str, *, summary: bool) -> "Ended":
-    from mnemark.memory.sessions.history import sessions as all_sessions
-
+def _end(memory: Memory, session: str | None, *, summary: bool) -> list[Ended]:
+    """End a session, or without one all that are idle."""
+    if session is None:
+        return [end_and_read(memory.workspace, one, summary=summary) for one in unended(memory.workspace)]
     scopes = [scope for scope, info in all_sessions(memory.workspace) if info.id == session]
     if not scopes:
         raise NotFoundError(f"session {session!r} not found; `mnemark sessions` lists all sessions")
-    return session_in(memory, session, scopes[0]).end(summary=summary)
+    return [session_in(memory, session, scopes[0]).end(summary=summary)]
 
 
-def _show(one: "Ended") -> None:
+def _show(one: Ended) -> None:
     for line in one.summary:
         out(safe(line))
     for path in dict.fromkeys((*one.episodes, *one.notes, one.scratchpad)):

@@ -1,21 +1,20 @@
 """Implement `backup`, `restore`, `export` and `import`."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from mnemark.errors import IncompleteError, UsageError
 from mnemark.interfaces import options, output, render, workspace
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mnemark.memory.transfer.backup import Saved
-    from mnemark.memory.transfer.importer import Summary
-    from mnemark.memory.transfer.restore import Restored
-    from mnemark.memory.transfer.transfer import ExportFormat, ImportFormat
-    from mnemark.types import Problem
+from mnemark.memory.transfer.backup import Saved
+from mnemark.memory.transfer.backup import backup as save
+from mnemark.memory.transfer.importer import Summary
+from mnemark.memory.transfer.restore import Restored
+from mnemark.memory.transfer.restore import restore as bring_back
+from mnemark.memory.transfer.transfer import ExportFormat, ImportFormat, export_workspace, import_from
+from mnemark.types import Problem
 
 _SHOWN_PATHS = 20
 
@@ -41,8 +40,6 @@ def export(
     Exports the notes, sessions and journals of all users, agents and projects, without pictures and hidden
     files; `mnemark backup` saves those too. Exits with 8 if a note could not be read.
     """
-    from mnemark.memory.transfer.transfer import export_workspace
-
     _check_target(target)
     chosen: ExportFormat = format_  # type: ignore[assignment] # checked by the export, with a message
     with workspace.opened(workspace.locate(workspace_), readonly=True) as memory:
@@ -69,8 +66,6 @@ def backup(
     Includes pictures, hidden files, empty folders, links, permissions and times; the index is left out, since
     it can be rebuilt. Files that cannot be read are listed, and the command then exits with 8.
     """
-    from mnemark.memory.transfer.backup import backup as save
-
     _check_target(target)
     done = save(workspace.locate(workspace_), target)
     size = render.size(done.bytes)
@@ -90,8 +85,6 @@ def restore(
     files that cannot be written are listed, and the command then exits with 8. The folder counts as made
     here: restore only what is yours.
     """
-    from mnemark.memory.transfer.restore import restore as bring_back
-
     done = bring_back(source, folder)
     output.out_result(done, f"{done.workspace}: {_tally(done)}, {render.size(done.bytes)}", json=json)
     _report_missing(done.problems, "the restored folder is not complete", json=json)
@@ -105,12 +98,12 @@ def _check_target(target: Path | None) -> None:
         )
 
 
-def _tally(done: "Saved | Restored") -> str:
+def _tally(done: Saved | Restored) -> str:
     counts = {"file": done.files, "folder": done.folders, "link": done.links}
     return ", ".join(render.counted(n, name) for name, n in counts.items() if n or name == "file")
 
 
-def _report_missing(problems: "Sequence[Problem]", without: str, *, json: bool) -> None:
+def _report_missing(problems: Sequence[Problem], without: str, *, json: bool) -> None:
     """List every problem, as no "and 20 more" may hide what a copy lacks.
 
     Raises:
@@ -151,8 +144,6 @@ def import_(
     download from ChatGPT or Claude, or the transcripts of Claude Code (~/.claude/projects) and Codex
     (~/.codex/sessions). Importing twice adds nothing, and nothing is overwritten.
     """
-    from mnemark.memory.transfer.transfer import import_from
-
     chosen: ImportFormat = format_  # type: ignore[assignment] # checked by the import, with a message
     root = workspace.locate(workspace_)
     with workspace.opened(root, readonly=dry_run) as memory:
@@ -164,7 +155,7 @@ def import_(
         _suggest_next(summary)
 
 
-def _suggest_next(summary: "Summary") -> None:
+def _suggest_next(summary: Summary) -> None:
     brought = summary.notes or summary.sessions or summary.turns or summary.facts
     if summary.dry_run and brought:
         output.say("Nothing was changed. Run it again without --dry-run to apply this.")
@@ -177,7 +168,7 @@ def _suggest_next(summary: "Summary") -> None:
             )
 
 
-def _show(summary: "Summary") -> None:
+def _show(summary: Summary) -> None:
     counts = {
         "note": summary.notes,
         "session": summary.sessions,

@@ -5,17 +5,20 @@ from typing import Annotated
 import typer
 
 from mnemark.interfaces import options, output, workspace
+from mnemark.memory.undo.undo import undo as undo_change
+
+_Id = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[ID]",
+        help="The id of a change or group of changes (see `mnemark log`), or of what was reviewed. "
+        "Default: the last thing done in this memory, by you or by a consolidation.",
+    ),
+]
 
 
 def undo(
-    id_: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[ID]",
-            help="The id of a change or group of changes (see `mnemark log`), or of what was reviewed. "
-            "Default: the last thing done in this memory, by you or by a consolidation.",
-        ),
-    ] = None,
+    id_: _Id = None,
     *,
     workspace_: options.Workspace = None,
     json: options.Json = False,
@@ -28,8 +31,6 @@ def undo(
     """
     at = workspace.place(workspace_)
     with workspace.opened(at.root) as memory:
-        from mnemark.memory.undo.undo import undo as undo_change
-
         done = undo_change(
             memory.workspace, id_, scopes=("", *(at.scopes(None) or ())),
             announce=lambda text: None if json else output.say(f"undoing {output.safe(text)}"),
@@ -63,8 +64,7 @@ def revert(
         ),
     ] = None,
     since: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help='Changes recorded since then: 2026-02-13, "yesterday".'),
+        str | None, typer.Option(metavar="TIME", help='Changes recorded since then: 2026-02-13, "yesterday".')
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be undone, without changing anything.")

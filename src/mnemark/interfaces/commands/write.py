@@ -1,49 +1,63 @@
 """Implement `add` and `log`: write a note or turn, and list the latest entries."""
 
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from mnemark.errors import BusyError, UsageError
+from mnemark.facts.visible import Visible
+from mnemark.files.config import load
+from mnemark.files.edit import edit
 from mnemark.files.layout import in_scope
+from mnemark.files.reading import READ_LIMIT
+from mnemark.files.scopes import one_scope, scopes_of
+from mnemark.files.workspace import Workspace
 from mnemark.interfaces import options, output, render, workspace
 from mnemark.interfaces.queries import read_text
+from mnemark.interfaces.timeline import LogEntry, Timeline
+from mnemark.memory.journal.changes import describe_payload
 from mnemark.text.choices import one_of
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from mnemark.interfaces.ledger import Ledger
+from mnemark.text.dates import local_now
+from mnemark.text.dates.moment import moment
+from mnemark.text.markdown.writing import added
+from mnemark.text.redaction.redact import redact
 
 _SHOWN = 5
+_WORDS = 100
+"""Maximum number of characters of an entry shown."""
 _ROLES = "user", "assistant", "system", "tool"
+
+
+_Session = Annotated[
+    str | None, typer.Option(metavar="ID", help="Save it as a turn (message) of this session, not as a note.")
+]
+_Role = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ROLE",
+        help="Speaker of the turn, with --session: user, assistant, system or tool.",
+        show_default="user",
+    ),
+]
+_Scope = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SCOPE",
+        help="Memory of users/NAME, agents/NAME or projects/NAME. Default: the shared memory.",
+    ),
+]
 
 
 def add(
     text: Annotated[str, typer.Argument(metavar="TEXT", help='The text to save; "-" reads it from stdin.')],
     *,
     workspace_: options.Workspace = None,
-    session: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="Save it as a turn (message) of this session, not as a note."),
-    ] = None,
-    role: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ROLE",
-            help="Speaker of the turn, with --session: user, assistant, system or tool.",
-            show_default="user",
-        ),
-    ] = None,
-    scope: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SCOPE",
-            help="Memory of users/NAME, agents/NAME or projects/NAME. Default: the shared memory.",
-        ),
-    ] = None,
+    session: _Session = None,
+    role: _Role = None,
+    scope: _Scope = None,
     json: options.Json = False,
 ) -> None:
     """Add a line to today's note, or a turn to a session.
@@ -79,14 +93,6 @@ def _turn(root: Path, words: str, session: str, role: str, scope: str | None) ->
 
 def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
     """Append a bullet to today's note; a new note begins with its date."""
-    from mnemark.files.config import load
-    from mnemark.files.edit import edit
-    from mnemark.files.reading import READ_LIMIT
-    from mnemark.files.scopes import one_scope
-    from mnemark.files.workspace import Workspace
-    from mnemark.text.markdown.writing import added
-    from mnemark.text.redaction.redact import redact
-
     ws = Workspace(root, load(root))
     now = ws.now()
     words, found = redact(words, ws.rules)
@@ -139,32 +145,40 @@ def log(
 
     The newest is at the end. The id of a change can be given to `mnemark undo`.
     """
-    from mnemark.facts.visible import Visible
-    from mnemark.files.config import load
-    from mnemark.files.scopes import scopes_of
-    from mnemark.interfaces.ledger import Ledger
-    from mnemark.text.dates import local_now
-    from mnemark.text.dates.moment import moment
-
     at = workspace.place(workspace_, any_folder=True)
     root = at.root
     config = load(root)
     now = local_now(config.timezone)
     scopes = scopes_of(at.scopes(scope))
-    ledger = Ledger(Visible(root, config), scopes=scopes, zone=now.tzinfo, ignore=config.ignore)
-    found = ledger.latest(count, since=moment(since, "since", now), session=session)
+    timeline = Timeline(Visible(root, config), scopes=scopes, zone=now.tzinfo, ignore=config.ignore)
+    found = timeline.latest(count, since=moment(since, "since", now), session=session)
     if json:
         output.out_json({"entries": found})
     else:
-        render.entries(found)
+        _show(found)
     if not found:
-        _say_nothing(ledger, moment(since, "since", now))
+        _say_nothing(timeline, moment(since, "since", now))
 
 
-def _say_nothing(ledger: "Ledger", since: "datetime | None") -> None:
+def _show(entries: list[LogEntry]) -> None:
+    """Print log entries, one line each: time, ref (of a change its id, for `undo`), author, first words."""
+    for entry in entries:
+        text = describe_payload(entry.text) if entry.kind == "change" else entry.text
+        if entry.takes_back:
+            count = f"{len(entry.takes_back)} changes: " if len(entry.takes_back) > 1 else ""
+            text = count + "; ".join(entry.takes_back)
+        when, place = (
+            output.style(f"{entry.time:%Y-%m-%d %H:%M}", output.DIM),
+            output.style(output.safe_line(entry.id or entry.ref), output.CYAN),
+        )
+        words = render.shortened(" ".join(text.split()), _WORDS)
+        output.out("  ".join(filter(None, (when, place, output.safe_line(entry.who), output.safe(words)))))
+
+
+def _say_nothing(timeline: Timeline, since: datetime | None) -> None:
     """Say that there are no entries, and which scopes that were not asked have some."""
     then = " yet" if since is None else " since then"
-    if others := list(islice(ledger.elsewhere(since), _SHOWN + 1)):
+    if others := list(islice(timeline.elsewhere(since), _SHOWN + 1)):
         names = ", ".join(map(output.safe, others[:_SHOWN])) + (", …" if len(others) > _SHOWN else "")
         output.say(f"Nothing has been written here{then}, but in {names}: see it with --scope {others[0]}, "
                    "or --scope '*'.")  # fmt: skip

@@ -17,17 +17,18 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from mnemark._version import __version__
+from mnemark.agent.hook.warm import handle
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.files.disk_errors import shortage
-from mnemark.interfaces.http.bodies import Call, Ticket, ToolCall, Waiting
+from mnemark.interfaces.http.bodies import Call, TicketBody, ToolCallBody, WaitingBody
 from mnemark.interfaces.http.calls import CALLS, openapi, run, status_of
 from mnemark.interfaces.http.door import UI, Door
 from mnemark.interfaces.http.guard import SESSION, Activity
-from mnemark.interfaces.http.lanes import Lanes
-from mnemark.interfaces.http.pool import Workspaces
+from mnemark.interfaces.http.pool import Lanes, Workspaces
 from mnemark.interfaces.http.query import ClientQuery, answer
 from mnemark.interfaces.mcp import sdk
-from mnemark.interfaces.tools import BY_NAME
+from mnemark.interfaces.tools import BY_NAME, failed
+from mnemark.interfaces.tools_run import call
 from mnemark.memory.memory import Memory
 from mnemark.types import KINDS, ORIGINS
 
@@ -108,7 +109,7 @@ class Api:
         return pages
 
     async def _ticket(self, request: Request) -> Response:
-        body = _decoded(msgspec.json.Decoder(Ticket), await request.body())
+        body = _decoded(msgspec.json.Decoder(TicketBody), await request.body())
         if self.web is None:
             return await _no_pages(request)
         web = self.web
@@ -119,7 +120,7 @@ class Api:
         return _json({"path": f"{UI}/enter", "ticket": await self.lanes.run(body.workspace, job)})
 
     async def _waiting(self, request: Request) -> Response:
-        body = _decoded(msgspec.json.Decoder(Waiting), await request.body())
+        body = _decoded(msgspec.json.Decoder(WaitingBody), await request.body())
         return _json({"waiting": self.door.is_waiting(body.ticket)})
 
     def _close(self) -> None:
@@ -154,7 +155,7 @@ class Api:
         return answer
 
     async def _tool(self, request: Request) -> Response:
-        body = _decoded(msgspec.json.Decoder(ToolCall), await request.body())
+        body = _decoded(msgspec.json.Decoder(ToolCallBody), await request.body())
         name = request.path_params["tool"]
         if name not in BY_NAME:
             raise HTTPException(404, f"there is no tool {name!r}; tools: {', '.join(BY_NAME)}")
@@ -167,8 +168,6 @@ class Api:
     def _run_tool(
         self, workspace: object, name: str, arguments: Mapping[str, Any], folder: str = ""
     ) -> dict[str, Any]:
-        from mnemark.interfaces.tools_run import call
-
         with self.workspaces.lease(workspace) as opened:
             return call(opened.memory, name, arguments, folder=folder)
 
@@ -184,15 +183,11 @@ class Api:
         return _json(await self.lanes.run(body.get("workspace"), lambda: self._run_hook(event, body)))
 
     def _run_hook(self, event: str, body: dict[str, Any]) -> Any:
-        from mnemark.agent.hook.warm import handle
-
         with self.workspaces.lease(body.get("workspace")) as opened:
             return handle(opened, event, body)
 
     async def _call_from_sdk(self, request: Any, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Run a tool called through the SDK; the workspace is in the address or a header."""
-        from mnemark.interfaces.tools_run import failed
-
         workspace = self._default
         if request is not None:
             workspace = request.query_params.get("workspace") or request.headers.get(_HEADER) or workspace

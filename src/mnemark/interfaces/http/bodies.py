@@ -19,6 +19,22 @@ class Body(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """Absolute path of the folder."""
 
 
+class Owned(Body, kw_only=True):
+    """A request about the session of a user, an agent or a project."""
+
+    user: str | None = None
+    agent: str | None = None
+    project: str | None = None
+
+
+class PageBody(Body, kw_only=True):
+    """A request for a page of a list."""
+
+    limit: int = 50
+    after: str = ""
+    """The mark at which the page before ended."""
+
+
 class Call(NamedTuple):
     """A call of the API: `POST /v1/<name>`."""
 
@@ -36,7 +52,7 @@ def fields_of(body: msgspec.Struct, *left_out: str) -> dict[str, Any]:
     }
 
 
-class Search(Body):
+class SearchBody(Body):
     """As `Memory.search`."""
 
     query: str
@@ -53,7 +69,7 @@ class Search(Body):
     context: list[str] = []
 
 
-class Recall(Body):
+class RecallBody(Owned):
     """As `Memory.recall`; with `session`, as `Session.recall`: its last turns help, and are left out."""
 
     query: str
@@ -63,12 +79,9 @@ class Recall(Body):
     k: int | None = None
     scope: str | list[str] | None = None
     session: str | None = None
-    user: str | None = None
-    agent: str | None = None
-    project: str | None = None
 
 
-class Read(Body):
+class ReadBody(Body):
     """As `Memory.read`."""
 
     ref: str
@@ -89,17 +102,14 @@ class NewTurn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     meta: dict[str, Any] = {}
 
 
-class Turns(Body):
+class TurnsBody(Owned):
     """Turns of one session: all are kept, or none."""
 
     session: str
     turns: Sequence[NewTurn]
-    user: str | None = None
-    agent: str | None = None
-    project: str | None = None
 
 
-class Observe(Body):
+class ObserveBody(Owned):
     """As `Session.observe`: a tool was run."""
 
     session: str
@@ -111,22 +121,16 @@ class Observe(Body):
     duration_ms: Milliseconds | None = None
     time: datetime | None = None
     tools: list[str] | None = None
-    user: str | None = None
-    agent: str | None = None
-    project: str | None = None
 
 
-class EndSession(Body):
+class EndSessionBody(Owned):
     """As `Session.end`, by rule."""
 
     session: str
     summary: bool = True
-    user: str | None = None
-    agent: str | None = None
-    project: str | None = None
 
 
-class Remember(Body):
+class RememberBody(Body):
     """As `Memory.remember`."""
 
     predicate: str
@@ -144,7 +148,7 @@ class Remember(Body):
     replaces: str = ""
 
 
-class Facts(Body):
+class FactsBody(Body):
     """As `Memory.facts`."""
 
     subject: str | None = None
@@ -153,7 +157,7 @@ class Facts(Body):
     scope: str = ""
 
 
-class Forget(Body):
+class ForgetBody(Body):
     """As `Memory.forget`."""
 
     ref: str | None = None
@@ -168,7 +172,7 @@ class Forget(Body):
     git: bool = False
 
 
-class Write(Body):
+class WriteBody(Body):
     """A line of today's note, or a paragraph of the long-term memory."""
 
     text: str
@@ -176,7 +180,7 @@ class Write(Body):
     scope: str = ""
 
 
-class Timeline(Body):
+class TimelineBody(Body):
     """What was written last."""
 
     limit: int = 20
@@ -185,14 +189,14 @@ class Timeline(Body):
     scope: str | None = None
 
 
-class Context(Body):
+class ContextBody(Body):
     """As `Memory.context`."""
 
     scope: str = ""
     budget: int | None = None
 
 
-class Prompt(Body):
+class PromptBody(Owned):
     """As `Memory.prompt`; `session` with `user` or `agent` as for `Recall`."""
 
     query: str | None = None
@@ -202,18 +206,15 @@ class Prompt(Body):
     layers: dict[str, int] | None = None
     deadline: float | None = None
     persona: str | None = None
-    user: str | None = None
-    agent: str | None = None
-    project: str | None = None
 
 
-class Undo(Body):
+class UndoBody(Body):
     """As `Memory.undo`: the change of an id or group, or the last one."""
 
     id: str | None = None
 
 
-class Revert(Body):
+class RevertBody(Body):
     """As `Memory.revert`."""
 
     session: str | None = None
@@ -222,13 +223,13 @@ class Revert(Body):
     dry_run: bool = False
 
 
-class Pin(Body):
+class PinBody(Body):
     """As `Memory.pin`."""
 
     ref: str
 
 
-class Said(Body):
+class SaidBody(Body):
     """As `Memory.turns`."""
 
     session: str | None = None
@@ -240,17 +241,17 @@ class Said(Body):
     scope: str | list[str] | None = None
 
 
-class Sync(Body):
+class SyncBody(Body):
     """As `Memory.sync`."""
 
     embed: bool = True
 
 
-class Status(Body):
+class StatusBody(Body):
     """The state of a workspace."""
 
 
-class Consolidate(Body):
+class ConsolidateBody(Body):
     """As `Memory.consolidate`."""
 
     dry_run: bool = False
@@ -260,7 +261,7 @@ class Consolidate(Body):
     only: list[str] | None = None
 
 
-class ToolCall(Body):
+class ToolCallBody(Body):
     """A call of one of the memory tools."""
 
     arguments: dict[str, Any] = {}
@@ -268,11 +269,11 @@ class ToolCall(Body):
     """The folder that the client works in: the memory of its project is used where no scope is named."""
 
 
-class Ticket(Body):
+class TicketBody(Body):
     """Ask for a ticket that lets a browser in once, within a minute, and the path that a form posts it to."""
 
 
-class Waiting(Body):
+class WaitingBody(Body):
     """Ask whether a ticket is valid and nobody has come in with it yet."""
 
     ticket: str

@@ -5,13 +5,14 @@ from typing import Any, Final
 
 import msgspec
 
-from mnemark.interfaces.http.bodies import Body, Call, fields_of
+from mnemark.interfaces.http.bodies import Body, Call, PageBody, fields_of
 from mnemark.interfaces.http.pool import PooledWorkspace
 from mnemark.memory.browse.entries import SHOWN, EntryKind
+from mnemark.memory.health.doctor import doctor
 from mnemark.types import Kind, Origin
 
 
-class BrowseSearch(Body):
+class BrowseSearchBody(PageBody, kw_only=True):
     """As `Memory.browse.search`."""
 
     query: str
@@ -23,10 +24,9 @@ class BrowseSearch(Body):
     scope: str | list[str] | None = "*"
     archived: bool = False
     limit: int = 20
-    after: str = ""
 
 
-class BrowseFacts(Body):
+class BrowseFactsBody(PageBody):
     """As `Memory.browse.facts`."""
 
     text: str = ""
@@ -36,11 +36,9 @@ class BrowseFacts(Body):
     as_of: str | None = None
     scope: str | list[str] | None = "*"
     order: str = "subject"
-    limit: int = 50
-    after: str = ""
 
 
-class BrowseTimeline(Body):
+class BrowseTimelineBody(PageBody):
     """As `Memory.browse.timeline`."""
 
     kinds: Sequence[EntryKind] = SHOWN
@@ -49,85 +47,74 @@ class BrowseTimeline(Body):
     until: str | None = None
     session: str = ""
     tool: str = ""
-    limit: int = 50
-    after: str = ""
 
 
-class BrowseSessions(Body):
+class BrowseSessionsBody(PageBody):
     """As `Memory.browse.sessions`."""
 
     text: str = ""
     scope: str | list[str] | None = "*"
-    limit: int = 50
-    after: str = ""
 
 
-class BrowseAttachments(Body):
+class BrowseAttachmentsBody(PageBody):
     """As `Memory.browse.attachments`."""
 
     scope: str | list[str] | None = "*"
-    limit: int = 50
-    after: str = ""
 
 
-class BrowseTurns(Body):
+class BrowseTurnsBody(PageBody, kw_only=True):
     """As `Memory.browse.turns`."""
 
     path: str
     limit: int = 100
-    after: str = ""
 
 
-class BrowseReview(Body):
+class BrowseReviewBody(PageBody):
     """As `Memory.browse.review`."""
 
     origin: str = ""
     scope: str | list[str] | None = "*"
-    limit: int = 50
-    after: str = ""
 
 
-class Changes(Body):
+class ChangesBody(PageBody):
     """As `Memory.browse.changes`."""
 
     kinds: Sequence[str] = ()
-    limit: int = 50
-    after: str = ""
 
 
-class Change(Body):
+class ChangeBody(Body):
     """As `Memory.browse.change`, and for `reject`."""
 
     id: str
 
 
-class Accept(Body):
+class AcceptBody(Body):
     """As `Memory.accept`."""
 
     id: str
     suspect: bool = False
 
 
-class Days(Body):
+class DaysBody(Body):
     """Number of days up to today."""
 
     days: int = 30
 
 
-class Few(Body):
+class FewBody(Body):
     """Maximum number of rows."""
 
     limit: int = 20
 
 
-class Why(Body):
+class WhyBody(Body):
     """As `Memory.why`."""
 
     ref: str
     query: str | None = None
 
 
-class Nothing(Body):
+class NothingBody(Body):
     """The workspace alone."""
 
 
@@ -141,36 +128,34 @@ def _listed(name: str, body: type[Body], summary: str, *, rows: str = "") -> Cal
     return Call(f"browse/{name}", body, run, summary)
 
 
-def _doctor(at: PooledWorkspace, _: Nothing) -> Any:
-    from mnemark.memory.health.doctor import doctor
-
+def _doctor(at: PooledWorkspace, _: NothingBody) -> Any:
     found = doctor(at.memory.workspace)
     return {"level": found.level, "findings": found.findings}
 
 
 CALLS: Final[tuple[Call, ...]] = (
-    _listed("search", BrowseSearch, "Search, a page at a time, with counts by kind, origin and scope."),
-    _listed("facts", BrowseFacts, "List facts with earlier and proposed values, with counts."),
-    _listed("timeline", BrowseTimeline, "List what was said, noted and changed, the latest first."),
-    _listed("activity", Days, "Count turns, notes and changes of each day.", rows="days"),
-    _listed("sessions", BrowseSessions, "List sessions, the last written first."),
-    _listed("agents", Nothing, "List the agents that recorded the latest sessions.", rows="agents"),
-    _listed("turns", BrowseTurns, "List the turns of a session's log."),
-    _listed("attachments", BrowseAttachments, "List received and sent files, the latest first."),
-    _listed("review", BrowseReview, "List what waits for a decision, with its sources."),
-    _listed("changes", Changes, "List changes, the latest first, and whether they can be undone."),
-    _listed("change", Change, "Show a change, or those of one run, with diffs."),
-    _listed("spend", Days, "Show what the language model cost on each day."),
-    _listed("disk", Nothing, "Show files and bytes of each part of the workspace.", rows="parts"),
-    _listed("recalled", Few, "List what was recalled last.", rows="recalled"),
-    Call("why", Why, lambda at, body: at.memory.why(body.ref, body.query),
+    _listed("search", BrowseSearchBody, "Search, a page at a time, with counts by kind, origin and scope."),
+    _listed("facts", BrowseFactsBody, "List facts with earlier and proposed values, with counts."),
+    _listed("timeline", BrowseTimelineBody, "List what was said, noted and changed, the latest first."),
+    _listed("activity", DaysBody, "Count turns, notes and changes of each day.", rows="days"),
+    _listed("sessions", BrowseSessionsBody, "List sessions, the last written first."),
+    _listed("agents", NothingBody, "List the agents that recorded the latest sessions.", rows="agents"),
+    _listed("turns", BrowseTurnsBody, "List the turns of a session's log."),
+    _listed("attachments", BrowseAttachmentsBody, "List received and sent files, the latest first."),
+    _listed("review", BrowseReviewBody, "List what waits for a decision, with its sources."),
+    _listed("changes", ChangesBody, "List changes, the latest first, and whether they can be undone."),
+    _listed("change", ChangeBody, "Show a change, or those of one run, with diffs."),
+    _listed("spend", DaysBody, "Show what the language model cost on each day."),
+    _listed("disk", NothingBody, "Show files and bytes of each part of the workspace.", rows="parts"),
+    _listed("recalled", FewBody, "List what was recalled last.", rows="recalled"),
+    Call("why", WhyBody, lambda at, body: at.memory.why(body.ref, body.query),
          "Explain where a passage or fact comes from, and why a query finds it or not."),
-    Call("accept", Accept, lambda at, body: {"fact": at.memory.accept(body.id, suspect=body.suspect)},
+    Call("accept", AcceptBody, lambda at, body: {"fact": at.memory.accept(body.id, suspect=body.suspect)},
          'Accept a proposal, or a change made in a fact file ("edits": all of them); what looks like '
          "instructions only with `suspect`."),
-    Call("reject", Change, lambda at, body: {"fact": at.memory.reject(body.id)},
+    Call("reject", ChangeBody, lambda at, body: {"fact": at.memory.reject(body.id)},
          "Reject a proposal, or revert a change made in a fact file."),
-    Call("attention", Nothing, lambda at, _: {"attention": at.memory.attention()},
+    Call("attention", NothingBody, lambda at, _: {"attention": at.memory.attention()},
          "List what needs a person."),
-    Call("doctor", Nothing, _doctor, "Check the workspace; nothing is changed."),
+    Call("doctor", NothingBody, _doctor, "Check the workspace; nothing is changed."),
 )  # fmt: skip

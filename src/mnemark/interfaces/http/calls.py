@@ -11,7 +11,10 @@ from mnemark.files.scopes import check_known
 from mnemark.interfaces.http import bodies, browse
 from mnemark.interfaces.http.bodies import Call, fields_of
 from mnemark.interfaces.http.pool import PooledWorkspace
+from mnemark.interfaces.status import Status
 from mnemark.interfaces.tools import TOOLS
+from mnemark.interfaces.tools_read import latest
+from mnemark.interfaces.tools_write import note
 from mnemark.memory.sessions.session import Session
 
 _OWNERS: Final = ("user", "agent", "project")
@@ -29,7 +32,7 @@ def _session(at: PooledWorkspace, body: Any) -> Session:
     return at.session(body.session, **{name: getattr(body, name) for name in _OWNERS})
 
 
-def _recall(at: PooledWorkspace, body: bodies.Recall) -> Any:
+def _recall(at: PooledWorkspace, body: bodies.RecallBody) -> Any:
     if body.session is None:
         if any(getattr(body, name) is not None for name in _OWNERS):
             raise UsageError("user, agent and project need a session; without a session, give a scope")
@@ -39,79 +42,81 @@ def _recall(at: PooledWorkspace, body: bodies.Recall) -> Any:
     return _session(at, body).recall(body.query, deadline=body.deadline, budget=body.budget, k=body.k)
 
 
-def _turns(at: PooledWorkspace, body: bodies.Turns) -> Any:
+def _turns(at: PooledWorkspace, body: bodies.TurnsBody) -> Any:
     session = _session(at, body)
     kept = session.add_many([session.turn(**fields_of(turn)) for turn in body.turns])
     turns = [{"id": turn.id, "time": turn.time} for turn in kept]
     return {"session": body.session, "path": session.path, "turns": turns}
 
 
-def _observe(at: PooledWorkspace, body: bodies.Observe) -> Any:
+def _observe(at: PooledWorkspace, body: bodies.ObserveBody) -> Any:
     kept = _session(at, body).observe(**fields_of(body, "session", *_OWNERS))
     return {"observation": _as_objects(kept)}
 
 
-def _write(at: PooledWorkspace, body: bodies.Write) -> Any:
-    from mnemark.interfaces.tools_write import note
-
+def _write(at: PooledWorkspace, body: bodies.WriteBody) -> Any:
     return note(at.memory, **fields_of(body))
 
 
-def _timeline(at: PooledWorkspace, body: bodies.Timeline) -> Any:
-    from mnemark.interfaces.tools_read import latest
-
+def _timeline(at: PooledWorkspace, body: bodies.TimelineBody) -> Any:
     return {"entries": latest(at.memory, fields_of(body))}
 
 
-def _prompt(at: PooledWorkspace, body: bodies.Prompt) -> Any:
+def _prompt(at: PooledWorkspace, body: bodies.PromptBody) -> Any:
     session = None if body.session is None else _session(at, body)
     return at.memory.prompt(session=session, **fields_of(body, "session", *_OWNERS))
 
 
-def _status(at: PooledWorkspace, _: bodies.Status) -> Any:
-    from mnemark.interfaces.render import Status
-
+def _status(at: PooledWorkspace, _: bodies.StatusBody) -> Any:
     return Status.of(at.memory)
 
 
 CALLS: Final[tuple[Call, ...]] = (
-    Call("search", bodies.Search, lambda at, body: at.memory.search(**fields_of(body)),
+    Call("search", bodies.SearchBody, lambda at, body: at.memory.search(**fields_of(body)),
          "Search notes, facts and conversations."),
-    Call("recall", bodies.Recall, _recall, "Recall text for a prompt, within a deadline."),
-    Call("read", bodies.Read, lambda at, body: {"ref": body.ref, "text": at.memory.read(body.ref)},
+    Call("recall", bodies.RecallBody, _recall, "Recall text for a prompt, within a deadline."),
+    Call("read", bodies.ReadBody, lambda at, body: {"ref": body.ref, "text": at.memory.read(body.ref)},
          "Read a file or some of its lines."),
-    Call("turns", bodies.Turns, _turns, "Record turns of a session; they are on the disk when this answers."),
-    Call("observe", bodies.Observe, _observe, "Record a tool call."),
-    Call("session/end", bodies.EndSession,
+    Call("turns", bodies.TurnsBody, _turns,
+         "Record turns of a session; they are on the disk when this answers."),
+    Call("observe", bodies.ObserveBody, _observe, "Record a tool call."),
+    Call("session/end", bodies.EndSessionBody,
          lambda at, body: _session(at, body).end(summary=body.summary, wait=False),
          "End a session: summarize it and save its facts."),
-    Call("remember", bodies.Remember, lambda at, body: at.memory.remember(**fields_of(body)),
+    Call("remember", bodies.RememberBody, lambda at, body: at.memory.remember(**fields_of(body)),
          "Remember a fact; it is on the disk when this answers."),
-    Call("facts", bodies.Facts, lambda at, body: {"facts": list(at.memory.facts(**fields_of(body)))},
+    Call("facts", bodies.FactsBody, lambda at, body: {"facts": list(at.memory.facts(**fields_of(body)))},
          "List the facts that are true now, or were at a given time."),
-    Call("forget", bodies.Forget, lambda at, body: at.memory.forget(**fields_of(body)),
+    Call("forget", bodies.ForgetBody, lambda at, body: at.memory.forget(**fields_of(body)),
          "Forget something; returns a receipt."),
-    Call("undo", bodies.Undo, lambda at, body: {"undone": _as_objects(at.memory.undo(body.id))},
+    Call("undo", bodies.UndoBody, lambda at, body: {"undone": _as_objects(at.memory.undo(body.id))},
          "Undo a change."),
-    Call("revert", bodies.Revert, lambda at, body: at.memory.revert(**fields_of(body)),
+    Call("revert", bodies.RevertBody, lambda at, body: at.memory.revert(**fields_of(body)),
          "Undo everything that came from one session or source."),
-    Call("pin", bodies.Pin, lambda at, body: at.memory.pin(body.ref), "Keep something from being archived."),
-    Call("said", bodies.Said, lambda at, body: {"turns": _as_objects(at.memory.turns(**fields_of(body)))},
+    Call("pin", bodies.PinBody, lambda at, body: at.memory.pin(body.ref),
+         "Keep something from being archived."),
+    Call("said", bodies.SaidBody, lambda at, body: {"turns": _as_objects(at.memory.turns(**fields_of(body)))},
          "List turns by session, time, role and tool."),
-    Call("write", bodies.Write, _write, "Write a note."),
-    Call("timeline", bodies.Timeline, _timeline, "List the latest turns, notes and changes."),
-    Call("context", bodies.Context, lambda at, body: {"text": at.memory.context(**fields_of(body))},
+    Call("write", bodies.WriteBody, _write, "Write a note."),
+    Call("timeline", bodies.TimelineBody, _timeline, "List the latest turns, notes and changes."),
+    Call("context", bodies.ContextBody, lambda at, body: {"text": at.memory.context(**fields_of(body))},
          "Core memory and today's notes, without recall."),
-    Call("prompt", bodies.Prompt, _prompt, "Assemble all layers of a prompt, with recall."),
-    Call("sync", bodies.Sync, lambda at, body: at.memory.sync(embed=body.embed),
+    Call("prompt", bodies.PromptBody, _prompt, "Assemble all layers of a prompt, with recall."),
+    Call("sync", bodies.SyncBody, lambda at, body: at.memory.sync(embed=body.embed),
          "Update the index after files have changed."),
-    Call("status", bodies.Status, _status, "Show the contents and state of a workspace."),
-    Call("consolidate", bodies.Consolidate, lambda at, body: at.memory.consolidate(**fields_of(body)),
+    Call("status", bodies.StatusBody, _status, "Show the contents and state of a workspace."),
+    Call("consolidate", bodies.ConsolidateBody, lambda at, body: at.memory.consolidate(**fields_of(body)),
          "Merge duplicates, archive unused facts, update core memory."),
     *browse.CALLS,
 )  # fmt: skip
 
-_ANY_SCOPE: Final = (bodies.Remember, bodies.Write, bodies.Recall, bodies.Prompt, bodies.Context)
+_ANY_SCOPE: Final = (
+    bodies.RememberBody,
+    bodies.WriteBody,
+    bodies.RecallBody,
+    bodies.PromptBody,
+    bodies.ContextBody,
+)
 """Requests that make a scope, or that programs make for a user before anything of theirs is written."""
 _CODES: Final[Mapping[str, tuple[int, str]]] = {
     "UsageError": (400, "usage"),
@@ -140,15 +145,16 @@ def status_of(error: MnemarkError) -> tuple[int, str]:
 
 def openapi() -> dict[str, Any]:
     """Build the OpenAPI 3.1 document."""
-    records = [*(call.body for call in CALLS), bodies.ToolCall, bodies.Ticket, bodies.Waiting]
-    _, shapes = msgspec.json.schema_components(records, ref_template="#/components/schemas/{name}")
+    records = [*(call.body for call in CALLS), bodies.ToolCallBody, bodies.TicketBody, bodies.WaitingBody]
+    _, found = msgspec.json.schema_components(records, ref_template="#/components/schemas/{name}")
+    shapes = {_name(name): shape | {"title": _name(name)} for name, shape in found.items()}
     paths: dict[str, Any] = {
         f"/v1/{call.name}": {"post": _post(call.name, call.summary, call.body.__name__)} for call in CALLS
     }
     for tool in TOOLS:
-        made = _post(f"tools/{tool.name}", tool.description, "ToolCall")
+        made = _post(f"tools/{tool.name}", tool.description, "ToolCallBody")
         paths[f"/v1/tools/{tool.name}"] = {"post": made | {"x-arguments": tool.listed()["inputSchema"]}}
-    for name, body in (("ui/ticket", bodies.Ticket), ("ui/waiting", bodies.Waiting)):
+    for name, body in (("ui/ticket", bodies.TicketBody), ("ui/waiting", bodies.WaitingBody)):
         paths[f"/v1/{name}"] = {"post": _post(name, body.__doc__ or "", body.__name__)}
     hook = _post("hook", "Handle an event of an agent; the answer is for the agent.", "")
     event = {"name": "event", "in": "path", "required": True, "schema": {"type": "string"}}
@@ -173,8 +179,13 @@ def openapi() -> dict[str, Any]:
     }
 
 
+def _name(body: str) -> str:
+    """Return the name under which a shape is published."""
+    return body.removesuffix("Body")
+
+
 def _json(name: str) -> dict[str, Any]:
-    schema = {"$ref": f"#/components/schemas/{name}"} if name else {"type": "object"}
+    schema = {"$ref": f"#/components/schemas/{_name(name)}"} if name else {"type": "object"}
     return {"application/json": {"schema": schema}}
 
 

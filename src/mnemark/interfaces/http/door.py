@@ -27,7 +27,7 @@ MESSAGES: Final = 5
 """Maximum number of messages that wait to be shown."""
 
 
-class Session:
+class BrowserSession:
     """What a browser is known by, and what it is to be told next."""
 
     def __init__(self, until: float) -> None:
@@ -68,7 +68,7 @@ class Door:
         self._clock = clock
         self._lock = threading.Lock()
         self._tickets: OrderedDict[bytes, tuple[float, str]] = OrderedDict()
-        self._sessions: OrderedDict[bytes, Session] = OrderedDict()
+        self._sessions: OrderedDict[bytes, BrowserSession] = OrderedDict()
         self.home = f"{UI}/{secrets.token_hex(16)}"
         """Path that the pages are below, and the cookie is for."""
         self.cookie = f"mnemark-{secrets.token_hex(8)}"
@@ -95,11 +95,11 @@ class Door:
             if not target or self._clock() > until:
                 return None
             made = secrets.token_urlsafe(32)
-            self._sessions[_hash(made)] = Session(self._clock() + SESSION_SECONDS)
+            self._sessions[_hash(made)] = BrowserSession(self._clock() + SESSION_SECONDS)
             _trim(self._sessions)
         return made, target
 
-    def session(self, cookie: str) -> Session | None:
+    def session(self, cookie: str) -> BrowserSession | None:
         """Return the session of a cookie, or None."""
         with self._lock:
             found = self._sessions.get(_hash(cookie))

@@ -1,4 +1,7 @@
-"""Run the daemon: one per user, announced by a file and a lock, ending when idle or signalled."""
+"""Run the daemon: one per user, announced by a file and a lock, ending when idle or signalled.
+
+Once a night, at the configured time, it consolidates the workspaces that are open.
+"""
 
 import asyncio
 import contextlib
@@ -12,6 +15,8 @@ import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -20,12 +25,12 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from mnemark._version import __version__
 from mnemark.agent import daemon
+from mnemark.agent.upkeep import keep_up
 from mnemark.errors import BusyError, MnemarkError, UsageError
 from mnemark.files import platform
 from mnemark.interfaces.http.app import Api
 from mnemark.interfaces.http.guard import BODY_SECONDS, Activity, Guard
-from mnemark.interfaces.http.pool import Workspaces
-from mnemark.interfaces.http.schedule import Nightly
+from mnemark.interfaces.http.pool import Lanes, Workspaces
 
 IDLE_MINUTES: Final = 30.0
 HEAD_SECONDS: Final = 10.0
@@ -39,6 +44,9 @@ _MOST_CONNECTIONS: Final = 200
 _TICK: Final = 1.0
 _TRIM_TICKS: Final = 10
 _LOOK_TICKS: Final = 30
+_LOOK_SECONDS: Final = 60.0
+_QUIET_SECONDS: Final = 300.0
+"""Seconds for which a workspace must be unused, so that no agent is working there."""
 
 _log = logging.getLogger("mnemark.serve")
 
@@ -207,27 +215,31 @@ def _run(
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    port = mine.url.rpartition(":")[2]
-    hosts = frozenset({f"127.0.0.1:{port}", f"localhost:{port}"})
-    guarded = Guard(
-        api.app(alive),
-        token=mine.token,
-        hosts=hosts,
-        activity=activity,
-        door=api.door,
-        refused=api.web.refused if api.web is not None else None,
-        body_seconds=BODY_SECONDS,
-    )
     config = uvicorn.Config(
-        guarded, http=_Protocol, ws="none", lifespan="on", log_config=None, access_log=False,
-        limit_concurrency=_MOST_CONNECTIONS, timeout_keep_alive=30, server_header=False, date_header=False,
-        timeout_graceful_shutdown=DRAIN_SECONDS, h11_max_incomplete_event_size=16_384, proxy_headers=False,
+        _guarded(api, alive, mine), http=_Protocol, ws="none", lifespan="on", log_config=None,
+        access_log=False, limit_concurrency=_MOST_CONNECTIONS, timeout_keep_alive=30, server_header=False,
+        date_header=False, timeout_graceful_shutdown=DRAIN_SECONDS,
+        h11_max_incomplete_event_size=16_384, proxy_headers=False,
     )  # fmt: skip
     server = _Server(config, lambda: _withdraw(mine))
     with _quiet_end():
         server.run(sockets=[listener])
     if not server.started:
         raise MnemarkError("the daemon could not start; see its messages above")
+
+
+def _guarded(api: Api, alive: Callable[[], Any], mine: daemon.Daemon) -> Guard:
+    """Return the application, which runs inside of `alive`, behind its guard."""
+    port = mine.url.rpartition(":")[2]
+    return Guard(
+        api.app(alive),
+        token=mine.token,
+        hosts=frozenset({f"127.0.0.1:{port}", f"localhost:{port}"}),
+        activity=api.activity,
+        door=api.door,
+        refused=api.web.refused if api.web is not None else None,
+        body_seconds=BODY_SECONDS,
+    )
 
 
 @contextlib.contextmanager
@@ -265,3 +277,30 @@ async def _watch_over(server: Any, activity: Activity, settings: Settings, mine:
         elif ticks % _LOOK_TICKS == 0 and not await asyncio.to_thread(_is_announced, mine):
             _log.warning("%s is gone: nobody can find this daemon, ending", daemon.state_file())
             server.should_exit = True
+
+
+class Nightly:
+    """Consolidate open workspaces that are not in use."""
+
+    def __init__(self, workspaces: Workspaces, lanes: Lanes) -> None:
+        self._workspaces = workspaces
+        self._lanes = lanes
+
+    async def run(self) -> None:
+        """Check all unused workspaces every minute until cancelled."""
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            for root in self._workspaces.unused(_QUIET_SECONDS):
+                await self._lanes.run(str(root), partial(self.visit, root))
+
+    def visit(self, root: Path, now: datetime | None = None) -> bool:
+        """Consolidate a workspace if due and return whether it was; a failure is retried the next day."""
+        try:
+            with self._workspaces.lease(str(root)) as opened:
+                if not keep_up(opened.memory, now):
+                    return False
+        except MnemarkError as error:
+            _log.warning("%s was not consolidated: %s", root, error)
+            return False
+        _log.info("%s was consolidated", root)
+        return True

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from mnemark.agent import daemon
-from mnemark.errors import MnemarkError
+from mnemark.errors import MnemarkError, NotFoundError
 from mnemark.files.disk_errors import shortage
 from mnemark.interfaces.mcp import protocol
 from mnemark.interfaces.process import SEARCH, load
-from mnemark.interfaces.tools import BY_NAME
+from mnemark.interfaces.tools import BY_NAME, failed
 
 if TYPE_CHECKING:
     import subprocess
@@ -145,8 +145,6 @@ class Front:
 
     def _call(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the result of a tool, from the daemon or this process."""
-        from mnemark.interfaces.tools_run import failed
-
         try:
             root = self._workspace()
             running = None if self._alone else self._daemon()
@@ -261,8 +259,6 @@ def serve(workspace: Path | None, *, alone: bool = False) -> None:
     Raises:
         NotFoundError: there is no such folder.
     """
-    from mnemark.errors import NotFoundError
-
     if workspace is not None:
         workspace = workspace.expanduser().absolute()
         if not workspace.is_dir():

@@ -21,7 +21,6 @@ PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
 METHOD_NOT_FOUND: Final = -32601
 INVALID_PARAMS: Final = -32602
-INTERNAL_ERROR: Final = -32603
 UNSUPPORTED_VERSION: Final = -32022
 _VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
 Message = dict[str, Any]

@@ -15,8 +15,7 @@ from mnemark.files.names import split_ref
 from mnemark.files.scopes import scopes_of
 from mnemark.index.reader import View
 from mnemark.index.rows import KIND_CODE, LINE_SHIFT, NO_TIME, SUSPECT, Rows, seconds, wall_time
-from mnemark.index.session_words import passages_of
-from mnemark.index.store import Record
+from mnemark.index.store import Record, passages_of
 from mnemark.memory.browse import change_rows
 from mnemark.memory.browse.page import Page, checked, cursor, key_of, last_days
 from mnemark.memory.journal.changes import ChangeLog, began

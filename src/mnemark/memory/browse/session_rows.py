@@ -13,7 +13,7 @@ from mnemark.files.attachments import FOLDER, fields_in
 from mnemark.files.names import inside
 from mnemark.files.scopes import scopes_among
 from mnemark.files.sessions import SessionLog, session_id, session_info
-from mnemark.index.session_words import sessions_with
+from mnemark.index.store import sessions_with
 from mnemark.memory.browse.page import Page, checked, cursor, key_of, page_by
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions.history import ListedSession, logs, summarized

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 import msgspec
 
 from mnemark.facts.plain_workspace import PlainWorkspace
-from mnemark.files import compiled_cache as kept
 from mnemark.files import layout, listing, trust
+from mnemark.files.private import load_compiled, save_compiled
 from mnemark.hashes import blake2b
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.curation.personas import chosen
@@ -245,7 +245,7 @@ class _Compiling:
         return self._part(text, by_llm=True)
 
     def _load(self, key: str) -> Part | None:
-        found = kept.load(self._ws.root, self._name, key)
+        found = load_compiled(self._ws.root, self._name, key)
         head, _, text = (found or "").partition("\n")
         with suppress(ValueError, msgspec.ValidationError):
             record = json.loads(head.removeprefix("<!-- mnemark: ").removesuffix(" -->"))
@@ -256,7 +256,7 @@ class _Compiling:
         if not self._ws.readonly:
             record = {key: value for key, value in msgspec.to_builtins(part).items() if key != "text"}
             head = json.dumps(record, ensure_ascii=False).replace(">", "\\u003e")
-            kept.save(self._ws.root, self._name, key, f"<!-- mnemark: {head} -->\n{part.text}")
+            save_compiled(self._ws.root, self._name, key, f"<!-- mnemark: {head} -->\n{part.text}")
 
 
 def flaw(text: str, source: str, limit: int, *, must: Sequence[str] = ()) -> str:

@@ -23,11 +23,11 @@ from mnemark.files import edit as editing
 from mnemark.files import layout, platform
 from mnemark.files.disk_errors import shortage
 from mnemark.files.journal import Change
-from mnemark.files.locks import LOCK_SECONDS, sync_lock
 from mnemark.files.needles import BytePatterns
 from mnemark.files.private import private
 from mnemark.files.sessions import session_id
 from mnemark.files.tombstones import by_path, runs_by_path, strings
+from mnemark.files.truth import LOCK_SECONDS, sync_lock
 from mnemark.memory import file_edits
 from mnemark.memory.forgetting import names
 from mnemark.memory.forgetting.needles import anchor, query_at

@@ -22,10 +22,9 @@ from mnemark.facts.parse import parse
 from mnemark.files import attachments, jsonl, layout, listing, platform, reading
 from mnemark.files import edit as editing
 from mnemark.files.disk_errors import unread
-from mnemark.files.locks import LOCK_SECONDS
 from mnemark.files.needles import BytePatterns, spellings
 from mnemark.files.private import private, private_folder
-from mnemark.files.truth import Folder, rewrite
+from mnemark.files.truth import LOCK_SECONDS, Folder, rewrite
 from mnemark.memory.forgetting.needles import SearchPatterns
 from mnemark.memory.forgetting.receipt import ErasedPlace
 from mnemark.memory.forgetting.remaining import named_by

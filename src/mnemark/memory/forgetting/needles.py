@@ -12,10 +12,10 @@ from typing import Any, Final, NamedTuple
 
 from mnemark.errors import UsageError
 from mnemark.facts.parse import split_words
-from mnemark.files import layout, listing, observations, platform
+from mnemark.files import layout, listing, platform
 from mnemark.files.episodes import FOLDER
 from mnemark.files.needles import BytePatterns, forms
-from mnemark.files.sessions import SessionLog
+from mnemark.files.sessions import SessionLog, is_journal
 from mnemark.files.tombstones import line_mark
 from mnemark.memory.forgetting.select import PART, ForgetItem
 from mnemark.summary.sentences import entities, request
@@ -170,7 +170,7 @@ def left_of(root: Path, items: Sequence[ForgetItem]) -> Left:
     phrases: dict[str, None] = {}
     whole: set[str] = set()
     for log, erased in turns.items():
-        others = None if observations.is_journal(log) else _others(root, log, {item.id for item in erased})
+        others = None if is_journal(log) else _others(root, log, {item.id for item in erased})
         if others == []:
             whole.add(log)
         gone = "\n".join(item.text for item in erased).casefold()

@@ -16,15 +16,15 @@ from mnemark.facts.model import Fact, refs_in
 from mnemark.facts.parse import parse
 from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import when
-from mnemark.files import jsonl, layout, observations, platform
+from mnemark.files import jsonl, layout, platform
 from mnemark.files.disk_errors import HINT, unread
 from mnemark.files.ids import is_id, time_of
 from mnemark.files.journal import Change
 from mnemark.files.names import split_ref
 from mnemark.files.needles import forms, spellings
 from mnemark.files.reading import read
-from mnemark.files.scan import Entry, Scan, scan
-from mnemark.files.sessions import Placed, SessionLog
+from mnemark.files.scan import FileEntry, Scan, scan
+from mnemark.files.sessions import Placed, SessionLog, is_journal, observations_in
 from mnemark.files.tombstones import Run, matches, run_of
 from mnemark.files.turns import texts_in
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -197,7 +197,7 @@ class Selector:
         return scan(self.root, ignore=self._ignore)
 
     @cached_property
-    def _placed(self) -> list[tuple[Entry, layout.Place]]:
+    def _placed(self) -> list[tuple[FileEntry, layout.Place]]:
         """The files of the memory, with what their paths say of them."""
         pairs = ((entry, layout.place(entry.path)) for entry in self.scan.entries)
         return [(entry, place) for entry, place in pairs if place is not None]
@@ -219,7 +219,7 @@ class Selector:
         else:
             found = [*self._turns(), *self._facts(), *self._notes()]
         found += self._derived_facts([one for one in found if one.kind == "turn"])
-        found += self._notes_about(frozenset(one.id for one in found if observations.is_journal(one.path)))
+        found += self._notes_about(frozenset(one.id for one in found if is_journal(one.path)))
         unique = {(one.kind, one.id or one.ref): one for one in found}
         return sorted(unique.values(), key=lambda one: (not one.start_line, one.path, one.start_line, one.id))
 
@@ -284,7 +284,7 @@ class Selector:
         ]
         return self._readable([entry for entry in sessions if entry.path.lower().endswith(".jsonl")])
 
-    def _readable(self, entries: Sequence[Entry]) -> list[str]:
+    def _readable(self, entries: Sequence[FileEntry]) -> list[str]:
         """Return the paths of logs; record in `unread` what cannot be opened: no search reads it either."""
         readable = []
         for entry in entries:
@@ -298,8 +298,8 @@ class Selector:
 
     def log(self, path: str) -> list[ForgetItem]:
         """Return the turns of a log, or the observations in a journal."""
-        journal = observations.is_journal(path)
-        read = observations.read(self.root / path) if journal else SessionLog.at(self.root, path).turns()
+        journal = is_journal(path)
+        read = observations_in(self.root / path) if journal else SessionLog.at(self.root, path).turns()
         return [_turn(path, placed) for placed in read]
 
     def _turns(self) -> Iterator[ForgetItem]:
@@ -310,7 +310,7 @@ class Selector:
             if wanted.session in {"", log.id}:
                 yield from (_turn(path, placed) for placed in log.turns() if self._matches(placed))
         for path in self._readable(self.scan.journals):
-            for placed in observations.read(self.root / path):
+            for placed in observations_in(self.root / path):
                 meta = placed.turn.meta
                 same = wanted.scope is None or str(meta.get("scope", "")) == wanted.scope
                 if same and wanted.session in {"", meta.get("session")} and self._matches(placed):

@@ -19,10 +19,9 @@ from urllib.parse import unquote
 from mnemark.errors import BusyError, MnemarkError
 from mnemark.facts.fold import versions_in
 from mnemark.facts.parse import parse
-from mnemark.files import attachments, jsonl, layout, listing, observations, platform, reading
+from mnemark.files import attachments, jsonl, layout, listing, platform, reading
 from mnemark.files import edit as editing
 from mnemark.files.disk_errors import is_no_file, unread
-from mnemark.files.locks import LOCK_SECONDS
 from mnemark.files.needles import (
     BytePatterns,
     tombstone,
@@ -31,8 +30,9 @@ from mnemark.files.needles import (
     without_runs,
 )
 from mnemark.files.scan import ignorer
+from mnemark.files.sessions import OBSERVE
 from mnemark.files.tombstones import Run, line_mark, matches, run_of
-from mnemark.files.truth import rewrite
+from mnemark.files.truth import LOCK_SECONDS, rewrite
 from mnemark.files.turns import decode_turn
 from mnemark.index.erase import erase_rows, is_database
 from mnemark.memory.forgetting.needles import NAME_LIST, SearchPatterns, left_of, search_patterns, weight
@@ -285,7 +285,7 @@ class Sweep:
         if kind in _VALUES and isinstance(payload, dict) and self.targets.facts:
             named = named or not self.targets.facts.isdisjoint(versions_in(str(record.get("id")), payload))
         own = kind in _FACT_KINDS and (record.get("id") in self.targets.facts or named)
-        own = own or (kind == observations.KIND and record.get("id") in self.targets.turns)
+        own = own or (kind == OBSERVE and record.get("id") in self.targets.turns)
         own = own or (kind == NOTES and _holds_id(line.data, self.targets.turns))
         if own != (self.step == "items"):
             return None

@@ -17,11 +17,12 @@ from mnemark.errors import (
     NewerFormatError,
     UsageError,
 )
-from mnemark.files import layout, links, old_layouts, privacy, projects
+from mnemark.files import layout, links, old_layouts, projects
 from mnemark.files.config import load_reported
 from mnemark.files.disk_errors import unread
 from mnemark.files.edit import sweep
 from mnemark.files.journal import Journal
+from mnemark.files.listing import close_to_others, open_to_others
 from mnemark.files.private import private
 from mnemark.files.reading import read
 from mnemark.files.scan import Scan, scan
@@ -197,8 +198,8 @@ def _projects(root: Path) -> Iterator[Finding]:
 
 
 def _privacy(root: Path, *, fix: bool) -> Iterator[Finding]:
-    found = privacy.readable(root)
-    left = list(privacy.close(root, found.own) if fix else found.own)
+    found = open_to_others(root)
+    left = list(close_to_others(root, found.own) if fix else found.own)
     if fix and len(left) < len(found.own):
         yield Finding(
             "ok",

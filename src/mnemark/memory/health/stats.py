@@ -64,20 +64,22 @@ def collect(ws: OpenWorkspace) -> Stats:
     return Stats(root=str(ws.root), stale=stale, **counts._asdict())
 
 
-def _counted(ws: OpenWorkspace, count: Callable[[Index], check.Counts]) -> tuple[check.Counts, str | None]:
+def _counted(
+    ws: OpenWorkspace, count: Callable[[Index], check.IndexCounts]
+) -> tuple[check.IndexCounts, str | None]:
     """Return counts of the index, and why the next sync will rebuild it."""
     if not ws.index.exists():
-        return check.Counts(0, 0, {}, {}, 0, ()), _NOT_CREATED
+        return check.IndexCounts(0, 0, {}, {}, 0, ()), _NOT_CREATED
     try:
         return count(ws.index), ws.index.stale_reason()
     except (BusyError, NewerFormatError):
         raise
     except schema.UNREADABLE as error:  # a changed byte may also look like a disk that fails
-        return check.Counts(0, 0, {}, {}, ws.index.path.stat().st_size, ()), schema.damage_of(error)
+        return check.IndexCounts(0, 0, {}, {}, ws.index.path.stat().st_size, ()), schema.damage_of(error)
 
 
-def _totals(index: Index) -> check.Counts:
-    return check.Counts(*check.totals(index), {}, {}, 0, tuple(stored_problems(index)))
+def _totals(index: Index) -> check.IndexCounts:
+    return check.IndexCounts(*check.totals(index), {}, {}, 0, tuple(stored_problems(index)))
 
 
 class MountState(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ from mnemark.facts.remember import facts
 from mnemark.files.journal import Change
 from mnemark.files.layout import scope_of
 from mnemark.files.sessions import SessionLog
-from mnemark.index.state import Item, State
+from mnemark.index.state import Queued, State
 from mnemark.llm import LLM, LLMUnavailable
 from mnemark.memory.journal.sessions import NOTES
 from mnemark.memory.learning.candidates import CandidateWriter, LearnedFact, SourcedCandidate
@@ -95,7 +95,7 @@ def work(
 class _Batch(NamedTuple):
     """Turns for one request, and the items of the queue that they are of."""
 
-    items: tuple[Item, ...]
+    items: tuple[Queued, ...]
     said: tuple[TurnExcerpt, ...]
     sitting: bool
     """Whether it is a part of one sitting, to be noted; else turns of several short ones."""
@@ -122,7 +122,7 @@ class _ModelReader:
             self._send(items)
         return self._result
 
-    def _claim(self) -> list[Item]:
+    def _claim(self) -> list[Queued]:
         """Claim items, with all that are due of the last one's session, so that a sitting stays whole."""
         batch = self._ws.config.llm.batch
         lease = batch * self._timeout + _SPARE  # enough for one request for each item
@@ -131,7 +131,7 @@ class _ModelReader:
             items += self._state.claim(_MOST, self._ws.now(), lease=lease, path=items[-1].path)
         return sorted(items, key=lambda item: (item.path, item.first))
 
-    def _send(self, items: Sequence[Item]) -> None:
+    def _send(self, items: Sequence[Queued]) -> None:
         parts = self._parts(items)
         for number, part in enumerate(parts):
             if self._result.problem or self._left() <= 0:
@@ -140,12 +140,12 @@ class _ModelReader:
                 return
             self._ask(part)
 
-    def _parts(self, items: Sequence[Item]) -> list[_Batch]:
+    def _parts(self, items: Sequence[Queued]) -> list[_Batch]:
         """Divide items into sittings, of up to `_CHARACTERS` a request; short ones share a request.
 
         An item that failed before is sent alone.
         """
-        sittings: list[list[tuple[Item, list[TurnExcerpt]]]] = []
+        sittings: list[list[tuple[Queued, list[TurnExcerpt]]]] = []
         for item in items:
             said = self._read(item)
             if not said:  # deleted, or only tool, web and file turns
@@ -171,7 +171,7 @@ class _ModelReader:
                     parts.append(_Batch((item,), tuple(said), alone))
         return parts
 
-    def _read(self, item: Item) -> list[TurnExcerpt]:
+    def _read(self, item: Queued) -> list[TurnExcerpt]:
         try:
             log = SessionLog.at(self._ws.root, item.path)
         except UsageError:
@@ -259,7 +259,7 @@ class _ModelReader:
         else:
             self._retry_later(part.items, error.kind)
 
-    def _retry_later(self, items: Sequence[Item], reason: str) -> None:
+    def _retry_later(self, items: Sequence[Queued], reason: str) -> None:
         for item in items:
             due = self._ws.now() + _WAIT * 4 ** (item.tries - 1)
             self._state.missed([item.id], reason, due)
@@ -277,7 +277,7 @@ class _ModelReader:
         return self._end - time.monotonic()
 
 
-def _follows(before: tuple[Item, list[TurnExcerpt]], item: Item, said: Sequence[TurnExcerpt]) -> bool:
+def _follows(before: tuple[Queued, list[TurnExcerpt]], item: Queued, said: Sequence[TurnExcerpt]) -> bool:
     """Tell whether an item goes on with the sitting of the one before."""
     pause = said[0].turn.time - before[1][-1].turn.time
     return before[0].path == item.path and before[0].last < item.first and abs(pause) <= GAP

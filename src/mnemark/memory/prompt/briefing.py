@@ -14,8 +14,9 @@ import msgspec
 
 from mnemark.facts import states
 from mnemark.facts.plain_workspace import PlainWorkspace
-from mnemark.files import compiled_cache, layout, listing, platform
+from mnemark.files import layout, listing, platform
 from mnemark.files.layout import in_scope
+from mnemark.files.private import load_compiled, save_compiled
 from mnemark.hashes import blake2b
 from mnemark.memory.curation.files import curated_files, without_own_comments
 from mnemark.memory.prompt.builder import Prompt, PromptBuilder
@@ -99,7 +100,7 @@ def leading_facts(ws: PlainWorkspace, now: datetime, *, scope: str = "") -> Prom
     """Return the first facts of each layer that hold at `now`, of the root and of a scope beside it.
 
     They are kept, so that a briefing of an old memory reads none of its facts: with the other compiled texts
-    (`files.compiled_cache`), which an erasure clears. They serve as long as nothing was written about facts
+    (`files.private`), which an erasure clears. They serve as long as nothing was written about facts
     since, no fact began or ended, and nobody edited a curated file.
     """
     scopes = tuple(dict.fromkeys(("", scope)))
@@ -111,7 +112,7 @@ def leading_facts(ws: PlainWorkspace, now: datetime, *, scope: str = "") -> Prom
     sections = [states.load(ws.root, one) for one in scopes]
     key = _key(ws, now, scopes, sections)
     with suppress(msgspec.DecodeError):
-        kept = msgspec.json.decode(compiled_cache.load(ws.root, _KEPT_AS, key) or "", type=_KeptFacts)
+        kept = msgspec.json.decode(load_compiled(ws.root, _KEPT_AS, key) or "", type=_KeptFacts)
         if kept.until is None or now.timestamp() < kept.until:
             return kept.facts
     facts = _chosen(ws, now, scope)
@@ -119,7 +120,7 @@ def leading_facts(ws: PlainWorkspace, now: datetime, *, scope: str = "") -> Prom
     times = (time for fact in every for time in (fact.begin, fact.end))
     until = min((time for time in times if time is not None and time > now.timestamp()), default=None)
     if not ws.readonly:
-        compiled_cache.save(ws.root, _KEPT_AS, key, msgspec.json.encode(_KeptFacts(facts, until)).decode())
+        save_compiled(ws.root, _KEPT_AS, key, msgspec.json.encode(_KeptFacts(facts, until)).decode())
     return facts
 
 

@@ -27,9 +27,9 @@ from mnemark.files.episodes import (
 )
 from mnemark.files.journal import Change
 from mnemark.files.layout import in_scope
-from mnemark.files.locks import ending_lock
 from mnemark.files.names import split_sources
 from mnemark.files.sessions import Placed, SessionLog, log_files, session_info
+from mnemark.files.truth import ending_lock
 from mnemark.hashes import blake2b
 from mnemark.index.store import Index
 from mnemark.memory import file_edits

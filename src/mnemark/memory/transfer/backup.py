@@ -24,7 +24,7 @@ from mnemark.errors import ConfigError, IntegrityError, MnemarkError
 from mnemark.files import layout, links, manifest, platform
 from mnemark.files.config import Config, load
 from mnemark.files.listing import InventoryItem, inventory
-from mnemark.files.manifest import Entry
+from mnemark.files.manifest import Archived
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.transfer.transfer import (
     UNREADABLE,
@@ -63,7 +63,7 @@ class Saved(Exported, frozen=True, kw_only=True):
 
 
 class _Saved(NamedTuple):
-    entry: Entry
+    entry: Archived
     state: platform.Identity | None = None
     """The identity of a file when it was opened; None for folders and links."""
     steady: bool = True
@@ -144,7 +144,7 @@ def _write(root: Path, target: Path, without: Callable[[str], bool]) -> tuple[li
                     problems.append(made)
                 elif made is not None:
                     kept.append(made)
-            left = [Entry(path=one.path, kind="left out", reason=one.reason) for one in problems]
+            left = [Archived(path=one.path, kind="left out", reason=one.reason) for one in problems]
             with archive.open(_header(manifest.NAME, platform.PRIVATE_FILE, time.time_ns()), "w") as listed:
                 manifest.write(listed, [*(one.entry for one in kept), *left])
         out.flush()

@@ -15,11 +15,11 @@ from mnemark.files.disk_errors import translate_os_errors
 from mnemark.files.edit import edit
 from mnemark.files.journal import Change
 from mnemark.files.layout import in_scope
-from mnemark.files.locks import LOCK_SECONDS
-from mnemark.files.old_layouts import FACTS, Step
+from mnemark.files.old_layouts import FACTS, OldFile
 from mnemark.files.reading import digest
 from mnemark.files.scopes import one_scope
 from mnemark.files.sessions import SessionLog
+from mnemark.files.truth import LOCK_SECONDS
 from mnemark.files.turns import decode_turn, encode_turn
 from mnemark.files.workspace import Workspace
 from mnemark.hashes import blake2b
@@ -237,7 +237,7 @@ class Incoming:
         same = clean == turn or (clean.content == turn.content and encode_turn(clean) == encode_turn(turn))
         return line if same else encode_turn(clean)
 
-    def migrated(self, steps: Sequence[Step]) -> None:
+    def migrated(self, steps: Sequence[OldFile]) -> None:
         """Add the steps of a migration to the summary."""
         names = {"copy": "notes", "session": "turns", "facts": "facts", "same": "same"}
         for step in steps:

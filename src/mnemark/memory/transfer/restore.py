@@ -19,7 +19,7 @@ import msgspec
 from mnemark.errors import IntegrityError, MnemarkError, NewerFormatError, NotFoundError, UsageError
 from mnemark.files import layout, manifest, platform, trust
 from mnemark.files.disk_errors import REFUSED_NAMES, translate_os_errors
-from mnemark.files.manifest import Entry
+from mnemark.files.manifest import Archived
 from mnemark.memory.transfer.transfer import UNREADABLE, CutOffError, blocks, is_complete, listed_in
 from mnemark.types import Problem
 
@@ -80,7 +80,7 @@ def restore(archive: Path, folder: Path) -> Restored:
     return _restored(entries, folder, problems)
 
 
-def _restored(entries: Sequence[Entry], folder: Path, problems: list[Problem]) -> Restored:
+def _restored(entries: Sequence[Archived], folder: Path, problems: list[Problem]) -> Restored:
     problems += [
         Problem(one.path, f"is not in the backup: {one.reason}") for one in entries if one.kind == "left out"
     ]
@@ -103,13 +103,13 @@ def _trust(folder: Path) -> None:
         os.utime(own, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
-def _entries(source: zipfile.ZipFile) -> list[Entry]:
+def _entries(source: zipfile.ZipFile) -> list[Archived]:
     if manifest.NAME in source.namelist():
         if source.getinfo(manifest.NAME).file_size > _MAX_MANIFEST:
             raise IntegrityError("its list of files is too long")
         return listed_in(source) or []
     members = [member for member in source.infolist() if not member.is_dir()]
-    entries = [Entry(path=one.filename, kind="file", mode="0600", size=one.file_size) for one in members]
+    entries = [Archived(path=one.filename, kind="file", mode="0600", size=one.file_size) for one in members]
     _check_names(entries)
     for entry in entries:
         if entry.path != layout.CONFIG and layout.place(entry.path) is None:
@@ -117,7 +117,7 @@ def _entries(source: zipfile.ZipFile) -> list[Entry]:
     return entries
 
 
-def _check_names(entries: Sequence[Entry]) -> None:
+def _check_names(entries: Sequence[Archived]) -> None:
     """Check that names are unique, stay in the folder, and have only folders as parents."""
     kinds: dict[str, manifest.Kind] = {}
     for entry in entries:
@@ -136,7 +136,7 @@ def _check_names(entries: Sequence[Entry]) -> None:
                 raise IntegrityError(f"{layout.shown(above)} is both a {kinds[above]} and a folder")
 
 
-def _check_room(entries: Sequence[Entry], folder: Path) -> None:
+def _check_room(entries: Sequence[Archived], folder: Path) -> None:
     there = next(parent for parent in (folder, *folder.parents) if parent.exists())
     wanted, free = sum(entry.size for entry in entries), shutil.disk_usage(there).free
     if wanted > free:
@@ -146,7 +146,7 @@ def _check_room(entries: Sequence[Entry], folder: Path) -> None:
         )
 
 
-def _content(source: zipfile.ZipFile, entry: Entry) -> Iterator[bytes]:
+def _content(source: zipfile.ZipFile, entry: Archived) -> Iterator[bytes]:
     """Yield a file's bytes; raise IntegrityError if their size or hash is not that of the manifest."""
     try:
         member = source.getinfo(entry.place)
@@ -163,7 +163,7 @@ def _content(source: zipfile.ZipFile, entry: Entry) -> Iterator[bytes]:
         raise IntegrityError(f"it is damaged at {entry.path}; use an older backup")
 
 
-def _unpack(source: zipfile.ZipFile, entries: Sequence[Entry], folder: Path) -> list[Problem]:
+def _unpack(source: zipfile.ZipFile, entries: Sequence[Archived], folder: Path) -> list[Problem]:
     platform.make_folder(folder)
     problems = [
         Problem(entry.path, reason)
@@ -181,7 +181,7 @@ def _unpack(source: zipfile.ZipFile, entries: Sequence[Entry], folder: Path) -> 
     return problems
 
 
-def _restore_entry(source: zipfile.ZipFile, entry: Entry, folder: Path) -> str:
+def _restore_entry(source: zipfile.ZipFile, entry: Archived, folder: Path) -> str:
     name = entry.name
     if not all(map(platform.allows_name, name.split("/"))):
         return "this system does not allow such a name"
@@ -205,7 +205,7 @@ def _restore_entry(source: zipfile.ZipFile, entry: Entry, folder: Path) -> str:
     return ""
 
 
-def _put_file(source: zipfile.ZipFile, entry: Entry, path: Path) -> None:
+def _put_file(source: zipfile.ZipFile, entry: Archived, path: Path) -> None:
     temporary = platform.temporary_beside(path)
     try:
         with platform.open_new(temporary) as out:
@@ -219,7 +219,7 @@ def _put_file(source: zipfile.ZipFile, entry: Entry, path: Path) -> None:
         platform.FS.unlink(temporary)
 
 
-def _set_metadata(path: Path, entry: Entry) -> None:
+def _set_metadata(path: Path, entry: Archived) -> None:
     """Set mode and time. mnemark's own files stay private, also where an old backup was not."""
     if entry.kind != "link":
         mode = int(entry.mode or "0", 8) & _PERMISSIONS
@@ -229,7 +229,7 @@ def _set_metadata(path: Path, entry: Entry) -> None:
         platform.set_time(path, entry.mtime_ns)
 
 
-def _remove_outside_links(entries: Sequence[Entry], folder: Path) -> Iterator[Problem]:
+def _remove_outside_links(entries: Sequence[Archived], folder: Path) -> Iterator[Problem]:
     """Remove the links that leave the folder, directly or through other links; yield a problem for each."""
     base = os.path.realpath(folder)
     for entry in entries:
@@ -242,6 +242,6 @@ def _remove_outside_links(entries: Sequence[Entry], folder: Path) -> Iterator[Pr
             yield Problem(entry.path, f"is a link out of the folder, to {entry.target}")
 
 
-def _leaves_folder(entry: Entry) -> bool:
+def _leaves_folder(entry: Archived) -> bool:
     target = posixpath.normpath(posixpath.join(posixpath.dirname(entry.name), entry.link))
     return target == ".." or target.startswith("../")

@@ -16,7 +16,6 @@ from mnemark.errors import IntegrityError, MnemarkError, NotFoundError, UsageErr
 from mnemark.facts.visible import Visible
 from mnemark.files import jsonl, layout, manifest, platform
 from mnemark.files.disk_errors import translate_os_errors, unread
-from mnemark.files.old_layouts import migrate
 from mnemark.files.reading import READ_LIMIT
 from mnemark.files.scan import scan
 from mnemark.files.sessions import SessionLog
@@ -162,7 +161,8 @@ def import_from(
             if format in _READERS:
                 _READERS[format](incoming, path)
             else:  # the folder of another agent
-                incoming.migrated(migrate(path, ws.truth, dry_run=dry_run, cleaning=incoming))
+                old = import_module("mnemark_adapters.importers.old_layouts")
+                incoming.migrated(old.migrate(path, ws.truth, dry_run=dry_run, cleaning=incoming))
         return incoming.finish()
 
 
@@ -348,7 +348,7 @@ def _paths_by_member(archive: zipfile.ZipFile) -> dict[str, str]:
     return names if listed is None else {one.place: one.name for one in listed if one.kind == "file"}
 
 
-def listed_in(archive: zipfile.ZipFile) -> list[manifest.Entry] | None:
+def listed_in(archive: zipfile.ZipFile) -> list[manifest.Archived] | None:
     """Return what the manifest of a backup lists; None for other archives."""
     if manifest.NAME not in archive.namelist():
         return None

@@ -12,9 +12,9 @@ from mnemark.errors import UsageError
 from mnemark.files import listing, platform
 from mnemark.files.ids import time_of
 from mnemark.files.layout import in_scope
-from mnemark.files.locks import LOCK_SECONDS
 from mnemark.files.names import split_ref
 from mnemark.files.sessions import SessionLog
+from mnemark.files.truth import LOCK_SECONDS
 from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import withdraw_all
 from mnemark.memory.forgetting.forget import follow, hide

@@ -15,7 +15,7 @@ from mnemark.facts.store import FactStore
 from mnemark.facts.write import without_end, without_fact
 from mnemark.files.journal import FOLDER, Change, changes_of
 from mnemark.files.layout import scope_of
-from mnemark.files.locks import LOCK_SECONDS
+from mnemark.files.truth import LOCK_SECONDS
 from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import withdraw_all
 from mnemark.memory.forgetting.forget import follow

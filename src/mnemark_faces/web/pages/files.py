@@ -5,10 +5,10 @@ from typing import Final
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.files import layout
 from mnemark.files.reading import digest
-from mnemark.interfaces.editing import CORE, NOT_NOTES, content
-from mnemark.interfaces.editing import save as store
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.lines import common
+from mnemark_faces.editing import CORE, NOT_NOTES, content
+from mnemark_faces.editing import save as store
 from mnemark_faces.web.at import At, Go, PageContent
 
 _LINES: Final = lazy_pattern(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")

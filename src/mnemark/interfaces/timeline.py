@@ -13,8 +13,7 @@ from mnemark.errors import NotFoundError
 from mnemark.facts.visible import Visible
 from mnemark.files import layout, listing, platform
 from mnemark.files.journal import Change, JournalEntry
-from mnemark.files.scan import Entry as ScanEntry
-from mnemark.files.scan import scan
+from mnemark.files.scan import FileEntry, scan
 from mnemark.files.sessions import SessionLog, session_id
 from mnemark.memory.journal.changes import describe_payload
 from mnemark.summary.tool_titles import execution_of, text_of
@@ -27,7 +26,7 @@ _BOOKKEEPING: Final = frozenset({"project", "done"})
 """Kinds of journal entries that record the progress of a change."""
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class LogEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One entry of the log."""
 
     time: datetime
@@ -46,7 +45,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """Of an undo: the files it edited."""
 
 
-class Ledger:
+class Timeline:
     """Read the latest entries of some scopes (None: all) from as few files as possible."""
 
     def __init__(
@@ -58,7 +57,9 @@ class Ledger:
         self.zone = zone
         self._files = scan(visible.root, ignore=ignore).entries
 
-    def latest(self, count: int, *, since: datetime | None = None, session: str | None = None) -> list[Entry]:
+    def latest(
+        self, count: int, *, since: datetime | None = None, session: str | None = None
+    ) -> list[LogEntry]:
         """Return the last `count` entries, oldest first.
 
         Raises:
@@ -77,7 +78,7 @@ class Ledger:
             if not self._seen(name) and self._asking(name).latest(1, since=since):
                 yield name
 
-    def _asking(self, scope: str) -> "Ledger":
+    def _asking(self, scope: str) -> "Timeline":
         other = copy(self)  # with the journal, if it is read
         other.scopes = frozenset({scope})
         return other
@@ -88,11 +89,11 @@ class Ledger:
     def _seen(self, scope: str) -> bool:
         return self.scopes is None or scope in self.scopes
 
-    def _of_role(self, role: str) -> list[ScanEntry]:
+    def _of_role(self, role: str) -> list[FileEntry]:
         places = ((entry, layout.place(entry.path)) for entry in self._files)
         return [entry for entry, place in places if place and place.role == role and self._seen(place.scope)]
 
-    def _turns(self, count: int, session: str | None) -> Iterator[Entry]:
+    def _turns(self, count: int, session: str | None) -> Iterator[LogEntry]:
         logs = self._of_role("session")
         if session is not None:
             logs = [entry for entry in logs if self._is_of(entry.path, session)]
@@ -103,7 +104,7 @@ class Ledger:
                 continue
             log = SessionLog.at(self.root, entry.path)
             for turn in map(self._visible.turn, log.last(count)):
-                yield Entry(
+                yield LogEntry(
                     time=turn.time, kind="turn", ref=entry.path, origin=turn.origin, who=turn.role,
                     session=log.id, text=turn.content if turn.content.strip() else words_of(turn),
                 )  # fmt: skip
@@ -112,21 +113,23 @@ class Ledger:
         full = self.root / path
         return platform.is_readable(full) and (session_id(full) or full.stem) == session
 
-    def _notes(self, count: int) -> Iterator[Entry]:
+    def _notes(self, count: int) -> Iterator[LogEntry]:
         daily = self._of_role("daily")
         for entry in heapq.nlargest(count, daily, key=lambda note: (_day(note.path), note.path)):
             found = self._visible.read(entry.path, entry)
             if not isinstance(found, Problem):
                 yield from self._note(entry.path, found.text)
 
-    def _note(self, path: str, text: str) -> Iterator[Entry]:
+    def _note(self, path: str, text: str) -> Iterator[LogEntry]:
         """Yield an entry for each timed bullet, or one at the start of the day if there is none."""
         place = layout.place(path)
         origin: Origin = place.origin if place is not None else "file"
 
-        def entry(number: int, at: time, words: str) -> Entry:
+        def entry(number: int, at: time, words: str) -> LogEntry:
             moment = datetime.combine(_day(path), at, self.zone)
-            return Entry(time=moment, kind="note", ref=f"{path}#L{number}", origin=origin, who="", text=words)
+            return LogEntry(
+                time=moment, kind="note", ref=f"{path}#L{number}", origin=origin, who="", text=words
+            )
 
         lines = text.splitlines()
         bullets = [(number, match) for number, line in enumerate(lines, 1) if (match := _BULLET.match(line))]
@@ -144,14 +147,14 @@ class Ledger:
     def _journal(self) -> list[JournalEntry]:
         return [entry for entry in self._visible.journal.read() if entry.change.kind not in _BOOKKEEPING]
 
-    def _changes(self, count: int) -> Iterator[Entry]:
+    def _changes(self, count: int) -> Iterator[LogEntry]:
         seen = [entry for entry in self._journal if self._seen(entry.change.scope)]
         known = {entry.change.id: entry.change for entry in self._journal}
         for entry, *more in _grouped(seen, known)[-count:]:
             change = entry.change
             undone = [key for one in (entry, *more) for key in _ids(one.change) if key in known]
             taken_back = (describe_payload(_as_text(known[key].payload)) for key in undone)
-            yield Entry(
+            yield LogEntry(
                 time=change.time or datetime.fromtimestamp(0, UTC),
                 kind="change",
                 ref=f"journal/{entry.file}#L{entry.line}",

@@ -3,15 +3,13 @@
 Both show a person their own file, with what agents do not see; nothing that was redacted is ever saved.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.files import layout
 from mnemark.files.edit import edit
 from mnemark.files.reading import digest
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
+from mnemark.memory.memory import Memory
 
 CORE: Final = ("MEMORY.md", "USER.md", "SOUL.md", "SCRATCHPAD.md")
 MOST: Final = 60_000
@@ -21,7 +19,7 @@ NOT_NOTES: Final = frozenset({"session", "journal", "copy", "review"})
 _EDITABLE: Final = (".md", ".markdown", ".txt")
 
 
-def content(memory: "Memory", path: str) -> bytes:
+def content(memory: Memory, path: str) -> bytes:
     """Return the bytes of a file that may be edited; a core file that is missing is empty.
 
     Raises:
@@ -46,7 +44,7 @@ def content(memory: "Memory", path: str) -> bytes:
     return data
 
 
-def save(memory: "Memory", path: str, new: bytes, known: str) -> bytes | None:
+def save(memory: Memory, path: str, new: bytes, known: str) -> bytes | None:
     """Save a file if it is still the one with the digest `known`; else return what it is now.
 
     Raises:

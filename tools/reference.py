@@ -1,16 +1,15 @@
-"""Generate `docs/cli.md` from the commands: `python -m mnemark.interfaces.reference > docs/cli.md`."""
+"""Generate `docs/cli.md` from the commands: `python tools/reference.py > docs/cli.md`."""
 
 from typing import Any, Final
 
 import msgspec
-import typer.main
 
 from mnemark.facts.model import Fact
 from mnemark.index.sync import SyncReport
 from mnemark.interfaces import output
-from mnemark.interfaces.app import app
-from mnemark.interfaces.ledger import Entry
-from mnemark.interfaces.render import Status
+from mnemark.interfaces.app import COMMANDS, loaded
+from mnemark.interfaces.status import Status
+from mnemark.interfaces.timeline import LogEntry
 from mnemark.memory.consolidation.report import Applied, Consolidated
 from mnemark.memory.curation.identity import Part
 from mnemark.memory.forgetting.receipt import ErasedPlace, ForgottenItem, Receipt
@@ -31,7 +30,7 @@ from mnemark.types import Hit, Problem, Recall
 
 _INTRO: Final = """\
 # Commands
-Generated from `mnemark --help` by `python -m mnemark.interfaces.reference`; a test checks that.
+Generated from `mnemark --help` by `python tools/reference.py`; a test checks that.
 
 Results go to stdout, messages to stderr. `NO_COLOR` turns off colour, `MNEMARK_DEBUG=1` shows the trace of
 an error, `MNEMARK_WORKSPACE` sets the workspace if `-w` is not given. Install shell completion with
@@ -67,13 +66,9 @@ later versions only add keys.
 
 def reference() -> str:
     """Return the whole page."""
-    group: Any = typer.main.get_command(app)
-    context = typer.Context(group, info_name="mnemark")
-    names = [name for name in group.list_commands(context) if name != "bench"]
+    names = [name for name in COMMANDS if name != "bench"]
     bench = "## bench\nBenchmark mnemark against baselines. See `mnemark bench -h`.\n"
-    return "\n".join(
-        [_INTRO + _shapes(), *(_section(name, group.get_command(context, name)) for name in names), bench]
-    )
+    return "\n".join([_INTRO + _shapes(), *(_section(name, loaded(name)) for name in names), bench])
 
 
 def _shapes() -> str:
@@ -85,7 +80,7 @@ def _shapes() -> str:
         "search, recall": found,
         "read": "`ref text`",
         "add": "`ref time text`, and `id` for a turn",
-        "log": f"`entries`; each: {_names(Entry)}",
+        "log": f"`entries`; each: {_names(LogEntry)}",
         "init": "`workspace created`",
         "sync": f"{_names(SyncReport)[:-1]} degraded`; each of {problem}",
         "watch": "a line for each change: `time paths report`, the report as for sync",
