@@ -74,13 +74,13 @@ def _scope_at(memory: "Memory", tool: Tool, given: Mapping[str, Any], folder: st
     project = project_of(memory.root, "", folder, kept=memory.config.projects)
     scope = project.scope
     if not tool.reads:
-        from mnemark.memory.learning.placement import Statement
+        from mnemark.memory.learning.placement import StatedFact
 
         memory.workspace.check_writable("write")
         subject, predicate = given.get("subject", "user"), given.get("predicate", "")
-        said = Statement(subject, predicate, given.get("value", ""), given.get("type", "fact"))
+        said = StatedFact(subject, predicate, given.get("value", ""), given.get("type", "fact"))
         if "text" in given:  # a note says "I" of whoever writes it: what it names decides
-            said = Statement("note", given["text"], "")
+            said = StatedFact("note", given["text"], "")
         scope = scope_of_statement(memory.root, project, said)
     return {"scope": scope} if scope else {}
 
