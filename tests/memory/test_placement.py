@@ -9,7 +9,7 @@ from mnemark import Memory
 from mnemark.extraction.candidate import Candidate
 from mnemark.extraction.extract import extract
 from mnemark.memory.learning.candidates import CandidateWriter, SourcedCandidate
-from mnemark.memory.learning.placement import Statement, is_of_project, scope_for
+from mnemark.memory.learning.placement import StatedFact, is_of_project, scope_for
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 PROJECT = """
@@ -93,9 +93,11 @@ def lines(text: str) -> list[str]:
     return [line.strip() for line in text.strip().splitlines()]
 
 
-def said(sentence: str) -> list[Statement]:
+def said(sentence: str) -> list[StatedFact]:
     found = extract(sentence, time=NOW)
-    return [Statement(one.subject, one.predicate, one.value, one.type, one.topic, one.quote) for one in found]
+    return [
+        StatedFact(one.subject, one.predicate, one.value, one.type, one.topic, one.quote) for one in found
+    ]
 
 
 @pytest.mark.parametrize("sentence", lines(PROJECT))
@@ -145,7 +147,7 @@ def test_what_is_about_the_person(sentence: str) -> None:
 def test_what_models_say_without_a_sentence(
     subject: str, predicate: str, value: str, kind: str, *, project: bool
 ) -> None:
-    assert is_of_project(Statement(subject, predicate, value, kind)) is project
+    assert is_of_project(StatedFact(subject, predicate, value, kind)) is project
 
 
 def test_notes_of_a_project_and_what_a_model_reads_are_placed_alike(tmp_path: Path) -> None:
@@ -205,4 +207,4 @@ def test_with_one_memory_everything_stays_where_it_was_said(tmp_path: Path) -> N
 def test_who_somebody_is_goes_with_them_though_the_sentence_names_the_project(
     predicate: str, value: str, sentence: str, *, project: bool
 ) -> None:
-    assert is_of_project(Statement("user", predicate, value, sentence=sentence)) is project
+    assert is_of_project(StatedFact("user", predicate, value, sentence=sentence)) is project

@@ -9,7 +9,7 @@ import pytest
 from mnemark.extraction.addressed import is_addressed
 from mnemark.extraction.candidate import Candidate
 from mnemark.extraction.extract import extract
-from mnemark.memory.learning.placement import Statement, is_of_project
+from mnemark.memory.learning.placement import StatedFact, is_of_project
 from mnemark.text.quoting.fence import fence
 
 HERE = Path(__file__).parent
@@ -131,5 +131,5 @@ def test_what_is_to_be_remembered_is_read_as_what_it_is() -> None:
 )
 def test_habits_of_the_person_go_with_them(said: str, *, project: bool) -> None:
     (one,) = learned(said)
-    statement = Statement(one.subject, one.predicate, one.value, one.type, one.topic, one.quote)
+    statement = StatedFact(one.subject, one.predicate, one.value, one.type, one.topic, one.quote)
     assert is_of_project(statement) is project

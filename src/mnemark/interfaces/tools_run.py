@@ -18,7 +18,7 @@ from mnemark.interfaces.status import Status
 from mnemark.interfaces.tools import BY_NAME, BY_USER, COMMAND, Tool, failed, known_arguments, with_tools
 from mnemark.interfaces.tools_read import around, latest, read_lines
 from mnemark.interfaces.tools_write import note
-from mnemark.memory.learning.placement import Statement
+from mnemark.memory.learning.placement import StatedFact
 from mnemark.memory.memory import Memory
 from mnemark.text.choices import one_of
 from mnemark.text.quoting.fence import fence, inert, visible
@@ -70,9 +70,9 @@ def _scope_at(memory: Memory, tool: Tool, given: Mapping[str, Any], folder: str)
     if not tool.reads:
         memory.workspace.check_writable("write")
         subject, predicate = given.get("subject", "user"), given.get("predicate", "")
-        said = Statement(subject, predicate, given.get("value", ""), given.get("type", "fact"))
+        said = StatedFact(subject, predicate, given.get("value", ""), given.get("type", "fact"))
         if "text" in given:  # a note says "I" of whoever writes it: what it names decides
-            said = Statement("note", given["text"], "")
+            said = StatedFact("note", given["text"], "")
         scope = scope_of_statement(memory.root, project, said)
     return {"scope": scope} if scope else {}
 

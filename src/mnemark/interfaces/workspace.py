@@ -63,15 +63,15 @@ class Subject(msgspec.Struct, frozen=True):
         return given or ([self.project.scope] if self.project and self.project.scope else None)
 
     def scope_of(self, *said: str, dry_run: bool = False) -> str:
-        """Return the scope to write a `Statement` to that names none, as the tools of models do.
+        """Return the scope to write a `StatedFact` to that names none, as the tools of models do.
 
         A project that has no memory yet gets one, unless `dry_run`.
         """
         from mnemark.agent.hook.project import scope_of_statement
-        from mnemark.memory.learning.placement import Statement
+        from mnemark.memory.learning.placement import StatedFact
 
         project = Project(self.project.scope) if self.project and dry_run else self.project
-        return scope_of_statement(self.root, project, Statement(*said))
+        return scope_of_statement(self.root, project, StatedFact(*said))
 
 
 def locate(workspace: Path | None, *, any_folder: bool = False) -> Path:

@@ -15,7 +15,7 @@ from mnemark.files import layout, platform
 from mnemark.files.projects import FOLDER, PERSON, Project, folders, project_at, scope_of, scope_of_session
 
 if TYPE_CHECKING:
-    from mnemark.memory.learning.placement import Statement
+    from mnemark.memory.learning.placement import StatedFact
 
 _SETTINGS: Final = (layout.CONFIG, "config.json")
 _SETTING: Final = b"projects"
@@ -67,7 +67,7 @@ def scope_for(root: Path, project: Project) -> str:
     return new_scope(root, project.repository)
 
 
-def scope_of_statement(root: Path, project: Project | None, said: "Statement") -> str:
+def scope_of_statement(root: Path, project: Project | None, said: "StatedFact") -> str:
     """Return the scope that a statement is written to which is made in a project: the person's or its own."""
     from mnemark.memory.learning.placement import is_of_project
 

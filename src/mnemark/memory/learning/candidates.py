@@ -18,7 +18,7 @@ from mnemark.facts.timeline import order
 from mnemark.files.names import split_ref
 from mnemark.memory.learning.by_hand import LinesByHand
 from mnemark.memory.learning.heard import HeardWords, line_of
-from mnemark.memory.learning.placement import Statement, scope_for
+from mnemark.memory.learning.placement import StatedFact, scope_for
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Origin
@@ -155,7 +155,7 @@ class CandidateWriter:
         if not self.ws.config.projects:
             return one
         new = one.fact
-        said = Statement(new.subject, new.predicate, new.value, new.type, new.topic, new.quote)
+        said = StatedFact(new.subject, new.predicate, new.value, new.type, new.topic, new.quote)
         return one._replace(scope=scope_for(said, one.scope))
 
     def _believed(self, candidates: Sequence[SourcedCandidate]) -> Iterator[SourcedCandidate]:

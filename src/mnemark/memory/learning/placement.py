@@ -35,7 +35,7 @@ _VAGUE: Final = frozenset({"self", "work", "habits"})
 """Topics that a sentence about work gets, too."""
 
 
-class Statement(NamedTuple):
+class StatedFact(NamedTuple):
     """What is known of a statement: the parts of its fact, and the sentence, where there was one."""
 
     subject: str
@@ -47,13 +47,16 @@ class Statement(NamedTuple):
     sentence: str = ""
 
 
-def scope_for(said: Statement, scope: str) -> str:
+def scope_for(said: StatedFact, scope: str) -> str:
     """Return the scope of a statement that was said in one: the root's, where it is about the person."""
     return "" if is_project(scope) and not is_of_project(said) else scope
 
 
-def is_of_project(said: Statement) -> bool:
-    """Tell whether a statement is about the project that its owner works on, not about the owner."""
+def is_of_project(said: StatedFact) -> bool:
+    """Tell whether a statement is about the project that its owner works on, not about the owner.
+
+    Words for here and everywhere decide before its subject does, and its subject before what code is made of.
+    """
     text = (said.sentence or f"{said.predicate} {said.value}")[:_LONGEST]
     subject = subject_key(said.subject)
     of_life = subject == "user" and predicate_key(said.predicate) in _OF_LIFE
@@ -70,7 +73,7 @@ def is_of_project(said: Statement) -> bool:
     return said.type != "preference" and _is_of_work(said, text)
 
 
-def _is_of_work(said: Statement, text: str) -> bool:
+def _is_of_work(said: StatedFact, text: str) -> bool:
     """Tell whether a fact or a sentence whose subject is the owner is about the project they work on."""
     key = predicate_key(said.predicate)
     about = topic_of(said.predicate) if key else said.topic

@@ -18,7 +18,6 @@ from mnemark.memory.prompt.facts import facts_for
 from mnemark.memory.prompt.quoted import PromptRequest
 from mnemark.memory.sessions.session import Session
 from mnemark.text.quoting.fence import visible
-from mnemark.types import Recall
 
 BUDGET: Final = 3_000
 """Tokens of all layers together."""
@@ -67,34 +66,19 @@ def prompt(
     if where:
         layout.check_name(where)
     now = now or ws.now()
-    asked = PromptRequest(None, talk.id if talk else "", where, persona, now)
-    asked = asked._replace(recall=_recalled(ws, query, talk, asked, deadline, counted=counted))
-
-    catalogue = partial(_catalogue, ws, scope=where)
-    builder = PromptBuilder(ws, asked, facts_for(ws, now, scope=where), catalogue=catalogue)
+    plain = partial(ws.searcher.recall, scope=where or None, now=now, counted=counted)
+    query = _last_said(talk) if query is None else query
+    found = (talk.recall if talk else plain)(query, deadline=deadline) if query.strip() else None
+    asked = PromptRequest(found, talk.id if talk else "", where, persona, now)
+    facts, catalogue = facts_for(ws, now, scope=where), partial(_catalogue, ws, scope=where)
+    builder = PromptBuilder(ws, asked, facts, catalogue=catalogue)
     return builder.build(caps, budget, given=frozenset(layers or ()))
 
 
-def _recalled(
-    ws: OpenWorkspace,
-    query: str | None,
-    talk: Session | None,
-    asked: PromptRequest,
-    deadline: float | None,
-    *,
-    counted: bool,
-) -> Recall | None:
-    """Return what is found for the message; None where there is no question."""
-    if query is None and talk is not None:
-        said = [turn.content for turn in talk.last() if turn.origin == "owner"]
-        query = said[-1] if said else None
-    if not query or not query.strip():
-        return None
-    if talk is not None:
-        return talk.recall(query, deadline=deadline)
-    return ws.searcher.recall(
-        query, deadline=deadline, scope=asked.scope or None, now=asked.now, counted=counted
-    )
+def _last_said(talk: Session | None) -> str:
+    """Return the last message of the owner; empty without one."""
+    said = [turn.content for turn in talk.last() if turn.origin == "owner"] if talk else []
+    return said[-1] if said else ""
 
 
 def _caps(budget: int, layers: Mapping[str, int] | None) -> dict[str, int]:

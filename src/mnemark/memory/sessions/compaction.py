@@ -21,7 +21,6 @@ from mnemark.memory.learning.by_rule import learn
 from mnemark.memory.sessions.ending import end
 from mnemark.memory.sessions.messages import (
     Message,
-    MessageUnit,
     is_system,
     is_undated,
     key_of,
@@ -129,22 +128,13 @@ def compact(
     """
     if budget < 1:
         raise UsageError(f"the budget must be at least 1 token, not {budget}")
-    record = _record_messages(session, messages)
-    start = next((at for at, message in enumerate(messages) if not is_system(message)), len(messages))
-    head = [dict(message) for message in messages[:start]]
-    parts = units(messages, start)
-    room = budget - sum(map(tokens_of, head))
-    chinese = digest([_line(one) for one in record.placed[-20:]]).chinese
-    flush = flush_prompt(chinese=chinese)
-    if not parts or sum(part.tokens for part in parts) <= room:
-        whole = tuple(dict(message) for message in messages)
-        return Compacted(messages=whole, flush=flush, recorded=record.new, tokens=sum(map(tokens_of, whole)))
+    compaction = _Compaction(session, messages, budget)
+    if compaction.fits:
+        return compaction.whole()
     if llm is None:
         llm, timeout = _configured(session), timeout or session.ws.config.llm.timeout
-    compaction = _Compaction(session, messages, record, room)
     compaction.keep()
-    kept = compaction.recent(parts)
-    return compaction.result(head, kept, flush, llm=llm, deadline=deadline, timeout=timeout or TIMEOUT)
+    return compaction.result(llm=llm, deadline=deadline, timeout=timeout or TIMEOUT)
 
 
 def _configured(session: Recorder) -> LLM | None:
@@ -217,14 +207,34 @@ def _match_turns(turns: dict[int, Turn], log: Sequence[Placed]) -> dict[int, int
 
 
 class _Compaction:
-    def __init__(self, session: Recorder, messages: Sequence[Message], record: _Record, room: int) -> None:
+    """A conversation whose messages are recorded, and what it is shortened to."""
+
+    def __init__(self, session: Recorder, messages: Sequence[Message], budget: int) -> None:
         self._session = session
         self._messages = messages
-        self._record = record
-        self._room = room
+        self._record = _record_messages(session, messages)
+        start = next((at for at, message in enumerate(messages) if not is_system(message)), len(messages))
+        self._head = [dict(message) for message in messages[:start]]
+        self._units = units(messages, start)
+        self._budget = budget
+        self._room = room = budget - sum(map(tokens_of, self._head))
         self._summary_room = min(MAX_SUMMARY, int(room * SUMMARY_SHARE))
         self._recall_room = min(session.ws.config.recall_budget, int(room * RECALL_SHARE))
         self._degraded: list[str] = []
+        chinese = digest([_line(one) for one in self._record.placed[-20:]]).chinese
+        self._flush = flush_prompt(chinese=chinese)
+
+    @property
+    def fits(self) -> bool:
+        """Whether nothing has to be left out."""
+        return sum(unit.tokens for unit in self._units) <= self._room or not self._units
+
+    def whole(self) -> Compacted:
+        """Return the conversation as it is."""
+        whole = tuple(dict(message) for message in self._messages)
+        return Compacted(
+            messages=whole, flush=self._flush, recorded=self._record.new, tokens=sum(map(tokens_of, whole))
+        )
 
     def keep(self) -> None:
         """Learn facts as far as the time allows, and write an episode; the end of the session goes on."""
@@ -239,26 +249,23 @@ class _Compaction:
             except MnemarkError as error:
                 self._degraded.append(f"{name}: {error}; this is done at the end of the session instead")
 
-    def recent(self, parts: Sequence[MessageUnit]) -> list[dict[str, Any]]:
+    def _recent(self) -> list[dict[str, Any]]:
         """Return the messages of the last units that fit; always the last one, shortened if needed."""
         room = self._room - self._summary_room - self._recall_room
-        totals = list(accumulate(part.tokens for part in reversed(parts)))
+        totals = list(accumulate(unit.tokens for unit in reversed(self._units)))
         fitting = max(1, bisect_right(totals, room))
-        total, self._first = totals[fitting - 1], parts[-fitting].first
+        total, self._first = totals[fitting - 1], self._units[-fitting].first
         kept = [dict(message) for message in self._messages[self._first :]]
         if total > room:
             kept = shortened(kept, room, f"{self._session.path} has all of it")
-            left = max(
-                0, self._room - sum(map(tokens_of, kept))
-            )  # what cannot be cut shrinks the other parts
+            left = max(0, self._room - sum(map(tokens_of, kept)))  # what cannot be cut shrinks the others
             self._summary_room = min(self._summary_room, left)
             self._recall_room = min(self._recall_room, left - self._summary_room)
         return kept
 
-    def result(
-        self, head: list[dict[str, Any]], kept: list[dict[str, Any]], flush: str, *,
-        llm: LLM | None, deadline: float | None, timeout: float,
-    ) -> Compacted:  # fmt: skip
+    def result(self, *, llm: LLM | None, deadline: float | None, timeout: float) -> Compacted:
+        """Return the conversation with a summary and a recall in place of what does not fit."""
+        kept = self._recent()
         line = min((n for at, n in self._record.lines.items() if at >= self._first), default=0)
         hidden = self._session.ws.index.hidden.current().turns
         before = (one for one in self._record.placed if not line or one.line < line)
@@ -268,20 +275,19 @@ class _Compaction:
         blocks = [fenced(text, "summary")] if text else []
         blocks += [found.text] if found and found.text else []
         if not blocks and kept and kept[0].get("role") not in {"user", "human"}:
-            blocks = [
-                f"[{self._session.path} has what was said before]"
-            ]  # some APIs want a user message first
+            # Some APIs want a user message first.
+            blocks = [f"[{self._session.path} has what was said before]"]
         middle = [{"role": "user", "content": "\n\n".join(blocks)}] if blocks else []
-        whole = (*head, *middle, *kept)
+        whole = (*self._head, *middle, *kept)
         tokens = sum(map(tokens_of, whole))
-        limit = self._room + sum(map(tokens_of, head))
-        if tokens > limit:
+        if tokens > self._budget:
             self._degraded.append(
-                f"{tokens} tokens are more than {limit}: instructions and last exchange alone are too long"
+                f"{tokens} tokens are more than {self._budget}: instructions and last exchange alone are too "
+                "long"
             )
         return Compacted(
-            messages=whole, flush=flush, summary=text, recalled=found.text if found else "",
-            recorded=self._record.new, dropped=self._first - len(head), tokens=tokens, by=by,
+            messages=whole, flush=self._flush, summary=text, recalled=found.text if found else "",
+            recorded=self._record.new, dropped=self._first - len(self._head), tokens=tokens, by=by,
             degraded=(*self._degraded, *(found.degraded if found else ())),
         )  # fmt: skip
 
