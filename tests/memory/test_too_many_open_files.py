@@ -1,5 +1,7 @@
 """Where the system opens no more files, each call does its work or says what to do; nothing is lost."""
 
+import errno
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +10,7 @@ import pytest
 
 from mnemark import Memory
 from mnemark.errors import MnemarkError
+from mnemark.files import platform
 from sampled import sampled
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits of processes are of POSIX")
@@ -65,6 +68,37 @@ def test_a_call_works_or_tells(tmp_path: Path, limit: int) -> None:
         assert not ended.stdout.startswith("said") or memory.search(f"pelican {limit}").hits
         known = ended.stdout.strip().endswith(" known") and not ended.stdout.strip().endswith("not known")
         assert not known or f"gate {limit}" in {fact.value for fact in memory.facts()}
+
+
+@pytest.mark.parametrize("code", [errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO])
+@pytest.mark.parametrize("new", [True, False], ids=["new", "indexed before"])
+def test_what_could_not_be_read_for_a_moment_is_found_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, *, new: bool
+) -> None:
+    """Nothing about the file changes when the shortage is over."""
+    monkeypatch.setattr("mnemark.index.plan.RACY_NS", 0)  # else what was written just now is read again
+    plain = platform.FS.open_to_read
+
+    def refused(path: Path, *, links: bool) -> int:
+        if path.name.startswith("first-") or path.name == "note.md":
+            raise OSError(code, os.strerror(code), str(path))
+        return plain(path, links=links)
+
+    note = tmp_path / "note.md"
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        memory.session("first").add("user", "the walrus sleeps")
+        note.write_text("# Harbour\n\nthe pelican waits\n", "utf-8")
+        if not new:
+            memory.sync()
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        with monkeypatch.context() as short:
+            short.setattr(platform.FS, "open_to_read", refused)
+            for written in (note, *(tmp_path / "sessions").iterdir()):
+                os.utime(written)
+            memory.sync()
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        assert memory.search("walrus").hits
+        assert memory.search("pelican").hits
 
 
 def test_a_folder_that_may_not_be_listed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

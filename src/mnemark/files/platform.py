@@ -291,6 +291,14 @@ def is_of_disk(error: OSError) -> bool:
     return error.errno is not None and error.errno not in _SAYS_ENOUGH
 
 
+def may_pass(error: OSError) -> bool:
+    """Whether a read that failed may succeed later although nothing about the file changes.
+
+    This process has too many files open, memory is short, or a disk fails for a moment.
+    """
+    return error.errno in {errno.EMFILE, errno.ENFILE, errno.ENOMEM} or is_of_disk(error)
+
+
 def _raise_named(error: OSError, path: Path) -> NoReturn:
     """Raise the error itself, or an UnreadableError of `path` where it is the disk's."""
     if not is_of_disk(error):

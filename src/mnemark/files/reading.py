@@ -44,6 +44,10 @@ class Document(msgspec.Struct, frozen=True):
     problems: tuple[Problem, ...] = ()
 
 
+class PassingProblem(Problem, frozen=True):
+    """A problem that may be gone with nothing about the file changed; see `platform.may_pass`."""
+
+
 def read(root: Path, path: str, entry: FileEntry | None = None) -> Document | Problem:
     """Read `path` (relative to `root`); return the document, or why it cannot be read.
 
@@ -65,7 +69,8 @@ def read(root: Path, path: str, entry: FileEntry | None = None) -> Document | Pr
         try:
             found = _snapshot(root / path, path)
         except OSError as error:
-            return Problem(layout.shown(path), unread(error))
+            kind = PassingProblem if platform.may_pass(error) else Problem
+            return kind(layout.shown(path), unread(error))
         if isinstance(found, Problem):
             return found
         if found is not None:

@@ -115,7 +115,7 @@ class LogSizes:
 
 def growth(index: Index, sizes: Mapping[str, int], ignored: Ignore, stale: frozenset[str]) -> Growth:
     """Return the logs that, by size, changed since they were indexed, and those in `stale`."""
-    known = indexed_logs(index)
+    known = indexed_logs(index) if sizes else {}
     changed = (
         (path, size)
         for path, size in sizes.items()

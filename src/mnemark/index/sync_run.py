@@ -19,7 +19,7 @@ from mnemark.facts.parse import ParsedFact
 from mnemark.facts.visible import forgotten_lines
 from mnemark.files import layout, platform
 from mnemark.files.layout import Place
-from mnemark.files.reading import Document, digest, read
+from mnemark.files.reading import Document, PassingProblem, digest, read
 from mnemark.files.scan import FileEntry
 from mnemark.files.sessions import is_journal
 from mnemark.files.tombstones import Tombstones
@@ -186,9 +186,10 @@ class SyncRun:
     ) -> None:
         """Insert an unreadable file with its problem, so that it is reported and not retried at every sync.
 
-        If it changed since the scan, it is being written or gone: leave its index entry for the next sync.
+        If it changed since the scan, it is being written or gone, and what is short now may not be so later:
+        leave its index entry for the next sync.
         """
-        if not _unchanged_since_scan(self.index.root, entry):
+        if isinstance(problem, PassingProblem) or not _unchanged_since_scan(self.index.root, entry):
             self.problems.append(problem)
             return
         document, new = self._document(step)
@@ -270,7 +271,8 @@ class SyncRun:
     ) -> FileState | None:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         problem = Problem(entry.path, f"cannot be read: {reason}")
-        settled = int(_unchanged_since_scan(self.index.root, entry))
+        passing = isinstance(error, OSError) and platform.may_pass(error)
+        settled = int(not passing and _unchanged_since_scan(self.index.root, entry))
         if settled and not new and self._digest(document) == _UNREAD:
             return None
         if not settled:

@@ -98,19 +98,19 @@ def changes(
     return Page(rows=rows, next=more, total=None if kinds else len(keys))
 
 
-def change(ws: OpenWorkspace, log: ChangeLog, identifier: str) -> ChangeDetail:
+def change(ws: OpenWorkspace, log: ChangeLog, id: str) -> ChangeDetail:  # noqa: A002 - the word of the API
     """Return a change, or the changes of a group, with diffs.
 
     Raises:
         NotFoundError: there is no such change.
     """
     log.refresh()
-    group = log.group(identifier)
+    group = log.group(id)
     if not group:
-        raise NotFoundError(f"there is no change {identifier!r}; `mnemark log` lists the changes")
+        raise NotFoundError(f"there is no change {id!r}; `mnemark log` lists the changes")
     known = undoable(ws, own=False, among=[one.id for one in group])
     parts = tuple(_part(ws, log, one, known) for one in group)
-    return ChangeDetail(row=row(ws, log, identifier, group, known), parts=parts)
+    return ChangeDetail(row=row(ws, log, id, group, known), parts=parts)
 
 
 def row(
