@@ -90,12 +90,11 @@ def test_what_could_not_be_read_for_a_moment_is_found_later(
         note.write_text("# Harbour\n\nthe pelican waits\n", "utf-8")
         if not new:
             memory.sync()
-    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
-        with monkeypatch.context() as short:
-            short.setattr(platform.FS, "open_to_read", refused)
-            for written in (note, *(tmp_path / "sessions").iterdir()):
-                os.utime(written)
-            memory.sync()
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory, monkeypatch.context() as short:
+        short.setattr(platform.FS, "open_to_read", refused)
+        for written in (note, *(tmp_path / "sessions").iterdir()):
+            os.utime(written)
+        memory.sync()
     with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
         assert memory.search("walrus").hits
         assert memory.search("pelican").hits

@@ -7,6 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -134,11 +135,13 @@ def _log_sizes(root: Path) -> Iterator[tuple[str, int]]:
     for folder in _session_folders(root):
         try:
             with os.scandir(root / folder) as entries:
-                for entry in entries:
-                    if entry.name.lower().endswith(".jsonl") and entry.is_file(follow_symlinks=False):
-                        yield f"{folder}/{entry.name}", entry.stat(follow_symlinks=False).st_size
+                logs = [entry for entry in entries if entry.name.lower().endswith(".jsonl")]
         except (FileNotFoundError, NotADirectoryError, PermissionError):
             continue
+        for entry in logs:
+            with suppress(FileNotFoundError):  # deleted since; the others are there
+                if entry.is_file(follow_symlinks=False):
+                    yield f"{folder}/{entry.name}", entry.stat(follow_symlinks=False).st_size
 
 
 def _session_folders(root: Path) -> Iterator[str]:

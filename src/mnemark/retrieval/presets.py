@@ -30,7 +30,7 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     group: float = 0.3
     """Share of the score of the whole session or note that is added to each of its passages."""
     printed: float = 1.0
-    """Taken from the output of tools in the scores of its session and its neighbours."""
+    """Share of the score of tools' output that its session and its neighbours do not get."""
     short: float = 4.0
     """Scale in words of the penalty for short passages, 1 - exp(-(words + 0.5) / short); 0 for none."""
     dense: float = 0.15
@@ -84,7 +84,7 @@ _PLAIN: Final = Preset(
     name="", k1=1.2, neighbour=0, group=0, short=0, time=0, near=0, bridge=False, named=0, asks=0, user=0,
     observed=0, long=0, meaning=0, ties=False,
 )  # fmt: skip
-"""BM25 on each passage alone, as in FTS5."""
+"""BM25 on each passage alone, as in FTS5; quotations, code and an order that is asked for count as here."""
 PRESETS: Final[dict[str, Preset]] = {
     preset.name: preset
     for preset in (

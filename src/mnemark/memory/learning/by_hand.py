@@ -1,4 +1,4 @@
-"""Find the lines that a person wrote and that a new fact contradicts, and bring such a line up to date.
+"""Find the lines that a person wrote and that a new fact contradicts.
 
 MEMORY.md and USER.md are read whole. Of the other notes only the passages are read that share words with the
 statement, as the index holds them, so that the cost does not grow with the notes. Notes of a day tell what
