@@ -17,6 +17,7 @@ from mnemark.interfaces.tools_run import call
 from mnemark.memory.prompt.briefing import briefing
 from mnemark.memory.transfer.transfer import export_workspace
 from mnemark.retrieval.words import by_words_of
+from mnemark.text import redaction
 from mnemark.text.dates import local_now
 from mnemark_adapters.memory_store import MemoryStore
 
@@ -176,6 +177,7 @@ def old(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with monkeypatch.context() as before:
         before.setattr(Visible, "redacted", lambda _, text: text)
         before.setattr(Visible, "identity", property(lambda _: "1;"))
+        before.setattr(redaction, "VERSION", 1)
         with Memory.open(root) as memory:
             memory.sync()
             assert told("".join(hit.text for hit in memory.search("wifi password").hits))

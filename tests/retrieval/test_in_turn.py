@@ -216,9 +216,9 @@ def let_wait(monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[], None]) -> 
             super().__init__(number, first=first)
             self.came = Slow(meanwhile)  # type: ignore[assignment]
             self.came.acquire()
-            monkeypatch.setattr(turns, "Turn", turns.QueuedTurn.__mro__[1])
+            monkeypatch.setattr(turns, "QueuedTurn", turns.QueuedTurn.__mro__[1])
 
-    monkeypatch.setattr(turns, "Turn", Late)
+    monkeypatch.setattr(turns, "QueuedTurn", Late)
 
 
 def test_a_thread_that_stands_still_may_find_its_turn_over(monkeypatch: pytest.MonkeyPatch) -> None:

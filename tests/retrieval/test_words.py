@@ -1,15 +1,19 @@
 """What words alone find, for a hook without the daemon, is what a search by words finds first."""
 
 import random
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import apsw
 import pytest
 
 from mnemark import Memory
 from mnemark.agent.hook.event import FLOOR
 from mnemark.errors import NotFoundError
+from mnemark.files.mounts import accept
+from mnemark.files.trust import trust
 from mnemark.retrieval.words import by_words_of
 
 WORDS = (
@@ -123,3 +127,24 @@ def test_an_answer_without_words_of_the_question_is_found_beside_the_turn_that_h
         memory.sync()
     found = by_words_of(tmp_path, "What hotel is it that we booked in Bergen?", k=3)
     assert "It is called Grand Terminus." in {hit.text for hit in found.hits}
+
+
+def test_wrong_settings_do_not_silence_it(root: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(root, tmp_path / "copy")
+    trust(copy)
+    with Memory.open(copy, config={"embedder": "none"}) as memory:
+        memory.sync()
+    (copy / "mnemark.toml").write_text("recall_hits = [", "utf-8")
+    assert by_words_of(copy, "Who lost a passport in Trondheim?").hits
+
+
+def test_no_mount_is_shown_as_old_rules_redacted_it(root: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    accept(own, "notes", root)
+    with Memory.open(own, config={"embedder": "none"}) as memory:
+        assert any(hit.scope == "@notes" for hit in memory.search("passport Trondheim").hits)
+    assert any(hit.scope == "@notes" for hit in by_words_of(own, "passport Trondheim").hits)
+    stored = apsw.Connection(str(own / ".mnemark/mounts/notes/.mnemark/index.db"))
+    stored.execute("UPDATE meta SET value = '1;' WHERE key = 'redaction'")
+    assert not by_words_of(own, "passport Trondheim").hits

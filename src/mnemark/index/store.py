@@ -30,6 +30,7 @@ from mnemark.index.plan import KnownFile
 from mnemark.index.rows import MARKS, ROW
 from mnemark.index.segment import Posting, Postings, dead_bits, decode
 from mnemark.index.snapshot import Positions, SegmentView, Snapshot
+from mnemark.text import redaction
 from mnemark.text.words.segment import fingerprint
 from mnemark.types import WHOLE, Kind, Origin, ref_to
 
@@ -227,6 +228,23 @@ class Index:
             "marks": MARKS,
         }
 
+    def meta(self) -> dict[str, str | int]:
+        """Return the table `meta`."""
+        with schema.translated(self.path):
+            return schema.read_meta(self.connection)
+
+    def other_rules(self, meta: Mapping[str, str | int]) -> str:
+        """Return by which other rules the stored index was made, so that nobody may read it; else nothing.
+
+        What another version redacted may lack secrets that this one finds.
+        """
+        if schema.version(self.connection) != schema.VERSION:
+            return "is from another version"
+        if meta.get("fingerprint") != fingerprint():
+            return "was made with other segmentation rules"
+        redacted = str(meta.get("redaction")).startswith(f"{redaction.VERSION};")
+        return "" if redacted else "was made with other redaction rules"
+
     def stale_reason(self) -> str | None:
         """Return why the stored index is unusable, or None."""
         with schema.translated(self.path):
@@ -302,13 +320,13 @@ class Index:
             return loaded
 
     def _load(self, connection: apsw.Connection, generation: int) -> Snapshot:
-        if schema.version(connection) != schema.VERSION or not schema.is_whole(connection):
+        if not schema.is_whole(connection):
             raise IntegrityError("index.db is from another version; run `mnemark sync`")
         meta = schema.read_meta(connection)
         if reason := meta.get(schema.DAMAGE):
             raise IntegrityError(f"{reason}; it is being made anew")
-        if meta.get("fingerprint") != fingerprint():
-            raise IntegrityError("index.db was made with other segmentation rules; run `mnemark sync`")
+        if reason := self.other_rules(meta):
+            raise IntegrityError(f"index.db {reason}; run `mnemark sync`")
         views = []
         sql = "SELECT id, size, rows, dead FROM segments ORDER BY id"
         for segment, size, rows, dead in schema.rows(connection, sql):

@@ -53,15 +53,17 @@ def restated_entries(hit: Hit) -> list[str]:
 
 
 def known_to_hold(
-    hits: Sequence[Hit], states: FactStates, now: datetime, idf: Mapping[str, float]
+    hits: Sequence[Hit], states: FactStates, now: datetime, idf: Mapping[str, float] | None
 ) -> KnownHits:
     """Keep the hits that `may_be_shown`, and of a part that restates facts what no fact among them says.
 
-    `idf`: of the question's terms. What is left of a part stands for itself if it holds one of them.
+    `idf`: of the question's terms, where no route of facts has merged such parts. What is left of one stands
+    for itself if it holds a term.
     """
-    shown = [hit for hit in hits if may_be_shown(hit, states, now)]
-    facts = [str(hit.meta[FACT]) for hit in shown if FACT in hit.meta]
-    left = tuple(hit for hit in (_without_entries(hit, states, facts, idf) for hit in shown) if hit)
+    left = tuple(hit for hit in hits if may_be_shown(hit, states, now))
+    if idf is not None:
+        facts = [str(hit.meta[FACT]) for hit in left if FACT in hit.meta]
+        left = tuple(hit for hit in (_without_entries(hit, states, facts, idf) for hit in left) if hit)
     if len(left) == len(hits) or hits[0].score <= 0:
         return KnownHits(left, 1.0)
     return KnownHits(left, min(left[0].score / hits[0].score, 1.0) if left else 0.0)

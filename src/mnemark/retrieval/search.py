@@ -165,7 +165,7 @@ def _without_unknown_facts(
     found: Found, states: FactStates, request: Request, idf: Mapping[str, float]
 ) -> Found:
     """Remove facts that are not known to hold, where the fact index is out of date."""
-    known = known_to_hold(found.hits, states, request.now, idf)
+    known = known_to_hold(found.hits, states, request.now, idf if request.hurried else None)
     return found._replace(
         hits=known.hits, believable=round(found.believable * known.share, 3), complete=False
     )

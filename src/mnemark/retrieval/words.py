@@ -11,10 +11,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from mnemark.errors import NotFoundError
+from mnemark.errors import ConfigError, NotFoundError
 from mnemark.facts import states
 from mnemark.facts.visible import Visible
-from mnemark.files.config import load
+from mnemark.files.config import Config, load
 from mnemark.files.mounts import Mounted, home_of, mounts_of
 from mnemark.files.workspace import Workspace
 from mnemark.index import schema
@@ -83,18 +83,22 @@ def by_words_of(
         NotFoundError: there is no index, or one that was made by other rules; `mnemark sync` makes it anew.
         IntegrityError: it is damaged.
     """
-    workspace = Workspace(root, load(root), readonly=True)
-    config = workspace.config
+    try:
+        config = load(root)
+        folders = mounts_of(root, config.mounts)
+    except ConfigError:  # what is indexed can be found; the next command says what is wrong
+        config, folders = Config(), {}
+    workspace = Workspace(root, config, readonly=True)
     visible = Visible(root, config, workspace.journal)
     with closing(Index(root, readonly=True, visible=visible)) as index:
-        if index.exists() and (reason := index.stale_reason()):
-            raise NotFoundError(f"the index is of no use, since {reason}; run `mnemark sync`")
+        if index.exists() and (reason := index.other_rules(index.meta())):
+            raise NotFoundError(f"the index {reason}; run `mnemark sync`")
         request = Request(
             text=text, k=k, where=Filter(scopes=scopes, suspected="none"), preset=named_preset(config.preset),
             now=workspace.now(), exclude=tuple(exclude), echoes=False,
         )  # fmt: skip
         known = states.kept(root, root, visible.redacted)
-        found = by_words(Reader(index), request, known, _ALONE, mounts_of(root, config.mounts))
+        found = by_words(Reader(index), request, known, _ALONE, folders)
     return Recall(**found._asdict())
 
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from mnemark.errors import MnemarkError
 from mnemark.extraction.extract import extract
 from mnemark.extraction.notes import statements
 from mnemark.facts.keys import (
@@ -27,6 +26,7 @@ from mnemark.facts.parse import split_words
 from mnemark.files import layout, listing
 from mnemark.files.names import split_ref
 from mnemark.files.projects import is_project
+from mnemark.index import schema
 from mnemark.index.rows import NO_TIME
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -124,7 +124,7 @@ class LinesByHand:
                         scores.update(dict.fromkeys(notes["passage"].tolist(), 1_000_000 // (count + 10)))
                 best = [passage for passage, _ in scores.most_common(2 * _PASSAGES)]
                 records = index.fetch(best)
-        except MnemarkError:  # there is no index yet, or it cannot be read: the search reports that
+        except schema.UNREADABLE:  # there is no index yet, or it cannot be read: the search reports that
             return []
         places = ((record, layout.place(record.path)) for record in map(records.get, best) if record)
         scopes = _beside(scope)

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from mnemark.embed.bundled import BundledEmbedder
-from mnemark.errors import BusyError, MnemarkError
+from mnemark.errors import BusyError
 from mnemark.facts import pending
 from mnemark.files.episodes import (
     Episode,
@@ -31,6 +31,7 @@ from mnemark.files.names import split_sources
 from mnemark.files.sessions import Placed, SessionLog, log_files, session_info
 from mnemark.files.truth import ending_lock
 from mnemark.hashes import blake2b
+from mnemark.index import schema
 from mnemark.index.store import Index
 from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import withdraw
@@ -385,7 +386,7 @@ def language(ws: OpenWorkspace) -> Language:
     """
     weigh = BundledEmbedder().weights
     index, count = ws.searcher.index, 0
-    with suppress(MnemarkError):
+    with suppress(*schema.UNREADABLE):
         count = index.size() if index.exists() else 0
     return Language(weigh) if count < _FEWEST else Language(weigh, lambda term: _share(index, term, count))
 
@@ -393,7 +394,7 @@ def language(ws: OpenWorkspace) -> Language:
 def _share(index: Index, term: str, count: int) -> float:
     try:
         return index.frequencies((term,)).get(term, 0) / count
-    except MnemarkError:  # damaged: the next search tells
+    except schema.UNREADABLE:  # damaged: the next search tells
         return 0.0
 
 
