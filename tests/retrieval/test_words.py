@@ -72,6 +72,14 @@ def test_where_there_is_no_index_it_says_so(tmp_path: Path) -> None:
         by_words_of(tmp_path, "anything")
 
 
+def test_an_index_that_is_only_being_made_is_none(tmp_path: Path) -> None:
+    (tmp_path / ".mnemark").mkdir()
+    trust(tmp_path)
+    apsw.Connection(str(tmp_path / ".mnemark/index.db")).execute("PRAGMA journal_mode = WAL")
+    with pytest.raises(NotFoundError, match="mnemark sync"):
+        by_words_of(tmp_path, "anything")
+
+
 @pytest.mark.parametrize("query", ["", " ", "\0", "the of and", '"', "x" * 100_000])
 def test_any_question_is_safe(root: Path, query: str) -> None:
     by_words_of(root, query)

@@ -71,6 +71,17 @@ class Record(msgspec.Struct, frozen=True):
         return ref_to(self.path, self.start_line, self.end_line, self.meta.get(COLUMNS, WHOLE))
 
 
+def _other_rules(meta: Mapping[str, str | int]) -> str:
+    """Return by which other rules an index was made, so that nobody may read it; empty for none.
+
+    What another version redacted may lack secrets that this one finds.
+    """
+    if meta.get("fingerprint") != fingerprint():
+        return "was made with other segmentation rules"
+    redacted = str(meta.get("redaction")).startswith(f"{redaction.VERSION};")
+    return "" if redacted else "was made with other redaction rules"
+
+
 class Index:
     """The index of the workspace at `root`. Thread-safe.
 
@@ -228,22 +239,15 @@ class Index:
             "marks": MARKS,
         }
 
-    def meta(self) -> dict[str, str | int]:
-        """Return the table `meta`."""
-        with schema.translated(self.path):
-            return schema.read_meta(self.connection)
+    def unreadable_reason(self) -> str:
+        """Return why nobody may read the stored index; empty where it may be read.
 
-    def other_rules(self, meta: Mapping[str, str | int]) -> str:
-        """Return by which other rules the stored index was made, so that nobody may read it; else nothing.
-
-        What another version redacted may lack secrets that this one finds.
+        It is from another version, is only being made, or was made by other rules (see `_other_rules`).
         """
-        if schema.version(self.connection) != schema.VERSION:
-            return "is from another version"
-        if meta.get("fingerprint") != fingerprint():
-            return "was made with other segmentation rules"
-        redacted = str(meta.get("redaction")).startswith(f"{redaction.VERSION};")
-        return "" if redacted else "was made with other redaction rules"
+        with schema.translated(self.path):
+            if schema.version(self.connection) != schema.VERSION:
+                return "is from another version"
+            return _other_rules(schema.read_meta(self.connection))
 
     def stale_reason(self) -> str | None:
         """Return why the stored index is unusable, or None."""
@@ -320,12 +324,12 @@ class Index:
             return loaded
 
     def _load(self, connection: apsw.Connection, generation: int) -> Snapshot:
-        if not schema.is_whole(connection):
+        if schema.version(connection) != schema.VERSION or not schema.is_whole(connection):
             raise IntegrityError("index.db is from another version; run `mnemark sync`")
         meta = schema.read_meta(connection)
         if reason := meta.get(schema.DAMAGE):
             raise IntegrityError(f"{reason}; it is being made anew")
-        if reason := self.other_rules(meta):
+        if reason := _other_rules(meta):
             raise IntegrityError(f"index.db {reason}; run `mnemark sync`")
         views = []
         sql = "SELECT id, size, rows, dead FROM segments ORDER BY id"

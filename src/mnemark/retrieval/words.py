@@ -91,7 +91,7 @@ def by_words_of(
     workspace = Workspace(root, config, readonly=True)
     visible = Visible(root, config, workspace.journal)
     with closing(Index(root, readonly=True, visible=visible)) as index:
-        if index.exists() and (reason := index.other_rules(index.meta())):
+        if index.exists() and (reason := index.unreadable_reason()):
             raise NotFoundError(f"the index {reason}; run `mnemark sync`")
         request = Request(
             text=text, k=k, where=Filter(scopes=scopes, suspected="none"), preset=named_preset(config.preset),
