@@ -17,7 +17,7 @@ from pathlib import Path
 _WORDS = ["cache", "index", "vector", "deploy", "backup", "editor", "budget", "部署", "备份", "索引", "会议"]
 _IN_A_FOLDER = 500
 _DOCTOR = """from mnemark.memory.health.doctor import doctor
-    print([one.what for one in doctor(memory).findings if one.level != "ok"])"""
+    print([one.what for one in doctor(memory.workspace).findings if one.level != "ok"])"""
 
 
 def make(root: Path, count: int) -> None:
