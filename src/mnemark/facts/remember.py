@@ -95,7 +95,17 @@ def _remember_all(store: FactStore, new: list[Fact], *, dry_run: bool = False) -
     with store.lock:
         turns = {fact.source: _turn_of(store, fact.source) for fact in new if fact.source}
         said = [(_as_owner(fact, turns.get(fact.source)), turns.get(fact.source)) for fact in new]
-        return _decided(store, scopes, lambda decision: decision.decide_all(said), len(new), dry_run=dry_run)
+
+        def decide(decision: Decision) -> list[Fact]:
+            # Who waited for another process says it later than that one: with the time before the wait, the
+            # same value would become history.
+            now = store.workspace.now().isoformat()
+            return decision.decide_all([
+                (fact if fact.recorded else msgspec.structs.replace(fact, since=now), turn)
+                for fact, turn in said
+            ])  # fmt: skip
+
+        return _decided(store, scopes, decide, len(new), dry_run=dry_run)
 
 
 def retract(store: FactStore, said: Retraction, *, dry_run: bool = False) -> list[Fact]:

@@ -279,8 +279,10 @@ def apply(changes: Sequence[SettingsChange]) -> None:
 
 
 def _apply(change: SettingsChange) -> None:
-    path = change.path
-    if read(path) != change.before:
+    path, there = change.path, read(change.path)
+    if there == change.after:  # another process connected it at the same time
+        return
+    if there != change.before:
         raise BusyError(f"{path} has changed in the meantime; try again")
     with translate_os_errors(path):
         backup = _backup(path)
