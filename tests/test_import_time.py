@@ -138,3 +138,10 @@ def test_an_english_search_of_conversations_loads_no_dictionary(tmp_path: Path) 
     )
     assert "03:00" in ran.stdout
     assert ran.stdout.split()[-1] == "False"
+
+
+def test_the_tools_of_models_load_what_a_call_needs() -> None:
+    code = "import sys, mnemark.interfaces.tools_run; print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    loaded = ran.stdout.split()
+    assert not [name for name in loaded if name.startswith(("mnemark.extraction", "mnemark.memory"))]

@@ -8,22 +8,19 @@ learned again. There are three levels of detail: rows of about 60 tokens (search
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mnemark._version import __version__
-from mnemark.agent.hook.project import project_of, scope_of_statement
 from mnemark.errors import BusyError, IntegrityError, MnemarkError, UsageError
 from mnemark.files.scopes import check_known
-from mnemark.interfaces.status import Status
 from mnemark.interfaces.tools import BY_NAME, BY_USER, COMMAND, Tool, failed, known_arguments, with_tools
-from mnemark.interfaces.tools_read import around, latest, read_lines
-from mnemark.interfaces.tools_write import note
-from mnemark.memory.learning.placement import StatedFact
-from mnemark.memory.memory import Memory
 from mnemark.text.choices import one_of
 from mnemark.text.quoting.fence import fence, inert, visible
 from mnemark.text.words.tokens import cut_to_tokens
-from mnemark.types import Hit
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+    from mnemark.types import Hit
 
 _ROW_TOKENS: Final = 60
 _PROBLEMS: Final = 10
@@ -38,7 +35,7 @@ Result = dict[str, Any]
 Run = Callable[["Memory", dict[str, Any]], Result]
 
 
-def call(memory: Memory, name: str, given: Mapping[str, Any], *, folder: str = "") -> Result:
+def call(memory: "Memory", name: str, given: Mapping[str, Any], *, folder: str = "") -> Result:
     """Return the result of `tools/call`: `content`, `structuredContent`, `isError`.
 
     A `MnemarkError` becomes a result with its message, for the model to act on. Without a scope, a call is
@@ -63,13 +60,17 @@ def call(memory: Memory, name: str, given: Mapping[str, Any], *, folder: str = "
     return {"content": [{"type": "text", "text": text}], "structuredContent": data, "isError": False}
 
 
-def _scope_at(memory: Memory, tool: Tool, given: Mapping[str, Any], folder: str) -> Result:
+def _scope_at(memory: "Memory", tool: Tool, given: Mapping[str, Any], folder: str) -> Result:
     """Return the scope of a call from a folder: of its project, unless it writes what is about the person."""
+    from mnemark.agent.hook.project import project_of, scope_of_statement
+
     project = project_of(memory.root, "", folder, kept=memory.config.projects)
     scope = project.scope
     if not tool.reads:
         memory.workspace.check_writable("write")
         subject, predicate = given.get("subject", "user"), given.get("predicate", "")
+        from mnemark.memory.learning.placement import StatedFact
+
         said = StatedFact(subject, predicate, given.get("value", ""), given.get("type", "fact"))
         if "text" in given:  # a note says "I" of whoever writes it: what it names decides
             said = StatedFact("note", given["text"], "")
@@ -83,7 +84,7 @@ def _quoted(fields: Mapping[str, Any]) -> Result:
     return {"quote": begin, **fields, "unquote": end}
 
 
-def _search(memory: Memory, given: dict[str, Any]) -> Result:
+def _search(memory: "Memory", given: dict[str, Any]) -> Result:
     corpus = one_of(given.get("corpus", "all"), _KINDS, "corpus")
     try:
         found = memory.search(
@@ -116,7 +117,7 @@ def _search(memory: Memory, given: dict[str, Any]) -> Result:
     return data
 
 
-def _row(hit: Hit) -> Result:
+def _row(hit: "Hit") -> Result:
     row = {
         "path": visible(hit.path), "startLine": hit.start_line, "endLine": hit.end_line,
         "score": round(hit.score, 4), "snippet": inert(cut_to_tokens(hit.snippet, _ROW_TOKENS)),
@@ -134,11 +135,15 @@ def _row(hit: Hit) -> Result:
     return row
 
 
-def _get(memory: Memory, given: dict[str, Any]) -> Result:
+def _get(memory: "Memory", given: dict[str, Any]) -> Result:
+    from mnemark.interfaces.tools_read import read_lines
+
     return _quoted(read_lines(memory, given["path"], given.get("from"), given.get("lines")))
 
 
-def _timeline(memory: Memory, given: dict[str, Any]) -> Result:
+def _timeline(memory: "Memory", given: dict[str, Any]) -> Result:
+    from mnemark.interfaces.tools_read import around, latest
+
     if (anchor := given.get("around")) and "#" in anchor:
         rows = around(memory, anchor, before=given.get("before", 5), after=given.get("after", 5))
     else:
@@ -146,11 +151,13 @@ def _timeline(memory: Memory, given: dict[str, Any]) -> Result:
     return _quoted({"entries": rows})
 
 
-def _write(memory: Memory, given: dict[str, Any]) -> Result:
+def _write(memory: "Memory", given: dict[str, Any]) -> Result:
+    from mnemark.interfaces.tools_write import note
+
     return note(memory, **given)
 
 
-def _remember(memory: Memory, given: dict[str, Any]) -> Result:
+def _remember(memory: "Memory", given: dict[str, Any]) -> Result:
     if "predicate" in given and not given["predicate"].strip():
         raise UsageError(
             'memory_remember: the predicate (key) is empty. Name the property, such as "birthday"; '
@@ -165,7 +172,7 @@ def _remember(memory: Memory, given: dict[str, Any]) -> Result:
     return {**data, "status": "waits for review", "warning": warning}
 
 
-def _forget(memory: Memory, given: dict[str, Any]) -> Result:
+def _forget(memory: "Memory", given: dict[str, Any]) -> Result:
     import msgspec
 
     if not given.get("ref") and not given.get("query"):
@@ -188,8 +195,10 @@ def _escaped(value: Any) -> Any:
     return [_escaped(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
-def _status(memory: Memory, _: dict[str, Any]) -> Result:
+def _status(memory: "Memory", _: dict[str, Any]) -> Result:
     import msgspec
+
+    from mnemark.interfaces.status import Status  # the reader of the index's counts
 
     found: Result = _escaped(msgspec.to_builtins(Status.of(memory)))
     problems = found.pop("problems")
