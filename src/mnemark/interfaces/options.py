@@ -1,20 +1,23 @@
 """Options that several commands have."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+
+def workspace(about: str) -> Any:
+    """Return the option `--workspace` with this help."""
+    return typer.Option(
+        "--workspace", "-w", metavar="FOLDER", envvar="MNEMARK_WORKSPACE", show_envvar=True, help=about
+    )
+
+
 Workspace = Annotated[
     Path | None,
-    typer.Option(
-        "--workspace",
-        "-w",
-        metavar="FOLDER",
-        envvar="MNEMARK_WORKSPACE",
-        show_envvar=True,
-        help="The workspace. Default: the one that contains the current folder; in a git repository that is "
-        "none, the memory that your agents use there.",
+    workspace(
+        "The workspace. Default: the one that contains the current folder; in a git repository that is none, "
+        "the memory that your agents use there."
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -57,8 +57,7 @@ def by_words(
     with reader.reading(logs=False) as view:
         asked = replace(request, outside=view.snapshot)
         for name, mounted in folders.items():
-            home = home_of(reader.index.root, name)
-            found = found if mounted.why_not(name) else _with_mount(found, name, mounted, home, asked)
+            found = _with_mount(found, name, mounted, home_of(reader.index.root, name), asked)
     return found
 
 
@@ -104,7 +103,7 @@ def by_words_of(
 
 def _with_mount(own: Found, name: str, mounted: Mounted, home: Path, request: Request) -> Found:
     """Add the hits of a mount whose index lies in `home`, if it is indexed."""
-    asked = mounts.asked(request, mounted)
+    asked = None if mounted.why_not(name) else mounts.asked(request, mounted)
     if asked is None:
         return own
     with suppress(*schema.UNREADABLE):  # not indexed yet, or damaged

@@ -35,14 +35,7 @@ _Agent = Annotated[
 ]
 _Workspace = Annotated[
     Path | None,
-    typer.Option(
-        "--workspace",
-        "-w",
-        metavar="FOLDER",
-        envvar="MNEMARK_WORKSPACE",
-        show_envvar=True,
-        help="The workspace the agent will use, created if missing. Default: ~/mnemark.",
-    ),
+    options.workspace("The workspace the agent will use, created if missing. Default: ~/mnemark."),
 ]
 _Check = Annotated[
     bool, typer.Option("--check", help="Try whether hooks and tools answer, in a memory made for it alone.")
