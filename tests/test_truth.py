@@ -50,7 +50,7 @@ OUTSIDE: Final[dict[str, str]] = {
     "facts/known.py": "a named reader: as `files.py`",
     "facts/states.py": "`.mnemark`",
     "facts/visible.py": "a reader of the journal without a workspace",
-    "retrieval/searcher.py": "indexes of mounts, and temporary ones",
+    "retrieval/opened.py": "indexes of mounts, and temporary ones",
     "interfaces/http/server.py": "the state folder",
     "interfaces/process.py": "the null device",
     "interfaces/trusting.py": "a named reader: what to say of a folder before it is trusted",

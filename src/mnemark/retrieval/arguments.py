@@ -1,10 +1,18 @@
-"""Validate the arguments of a search."""
+"""Validate the arguments of a search, and make its request of them."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any, Final
 
+from mnemark.files.scopes import scopes_of
+from mnemark.files.workspace import Workspace
+from mnemark.retrieval.filters import Filter
+from mnemark.retrieval.presets import preset as named_preset
 from mnemark.retrieval.query import MAX_CHARACTERS
+from mnemark.retrieval.stages import Request
 from mnemark.text.choices import MOST_SECONDS, number_given, one_of, text_given
+from mnemark.text.dates.moment import moment
+from mnemark.types import KINDS, ORIGINS, SearchOptions
 
 _MAX_HITS: Final = 1_000
 _MAX_TOKENS: Final = 10_000_000
@@ -38,3 +46,38 @@ def seconds_of(deadline: float) -> float:
 def budget_of(tokens: int) -> int:
     """Return a budget; raise UsageError where it is no number of tokens."""
     return int(number_given(tokens, "the budget, in tokens,", _MAX_TOKENS))
+
+
+def search_request(
+    workspace: Workspace,
+    query: str,
+    k: int | None,
+    scope: str | Iterable[str] | None,
+    options: SearchOptions,
+) -> Request:
+    """Return the request of a search; raise UsageError for a wrong argument."""
+    config = workspace.config
+    now = options.get("now") or workspace.now()
+
+    def local(time: datetime | None) -> datetime | None:
+        """Return a time on the clock by which turns and facts are filed; one without a zone is of it."""
+        return time if time is None or time.tzinfo is None else workspace.local(time)
+
+    where = Filter(
+        kinds=among(options.get("kinds"), KINDS, "kinds"),
+        origins=among(options.get("origins"), ORIGINS, "origins"),
+        since=local(moment(options.get("since"), "since", now)),
+        until=local(moment(options.get("until"), "until", now, end=True)),
+        as_of=local(moment(options.get("as_of"), "as_of", now, last=True)),
+        scopes=scopes_of(scope),
+        archived=options.get("archived", False),
+    )
+    return Request(
+        text=text_of(query),
+        k=count_of(config.recall_hits if k is None else k),
+        where=where,
+        preset=named_preset(options.get("preset") or config.preset),
+        now=now,
+        context=tuple(options.get("context", ())),
+        explain=options.get("explain", False),
+    )

@@ -15,8 +15,8 @@ from mnemark.facts.known import Section, Stamp
 from mnemark.facts.states import FactStates
 from mnemark.facts.store import FactStore
 from mnemark.files.journal import FOLDER as JOURNAL
-from mnemark.index.store import Index
 from mnemark.retrieval.fact_index import FactIndex
+from mnemark.retrieval.opened import OpenedIndex
 from mnemark.retrieval.turns import in_turn
 
 _CHECK_FACTOR: Final = 20.0
@@ -46,14 +46,11 @@ class FactsInTime(msgspec.Struct, frozen=True):
 
 
 class FactIndexCache:
-    """Fact indexes of one workspace, by scopes. Thread-safe.
+    """Fact indexes of one workspace, by scopes. Thread-safe."""
 
-    `index` returns the current passage index, which may be replaced.
-    """
-
-    def __init__(self, facts: FactStore, index: Callable[[], Index]) -> None:
+    def __init__(self, facts: FactStore, opened: OpenedIndex) -> None:
         self._facts = facts
-        self._index = index
+        self._opened = opened
         self._kept: dict[tuple[str, ...], _BuiltIndex] = {}
         self._lock = threading.Lock()
         self._reading: dict[tuple[str, ...], threading.Event] = {}
@@ -127,7 +124,7 @@ class FactIndexCache:
         """Return the fact states of the last read, by this process or as stored by another."""
         root = self._facts.root
         if kept is None:
-            return states.kept(root, self._index().home, self._facts.redacted)
+            return states.kept(root, self._opened.index.home, self._facts.redacted)
         return self._known_as(lambda scope: _section(kept.stamp, scope, kept.book.parts))
 
     def _known_as(self, section: Callable[[str], Section | None]) -> FactStates:
@@ -180,8 +177,8 @@ class FactIndexCache:
         Args:
             scopes: the scopes to store; all by default.
         """
-        facts, home = self._facts, self._index().home
-        if self._index().readonly:
+        facts, home = self._facts, self._opened.index.home
+        if self._opened.index.readonly:
             return
         with self._saving:
             self._unsaved, self._saved_at = False, time.monotonic()
@@ -203,7 +200,7 @@ class FactIndexCache:
 
     def _is_saved(self, scope: str, stamp: Stamp) -> bool:
         """Return whether the stored section of a scope is complete and cheap to bring up to date."""
-        section = states.load(self._index().home, scope)
+        section = states.load(self._opened.index.home, scope)
         if section is None:
             return False
         new = sum(state[1] - section.journals.get(path, (0, 0, 0))[1] for path, state in _journals(stamp))

@@ -1,14 +1,13 @@
 """Search and recall from a workspace: sync its index, search with mounts, and answer by a deadline."""
 
 import contextlib
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final, Self, Unpack
 
 import msgspec
 
@@ -18,20 +17,16 @@ from mnemark.errors import (
     IntegrityError,
     MnemarkError,
     NewerFormatError,
-    ReadOnlyError,
-    UsageError,
 )
-from mnemark.facts.model import Fact
 from mnemark.facts.store import FactStore
 from mnemark.facts.visible import Visible
-from mnemark.files import layout, links, platform
+from mnemark.files import layout, links
 from mnemark.files.config import Config, RoutesConfig
 from mnemark.files.mounts import Mounted, mounts_of
-from mnemark.files.platform import make_folder
 from mnemark.files.scan import chosen, scan
 from mnemark.files.scopes import scopes_of
 from mnemark.files.sessions import Placed
-from mnemark.files.truth import LOCK_SECONDS, ChangedFiles
+from mnemark.files.truth import LOCK_SECONDS
 from mnemark.files.workspace import Workspace
 from mnemark.index import schema
 from mnemark.index.reader import Reader
@@ -39,29 +34,27 @@ from mnemark.index.snapshot import Snapshot
 from mnemark.index.store import Index
 from mnemark.index.sync import Progress, SyncReport
 from mnemark.retrieval import cross_language
-from mnemark.retrieval.arguments import among, budget_of, count_of, seconds_of, text_of
+from mnemark.retrieval.arguments import budget_of, count_of, search_request, seconds_of, text_of
 from mnemark.retrieval.deadline import LATE, Loader, RecallInTime, TimedOut, told
 from mnemark.retrieval.embeddings import Embeddings
 from mnemark.retrieval.fact_index_cache import FactIndexCache
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.mounts import Mounts
+from mnemark.retrieval.opened import OpenedIndex
 from mnemark.retrieval.presets import preset as named_preset
 from mnemark.retrieval.query import understand
-from mnemark.retrieval.refresh import ExternalEdits, IndexRefresher
+from mnemark.retrieval.refresh import IndexRefresher
 from mnemark.retrieval.search import search
 from mnemark.retrieval.stages import Found, OtherProgram, Request, Reranker
 from mnemark.retrieval.turns import OutOfTimeError, in_turn
 from mnemark.retrieval.usage import UsageCounter
 from mnemark.text.choices import text_given
-from mnemark.text.dates.moment import moment
 from mnemark.text.quoting.injection import instructs
 from mnemark.text.words.segment import waits_for_dictionary
 from mnemark.text.words.stopwords import topic
-from mnemark.types import KINDS, ORIGINS, Kind, Origin, Recall
+from mnemark.types import Recall, SearchOptions
 
 if TYPE_CHECKING:
-    from tempfile import TemporaryDirectory
-
     from mnemark.retrieval.just_written import JustWritten, Unscored
 
 _SYNC_SHARE: Final = 0.3
@@ -72,10 +65,7 @@ _RERANK_SHARE: Final = 0.85
 """Share of a deadline until which the reranker is waited for; the rest is for rendering."""
 _CANDIDATES: Final = 3
 """Hits that a block is packed from, in halves of `recall_hits`: short ones leave room for more."""
-_RETRY_SECONDS: Final = 5.0
-"""Seconds until an index that could not be opened for writing is tried again."""
 _FROM_FILES: Final = "; answered from the files, by words only, and it may be incomplete"
-_UNSAVED: Final = "index: it cannot be saved here, so each command builds it again; make the folder writable"
 
 
 def _reranker(root: Path, folder: str) -> Reranker:
@@ -114,41 +104,46 @@ class Searcher:
     ) -> None:
         self.workspace = workspace
         self.visible = visible
-        self.embedder = embedder
         self._unfinished = unfinished
         config = workspace.config
         self.qmd = _qmd(config.routes) if config.routes.qmd else None
         self.reranker = _reranker(workspace.root, config.reranker) if config.reranker else None
-        self._temporary: TemporaryDirectory[str] | None = None
-        self._unwritable = ""
-        """Why an index in a workspace that is open for writing cannot be written."""
-        self._retry_at = 0.0
-        self._use(self._open_index())
-        self._in_time = RecallInTime(lambda: self.index.rest())  # noqa: PLW0108 - see `_use`
+        self._opened = OpenedIndex(workspace, visible, embedder)
+        self._in_time = RecallInTime(self._opened.rest)
         self._has_written = False
         self._loader = Loader(self._load_files, self._load_words, self._loaded, self._in_time)
-        self._replacing = threading.Lock()
         folders = mounts_of(workspace.root, config.mounts) if mounts is None else mounts
         self.mounts = Mounts(workspace, folders, self._open_mount)
         self._facts_wanted = True
         self.usage = UsageCounter(workspace)
-        self.fact_index = FactIndexCache(facts, lambda: self.index)
-        facts.files.stored = self._stored_facts
+        self.fact_index = FactIndexCache(facts, self._opened)
+        facts.files.stored = self._opened.stored_facts
         facts.changed = self._on_fact_changed
-        workspace.truth.appended = lambda path, size: self.reader.logs.wrote(path, size)  # noqa: PLW0108 - see `_use`
-        workspace.truth.changed = self._on_files_changed
+
+    @property
+    def index(self) -> Index:
+        """The current index; do not keep a reference, since it may be opened anew."""
+        return self._opened.index
+
+    @property
+    def reader(self) -> Reader:
+        """What reads the current index."""
+        return self._opened.reader
+
+    @property
+    def embeddings(self) -> Embeddings:
+        """The vectors of the current index."""
+        return self._opened.embeddings
+
+    @property
+    def refresher(self) -> IndexRefresher:
+        """What keeps the current index in sync with the files."""
+        return self._opened.refresher
 
     def _on_fact_changed(self) -> None:
         self._has_written = True
         self.fact_index.wrote()
         self.refresher.facts_changed()
-
-    def _on_files_changed(self, files: ChangedFiles) -> None:
-        places = map(layout.place, files.paths)
-        if all(place is not None and place.role == "fact" for place in places):
-            self.refresher.facts_changed()  # the journal has what they say
-        else:
-            self.refresher.mark_stale()
 
     @cached_property
     def just_written(self) -> "JustWritten":
@@ -162,64 +157,16 @@ class Searcher:
         self._has_written = True
         self.just_written.add(path, scope, turns)
 
-    def _open_index(self) -> Index:
-        root = self.workspace.root
-        try:
-            return Index(root, readonly=self.workspace.readonly, visible=self.visible)
-        except ReadOnlyError:
-            self.workspace.readonly = True
-        except (BusyError, IntegrityError, UsageError):
-            raise
-        except MnemarkError as error:  # a full or failing disk: what is there can still be read
-            self._unwritable = str(error)
-            self._retry_at = time.monotonic() + _RETRY_SECONDS
-        return Index(root, readonly=True, visible=self.visible)
-
     def sync(
         self, *, progress: Progress | None = None, wait: float = LOCK_SECONDS, embed: bool = False
     ) -> SyncReport:
         """Sync the index with the files; see `IndexRefresher.sync`. Raises MnemarkError for a full disk."""
-        with self._replacing:
-            self._open_again(at_once=True)
-            if self._unwritable:
-                raise MnemarkError(self._unwritable)
+        self._opened.writable()
         return self.refresher.sync(progress=progress, wait=wait, embed=embed)
 
-    def _open_again(self, *, at_once: bool = False) -> None:
-        """Open an index for writing that a full disk kept from it, if that is possible by now."""
-        if self._unwritable and (at_once or time.monotonic() > self._retry_at):
-            self._unwritable, before = "", self.index
-            self._use(self._open_index())
-            before.close()
-
-    def _use(self, index: Index) -> None:
-        config = self.workspace.config
-        self.index = index
-        self.reader = Reader(index, limit=config.passage_tokens, ignore=config.ignore)
-        self.embeddings = Embeddings(index.home, config, readonly=index.readonly, embedder=self.embedder)
-        edits = ExternalEdits(self.workspace.journal)
-        self.refresher = IndexRefresher(index, self.embeddings, config, edits)
-
-    def _stored_facts(self, path: str, data: bytes) -> tuple[Fact, ...] | None:
-        return self.index.facts(path, data)  # of the current index: a rebuild replaces it
-
     def ready(self) -> None:
-        """Create a temporary index where there is none and none can be saved.
-
-        Check again for links that lead out of the workspace: a pull may have added some since it was opened.
-        """
-        links.check_again(self.workspace.root)
-        with self._replacing:
-            self._open_again()
-            if not self.index.readonly or self.index.exists():
-                return
-            from tempfile import TemporaryDirectory, gettempdir  # it loads `shutil`
-
-            platform.sweep_folder(Path(gettempdir()))
-            name = platform.temporary_beside(Path("index")).name
-            self._temporary = TemporaryDirectory(prefix=name.rpartition("-")[0] + "-")
-            self.index.close()
-            self._use(Index(self.workspace.root, home=Path(self._temporary.name), visible=self.visible))
+        """Make sure that there is an index; see `OpenedIndex.ready`."""
+        self._opened.ready()
 
     def freshen(self) -> bool:
         """Bring the index up to date with the files, as far as a moment allows; return whether it is."""
@@ -244,22 +191,20 @@ class Searcher:
         if home is None:
             searcher.ready()
         else:
-            make_folder(home)
-            searcher.index.close()
-            searcher._use(Index(root, home=home, visible=visible))
+            searcher._opened.move_to(home)
         return searcher
 
     @property
     def embeds_mounts(self) -> bool:
         """Whether mounts are embedded: by what runs in this process, no API and no program's embedder."""
-        if self.embedder is not None:
+        if self._opened.embedder is not None:
             return self.embeddings.local
         return not self.workspace.config.embedder.startswith("api:")
 
     def _open_mount(self, folder: Path, config: Config, home: Path) -> "Searcher":
         if not self.embeds_mounts:
             config = msgspec.structs.replace(config, embedder="none")
-        given = self.embedder if self.embeds_mounts else None
+        given = self._opened.embedder if self.embeds_mounts else None
         place = None if self.index.readonly else home
         opened = type(self).beside(folder, config, home=place, embedder=given)
         opened.reranker = self.reranker
@@ -272,11 +217,7 @@ class Searcher:
         self.fact_index.keep_unkept()
         self.usage.write()
         self.mounts.close()
-        self.embeddings.close()
-        self.index.close()
-        self.refresher.end()
-        if self._temporary is not None:
-            self._temporary.cleanup()
+        self._opened.close()
 
     def paths(self) -> list[str]:
         """Return the paths of all indexed files, after a quick sync."""
@@ -317,57 +258,15 @@ class Searcher:
         query: str,
         *,
         k: int | None = None,
-        kinds: Iterable[Kind] | None = None,
-        origins: Iterable[Origin] | None = None,
-        since: datetime | str | None = None,
-        until: datetime | str | None = None,
-        as_of: datetime | str | None = None,
         scope: str | Iterable[str] | None = None,
-        archived: bool = False,
-        explain: bool = False,
-        now: datetime | None = None,
-        preset: str | None = None,
-        context: Sequence[str] = (),
+        **options: Unpack[SearchOptions],
     ) -> Recall:
-        """Return the best passages and facts for a query, with their sources.
-
-        Args:
-            query: any text in any language.
-            k: hits at most; 8 by default.
-            kinds: only these kinds of passages.
-            origins: only text of these origins.
-            since: only text dated then or later (a datetime, ISO text, or words such as "last week").
-            until: only text dated before its end.
-            as_of: only what was known then, and undated text.
-            scope: scopes beside the root's: "users/ann", several, or "*" for all. Default: the root's only.
-            archived: search the archive, too.
-            explain: fill `why` of each hit.
-            now: the reference time for relative dates.
-            preset: a ranking other than the configured one.
-            context: earlier turns, oldest first, with a small weight.
+        """Return the best passages and facts for a query, with their sources; see `Memory.search`.
 
         Raises:
             UsageError: an argument is wrong; the message names a right one.
         """
-        now = now or self.workspace.now()
-        where = Filter(
-            kinds=among(kinds, KINDS, "kinds"),
-            origins=among(origins, ORIGINS, "origins"),
-            since=self._local(moment(since, "since", now)),
-            until=self._local(moment(until, "until", now, end=True)),
-            as_of=self._local(moment(as_of, "as_of", now, last=True)),
-            scopes=scopes_of(scope),
-            archived=archived,
-        )
-        request = Request(
-            text=text_of(query),
-            k=count_of(self.workspace.config.recall_hits if k is None else k),
-            where=where,
-            preset=named_preset(preset or self.workspace.config.preset),
-            now=now,
-            context=tuple(context),
-            explain=explain,
-        )
+        request = search_request(self.workspace, query, k, scope, options)
         fresh = self.freshen()
         found = self.find(request)
         self._in_time.loaded.set()
@@ -375,10 +274,6 @@ class Searcher:
             self.mounts.freshen()
             found = self._with_mounts(found, request)
         return Recall(**(found._asdict() | told(found.degraded, complete=found.complete and fresh)))
-
-    def _local(self, given: datetime | None) -> datetime | None:
-        """Return a time on the clock by which turns and facts are filed; one without a zone is of it."""
-        return given if given is None or given.tzinfo is None else self.workspace.local(given)
 
     def recall(
         self,
@@ -393,22 +288,9 @@ class Searcher:
         exclude: Sequence[tuple[str, int]] = (),
         counted: bool = True,
     ) -> Recall:
-        """Return the best hits rendered as a block for a prompt, by a deadline.
+        """Return the best hits rendered as a block for a prompt, by a deadline; see `Memory.recall`.
 
-        Args:
-            query: the message to recall for.
-            budget: tokens of the block; 800 by default.
-            deadline: seconds; 0.15 by default. Routes that are not ready by then are left out.
-            k: hits at most; by default half as many again as a search returns, for the budget to choose from.
-            scope: as for `search`.
-            now: the reference time for relative dates.
-            context: earlier turns, oldest first.
-            exclude: (path, line) of session logs: turns from that line on are in the model's context already.
-            counted: whether the hits count as used; not where a person only looks.
-
-        Returns:
-            A `Recall` whose `text` is quoted, sourced and within the budget; put it into the user's role.
-            `degraded` names what did not answer in time.
+        `counted` is whether the hits count as used; not where a person only looks.
         """
         started = time.monotonic()
         usual = self.workspace.config.recall_deadline_ms / 1000
@@ -510,9 +392,7 @@ class Searcher:
         route, problem = (None, "")
         if request.preset.dense or request.preset.fusion == "rrf":
             route, problem = self.embeddings.route(topic(outside))
-        temporary = "" if self._temporary is None else _UNSAVED
-        unwritable = f"index: {self._unwritable}" if self._unwritable else ""
-        reasons = (problem, self.refresher.problem, temporary, unwritable, *self._unfinished())
+        reasons = (problem, *self._opened.problems, *self._unfinished())
         degraded = [reason for reason in reasons if reason]
         ask = partial(search, request=request)
         if self._facts_wanted:
@@ -531,7 +411,7 @@ class Searcher:
                 self._files(request), route=None, degraded=(*degraded, f"index: {reason}{_FROM_FILES}")
             )
             if isinstance(error, schema.UNFIT):
-                self._discard_index(reason)  # not before: what fails on the files, too, is no damage
+                self._opened.discard(reason)  # not before: what fails on the files, too, is no damage
             return found
 
     def _with_mounts(self, found: Found, request: Request) -> Found:
@@ -551,15 +431,6 @@ class Searcher:
             self.workspace.root, self.visible, request.text,
             limit=config.passage_tokens, ignore=config.ignore, deadline=request.deadline,
         )  # fmt: skip
-
-    def _discard_index(self, reason: str) -> None:
-        """Discard a damaged index, unless it is read-only, and let a sync fill it in the background."""
-        if self.index.readonly or self.refresher.syncing:
-            return
-        with contextlib.suppress(MnemarkError):  # another process is syncing, or the disk is full
-            self.index.discard_unless_replaced(reason)
-        self.refresher.mark_stale()
-        self.refresher.freshen_behind()
 
     def _answer(self, request: Request, budget: int, patience: float, until: float) -> Recall | TimedOut:
         from mnemark.retrieval.block import block  # a search shows none
