@@ -94,12 +94,14 @@ def compare(
     )
 
 
-def notes(workspace: Path) -> None:
-    """A thousand notes."""
-    (workspace / "memory").mkdir(parents=True)
+def notes(workspace: Path, mnemark: list[str]) -> None:
+    """A memory with a thousand notes, indexed."""
+    subprocess.run([*mnemark, "init", str(workspace)], stdout=subprocess.DEVNULL, check=True)
+    (workspace / "memory").mkdir(parents=True, exist_ok=True)
     for number in range(1000):
         text = f"# Note {number}\n\nThe backup of host {number} runs at {number % 24}:00. 备份 {number}。\n"
         (workspace / f"memory/note-{number}.md").write_text(text, encoding="utf-8")
+    subprocess.run([*mnemark, "sync", "-w", str(workspace)], stdout=subprocess.DEVNULL, check=True)
 
 
 def main() -> int:
@@ -114,9 +116,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_STATE_HOME"] = str(Path(folder, "state"))
         workspace = Path(folder, "workspace")
-        notes(workspace)
         mnemark = [sys.executable, "-m", "mnemark"]
-        subprocess.run([*mnemark, "sync", "-w", str(workspace)], stdout=subprocess.DEVNULL, check=True)
+        notes(workspace, mnemark)
         front, hook = (
             [*mnemark, "mcp", "-w", str(workspace)],
             [*mnemark, "hook", "prompt", "-w", str(workspace)],

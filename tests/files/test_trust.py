@@ -322,6 +322,22 @@ def test_a_folder_of_notes_asks_for_nothing(tmp_path: Path) -> None:
     assert "elsewhere" not in run("search", "walrus", "-w", str(tmp_path / "w")).stderr
 
 
+@pytest.mark.parametrize("made", ["notes", "memory"])
+def test_a_search_of_it_is_whole_and_leaves_nothing_to_sync(tmp_path: Path, made: str) -> None:
+    folder = tmp_path / "w"
+    if made == "memory":
+        foreign(folder)
+    else:
+        folder.mkdir()
+        (folder / "note.md").write_text("The walrus pays nine crowns.\n")
+    with Memory.open(folder) as memory:
+        memory.sync()
+        answer = memory.search("walrus")
+        assert answer.hits
+        assert not [reason for reason in answer.degraded if reason.startswith("sync:")]
+        assert memory.workspace.searcher.refresher.fresh
+
+
 @pytest.mark.parametrize(
     "left", ["MEMORY.md", "memory/facts/user.MD", "Sessions/x.jsonl", "sessions/a/b/x.jsonl"]
 )

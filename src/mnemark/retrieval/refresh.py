@@ -48,9 +48,10 @@ class ExternalEdits:
         sent = self._truth.catch_up()
         before, self._states = self._states, self._states_now()
         rewritten, entries = self._feed.take()
-        if sent or rewritten or before != self._states or any(one.change.kind == "done" for one in entries):
+        kinds = {entry.change.kind for entry in entries}
+        if sent or rewritten or before != self._states or "done" in kinds:
             return "files"
-        return "facts" if entries else ""
+        return "facts" if kinds else ""
 
     def _states_now(self) -> list[Identity | None]:
         return [identity(folder) for folder in self._folders]
