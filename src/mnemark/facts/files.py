@@ -132,7 +132,9 @@ class FactFiles:
         if facts is None:
             raw = decode(data)
             facts = tuple(fact for _, fact in visible_facts(self._redacted(raw), raw, path, saved))
-        return _ReadFile(state, saved, tuple(heard(self.root, fact) for fact in facts))
+        if not trust.is_trusted(self.root):
+            facts = tuple(heard(self.root, fact) for fact in facts)
+        return _ReadFile(state, saved, facts)
 
     def path_for(self, subject: str, scope: str = "", full: Collection[str] = ()) -> str:
         """Return the file for new facts about a subject: an existing one, in any language, or a new one.
@@ -219,7 +221,7 @@ def needs_saved(parsed: "ParsedFact") -> bool:
 def fact_of(parsed: "ParsedFact", path: str, saved: str) -> Fact:
     """Return the fact of a bullet; what it does not say follows from the path and `saved`."""
     meta = parsed.meta
-    subject = clean(meta.get("subject", "")) or subject_of(path)
+    subject = (clean(meta["subject"]) if "subject" in meta else "") or subject_of(path)
     kind, origin = meta.get("type", "").lower(), meta.get("origin", "").lower()
     return Fact(
         id=parsed.id or _id_of_words(parsed, path, subject),
@@ -230,8 +232,8 @@ def fact_of(parsed: "ParsedFact", path: str, saved: str) -> Fact:
         until=meta.get("until", "") or (saved if parsed.struck else ""),
         recorded=meta.get("recorded", "") or time_in_id(parsed.id) or saved,
         origin=next((known for known in ORIGINS if known == origin), "file"),
-        importance=parsed.share("importance"),
-        confidence=parsed.share("confidence"),
+        importance=parsed.importance,
+        confidence=parsed.confidence,
         tags=_tags(meta["tags"]) if "tags" in meta else (),
         scope=layout.scope_of(path),
         path=path,
