@@ -122,6 +122,7 @@ def place(path: str) -> Place | None:
     return Place(kind, scope, origin, dated, role, searchable, archived=role == "archive")
 
 
+@lru_cache(maxsize=1_024)
 def skipped_folder(name: str) -> bool:
     """Whether a folder holds no memory: hidden ones (`.git`, `.obsidian`, `.trash`), dependencies."""
     return name.startswith(".") or name in _SKIPPED_FOLDERS
