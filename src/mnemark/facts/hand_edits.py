@@ -11,7 +11,7 @@ from mnemark.facts.fold import payload_of
 from mnemark.facts.journal import FactJournal
 from mnemark.facts.keys import holds_many
 from mnemark.facts.model import Fact
-from mnemark.facts.versions import edited_at, says_same, struck_by_hand
+from mnemark.facts.versions import edited_at, says_same
 from mnemark.files import edit, layout, listing, platform
 from mnemark.files.journal import Change
 from mnemark.types import Json
@@ -37,6 +37,7 @@ def edits(log: FactJournal, files: FactFiles, kept: "FactCache", scope: str) -> 
         kept.refresh()
         gone = _missing_facts(log, files, scope, kept.everywhere(), paths)
     found: list[Change] = []
+    saved = {path: files.saved_iso(path) for path in paths}
     for fact in kept.standing(paths).values():
         state = log.of(fact.id)
         last = state.last
@@ -44,7 +45,8 @@ def edits(log: FactJournal, files: FactFiles, kept: "FactCache", scope: str) -> 
         if replaced is not None:
             gone.remove(replaced)
         payload = _edit(fact, last, replaced, files)
-        if payload is None and fact.until and state.struck is None and struck_by_hand(fact, files):
+        # Struck through without saying when: it ended when the file was last saved.
+        if payload is None and fact.until and fact.until == saved[fact.path] and state.struck is None:
             payload = payload_of(fact) | {"fact": fact.id, "action": "ended"}
         if payload is not None:
             found.append(Change(kind="edit", origin="file", scope=scope, payload=payload))
