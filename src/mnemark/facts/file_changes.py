@@ -4,7 +4,7 @@ Files are changed by `edit` only.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import partial
 from pathlib import Path
@@ -194,12 +194,9 @@ def _insert(
     line = _bullet(fact, end, now, chinese=chinese)
     if not text.strip(_BLANK):
         return f"{text}{_heading(fact.path, chinese=chinese)}{line}\n", True
-    places = [write.add_bullet(text, line, after=parsed[below])] if below is not None else []
-    start = front_matter(text).end or (1 if text.startswith("\ufeff") else 0)
-    stop = write.line_end(text)
-    places += [write.add_bullet(text, line), f"{text[:start]}{line}{stop}{text[start:]}"]
+    after = None if below is None else parsed[below]
     before = sorted((one.predicate, one.value, one.struck) for one in parsed)
-    for candidate in places:
+    for candidate in _with_line(text, line, after):
         found = parse(candidate)
         mine = [one for one in found if one.id == fact.id]
         others = sorted((one.predicate, one.value, one.struck) for one in found if one.id != fact.id)
@@ -208,6 +205,15 @@ def _insert(
         if reads and others == before:
             return candidate, True
     return text, False
+
+
+def _with_line(text: str, line: str, after: ParsedFact | None) -> Iterator[str]:
+    """Yield a text with a bullet added: below another one if there is one, at the end, at the start."""
+    if after is not None:
+        yield write.add_bullet(text, line, after=after)
+    yield write.add_bullet(text, line)
+    start = front_matter(text).end or (1 if text.startswith("\ufeff") else 0)
+    yield f"{text[:start]}{line}{write.line_end(text)}{text[start:]}"
 
 
 def _confirm(text: str, path: str, change: Confirmation) -> str:
