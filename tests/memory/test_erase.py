@@ -62,6 +62,27 @@ def test_two_hundred_things_are_gone_to_the_byte(tmp_path: Path, seed: int) -> N
     audit(tmp_path, 100, seed, "hashing")
 
 
+@pytest.mark.parametrize("line", [
+    '{"role":"user","content":"the zebra is in the garden"}',
+    '{"role":"user","content":"zebra, garden","tool_calls":[{"id":"01KB0000000000000000000000"}]}',
+    '{"id":"","role":"user","content":"the zebra is in the garden"}',
+    '{"id":"0\\u0031KB0000000000000000000000","role":"user","content":"the zebra is in the garden"}',
+    '{"id":"01KB0000000000000000000000","id":"","role":"user","content":"the zebra is in the garden"}',
+    '{"id":"01KB0000000000000000000000","message":{"uuid":"one","role":"user","content":"zebra, garden"}}',
+    ' {"id": "01KB0000000000000000000000", "role": "user", "content": "the zebra is in the garden"}',
+])  # fmt: skip
+def test_a_turn_is_erased_however_its_id_is_written(tmp_path: Path, line: str) -> None:
+    log = tmp_path / "sessions" / "other.jsonl"
+    log.parent.mkdir()
+    own = '{"id":"01KB0000000000000000000001","role":"user","content":"A sentence that stays."}'
+    log.write_text(f'{{"session":"other"}}\n{own}\n{line}\n', encoding="utf-8")
+    with opened(tmp_path) as memory:
+        receipt = memory.forget(query="zebra", erase=True)
+        assert (receipt.action, receipt.waiting) == ("erased", ())
+    assert holding(tmp_path, "zebra") == holding(tmp_path, "garden") == []
+    assert own in log.read_text(encoding="utf-8")
+
+
 def test_a_turn_leaves_a_tombstone_and_lines_stay_where_they_are(tmp_path: Path) -> None:
     with opened(tmp_path) as memory:
         log = memory.session("cli:a")

@@ -64,7 +64,7 @@ def test_an_edit_that_another_process_completed_is_not_made_twice(
             os.utime(note, (1e9, 1e9))
         return old + "- two\n"
 
-    waited = edit._wait_until_quiet
+    waited = edit._until_quiet
 
     def waits(*given: Any) -> Any:
         if tries:
@@ -73,7 +73,7 @@ def test_an_edit_that_another_process_completed_is_not_made_twice(
                 file_edits.finish(other.workspace)
         return waited(*given)
 
-    monkeypatch.setattr(edit, "_wait_until_quiet", waits)
+    monkeypatch.setattr(edit, "_until_quiet", waits)
     made = file_edits.write(memory.workspace, "MEMORY.md", change, step="test")
     assert tries == ["- one\n"]
     assert note.read_text(encoding="utf-8").count("- two") == 1

@@ -100,7 +100,11 @@ def test_a_bullet_of_before_reads_as_before() -> None:
         "since: 2025-01-16 | recorded: 2026-11-22T13:13:47+00:00 | origin: owner -->\n"
     )
     (fact,) = parse(line)
-    assert (fact.predicate, fact.key, fact.meta["priority"]) == ("爱好", "hobbies", "long")
+    assert (fact.predicate, predicate_key(fact.predicate), fact.meta["priority"]) == (
+        "爱好",
+        "hobbies",
+        "long",
+    )
 
 
 def test_each_label_is_a_name_of_its_key() -> None:

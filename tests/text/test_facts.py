@@ -1,14 +1,14 @@
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from mnemark.facts.keys import predicate_key
 from mnemark.facts.parse import (
     ParsedFact,
     decode_field,
-    encode_field,
     parse,
     split_words,
 )
-from mnemark.facts.write import add_bullet, bullet_of, change_comment, strike, words_of
+from mnemark.facts.write import add_bullet, bullet_of, change_comment, encode_field, strike, words_of
 from mnemark.text.lines import decode, encode
 
 _PIECES = st.sampled_from(
@@ -93,8 +93,8 @@ def test_comments_of_others_are_understood_and_what_mnemark_wrote_wins() -> None
         "- **tone**: dry <!-- trigger: a, b --> <!-- importance: 9 --> <!-- id: 01A | confidence: 0.5 -->\n"
     )
     assert (fact.value, fact.id, fact.meta["trigger"]) == ("dry", "01A", "a, b")
-    assert (fact.share("importance"), fact.share("confidence")) == (0.9, 0.5)
-    assert only("- x <!-- importance: lots -->").share("importance") is None
+    assert (fact.importance, fact.confidence) == (0.9, 0.5)
+    assert only("- x <!-- importance: lots -->").importance is None
     assert only("- x <!-- a remark, no fields -->").meta == {}
 
 
@@ -105,7 +105,10 @@ def test_superseded_facts_are_struck_through() -> None:
 
 
 def test_passages_say_which_facts_they_hold() -> None:
-    assert [(fact.key, fact.struck) for fact in parse("- ~~lives in: Bonn~~\n- 城市: Berlin\n")] == [
+    assert [
+        (predicate_key(fact.predicate), fact.struck)
+        for fact in parse("- ~~lives in: Bonn~~\n- 城市: Berlin\n")
+    ] == [
         ("city", True),
         ("city", False),
     ]

@@ -81,8 +81,7 @@ class FactCache:
         """Return the parts of all files: the cached one if a file is neither changed nor `dirty`."""
         parts: dict[str, _FilePart] = {}
         for path in self._files.paths(self._scope):
-            facts = self._files.facts(path)
-            state = self._files.state(path)
+            state, facts = self._files.read(path)
             part = self._parts.get(path)
             if part is not None and path not in dirty and part.state == state:
                 parts[path] = part

@@ -9,8 +9,7 @@ import msgspec
 from mnemark.errors import NotFoundError
 from mnemark.facts.ends import Orders, Retraction, Tastes, ended_by, is_order, opposite
 from mnemark.facts.files import Confirmation
-from mnemark.facts.fold import payload_of, words_of
-from mnemark.facts.journal import FactJournal
+from mnemark.facts.fold import Words, payload_of, words_of
 from mnemark.facts.model import TRUST, Fact
 from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import FactVersion, confirmed, order, timeline
@@ -95,24 +94,25 @@ class Decision:
         start = order(fact, self._facts.zone)[0]
         current = [version.fact for version in held if version.at(start)]
         alike = list(self._orders_of(fact.scope).like(fact)) if is_order(fact.predicate) else []
-        named, same = self._named(fact, start), None
+        named, same, words = self._named(fact, start), None, words_of(fact)
         over = list(named)
         for says_same, version in alike:
             if version.at(start) and version.fact.id not in self._ended:
                 same = version.fact if says_same else same
                 over += [] if says_same else [version.fact]
         over = list({one.id: one for one in over if one not in current}.values())
-        same = next((other for other in current if words_of(other) == words_of(fact)), same)
+        same = next((other for other in current if words_of(other) == words), same)
         if same is not None:
-            self._settle_proposals(fact, made="")
+            self._settle_proposals(fact, words, made="")
             trusted = [one for one in named if one.id != same.id and TRUST[fact.origin] >= TRUST[one.origin]]
             self._against(msgspec.structs.replace(fact, id=same.id), trusted, ())
             return self._confirm(same, fact)
         before = [*over, *current]
         rival = max(before, key=lambda other: TRUST[other.origin], default=None)
-        if reason := _review_reason(self._facts.log, fact, rival, turn):
-            return self._propose(fact, rival, reason)
-        self._settle_proposals(fact, made=fact.id)
+        removed = self._facts.log.tables.removed.get((fact.scope, words))
+        if reason := _review_reason(fact, rival, turn, removed):
+            return self._propose(fact, words, rival, reason)
+        self._settle_proposals(fact, words, made=fact.id)
         path = (rival.path if rival is not None else "") or self._path_for(fact)
         fact = msgspec.structs.replace(fact, path=path, supersedes=before[-1].id if before else "")
         fact = self._against_opposite(self._against(fact, over, [one for _, one in alike]))
@@ -185,9 +185,8 @@ class Decision:
         self._room[path] -= _COMMENT_BYTES + len(fact.value.encode("utf-8", "replace"))
         return path
 
-    def _propose(self, fact: Fact, rival: Fact | None, reason: str) -> Fact:
+    def _propose(self, fact: Fact, words: Words, rival: Fact | None, reason: str) -> Fact:
         """Propose a fact for review, unless an equal proposal is pending or was rejected."""
-        words = words_of(fact)
         for other in self._facts.log.proposals():
             if other.scope == fact.scope and other.origin == fact.origin and words_of(other) == words:
                 return other
@@ -196,11 +195,11 @@ class Decision:
         self._write("conflict" if reason == "conflict" else "propose", fact)
         return fact
 
-    def _settle_proposals(self, fact: Fact, *, made: str) -> None:
+    def _settle_proposals(self, fact: Fact, words: Words, *, made: str) -> None:
         """Accept the proposals that say what the owner says now; `made`: the fact, if it is new."""
         if fact.origin != "owner":
             return
-        words, waiting = words_of(fact), self._facts.log.open_proposals()
+        waiting = self._facts.log.open_proposals()
         same = [other.id for other in waiting if other.scope == fact.scope and words_of(other) == words]
         if same:
             payload: dict[str, Json] = {"ids": [*same], "made": made}
@@ -239,13 +238,12 @@ class Decision:
         return kept
 
 
-def _review_reason(log: FactJournal, fact: Fact, rival: Fact | None, turn: Turn | None) -> str:
-    """Return why a fact needs review by a person; empty if it does not."""
+def _review_reason(fact: Fact, rival: Fact | None, turn: Turn | None, removed: str | None) -> str:
+    """Return why a fact needs review by a person, who `removed` it at that time; empty if it does not."""
     if fact.origin in {"tool", "web"} or is_suspect(fact):
         return "untrusted"
     if fact.against or (rival is not None and TRUST[rival.origin] > TRUST[fact.origin]):
         return "conflict"
-    removed = log.tables.removed.get((fact.scope, words_of(fact)))
     if removed is None or (fact.origin == "owner" and not fact.source):
         return ""
     later = turn is not None and turn.time.astimezone(UTC) > datetime.fromisoformat(removed)

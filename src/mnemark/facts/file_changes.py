@@ -4,7 +4,7 @@ Files are changed by `edit` only.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import partial
 from pathlib import Path
@@ -13,23 +13,17 @@ from typing import Final
 from mnemark.facts import write
 from mnemark.facts.files import Confirmation, fact_of, facts_in, subject_of, time_in_id
 from mnemark.facts.keys import predicate_key, subject_key
-from mnemark.facts.labels import in_chinese, is_chinese
+from mnemark.facts.labels import Around, is_chinese, shows_chinese
 from mnemark.facts.model import Fact, refs_in
 from mnemark.facts.parse import ParsedFact, parse
-from mnemark.facts.timeline import timeline, when
+from mnemark.facts.timeline import in_order, timeline, when
 from mnemark.files.edit import EditResult, edit
 from mnemark.files.truth import Folder
-from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.lines import clean, decode, encode
 from mnemark.text.markdown.frontmatter import front_matter
 
-_WORD: Final = lazy_pattern(r"[^\W\d_]{2,}")
-_SENTENCE: Final = 3
-"""Words from which a value is more than a name."""
 _MAX_AROUND: Final = 20_000
 """Characters of the user's facts that are read for their language."""
-Around = Callable[[], Sequence[str]]
-"""Returns the values of the user's facts, for the language of a file beside theirs."""
 _BLANK: Final = "\ufeff \t\r\n"
 _MIN_BATCH: Final = 3  # from so many on, new facts are added to a file in one step
 _WAIT: Final = 0.3  # seconds a change waits for the workspace's lock before it is left for the next time
@@ -107,14 +101,8 @@ def _heading(path: str, *, chinese: bool) -> str:
 
 
 def _is_chinese(there: Iterable[ParsedFact], *new: Fact, around: Around = tuple) -> bool:
-    """Return whether the values of a file are in Chinese, so that its predicates are shown in it.
-
-    Names of programs and servers are the same in both languages: beside them the user's own facts (`around`)
-    tell what language is written.
-    """
-    values = [*(parsed.value for parsed in there), *(fact.value for fact in new)]
-    tells = any(is_chinese(value) or len(_WORD.findall(value)) >= _SENTENCE for value in values)
-    return in_chinese(*([values] if tells else [around(), values]))
+    """Return whether the values of a file are in Chinese, so that its predicates are shown in it."""
+    return shows_chinese([*(parsed.value for parsed in there), *(fact.value for fact in new)], around)
 
 
 def _around(root: Path, path: str) -> Sequence[str]:
@@ -144,10 +132,15 @@ def applied(
     found = parse(text)
     if any(parsed.id == change.id for parsed in found):
         return text, True
-    key = predicate_key(change.predicate)
-    standing = [(parsed, fact_of(parsed, path, now.isoformat())) for parsed in found if parsed.key == key]
-    same = [(parsed, fact) for parsed, fact in standing if fact.key == change.key]
-    held = {one.fact.id: one for one in timeline([*(fact for _, fact in same), change], zone)}
+    key = change.key
+    standing = [
+        (at, parsed, fact, fact.key)
+        for at, parsed in enumerate(found)
+        if predicate_key(parsed.predicate) == key[1]
+        for fact in [fact_of(parsed, path, now.isoformat())]
+    ]
+    same = [(parsed, fact) for _, parsed, fact, its_key in standing if its_key == key]
+    held = {one.fact.id: one for one in in_order([*(fact for _, fact in same), change], zone)}
     mine = held[change.id].fact
     for parsed, fact in reversed(same):
         one = held[fact.id]
@@ -155,8 +148,7 @@ def applied(
             fields = {} if parsed.id else _comment(fact)
             change_line = write.strike if one.end <= now else write.change_comment
             text = change_line(text, parsed, fields | {"until": mine.since})
-    order = {parsed.bullet.start: at for at, parsed in enumerate(found)}
-    beside = [(order[parsed.bullet.start], fact) for parsed, fact in standing if fact.key[:2] == mine.key[:2]]
+    beside = [(at, fact) for at, _, fact, its_key in standing if its_key[:2] == key[:2]]
     near = [at for at, fact in beside if fact.id == mine.supersedes] or [at for at, _ in beside]
     return _insert(text, mine, near[-1] if near else None, held[change.id].end, now, around=around)
 
@@ -202,12 +194,9 @@ def _insert(
     line = _bullet(fact, end, now, chinese=chinese)
     if not text.strip(_BLANK):
         return f"{text}{_heading(fact.path, chinese=chinese)}{line}\n", True
-    places = [write.add_bullet(text, line, after=parsed[below])] if below is not None else []
-    start = front_matter(text).end or (1 if text.startswith("\ufeff") else 0)
-    stop = write.line_end(text)
-    places += [write.add_bullet(text, line), f"{text[:start]}{line}{stop}{text[start:]}"]
+    after = None if below is None else parsed[below]
     before = sorted((one.predicate, one.value, one.struck) for one in parsed)
-    for candidate in places:
+    for candidate in _with_line(text, line, after):
         found = parse(candidate)
         mine = [one for one in found if one.id == fact.id]
         others = sorted((one.predicate, one.value, one.struck) for one in found if one.id != fact.id)
@@ -216,6 +205,15 @@ def _insert(
         if reads and others == before:
             return candidate, True
     return text, False
+
+
+def _with_line(text: str, line: str, after: ParsedFact | None) -> Iterator[str]:
+    """Yield a text with a bullet added: below another one if there is one, at the end, at the start."""
+    if after is not None:
+        yield write.add_bullet(text, line, after=after)
+    yield write.add_bullet(text, line)
+    start = front_matter(text).end or (1 if text.startswith("\ufeff") else 0)
+    yield f"{text[:start]}{line}{write.line_end(text)}{text[start:]}"
 
 
 def _confirm(text: str, path: str, change: Confirmation) -> str:

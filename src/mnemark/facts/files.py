@@ -16,7 +16,7 @@ import msgspec
 from mnemark.facts.keys import subject_key
 from mnemark.facts.model import TYPES, Fact
 from mnemark.files import layout, listing, names, platform, trust
-from mnemark.files.ids import derived_id, is_id, time_of
+from mnemark.files.ids import derived_id, time_of
 from mnemark.files.layout import FACTS
 from mnemark.text.lines import clean, decode
 from mnemark.types import ORIGINS
@@ -76,11 +76,6 @@ class FactFiles:
         kept = self._read.get(path)
         return kept.saved if kept else datetime.now(self._zone).isoformat()
 
-    def state(self, path: str) -> platform.Identity | None:
-        """Return the identity of a file when it was last read, or None."""
-        kept = self._read.get(path)
-        return kept.state if kept else None
-
     def paths(self, scope: str = "") -> list[str]:
         """Return the relative paths of the fact files of a scope, sorted by name."""
         folder = layout.in_scope(scope, FACTS)
@@ -108,23 +103,27 @@ class FactFiles:
 
     def facts(self, path: str) -> tuple[Fact, ...]:
         """Return the facts in a file; if it is unreadable, those last read."""
+        return self.read(path)[1]
+
+    def read(self, path: str) -> tuple[platform.Identity | None, tuple[Fact, ...]]:
+        """Return the identity of a file when it was last read, or None, and its facts as `facts` does."""
         full = names.inside(self.root, path) if path in self._links else self.root / path
         kept = self._read.get(path)
         try:
             state = platform.identity(full)
             if state is None:
                 self._read.pop(path, None)
-                return ()
+                return None, ()
             if kept is None or kept.state != state:
                 data, status = platform.read_file(names.inside(self.root, path))
                 kept = self._read[path] = self._of(
                     path, data, platform.identity_of(status), first=kept is None
                 )
         except FileNotFoundError:
-            return ()
+            return kept.state if kept else None, ()
         except OSError:  # reported by scan and sync
-            return kept.facts if kept else ()
-        return kept.facts
+            return (kept.state, kept.facts) if kept else (None, ())
+        return kept.state, kept.facts
 
     def _of(self, path: str, data: bytes, state: platform.Identity, *, first: bool) -> _ReadFile:
         saved = datetime.fromtimestamp(state.mtime_ns / 1e9, self._zone).isoformat()
@@ -132,7 +131,9 @@ class FactFiles:
         if facts is None:
             raw = decode(data)
             facts = tuple(fact for _, fact in visible_facts(self._redacted(raw), raw, path, saved))
-        return _ReadFile(state, saved, tuple(heard(self.root, fact) for fact in facts))
+        if not trust.is_trusted(self.root):
+            facts = tuple(heard(self.root, fact) for fact in facts)
+        return _ReadFile(state, saved, facts)
 
     def path_for(self, subject: str, scope: str = "", full: Collection[str] = ()) -> str:
         """Return the file for new facts about a subject: an existing one, in any language, or a new one.
@@ -219,7 +220,7 @@ def needs_saved(parsed: "ParsedFact") -> bool:
 def fact_of(parsed: "ParsedFact", path: str, saved: str) -> Fact:
     """Return the fact of a bullet; what it does not say follows from the path and `saved`."""
     meta = parsed.meta
-    subject = clean(meta.get("subject", "")) or subject_of(path)
+    subject = (clean(meta["subject"]) if "subject" in meta else "") or subject_of(path)
     kind, origin = meta.get("type", "").lower(), meta.get("origin", "").lower()
     return Fact(
         id=parsed.id or _id_of_words(parsed, path, subject),
@@ -230,8 +231,8 @@ def fact_of(parsed: "ParsedFact", path: str, saved: str) -> Fact:
         until=meta.get("until", "") or (saved if parsed.struck else ""),
         recorded=meta.get("recorded", "") or time_in_id(parsed.id) or saved,
         origin=next((known for known in ORIGINS if known == origin), "file"),
-        importance=parsed.share("importance"),
-        confidence=parsed.share("confidence"),
+        importance=parsed.importance,
+        confidence=parsed.confidence,
         tags=_tags(meta["tags"]) if "tags" in meta else (),
         scope=layout.scope_of(path),
         path=path,
@@ -264,8 +265,11 @@ def subject_of(path: str) -> str:
 @lru_cache(maxsize=8_192)
 def time_in_id(identifier: str) -> str:
     """Return the ISO time encoded in an id; empty if there is none."""
-    made = time_of(identifier) if is_id(identifier) else None
-    return made.isoformat() if made is not None and _OLDEST < made < _LATEST else ""
+    try:
+        made = time_of(identifier)
+    except ValueError:
+        return ""
+    return made.isoformat() if _OLDEST < made < _LATEST else ""
 
 
 _VERSION: Final = 1

@@ -11,8 +11,8 @@ from mnemark.facts.fold import payload_of
 from mnemark.facts.journal import FactJournal
 from mnemark.facts.keys import holds_many
 from mnemark.facts.model import Fact
-from mnemark.facts.versions import edited_at, says_same, struck_by_hand
-from mnemark.files import edit, journal, layout, listing, platform
+from mnemark.facts.versions import edited_at, says_same
+from mnemark.files import edit, layout, listing, platform
 from mnemark.files.journal import Change
 from mnemark.types import Json
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 def edits(log: FactJournal, files: FactFiles, kept: "FactCache", scope: str) -> list[Change]:
-    """Return journal lines for the hand edits in a scope since the last call.
+    """Return journal lines for the hand edits in a scope since the last call; refresh the log first.
 
     Only changed files are compared; none while a journal is unreadable, as its facts would look new.
     """
-    if journal.look(log.journal.root).problems:
+    if log.journal.problems:
         return []
     kept.refresh()
     paths = kept.changed()
@@ -37,6 +37,7 @@ def edits(log: FactJournal, files: FactFiles, kept: "FactCache", scope: str) -> 
         kept.refresh()
         gone = _missing_facts(log, files, scope, kept.everywhere(), paths)
     found: list[Change] = []
+    saved = {path: files.saved_iso(path) for path in paths}
     for fact in kept.standing(paths).values():
         state = log.of(fact.id)
         last = state.last
@@ -44,11 +45,12 @@ def edits(log: FactJournal, files: FactFiles, kept: "FactCache", scope: str) -> 
         if replaced is not None:
             gone.remove(replaced)
         payload = _edit(fact, last, replaced, files)
-        if payload is None and struck_by_hand(fact, files) and state.struck is None:
+        # Struck through without saying when: it ended when the file was last saved.
+        if payload is None and fact.until and fact.until == saved[fact.path] and state.struck is None:
             payload = payload_of(fact) | {"fact": fact.id, "action": "ended"}
         if payload is not None:
             found.append(Change(kind="edit", origin="file", scope=scope, payload=payload))
-        elif state.record is not None and state.known is None:
+        elif state.known is None and state.record is not None:
             found.append(Change(kind="project", scope=scope, payload={"path": fact.path, "ids": [fact.id]}))
     kept.note({path for path in paths if _is_removed(files, path)})
     tombstones = [payload_of(fact) | {"fact": fact.id} for fact in gone]
@@ -56,17 +58,18 @@ def edits(log: FactJournal, files: FactFiles, kept: "FactCache", scope: str) -> 
 
 
 def _edit(fact: Fact, last: Fact | None, replaced: Fact | None, files: FactFiles) -> dict[str, Json] | None:
-    now = payload_of(fact) | {"fact": fact.id}
     old = replaced or last
+    said: dict[str, Json]
     if old is None:
-        return now | {"action": "added"}
-    if not says_same(old, fact):
-        since = edited_at(files, fact.path, old)
+        said = {"action": "added"}
+    elif not says_same(old, fact):
         before = payload_of(old) | {"id": old.id, "origin": old.origin}
-        return now | {"action": "changed", "since": since, "before": before}
-    if last is not None and last.path and last.path != fact.path:
-        return now | {"action": "moved"}
-    return None
+        said = {"action": "changed", "since": edited_at(files, fact.path, old), "before": before}
+    elif last is not None and last.path and last.path != fact.path:
+        said = {"action": "moved"}
+    else:
+        return None
+    return payload_of(fact) | {"fact": fact.id} | said
 
 
 def _replaced(fact: Fact, gone: list[Fact]) -> Fact | None:

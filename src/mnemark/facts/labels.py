@@ -5,7 +5,7 @@ the comment of a bullet keeps.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Final
 
@@ -15,6 +15,12 @@ from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import HAN
 
 _VERSION: Final = lazy_pattern(r"(?P<of>\S[^\n]*?) version\Z", re.IGNORECASE)
+
+_WORD: Final = lazy_pattern(r"[^\W\d_]{2,}")
+_SENTENCE: Final = 3
+"""Words from which a value is more than a name."""
+Around = Callable[[], Sequence[str]]
+"""Returns the values of the user's facts, for the language of a file beside theirs."""
 
 
 @cache
@@ -44,6 +50,16 @@ def in_chinese(*values: Iterable[str], before: bool | None = None) -> bool:
         if found := [is_chinese(value) for value in group if _has_words(value)]:
             return sum(found) > len(found) * least
     return before or False
+
+
+def shows_chinese(values: Sequence[str], around: Around) -> bool:
+    """Return whether the predicates of a file with these values are shown in Chinese.
+
+    Names of programs and servers are the same in both languages: beside them the user's own facts (`around`)
+    tell what language is written.
+    """
+    tells = any(is_chinese(value) or len(_WORD.findall(value)) >= _SENTENCE for value in values)
+    return in_chinese(*([values] if tells else [around(), values]))
 
 
 @lru_cache(maxsize=4_096)

@@ -18,8 +18,6 @@ from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.lines import clean, lines
 from mnemark.text.markdown.frontmatter import front_matter
 
-_RESERVED: Final = lazy_pattern(r"%(?=25|7C|3E|0A|0D)|[|>\r\n]")
-_CODES: Final = {sign: f"%{ord(sign):02X}" for sign in "%|>\r\n"}
 _SHARE_SCALE: Final = 10.0
 
 
@@ -55,44 +53,19 @@ class ParsedFact(msgspec.Struct, frozen=True):
     meta: Mapping[str, str]
     """Fields of its comments, keys in lower case; mnemark's own comment takes precedence."""
     bullet: Bullet
-
-    @property
-    def id(self) -> str:
-        """The id in its comment; empty if there is none."""
-        return self.meta.get("id", "") if self.bullet.comment else ""
-
-    @property
-    def key(self) -> str:
-        """The key of its predicate."""
-        return predicate_key(self.predicate)
+    id: str = ""
+    """The id in its own comment; empty if there is none."""
+    importance: float | None = None
+    confidence: float | None = None
 
     @property
     def words(self) -> str:
         """The keys of predicate and value."""
-        return f"{self.key}\0{value_words(self.value)}"
-
-    def share(self, name: str) -> float | None:
-        """Return `importance` or `confidence` from 0 to 1, or None; 1 to 10 are divided by 10."""
-        try:
-            number = float(self.meta.get(name, ""))
-        except ValueError:
-            return None
-        if not 0 <= number <= _SHARE_SCALE:
-            return None
-        return number if number <= 1 else number / _SHARE_SCALE
-
-
-def encode_field(text: str) -> str:
-    r"""Escape a value for a comment: no `|`, `>` and line ends; read back by `decode_field`.
-
-    >>> encode_field("a|b --> 50%7C")
-    'a%7Cb --%3E 50%257C'
-    """
-    return _RESERVED.sub(lambda found: _CODES[found[0]], text.strip())
+        return f"{predicate_key(self.predicate)}\0{value_words(self.value)}"
 
 
 def decode_field(text: str) -> str:
-    """Return the value that `encode_field` wrote."""
+    """Return the value that `write.encode_field` wrote."""
     text = text.strip()
     return _FIELD_ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "%" in text else text
 
@@ -161,7 +134,12 @@ def _parsed(text: str) -> "tuple[tuple[ParsedFact, ...], tuple[_Content, ...]]":
         predicate = " ".join(filter(None, (outer, content.predicate)))
         above.append((width, outer if content.value else predicate))
         if content.value:
-            found.append(ParsedFact(predicate, content.value, content.struck, content.meta, bullet))
+            found.append(
+                ParsedFact(
+                    predicate, content.value, content.struck, content.meta, bullet, content.id,
+                    content.importance, content.confidence,
+                )
+            )  # fmt: skip
     return tuple(found), tuple(contents)
 
 
@@ -251,6 +229,9 @@ class _Content(msgspec.Struct, frozen=True, weakref=True):
     struck: bool
     meta: dict[str, str]
     """Shared by all parses of the same bullet: do not modify."""
+    id: str
+    importance: float | None
+    confidence: float | None
 
 
 def _bullet(
@@ -291,7 +272,9 @@ def _parse_content(raw: str, start: int, end: int) -> _Content:
     meta = _meta(comments, own)
     if own is not None and (key := meta.get("key", "")) and predicate in labels(key):
         predicate = key
-    return _Content(own, words, predicate, value, struck is not None, meta)
+    identifier = "" if own is None else meta.get("id", "")
+    shares = _share(meta, "importance"), _share(meta, "confidence")
+    return _Content(own, words, predicate, value, struck is not None, meta, identifier, *shares)
 
 
 def _meta(
@@ -305,6 +288,19 @@ def _meta(
         else:
             meta |= fields
     return {key: value for key, value in meta.items() if key != "id"} | own
+
+
+def _share(meta: Mapping[str, str], name: str) -> float | None:
+    """Return `importance` or `confidence` from 0 to 1, or None; 1 to 10 are divided by 10."""
+    if name not in meta:
+        return None
+    try:
+        number = float(meta[name])
+    except ValueError:
+        return None
+    if not 0 <= number <= _SHARE_SCALE:
+        return None
+    return number if number <= 1 else number / _SHARE_SCALE
 
 
 def _trailing_comment(text: str, start: int, end: int) -> int | None:

@@ -42,10 +42,9 @@ def catch_up(store: FactStore) -> int:
 
 
 def bring_in(facts: FactStore, scope: str | None = None, *, most: int = AT_ONCE) -> None:
-    """Write up to `most` pending changes to the files; skip busy files."""
+    """Write up to `most` pending changes to the files; skip busy files. Refresh the log first."""
     links.check_again(facts.root)
     log = facts.log
-    log.refresh()
     groups: dict[tuple[str, str], list[str]] = {}
     for one in log.pending(scope):
         if _is_ours(log, one):

@@ -83,7 +83,7 @@ def remember_against(store: FactStore, given: Iterable[tuple[Mapping[str, Any], 
     store.workspace.check_writable("remember")
     now = store.workspace.now()
     return _remember_all(store, [
-        msgspec.structs.replace(_fact_of(store, now, arguments), against=_redacted(store, against))
+        msgspec.structs.replace(_fact_of(store, now, arguments), against=_redacted(store.rules, against))
         for arguments, against in given
     ])  # fmt: skip
 
@@ -168,11 +168,12 @@ def _fact_of(store: FactStore, now: datetime, arguments: Mapping[str, Any] | New
     since = moment(given.since, "since", now)
     start = recorded if since is None else local(since, store.zone).isoformat()  # its day is the workspace's
     own = CONFIDENCE[origin] if given.confidence is None else _share(given.confidence, "confidence")
+    rules = store.rules
     return Fact(
         id=new_id(),
-        subject=_redacted(store, given.subject) or "user",
-        predicate=predicate_words(_redacted(store, given.predicate)),
-        value=_redacted_value(store.rules, given.predicate, given.value),
+        subject=_redacted(rules, given.subject) or "user",
+        predicate=predicate_words(_redacted(rules, given.predicate)),
+        value=_redacted_value(rules, given.predicate, given.value),
         type=one_of(given.type, TYPES, "type"),
         since=start,
         recorded="" if start == recorded else recorded,
@@ -180,8 +181,8 @@ def _fact_of(store: FactStore, now: datetime, arguments: Mapping[str, Any] | New
         importance=_share(given.importance, "importance"),
         confidence=own,
         priority=one_of(given.priority, PRIORITIES, "priority") if given.priority else "",
-        tags=tuple(filter(None, (_redacted(store, tag).replace(",", " ") for tag in _tags(given.tags)))),
-        source=_redacted(store, given.source or ""),
+        tags=tuple(filter(None, (_redacted(rules, tag).replace(",", " ") for tag in _tags(given.tags)))),
+        source=_redacted(rules, given.source or ""),
         scope=scope,
         supersedes=given.replaces,
     )
@@ -202,8 +203,8 @@ def _redacted_value(rules: Rules, predicate: str, value: str) -> str:
     return words
 
 
-def _redacted(store: FactStore, text: str) -> str:
-    return clean(redact(strip_fences(text), store.rules).text)
+def _redacted(rules: Rules, text: str) -> str:
+    return clean(redact(strip_fences(text), rules).text) if text else ""
 
 
 def _tags(given: Iterable[str]) -> tuple[str, ...]:

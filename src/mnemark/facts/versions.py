@@ -8,6 +8,7 @@ import msgspec
 
 from mnemark.facts.files import Confirmation, FactFiles
 from mnemark.facts.fold import past_id, words_of
+from mnemark.facts.fold.tables import FactState
 from mnemark.facts.journal import FactJournal
 from mnemark.facts.model import Fact
 from mnemark.facts.timeline import when
@@ -29,7 +30,8 @@ def shown_of(
     fact: Fact, log: FactJournal, files: FactFiles, confirmations: Sequence[Confirmation]
 ) -> list[Fact]:
     """Return a fact in a file and its version before a hand edit; nothing if it was forgotten."""
-    return [] if log.of(fact.id).hidden else _completed(_with_past(fact, log, files), log, confirmations)
+    state = log.of(fact.id)
+    return [] if state.hidden else _completed(_with_past(fact, state, files), log, confirmations)
 
 
 def beside_files(
@@ -90,9 +92,8 @@ def standing_facts(log: FactJournal, files: FactFiles, scope: str) -> dict[str, 
     return found
 
 
-def _with_past(fact: Fact, log: FactJournal, files: FactFiles) -> list[Fact]:
+def _with_past(fact: Fact, state: FactState, files: FactFiles) -> list[Fact]:
     """Return a fact, preceded by its version before a hand edit."""
-    state = log.of(fact.id)
     if state.struck is not None and struck_by_hand(fact, files):
         fact = msgspec.structs.replace(fact, until=state.struck)
     edit, last, known = state.changed, state.last, state.known

@@ -107,7 +107,10 @@ class Visible:
 
     def turns(self, turns: Iterable[tuple[int, Turn]], hidden: Tombstones) -> list[tuple[int, Turn]]:
         """Return turns with their lines, redacted and without those in `hidden`."""
-        return [(line, self.turn(turn)) for line, turn in hidden.turns_left(turns)]
+        left, rules = hidden.turns_left(turns), self.rules
+        if not trust.is_trusted(self.root):
+            return [(line, self.turn(turn)) for line, turn in left]
+        return [(line, redacted_turn(turn, rules)) for line, turn in left]
 
 
 def forgotten_lines(hidden: Tombstones, path: str, text: str) -> set[int]:

@@ -10,7 +10,7 @@ from typing import Final
 from mnemark.facts.keys import predicate_key, subject_key
 from mnemark.facts.labels import label, subject_label
 from mnemark.facts.model import Fact
-from mnemark.facts.parse import ParsedFact, encode_field, parse, split_words
+from mnemark.facts.parse import ParsedFact, parse, split_words
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.lines import clean
 
@@ -23,6 +23,17 @@ ORDER: Final = (
 _ESCAPE: Final = lazy_pattern(r"(?<!\\)(?:\\*~~|\\+[:：])|(?<=<)\\*!--")
 _STARTS: Final = lazy_pattern(r"^(?=\\*[-+*#>|`_])")
 _COLON: Final = lazy_pattern(r"[:：]")
+_RESERVED: Final = lazy_pattern(r"%(?=25|7C|3E|0A|0D)|[|>\r\n]")
+_CODES: Final = {sign: f"%{ord(sign):02X}" for sign in "%|>\r\n"}
+
+
+def encode_field(text: str) -> str:
+    r"""Escape a value for a comment: no `|`, `>` and line ends; read back by `parse.decode_field`.
+
+    >>> encode_field("a|b --> 50%7C")
+    'a%7Cb --%3E 50%257C'
+    """
+    return _RESERVED.sub(lambda found: _CODES[found[0]], text.strip())
 
 
 def words_of(predicate: str, value: str) -> str:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, ReadOnlyError, UsageError
 from mnemark.files.platform import NotAFileError, UnreadableError
@@ -100,10 +100,15 @@ def translate_os_errors(path: Path) -> Iterator[None]:
     """Turn an OSError from writing `path` into the MnemarkError that names the fix."""
     try:
         yield
-    except UnreadableError:
-        raise
     except OSError as error:
-        raise _translated(error, path) from error
+        raise_translated(error, path)
+
+
+def raise_translated(error: OSError, path: Path) -> NoReturn:
+    """Raise the MnemarkError that names the fix for a failed write; what names its file, as it is."""
+    if isinstance(error, UnreadableError):
+        raise error
+    raise _translated(error, path) from error
 
 
 def _translated(error: OSError, path: Path) -> MnemarkError:

@@ -17,7 +17,7 @@ import msgspec
 
 from mnemark.errors import BusyError, IncompleteError, MnemarkError
 from mnemark.files import jsonl, names, platform
-from mnemark.files.disk_errors import translate_os_errors
+from mnemark.files.disk_errors import raise_translated, translate_os_errors
 from mnemark.files.edit_records import FOLDER, EditRecord, EditRecords, Findings, Texts, copy_name, mark_of
 from mnemark.files.ids import is_id, new_id
 from mnemark.files.listing import walk
@@ -54,17 +54,12 @@ class _Task(NamedTuple):
     truth: Folder
     root: Path
     target: Path
+    name: str
+    """The target, relative to the workspace."""
+    records: EditRecords
     change: Callable[[bytes], bytes]
     quiet: float
     keep: float
-
-    @property
-    def name(self) -> str:
-        return self.target.relative_to(self.root).as_posix()
-
-    @property
-    def records(self) -> EditRecords:
-        return EditRecords(self.root)
 
 
 def edit(
@@ -84,20 +79,28 @@ def edit(
     and the disk failed after that.
     """
     base = Path(os.path.realpath(truth.root))
-    task = _Task(truth, base, names.inside(base, path), change, quiet, keep)
+    target = names.inside(base, path)
+    name = target.relative_to(base).as_posix()
+    task = _Task(truth, base, target, name, EditRecords(base), change, quiet, keep)
     deadline = time.monotonic() + timeout
+    seen: platform.Identity | None = None
     while True:
-        with translate_os_errors(task.target):
-            state = _wait_until_quiet(task, deadline)
-        if state == "busy":
-            return EditResult("deferred", task.target, b"")
+        state, wait = _until_quiet(task, seen)
+        result = None
         try:
-            with truth.change(max(0.0, deadline - time.monotonic())) as files:
-                result = _attempt(task, state, files)
+            # Where it is not quiet, the last save may be our own: then nobody else is saving.
+            with truth.change(max(0.0, deadline - time.monotonic()) if wait <= 0 else 0.0) as files:
+                result = _attempt(task, state, files, ours=wait > 0)
         except BusyError:
-            return EditResult("deferred", task.target, b"")
+            if wait <= 0:
+                return EditResult("deferred", target, b"")
         if result is not None:
             return result
+        if wait > 0:
+            if time.monotonic() + wait > deadline:
+                return EditResult("deferred", target, b"")
+            time.sleep(wait)
+        seen = state if wait > 0 else None
 
 
 def settle(truth: Folder, *, quiet: float = QUIET, timeout: float = 0.0) -> list[Problem]:
@@ -217,59 +220,69 @@ def remove(truth: Folder, path: str, *, expected: bytes, timeout: float = PATIEN
     return "moved"
 
 
-def _wait_until_quiet(task: _Task, deadline: float) -> platform.Identity | Literal["busy"] | None:
-    """Wait until a file is quiet; return its identity (None: no file), or "busy" at the deadline."""
-    before = None
-    while True:
+def _until_quiet(task: _Task, seen: platform.Identity | None) -> tuple[platform.Identity | None, float]:
+    """Return the identity of a file (None: no file), and for how many seconds it is to be left alone.
+
+    `seen` is its identity a while ago.
+    """
+    try:
         state = platform.identity(task.target)
-        if state is None or state == before:
-            return state
-        age = time.time() - state.mtime_ns / 1e9
-        # A time in the future (another clock) says nothing: see for ourselves that nobody saves.
-        wait = task.quiet - age if age >= 0 else task.quiet
-        if wait <= 0 or _is_ours(task):
-            return state
-        if time.monotonic() + wait > deadline:
-            return "busy"
-        time.sleep(wait)
-        before = state if age < 0 else None
+    except OSError as error:
+        raise_translated(error, task.target)
+    if state is None or state == seen:
+        return state, 0.0
+    age = time.time() - state.mtime_ns / 1e9
+    # A time in the future (another clock) says nothing: see for ourselves that nobody saves.
+    return state, task.quiet - age if age >= 0 else task.quiet
 
 
-def _is_ours(task: _Task) -> bool:
-    """Whether the file is as our last edit wrote it, so that nobody is saving."""
-    with suppress(BusyError, FileNotFoundError), task.truth.change(0.0):
-        last = task.records.last(task.name)
-        return last is not None and last.mark == mark_of(platform.read_file(task.target)[0])
-    return False
+def _attempt(
+    task: _Task, state: platform.Identity | None, files: ChangedFiles, *, ours: bool
+) -> EditResult | None:
+    """Edit once, under the lock; return None if someone saved in between, to be retried.
 
-
-def _attempt(task: _Task, state: platform.Identity | None, files: ChangedFiles) -> EditResult | None:
-    """Edit once, under the lock; return None if someone saved in between, to be retried."""
-    records = task.records
-    with translate_os_errors(task.target):
+    With `ours`, edit only if the file is as our last edit wrote it.
+    """
+    try:
         current, status = _read(task.target)
         if platform.identity(task.target) != state:
             return None
-        found = records.look(task.name, current, task.quiet)
-    new = task.change(found.content)
-    with translate_os_errors(task.target):
-        problems = [_keep_copy(task, data, files) for data in found.copies]
-        changed = new != (current or b"")
-        if changed:
-            files.wrote(task.name)
-        texts = Texts(base=current or b"", new=new, held=current or b"")
-        if changed and not _install(task, texts, found, status):
+        edits = task.records.of(task.name)
+        if ours and not (edits and current is not None and edits[-1].mark == mark_of(current)):
             return None
-        try:
-            records.note(found)
-            # What this edit displaced is only dropped where all is.
-            edits = [found.updates.get(one.id, one) for one in found.edits]
-            records.drop_expired(edits if task.keep > 0 else records.of(task.name), at_once=task.keep <= 0)
-        except OSError as error:
-            if changed:
-                raise _written_but(task, error) from error
-            raise
-    return EditResult("written" if changed else "unchanged", task.target, new, tuple(filter(None, problems)))
+        found = task.records.look(edits, current, task.quiet)
+    except OSError as error:
+        raise_translated(error, task.target)
+    new = task.change(found.content)
+    try:
+        return _put(task, Texts(base=current or b"", new=new, held=current or b""), found, status, files)
+    except OSError as error:
+        raise_translated(error, task.target)
+
+
+def _put(
+    task: _Task, texts: Texts, found: Findings, status: os.stat_result | None, files: ChangedFiles
+) -> EditResult | None:
+    """Put the new text in place, and what was found beside it; return None if someone saved in between."""
+    problems = [_keep_copy(task, data, files) for data in found.copies]
+    changed = texts.new != texts.base
+    if changed:
+        files.wrote(task.name)
+        if not _install(task, texts, found, status):
+            return None
+    try:
+        task.records.note(found)
+        # What this edit displaced is only dropped where all is.
+        edits = [found.updates.get(one.id, one) for one in found.edits]
+        at_once = task.keep <= 0
+        task.records.drop_expired(task.records.of(task.name) if at_once else edits, at_once=at_once)
+    except OSError as error:
+        if changed:
+            raise _written_but(task, error) from error
+        raise
+    return EditResult(
+        "written" if changed else "unchanged", task.target, texts.new, tuple(filter(None, problems))
+    )
 
 
 def _read(path: Path) -> tuple[bytes | None, os.stat_result | None]:
@@ -300,7 +313,8 @@ def _install(task: _Task, texts: Texts, found: Findings, status: os.stat_result 
     records = task.records
     identifier = new_id()
     temporary = task.target.with_name(jsonl.TEMPORARY + identifier)
-    platform.make_folder(task.target.parent)
+    if status is None:
+        platform.make_folder(task.target.parent)
     record = EditRecord(
         id=identifier,
         path=task.name,
@@ -315,7 +329,7 @@ def _install(task: _Task, texts: Texts, found: Findings, status: os.stat_result 
         records.save(record, texts)
         if status is None:
             platform.FS.rename_new(temporary, task.target)
-        elif not _exchanged(task, record, texts, status):
+        elif not _exchanged(task, record, texts, temporary):
             return False
         platform.FS.sync_folder(task.target.parent)
         if temporary.exists():
@@ -346,13 +360,13 @@ def _undo(records: EditRecords, record: EditRecord) -> Literal[False]:
     return False
 
 
-def _exchanged(task: _Task, record: EditRecord, texts: Texts, status: os.stat_result) -> bool:
+def _exchanged(task: _Task, record: EditRecord, texts: Texts, temporary: Path) -> bool:
     """Exchange the new file and the old one; undo it if the old one is not `texts.held`."""
-    records, temporary = task.records, task.records.temporary(record)
-    if not _is_still(task.target, status):
+    records = task.records
+    if platform.identity(task.target) != record.old_state:
         return _undo(records, record)
     if not platform.FS.exchange(temporary, task.target):
-        return _replaced(task, record, status)
+        return _replaced(task, record)
     if platform.read_file(temporary)[0] == texts.held:
         return True
     platform.FS.exchange(temporary, task.target)
@@ -367,15 +381,11 @@ def _exchanged(task: _Task, record: EditRecord, texts: Texts, status: os.stat_re
     return False
 
 
-def _replaced(task: _Task, record: EditRecord, status: os.stat_result) -> bool:
+def _replaced(task: _Task, record: EditRecord) -> bool:
     """Replace the file on systems that cannot exchange files; a hard link keeps the old one."""
     with suppress(OSError):  # file systems without links: late saves cannot be seen there
         platform.FS.link(task.target, task.records.old(record))
-    if not _is_still(task.target, status):
+    if platform.identity(task.target) != record.old_state:
         return _undo(task.records, record)
     platform.FS.replace(task.records.temporary(record), task.target)
     return True
-
-
-def _is_still(path: Path, status: os.stat_result) -> bool:
-    return platform.identity(path) == platform.identity_of(status)

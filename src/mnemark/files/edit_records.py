@@ -88,10 +88,6 @@ class EditRecords:
         """Load the records of one file, oldest first; interrupted edits are settled on the way."""
         return list(self._load(self._records(self.folder / _key(path))))
 
-    def last(self, path: str) -> EditRecord | None:
-        """Load the newest record of one file, of which there may be hundreds."""
-        return next(self._load(reversed(self._records(self.folder / _key(path)))), None)
-
     def all(self) -> list[EditRecord]:
         """Load all records, oldest first."""
         files = [file for folder in self.folder.glob("*") for file in self._records(folder)]
@@ -160,18 +156,22 @@ class EditRecords:
 
     def save(self, edit: EditRecord, texts: Texts | None = None) -> None:
         """Write or replace a record. It is not flushed: a power cut ends saves under way, too."""
-        platform.make_folder(self.folder)
-        with suppress(FileExistsError):
-            platform.FS.mkdir(self._file(edit, "edit").parent)
-        if texts is not None:
+        if texts is not None:  # a record that has its texts has its folder
+            folder = self._file(edit, "text").parent
+            if not folder.is_dir():
+                platform.make_folder(self.folder)
+                platform.FS.mkdir(folder)
             self._write(self._file(edit, "text"), texts)
         self._write(self._file(edit, "edit"), edit)
 
     @staticmethod
     def _write(file: Path, value: msgspec.Struct) -> None:
-        part = file.with_suffix(".part")
-        platform.FS.unlink(part)
-        jsonl.write_new(part, msgspec.msgpack.encode(value), durable=False)
+        part, data = file.with_suffix(".part"), msgspec.msgpack.encode(value)
+        try:
+            jsonl.write_new(part, data, durable=False)
+        except FileExistsError:  # a crash left it
+            platform.FS.unlink(part)
+            jsonl.write_new(part, data, durable=False)
         platform.FS.replace(part, file)
 
     def texts(self, edit: EditRecord) -> Texts | None:
@@ -188,9 +188,8 @@ class EditRecords:
         with suppress(OSError):  # others of the same file are left
             self._file(edit, "edit").parent.rmdir()
 
-    def look(self, path: str, current: bytes | None, quiet: float) -> Findings:
+    def look(self, edits: Sequence[EditRecord], current: bytes | None, quiet: float) -> Findings:
         """Compare the records of a file with its content (None: missing), without changes on disk."""
-        edits = self.of(path)
         unseen = [edit for edit in edits if not edit.seen]
         found = Findings(current or b"", {}, {}, [], 0, edits)
         if unseen and (current is None or mark_of(current) != unseen[-1].mark):

@@ -16,7 +16,7 @@ import msgspec
 
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.files import platform
-from mnemark.files.disk_errors import translate_os_errors
+from mnemark.files.disk_errors import raise_translated, translate_os_errors
 from mnemark.types import Json, Problem
 
 PATIENCE = 10.0
@@ -53,7 +53,7 @@ def append(
         raise UsageError("a line of JSON cannot hold a newline")
     if not lines:
         return []
-    with translate_os_errors(path):
+    try:
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
         with platform.locked(path, flags, timeout=timeout, make_parent=True) as fd:
             size = os.fstat(fd).st_size
@@ -74,6 +74,8 @@ def append(
                         "check its disk"
                     ) from error
                 raise
+    except OSError as error:
+        raise_translated(error, path)
     return list(accumulate((len(line) + 1 for line in lines[:-1]), initial=size + len(before)))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from mnemark.files import jsonl
-from mnemark.text.dates.written import undated_bytes
+from mnemark.text.dates.written import dated_bytes
 from mnemark.text.words.normalize import in_form
 from mnemark.types import Json
 
@@ -82,15 +82,15 @@ class BytePatterns:
 
     def found_in(self, data: bytes) -> bool:
         """Whether the bytes contain any of the texts."""
-        if next(self._present(data), None) is not None or self._is_cut_in(data):
+        if next(self._present(data), None) is not None or (self._cut and self._is_cut_in(data)):
             return True
         # Notes have dates beside words such as "tomorrow".
-        plain = undated_bytes(data)
+        plain = dated_bytes().sub(b"", data)
         return plain != data and next(self._present(plain), None) is not None
 
     def _is_cut_in(self, data: bytes) -> bool:
         """Whether the bytes contain a text cut off, as summaries cut long ones."""
-        tails = set(_tails(data)) if self._cut else set()
+        tails = set(_tails(data))
         if len(tails) <= _MANY:
             return any(tail in text for tail in tails for text in self._cut)
         sizes: defaultdict[int, set[str]] = defaultdict(set)

@@ -75,10 +75,10 @@ def redacted_turn(turn: Turn, rules: Rules) -> Turn:
         turn,
         role=turn.role if turn.role in _ROLES else redact(turn.role, rules).text,
         content=redact(turn.content, rules).text,
-        tool_calls=redact_json(list(turn.tool_calls), rules),
-        tool_results=redact_json(list(turn.tool_results), rules),
-        attachments=redact_json(list(turn.attachments), rules),
-        meta=redact_json(dict(turn.meta), rules),
+        tool_calls=redact_json(list(turn.tool_calls), rules) if turn.tool_calls else (),
+        tool_results=redact_json(list(turn.tool_results), rules) if turn.tool_results else (),
+        attachments=redact_json(list(turn.attachments), rules) if turn.attachments else (),
+        meta=redact_json(dict(turn.meta), rules) if turn.meta else {},
     )
 
 

@@ -22,7 +22,7 @@ from mnemark.files.journal import FOLDER as JOURNAL
 from mnemark.files.journal import decode_change
 from mnemark.files.layout import place
 from mnemark.files.truth import Folder
-from mnemark.files.turns import created, decode_turn, encode_turn, header_id
+from mnemark.files.turns import UNDATED, created, decode_turn, encode_turn, header_id
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Json, Problem, Turn
 
@@ -146,15 +146,17 @@ class SessionLog:
         Lines that hold no turn are left out; broken ones are added to `problems`. The line of an append that
         was repeated after a failure (same id, next line) is yielded once.
         """
-        undated = self._undated()
-        before = ""
+        believed, undated, before = trust.is_trusted(self.root), None, ""
         for line, record in jsonl.records(
             self.path, start_offset, start_line=start_line, problems=problems, name=self.name
         ):
-            turn = decode_turn(record, line, undated)
+            turn = decode_turn(record, line)
             if turn is not None and turn.id != before:
                 before = turn.id
-                yield Placed(line.offset, line.number, self._heard(turn), line.end)
+                if turn.time is UNDATED:
+                    undated = undated or self._undated()
+                    turn = msgspec.structs.replace(turn, time=undated)
+                yield Placed(line.offset, line.number, turn if believed else self._heard(turn), line.end)
 
     def erased(self) -> frozenset[str]:
         """Return the ids of erased turns, which must not be imported again."""
@@ -168,14 +170,17 @@ class SessionLog:
     def last(self, count: int) -> list[Turn]:
         """Return the last turns, oldest first, reading the file from its end."""
         found: list[Turn] = []
-        undated = self._undated()
+        undated: datetime | None = None
         for offset, data in jsonl.read_back(self.path) if count > 0 else ():
             record = jsonl.decode(data)
             if record is None:
                 continue
             number = jsonl.count_lines(self.path, offset) + 1 if not record.get("id") else 0
-            turn = decode_turn(record, jsonl.Line(offset, number, data, 0), undated)
+            turn = decode_turn(record, jsonl.Line(offset, number, data, 0))
             if turn is not None and not (found and found[-1].id == turn.id):
+                if turn.time is UNDATED:
+                    undated = undated or self._undated()
+                    turn = msgspec.structs.replace(turn, time=undated)
                 found.append(self._heard(turn))
             if len(found) == count:
                 break
@@ -185,13 +190,13 @@ class SessionLog:
         origin = trust.heard_as(self.root, turn.origin)
         return turn if origin == turn.origin else msgspec.structs.replace(turn, origin=origin)
 
-    def _undated(self) -> datetime | None:
+    def _undated(self) -> datetime:
         """Return the time for turns without one: when the session began, or the file last changed."""
         head = _head(self.path)
         if head is not None and (moment := created(head)) is not None:
             return moment
         state = platform.identity(self.path)
-        return None if state is None else datetime.fromtimestamp(state.mtime_ns / 1e9, UTC)
+        return UNDATED if state is None else datetime.fromtimestamp(state.mtime_ns / 1e9, UTC)
 
     def check(self) -> None:
         """Raise IntegrityError where the file belongs to another session."""

@@ -48,7 +48,7 @@ class Tombstones(NamedTuple):
 
     def mark(self, path: str) -> str:
         """Return a fingerprint of what is hidden in a file; empty if nothing is."""
-        if not self:
+        if not (self.lines or self.logs or self.facts):
             return ""
         key = _key(path)
         found = sorted(" ".join(run) for run in self.lines.get(key, ()))

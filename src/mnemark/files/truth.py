@@ -13,8 +13,8 @@ from typing import Final, Literal
 
 from mnemark.errors import BusyError
 from mnemark.files import jsonl, layout, names, platform
-from mnemark.files.disk_errors import translate_os_errors
-from mnemark.files.private import check_private, private
+from mnemark.files.disk_errors import raise_translated
+from mnemark.files.private import checked
 
 LOCK_SECONDS: Final = 10.0
 _held = threading.local()
@@ -40,8 +40,7 @@ def ending_lock(root: Path, timeout: float = LOCK_SECONDS) -> AbstractContextMan
 
 @contextmanager
 def _hold(root: Path, name: str, timeout: float) -> Iterator[None]:
-    check_private(root)
-    path = private(Path(os.path.realpath(root))) / name
+    path = checked(root) / name
     counts: dict[Path, int] = _held.__dict__.setdefault("counts", {})
     if counts.get(path):
         counts[path] += 1
@@ -50,25 +49,33 @@ def _hold(root: Path, name: str, timeout: float) -> Iterator[None]:
         finally:
             counts[path] -= 1
         return
-    with translate_os_errors(path):
-        platform.make_folder(path.parent)
-        lock = platform.locked(path, os.O_RDWR | os.O_CREAT, timeout=timeout)
-        try:
-            fd = lock.__enter__()
-        except BusyError:
-            raise BusyError(
-                f"{_holder(path)} is using {layout.PRIVATE}/{name}; wait until it has finished, or stop it"
-            ) from None
+    lock = platform.locked(path, os.O_RDWR | os.O_CREAT, timeout=timeout, make_parent=True)
+    try:
+        fd = lock.__enter__()
+    except BusyError:
+        raise BusyError(
+            f"{_holder(path)} is using {layout.PRIVATE}/{name}; wait until it has finished, or stop it"
+        ) from None
+    except OSError as error:
+        raise_translated(error, path)
     try:
         with suppress(OSError):  # the name is for people; a full disk must not keep anyone from freeing some
-            platform.FS.truncate(fd, 0)
-            os.lseek(fd, 0, os.SEEK_SET)
-            platform.FS.write(fd, memoryview(f"{os.getpid()} {platform.machine_name()}\n".encode()))
+            _put_name(fd)
         counts[path] = 1
         yield
     finally:
         counts.pop(path, None)
         lock.__exit__(None, None, None)
+
+
+def _put_name(fd: int) -> None:
+    """Write this process into a lock that it holds; who held it last finds its name there already."""
+    name = f"{os.getpid()} {platform.machine_name()}\n".encode()
+    os.lseek(fd, 0, os.SEEK_SET)
+    if os.read(fd, len(name) + 1) != name:
+        platform.FS.truncate(fd, 0)
+        os.lseek(fd, 0, os.SEEK_SET)
+        platform.FS.write(fd, memoryview(name))
 
 
 def _holder(path: Path) -> str:
@@ -126,14 +133,17 @@ class Folder:
         Raises BusyError naming the holder after `timeout` seconds, ReadOnlyError.
         """
         outer: ChangedFiles | None = getattr(self._open, "files", None)
-        files = ChangedFiles() if outer is None else outer
+        if outer is not None:  # its block holds the lock
+            yield outer
+            return
+        files = ChangedFiles()
         try:
             with workspace_lock(self.root, timeout):
                 self._open.files = files
                 yield files
         finally:
-            self._open.files = outer
-            if outer is None and files.paths:  # even where the block failed: what it named is written
+            self._open.files = None
+            if files.paths:  # even where the block failed: what it named is written
                 self.changed(files)
 
     def catch_up(self, seq: int | None = None) -> Sequence[tuple[str, int]]:  # noqa: ARG002 - nothing to wait for

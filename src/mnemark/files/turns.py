@@ -19,7 +19,8 @@ _TIME_KEYS = ("time", "timestamp", "created_at", "createdAt", "created", "ts", "
 _ID_KEYS = ("id", "uuid")
 _OWN_KEYS = frozenset(Turn.__struct_fields__)
 _MILLISECONDS = 1e11  # numbers of seconds since 1970 stay below until the year 5138
-_UNDATED = datetime(1970, 1, 1, tzinfo=UTC)
+UNDATED = datetime(1970, 1, 1, tzinfo=UTC)
+"""The time of a turn for which neither its line nor its reader has one; this very object."""
 
 Record = dict[str, Json]
 
@@ -74,7 +75,7 @@ def decode_turn(record: Record, line: jsonl.Line, undated: datetime | None = Non
     given = next((r[key] for r in (message, record) for key in _ID_KEYS if r.get(key)), None)
     return Turn(
         id=str(given) if given else derived_id(b"%d\n" % line.number + line.data, moment),
-        time=moment or undated or _UNDATED,
+        time=moment or undated or UNDATED,
         role=role,
         content=text,
         origin=_origin(message.get("origin"), role),

@@ -64,9 +64,10 @@ def _dry_run(ws: OpenWorkspace, items: list[ForgetItem], query: str, *, git: boo
     done = Swept([], [], [])
     for step in get_args(Step):
         Sweep(ws, targets, done, step=step, dry_run=True).run()
-    renames = names.plan(ws, targets, done.waiting)
+    named = named_by(ws.root, targets)
+    renames = names.plan(ws, targets, named, done.waiting)
     names.report(renames, done)
-    still = [*done.still, *remaining_copies(ws, items, targets, renames, explain_git=git)]
+    still = [*done.still, *remaining_copies(ws, items, targets, named, renames, explain_git=git)]
     return Receipt(
         action="erased", dry_run=True, items=forgotten(items, ws.visible), places=tuple(done.places),
         still=tuple(dict.fromkeys(still)), waiting=tuple(dict.fromkeys(one.text for one in done.waiting)),
@@ -110,8 +111,9 @@ def _complete(
 def _carry_out(ws: OpenWorkspace, note: Change, items: list[ForgetItem], query: str, *, git: bool) -> Receipt:
     targets = targets_of(ws.root, items, query, note.time or ws.now())
     done = Swept([], [], [])
-    renames = names.keep(ws, note.id, targets, done.waiting)
-    still = remaining_copies(ws, items, targets, renames, explain_git=git)
+    named = named_by(ws.root, targets)
+    renames = names.keep(ws, note.id, targets, named, done.waiting)
+    still = remaining_copies(ws, items, targets, named, renames, explain_git=git)
     if not done.waiting:  # what is not swept yet tells the next try what to rename
         Sweep(ws, targets, done, step="copies").run()
     for part in filter(None, _with_anchor_last(note, items)):

@@ -27,7 +27,7 @@ from mnemark.files.private import private, private_folder
 from mnemark.files.truth import LOCK_SECONDS, Folder, rewrite
 from mnemark.memory.forgetting.needles import SearchPatterns
 from mnemark.memory.forgetting.receipt import ErasedPlace
-from mnemark.memory.forgetting.remaining import named_by
+from mnemark.memory.forgetting.remaining import Named
 from mnemark.memory.forgetting.sweep import RENAMING, Sweep, Swept, Targets, is_about_erased
 from mnemark.memory.journal import erasures
 from mnemark.memory.journal.erasures import Wait
@@ -43,14 +43,14 @@ _NUMBERED: Final = lazy_pattern(r"-[0-9]{9}\.md$")
 _NEW: Final = lazy_pattern(rf"[^/]*-(?:session|file)(?:-[0-9]+)?\.md|{_GONE}\.md")
 
 
-def plan(ws: OpenWorkspace, targets: Targets, waiting: list[Wait]) -> dict[str, str]:
-    """Return the new paths of mnemark's own files whose names hold erased words, by their paths now.
+def plan(ws: OpenWorkspace, targets: Targets, named: Named, waiting: list[Wait]) -> dict[str, str]:
+    """Return the new paths of mnemark's own files among those `named` by erased words, by their paths now.
 
     Files that cannot be read are added to `waiting`.
     """
     found: dict[str, str] = {}
     stems: dict[str, str] = {}
-    for path in named_by(ws.root, targets).files:
+    for path in named.files:
         place = layout.place(path)
         folder, _, file = path.rpartition("/")
         stem = file.removesuffix(".md")
@@ -116,14 +116,16 @@ def _free(root: Path, path: str, taken: Mapping[str, str]) -> str:
     return next(name for name in names if name not in used and not (root / folder / f"{name}.md").exists())
 
 
-def keep(ws: OpenWorkspace, identifier: str, targets: Targets, waiting: list[Wait]) -> dict[str, str]:
+def keep(
+    ws: OpenWorkspace, identifier: str, targets: Targets, named: Named, waiting: list[Wait]
+) -> dict[str, str]:
     """Return what an erasure renames; stored, so that a later try does the same and adds what was closed.
 
     Where a file could not be read that is not closed, nothing is renamed now; it is added to `waiting`.
     """
     known = _load(ws.root)
     unreadable: list[Wait] = []
-    found = plan(ws, targets, unreadable) | known.get(identifier, {})
+    found = plan(ws, targets, named, unreadable) | known.get(identifier, {})
     waiting += [one for one in unreadable if not one.state]  # the sweep waits for what is closed
     if waiting:
         return {}

@@ -54,6 +54,7 @@ def remaining_copies(
     ws: OpenWorkspace,
     items: Sequence[ForgetItem],
     targets: Targets,
+    named: "Named",
     renames: Mapping[str, str],
     *,
     explain_git: bool,
@@ -62,7 +63,7 @@ def remaining_copies(
     return [
         *_git(ws, targets, renames, explain_git=explain_git), *_around(ws, targets), *_mounts(ws, targets),
         *_other_machines(ws), *_archives(ws), *_backups(ws), *_imports(ws, items), *_sources(ws, items),
-        *_names(ws, targets, renames),
+        *_names(named, renames),
     ]  # fmt: skip
 
 
@@ -206,9 +207,8 @@ def _plain(text: str) -> str:
     return "-".join(_LETTERS.findall(in_form("NFC", text.casefold())))
 
 
-def _names(ws: OpenWorkspace, targets: Targets, renames: Mapping[str, str]) -> Iterator[str]:
+def _names(named: Named, renames: Mapping[str, str]) -> Iterator[str]:
     """Name a person's files and folders, and sessions, that are called by erased words."""
-    named = named_by(ws.root, targets)
     for path in named.folders:
         yield f"{layout.shown(path)}/: its name; rename it by hand, then run `mnemark sync`"
     for path in named.files:

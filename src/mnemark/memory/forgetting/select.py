@@ -89,9 +89,8 @@ def parts(lines: Sequence[str]) -> list[Lines]:
 
 def turn_text(turn: Turn) -> str:
     """Return all texts of a turn: content, then calls, results, attachments and meta."""
-    return "\n".join(
-        [turn.content, *texts_in([turn.tool_calls, turn.tool_results, turn.attachments, turn.meta])]
-    )
+    beside = [one for one in (turn.tool_calls, turn.tool_results, turn.attachments, turn.meta) if one]
+    return "\n".join([turn.content, *texts_in(beside)]) if beside else turn.content
 
 
 NOTED: Final = lazy_pattern(r"<!-- (?:observed|id): ([0-9A-Z]{26})\b")

@@ -251,12 +251,17 @@ class Sweep:
 
     def _log(self, path: str, full: Path) -> None:
         journal = layout.log_folder(path.rpartition("/")[0]) == "journal"
+        data = _read(full)
+        quoted = (not journal or self.step == "copies") and self.targets.words.notes.found_in(data)
         lines: list[int] = []
         gained = 0
 
         def change(line: jsonl.Line) -> bytes | None:
             nonlocal gained
-            new = self._journal_line(line) if journal else self._session_line(line)
+            if journal:  # what was appended since it was read is looked at as well
+                new = self._journal_line(line, quoted=quoted or line.offset >= len(data))
+            else:
+                new = self._session_line(line)
             if new is None or new == line.data:
                 return None
             lines.append(line.number)
@@ -264,22 +269,18 @@ class Sweep:
             return new
 
         if self.dry_run:
-            for number, data in enumerate(_read(full).split(b"\n"), 1):
-                change(jsonl.Line(0, number, data, 0))
-        elif self._may_concern(path, _read(full), journal=journal):
+            for number, one in enumerate(data.split(b"\n"), 1):
+                change(jsonl.Line(0, number, one, 0))
+        elif journal or quoted or path in self.targets.turn_lines or _holds_id(data, self.targets.turns):
             rewrite(self.truth, path, change)
         if lines:
             self._report(path, "journal" if journal else "turns", lines, gained)
 
-    def _may_concern(self, path: str, data: bytes, *, journal: bool) -> bool:
-        """Return whether a log may hold anything to erase: a fast test before it is rewritten."""
-        quotes = journal or self.targets.words.notes.found_in(data)
-        return quotes or path in self.targets.turn_lines or _holds_id(data, self.targets.turns)
-
-    def _journal_line(self, line: jsonl.Line) -> bytes | None:
+    def _journal_line(self, line: jsonl.Line, *, quoted: bool) -> bytes | None:
+        """Return what is left of a line of a journal; `quoted`: the words may be somewhere in the journal."""
         record = jsonl.decode(line.data)
         if record is None:
-            return b"{}" if self.step == "copies" and self.targets.words.notes.found_in(line.data) else None
+            return b"{}" if quoted and self.step == "copies" and self._quotes(line) else None
         kind, payload = record.get("kind"), record.get("payload")
         named = isinstance(payload, dict) and payload.get("fact") in self.targets.facts
         if kind in _VALUES and isinstance(payload, dict) and self.targets.facts:
@@ -289,12 +290,14 @@ class Sweep:
         own = own or (kind == NOTES and _holds_id(line.data, self.targets.turns))
         if own != (self.step == "items"):
             return None
-        if not own and not self._holds_lines(payload):
-            words = self.targets.words.notes
-            if not (words.found_in(line.data) and words.said_in(record, 2)):
-                return None
+        quotes = quoted and self._quotes(line) and self.targets.words.notes.said_in(record, 2)
+        if not (own or quotes or self._holds_lines(payload)):
+            return None
         kept = {key: record[key] for key in ("id", "time", "origin", "scope") if key in record}
         return jsonl.encode(kept | {"kind": "blank", "erased": self.targets.time})
+
+    def _quotes(self, line: jsonl.Line) -> bool:
+        return self.targets.words.notes.found_in(line.data)
 
     def _holds_lines(self, payload: object) -> bool:
         """Return whether an edit holds lines that are erased, or that cite erased turns only."""
@@ -314,6 +317,8 @@ class Sweep:
     def _session_line(self, line: jsonl.Line) -> bytes | None:
         new = without_quotes(line.data, self.targets.words.turns) if self.step == "copies" else None
         if self.step == "copies" and new is None:
+            return None
+        if self.step == "items" and _is_of_another(line.data, self.targets.turns):
             return None
         data = line.data.strip(b" \t\r").removeprefix(b"\xef\xbb\xbf")
         record = jsonl.decode(data)
@@ -450,6 +455,12 @@ def _holds_id(data: bytes, ids: frozenset[str]) -> bool:
     if len(ids) <= _FEW_IDS:
         return any(one.encode() in data for one in ids)
     return any(one.decode("ascii") in ids for one in _ANY_ID.findall(data))
+
+
+def _is_of_another(line: bytes, ids: frozenset[str]) -> bool:
+    """Return whether a line as mnemark writes it is a turn with none of the ids: it need not be decoded."""
+    own = line.startswith(b'{"id":"0') and line.count(b'"id"') == 1 and b"\\u" not in line
+    return own and not _holds_id(line, ids)
 
 
 def _plain(line: bytes) -> bytes:

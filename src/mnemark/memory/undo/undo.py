@@ -287,6 +287,7 @@ def _reopen(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Un
     made = [_undo(ws, one, known) for one in (*edits, decided.made) if one in known]
     append_undo(ws, identifier, scope=decided.scope)
     with facts.lock:
+        log.refresh()
         bring_in(facts, decided.scope)
     facts_decided = map(log.reviewed, decided.ids)
     return Undone(
