@@ -404,3 +404,9 @@ def sync_warning(root: Path) -> Problem | None:
             return None
         return Problem(PRIVATE, f"Syncthing shares it: add the line (?d){PRIVATE} to {listed}", skipped=False)
     return None
+
+
+def forget_paths() -> None:
+    """Forget the paths that were looked at: names may hold what was erased."""
+    for kept in (place, skipped_folder, scope_of, suffixes, log_folder):
+        kept.cache_clear()

@@ -125,6 +125,7 @@ def _carry_out(ws: OpenWorkspace, note: Change, items: list[ForgetItem], query: 
     _drop_hashes(ws.root, waiting)
     ws.visible.forget_texts()
     forget_words()
+    layout.forget_paths()
     places = [*done.places, *_rewrite_index(ws, waiting)]
     left = [Wait(path, "still holds it") for path in _files_left(ws, targets, done)]
     erasures.keep(ws.root, note.id, waiting or left)

@@ -28,6 +28,8 @@ _SLOTS: Final = {
 _SLOT: Final = lazy_pattern(r"\{n\}|\{id\}|\{path\}|\{lines\}|\\n")
 _LONGEST: Final = 20_000
 """Characters at the end of an answer in which a notice is looked for."""
+_MOST: Final = 8
+"""Notices that are taken off an end; no agent adds as many, and each is a search."""
 _TEXTS: Final = ("content", "output", "result", "text")
 
 
@@ -55,8 +57,9 @@ def _pattern(notice: str) -> str:
 def without_notices(text: str) -> str:
     """Return the answer of a tool without the notices at its beginning and its end."""
     first, last, ends = _patterns()
-    while (bare := text.rstrip()).endswith(ends):
-        notice = last.search(bare, max(0, len(bare) - _LONGEST))
+    for _ in range(_MOST):
+        bare = text.rstrip()
+        notice = last.search(bare, max(0, len(bare) - _LONGEST)) if bare.endswith(ends) else None
         if notice is None:
             break
         text = bare[: notice.start()].rstrip()
