@@ -43,7 +43,7 @@ def context(
 
 def _past_in(ws: PlainWorkspace) -> IsPast:
     """Return the predicate of `past_of` from cached states, and read only facts that changed since."""
-    known, now = states.kept(ws.root, ws.root, ws.visible.redacted), datetime.now(UTC)
+    known, now = states.kept(ws.root, ws.root, ws.visible.redacted, ws.now().tzinfo), datetime.now(UTC)
 
     @cache
     def facts(scope: str) -> FactIndex:

@@ -106,7 +106,7 @@ def leading_facts(ws: PlainWorkspace, now: datetime, *, scope: str = "") -> Prom
     scopes = tuple(dict.fromkeys(("", scope)))
     if not states.stamp_of(ws.root, scopes):  # there is neither a fact file nor a journal
         return PromptFacts(subjects={})
-    known = states.kept(ws.root, ws.root, ws.visible.redacted)
+    known = states.kept(ws.root, ws.root, ws.visible.redacted, now.tzinfo)
     if not all(map(known.settled, scopes)):
         return _chosen(ws, now, scope)
     sections = [states.load(ws.root, one) for one in scopes]
