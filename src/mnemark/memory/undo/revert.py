@@ -96,11 +96,7 @@ def revert(
     if not dry_run and any(source):
         said = {"session": session or "", "origin": origin or "", "since": start.isoformat() if start else ""}
         return _revert(ws, source, said)
-    remembered, others = _remembered(ws, items)
-    return Reverted(
-        dry_run=dry_run, hidden=forgotten(others, ws.visible), facts=forgotten(remembered, ws.visible),
-        edits=tuple(dict.fromkeys(one.path for one in source.edits)),
-    )  # fmt: skip
+    return _foreseen(ws, source, dry_run=dry_run)
 
 
 class _FromSource(NamedTuple):
@@ -110,6 +106,15 @@ class _FromSource(NamedTuple):
     edits: list[AutomaticEdit]
     ends: list[str]
     """Ids of the ends of facts."""
+
+
+def _foreseen(ws: OpenWorkspace, source: _FromSource, *, dry_run: bool) -> Reverted:
+    """Return what would be reverted; nothing is written."""
+    remembered, others = _remembered(ws, source.items)
+    return Reverted(
+        dry_run=dry_run, hidden=forgotten(others, ws.visible), facts=forgotten(remembered, ws.visible),
+        edits=tuple(dict.fromkeys(one.path for one in source.edits)),
+    )  # fmt: skip
 
 
 def _revert(ws: OpenWorkspace, source: _FromSource, said: dict[str, str]) -> Reverted:
