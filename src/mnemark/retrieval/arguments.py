@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from mnemark.errors import MOST_SECONDS, number_given, one_of, text_given
 from mnemark.retrieval.query import MAX_CHARACTERS
-from mnemark.text.choices import MOST_SECONDS, number_given, one_of, text_given
 
 _MAX_HITS: Final = 1_000
 _MAX_TOKENS: Final = 10_000_000

@@ -20,6 +20,7 @@ from mnemark.errors import (
     NewerFormatError,
     ReadOnlyError,
     UsageError,
+    text_given,
 )
 from mnemark.facts.model import Fact
 from mnemark.facts.store import FactStore
@@ -52,7 +53,6 @@ from mnemark.retrieval.search import search
 from mnemark.retrieval.stages import Found, OtherProgram, Request, Reranker
 from mnemark.retrieval.turns import OutOfTimeError, in_turn
 from mnemark.retrieval.usage import UsageCounter
-from mnemark.text.choices import text_given
 from mnemark.text.dates.moment import moment
 from mnemark.text.quoting.injection import instructs
 from mnemark.text.words.segment import waits_for_dictionary

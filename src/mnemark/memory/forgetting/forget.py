@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from mnemark.errors import MnemarkError, UsageError
+from mnemark.errors import MnemarkError, UsageError, one_of, text_given
 from mnemark.files import platform
 from mnemark.files.disk_errors import CANNOT_BE_READ
 from mnemark.files.scopes import one_scope
@@ -21,7 +21,6 @@ from mnemark.memory.forgetting.erase import erase as erased
 from mnemark.memory.forgetting.receipt import ErasedPlace, ForgottenItem, Receipt, forgotten
 from mnemark.memory.forgetting.select import Criteria, ForgetItem, Selector, append_forget
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.text.choices import one_of, text_given
 from mnemark.text.dates.moment import moment
 from mnemark.types import ORIGINS, Json
 

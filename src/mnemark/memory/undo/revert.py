@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from mnemark.errors import UsageError
+from mnemark.errors import UsageError, one_of
 from mnemark.files import listing, platform
 from mnemark.files.ids import time_of
 from mnemark.files.layout import in_scope
@@ -25,7 +25,6 @@ from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions import scratchpad
 from mnemark.memory.undo.runs import commit_undo
 from mnemark.memory.undo.undo import append_undo, is_own_edit, take_out
-from mnemark.text.choices import one_of
 from mnemark.text.dates import local
 from mnemark.text.dates.moment import moment
 from mnemark.text.lazy_pattern import lazy_pattern

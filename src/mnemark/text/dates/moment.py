@@ -3,8 +3,7 @@
 import time
 from datetime import date, datetime, timedelta
 
-from mnemark.errors import UsageError
-from mnemark.text.choices import text_given
+from mnemark.errors import UsageError, text_given
 from mnemark.text.dates.ranges import date_ranges
 
 
