@@ -13,7 +13,7 @@ from shutil import rmtree
 import pytest
 
 from mnemark.facts import states
-from mnemark.facts.plain_workspace import PlainWorkspace
+from mnemark.facts.visible import PlainWorkspace
 from mnemark.files.config import load
 from mnemark.files.mounts import accept
 from mnemark.interfaces.tools_read import around, read_lines

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mnemark.embed import Embedder
-from mnemark.facts.plain_workspace import PlainWorkspace
+from mnemark.facts.visible import PlainWorkspace
 from mnemark.files import user_config
 from mnemark.files.config import Config
 from mnemark.files.disk_errors import tells_os_errors

@@ -239,7 +239,8 @@ class Searcher:
             links.check(root)
         workspace = Workspace(root, config, readonly=True)
         visible = Visible(root, config, workspace.journal)
-        searcher = cls(workspace, visible, FactStore(workspace, visible), embedder=embedder, mounts={})
+        facts = FactStore(workspace, visible.redacted)
+        searcher = cls(workspace, visible, facts, embedder=embedder, mounts={})
         searcher._facts_wanted = whole
         if home is None:
             searcher.ready()

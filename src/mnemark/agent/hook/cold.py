@@ -42,7 +42,7 @@ def _run(root: Path, call: HookCall) -> str:
     if call.event == "session-start":
         _capture(root, call, project)
         from mnemark.agent.hook.told import brief
-        from mnemark.facts.plain_workspace import PlainWorkspace
+        from mnemark.facts.visible import PlainWorkspace
         from mnemark.files.config import load
 
         try:

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from mnemark.facts import states
-from mnemark.facts.plain_workspace import PlainWorkspace
+from mnemark.facts.visible import PlainWorkspace
 from mnemark.files import layout, listing, platform
 from mnemark.files.layout import in_scope
 from mnemark.files.private import load_compiled, save_compiled
