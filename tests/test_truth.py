@@ -37,7 +37,7 @@ FUNCTIONS: Final = {
 """Functions that write, remove or list, by their module."""
 OUTSIDE: Final[dict[str, str]] = {
     "demo/": "makes a folder that is no workspace yet",
-    "agent/connect/": "settings of agents and the user, plug-ins, a folder to try them in; one line of mnemark.toml",
+    "agent/connect/": "settings of agents and the user; plug-ins; a folder to try; one line of mnemark.toml",
     "agent/daemon.py": "the state folder",
     "agent/hook/": "`.mnemark`, what missed hooks left in the state folder, and the log",
     "agent/upkeep.py": "`.mnemark`",

@@ -49,7 +49,7 @@ from mnemark.text import redaction as redact_base
 from mnemark.text import toml
 from mnemark.text.dates import chinese as times_zh
 from mnemark.text.dates import english as times_en
-from mnemark.text.dates import moment, written
+from mnemark.text.dates import written
 from mnemark.text.dates import ranges as times
 from mnemark.text.markdown import blocks as markdown_blocks
 from mnemark.text.markdown import (
@@ -103,7 +103,7 @@ def _first_fact(text: str) -> list[str]:
 
 def _moment(text: str) -> object:
     try:
-        return moment.moment(text, "since", NOW)
+        return times.moment(text, "since", NOW)
     except UsageError:
         return None
 
@@ -167,7 +167,7 @@ ARRANGED: Final[dict[str, Call]] = {
         list(markdown_cut.cut(text, (0, len(text)), kind, (50, 100), _cost))
         for kind in ("list", "fence", "table", "quote", "paragraph", "html", "front", "heading")
     ],
-    "dates.moment.moment": _moment,
+    "dates.ranges.moment": _moment,
     "toml.loads": _toml,
     "words.normalize.in_form": lambda text: [
         normal.in_form(form, text) for form in ("NFC", "NFD", "NFKC", "NFKD")

@@ -26,7 +26,7 @@ from mnemark.files.scopes import one_scope
 from mnemark.files.tombstones import strings
 from mnemark.files.turns import decode_turn
 from mnemark.text.dates import local
-from mnemark.text.dates.moment import moment
+from mnemark.text.dates.ranges import moment
 from mnemark.text.dates.written import undated
 from mnemark.text.lines import clean
 from mnemark.text.quoting.fence import strip_fences

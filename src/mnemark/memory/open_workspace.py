@@ -16,7 +16,7 @@ from mnemark.index.state import State
 from mnemark.index.store import Index
 from mnemark.memory.journal.sessions import SessionJournal
 from mnemark.retrieval.searcher import Searcher
-from mnemark.text.dates.moment import Clock
+from mnemark.text.dates import Clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

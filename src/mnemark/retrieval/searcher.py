@@ -53,7 +53,7 @@ from mnemark.retrieval.search import search
 from mnemark.retrieval.stages import Found, OtherProgram, Request, Reranker
 from mnemark.retrieval.turns import OutOfTimeError, in_turn
 from mnemark.retrieval.usage import UsageCounter
-from mnemark.text.dates.moment import moment
+from mnemark.text.dates.ranges import moment
 from mnemark.text.quoting.injection import instructs
 from mnemark.text.words.segment import waits_for_dictionary
 from mnemark.text.words.stopwords import topic

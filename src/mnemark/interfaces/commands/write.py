@@ -20,7 +20,7 @@ from mnemark.interfaces.queries import read_text
 from mnemark.interfaces.timeline import LogEntry, Timeline
 from mnemark.memory.journal.changes import describe_payload
 from mnemark.text.dates import local_now
-from mnemark.text.dates.moment import moment
+from mnemark.text.dates.ranges import moment
 from mnemark.text.markdown.writing import added
 from mnemark.text.redaction.redact import redact
 

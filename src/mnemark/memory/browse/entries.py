@@ -22,7 +22,7 @@ from mnemark.memory.journal.changes import ChangeLog, began
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.undo.undo import undoable
 from mnemark.retrieval.filters import Filter, allowed, in_scopes
-from mnemark.text.dates.moment import moment
+from mnemark.text.dates.ranges import moment
 from mnemark.types import Kind, Origin
 
 EntryKind = Literal["note", "fact", "episode", "turn", "observation", "attachment", "change"]

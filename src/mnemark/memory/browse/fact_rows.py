@@ -18,7 +18,7 @@ from mnemark.index.state import Use
 from mnemark.memory.browse.page import Page, counts, page_by
 from mnemark.memory.consolidation.archive import FLOOR, IMPORTANCE, TRANSIENT, USES, rate
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.text.dates.moment import moment
+from mnemark.text.dates.ranges import moment
 
 Order = Literal["subject", "recent"]
 _MOST_SUBJECTS: Final = 50

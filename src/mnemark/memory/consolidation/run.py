@@ -32,7 +32,7 @@ from mnemark.memory.sessions.ending import catch_up as end_sessions
 from mnemark.memory.sessions.ending import unended
 from mnemark.memory.sessions.observations import age_out
 from mnemark.memory.sessions.reading import learn_all
-from mnemark.text.dates.moment import moment
+from mnemark.text.dates.ranges import moment
 from mnemark.types import Json
 
 if TYPE_CHECKING:

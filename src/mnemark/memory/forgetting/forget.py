@@ -21,7 +21,7 @@ from mnemark.memory.forgetting.erase import erase as erased
 from mnemark.memory.forgetting.receipt import ErasedPlace, ForgottenItem, Receipt, forgotten
 from mnemark.memory.forgetting.select import Criteria, ForgetItem, Selector, append_forget
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.text.dates.moment import moment
+from mnemark.text.dates.ranges import moment
 from mnemark.types import ORIGINS, Json
 
 

@@ -19,7 +19,7 @@ from mnemark.files.sessions import (
 )
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.summary.tool_titles import execution_of, short_name
-from mnemark.text.dates.moment import moment
+from mnemark.text.dates.ranges import moment
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.redaction.redact import Rules, redact
 from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens

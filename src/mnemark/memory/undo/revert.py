@@ -26,7 +26,7 @@ from mnemark.memory.sessions import scratchpad
 from mnemark.memory.undo.runs import commit_undo
 from mnemark.memory.undo.undo import append_undo, is_own_edit, take_out
 from mnemark.text.dates import local
-from mnemark.text.dates.moment import moment
+from mnemark.text.dates.ranges import moment
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import ORIGINS
 
