@@ -49,8 +49,8 @@ from mnemark.text import redaction as redact_base
 from mnemark.text import toml
 from mnemark.text.dates import chinese as times_zh
 from mnemark.text.dates import english as times_en
-from mnemark.text.dates import written
 from mnemark.text.dates import ranges as times
+from mnemark.text.dates import written
 from mnemark.text.markdown import blocks as markdown_blocks
 from mnemark.text.markdown import (
     comments,
