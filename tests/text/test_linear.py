@@ -274,7 +274,6 @@ _WORDS_OF_A_CLAUSE: Final = (
 )
 
 NO_TEXT: Final[dict[str, str]] = {
-    **dict.fromkeys(("choices.number_given", "choices.text_given"), "they look at the type of an argument"),
     **{
         f"extraction.english_{module}.read_{verb}": "words of a clause, of which there are at most 40"
         for module, verbs in _OF_A_CLAUSE.items()
@@ -285,7 +284,6 @@ NO_TEXT: Final[dict[str, str]] = {
         for name in _WORDS_OF_A_CLAUSE.split()
     },
     "extraction.validity.future_day": "words that one of our patterns matched",
-    "choices.one_of": "compared as a whole",
     "dates.calendar.festival": "a key of our table",
     "markdown.generated.mark": "a hash",
     "dates.local_now": "a key of the database of zones",
