@@ -88,11 +88,11 @@ def facts(
         raise UsageError(f"order must be subject or recent, not {order!r}")
     at = moment(as_of, "as_of", ws.now(), last=True) or datetime.now(UTC)
     at = at.replace(tzinfo=at.tzinfo or ws.fact_store.zone)
+    words = text.casefold().strip()
     valid = _valid(ws.fact_store, scopes_among(ws.scopes(), scope), at)
-    groups = [one for one in valid if _says(one.shown, text) and subject in {"", one.shown.subject}]
+    groups = [one for one in valid if _has(one.shown, words) and subject in {"", one.shown.subject}]
     chosen = [one for one in groups if type in {"", one.shown.type} and origin in {"", one.shown.origin}]
-    key, falls = partial(_key, order), order == "recent"
-    page = page_by(chosen, key, _Key, after=after, limit=limit, falls=falls)
+    page = page_by(chosen, partial(_key, order), _Key, after=after, limit=limit, falls=order == "recent")
     return _counted(page, _rows(ws, page.rows, at), groups)
 
 
@@ -118,8 +118,8 @@ def _valid(store: FactStore, scopes: Iterable[str], at: datetime) -> list[_Group
         ]
 
 
-def _says(fact: Fact, text: str) -> bool:
-    return text.casefold().strip() in f"{fact.subject} {fact.predicate} {fact.value}".casefold()
+def _has(fact: Fact, words: str) -> bool:
+    return not words or words in f"{fact.subject} {fact.predicate} {fact.value}".casefold()
 
 
 def _key(order: Order, group: _Group) -> _Key:

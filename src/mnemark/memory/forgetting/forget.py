@@ -92,8 +92,8 @@ def _criteria(given: dict[str, Any], scope: str | None, now: datetime) -> Criter
             text_given(given[name], name)
     _check([name for name, value in given.items() if value], given["query"], given["origin"])
     texts = {name: value or "" for name, value in given.items() if name != "since"}
-    where = None if scope in {None, "*"} else one_scope(scope)
-    return Criteria(**texts, since=moment(given["since"], "since", now), scope=where)
+    since = moment(given["since"], "since", now)
+    return Criteria(**texts, since=since, scope=None if scope in {None, "*"} else one_scope(scope))
 
 
 def _hidden(
