@@ -27,7 +27,6 @@ LATE: Final[dict[str, str]] = {
     "files/trust.py": "a folder that was made here is known by its entry: a hook reads no configuration",
     "facts/files.py": "who finds the files unchanged parses none",
     "facts/visible.py": "as `files.py`",
-    "facts/plain_workspace.py": "as `files.py`",
     "facts/groups.py": "only states that are saved are judged",
     "facts/states.py": "a hook reads no facts, unless a fact file changed",
     "retrieval/search.py": "a workspace without facts needs no route of facts, a search no rules",

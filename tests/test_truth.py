@@ -37,10 +37,9 @@ FUNCTIONS: Final = {
 """Functions that write, remove or list, by their module."""
 OUTSIDE: Final[dict[str, str]] = {
     "demo/": "makes a folder that is no workspace yet",
-    "agent/connect/": "settings of agents and the user; a folder to try them in; one line of mnemark.toml",
+    "agent/connect/": "settings of agents and the user; plug-ins; a folder to try; one line of mnemark.toml",
     "agent/daemon.py": "the state folder",
     "agent/hook/": "`.mnemark`, what missed hooks left in the state folder, and the log",
-    "agent/plugin.py": "a plug-in for an agent",
     "agent/upkeep.py": "`.mnemark`",
     "embed/": "models in the cache of the user",
     "llm/": "a folder for a program that answers",

@@ -16,6 +16,7 @@ from mnemark_adapters.items import ItemLog, NewItem
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
+    from mnemark.types import Hit
 
 _PREFIX: Final = "adk:"
 
@@ -64,28 +65,12 @@ def memory_service(memory: "Memory") -> Any:
         MnemarkError: the ADK is not installed.
     """
     try:
-        from google.adk.memory.base_memory_service import (  # type: ignore[import-untyped, unused-ignore]
-            BaseMemoryService,
-            SearchMemoryResponse,
-        )
-        from google.adk.memory.memory_entry import MemoryEntry  # type: ignore[import-untyped, unused-ignore]
-        from google.genai.types import Content, Part  # type: ignore[import-untyped, unused-ignore]
+        from google.adk.memory import base_memory_service  # type: ignore[import-untyped, unused-ignore]
     except ImportError as error:
         raise MnemarkError(f"the memory service needs ADK ({error}); run: pip install google-adk") from error
     logs = EventLogs(memory)
 
-    def entry(hit: Any) -> Any:
-        event = hit.meta.get("event", {})
-        role = "model" if hit.origin == "agent" else "user"
-        return MemoryEntry(
-            id=event.get("id") or hit.ref,
-            author=event.get("author") or hit.origin,
-            timestamp=hit.date,
-            content=Content(role=role, parts=[Part(text=hit.text)]),
-            custom_metadata={"ref": hit.ref, "origin": hit.origin},
-        )
-
-    class MnemarkMemoryService(BaseMemoryService):  # type: ignore[misc] # the ADK is optional
+    class MnemarkMemoryService(base_memory_service.BaseMemoryService):  # type: ignore[misc] # the ADK is optional
         """Delegates to `EventLogs`."""
 
         async def add_session_to_memory(self, session: Any) -> None:
@@ -99,13 +84,29 @@ def memory_service(memory: "Memory") -> Any:
 
         async def search_memory(self, *, app_name: str, user_id: str, query: str) -> Any:
             hits = await asyncio.to_thread(logs.search, app_name, user_id, query)
-            return SearchMemoryResponse(memories=[entry(hit) for hit in hits])
+            return base_memory_service.SearchMemoryResponse(memories=[_entry(hit) for hit in hits])
 
         async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
             if memory_id:
                 await asyncio.to_thread(logs.delete, app_name, user_id, memory_id)
 
     return MnemarkMemoryService()
+
+
+def _entry(hit: "Hit") -> Any:
+    """Return a hit as the ADK's `MemoryEntry`."""
+    from google.adk.memory.memory_entry import MemoryEntry  # type: ignore[import-untyped, unused-ignore]
+    from google.genai.types import Content, Part  # type: ignore[import-untyped, unused-ignore]
+
+    event: Any = hit.meta.get("event", {})
+    role = "model" if hit.origin == "agent" else "user"
+    return MemoryEntry(
+        id=event.get("id") or hit.ref,
+        author=event.get("author") or hit.origin,
+        timestamp=hit.date,
+        content=Content(role=role, parts=[Part(text=hit.text)]),
+        custom_metadata={"ref": hit.ref, "origin": hit.origin},
+    )
 
 
 def _name(app: str, session: str) -> str:

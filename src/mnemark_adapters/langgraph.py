@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
 
 
-def memory_store(  # noqa: C901 - a class of two methods and what they hand over
+def memory_store(
     memory: "Memory",
     *,
     user: str | None = None,
@@ -40,27 +40,65 @@ def memory_store(  # noqa: C901 - a class of two methods and what they hand over
         MnemarkError: LangGraph is not installed.
         UsageError: `index` has other keys.
     """
-    if others := sorted((index or {}).keys() - {"fields"}):
-        raise UsageError(
-            f"index: {', '.join(others)} cannot be set here, as the workspace embeds by itself; set embedder "
-            "in mnemark.toml and give only fields"
-        )
+    fields = _searched_fields(index or {})
     try:
         from langgraph.store import base  # type: ignore[import-not-found]
     except ImportError as error:
         raise MnemarkError(f"the store needs LangGraph ({error}); run: pip install langgraph") from error
-    items = StoreItems(memory, user=user, agent=agent)
+    operations = _Operations(base, StoreItems(memory, user=user, agent=agent), fields)
 
-    def text_of(op: Any) -> str:
+    class MnemarkStore(base.BaseStore):  # type: ignore[misc] # LangGraph is optional
+        """Delegates to `StoreItems`."""
+
+        def batch(self, ops: Iterable[Any]) -> list[Any]:
+            return operations.carry_out(list(ops))
+
+        async def abatch(self, ops: Iterable[Any]) -> list[Any]:
+            return await asyncio.to_thread(self.batch, list(ops))
+
+    return MnemarkStore()
+
+
+def _searched_fields(index: Mapping[str, Any]) -> Any:
+    """Return the fields for search where a put names none; raise UsageError for other keys."""
+    if others := sorted(index.keys() - {"fields"}):
+        raise UsageError(
+            f"index: {', '.join(others)} cannot be set here, as the workspace embeds by itself; set embedder "
+            "in mnemark.toml and give only fields"
+        )
+    return index.get("fields") or ["$"]
+
+
+class _Operations:
+    """Carries out operations of LangGraph's module `base` on items."""
+
+    def __init__(self, base: Any, items: StoreItems, fields: Any) -> None:
+        self._base = base
+        self._items = items
+        self._fields = fields
+
+    def carry_out(self, batch: list[Any]) -> list[Any]:
+        """Return the results; reads of a batch see the state before its writes."""
+        results = [self._result_of(op) for op in batch]
+        last = {(op.namespace, op.key): op for op in batch if isinstance(op, self._base.PutOp)}
+        for namespace in dict.fromkeys(namespace for namespace, _ in last):
+            puts = [
+                (key, op.value, self._text_of(op)) for (space, key), op in last.items() if space == namespace
+            ]
+            self._items.put(puts, namespace)
+        return results
+
+    def _text_of(self, op: Any) -> str:
         if op.value is None or op.index is False:
             return ""
-        fields = op.index or (index or {}).get("fields") or ["$"]
+        base, fields = self._base, op.index or self._fields
         texts = [text_in(op.value)] if fields == ["$"] else [
             text for field in fields for text in base.get_text_at_path(op.value, base.tokenize_path(field))
         ]  # fmt: skip
         return "\n".join([str(op.key), *texts])
 
-    def result_of(op: Any) -> Any:
+    def _result_of(self, op: Any) -> Any:
+        base, items = self._base, self._items
         match op:
             case base.GetOp():
                 one = items.get(op.namespace, op.key)
@@ -80,25 +118,6 @@ def memory_store(  # noqa: C901 - a class of two methods and what they hand over
             case base.PutOp():
                 return None
         raise ValueError(f"Unknown operation type: {type(op)}")
-
-    class MnemarkStore(base.BaseStore):  # type: ignore[misc] # LangGraph is optional
-        """Delegates to `StoreItems`. Reads of a batch see the state before its writes."""
-
-        def batch(self, ops: Iterable[Any]) -> list[Any]:
-            batch = list(ops)
-            results = [result_of(op) for op in batch]
-            last = {(op.namespace, op.key): op for op in batch if isinstance(op, base.PutOp)}
-            for namespace in dict.fromkeys(namespace for namespace, _ in last):
-                puts = [
-                    (key, op.value, text_of(op)) for (space, key), op in last.items() if space == namespace
-                ]
-                items.put(puts, namespace)
-            return results
-
-        async def abatch(self, ops: Iterable[Any]) -> list[Any]:
-            return await asyncio.to_thread(self.batch, list(ops))
-
-    return MnemarkStore()
 
 
 def _fields(one: StoreItem) -> dict[str, Any]:

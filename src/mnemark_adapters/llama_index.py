@@ -49,31 +49,37 @@ def memory_block(
     try:
         from llama_index.core.memory import BaseMemoryBlock  # type: ignore[import-not-found]
     except ImportError as error:
-        raise MnemarkError(
-            f"the block needs LlamaIndex ({error}); run: pip install llama-index-core"
-        ) from error
-    session = memory.session(session_id, user=user, agent=agent)
-
-    seen = _SeenMessages(session)
+        raise _missing(error) from error
+    seen = _SeenMessages(memory.session(session_id, user=user, agent=agent))
 
     class MnemarkBlock(BaseMemoryBlock[str]):  # type: ignore[misc] # LlamaIndex is optional
         """Brief, and recall for the user's last message; record messages, once, as turns."""
 
         async def _aget(self, messages: list[Any] | None = None, **_: Any) -> str:
-            queries = [text for one in messages or () if _role(one) == "user" and (text := _text(one))]
-            if not queries:
-                return ""
-            # Recall first: it must not find what the window holds.
-            found = await session.arecall(queries[-1], budget=budget, deadline=deadline)
-            await asyncio.to_thread(seen.window, messages or ())
-            return await asyncio.to_thread(
-                told, session.ws, found, scope=session.scope, budget=budget, least=0.0
-            )
+            return await _recalled(seen, messages or (), budget=budget, deadline=deadline)
 
         async def _aput(self, messages: list[Any]) -> None:
             await asyncio.to_thread(seen.left, messages)
 
     return MnemarkBlock(name=name, description="What memory has to say, quoted and dated.")
+
+
+def _missing(error: ImportError) -> MnemarkError:
+    return MnemarkError(f"the block needs LlamaIndex ({error}); run: pip install llama-index-core")
+
+
+async def _recalled(
+    seen: "_SeenMessages", messages: Sequence[Any], *, budget: int | None, deadline: float | None
+) -> str:
+    """Return what memory has to say to the user's last message; record the messages."""
+    queries = [text for one in messages if _role(one) == "user" and (text := _text(one))]
+    if not queries:
+        return ""
+    session = seen.session
+    # Recall first: it must not find what the window holds.
+    found = await session.arecall(queries[-1], budget=budget, deadline=deadline)
+    await asyncio.to_thread(seen.window, messages)
+    return await asyncio.to_thread(told, session.ws, found, scope=session.scope, budget=budget, least=0.0)
 
 
 class _SeenMessages:
@@ -83,7 +89,7 @@ class _SeenMessages:
     """
 
     def __init__(self, session: "Session") -> None:
-        self._session = session
+        self.session = session
         self._guard = threading.Lock()
         self._recorded: Counter[tuple[str, str]] | None = None
         self._left: Counter[tuple[str, str]] = Counter()
@@ -103,7 +109,7 @@ class _SeenMessages:
 
     def _known(self) -> "Counter[tuple[str, str]]":
         if self._recorded is None:
-            there = self._session.log.turns() if self._session.log.path.exists() else ()
+            there = self.session.log.turns() if self.session.log.path.exists() else ()
             self._recorded = Counter((one.turn.role, one.turn.content) for one in there)
         return self._recorded
 
@@ -113,8 +119,8 @@ class _SeenMessages:
             counted[key] += 1
             if counted[key] > recorded[key]:
                 recorded[key] += 1
-                new.append(self._session.turn(*key))
-        self._session.add_many(new)
+                new.append(self.session.turn(*key))
+        self.session.add_many(new)
 
 
 def _keys(messages: Iterable[Any]) -> list[tuple[str, str]]:

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from mnemark.errors import BusyError
-from mnemark.facts.plain_workspace import PlainWorkspace
-from mnemark.facts.visible import restored
+from mnemark.facts.visible import PlainWorkspace, restored
 from mnemark.files import platform
 from mnemark.files.config import load
 from mnemark.files.edit import EditResult, edit

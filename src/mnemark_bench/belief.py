@@ -137,15 +137,8 @@ def run(
         UsageError: the folder holds no set.
     """
     model = embedder_for(embedder)
-    cases: list[Cases] = []
     with kept_or_temporary(keep) as workspaces:
-        for found in find_sets(folder):
-            data = load_set(found, limit=limit)
-            if not data.questions:
-                tell(f"{data.name}: no questions with evidence, left out")
-                continue
-            tell(f"{data.name}: {len(data.questions):,} questions")
-            cases.append(collect(data, workspaces, model))
+        cases = [collect(data, workspaces, model) for data in _sets_with_evidence(folder, limit, tell)]
     if not cases:
         raise UsageError(f"{folder} holds no set with questions and evidence")
     sets = [_judge(found) for found in cases]
@@ -163,6 +156,16 @@ def run(
         pooled=_pooled(cases),
         fits=fits,
     )
+
+
+def _sets_with_evidence(folder: Path, limit: int | None, tell: Callable[[str], None]) -> Iterator[DataSet]:
+    for path in find_sets(folder):
+        data = load_set(path, limit=limit)
+        if data.questions:
+            tell(f"{data.name}: {len(data.questions):,} questions")
+            yield data
+        else:
+            tell(f"{data.name}: no questions with evidence, left out")
 
 
 def _means(found: Sequence[dict[str, float]]) -> dict[str, float]:

@@ -171,18 +171,18 @@ def _set(
         scored=len(data.questions),
         states={state: mean(found) for state, found in rows.items()},
         differences={
-            state: {
-                name: difference(
-                    [[now[name] - before[name] for now, before in zip(found, rows[BARE], strict=True)]]
-                )
-                for name in COMPARED
-            }
-            for state, found in rows.items()
-            if state != BARE
+            state: _differences(found, rows[BARE]) for state, found in rows.items() if state != BARE
         },
         notes=len(asked),
         kept=kept,
     )
+
+
+def _differences(lived: Sequence[Measures], bare: Sequence[Measures]) -> dict[str, Difference]:
+    return {
+        name: difference([[now[name] - before[name] for now, before in zip(lived, bare, strict=True)]])
+        for name in COMPARED
+    }
 
 
 def _grown(

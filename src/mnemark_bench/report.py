@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from mnemark_bench.ablate import MEASURES, Ablation
-from mnemark_bench.belief import SCORES, WAYS, BeliefResult
+from mnemark_bench.belief import SCORES, WAYS, BeliefResult, Fit
 from mnemark_bench.lived import COMPARED as LIVED_COMPARED
 from mnemark_bench.lived import MEASURES as LIVED_MEASURES
 from mnemark_bench.lived import LivedSet
@@ -148,6 +148,16 @@ def show_lived(results: Sequence[LivedSet]) -> None:
 
 def show_belief(result: BeliefResult) -> None:
     """Print the AUROC of each score, hard and easy, and the fits."""
+    _show_scores(result)
+    _show_calibration(result)
+    names = list(result.sets[0].single)
+    singles = [[found.set, *(number(found.single[name]) for name in names)] for found in result.sets]
+    table("AUROC of each feature alone, hard", ["set", *names], singles)
+    for fit in result.fits:
+        _show_fit(fit)
+
+
+def _show_scores(result: BeliefResult) -> None:
     rows = [
         [
             found.set,
@@ -183,6 +193,9 @@ def show_belief(result: BeliefResult) -> None:
         "of the question exchanged (near), the set's own questions without an answer (own)"
     )
     table(title, ["set", "n", *heads], rows)
+
+
+def _show_calibration(result: BeliefResult) -> None:
     rows = [
         [
             found.set,
@@ -206,21 +219,20 @@ def show_belief(result: BeliefResult) -> None:
     )
     rows = [[number(one.said), number(one.was), number(one.share)] for one in pooled.bins]
     table("Reliability over all sets, each with the same weight", ["said", "was", "share"], rows)
-    names = list(result.sets[0].single)
-    singles = [[found.set, *(number(found.single[name]) for name in names)] for found in result.sets]
-    table("AUROC of each feature alone, hard", ["set", *names], singles)
-    for fit in result.fits:
-        rows = [[name, number(weight)] for name, weight in zip(fit.names, fit.weights, strict=True)]
-        table("Fitted on all sets", ["feature", "weight"], [["intercept", number(fit.intercept)], *rows])
-        rows = [
-            [name, number(value), number(fit.held_out_easy.get(name)), number(fit.held_out_near.get(name))]
-            for name, value in fit.held_out.items()
-        ]
-        table(
-            f"AUROC on each set, fitted on the others (on those fitted: {number(fit.fitted)})",
-            ["set", "hard", "easy", "near"],
-            rows,
-        )
+
+
+def _show_fit(fit: Fit) -> None:
+    rows = [[name, number(weight)] for name, weight in zip(fit.names, fit.weights, strict=True)]
+    table("Fitted on all sets", ["feature", "weight"], [["intercept", number(fit.intercept)], *rows])
+    rows = [
+        [name, number(value), number(fit.held_out_easy.get(name)), number(fit.held_out_near.get(name))]
+        for name, value in fit.held_out.items()
+    ]
+    table(
+        f"AUROC on each set, fitted on the others (on those fitted: {number(fit.fitted)})",
+        ["set", "hard", "easy", "near"],
+        rows,
+    )
 
 
 def show_tokens(results: Sequence[Spared]) -> None:

@@ -106,12 +106,7 @@ def measure(folder: Path, size: int, embedder: str, tell: Callable[[str], None])
     passages, indexed, embedded = _sync(root, model)
     unchanged, changed = _resync(root)
     fts5 = _Fts5(folder / "fts5.db", grown.texts)
-    tell("  searching")
-    with opened(root, None) as words, opened(root, model) as both:
-        statements = _statements(words, questions)
-        latency = _in_turn(_asks(words, both if model else None, fts5), questions)
-        tell("  comparing with exact vectors")
-        kept = overlap(both, model, questions[:_COMPARED]) if model else {}
+    statements, latency, kept = _searched(root, model, fts5, questions, tell)
     # By itself: the scan throws everything else out of the caches, and its threads go on for a while.
     latency |= _in_turn({SCAN: _scan(len(grown.texts), model.dimension if model else 256)}, questions)
     return SpeedResult(
@@ -138,6 +133,19 @@ def measure(folder: Path, size: int, embedder: str, tell: Callable[[str], None])
         vector_bytes=_bytes(root / ".mnemark" / "vectors", "*"),
         fts5_bytes=_bytes(folder, "fts5.db*"),
     )
+
+
+def _searched(
+    root: Path, model: Embedder | None, fts5: "_Fts5", questions: list[str], tell: Callable[[str], None]
+) -> tuple[Measures, dict[str, Measures], dict[str, float]]:
+    """Return how many statements a search takes, how long each way, and what it shares with exact vectors."""
+    tell("  searching")
+    with opened(root, None) as words, opened(root, model) as both:
+        statements = _statements(words, questions)
+        latency = _in_turn(_asks(words, both if model else None, fts5), questions)
+        tell("  comparing with exact vectors")
+        kept = overlap(both, model, questions[:_COMPARED]) if model else {}
+    return statements, latency, kept
 
 
 def _clocked(work: Callable[[], Any]) -> tuple[Any, Clocked]:

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemark.facts.journal import FactJournal
-from mnemark.facts.plain_workspace import PlainWorkspace
 from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import FactVersion
+from mnemark.facts.visible import PlainWorkspace
 from mnemark.files.config import Config
 from mnemark.files.journal import Change, Journal
 from mnemark.files.truth import Folder

@@ -9,8 +9,8 @@ from mnemark.agent.connect import connect, homes
 from mnemark.files import layout, new_workspace
 from mnemark.files.new_workspace import new_scope
 from mnemark.interfaces import shortcut
+from mnemark.interfaces.http.calls import ClientQuery, answer_query
 from mnemark.interfaces.http.pool import Workspaces
-from mnemark.interfaces.http.query import ClientQuery, answer
 
 from .conftest import Shell
 
@@ -185,7 +185,7 @@ def test_the_shortcut_and_the_daemon_answer_the_same(
     )  # fmt: skip
     workspaces = Workspaces(watching=False)
     try:
-        printed = answer(workspaces, query)["printed"]
+        printed = answer_query(workspaces, query)["printed"]
     finally:
         workspaces.close()
     assert "".join(text for to_err, text in printed if not to_err) == alone.out

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from faults.logical import LEXICAL
 from mnemark.errors import UsageError
-from mnemark.facts.plain_workspace import PlainWorkspace
+from mnemark.facts.visible import PlainWorkspace
 from mnemark.files.config import load
 from mnemark.memory.curation.context import context, read_context
 from mnemark.memory.curation.files import paragraphs

@@ -13,7 +13,7 @@ from shutil import rmtree
 import pytest
 
 from mnemark.facts import states
-from mnemark.facts.plain_workspace import PlainWorkspace
+from mnemark.facts.visible import PlainWorkspace
 from mnemark.files.config import load
 from mnemark.files.mounts import accept
 from mnemark.interfaces.tools_read import around, read_lines
@@ -241,6 +241,28 @@ def test_what_was_undone_or_ends_by_itself_is_not_shown(tmp_path: Path) -> None:
         path.write_text(text, "utf-8")
     with Memory.open(root) as memory:
         memory.sync()
+    assert not says_old(recalled(root))
+    assert not says_old(by_words_of(root, ASKED))
+
+
+def end_by_hand(root: Path, until: str) -> None:
+    for path in (root / "memory" / "facts").glob("*.md"):
+        ended = f"until: {until} | since: 2026-01-01"
+        text = re.sub(r"(?:until: \S+ \| )?since: 2026-01-01", ended, path.read_text("utf-8"))
+        path.write_text(text, "utf-8")
+
+
+@pytest.mark.usefixtures("slow_facts", "stale_index")
+def test_an_end_that_was_brought_forward_by_hand_is_seen(tmp_path: Path) -> None:
+    root = make(tmp_path)
+    end_by_hand(root, "2099-01-01")
+    with Memory.open(root) as memory:
+        memory.sync()
+    assert says_old(recalled(root))
+    end_by_hand(root, "2099-03-01")
+    assert says_old(recalled(root)), "it holds today, whichever of the two is right"
+    assert says_old(by_words_of(root, ASKED))
+    end_by_hand(root, "2026-01-02")
     assert not says_old(recalled(root))
     assert not says_old(by_words_of(root, ASKED))
 

@@ -49,8 +49,8 @@ from mnemark.text import redaction as redact_base
 from mnemark.text import toml
 from mnemark.text.dates import chinese as times_zh
 from mnemark.text.dates import english as times_en
-from mnemark.text.dates import moment, written
 from mnemark.text.dates import ranges as times
+from mnemark.text.dates import written
 from mnemark.text.markdown import blocks as markdown_blocks
 from mnemark.text.markdown import (
     comments,
@@ -103,7 +103,7 @@ def _first_fact(text: str) -> list[str]:
 
 def _moment(text: str) -> object:
     try:
-        return moment.moment(text, "since", NOW)
+        return times.moment(text, "since", NOW)
     except UsageError:
         return None
 
@@ -167,7 +167,7 @@ ARRANGED: Final[dict[str, Call]] = {
         list(markdown_cut.cut(text, (0, len(text)), kind, (50, 100), _cost))
         for kind in ("list", "fence", "table", "quote", "paragraph", "html", "front", "heading")
     ],
-    "dates.moment.moment": _moment,
+    "dates.ranges.moment": _moment,
     "toml.loads": _toml,
     "words.normalize.in_form": lambda text: [
         normal.in_form(form, text) for form in ("NFC", "NFD", "NFKC", "NFKD")
@@ -274,7 +274,6 @@ _WORDS_OF_A_CLAUSE: Final = (
 )
 
 NO_TEXT: Final[dict[str, str]] = {
-    **dict.fromkeys(("choices.number_given", "choices.text_given"), "they look at the type of an argument"),
     **{
         f"extraction.english_{module}.read_{verb}": "words of a clause, of which there are at most 40"
         for module, verbs in _OF_A_CLAUSE.items()
@@ -285,17 +284,16 @@ NO_TEXT: Final[dict[str, str]] = {
         for name in _WORDS_OF_A_CLAUSE.split()
     },
     "extraction.validity.future_day": "words that one of our patterns matched",
-    "choices.one_of": "compared as a whole",
     "dates.calendar.festival": "a key of our table",
     "markdown.generated.mark": "a hash",
     "dates.local_now": "a key of the database of zones",
     "redaction.redact.mark": "a hash",
-    "redaction.extents.bare": "part of `redact.redact`",
-    "redaction.extents.bare_entry": "part of `redact.redact`",
-    "redaction.extents.bare_line": "part of `redact.redact`",
-    "redaction.extents.bare_zh": "part of `redact.redact`",
-    "redaction.extents.quoted": "part of `redact.redact`",
-    "redaction.extents.whole": "part of `redact.redact`",
+    "redaction.extents.bare_value": "part of `redact.redact`",
+    "redaction.extents.bare_value_in_list": "part of `redact.redact`",
+    "redaction.extents.bare_value_of_line": "part of `redact.redact`",
+    "redaction.extents.bare_value_in_chinese": "part of `redact.redact`",
+    "redaction.extents.quoted_value": "part of `redact.redact`",
+    "redaction.extents.with_its_rest": "part of `redact.redact`",
     "redaction.named_values.assigned": "part of `redact.redact`",
     "redaction.named_values.cell_fits": "part of `redact.redact`",
     "redaction.named_values.fits_quoted": "part of `redact.redact`",

@@ -8,6 +8,7 @@ from markdown_it import MarkdownIt
 
 from mnemark.errors import UsageError
 from mnemark.text.markdown.blocks import heading_text, line_starts, scan
+from mnemark.text.markdown.cut import cut
 from mnemark.text.markdown.passages import passages, text_passages
 from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Passage
@@ -198,6 +199,12 @@ def test_long_lists_are_cut_between_items() -> None:
     found = passages(text, limit=60)
     assert len(found) > 5
     assert all(p.text.startswith("- item") for p in found)
+
+
+def test_an_item_that_starts_where_a_part_is_full_starts_the_next() -> None:
+    first, second, third = (f"- {name * length}\n" for name, length in (("a", 57), ("b", 34), ("c", 100)))
+    parts = cut(first + second + third, (0, 200), "list", (100, 100), lambda part: float(len(part)))
+    assert next(parts)[1] == len(first + second) == 97
 
 
 def test_long_chinese_paragraphs_are_cut_after_sentences() -> None:

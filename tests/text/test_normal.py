@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemark.text.words.normalize import (
-    _MAYBE_MARKS,
+    _MANY_MARKS,
     CHINESE_RUNS,
     HAN,
-    INVISIBLE,
+    INVISIBLE_RANGES,
     VARIANTS,
-    _translated,
+    _with_replacements,
     chinese_runs,
     fold,
     in_form,
@@ -25,7 +25,7 @@ def _table() -> dict[int, str]:
     """What is replaced by what, all of it."""
     traditional, simple = VARIANTS.read_text(encoding="utf-8").splitlines()
     wide = map(chr, (0x2026, 0x3000, *range(0xFF01, 0xFF5F)))
-    hidden = re.findall(f"[{INVISIBLE}]", "".join(map(chr, range(0x110000))))
+    hidden = re.findall(f"[{INVISIBLE_RANGES}]", "".join(map(chr, range(0x110000))))
     return str.maketrans(
         dict(zip(traditional, simple, strict=True))
         | {character: unicodedata.normalize("NFKC", character) for character in wide}
@@ -79,13 +79,13 @@ def test_folding_twice_changes_nothing(text: str) -> None:
 
 @given(st.text(st.sampled_from([*map(chr, sorted(TABLE)[::40]), "a", "字", "é"])))
 def test_characters_are_replaced_as_by_the_table(text: str) -> None:
-    assert _translated(text) == text.translate(TABLE)
+    assert _with_replacements(text) == text.translate(TABLE)
 
 
 @pytest.mark.parametrize("step", sampled((31, 1), 2))
 def test_every_character_is_replaced_as_by_the_table(step: int) -> None:
     for character in map(chr, [*TABLE, *range(0, 0x110000, step)]):
-        assert _translated(character) == TABLE.get(ord(character), character)
+        assert _with_replacements(character) == TABLE.get(ord(character), character)
 
 
 @given(
@@ -119,4 +119,4 @@ def test_every_character_that_becomes_a_mark_is_looked_for() -> None:
     every = (chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000)
     marks = [char for char in every if unicodedata.combining(unicodedata.normalize("NFKD", char)[0])]
     assert len(marks) > 900
-    assert all(_MAYBE_MARKS.search(char * 31) for char in marks)
+    assert all(_MANY_MARKS.search(char * 31) for char in marks)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from mnemark.agent import daemon
 from mnemark.errors import BusyError, IntegrityError, MnemarkError
-from mnemark.facts.plain_workspace import PlainWorkspace
+from mnemark.facts.visible import PlainWorkspace
 from mnemark.files import platform
 from mnemark.files.private import private, private_folder
 

@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
+from datetime import tzinfo
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +20,7 @@ from mnemark.facts.known import (
     states_in,
 )
 from mnemark.facts.model import Fact
-from mnemark.facts.timeline import FactVersion
+from mnemark.facts.timeline import FactVersion, when
 from mnemark.facts.write import core_entries
 from mnemark.files import jsonl, platform
 from mnemark.types import Json
@@ -52,10 +53,16 @@ def _words_hash(fact: Fact) -> str:
 
 
 def doubted(
-    root: Path, redacted: Callable[[str], str], scope: str, section: Section, facts: Mapping[str, KnownFact]
+    root: Path,
+    redacted: Callable[[str], str],
+    scope: str,
+    section: Section,
+    facts: Mapping[str, KnownFact],
+    *,
+    zone: tzinfo,
 ) -> Doubt:
     """Return which cached facts of a scope are invalid because of later writes."""
-    files = FactFiles(root, redacted)
+    files = FactFiles(root, redacted, zone)
     doubt = Doubt()
     room = _read_files(files, scope, section, facts, doubt)
     _read_journals(files.root, scope, section, doubt, room)
@@ -89,18 +96,28 @@ def _read_files(
                 doubt.ids.add(known.id)
                 doubt.about.add(known.about)
         for fact in standing.values():
-            _compare(facts.get(fact.id), fact, doubt)
+            _compare(facts.get(fact.id), fact, files.zone, doubt)
     return room
 
 
-def _compare(known: KnownFact | None, fact: Fact, doubt: Doubt) -> None:
-    """Invalidate a fact in a file, and its key, unless it is unchanged."""
-    ended = bool(fact.until) and known is not None and known.end is None
-    if known is None or ended or known.words != _words_hash(fact):
+def _compare(known: KnownFact | None, fact: Fact, zone: tzinfo, doubt: Doubt) -> None:
+    """Invalidate a fact in a file, and its key, unless it says what is known and ends no earlier."""
+    if known is None or known.words != _words_hash(fact) or _ends_earlier(fact, known, zone):
         doubt.ids.add(fact.id)
         doubt.about.add(_key_hash(fact))
         if known is not None:
             doubt.about.add(known.about)
+
+
+def _ends_earlier(fact: Fact, known: KnownFact, zone: tzinfo) -> bool:
+    """Return whether a fact ends before its known end.
+
+    A later end is no doubt: it may be written in the file, while a fact that followed ended this one before.
+    """
+    if not fact.until or known.end is None:
+        return bool(fact.until)
+    end = when(fact.until, zone)
+    return end is not None and end.timestamp() < known.end
 
 
 def _read_journals(root: Path, scope: str, section: Section, doubt: Doubt, room: int) -> None:

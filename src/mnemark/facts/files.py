@@ -58,7 +58,7 @@ class FactFiles:
 
     def __init__(self, root: Path, redacted: Callable[[str], str] = str, zone: tzinfo = UTC) -> None:
         self.root = root
-        self._zone = zone
+        self.zone = zone
         self._redacted = redacted
         self.stored: Callable[[str, bytes], tuple[Fact, ...] | None] | None = None
         """Returns the facts of a file with these bytes, where they need not be parsed."""
@@ -74,7 +74,7 @@ class FactFiles:
     def saved_iso(self, path: str) -> str:
         """Return `saved` as text: the time of bullets that have none."""
         kept = self._read.get(path)
-        return kept.saved if kept else datetime.now(self._zone).isoformat()
+        return kept.saved if kept else datetime.now(self.zone).isoformat()
 
     def paths(self, scope: str = "") -> list[str]:
         """Return the relative paths of the fact files of a scope, sorted by name."""
@@ -126,7 +126,7 @@ class FactFiles:
         return kept.state, kept.facts
 
     def _of(self, path: str, data: bytes, state: platform.Identity, *, first: bool) -> _ReadFile:
-        saved = datetime.fromtimestamp(state.mtime_ns / 1e9, self._zone).isoformat()
+        saved = datetime.fromtimestamp(state.mtime_ns / 1e9, self.zone).isoformat()
         facts = self.stored(path, data) if first and self.stored is not None else None
         if facts is None:
             raw = decode(data)

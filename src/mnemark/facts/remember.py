@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from mnemark.errors import MnemarkError, UsageError
+from mnemark.errors import MnemarkError, UsageError, number_given, one_of, text_given
 from mnemark.facts.decide import CONFIDENCE, Decision
 from mnemark.facts.ends import Retraction
 from mnemark.facts.hand_edits import edits
@@ -25,9 +25,8 @@ from mnemark.files.names import split_ref
 from mnemark.files.scopes import one_scope
 from mnemark.files.tombstones import strings
 from mnemark.files.turns import decode_turn
-from mnemark.text.choices import number_given, one_of, text_given
 from mnemark.text.dates import local
-from mnemark.text.dates.moment import moment
+from mnemark.text.dates.ranges import moment
 from mnemark.text.dates.written import undated
 from mnemark.text.lines import clean
 from mnemark.text.quoting.fence import strip_fences

@@ -9,7 +9,7 @@ No text is stored, only ids and hashes. The cache is derived and may be deleted.
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Final
 
@@ -40,15 +40,20 @@ class FactStates:
     """The cached states of the facts of a workspace, checked against later writes.
 
     For one answer. `section` returns the cache of a scope, or None. `redacted` removes secrets from a text
-    and keeps its line numbers, as when the cache was made.
+    and keeps its line numbers, and `zone` is the one of the days of facts, as when the cache was made.
     """
 
     def __init__(
-        self, root: Path, section: Callable[[str], Section | None], redacted: Callable[[str], str]
+        self,
+        root: Path,
+        section: Callable[[str], Section | None],
+        redacted: Callable[[str], str],
+        zone: tzinfo | None,
     ) -> None:
         self._root = root
         self._section = section
         self._redacted = redacted
+        self._zone = zone or UTC
         self._read: dict[str, tuple[dict[str, KnownFact], Doubt]] = {}
         self._hidden: dict[str, frozenset[str]] = {}
 
@@ -93,12 +98,12 @@ class FactStates:
             return Doubt()
         from mnemark.facts.doubts import doubted  # a slow import
 
-        return doubted(self._root, self._redacted, scope, section, facts)
+        return doubted(self._root, self._redacted, scope, section, facts, zone=self._zone)
 
 
-def kept(root: Path, home: Path, redacted: Callable[[str], str]) -> FactStates:
+def kept(root: Path, home: Path, redacted: Callable[[str], str], zone: tzinfo | None) -> FactStates:
     """Return the fact states cached in `home` for the workspace at `root`; see `FactStates`."""
-    return FactStates(root, lambda scope: load(home, scope), redacted)
+    return FactStates(root, lambda scope: load(home, scope), redacted, zone)
 
 
 def load(home: Path, scope: str) -> Section | None:

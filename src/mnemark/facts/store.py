@@ -13,7 +13,6 @@ from mnemark.facts.groups import FactGroups
 from mnemark.facts.journal import FactJournal
 from mnemark.facts.model import Fact, refs_in
 from mnemark.facts.timeline import FactVersion
-from mnemark.facts.visible import Visible
 from mnemark.files.ids import time_of
 from mnemark.files.workspace import Workspace
 from mnemark.text.redaction.redact import Rules
@@ -77,17 +76,20 @@ T = TypeVar("T")
 
 
 class FactStore:
-    """The facts of a workspace from files and journal. Hold `lock` while changing them."""
+    """The facts of a workspace from files and journal. Hold `lock` while changing them.
 
-    def __init__(self, workspace: Workspace, visible: Visible) -> None:
+    `redacted` removes secrets from a text and keeps its line numbers.
+    """
+
+    def __init__(self, workspace: Workspace, redacted: Callable[[str], str]) -> None:
         root, zone = workspace.root, workspace.config.timezone
         self.workspace = workspace
         self.root = root
         self.truth = workspace.truth
-        self.redacted = visible.redacted
+        self.redacted = redacted
         self.zone: tzinfo = _zone(zone) if zone else _local()
-        self.log = FactJournal(workspace.journal, visible.redacted)
-        self.files = FactFiles(root, visible.redacted, self.zone)
+        self.log = FactJournal(workspace.journal, redacted)
+        self.files = FactFiles(root, redacted, self.zone)
         self.sources = Sources(self.log)
         self.lock = threading.RLock()
         self._kept: dict[str, FactCache] = {}

@@ -1,4 +1,4 @@
-"""Remove secrets, private passages and forgotten text from texts of a workspace.
+"""Remove secrets, private passages and forgotten text from texts of a workspace, and hold such a workspace.
 
 Everything derived from a file (index, vectors) or shown to a model passes through here. Redaction marks have
 no hashes (`rules_without_salt`), and line numbers are kept.
@@ -9,11 +9,11 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from mnemark.files import layout, trust
+from mnemark.files import layout, links, trust
 from mnemark.files.config import Config
 from mnemark.files.journal import Journal
 from mnemark.files.reading import Document, read
@@ -21,11 +21,15 @@ from mnemark.files.scan import FileEntry
 from mnemark.files.secrets import redacted_turn, rules_without_salt
 from mnemark.files.tombstones import TombstoneLog, Tombstones, emptied
 from mnemark.files.truth import Folder
+from mnemark.files.workspace import Workspace
 from mnemark.hashes import blake2b
 from mnemark.text import redaction
 from mnemark.text.lines import lines
 from mnemark.text.redaction.redact import Rules, redact
 from mnemark.types import Problem, Turn
+
+if TYPE_CHECKING:
+    from mnemark.facts.store import FactStore
 
 _LAST: Final = 4
 """Texts whose redaction is remembered, of `_SHORT` to `_LONG` characters."""
@@ -164,3 +168,19 @@ def _hidden_runs(raw: Iterable[str], visible: Iterable[str]) -> dict[str, deque[
         elif run is not None:
             run.append(own)
     return found
+
+
+class PlainWorkspace(Workspace):
+    """A workspace with its visible texts and facts, without an index, for those who cannot wait for one."""
+
+    def __init__(self, root: Path, config: Config, *, readonly: bool = False) -> None:
+        links.check(root)
+        super().__init__(root, config, readonly=readonly)
+        self.visible = Visible(root, config, self.journal)
+
+    @cached_property
+    def fact_store(self) -> "FactStore":
+        """The facts. Where several threads use the workspace, the first use has to come before them."""
+        from mnemark.facts.store import FactStore
+
+        return FactStore(self, self.visible.redacted)

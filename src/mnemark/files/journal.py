@@ -287,7 +287,7 @@ class Feed:
         Many are decoded one at a time: go through them once.
         """
         rewritten, entries = self.journal.hand_on(self)
-        return rewritten, self.journal.heard(entries) if entries else entries
+        return rewritten, self.journal.heard(entries)
 
     def pass_on(self, clear: Callable[[], None], read: Callable[[JournalEntry], None]) -> bool:
         """Have new entries read, after `clear` if a file was rewritten; return whether anything was new."""

@@ -7,7 +7,8 @@ from typing import Final
 
 from mnemark.errors import MnemarkError, ReadOnlyError, UsageError
 from mnemark.files import jsonl, platform, trust
-from mnemark.files.layout import PRIVATE, shown
+from mnemark.files.layout import HOOKS, PRIVATE, shown
+from mnemark.hashes import blake2b
 
 COMPILED: Final = "compiled"
 """Folder in `.mnemark` of texts compiled from others; they can be deleted at any time."""
@@ -133,3 +134,17 @@ def save_compiled(root: Path, name: str, key: str, text: str) -> None:
         files = sorted(folder.glob(f"{name}-*.md"), key=lambda path: path.stat().st_mtime_ns)
         for path in files[:-_KEPT]:
             platform.FS.unlink(path)
+
+
+def session_note(root: Path, session: str, ending: str) -> Path:
+    """Return the path of what hooks note of a session (the path of its log), a file with that ending."""
+    name = blake2b(session.encode(), digest_size=10).hexdigest()
+    return private(root) / HOOKS / f"{name}{ending}"
+
+
+def write_session_note(root: Path, session: str, ending: str, data: bytes) -> None:
+    """Write what hooks note of a session; raise OSError or MnemarkError where it cannot be written."""
+    place = session_note(root, session, ending)
+    private_folder(root)
+    platform.make_folder(place.parent)
+    platform.write_private(place, data)

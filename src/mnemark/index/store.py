@@ -71,15 +71,24 @@ class Record(msgspec.Struct, frozen=True):
         return ref_to(self.path, self.start_line, self.end_line, self.meta.get(COLUMNS, WHOLE))
 
 
+_MADE_OTHERWISE: Final = {
+    "fingerprint": "was made with other segmentation rules",
+    "machine": "was made on another machine",
+    "redaction": "was made with other redaction rules",
+    "marks": "was made with other rules for text that looks like instructions",
+}
+"""How an index was made, where one of the settings in its `identity` is not ours."""
+
+
 def _other_rules(meta: Mapping[str, str | int]) -> str:
     """Return by which other rules an index was made, so that nobody may read it; empty for none.
 
     What another version redacted may lack secrets that this one finds.
     """
     if meta.get("fingerprint") != fingerprint():
-        return "was made with other segmentation rules"
+        return _MADE_OTHERWISE["fingerprint"]
     redacted = str(meta.get("redaction")).startswith(f"{redaction.VERSION};")
-    return "" if redacted else "was made with other redaction rules"
+    return "" if redacted else _MADE_OTHERWISE["redaction"]
 
 
 class Index:
@@ -256,13 +265,8 @@ class Index:
                 return "it was made by an older mnemark"
             meta = schema.read_meta(self.connection)
         expected = self.identity()
-        reasons = {
-            "fingerprint": "it was made with other segmentation rules",
-            "machine": "it was made on another machine",
-            "redaction": "it was made with other redaction rules",
-            "marks": "it was made with other rules for text that looks like instructions",
-        }
-        return next((why for name, why in reasons.items() if meta.get(name) != expected[name]), None)
+        other = (how for name, how in _MADE_OTHERWISE.items() if meta.get(name) != expected[name])
+        return next((f"it {how}" for how in other), None)
 
     @property
     def connection(self) -> apsw.Connection:

@@ -18,7 +18,7 @@ from mnemark.interfaces.timeline import Timeline, words_of
 from mnemark.memory.curation.files import past_lines
 from mnemark.memory.memory import Memory
 from mnemark.text.dates import local_now
-from mnemark.text.dates.moment import moment
+from mnemark.text.dates.ranges import moment
 from mnemark.text.quoting.fence import inert, visible
 from mnemark.text.words.tokens import cut_to_tokens
 from mnemark.types import WHOLE, Problem

@@ -11,10 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemark._version import __version__
-from mnemark.errors import BusyError, IntegrityError, MnemarkError, UsageError
+from mnemark.errors import BusyError, IntegrityError, MnemarkError, UsageError, one_of
 from mnemark.files.scopes import check_known
 from mnemark.interfaces.tools import BY_NAME, BY_USER, COMMAND, Tool, failed, known_arguments, with_tools
-from mnemark.text.choices import one_of
 from mnemark.text.quoting.fence import fence, inert, visible
 from mnemark.text.words.tokens import cut_to_tokens
 

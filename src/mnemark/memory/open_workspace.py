@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mnemark.embed import Embedder
-from mnemark.facts.plain_workspace import PlainWorkspace
+from mnemark.facts.visible import PlainWorkspace
 from mnemark.files import user_config
 from mnemark.files.config import Config
 from mnemark.files.disk_errors import tells_os_errors
@@ -16,7 +16,7 @@ from mnemark.index.state import State
 from mnemark.index.store import Index
 from mnemark.memory.journal.sessions import SessionJournal
 from mnemark.retrieval.searcher import Searcher
-from mnemark.text.dates.moment import Clock
+from mnemark.text.dates import Clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

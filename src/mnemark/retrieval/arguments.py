@@ -4,14 +4,14 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from mnemark.errors import MOST_SECONDS, number_given, one_of, text_given
 from mnemark.files.scopes import scopes_of
 from mnemark.files.workspace import Workspace
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import preset as named_preset
 from mnemark.retrieval.query import MAX_CHARACTERS
 from mnemark.retrieval.stages import Request
-from mnemark.text.choices import MOST_SECONDS, number_given, one_of, text_given
-from mnemark.text.dates.moment import moment
+from mnemark.text.dates.ranges import moment
 from mnemark.types import KINDS, ORIGINS, SearchOptions
 
 _MAX_HITS: Final = 1_000

@@ -124,11 +124,11 @@ class FactIndexCache:
         """Return the fact states of the last read, by this process or as stored by another."""
         root = self._facts.root
         if kept is None:
-            return states.kept(root, self._opened.index.home, self._facts.redacted)
+            return states.kept(root, self._opened.index.home, self._facts.redacted, self._facts.zone)
         return self._known_as(lambda scope: _section(kept.stamp, scope, kept.book.parts))
 
     def _known_as(self, section: Callable[[str], Section | None]) -> FactStates:
-        return FactStates(self._facts.root, section, self._facts.redacted)
+        return FactStates(self._facts.root, section, self._facts.redacted, self._facts.zone)
 
     def _read(self, wanted: tuple[str, ...], stamp: Stamp, deadline: float | None) -> _BuiltIndex | None:
         if deadline is None:

@@ -14,7 +14,7 @@ from mnemark.index.store import Index
 from mnemark.index.sync import Progress, SyncReport, sync
 from mnemark.retrieval.embeddings import Embeddings
 from mnemark.retrieval.turns import in_turn
-from mnemark.text.dates.moment import Clock
+from mnemark.text.dates import Clock
 
 FRESH_SECONDS: Final = 1.0
 """Minimum seconds for which the index counts as fresh after a sync; this process's writes end it at once."""

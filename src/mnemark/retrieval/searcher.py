@@ -17,6 +17,7 @@ from mnemark.errors import (
     IntegrityError,
     MnemarkError,
     NewerFormatError,
+    text_given,
 )
 from mnemark.facts.store import FactStore
 from mnemark.facts.visible import Visible
@@ -48,7 +49,6 @@ from mnemark.retrieval.search import search
 from mnemark.retrieval.stages import Found, OtherProgram, Request, Reranker
 from mnemark.retrieval.turns import OutOfTimeError, in_turn
 from mnemark.retrieval.usage import UsageCounter
-from mnemark.text.choices import text_given
 from mnemark.text.quoting.injection import instructs
 from mnemark.text.words.segment import waits_for_dictionary
 from mnemark.text.words.stopwords import topic
@@ -186,7 +186,8 @@ class Searcher:
             links.check(root)
         workspace = Workspace(root, config, readonly=True)
         visible = Visible(root, config, workspace.journal)
-        searcher = cls(workspace, visible, FactStore(workspace, visible), embedder=embedder, mounts={})
+        facts = FactStore(workspace, visible.redacted)
+        searcher = cls(workspace, visible, facts, embedder=embedder, mounts={})
         searcher._facts_wanted = whole
         if home is None:
             searcher.ready()

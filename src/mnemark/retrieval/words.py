@@ -96,7 +96,7 @@ def by_words_of(
             text=text, k=k, where=Filter(scopes=scopes, suspected="none"), preset=named_preset(config.preset),
             now=workspace.now(), exclude=tuple(exclude), echoes=False,
         )  # fmt: skip
-        known = states.kept(root, root, visible.redacted)
+        known = states.kept(root, root, visible.redacted, request.now.tzinfo)
         found = by_words(Reader(index), request, known, _ALONE, folders)
     return Recall(**found._asdict())
 
@@ -109,7 +109,7 @@ def _with_mount(own: Found, name: str, mounted: Mounted, home: Path, request: Re
     with suppress(*schema.UNREADABLE):  # not indexed yet, or damaged
         visible = Visible(mounted.folder)
         with closing(Index(mounted.folder, home=home, readonly=True, visible=visible)) as index:
-            known = states.kept(mounted.folder, home, visible.redacted)
+            known = states.kept(mounted.folder, home, visible.redacted, request.now.tzinfo)
             other = search(Reader(index), asked, None, states=known)
         return mounts.joined(own, name, other._replace(degraded=()), request)
     return own

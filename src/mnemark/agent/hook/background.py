@@ -1,20 +1,26 @@
-"""Sync the index for a hook, in a process: `python -m mnemark.agent.hook.background ROOT [SESSION …]`.
+"""Work behind a hook: a sync of the index in a process, and the log of what failed where nobody looks.
 
-Ends the sessions first that are named; then the language model, if one is configured, reads what waits,
-and the memory is consolidated, if that is due.
+`python -m mnemark.agent.hook.background ROOT [SESSION …]` ends the sessions that are named, and syncs; then
+the language model, if one is configured, reads what waits, and the memory is consolidated, if that is due.
 Another process that is syncing does the sync for us.
 """
 
 import sys
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from mnemark.agent.hook.log import log
-from mnemark.errors import BusyError
+from mnemark.errors import BusyError, MnemarkError
+from mnemark.files import platform
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
+
+_LOG: Final = "hook.log"
+MAX_BYTES: Final = 256 * 1024
+"""Size at which the log is rotated to `hook.log.1`."""
+_MAX_LINE: Final = 2_000
 
 
 def run(root: Path, *sessions: str) -> None:
@@ -60,6 +66,39 @@ def _read(root: Path, memory: "Memory") -> None:
         log(root, f"language model: {done.found.problem}")
     if done.pages:
         memory.sync(wait=0.0)
+
+
+def log(root: Path | None, message: str) -> None:
+    """Append a redacted line to the workspace's log, or the user's without a workspace; never raise."""
+    try:
+        path = _path(root)
+        line = _line(message)
+        if path.exists() and path.stat().st_size > MAX_BYTES:
+            path.replace(path.with_name(f"{_LOG}.1"))
+        with platform.open_appended(path) as file:
+            file.write(line)
+    except Exception:  # noqa: BLE001, S110 - there is nowhere left to say so, and the agent must go on
+        pass
+
+
+def _path(root: Path | None) -> Path:
+    if root is not None and root.is_dir():
+        from mnemark.files.private import private_folder
+
+        with suppress(MnemarkError):  # read-only, or a link: use the user's log
+            return private_folder(root) / _LOG
+    folder = platform.state_folder()
+    platform.private_folder(folder)
+    return folder / _LOG
+
+
+def _line(message: str) -> bytes:
+    from mnemark.text.redaction.redact import redact
+
+    clean = " ".join(redact(message).text.split())[:_MAX_LINE]
+    return f"{datetime.now(UTC).astimezone().isoformat(timespec='seconds')} {clean}\n".encode(
+        "utf-8", "replace"
+    )
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ def _run(root: Path, call: HookCall) -> str:
     if call.event == "session-start":
         _capture(root, call, project)
         from mnemark.agent.hook.told import brief
-        from mnemark.facts.plain_workspace import PlainWorkspace
+        from mnemark.facts.visible import PlainWorkspace
         from mnemark.files.config import load
 
         try:
@@ -123,7 +123,7 @@ def _recall(root: Path, call: HookCall, scope: str) -> str:
 
 def _recall_from_files(root: Path, said: str, scope: str, window: tuple[str, int], why: Exception) -> Recall:
     """Recall with an index that cannot be read: from the files, while it is made anew in the background."""
-    from mnemark.agent.hook.log import log
+    from mnemark.agent.hook.background import log
     from mnemark.memory.memory import Memory
 
     log(root, f"prompt: {type(why).__name__}: {why}; answered from the files, and the index is made anew")

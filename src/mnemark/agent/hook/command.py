@@ -50,7 +50,7 @@ def run(arguments: Sequence[str]) -> int | None:
         root = root or _folder_around(data)
         output = _answer(root, line, data)
     except BaseException as error:  # noqa: BLE001 - an agent must never stop because of its memory
-        from mnemark.agent.hook.log import log
+        from mnemark.agent.hook.background import log
 
         log(root, f"{line.event or '?'} ({line.agent or '?'}): {type(error).__name__}: {error}")
         _note_missed(root, line, data, error)

@@ -9,9 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from mnemark.agent.hook import notes
 from mnemark.errors import MnemarkError
 from mnemark.files import layout, platform
+from mnemark.files.private import session_note, write_session_note
 from mnemark.files.projects import FOLDER, PERSON, Project, folders, project_at, scope_of, scope_of_session
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _has_projects(root: Path) -> bool:
 def _noted(root: Path, name: str) -> Project | None:
     """Return the project that a session began in; None where that was not noted."""
     try:
-        noted = os.fsdecode(platform.content(notes.place_of(root, name, _NOTE)))
+        noted = os.fsdecode(platform.content(session_note(root, name, _NOTE)))
     except OSError:
         return None
     if not noted or noted.removeprefix(f"{FOLDER}/") in folders(root):
@@ -100,7 +100,7 @@ def _noted(root: Path, name: str) -> Project | None:
 def _note(root: Path, name: str, project: Project) -> None:
     """Note where a session began; where that cannot be written, its log will say so."""
     with suppress(OSError, MnemarkError):
-        notes.write(root, name, _NOTE, os.fsencode(project.scope or project.repository))
+        write_session_note(root, name, _NOTE, os.fsencode(project.scope or project.repository))
 
 
 def forget_note(root: Path, session: str) -> None:
@@ -108,4 +108,4 @@ def forget_note(root: Path, session: str) -> None:
     from mnemark.files.sessions import SessionLog
 
     with suppress(OSError):
-        platform.FS.unlink(notes.place_of(root, SessionLog(root, session).name, _NOTE))
+        platform.FS.unlink(session_note(root, SessionLog(root, session).name, _NOTE))

@@ -11,11 +11,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from mnemark.agent.hook import notes
 from mnemark.agent.hook.event import checked, floor
 from mnemark.errors import MnemarkError
 from mnemark.files import layout, platform
 from mnemark.files.jsonl import count_lines
+from mnemark.files.private import session_note, write_session_note
 from mnemark.hashes import blake2b
 from mnemark.text.markdown import drop_comments
 from mnemark.text.words.restated import BareSentence, SaidSentences, sentences
@@ -174,7 +174,7 @@ def _is_pointer(line: str) -> bool:
 def load(root: Path, session: str) -> frozenset[str]:
     """Return the marks of what a session (the path of its file) was shown; none where they cannot be read."""
     try:
-        return frozenset(platform.content(notes.place_of(root, session, layout.SHOWN)).decode().split())
+        return frozenset(platform.content(session_note(root, session, layout.SHOWN)).decode().split())
     except (OSError, UnicodeDecodeError):
         return frozenset()
 
@@ -186,16 +186,16 @@ def save(root: Path, session: str, marks: frozenset[str]) -> None:
     """
     with suppress(OSError, MnemarkError):
         if marks:
-            notes.write(root, session, layout.SHOWN, "\n".join(sorted(marks)[:_MOST]).encode())
+            write_session_note(root, session, layout.SHOWN, "\n".join(sorted(marks)[:_MOST]).encode())
         else:
-            platform.FS.unlink(notes.place_of(root, session, layout.SHOWN))
+            platform.FS.unlink(session_note(root, session, layout.SHOWN))
 
 
 def note_compaction(root: Path, session: str) -> None:
     """Record that all lines of a session's file (a path in `root`) have left the model's context."""
     path = root / session
     if path.is_file():
-        notes.write(root, session, _WINDOW, b"%d\n" % count_lines(path, path.stat().st_size))
+        write_session_note(root, session, _WINDOW, b"%d\n" % count_lines(path, path.stat().st_size))
 
 
 def first_visible_line(root: Path, session: str) -> int:
@@ -204,6 +204,6 @@ def first_visible_line(root: Path, session: str) -> int:
     Without the stored number it is 1, which only makes the recall smaller.
     """
     try:
-        return int(platform.content(notes.place_of(root, session, _WINDOW))) + 1
+        return int(platform.content(session_note(root, session, _WINDOW))) + 1
     except (OSError, ValueError):
         return 1

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 from mnemark.agent.hook import shown
 from mnemark.agent.hook.event import HookCall
 from mnemark.agent.upkeep import take_news
-from mnemark.facts.plain_workspace import PlainWorkspace
+from mnemark.facts.visible import PlainWorkspace
 from mnemark.files import trust
 from mnemark.files.sessions import SessionLog
 from mnemark.memory.prompt.briefing import BUDGET, Briefing, briefing

@@ -11,11 +11,10 @@ import typer
 from mnemark.agent.connect import connect as work
 from mnemark.agent.connect.check import check
 from mnemark.agent.connect.choices import LINE, keep_answer, keep_one_memory, offer_for
-from mnemark.agent.connect.connect import SettingsChange, host_of, own_commands
+from mnemark.agent.connect.connect import SettingsChange, host_of, own_commands, plugin_files, write_plugin
 from mnemark.agent.connect.connections import connections
 from mnemark.agent.connect.homes import workspace_for
 from mnemark.agent.connect.hosts import HOSTS, Host, is_installed
-from mnemark.agent.plugin import plugin_files, write_plugin
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.files import trust, user_config
 from mnemark.files.config import load

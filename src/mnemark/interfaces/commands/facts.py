@@ -88,6 +88,16 @@ def remember(
         known = {one.id: one for one in memory.facts(history=True, scope=str(fields["scope"]))}
         fact = memory.remember_many([fields], dry_run=dry_run)[0]
         waiting = dict(memory.workspace.fact_store.blocked)
+    _say_remembered(fact, known, waiting, dry_run=dry_run, json=json)
+
+
+def _say_remembered(
+    fact: Fact, known: dict[str, Fact], waiting: dict[str, str], *, dry_run: bool, json: bool
+) -> None:
+    """Say what came of a fact that was remembered.
+
+    `known` are the facts of its scope before, by id; `waiting` are the reasons why files were not written.
+    """
     before = None if fact.id in known else known.get(fact.supersedes)
     done = {"dry_run": dry_run, "fact": row(fact), "replaces": row(before)}
     output.out_result(done, _outcome(fact, before, known=fact.id in known, dry_run=dry_run), json=json)

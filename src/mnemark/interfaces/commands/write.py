@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mnemark.errors import BusyError, UsageError
+from mnemark.errors import BusyError, UsageError, one_of
 from mnemark.facts.visible import Visible
 from mnemark.files.config import load
 from mnemark.files.edit import edit
@@ -19,9 +19,8 @@ from mnemark.interfaces import options, output, render, workspace
 from mnemark.interfaces.queries import read_text
 from mnemark.interfaces.timeline import LogEntry, Timeline
 from mnemark.memory.journal.changes import describe_payload
-from mnemark.text.choices import one_of
 from mnemark.text.dates import local_now
-from mnemark.text.dates.moment import moment
+from mnemark.text.dates.ranges import moment
 from mnemark.text.markdown.writing import added
 from mnemark.text.redaction.redact import redact
 

@@ -21,11 +21,10 @@ from mnemark.agent.hook.warm import handle
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.files.disk_errors import shortage
 from mnemark.interfaces.http.bodies import Call, TicketBody, ToolCallBody, WaitingBody
-from mnemark.interfaces.http.calls import CALLS, openapi, run, status_of
+from mnemark.interfaces.http.calls import CALLS, ClientQuery, answer_query, openapi, run, status_of
 from mnemark.interfaces.http.door import UI, Door
 from mnemark.interfaces.http.guard import SESSION, Activity
 from mnemark.interfaces.http.pool import Lanes, Workspaces
-from mnemark.interfaces.http.query import ClientQuery, answer
 from mnemark.interfaces.mcp import sdk
 from mnemark.interfaces.tools import BY_NAME, failed
 from mnemark.interfaces.tools_run import call
@@ -174,7 +173,9 @@ class Api:
     async def _query(self, request: Request) -> Response:
         query = _decoded(msgspec.json.Decoder(ClientQuery), await request.body())
         return _json(
-            await self.lanes.run(query.workspace or query.folder, lambda: answer(self.workspaces, query))
+            await self.lanes.run(
+                query.workspace or query.folder, lambda: answer_query(self.workspaces, query)
+            )
         )
 
     async def _hook(self, request: Request) -> Response:

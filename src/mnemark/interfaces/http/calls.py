@@ -1,20 +1,28 @@
-"""Define the calls of the JSON API (name, request body, action), and build its OpenAPI document."""
+"""Define the calls of the JSON API (name, request body, action), and build its OpenAPI document.
+
+A client of the command line sends its query whole: `answer_query` prints what the command would have printed.
+"""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
 from mnemark._version import __version__
-from mnemark.errors import MnemarkError, UsageError
+from mnemark.errors import DegradedError, MnemarkError, NotFoundError, UsageError
+from mnemark.files.private import private
 from mnemark.files.scopes import check_known
+from mnemark.interfaces import output, shortcut
 from mnemark.interfaces.http import bodies, browse
 from mnemark.interfaces.http.bodies import Call, fields_of
-from mnemark.interfaces.http.pool import PooledWorkspace
+from mnemark.interfaces.http.pool import PooledWorkspace, Workspaces
+from mnemark.interfaces.queries import QUERIES, read_text
 from mnemark.interfaces.status import Status
 from mnemark.interfaces.tools import TOOLS
 from mnemark.interfaces.tools_read import latest
 from mnemark.interfaces.tools_write import note
+from mnemark.interfaces.workspace import place
 from mnemark.memory.sessions.session import Session
 
 _OWNERS: Final = ("user", "agent", "project")
@@ -199,3 +207,49 @@ def _get(name: str, summary: str) -> dict[str, Any]:
 
 def _post(name: str, summary: str, body: str) -> dict[str, Any]:
     return _get(name, summary) | {"requestBody": {"required": True, "content": _json(body)}}
+
+
+class ClientQuery(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A command line and where it was given."""
+
+    arguments: list[str]
+    folder: str
+    """The current folder."""
+    workspace: str | None
+    """Absolute path of the workspace; None: the one that contains `folder`."""
+    terminals: tuple[bool, bool]
+    """Whether stdout and stderr are terminals."""
+    colour: bool
+    environment: dict[str, str]
+
+
+def answer_query(workspaces: Workspaces, query: ClientQuery) -> dict[str, list[tuple[bool, str]]]:
+    """Run a query; return the texts it printed in order, each with whether it is for stderr.
+
+    Raises:
+        MnemarkError: there is no output, or not the same as in the client: the client has to run the command.
+    """
+    line = shortcut.parsed(query.arguments)
+    if line is None or line.options.get("raw"):
+        raise UsageError("this is no command that a daemon runs")
+    if query.environment != shortcut.environment():
+        raise UsageError("the daemon has another environment")
+    to_out, to_err = query.terminals
+    printed: list[tuple[bool, str]] = []
+    data = output.ClientStream(printed, to_stderr=False, terminal=to_out, colour=query.colour)
+    messages = output.ClientStream(printed, to_stderr=True, terminal=to_err)
+    with output.printing_to(data, messages):
+        given = None if query.workspace is None else Path(query.workspace)
+        at = place(given, any_folder=True, current=Path(query.folder))
+        if not private(at.root).is_dir():
+            raise NotFoundError(f"{at.root} has no index yet")
+        text = line.text if line.command == "read" else read_text(line.text)
+        with workspaces.lease(str(at.root.resolve())) as opened:
+            found = QUERIES[line.command](at, text, opened.memory, **line.options)
+            # Mounted folders may still be synced in the background, where a process alone waits.
+            behind = (
+                found is not None and not found.complete and bool(opened.memory.workspace.searcher.mounts)
+            )
+    if found is not None and (found.degraded or behind):
+        raise DegradedError("; ".join(found.degraded) or "a mounted folder is not up to date")
+    return {"printed": printed}

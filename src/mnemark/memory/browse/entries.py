@@ -22,7 +22,7 @@ from mnemark.memory.journal.changes import ChangeLog, began
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.undo.undo import undoable
 from mnemark.retrieval.filters import Filter, allowed, in_scopes
-from mnemark.text.dates.moment import moment
+from mnemark.text.dates.ranges import moment
 from mnemark.types import Kind, Origin
 
 EntryKind = Literal["note", "fact", "episode", "turn", "observation", "attachment", "change"]
@@ -112,21 +112,36 @@ def timeline(
     if wrong := set(kinds) - {*SHOWN, "fact"}:
         raise UsageError(f"unknown kind {min(wrong)!r}; kinds: fact, {', '.join(SHOWN)}")
     end = moment(until, "until", ws.now(), end=True)
-    ws.searcher.freshen()
     asked = _Asked(
         origins=frozenset(origins), scopes=scopes_of(scope),
         last=None if end is None else seconds(ws.local(end)) - 1, begin=key_of(after, _Key),
         most=checked(limit) + 1,
-        passages=passages_of(ws.index, session=session, tool=tool) if session or tool else None,
+        passages=_passages(ws, session, tool),
     )  # fmt: skip
+    return _latest(ws, log, kinds, asked)
+
+
+def _passages(ws: OpenWorkspace, session: str, tool: str) -> frozenset[int] | None:
+    """Return the numbers of the passages of a session or a tool; None where neither is given."""
+    if not (session or tool):
+        return None
+    ws.searcher.freshen()
+    return passages_of(ws.index, session=session, tool=tool)
+
+
+def _latest(
+    ws: OpenWorkspace, log: ChangeLog, kinds: Collection[EntryKind], asked: _Asked
+) -> Page[TimelineEntry]:
+    """Return the page of the latest entries of these kinds; `asked.most` is one more than it may have."""
+    size = asked.most - 1
     with reading(ws) as view:
         texts: list[Kind] = [kind for kind in kinds if kind != "change"]
         rows = _texts(view, texts, asked) if texts else []
         if "change" in kinds and asked.passages is None:
             rows += _changes(ws, log, asked)
         rows.sort(key=lambda row: row.key, reverse=True)
-        entries = _entries(ws, log, view, rows[:limit])
-    more = cursor(*rows[limit - 1].key) if len(rows) > limit else ""
+        entries = _entries(ws, log, view, rows[:size])
+    more = cursor(*rows[size - 1].key) if len(rows) > size else ""
     return Page(rows=entries, next=more)
 
 

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from math import ceil, log
 from typing import Final, Literal
 
@@ -17,7 +18,7 @@ from mnemark.index.state import Use
 from mnemark.memory.browse.page import Page, counts, page_by
 from mnemark.memory.consolidation.archive import FLOOR, IMPORTANCE, TRANSIENT, USES, rate
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.text.dates.moment import moment
+from mnemark.text.dates.ranges import moment
 
 Order = Literal["subject", "recent"]
 _MOST_SUBJECTS: Final = 50
@@ -88,17 +89,17 @@ def facts(
     at = moment(as_of, "as_of", ws.now(), last=True) or datetime.now(UTC)
     at = at.replace(tzinfo=at.tzinfo or ws.fact_store.zone)
     words = text.casefold().strip()
-    groups = [
-        one
-        for one in _valid(ws.fact_store, scopes_among(ws.scopes(), scope), at)
-        if (not words or words in _words(one.shown)) and subject in {"", one.shown.subject}
-    ]
+    valid = _valid(ws.fact_store, scopes_among(ws.scopes(), scope), at)
+    groups = [one for one in valid if _has(one.shown, words) and subject in {"", one.shown.subject}]
     chosen = [one for one in groups if type in {"", one.shown.type} and origin in {"", one.shown.origin}]
-    page = page_by(
-        chosen, lambda one: _key(one.shown, order), _Key, after=after, limit=limit, falls=order == "recent"
-    )
+    page = page_by(chosen, partial(_key, order), _Key, after=after, limit=limit, falls=order == "recent")
+    return _counted(page, _rows(ws, page.rows, at), groups)
+
+
+def _counted(page: Page[_Group], rows: tuple[FactRow, ...], groups: Sequence[_Group]) -> FactPage:
+    """Return these rows of a page, with counts of all groups."""
     return FactPage(
-        rows=_rows(ws, page.rows, at), next=page.next, total=page.total,
+        rows=rows, next=page.next, total=page.total,
         types=counts(one.shown.type for one in groups), origins=counts(one.shown.origin for one in groups),
         subjects=dict(Counter(one.shown.subject for one in groups).most_common(_MOST_SUBJECTS)),
     )  # fmt: skip
@@ -117,11 +118,12 @@ def _valid(store: FactStore, scopes: Iterable[str], at: datetime) -> list[_Group
         ]
 
 
-def _words(fact: Fact) -> str:
-    return f"{fact.subject} {fact.predicate} {fact.value}".casefold()
+def _has(fact: Fact, words: str) -> bool:
+    return not words or words in f"{fact.subject} {fact.predicate} {fact.value}".casefold()
 
 
-def _key(fact: Fact, order: Order) -> _Key:
+def _key(order: Order, group: _Group) -> _Key:
+    fact = group.shown
     if order == "recent":
         return fact.recorded or fact.since, fact.id, "", ""
     return fact.subject.casefold(), fact.predicate.casefold(), fact.value, fact.id

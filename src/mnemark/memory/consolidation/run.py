@@ -32,7 +32,7 @@ from mnemark.memory.sessions.ending import catch_up as end_sessions
 from mnemark.memory.sessions.ending import unended
 from mnemark.memory.sessions.observations import age_out
 from mnemark.memory.sessions.reading import learn_all
-from mnemark.text.dates.moment import moment
+from mnemark.text.dates.ranges import moment
 from mnemark.types import Json
 
 if TYPE_CHECKING:
@@ -88,9 +88,7 @@ def consolidate(
         ReadOnlyError: the memory is open for reading only.
         UsageError: `since` names no time, or `only` no step.
     """
-    _check_steps(only or ())
-    if not dry_run:
-        ws.check_writable("consolidate")
+    _check(ws, only or (), dry_run=dry_run)
     now = ws.local(now or ws.now())
     first = moment(since, "since", now)
     if not force and (reason := _why_skipped(ws, now)):
@@ -100,13 +98,16 @@ def consolidate(
     return run.shown() if dry_run else run.carry_out(commit=commit)
 
 
-def _check_steps(only: Iterable[str]) -> None:
+def _check(ws: OpenWorkspace, only: Iterable[str], *, dry_run: bool) -> None:
+    """Check that `only` names steps, and that what they change can be written."""
     for part in only:
         if part.partition(":")[0] not in {LEARN, *STEPS}:
             raise UsageError(
                 f"only must name parts as a dry run does, for example refresh:USER.md, or whole steps "
                 f"({', '.join((LEARN, *STEPS))}), not {part!r}"
             )
+    if not dry_run:
+        ws.check_writable("consolidate")
 
 
 def _why_skipped(ws: OpenWorkspace, now: datetime) -> str:

@@ -6,8 +6,7 @@ from typing import Final, NamedTuple
 
 from mnemark.errors import UsageError
 from mnemark.facts import states
-from mnemark.facts.plain_workspace import PlainWorkspace
-from mnemark.facts.visible import Visible
+from mnemark.facts.visible import PlainWorkspace, Visible
 from mnemark.files import layout, trust
 from mnemark.memory.curation.files import curated_files, day_files, paragraphs, past_of, without_own_comments
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -43,7 +42,7 @@ def context(
 
 def _past_in(ws: PlainWorkspace) -> IsPast:
     """Return the predicate of `past_of` from cached states, and read only facts that changed since."""
-    known, now = states.kept(ws.root, ws.root, ws.visible.redacted), datetime.now(UTC)
+    known, now = states.kept(ws.root, ws.root, ws.visible.redacted, ws.now().tzinfo), datetime.now(UTC)
 
     @cache
     def facts(scope: str) -> FactIndex:

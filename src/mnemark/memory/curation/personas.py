@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from mnemark.errors import UsageError
-from mnemark.facts.plain_workspace import PlainWorkspace
+from mnemark.facts.visible import PlainWorkspace
 from mnemark.files import listing
 from mnemark.files.layout import in_scope
 from mnemark.text.lazy_pattern import lazy_pattern

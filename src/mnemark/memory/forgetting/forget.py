@@ -8,10 +8,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
+from typing import Any
 
 import msgspec
 
-from mnemark.errors import MnemarkError, UsageError
+from mnemark.errors import MnemarkError, UsageError, one_of, text_given
 from mnemark.files import platform
 from mnemark.files.disk_errors import CANNOT_BE_READ
 from mnemark.files.scopes import one_scope
@@ -20,8 +21,7 @@ from mnemark.memory.forgetting.erase import erase as erased
 from mnemark.memory.forgetting.receipt import ErasedPlace, ForgottenItem, Receipt, forgotten
 from mnemark.memory.forgetting.select import Criteria, ForgetItem, Selector, append_forget
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.text.choices import one_of, text_given
-from mnemark.text.dates.moment import moment
+from mnemark.text.dates.ranges import moment
 from mnemark.types import ORIGINS, Json
 
 
@@ -67,14 +67,7 @@ def forget(
         BusyError, ReadOnlyError: it could not be written; nothing was forgotten.
     """
     given = {"ref": ref, "id": id, "query": query, "session": session, "origin": origin, "since": since}
-    for name in ("ref", "id", "query", "session", "origin"):
-        if given[name] is not None:
-            text_given(given[name], name)
-    _check([name for name, value in given.items() if value], query, origin)
-    wanted = Criteria(
-        ref or "", id or "", query or "", session or "", origin or "", moment(since, "since", ws.now()),
-        None if scope in {None, "*"} else one_scope(scope),
-    )  # fmt: skip
+    wanted = _criteria(given, scope, ws.now())
     if git and not erase:
         raise UsageError("git can only be used together with erase")
     if not dry_run:
@@ -83,21 +76,43 @@ def forget(
     items = finder.find()
     if erase and not dry_run:
         _check_read(ws, finder)
-    unread = tuple(f"{path}: {reason}; not searched" for path, reason in finder.unread.items())
     if not items:
-        return Receipt(action="nothing", dry_run=dry_run, still=unread, related=_related(ws, wanted, ()))
+        also = _related(ws, wanted, ())
+        return Receipt(action="nothing", dry_run=dry_run, still=_unread(finder), related=also)
     if erase:
         receipt = erased(ws, items, query=wanted.query, dry_run=dry_run, git=git)
         return msgspec.structs.replace(receipt, related=_related(ws, wanted, items if dry_run else ()))
-    items = [*items, *derived_copies(ws.root, items)]
+    return _hidden(ws, wanted, finder, items, dry_run=dry_run)
+
+
+def _criteria(given: dict[str, Any], scope: str | None, now: datetime) -> Criteria:
+    """Check what is to be forgotten, by the names of the arguments, and return it."""
+    for name in ("ref", "id", "query", "session", "origin"):
+        if given[name] is not None:
+            text_given(given[name], name)
+    _check([name for name, value in given.items() if value], given["query"], given["origin"])
+    texts = {name: value or "" for name, value in given.items() if name != "since"}
+    since = moment(given["since"], "since", now)
+    return Criteria(**texts, since=since, scope=None if scope in {None, "*"} else one_scope(scope))
+
+
+def _hidden(
+    ws: OpenWorkspace, wanted: Criteria, finder: Selector, found: list[ForgetItem], *, dry_run: bool
+) -> Receipt:
+    """Hide the items, with the lines of notes that quote them."""
+    items = [*found, *derived_copies(ws.root, found)]
     start = wanted.since.isoformat() if wanted.since else ""
-    asked: dict[str, Json] = {**wanted._asdict(), "query": bool(query), "since": start, "scope": ""}
+    asked: dict[str, Json] = {**wanted._asdict(), "query": bool(wanted.query), "since": start, "scope": ""}
     hidden = "" if dry_run else hide(ws, items, {"asked": {k: v for k, v in asked.items() if v}})
     return Receipt(
         id=hidden, action="hidden", dry_run=dry_run, items=forgotten(items, ws.visible),
-        places=_places(items), still=unread, kept=forgotten(finder.kept, ws.visible),
+        places=_places(items), still=_unread(finder), kept=forgotten(finder.kept, ws.visible),
         related=_related(ws, wanted, [*items, *finder.kept]),
     )  # fmt: skip
+
+
+def _unread(finder: Selector) -> tuple[str, ...]:
+    return tuple(f"{path}: {reason}; not searched" for path, reason in finder.unread.items())
 
 
 def _check_read(ws: OpenWorkspace, finder: Selector) -> None:

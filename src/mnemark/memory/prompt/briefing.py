@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from mnemark.facts import states
-from mnemark.facts.plain_workspace import PlainWorkspace
+from mnemark.facts.visible import PlainWorkspace
 from mnemark.files import layout, listing, platform
 from mnemark.files.layout import in_scope
 from mnemark.files.private import load_compiled, save_compiled
@@ -106,7 +106,7 @@ def leading_facts(ws: PlainWorkspace, now: datetime, *, scope: str = "") -> Prom
     scopes = tuple(dict.fromkeys(("", scope)))
     if not states.stamp_of(ws.root, scopes):  # there is neither a fact file nor a journal
         return PromptFacts(subjects={})
-    known = states.kept(ws.root, ws.root, ws.visible.redacted)
+    known = states.kept(ws.root, ws.root, ws.visible.redacted, now.tzinfo)
     if not all(map(known.settled, scopes)):
         return _chosen(ws, now, scope)
     sections = [states.load(ws.root, one) for one in scopes]

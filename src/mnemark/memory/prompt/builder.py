@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from mnemark.facts.plain_workspace import PlainWorkspace
+from mnemark.facts.visible import PlainWorkspace
 from mnemark.files import trust
 from mnemark.memory.curation import identity
 from mnemark.memory.curation.identity import Part

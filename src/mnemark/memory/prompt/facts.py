@@ -9,8 +9,8 @@ from typing import NamedTuple
 from mnemark.facts.keys import subject_key
 from mnemark.facts.labels import is_chinese
 from mnemark.facts.model import Fact
-from mnemark.facts.plain_workspace import PlainWorkspace
 from mnemark.facts.remember import facts as facts_of
+from mnemark.facts.visible import PlainWorkspace
 from mnemark.facts.write import core_entries, core_entry
 from mnemark.files import listing
 from mnemark.files.projects import is_project

@@ -61,10 +61,7 @@ def prompt(
         UsageError: an argument is wrong; the message names valid values.
     """
     caps = _caps(budget, layers)
-    talk = Session(ws, session, scope="") if isinstance(session, str) else session
-    where = scope or (talk.scope if talk else "")
-    if where:
-        layout.check_name(where)
+    talk, where = _talk(ws, session, scope)
     now = now or ws.now()
     plain = partial(ws.searcher.recall, scope=where or None, now=now, counted=counted)
     query = _last_said(talk) if query is None else query
@@ -73,6 +70,15 @@ def prompt(
     facts, catalogue = facts_for(ws, now, scope=where), partial(_catalogue, ws, scope=where)
     builder = PromptBuilder(ws, asked, facts, catalogue=catalogue)
     return builder.build(caps, budget, given=frozenset(layers or ()))
+
+
+def _talk(ws: OpenWorkspace, session: "Session | str | None", scope: str) -> tuple[Session | None, str]:
+    """Return the session, and the scope that is used beside the root: the given one, else the session's."""
+    talk = Session(ws, session, scope="") if isinstance(session, str) else session
+    where = scope or (talk.scope if talk else "")
+    if where:
+        layout.check_name(where)
+    return talk, where
 
 
 def _last_said(talk: Session | None) -> str:

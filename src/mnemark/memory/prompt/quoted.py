@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from mnemark.facts.plain_workspace import PlainWorkspace
+from mnemark.facts.visible import PlainWorkspace
 from mnemark.files import layout, listing
 from mnemark.memory.curation.files import day_files, without_own_comments
 from mnemark.memory.curation.identity import Part

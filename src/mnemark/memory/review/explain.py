@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from mnemark.errors import NotFoundError
+from mnemark.errors import NotFoundError, text_given
 from mnemark.facts.files import REVIEW
 from mnemark.facts.model import Fact, refs_in
 from mnemark.facts.store import FactStore
@@ -18,7 +18,6 @@ from mnemark.files.turns import decode_turn
 from mnemark.memory.curation.generated import behind
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.retrieval.read import read_ref
-from mnemark.text.choices import text_given
 from mnemark.text.quoting.fence import visible
 from mnemark.text.words.segment import index_terms
 from mnemark.text.words.stopwords import content_terms

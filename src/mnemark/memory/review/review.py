@@ -163,6 +163,12 @@ def accept(ws: OpenWorkspace, identifier: str, *, suspect: bool = False) -> Fact
     if identifier in known.log.tables.edits:
         _append_decision(known, [identifier], fact.scope, accept=True)
         return None
+    return _accept_proposal(ws, identifier, fact)
+
+
+def _accept_proposal(ws: OpenWorkspace, identifier: str, fact: Fact) -> Fact:
+    """Make a proposal a fact, and take it out of what waits."""
+    known = ws.fact_store
     before = {one.id for one in known.log.records()}
     accepted = _remember_proposal(ws, known, fact)
     made = "" if accepted.id in before else accepted.id

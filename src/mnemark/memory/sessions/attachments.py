@@ -6,7 +6,7 @@ and files outside of the workspace are only read where the caller attached them.
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -79,22 +79,28 @@ def bring_in(
     for one in _found(ws, scope, path, turns, given):
         if (scope, one.id) in known:
             continue
-        page = _page(one, _latest(ws, scope, one.id))
         target = path_for(scope, one.id)
-        made = file_edits.write(
-            ws, target, page, step="attachment", group=group, timeout=_EDIT_TIMEOUT, waits=True
-        )
-        if made.status == "deferred":
-            busy.append(target)
-        else:
+        if _write_page(ws, target, one, _latest(ws, scope, one.id), group):
             done.append(one.id)
+        else:
+            busy.append(target)
     if done:
         state.append(Change(kind="attach", payload={"ids": done}, scope=scope))
     return done, busy
 
 
-def _page(attachment: Attachment, content: AttachmentContent) -> Callable[[str], str]:
-    return lambda text: written(text, attachment, content)
+def _write_page(
+    ws: OpenWorkspace, target: str, attachment: Attachment, content: AttachmentContent, group: str
+) -> bool:
+    """Write the page of an attachment; return False if it was deferred."""
+
+    def page(text: str) -> str:
+        return written(text, attachment, content)
+
+    made = file_edits.write(
+        ws, target, page, step="attachment", group=group, timeout=_EDIT_TIMEOUT, waits=True
+    )
+    return made.status != "deferred"
 
 
 def _latest(ws: OpenWorkspace, scope: str, identifier: str) -> AttachmentContent:

@@ -19,7 +19,7 @@ from mnemark.files.sessions import (
 )
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.summary.tool_titles import execution_of, short_name
-from mnemark.text.dates.moment import moment
+from mnemark.text.dates.ranges import moment
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.redaction.redact import Rules, redact
 from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
@@ -77,22 +77,37 @@ def turns(
     if limit is not None and limit < 1:
         raise UsageError(f"limit must be 1 or more, not {limit}; leave it out for all")
     now = ws.now()
-    first, last = moment(since, "since", now), moment(until, "until", now, end=True)
+    begin, end = moment(since, "since", now), moment(until, "until", now, end=True)
+    spoken_turns = (
+        spoken
+        for name, info in sessions(ws, scope)
+        if session in {None, info.id}
+        for spoken in _spoken(ws, name, info)
+        if role in {None, spoken.turn.role} and (tool is None or _uses(spoken.turn, tool))
+    )
+    return _last_of(spoken_turns, begin, end, limit, now.tzinfo)
+
+
+def _last_of(
+    spoken_turns: Iterable[SpokenTurn],
+    begin: datetime | None,
+    end: datetime | None,
+    limit: int | None,
+    zone: tzinfo | None,
+) -> list[SpokenTurn]:
+    """Return the last turns from `begin` to before `end`, in the order of their times."""
 
     def when(spoken: SpokenTurn) -> datetime:
-        return _zoned(spoken.turn.time, now.tzinfo)
+        return _zoned(spoken.turn.time, zone)
 
     def order(spoken: SpokenTurn) -> tuple[datetime, str, int]:
         return when(spoken), spoken.path, spoken.line
 
     matching = (
         spoken
-        for name, info in sessions(ws, scope)
-        if session in {None, info.id}
-        for spoken in _spoken(ws, name, info)
-        if role in {None, spoken.turn.role} and (tool is None or _uses(spoken.turn, tool))
-        if not (first and when(spoken) < _zoned(first, now.tzinfo))
-        if not (last and when(spoken) >= _zoned(last, now.tzinfo))
+        for spoken in spoken_turns
+        if not (begin and when(spoken) < _zoned(begin, zone))
+        if not (end and when(spoken) >= _zoned(end, zone))
     )
     return sorted(matching, key=order) if limit is None else heapq.nlargest(limit, matching, order)[::-1]
 

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from mnemark.errors import text_given
 from mnemark.files import jsonl
 from mnemark.files.ids import new_id
 from mnemark.files.journal import FOLDER, Change
@@ -30,7 +31,6 @@ from mnemark.summary.tool_titles import (
     text_of,
     title_of,
 )
-from mnemark.text.choices import text_given
 from mnemark.text.quoting.memory_poisoning import without_recalled
 from mnemark.types import Json, Turn
 

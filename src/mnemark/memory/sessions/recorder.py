@@ -5,14 +5,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from mnemark.errors import UsageError
+from mnemark.errors import UsageError, one_of, text_given
 from mnemark.files import layout
 from mnemark.files.disk_errors import tells_os_errors
 from mnemark.files.layout import in_scope
 from mnemark.files.sessions import Placed, SessionLog, without_keys
 from mnemark.memory.journal.sessions import Unpaged
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.text.choices import one_of, text_given
 from mnemark.types import ORIGINS, Origin, Turn
 
 WINDOW: Final = 20

@@ -148,22 +148,31 @@ def import_from(
         NotFoundError, IntegrityError: there is nothing of that format at `path`.
         ReadOnlyError, BusyError: the workspace cannot be written (now).
     """
-    if format not in FORMATS:
-        raise UsageError(f"{format!r} is not an import format; use one of {', '.join(FORMATS)}")
-    path = path.expanduser().absolute()
-    if not path.exists():
-        raise NotFoundError(f"{path} does not exist")
+    path = _source(format, path)
     if not dry_run:
         ws.check_writable("import")
     with nullcontext() if dry_run else ws.truth.change():
         incoming = Incoming(ws, format, path, dry_run=dry_run, progress=progress)
         with _source_errors(path):
-            if format in _READERS:
-                _READERS[format](incoming, path)
-            else:  # the folder of another agent
-                old = import_module("mnemark_adapters.importers.old_layouts")
-                incoming.migrated(old.migrate(path, ws.truth, dry_run=dry_run, cleaning=incoming))
+            read = _READERS.get(format) or partial(_migrate, ws, dry_run=dry_run)
+            read(incoming, path)
         return incoming.finish()
+
+
+def _source(kind: str, path: Path) -> Path:
+    """Return the absolute path of what is imported, which is there and of a known format."""
+    if kind not in FORMATS:
+        raise UsageError(f"{kind!r} is not an import format; use one of {', '.join(FORMATS)}")
+    path = path.expanduser().absolute()
+    if not path.exists():
+        raise NotFoundError(f"{path} does not exist")
+    return path
+
+
+def _migrate(ws: OpenWorkspace, incoming: Incoming, path: Path, *, dry_run: bool) -> None:
+    """Bring in the folder of another agent."""
+    old = import_module("mnemark_adapters.importers.old_layouts")
+    incoming.migrated(old.migrate(path, ws.truth, dry_run=dry_run, cleaning=incoming))
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from mnemark.errors import UsageError
+from mnemark.errors import UsageError, one_of
 from mnemark.files import listing, platform
 from mnemark.files.ids import time_of
 from mnemark.files.layout import in_scope
@@ -25,9 +25,8 @@ from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions import scratchpad
 from mnemark.memory.undo.runs import commit_undo
 from mnemark.memory.undo.undo import append_undo, is_own_edit, take_out
-from mnemark.text.choices import one_of
 from mnemark.text.dates import local
-from mnemark.text.dates.moment import moment
+from mnemark.text.dates.ranges import moment
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import ORIGINS
 
@@ -96,11 +95,7 @@ def revert(
     if not dry_run and any(source):
         said = {"session": session or "", "origin": origin or "", "since": start.isoformat() if start else ""}
         return _revert(ws, source, said)
-    remembered, others = _remembered(ws, items)
-    return Reverted(
-        dry_run=dry_run, hidden=forgotten(others, ws.visible), facts=forgotten(remembered, ws.visible),
-        edits=tuple(dict.fromkeys(one.path for one in source.edits)),
-    )  # fmt: skip
+    return _foreseen(ws, source, dry_run=dry_run)
 
 
 class _FromSource(NamedTuple):
@@ -110,6 +105,15 @@ class _FromSource(NamedTuple):
     edits: list[AutomaticEdit]
     ends: list[str]
     """Ids of the ends of facts."""
+
+
+def _foreseen(ws: OpenWorkspace, source: _FromSource, *, dry_run: bool) -> Reverted:
+    """Return what would be reverted; nothing is written."""
+    remembered, others = _remembered(ws, source.items)
+    return Reverted(
+        dry_run=dry_run, hidden=forgotten(others, ws.visible), facts=forgotten(remembered, ws.visible),
+        edits=tuple(dict.fromkeys(one.path for one in source.edits)),
+    )  # fmt: skip
 
 
 def _revert(ws: OpenWorkspace, source: _FromSource, said: dict[str, str]) -> Reverted:

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from mnemark.errors import MnemarkError, NotFoundError, UsageError
+from mnemark.errors import MnemarkError, NotFoundError, UsageError, text_given
 from mnemark.facts.fold.tables import Decided
 from mnemark.facts.journal import FactJournal
 from mnemark.facts.pending import bring_in
@@ -23,7 +23,6 @@ from mnemark.memory.forgetting.select import Criteria, ForgetItem, Selector
 from mnemark.memory.journal.edits import AutomaticEdit
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.undo.runs import commit_undo, described, facts_of_runs, members, run_of
-from mnemark.text.choices import text_given
 from mnemark.types import Json
 
 What = Literal["remember", "retract", "accept", "reject", "forget", "edit", "pin"]

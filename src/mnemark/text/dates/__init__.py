@@ -1,5 +1,6 @@
 """Parse time words such as "last Tuesday" as time spans."""
 
+import time
 from datetime import datetime, tzinfo
 
 
@@ -20,3 +21,22 @@ def local(when: datetime, zone: tzinfo | None) -> datetime:
         return when.astimezone(zone)
     except (OverflowError, ValueError, OSError):  # at the edges of the calendar
         return when
+
+
+class Clock:
+    """Measures the seconds since an event."""
+
+    def __init__(self) -> None:
+        self._at = float("-inf")
+
+    def mark(self) -> None:
+        """Set the event's time to now."""
+        self._at = time.monotonic()
+
+    def forget(self) -> None:
+        """Clear the event's time."""
+        self._at = float("-inf")
+
+    def passed(self) -> float:
+        """Return the seconds since the event; infinity without one."""
+        return time.monotonic() - self._at

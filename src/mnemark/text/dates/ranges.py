@@ -1,5 +1,7 @@
 """Parse time words in English and Chinese as time spans: "last Tuesday", "since March", 上周五, 去年国庆.
 
+`moment` takes a time as an argument of a caller: such words, or ISO text.
+
 How ambiguous words are interpreted:
 
 - Weeks start on Monday. `last Tuesday` is the most recent one before today, `next Tuesday` the
@@ -18,9 +20,10 @@ times are local, in the time zone of `now`.
 
 import re
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Final, Literal
 
+from mnemark.errors import UsageError, text_given
 from mnemark.text.dates import chinese as zh
 from mnemark.text.dates import english as en
 from mnemark.text.dates.grammar import (
@@ -314,3 +317,43 @@ def order_hint(text: str) -> Order | None:
         ),
         None,
     )
+
+
+def moment(
+    value: date | str | None, name: str, now: datetime, *, end: bool = False, last: bool = False
+) -> datetime | None:
+    """Return a time given as datetime, ISO format or time words ("last week", 上周五).
+
+    Args:
+        value: the argument; a date is that day.
+        name: name of the argument, for the message.
+        now: the time that words are relative to.
+        end: return the (exclusive) end of the span of words or a date, not its start.
+        last: return the last second of the span.
+
+    Raises:
+        UsageError: `value` is not a time.
+    """
+    if value is None or isinstance(value, datetime):
+        return value
+    if isinstance(value, date):
+        value = value.isoformat()
+    text_given(value, name)
+    ranges = date_ranges(value, now)
+    found = _iso(value)
+    if ranges and (len(value.strip()) <= 10 or not found):
+        if last:
+            return ranges[-1].end - timedelta(seconds=1)
+        return ranges[-1].end if end else ranges[0].start
+    if found is None:
+        raise UsageError(
+            f"{name}: {value!r} is not a time; write 2026-02-13, 2026-02-13T09:30 or words like yesterday"
+        )
+    return found
+
+
+def _iso(value: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(value.strip())
+    except ValueError:
+        return None

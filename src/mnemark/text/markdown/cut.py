@@ -28,6 +28,8 @@ _SPLIT_POINTS: Final[dict[BlockKind, tuple[re.Pattern[str], ...]]] = {
     "paragraph": (_SENTENCE, _LINE, _CLAUSE, _WORD),
 }
 _DEFAULT_SPLIT_POINTS: Final = (_LINE, _SENTENCE, _WORD)
+_MOST_LOOKAHEAD: Final = 14
+"""Characters that a pattern looks at behind its match, at most: the indent and number of an item."""
 _JOINERS: Final = frozenset("\u200d\ufe0e\ufe0f")
 
 
@@ -80,8 +82,8 @@ def _fit(
 def _split_point(text: str, start: int, limit: int, places: tuple[re.Pattern[str], ...]) -> int:
     low = start + (limit - start) // 2
     for place in places:
-        # One character more, so that a split point exactly at the limit is found.
-        ends = (match.end() for match in place.finditer(text, low, limit + 1))
+        # A split point exactly at the limit is found by what follows it.
+        ends = (match.end() for match in place.finditer(text, low, limit + _MOST_LOOKAHEAD))
         if best := max((end for end in ends if low < end <= limit), default=0):
             return best
     at = limit

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from mnemark.errors import UsageError
 from mnemark.hashes import blake2b
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.words.normalize import INVISIBLE_SPANS, Characters, class_of
+from mnemark.text.words.normalize import INVISIBLE_SPANS, CharacterKind, character_class
 
 _NAME = "mnemark-recall"
 NOT_QUOTED = "[a passage was left out here: it cannot be quoted safely]"
@@ -69,12 +69,12 @@ _UNSEEN_SPANS = (
     (0xFFFE, 0xFFFF),
     (0xF0000, 0x10FFFF),
 )
-_MAY_BE_HIDDEN = Characters.within(_UNSEEN_SPANS)
+_MAY_BE_HIDDEN = CharacterKind.within(_UNSEEN_SPANS)
 """Every match of `_HIDDEN` is one of these, and most texts have none."""
 # Joiner and variation selector are kept in emoji (👩‍🚀, ❤️) only; anywhere else they can hide text.
 _HIDDEN = lazy_pattern(
     rf"(?P<keep>(?<=[{_EMOJI}0-9#*])\ufe0f|(?:(?<=[{_EMOJI}])|(?<=[{_EMOJI}]\ufe0f))\u200d(?=[{_EMOJI}]))|"
-    rf"[{class_of(_UNSEEN_SPANS)}]"
+    rf"[{character_class(_UNSEEN_SPANS)}]"
 )
 _LINE_BREAKS = lazy_pattern(r"[\n\t]")
 

@@ -5,7 +5,16 @@ from dataclasses import dataclass
 
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction import MARK
-from mnemark.text.redaction.extents import HEAD, Bare, Extent, bare, bare_entry, bare_line, bare_zh, quoted
+from mnemark.text.redaction.extents import (
+    MOST_CHECKED,
+    BareValue,
+    Extent,
+    bare_value,
+    bare_value_in_chinese,
+    bare_value_in_list,
+    bare_value_of_line,
+    quoted_value,
+)
 from mnemark.text.redaction.values import (
     STAND_INS,
     TELLS,
@@ -104,7 +113,7 @@ def assigned(key: SecretName, at: int, separator: str) -> Extent | None:
     """Find the value after `=`, `:` and similar separators."""
     if separator.strip().endswith("|"):
         return _cell(key, at)
-    if key.strength == "pin" or quoted(key.text, at):
+    if key.strength == "pin" or quoted_value(key.text, at):
         return _certain(key, at)
     if block := _BLOCK.match(key.text, at):
         at = block.end()
@@ -116,12 +125,12 @@ def assigned(key: SecretName, at: int, separator: str) -> Extent | None:
 
 def beside_comma(key: SecretName, at: int) -> Extent | None:
     """Find the value after `,`, `(`, `||` and `or`, as in `getenv("TOKEN", "…")`, if it looks secret."""
-    between = quoted(key.text, at)
+    between = quoted_value(key.text, at)
     if between is not None:
         value = key.text[slice(*between)]
         sure = key.strength != "strong" or (looks_chosen(value) and not key.before.endswith("/"))
         return between if sure and fits_quoted(key.strength, value) else None
-    found = bare(key.text, at) if key.strength == "plain" and key.at_line_start() else None
+    found = bare_value(key.text, at) if key.strength == "plain" and key.at_line_start() else None
     fits = found is not None and found.value == found.core and looks_random(found.value)
     return found.extent if found and fits and not _stands_in(found, code=True) else None
 
@@ -130,10 +139,10 @@ def said(key: SecretName, at: int) -> Extent | None:
     """Find the value in "my password is X" and "password for the router: X"."""
     if key.name.lower() == "pass":
         return None  # the verb
-    if key.strength == "pin" or quoted(key.text, at):
+    if key.strength == "pin" or quoted_value(key.text, at):
         return _certain(key, at)
     colon = key.text[at - 2 : at].rstrip().endswith((":", "："))
-    found = bare_entry(key.text, at) if colon else bare(key.text, at)
+    found = bare_value_in_list(key.text, at) if colon else bare_value(key.text, at)
     if found is None:
         return None
     if key.strength == "plain":
@@ -146,10 +155,10 @@ def said(key: SecretName, at: int) -> Extent | None:
 
 def said_zh(key: SecretName, at: int, *, assigns: bool) -> Extent | None:
     """Find the value in "密码是 X" (`assigns`) and "密码 X"."""
-    between = quoted(key.text, at)
+    between = quoted_value(key.text, at)
     if key.strength == "pin" or between:
         return _certain(key, at) if assigns or not between else None
-    found = bare_zh(key.text, at)
+    found = bare_value_in_chinese(key.text, at)
     if found is None:
         return None
     if key.strength == "plain":
@@ -164,7 +173,7 @@ def said_zh(key: SecretName, at: int, *, assigns: bool) -> Extent | None:
 
 def _certain(key: SecretName, at: int) -> Extent | None:
     """Find a quoted value or digits, whose extent is certain."""
-    between = quoted(key.text, at)
+    between = quoted_value(key.text, at)
     if between is not None:
         return between if fits_quoted(key.strength, key.text[slice(*between)]) else None
     found = _DIGITS.match(key.text, at)
@@ -178,13 +187,13 @@ def beside(key: SecretName) -> Extent | None:
     if not key.text.startswith(" ", key.end) or key.strength == "pin":
         return None
     option = key.is_option()
-    between = quoted(key.text, at)
+    between = quoted_value(key.text, at)
     if between is not None:
         value = key.text[slice(*between)]
         told = option or (key.strength == "strong" and not verb and (looks_chosen(value) or " " in value))
         told = told or (key.strength == "plain" and key.name.isupper())
         return between if told and fits_quoted(key.strength, value) else None
-    found = bare_entry(key.text, at)
+    found = bare_value_in_list(key.text, at)
     if found is None or found.wrapped or found.value[0] in _REMARKS or _ends_link(key, found):
         return None
     if key.strength == "plain":
@@ -202,7 +211,7 @@ def beside(key: SecretName) -> Extent | None:
     return (found.start, found.start + len(found.core)) if key.strength == "plain" else found.extent
 
 
-def _ends_link(key: SecretName, found: Bare) -> bool:
+def _ends_link(key: SecretName, found: BareValue) -> bool:
     """Return whether a value is the last word of a Markdown link's text and its target."""
     if _LINK_TEXT.match(found.value) is None:
         return False
@@ -227,7 +236,7 @@ def is_cookie(value: str) -> bool:
 
 def _in_environment(key: SecretName, at: int) -> Extent | None:
     """Find an unquoted value in `.env` and shell syntax: up to the next white space."""
-    found = bare_line(key.text, at)
+    found = bare_value_of_line(key.text, at)
     if found is None:
         return None
     value, strong = found.value, key.strength == "strong"
@@ -247,17 +256,17 @@ def _cell(key: SecretName, at: int) -> Extent | None:
     first = _FIRST_CELL.match(key.before.rpartition("\n")[2])
     if first is None:
         return None
-    cell = key.text[at : at + HEAD].partition("\n")[0].partition("|")[0]
-    if quoted(cell, 0):
+    cell = key.text[at : at + MOST_CHECKED].partition("\n")[0].partition("|")[0]
+    if quoted_value(cell, 0):
         return _certain(key, at)
-    found = bare(cell, 0)
+    found = bare_value(cell, 0)
     # Without an edge the line may be a pipe of commands.
     sure = first["edge"] or (found and (key.strength == "plain" or classes(found.value) >= _MANY_CLASSES))
     fits = sure and found and cell_fits(key.strength, found)
     return (at + found.start, at + found.end) if found and fits else None
 
 
-def cell_fits(strength: Strength, found: Bare) -> bool:
+def cell_fits(strength: Strength, found: BareValue) -> bool:
     """Return whether a table cell is a secret, given the strength of its row's or column's name."""
     value = found.value
     if strength == "pin":
@@ -274,7 +283,7 @@ def _listed(key: SecretName, at: int, separator: str) -> Extent | None:
         phrase = _PHRASE.match(text, at)
         if phrase and not _LABEL.search(phrase[0]):
             return phrase.span()
-    found = bare_entry(text, at)
+    found = bare_value_in_list(text, at)
     option = key.is_option()
     entry = key.before[-1:] in "?&;#" or separator.startswith(">")  # of a list, a query or a document
     value = _listed_value(key, found, separator, free=entry or option) if found else None
@@ -284,7 +293,7 @@ def _listed(key: SecretName, at: int, separator: str) -> Extent | None:
     return None if _stands_in(_closed(found, key), code=code, alone=option or found.ends_line()) else value
 
 
-def _listed_value(key: SecretName, found: Bare, separator: str, *, free: bool) -> Extent | None:
+def _listed_value(key: SecretName, found: BareValue, separator: str, *, free: bool) -> Extent | None:
     """Return the extent of a probable value; unless `free`, names in code are excluded."""
     name = not (free or found.opened) and _like_a_name(found.value)
     if key.strength == "plain":
@@ -298,7 +307,7 @@ def _listed_value(key: SecretName, found: Bare, separator: str, *, free: bool) -
     return found.extent if alone and _is_word(found) else None
 
 
-def _machine_made(found: Bare) -> Extent | None:
+def _machine_made(found: BareValue) -> Extent | None:
     """Return the extent of a random value: its core, unless the text attached to it looks like part of it."""
     if _fits_plain(found.core):
         end = found.start + len(found.core)
@@ -310,23 +319,23 @@ def _machine_made(found: Bare) -> Extent | None:
     return found.extent if found.core and numbers and _fits_plain(value) else None
 
 
-def _is_code_name(found: Bare) -> bool:
+def _is_code_name(found: BareValue) -> bool:
     """Return whether an unquoted value is a name in code: `self.password`, `db_password`."""
     value, core = found.value, found.core
     return is_path(value) or refers(value) or (core != value and (is_path(core) or refers(core)))
 
 
-def _stands_in(found: Bare, *, code: bool = False, alone: bool = False) -> bool:
+def _stands_in(found: BareValue, *, code: bool = False, alone: bool = False) -> bool:
     return _refers(found, code=code, alone=alone) or _begins_as_remark(found, code=code, alone=alone)
 
 
-def _closed(found: Bare, key: SecretName) -> Bare:
+def _closed(found: BareValue, key: SecretName) -> BareValue:
     """Remove an open bracket at the end of a value if it cannot start a call (constant or option)."""
     shut = found.value.rstrip("([{") if key.name.isupper() or key.is_option() else ""
     return found._replace(value=shut, core=found.core.rstrip("([{")) if shut else found
 
 
-def _refers(found: Bare, *, code: bool, alone: bool) -> bool:
+def _refers(found: BareValue, *, code: bool, alone: bool) -> bool:
     value = found.value
     if found.opened:
         return stands_in_quoted(value)
@@ -337,7 +346,7 @@ def _refers(found: Bare, *, code: bool, alone: bool) -> bool:
     return stands_in(value, alone=alone) if code else stands_in_said(value)
 
 
-def _begins_as_remark(found: Bare, *, code: bool, alone: bool) -> bool:
+def _begins_as_remark(found: BareValue, *, code: bool, alone: bool) -> bool:
     """Return whether the core of a longer value is a remark, as in "none,…"."""
     value, core = found.value, found.core
     if not core or core == value:
@@ -380,7 +389,7 @@ def _has_digit(value: str) -> bool:
     return any(map(str.isdigit, value))
 
 
-def _is_word(found: Bare) -> bool:
+def _is_word(found: BareValue) -> bool:
     return bool(found.core) and _fits_word(found.value)
 
 

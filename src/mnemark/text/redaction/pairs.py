@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterator
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction import MARK, Span, positions
 from mnemark.text.redaction import named_values as values
-from mnemark.text.redaction.extents import TRAIL, Extent, bare, quoted, whole
+from mnemark.text.redaction.extents import CLOSING, Extent, bare_value, quoted_value, with_its_rest
 from mnemark.text.redaction.values import (
     KEYS_OF,
     PIN,
@@ -189,7 +189,7 @@ def _secret_at(text: str, lowered: str, at: int) -> tuple[int, Span | None]:
         whose = _KEY_OF.search(lowered, max(0, start - 18), start)
         how = "plain" if whose and whose["word"] in KEYS_OF else None
     value = _value(values.SecretName(text, start, end, how)) if how else None
-    return end, (values.KINDS[how], *whole(text, value)) if how and value else None
+    return end, (values.KINDS[how], *with_its_rest(text, value)) if how and value else None
 
 
 def _header(text: str, name: str, at: int) -> Span | None:
@@ -282,12 +282,12 @@ def _rows(text: str, at: int, columns: dict[int, Strength]) -> Generator[Span, N
 
 def _cell_value(cell: str, how: Strength) -> tuple[int, int] | None:
     at = len(cell) - len(cell.lstrip())
-    between = quoted(cell, at)
+    between = quoted_value(cell, at)
     if between is not None:
         alone = not cell[between[1] :].strip("\"'`”’」』 \t\r")
         return between if alone and values.fits_quoted(how, cell[slice(*between)]) else None
-    found = bare(cell, at)
-    whole = found is not None and not cell[found.end :].strip(f"{TRAIL}*_<>！？（「『“‘ \t\r")
+    found = bare_value(cell, at)
+    whole = found is not None and not cell[found.end :].strip(f"{CLOSING}*_<>！？（「『“‘ \t\r")
     return found.extent if found and whole and values.cell_fits(how, found) else None
 
 

@@ -15,11 +15,11 @@ Tags count in code fences and quotations, too: the text is stored, not its rende
 import re
 
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.words.normalize import INVISIBLE
+from mnemark.text.words.normalize import INVISIBLE_RANGES
 
 PLACEHOLDER = "[private]"
 
-_GAP = rf"[\s\\{INVISIBLE}]*"
+_GAP = rf"[\s\\{INVISIBLE_RANGES}]*"
 _NAMES = ("private", "私密", "隐私", "隱私")
 _WIDE = ord("ａ") - ord("a")
 _NAME = "|".join(

@@ -112,7 +112,7 @@ def redact(text: str, rules: Rules = DEFAULT, *, keep_lines: bool = False) -> Re
 
 def _found(text: str, rules: Rules) -> Iterator[Span]:
     """Yield all findings; if two overlap, the earlier one determines the kind."""
-    from mnemark.text.redaction.key_formats import emails, key_blocks, key_shapes
+    from mnemark.text.redaction.key_formats import emails, key_blocks, keys_and_tokens
     from mnemark.text.redaction.pairs import pairs, seed_phrases
     from mnemark.text.redaction.urls import commands, urls
 
@@ -120,7 +120,7 @@ def _found(text: str, rules: Rules) -> Iterator[Span]:
     yield from key_blocks(text)
     for value in rules.values:
         yield from (("value", at, at + len(value)) for at in positions(text, value))
-    yield from key_shapes(text)
+    yield from keys_and_tokens(text)
     yield from urls(text)
     yield from commands(text)
     yield from pairs(text)

@@ -38,12 +38,12 @@ INVISIBLE_SPANS = (
 """Characters that can hide or reorder text: first and last code point of each span."""
 
 
-def class_of(spans: Iterable[tuple[int, int]]) -> str:
+def character_class(spans: Iterable[tuple[int, int]]) -> str:
     """Return the body of a regular expression character class of these characters."""
     return "".join(f"{chr(first)}-{chr(last)}" for first, last in spans)
 
 
-class Characters:
+class CharacterKind:
     """A kind of characters to look for in texts, each judged when it is first met.
 
     That is for short texts: a pattern is quicker, but with such a class it takes a millisecond to compile.
@@ -51,11 +51,11 @@ class Characters:
 
     def __init__(self, belongs: Callable[[str], bool]) -> None:
         self._belongs = belongs
-        self._found: set[str] = set()
+        self._members: set[str] = set()
         self._others: set[str] = set()
 
     @classmethod
-    def within(cls, spans: Iterable[tuple[int, int]]) -> "Characters":
+    def within(cls, spans: Iterable[tuple[int, int]]) -> "CharacterKind":
         """Return those of spans, given by first and last code point."""
         bounds = tuple((chr(first), chr(last)) for first, last in spans)
         return cls(lambda character: any(first <= character <= last for first, last in bounds))
@@ -65,13 +65,13 @@ class Characters:
         rest = set(text).difference(self._others)
         if not rest:
             return rest
-        found = {one for one in rest if one in self._found or self._belongs(one)}
-        self._found |= found
-        self._others |= rest - found
-        return found
+        members = {one for one in rest if one in self._members or self._belongs(one)}
+        self._members |= members
+        self._others |= rest - members
+        return members
 
 
-HAN_RANGES = class_of(_HAN_SPANS)
+HAN_RANGES = character_class(_HAN_SPANS)
 """Body of a regular expression character class of Chinese characters."""
 
 HAN = lazy_pattern(f"[{HAN_RANGES}]")
@@ -82,25 +82,25 @@ CHINESE_RUNS = lazy_pattern(f"([{HAN_RANGES}]+)")
 
 One pattern for all who need them, as each such class takes a millisecond to compile; see `chinese_runs`.
 """
-_HAN_CHARACTERS = Characters.within(_HAN_SPANS)
+_HAN_KIND = CharacterKind.within(_HAN_SPANS)
 
 VARIANTS = DATA / "variants.txt"
 """File of two lines: traditional characters, and their simplified forms (tools/build_variants.py)."""
 
-INVISIBLE = class_of(INVISIBLE_SPANS)
+INVISIBLE_RANGES = character_class(INVISIBLE_SPANS)
 """Body of a regular expression character class of invisible characters, which can hide or reorder text."""
 
 _MAX_MARKS = 30  # combining marks on one letter (Stream-Safe Text Format, UAX #15); no language has more
 # A superset of the characters that NFKD maps to combining marks, such as half-width voiced sound marks.
-_MAYBE_MARKS = lazy_pattern(rf"(?:[^\w\s\x00-\x7f]|[\uff9e\uff9f]){{{_MAX_MARKS + 1},}}")
-_FEW = 8  # different characters; replacing each takes as long as translating a part of the text
+_MANY_MARKS = lazy_pattern(rf"(?:[^\w\s\x00-\x7f]|[\uff9e\uff9f]){{{_MAX_MARKS + 1},}}")
+_FEW_REPLACED = 8  # different characters; replacing each takes as long as translating a part of the text
 _MAX_ROUNDS = 4  # folding is stable after two rounds; the bound is for safety only
 
 
 @cache
 def _variants() -> tuple[str, str]:
-    traditional, simple = VARIANTS.read_bytes().decode().splitlines()
-    return traditional, simple
+    traditional, simplified = VARIANTS.read_bytes().decode().splitlines()
+    return traditional, simplified
 
 
 class _Replacements(dict[int, str]):
@@ -112,28 +112,28 @@ class _Replacements(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
-        traditional, simple = _variants()
+        traditional, simplified = _variants()
         if any(first <= code <= last for first, last in INVISIBLE_SPANS):
-            found = ""
+            replacement = ""
         elif code in {0x2026, 0x3000} or 0xFF01 <= code <= 0xFF5E:
-            found = unicodedata.normalize("NFKC", character)
+            replacement = unicodedata.normalize("NFKC", character)
         else:
             at = traditional.find(character)
-            found = character if at < 0 else simple[at]
-        self[code] = found
-        return found
+            replacement = character if at < 0 else simplified[at]
+        self[code] = replacement
+        return replacement
 
 
 _REPLACEMENTS = _Replacements()
-_REPLACED = Characters(lambda character: _REPLACEMENTS[ord(character)] != character)
+_REPLACED_CHARACTERS = CharacterKind(lambda character: _REPLACEMENTS[ord(character)] != character)
 
 
-def _translated(text: str) -> str:
+def _with_replacements(text: str) -> str:
     """Return `text.translate(_REPLACEMENTS)`, faster where few different characters are replaced."""
-    found = _REPLACED.among(text)
-    if len(found) > _FEW:
+    replaced = _REPLACED_CHARACTERS.among(text)
+    if len(replaced) > _FEW_REPLACED:
         return text.translate(_REPLACEMENTS)
-    for character in found:
+    for character in replaced:
         text = text.replace(character, _REPLACEMENTS[ord(character)])
     return text
 
@@ -142,12 +142,12 @@ def fold(text: str) -> str:
     """Return `text` in NFKC and simplified Chinese, without invisible characters; case is kept."""
     if text.isascii():
         return text
-    text = _translated(text)
+    text = _with_replacements(text)
     for _ in range(_MAX_ROUNDS):
         if unicodedata.is_normalized("NFKC", text):
             break
         # NFKC may produce traditional characters, and removing a character may let its neighbours compose.
-        text = _translated(in_form("NFKC", text))
+        text = _with_replacements(in_form("NFKC", text))
     return text
 
 
@@ -156,10 +156,10 @@ def in_form(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
 
     Python sorts combining marks in quadratic time: a letter with 100,000 of them would take minutes.
     """
-    return unicodedata.normalize(form, _MAYBE_MARKS.sub(_drop_excess_marks, text))
+    return unicodedata.normalize(form, _MANY_MARKS.sub(_without_excess_marks, text))
 
 
-def _drop_excess_marks(match: re.Match[str]) -> str:
+def _without_excess_marks(match: re.Match[str]) -> str:
     kept: list[str] = []
     marks = 0
     for char in match[0]:
@@ -189,7 +189,7 @@ def normalize_folded(text: str) -> str:
 
 def chinese_runs(text: str) -> list[tuple[bool, str]]:
     """Split a short text into runs of Chinese characters and of others, each with whether it is Chinese."""
-    han = _HAN_CHARACTERS.among(text)
+    han = _HAN_KIND.among(text)
     if not han:
         return [(False, text)] if text else []
     return [(chinese, "".join(run)) for chinese, run in groupby(text, han.__contains__)]
