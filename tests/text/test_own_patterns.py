@@ -15,6 +15,7 @@ from mnemark.errors import ConfigError
 from mnemark.files.config import load
 from mnemark.text.redaction.own_patterns import own_pattern
 from mnemark.text.redaction.redact import DEFAULT, redact
+from sampled import examples
 
 _PATTERNS: Final = [
     *(r"EMP-\d{6}", r"\bEMP-\d+\b", r"(?i)emp-\w+", r"(?a)\b\w+\b", r"\Bb\B", r"\s\S\d?\D", r"[^ab]+?c"),
@@ -43,7 +44,7 @@ _PATTERNS: Final = [
 
 @pytest.mark.parametrize("pattern", _PATTERNS)
 @given(text=st.text(alphabet="abcxyABÉéß \n中1EMP-", max_size=30) | st.text(max_size=20))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_the_same_is_found_as_by_python(pattern: str, text: str) -> None:
     wanted = [found.span() for found in re.finditer(pattern, text) if found.group()]
     assert list(own_pattern(pattern).spans(text)) == wanted

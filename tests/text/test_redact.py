@@ -14,6 +14,7 @@ from linear import within
 from mnemark.errors import UsageError
 from mnemark.text.redaction import MARK
 from mnemark.text.redaction.redact import DEFAULT, redact
+from sampled import examples
 
 SALTED = DEFAULT.with_salt(b"only for these tests")
 TOOL = Path(__file__).parents[2] / "tools" / "check_redaction.py"
@@ -302,7 +303,7 @@ _PIECES = st.sampled_from(
 
 
 @given(st.lists(_PIECES, max_size=25).map("".join))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_twice_is_once(text: str) -> None:
     for rules in (SALTED.with_values(["correcthorse"]).with_patterns(["orse", "r+"]), DEFAULT):
         once = redact(text, rules).text
@@ -310,7 +311,7 @@ def test_twice_is_once(text: str) -> None:
 
 
 @given(st.one_of(st.text(max_size=200), st.lists(_PIECES, max_size=25).map("".join)))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_findings_are_spans_of_the_text_given(text: str) -> None:
     clean, findings = redact(text, SALTED)
     rest = clean
