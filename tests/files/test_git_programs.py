@@ -304,7 +304,7 @@ def check(root: Path, row: Row, mark: Path) -> None:
         assert "mnemark three" in (root / ".git/logs/HEAD").read_text()
 
 
-@pytest.mark.parametrize("name", sampled(ROWS, 3))
+@pytest.mark.parametrize("name", sampled(ROWS, 5))
 def test_a_repository_starts_nothing(name: str, repository: Path, mark: Path) -> None:
     row = ROWS[name]
     plant(repository, row, mark)
