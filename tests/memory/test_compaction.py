@@ -263,7 +263,7 @@ def test_parallel_calls_and_results_without_a_call_stay_with_their_neighbours() 
     assert [(one.first, one.end) for one in units(messages, 0)] == [(0, 1), (1, 4), (4, 6)]
 
 
-@pytest.mark.parametrize("call", sampled([1, 2, 3, 4, 6, 9], 2))
+@pytest.mark.parametrize("call", sampled([1, 2, 3, 4, 6, 9], 3))
 def test_a_kill_loses_and_doubles_nothing(tmp_path: Path, call: int) -> None:
     script = textwrap.dedent(f"""
         import os, sys
