@@ -216,7 +216,7 @@ def test_a_process_that_is_waited_for_ends_without_freeing_its_objects(notes: Pa
 @pytest.mark.parametrize(
     "left",
     [
-        "import threading as t; t.Thread(target=lambda: (t.main_thread().join(), print('waited for'))).start()",
+        "import threading as t; t.Thread(target=lambda: print('waited for', t.main_thread().join())).start()",
         "import apsw; a=apsw.Connection('left.db'); a.execute('PRAGMA journal_mode=wal; CREATE TABLE t(x)')",
         "sys.setprofile(lambda *_: None)",
     ],
