@@ -13,7 +13,7 @@ from hypothesis import settings
 
 # A shared machine is slow at times: speed is measured by tests that say so, not by a limit on each example.
 # The same examples are tried every time, so that a red run is about the change; `test_seeds.py` tries others.
-settings.register_profile("pinned", deadline=None, derandomize=True, max_examples=50)
+settings.register_profile("pinned", deadline=None, derandomize=True, max_examples=20)
 settings.register_profile("random", deadline=None, database=None)
 settings.load_profile("pinned")
 

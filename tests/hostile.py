@@ -10,6 +10,7 @@ import re
 import string
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import product
 from pathlib import Path
 from re import _constants as op  # type: ignore[attr-defined] # what `re` parses patterns into
@@ -114,11 +115,11 @@ ALWAYS: Final = (
     *(f"run of {char!r}" for char in " -a\\\n你`<["),
     *(f"many {mark!r}" for mark in ("\u0301\u0327", "line {n}\n", "Name{n} ")),
 )
-_SOME: Final = 40
+_SOME: Final = 120
 
 
 def some(name: str) -> list[Shape]:
-    """The shapes that are always tried, and one of forty of the others, for each name others."""
+    """The shapes that are always tried, and one of 120 of the others, for each name others."""
     every = general()
     first = zlib.crc32(name.encode()) % _SOME
     return [shape for shape in every if shape.name in ALWAYS] + every[first::_SOME]
@@ -273,9 +274,15 @@ def patterns_of(module: ModuleType) -> list[re.Pattern[str]]:
 
 
 def _imported(module: ModuleType) -> set[str]:
-    tree = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
-    froms = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
+    froms = (node for node in nodes_of(module) if isinstance(node, ast.ImportFrom))
     return {name.asname or name.name for node in froms for name in node.names}
+
+
+@cache
+def nodes_of(module: ModuleType) -> list[ast.ImportFrom | ast.Call]:
+    """What a module imports and calls, as it is written."""
+    tree = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
+    return [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom | ast.Call)]
 
 
 def _made(function: Callable[[], object]) -> object:

@@ -1,9 +1,22 @@
 """Cases of a sweep in two tiers: `make test` tries some of them, `make verify` all."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 import pytest
+from hypothesis import settings
+
+_SHARE: Final = 5
+_FEWEST: Final = 20
+
+
+def examples(count: int) -> int:
+    """Return how many examples a property is tried with: all by `test_seeds.py`, else some of them.
+
+    Those of an ordinary run are the same each time, so that more of them find nothing new.
+    """
+    pinned = settings.get_profile("pinned")
+    return min(count, max(count // _SHARE, _FEWEST)) if settings.default == pinned else count
 
 
 def sampled(cases: Iterable[Any], every: int) -> list[Any]:

@@ -21,6 +21,7 @@ from mnemark import Memory
 from mnemark.errors import MnemarkError, UsageError
 from mnemark_adapters.anthropic_tool import async_memory_tool, memory_tool
 from mnemark_adapters.memory_files import MemoryFiles
+from sampled import examples
 
 WORDS = st.sampled_from(
     ["", "a", "ab", "我们", "\n", "a\n", "x\ny\nz", "a\n\n", "tab\there", "- 用户喜欢咖啡\n"]
@@ -63,7 +64,7 @@ def answer(tool: Any, command: dict[str, Any], error: type[Exception]) -> tuple[
         return "failed", ""
 
 
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 @given(st.lists(COMMANDS, max_size=8))
 def test_says_what_the_sdks_own_tool_says(commands: list[dict[str, Any]]) -> None:
     tools = pytest.importorskip("anthropic.lib.tools", reason="run `make adapters`")

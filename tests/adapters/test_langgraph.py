@@ -18,6 +18,7 @@ from mnemark import Memory
 from mnemark.errors import UsageError
 from mnemark_adapters.langgraph import memory_store
 from mnemark_adapters.store_items import StoreItems, matches
+from sampled import examples
 
 SPACES = [("a",), ("a", "b"), ("a", "b", "c"), ("b", "a"), ("用户", "小明")]
 KEYS = st.sampled_from(["k", "k2", "键"])
@@ -69,7 +70,7 @@ def plain(result: Any) -> Any:
     return (result.namespace, result.key, result.value) if hasattr(result, "value") else result
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(st.lists(OPS, min_size=1, max_size=3), max_size=6))
 def test_answers_what_langgraphs_own_store_answers(batches: list[list[tuple[Any, ...]]]) -> None:
     base = pytest.importorskip("langgraph.store.base", reason="run `make adapters`")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from mnemark import Memory
 from mnemark_adapters.openai_agents import MemorySession
+from sampled import examples
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=20) | st.sampled_from(
     ["我们决定用向量", "", "a\nb", "🙂"]
@@ -50,7 +51,7 @@ def run(call: Any) -> Any:
     return asyncio.run(call)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(CALLS, max_size=10))
 def test_answers_what_the_sdks_own_session_answers(calls: list[tuple[Any, ...]]) -> None:
     agents = pytest.importorskip("agents", reason="run `make adapters`")

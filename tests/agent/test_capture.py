@@ -20,6 +20,7 @@ from mnemark.files import transcripts
 from mnemark.files.sessions import SessionLog
 from mnemark.text.quoting.fence import fence
 from mnemark.types import Turn
+from sampled import examples
 
 CLAUDE, CODEX, GEMINI, CURSOR = (
     next(one for one in AGENTS if one.name == name)
@@ -130,7 +131,7 @@ def test_a_transcript_written_anew_is_not_kept_twice(tmp_path: Path) -> None:
     assert said(tmp_path)[-1] == ("user", "new")
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(cuts=st.lists(st.integers(0, 4_000), max_size=6), limit=st.integers(1, 4))
 def test_however_it_is_cut_and_killed_each_turn_is_kept_once(
     tmp_path_factory: pytest.TempPathFactory, cuts: list[int], limit: int
@@ -249,7 +250,7 @@ def test_a_path_that_is_no_transcript_is_not_read(tmp_path: Path, name: str) -> 
     assert said(tmp_path) == [("assistant", "Yes.")]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.binary(max_size=400))
 def test_any_bytes_can_be_read(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     path = tmp_path_factory.mktemp("t") / "t.jsonl"

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from mnemark.agent.connect import connect, connections, json_edit
 from mnemark.agent.connect.hosts import HOSTS, Setting, Target, is_ours
 from mnemark.errors import BusyError, UsageError
+from sampled import examples
 
 NAMES = [host.name for host in HOSTS]
 
@@ -287,7 +288,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(
     st.dictionaries(st.sampled_from(["a", "b", "hooks", "名"]), JSON, max_size=4),
     JSON,
@@ -303,7 +304,7 @@ def test_putting_a_value_in_changes_it_and_nothing_else(
     assert json_edit.cut(found, node, node.keys.index("new")).split() == text.split() or not whole
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.text(alphabet='{}[]",:ab1 \\n', max_size=40))
 def test_the_scanner_takes_what_json_takes_with_the_same_value(text: str) -> None:
     pairs: list[bool] = []
@@ -346,7 +347,7 @@ def json5(draw: st.DrawFn) -> tuple[str, dict[str, object]]:
     return "".join([draw(TRIVIA), *pieces, draw(TRIVIA), "}", draw(TRIVIA)]), value
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(json5())
 def test_an_edit_of_json5_keeps_all_else(given: tuple[str, dict[str, object]]) -> None:
     text, value = given

@@ -86,14 +86,16 @@ def cases() -> Iterator[Any]:
                 yield pytest.param(host.name, target.what, id=f"{host.name}-{target.what}")
 
 
+@pytest.mark.parametrize("every", sampled((4, 1), 2), ids=("some", "all"))
 @pytest.mark.parametrize(("name", "what"), sampled(cases(), 9))
-def test_any_shape_is_added_to_or_left_as_it_is(name: str, what: str, tmp_path: Path) -> None:
+def test_any_shape_is_added_to_or_left_as_it_is(name: str, what: str, every: int, tmp_path: Path) -> None:
     root = tmp_path / "memory"
     targets = connect.host_of(name).targets(root, None)
     (first, *_) = [one for one in targets if one.what == what]
     file = first.path
     keys = {entry.keys for one in targets if one.path == file for entry in one.entries}
-    for text in dict.fromkeys(text for one in sorted(keys) for text in shapes(first.form, one)):
+    texts = list(dict.fromkeys(text for one in sorted(keys) for text in shapes(first.form, one)))
+    for text in texts[::every]:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
         host = connect.host_of(name)

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from agent.samples import claude_line, event, write
+from forked import mnemark
 from mnemark import Memory
 from mnemark._version import __version__
 from mnemark.agent import daemon
@@ -69,10 +70,8 @@ def background(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def call(data: object, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
     given = data if isinstance(data, bytes) else json.dumps(data).encode()
-    return subprocess.run(
-        [sys.executable, "-m", "mnemark", "hook", *words],
-        input=given, capture_output=True, check=False, timeout=60, cwd=cwd,
-    )  # fmt: skip
+    done = mnemark("hook", *words, given=given, cwd=cwd)
+    return subprocess.CompletedProcess(words, done.returncode, done.stdout.encode(), done.stderr.encode())
 
 
 def alone(root: Path, name: str, word: str, **data: Any) -> dict[str, Any]:
@@ -203,10 +202,7 @@ def test_a_briefing_knows_the_person(root: Path, handle: Any, name: str, native:
 
 def test_an_empty_memory_costs_no_block(tmp_path: Path, handle: Any, background: list[str]) -> None:
     new = tmp_path / "new"
-    done = subprocess.run(
-        [sys.executable, "-m", "mnemark", "init", str(new)], check=True, capture_output=True
-    )
-    assert done.returncode == 0
+    assert mnemark("init", str(new)).returncode == 0
     assert alone(new, "claude-code", "session-start", session_id="one", source="startup") == {}
     assert alone(new, "cursor", "sessionStart", conversation_id="one") == {}
 

@@ -1,7 +1,6 @@
 """A memory for each project: what is said of a repository stays in it, what is said of a person does not."""
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple, cast
 import pytest
 
 from agent.samples import claude_line, write
+from forked import mnemark
 from mnemark import Memory
 from mnemark.agent.hook import background, cold, warm
 from mnemark.agent.hook.event import parse_call
@@ -302,10 +302,8 @@ def ask(root: Path, folder: Path, *calls: tuple[str, dict[str, Any]]) -> list[di
     ]
     found = []
     for line in lines:  # one after the other: calls of one connection run at once
-        done = subprocess.run(
-            [sys.executable, "-m", "mnemark", "mcp", "--alone", "-w", str(root)], cwd=folder, check=True,
-            input=json.dumps(line), capture_output=True, text=True, timeout=60, env={**os.environ},
-        )  # fmt: skip
+        done = mnemark("mcp", "--alone", "-w", str(root), cwd=folder, given=json.dumps(line))
+        assert done.returncode == 0, done.stderr
         found.append(json.loads(done.stdout)["result"]["structuredContent"])
     return found
 
@@ -344,11 +342,10 @@ def test_a_hook_of_a_process_of_its_own(root: Path, tmp_path: Path) -> None:
     assert (root / "projects/shop/PROJECT.md").is_file()
 
 
-def command(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "mnemark", *words], capture_output=True, text=True, check=True, timeout=60,
-        cwd=root.parent,
-    )  # fmt: skip
+def command(root: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    done = mnemark(*words, cwd=root.parent)
+    assert done.returncode == 0, done.stderr
+    return done
 
 
 @pytest.mark.parametrize(

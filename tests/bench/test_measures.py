@@ -16,6 +16,7 @@ from mnemark_bench.measures import (
     percentiles,
     reliability,
 )  # fmt: skip
+from sampled import examples
 
 
 def test_measures_of_one_ranking_by_hand() -> None:
@@ -89,7 +90,7 @@ numbers = st.lists(st.integers(-4, 4).map(float), max_size=12)
 
 
 @given(numbers, numbers)
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_auroc_is_the_share_of_pairs_in_order(positive: list[float], negative: list[float]) -> None:
     pairs = [1.0 if p > n else 0.5 if p == n else 0.0 for p, n in product(positive, negative)]
     expected = sum(pairs) / len(pairs) if pairs else 0.5

@@ -13,6 +13,7 @@ from mnemark.embed.bundled import DATA, BundledEmbedder
 from mnemark.embed.rows import _SCANS, WordRows
 from mnemark.embed.sections import read_sections, unpack_words
 from mnemark.errors import IntegrityError
+from sampled import examples
 
 EMBEDDER = BundledEmbedder()
 
@@ -117,7 +118,7 @@ def test_damaged_data_is_an_error_that_says_so(tmp_path: Path) -> None:
         BundledEmbedder(broken).query("hello")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.text(max_size=80))
 def test_any_text_gives_a_unit_vector_or_nothing(text: str) -> None:
     length = float(np.linalg.norm(EMBEDDER.query(text)))

@@ -12,6 +12,7 @@ from mnemark.embed import dictionary
 from mnemark.embed.dictionary import MOST, expand
 from mnemark.embed.sections import Sections, read_sections
 from mnemark.text.words.segment import query_terms
+from sampled import examples
 
 
 def words(question: str, to: str) -> dict[str, float]:
@@ -64,7 +65,7 @@ def test_one_term_adds_a_bounded_number() -> None:
     assert len(expand(query_terms("good"), "zh")) <= MOST
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.text(max_size=6), max_size=12), st.sampled_from(["en", "zh"]))
 def test_any_terms_are_safe_and_each_word_comes_once(terms: list[str], to: str) -> None:
     found = expand(terms, "en" if to == "en" else "zh")

@@ -14,6 +14,7 @@ from mnemark.facts.model import Fact
 from mnemark.facts.parse import parse
 from mnemark.files.truth import Folder
 from mnemark.text.lines import decode, encode
+from sampled import examples
 
 PATH = "memory/facts/user.md"
 _LINES = st.sampled_from(
@@ -35,7 +36,7 @@ def fact(identifier: str = "01AAA", value: str = "Berlin", **fields: str) -> Fac
     st.sampled_from(["", "\n"]),
     st.sampled_from(["city", "languages", "job", ""]),
 )
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_adding_changes_the_bullets_it_ends_and_no_other_byte(
     lines: list[str], end: str, last: str, predicate: str
 ) -> None:

@@ -127,7 +127,7 @@ FAULTS: list[Fault] = ["kill", "power", "EIO", "ENOSPC", "short"]
 KINDS = [FaultyFileSystem, WithoutExchange]
 
 
-@pytest.mark.parametrize(("kind", "fault"), sampled(product(KINDS, FAULTS), 2))
+@pytest.mark.parametrize(("kind", "fault"), sampled(product(KINDS, FAULTS), 3))
 def test_a_fault_loses_nothing_acknowledged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[FaultyFileSystem], fault: Fault
 ) -> None:

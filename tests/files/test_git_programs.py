@@ -5,7 +5,6 @@ import pty
 import re
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
+import forked
 from mnemark import Memory
 from mnemark.agent import upkeep
 from mnemark.files import git
@@ -304,7 +304,7 @@ def check(root: Path, row: Row, mark: Path) -> None:
         assert "mnemark three" in (root / ".git/logs/HEAD").read_text()
 
 
-@pytest.mark.parametrize("name", sampled(ROWS, 3))
+@pytest.mark.parametrize("name", sampled(ROWS, 5))
 def test_a_repository_starts_nothing(name: str, repository: Path, mark: Path) -> None:
     row = ROWS[name]
     plant(repository, row, mark)
@@ -357,10 +357,7 @@ BARE = """mkdir -p memory/objects memory/refs; cd memory; touch objects/keep ref
 
 
 def mnemark(folder: Path, *arguments: str, said: str = "") -> str:
-    command = [sys.executable, "-m", "mnemark", *arguments, "-w", "."]
-    done = subprocess.run(
-        command, cwd=folder, input=said, capture_output=True, text=True, timeout=120, check=False
-    )
+    done = forked.mnemark(*arguments, "-w", ".", cwd=folder, given=said)
     assert not done.returncode, done.stderr
     return done.stdout + done.stderr
 

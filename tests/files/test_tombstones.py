@@ -75,8 +75,8 @@ def test_of_an_erasure_of_turns_facts_keep_its_packed_id(tmp_path: Path) -> None
     facts = FactJournal(journal)
     erase_sessions(journal, 20)
     facts.refresh()
-    erase_sessions(journal, 8_000)
-    assert kept_by(facts.refresh)[0] / 8_000 < 100
+    erase_sessions(journal, 4_000)
+    assert kept_by(facts.refresh)[0] / 4_000 < 100
 
 
 def test_the_lines_of_a_fact_that_was_erased_are_not_kept(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from forked import mnemark
 from mnemark import Memory
 from mnemark.errors import ConfigError
 from mnemark.files import config, layout, new_workspace, trust
@@ -400,10 +401,7 @@ def test_init_in_a_clone_does_not_trust_it(tmp_path: Path) -> None:
 def run(
     *words: str, code: int = 0, given: str = "", cwd: Path | None = None, **environment: str
 ) -> "subprocess.CompletedProcess[str]":
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "mnemark", *words], input=given, capture_output=True, text=True,
-        env={**os.environ, **environment}, cwd=cwd, check=False, timeout=120,
-    )  # fmt: skip
+    done = mnemark(*words, given=given, env={**os.environ, **environment}, cwd=cwd)
     assert done.returncode == code, done.stderr
     return done
 

@@ -101,7 +101,7 @@ def asked(memory: Memory) -> list[bytes]:
     return [msgspec.json.encode(memory.search(query, explain=True)) for query in queries]
 
 
-@pytest.mark.parametrize("seed", sampled(range(12), 4))
+@pytest.mark.parametrize("seed", sampled(range(12), 6))
 def test_a_reader_that_goes_on_answers_as_one_that_begins(root: Path, seed: int) -> None:
     """Whatever is done to four logs, of which the index knows one, between any two questions."""
     chance = random.Random(seed)

@@ -27,6 +27,7 @@ from mnemark.index.store import Index
 from mnemark.index.sync import sync
 from mnemark.text.words.segment import index_terms
 from mnemark.text.words.stopwords import STOP
+from sampled import examples
 
 postings = st.dictionaries(st.integers(0, MAX_SIZE - 1), st.integers(1, 255), max_size=50)
 segments = st.lists(
@@ -159,7 +160,7 @@ def test_a_scope_that_is_empty_is_forgotten(index: Index) -> None:
     index.close()
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(st.lists(st.integers(0, 39), max_size=40))
 def test_no_number_of_deaths_is_wrong(doomed: list[int]) -> None:
     import tempfile
@@ -180,7 +181,7 @@ def test_no_number_of_deaths_is_wrong(doomed: list[int]) -> None:
 
 
 @given(chance=st.randoms(use_true_random=False))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_a_snapshot_with_a_segment_on_top_is_as_one_made_of_all(chance: random.Random) -> None:
     """Turns on top of a snapshot: in logs that are known and new ones, at their ends and in between."""
     documents = chance.randint(1, 5)
@@ -209,7 +210,7 @@ def test_a_snapshot_with_a_segment_on_top_is_as_one_made_of_all(chance: random.R
 _WORDS = st.lists(st.sampled_from(["a", "the", "的", "词语学", "x.y", "\n"]), max_size=150).map(" ".join)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.lists(st.tuples(_WORDS, _WORDS), max_size=20), st.integers(1, 100))
 def test_terms_are_counted_by_passage(passages: list[tuple[str, str]], times: int) -> None:
     builder = SegmentBuilder()

@@ -15,6 +15,7 @@ from mnemark.errors import IntegrityError, NewerFormatError, ReadOnlyError
 from mnemark.files.platform import FS
 from mnemark.index.vectors.keys import KeyIndex, Packed, as_words
 from mnemark.index.vectors.mapped_file import VectorFile
+from sampled import examples
 
 DIMENSION = 24
 
@@ -380,7 +381,7 @@ def test_keys_that_share_their_first_half_are_found_as_fast() -> None:
     assert index.find(words + np.array([1, 0], dtype=np.uint64)).max() == -1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.lists(st.lists(st.binary(min_size=2, max_size=2), max_size=8), max_size=6),
     st.lists(st.binary(min_size=2, max_size=2)),

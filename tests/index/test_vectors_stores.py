@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from mnemark.errors import ConfigError, IntegrityError, ReadOnlyError
 from mnemark.index.vectors import discard_other_models, open_store
 from mnemark.index.vectors.base import EngineUnavailable, VectorStore
+from sampled import examples
 
 DIMENSION = 12
 TOLERANCE = {"exact": 0.02, "sqlite-vec": 1e-6, "chroma": 1e-6}
@@ -251,7 +252,9 @@ step: st.SearchStrategy[tuple[str, list[int]]] = st.one_of(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.lists(step, max_size=8))
 def test_any_history_keeps_exactly_what_was_added_and_not_forgotten(
     tmp_path_factory: pytest.TempPathFactory, engine: str, steps: list[tuple[str, list[int]]]

@@ -216,10 +216,11 @@ def test_a_process_that_is_waited_for_ends_without_freeing_its_objects(notes: Pa
 @pytest.mark.parametrize(
     "left",
     [
-        "import threading, time; threading.Timer(2.0, print, ['waited for']).start()",
+        "import threading as t; t.Thread(target=lambda: print('waited for', t.main_thread().join())).start()",
         "import apsw; a=apsw.Connection('left.db'); a.execute('PRAGMA journal_mode=wal; CREATE TABLE t(x)')",
         "sys.setprofile(lambda *_: None)",
     ],
+    ids=["thread", "database", "profiler"],
 )
 def test_a_process_with_something_left_ends_as_python_ends(notes: Path, left: str) -> None:
     ran = ended(left, notes)

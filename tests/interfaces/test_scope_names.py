@@ -151,7 +151,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
         yield opened
 
 
-@pytest.mark.parametrize(("kind", "entrance"), sampled(product(KINDS, ENTRANCES), 3))
+@pytest.mark.parametrize(("kind", "entrance"), sampled(product(KINDS, ENTRANCES), 5))
 def test_a_name_is_refused_or_what_was_kept_is_found(memory: Memory, entrance: str, kind: str) -> None:
     kept = 0
     for name in NAMES:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from forked import mnemark
 from interfaces.daemons import Running, running, surroundings
 from mnemark.interfaces import shortcut
 from mnemark.interfaces.app import loaded
@@ -48,12 +49,9 @@ def warm(tmp_path: Path) -> Iterator[Running]:
 
 
 def run(where: Path, state: Path, *arguments: str, **more: str) -> tuple[int, str, str]:
-    ran = subprocess.run(
-        [sys.executable, "-m", "mnemark", *arguments], cwd=where, env=surroundings(state) | more,
-        stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False,
-    )  # fmt: skip
+    ran = mnemark(*arguments, cwd=where, env=surroundings(state) | more)
     number = re.compile("[0-9a-f]{16}")  # of a quoted block; each has another
-    return ran.returncode, number.sub("N", ran.stdout.decode()), ran.stderr.decode()
+    return ran.returncode, number.sub("N", ran.stdout), ran.stderr
 
 
 def answered(warm: Running) -> int:
@@ -153,7 +151,8 @@ def test_the_workspace_is_found_as_alone(folder: Path, warm: Running, tmp_path: 
 
 
 @POSIX
-def test_on_a_terminal_too(folder: Path, warm: Running, tmp_path: Path) -> None:
+@pytest.mark.parametrize("step", sampled((2, 1), 2), ids=("some", "all"))
+def test_on_a_terminal_too(folder: Path, warm: Running, tmp_path: Path, step: int) -> None:
     import pty
 
     def shown(state: str, *line: str, **more: str) -> bytes:
@@ -179,7 +178,7 @@ def test_on_a_terminal_too(folder: Path, warm: Running, tmp_path: Path) -> None:
         (search, {}), (search, {"NO_COLOR": "1"}), (search, {"TERM": "dumb"}),
         (["search", "kingfisher", "--json"], {}), (["read", "memory/2026-02-14.md"], {}),
     ]  # fmt: skip
-    for line, more in cases:
+    for line, more in cases[::step]:
         before = answered(warm)
         found = shown("state", *line, **more)
         assert answered(warm) == before + 2
@@ -219,7 +218,7 @@ def test_where_the_answer_would_be_another_the_process_finds_its_own(
 
 
 @POSIX
-@pytest.mark.parametrize("delay", sampled([0.1, 0.0, 0.05, 0.15], 4))
+@pytest.mark.parametrize("delay", sampled([0.01, 0.0, 0.005, 0.02], 4))
 def test_killed_at_any_moment_the_daemon_is_not_missed(
     folder: Path, warm: Running, tmp_path: Path, delay: float
 ) -> None:

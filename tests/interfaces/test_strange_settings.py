@@ -7,7 +7,6 @@ it, all of it does, so that the test would see it.
 
 import json
 import os
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -18,6 +17,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from forked import mnemark
 from mnemark.files.config import Config
 from sampled import sampled
 
@@ -142,10 +142,7 @@ def run_all(root: Path, own: str, lines: Sequence[list[str]] = LINES) -> str:
             "source": "startup", "hook_event_name": "UserPromptSubmit",
         }  # fmt: skip
         text = json.dumps(given) if line[0] == "hook" else _mcp() if line[0] == "mcp" else ""
-        ran = subprocess.run(
-            [sys.executable, "-m", "mnemark", line[0], *line[1:], "-w", str(root)], input=text, cwd=root,
-            env=environment, capture_output=True, text=True, encoding="utf-8", timeout=120, check=False,
-        )  # fmt: skip
+        ran = mnemark(line[0], *line[1:], "-w", str(root), given=text, cwd=root, env=environment)
         said.append(f"{line}: {ran.stdout}{ran.stderr}")
     return "\n".join(said)
 

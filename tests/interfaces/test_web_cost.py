@@ -50,7 +50,7 @@ def grow(root: Path, size: int) -> Memory:
 def cost(work: Callable[[], object]) -> float:
     """Return the least processor time of some runs, in seconds."""
     found = []
-    for _ in range(9):
+    for _ in range(5):
         begin = time.process_time()
         work()
         found.append(time.process_time() - begin)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemark.llm import Budget, Entry, Ledger, LLMUnavailable, Meter, Spent, spent_on
+from sampled import examples
 
 ZONE = timezone(timedelta(hours=8))
 NOON = datetime(2026, 3, 1, 12, tzinfo=ZONE)
@@ -99,7 +100,7 @@ def test_threads_share_a_budget() -> None:
     assert sum(won) == 20
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.integers(0, 12),
     st.integers(0, 400),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from linear import within
 from mnemark.llm.extract import InvalidAnswer, read, without_thoughts
+from sampled import examples
 
 
 class Item(msgspec.Struct):
@@ -106,7 +107,7 @@ texts = st.text(max_size=20)
 answers = st.builds(Items, st.lists(st.builds(Item, texts, st.floats(0, 1)), max_size=4), st.none() | texts)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(answers, texts.filter(lambda text: "{" not in text), texts, st.sampled_from(["", "```"]))
 def test_any_answer_survives_talk_around_it(value: Items, before: str, after: str, fence: str) -> None:
     text = json.dumps(msgspec.to_builtins(value), ensure_ascii=False)

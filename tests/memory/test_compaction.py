@@ -19,7 +19,7 @@ from mnemark.llm.function import from_callable
 from mnemark.memory.sessions.compaction import Compacted, flush_prompt, is_due
 from mnemark.memory.sessions.messages import calls_of, key_of, units
 from mnemark.text.quoting.fence import is_fenced, strip_fences
-from sampled import sampled
+from sampled import examples, sampled
 
 CONFIG = {"embedder": "none"}
 
@@ -126,7 +126,7 @@ def test_messages_are_known_by_their_ids(memory: Memory) -> None:
 WORDS = st.sampled_from(["ok", "yes", "no", "go on"])
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(30), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(old=st.lists(WORDS, max_size=6), new=st.lists(WORDS, min_size=1, max_size=6))
 def test_short_words_said_again_and_again_are_each_kept_once(
     memory: Memory, old: list[str], new: list[str]
@@ -263,7 +263,7 @@ def test_parallel_calls_and_results_without_a_call_stay_with_their_neighbours() 
     assert [(one.first, one.end) for one in units(messages, 0)] == [(0, 1), (1, 4), (4, 6)]
 
 
-@pytest.mark.parametrize("call", sampled([1, 2, 3, 4, 6, 9], 2))
+@pytest.mark.parametrize("call", sampled([1, 2, 3, 4, 6, 9], 3))
 def test_a_kill_loses_and_doubles_nothing(tmp_path: Path, call: int) -> None:
     script = textwrap.dedent(f"""
         import os, sys

@@ -236,7 +236,7 @@ def test_a_model_may_word_a_day_if_it_keeps_to_it(memory: Memory) -> None:
         assert "without the language model" in shown.notes[0]
 
 
-@pytest.mark.parametrize("call", sampled([1, 2, 3, 5, 7, 9, 12, 15], 2))
+@pytest.mark.parametrize("call", sampled([1, 2, 3, 5, 7, 9, 12, 15], 4))
 def test_a_kill_is_completed_by_the_next_run(root: Path, call: int) -> None:
     before = files(root)
     script = textwrap.dedent(f"""

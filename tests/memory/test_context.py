@@ -21,6 +21,7 @@ from mnemark.text.quoting.fence import fence, is_fenced
 from mnemark.text.words.tokens import estimate_tokens
 from mnemark_adapters import memory_store as stores
 from mnemark_adapters.memory_store import MemoryStore
+from sampled import examples
 
 NOW = datetime(2026, 2, 13, 9, 0, tzinfo=UTC)
 
@@ -90,7 +91,9 @@ def test_of_notes_the_newest_stay_and_code_is_not_cut(tmp_path: Path) -> None:
     assert paragraphs("a\n\n```\nx\n\ny\n```\n\nb") == ["a", "```\nx\n\ny\n```", "b"]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.text(max_size=600), st.text(max_size=600), st.integers(1, 400))
 def test_never_over_the_budget(tmp_path: Path, curated: str, notes: str, budget: int) -> None:
     (tmp_path / "memory").mkdir(exist_ok=True)

@@ -241,7 +241,7 @@ def test_a_single_bit_is_noticed(root: Path, flip: str) -> None:
             assert not damages(memory.workspace.index, deep=True)
 
 
-@pytest.mark.parametrize("number", range(_SCOPE_AT, _SCOPE_AT + 4))
+@pytest.mark.parametrize("number", sampled(range(_SCOPE_AT, _SCOPE_AT + 4), 2))
 def test_no_flip_of_a_scope_shows_what_is_anothers(root: Path, number: int) -> None:
     with Memory.open(root, config=LEXICAL) as memory:
         (rows,) = schema.rows(memory.workspace.index.connection, "SELECT rows FROM segments")[0]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from forked import mnemark
 from mnemark import Memory
 from mnemark.files.journal import Change, Journal
 from mnemark.files.truth import Folder
@@ -41,8 +42,7 @@ def test_a_note_that_is_added_or_replaced_elsewhere_is_found_at_once(tmp_path: P
         memory.search("anything")  # makes the index
         for number, words in enumerate(("a magpie on the roof", "屋顶上有一只喜鹊")):
             memory.workspace.searcher.refresher._last_sync.mark()
-            command = [sys.executable, "-m", "mnemark", "add", words, "-w", str(tmp_path)]
-            subprocess.run(command, check=True, capture_output=True)
+            assert mnemark("add", words, "-w", str(tmp_path)).returncode == 0
             memory.workspace.searcher.refresher._last_sync.mark()
             assert any(words in hit.text for hit in memory.search(words).hits)
             edited = tmp_path / "memory" / ".tmp"

@@ -142,7 +142,7 @@ def _effect(root: Path, name: str, *, syncs: int = 0) -> int:
         return OPERATIONS[name][1](memory)
 
 
-@pytest.mark.parametrize(("fault", "name"), sampled(product(_FAULTS, OPERATIONS), 3))
+@pytest.mark.parametrize(("fault", "name"), sampled(product(_FAULTS, OPERATIONS), 5))
 @pytest.mark.parametrize(
     "step", [pytest.param(0, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)]
 )

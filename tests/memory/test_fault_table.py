@@ -156,7 +156,7 @@ def _check(place: Path, name: str, ended: str, *, taken_back: bool = False) -> N
 @pytest.mark.parametrize(
     "step", [pytest.param(0, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)]
 )
-@pytest.mark.parametrize("name", sampled(OPERATIONS, 2))
+@pytest.mark.parametrize("name", sampled(OPERATIONS, 4))
 def test_faults(template: Path, tmp_path: Path, name: str, step: int) -> None:
     whole = FaultyFileSystem(reads=True)
     assert _strike(template, tmp_path / "whole", name, whole) == "done"

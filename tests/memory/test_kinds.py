@@ -41,7 +41,7 @@ def test_what_holds_many_in_the_plural_does_in_the_singular() -> None:
     assert {word for word in singulars if not holds_many(word)} == one
 
 
-@pytest.mark.parametrize("predicate", sampled([*NAMED, *OTHERS, *NARROWER], 4))
+@pytest.mark.parametrize("predicate", sampled([*NAMED, *OTHERS, *NARROWER], 9))
 def test_a_second_value_ends_no_other(predicate: str, tmp_path: Path) -> None:
     with Memory.open(tmp_path) as memory:
         first = memory.remember(predicate, "run the tests before a commit")

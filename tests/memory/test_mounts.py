@@ -3,8 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
 import threading
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -14,6 +12,7 @@ import numpy as np
 import pytest
 
 from embed import scripted_server as server
+from forked import mnemark
 from mnemark import Memory, NotFoundError
 from mnemark.errors import MnemarkError
 from mnemark.files import trust
@@ -366,10 +365,8 @@ SHOP = "/home/ann/shop"
 def hook(root: Path, said: str, agent: str = "codex", folder: str = f"{SHOP}/src") -> str:
     event = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": said, "cwd": folder}
     words = ["hook", "prompt", "--agent", agent, "--alone", "-w", str(root)]
-    ran = subprocess.run(
-        [sys.executable, "-m", "mnemark", *words], input=json.dumps(event), capture_output=True, text=True,
-        check=True, timeout=60,
-    )  # fmt: skip
+    ran = mnemark(*words, given=json.dumps(event))
+    assert ran.returncode == 0, ran.stderr
     return ran.stdout
 
 

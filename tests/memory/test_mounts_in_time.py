@@ -1,6 +1,5 @@
 """Mounts that are damaged, or slow, delay no recall."""
 
-import itertools
 import shutil
 import threading
 import time
@@ -13,8 +12,7 @@ from mnemark.files import trust
 from mnemark.files.mounts import accept
 from mnemark.retrieval import turns
 from mnemark.retrieval.refresh import IndexRefresher
-
-pytestmark = pytest.mark.timed
+from mnemark.retrieval.stages import Found, Request
 
 WORD = "Pelikan"
 
@@ -32,6 +30,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("damage", ["garbage", "truncated", "empty", "deleted"])
 def test_a_damaged_index_of_a_mount_heals_and_delays_nothing(own: Path, damage: str) -> None:
     place = own / ".mnemark/mounts/claude-code/.mnemark/index.db"
@@ -52,6 +51,7 @@ def test_a_damaged_index_of_a_mount_heals_and_delays_nothing(own: Path, damage: 
         assert WORD in memory.search("staging server").hits[0].text
 
 
+@pytest.mark.timed
 def test_a_mount_that_takes_long_does_not_delay_a_recall(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     held = threading.Event()
     with Memory.open(own) as memory:
@@ -73,15 +73,28 @@ def test_a_mount_that_takes_long_does_not_delay_a_recall(own: Path, monkeypatch:
 def test_a_mount_that_gets_no_processor_in_time_is_left_out(
     own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class NotTheSecond(turns.TurnQueue):
+    inside: set[int] = set()
+    """Threads that search the mount: others, in the background, take turns as well."""
+
+    class NotForTheMount(turns.TurnQueue):
         def take(self, until: float, *, first: bool = False) -> turns.QueuedTurn | None:
-            return super().take(until, first=first) if next(asked) != 2 else None
+            return None if threading.get_ident() in inside else super().take(until, first=first)
 
     with Memory.open(own) as memory:
         memory.sync()
         memory.recall("bakery", deadline=5)  # loads what a recall needs
-        asked = itertools.count()  # the own search, that of the mount, the block
-        monkeypatch.setattr(turns, "_turns", NotTheSecond())
-        found = memory.recall("when does the bakery open?", deadline=2)
+        mount = memory.workspace.searcher.mounts._open["claude-code"]
+        find = mount.find
+
+        def find_without_a_turn(request: Request) -> Found:
+            inside.add(threading.get_ident())
+            try:
+                return find(request)
+            finally:
+                inside.clear()
+
+        monkeypatch.setattr(mount, "find", find_without_a_turn)
+        monkeypatch.setattr(turns, "_turns", NotForTheMount())
+        found = memory.recall("when does the bakery open?", deadline=20)
     assert found.hits[0].path == "MEMORY.md"
     assert any("mount claude-code: no time was left" in reason for reason in found.degraded)

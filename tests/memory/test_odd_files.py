@@ -50,7 +50,7 @@ def filled(root: Path) -> Path:
     return root
 
 
-@pytest.mark.parametrize("kind", sampled(KINDS, 2))
+@pytest.mark.parametrize("kind", sampled(KINDS, 4))
 def test_everything_works_with_odd_things_in_all_places(tmp_path: Path, kind: str) -> None:
     root = filled(tmp_path / "w")
     for place in _places(kind):

@@ -241,7 +241,7 @@ def state(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("form", sampled(range(7), 2))
+@pytest.mark.parametrize("form", sampled(range(7), 4))
 @pytest.mark.parametrize("plant", PLANTS)
 def test_no_planted_name_leads_out(
     root: Path, outside: Path, plant: Callable[[Path, str], None], form: int

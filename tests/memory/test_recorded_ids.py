@@ -2,13 +2,12 @@
 
 import json
 import secrets
-import subprocess
-import sys
 import uuid
 from pathlib import Path
 
 import pytest
 
+from forked import mnemark
 from mnemark import Memory
 from mnemark.files.sessions import SessionLog
 
@@ -41,11 +40,8 @@ def test_a_hook_with_a_key_for_an_id_writes_it_nowhere(tmp_path: Path) -> None:
     Memory.open(root).close()
     said = {"session_id": KEY, "cwd": str(root), "prompt": "What does the walrus pay the keeper these days?"}
     for event in ("prompt", "session-end"):
-        words = [sys.executable, "-P", "-m", "mnemark", "hook", event, "--agent", "cursor", "--alone"]
-        subprocess.run(
-            [*words, "-w", str(root)], input=json.dumps(said | {"conversation_id": KEY}), text=True,
-            check=True, capture_output=True, timeout=60,
-        )  # fmt: skip
+        words = ["hook", event, "--agent", "cursor", "--alone", "-w", str(root)]
+        assert mnemark(*words, given=json.dumps(said | {"conversation_id": KEY})).returncode == 0
     for path in root.rglob("*"):
         assert KEY not in str(path)
         assert not path.is_file() or KEY.encode() not in path.read_bytes()

@@ -50,7 +50,7 @@ print("said" if kept[1:2] == [True] else "not said", "known" if kept[2:3] == [Tr
 """
 
 
-@pytest.mark.parametrize("limit", sampled([6, 8, 10, 11, 12, 13, 14, 16, 20], 2))
+@pytest.mark.parametrize("limit", sampled([6, 8, 10, 11, 12, 13, 14, 16, 20], 3))
 def test_a_call_works_or_tells(tmp_path: Path, limit: int) -> None:
     with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
         memory.session("first").add("user", "the walrus sleeps")

@@ -16,6 +16,7 @@ from mnemark.retrieval.routes import lexical
 from mnemark.text.quoting.fence import check_fenced
 from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Recall
+from sampled import examples
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -182,7 +183,7 @@ HOSTILE = (
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.lists(st.lists(st.sampled_from(HOSTILE), min_size=1, max_size=6), min_size=1, max_size=6),
     st.integers(100, 2_000),

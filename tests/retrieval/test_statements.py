@@ -1,5 +1,6 @@
 """An answer asks the index a few times, however many terms a question and segments an index have."""
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -54,10 +55,12 @@ def test_a_search_reads_the_postings_of_all_its_terms_at_once(memory: Memory) ->
 def test_words_alone_read_them_at_once(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     statements: list[str] = []
     connect: Callable[..., apsw.Connection] = schema.connect
+    mine = threading.get_ident()  # the open memory goes on in the background
 
     def traced(path: Path, *, readonly: bool = False) -> apsw.Connection:
         connection = connect(path, readonly=readonly)
-        connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda event: statements.append(str(event["sql"])))
+        if threading.get_ident() == mine:
+            connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda event: statements.append(str(event["sql"])))
         return connection
 
     monkeypatch.setattr("mnemark.index.schema.connect", traced)

@@ -10,6 +10,7 @@ from mnemark.facts.parse import (
 )
 from mnemark.facts.write import add_bullet, bullet_of, change_comment, encode_field, strike, words_of
 from mnemark.text.lines import decode, encode
+from sampled import examples
 
 _PIECES = st.sampled_from(
     ["- ", "* ", "  + ", "\n", "\r\n", "\r", "**city**: Berlin",
@@ -122,7 +123,7 @@ def test_any_bytes_come_back_and_never_fail(data: bytes) -> None:
 
 
 @given(_TEXTS)
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_bullets_are_apart_and_hold_their_parts(text: str) -> None:
     end = 0
     for fact in parse(text):
@@ -133,7 +134,7 @@ def test_bullets_are_apart_and_hold_their_parts(text: str) -> None:
 
 
 @given(_TEXTS, st.integers(0, 30))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @example("- a <!-- x --> b <!-- id: 1 --> c\r\n- d", 0)
 def test_changing_a_bullet_leaves_every_other_byte(text: str, which: int) -> None:
     facts = parse(text)
@@ -152,7 +153,7 @@ def test_changing_a_bullet_leaves_every_other_byte(text: str, which: int) -> Non
 
 
 @given(_TEXTS)
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_striking_keeps_words_and_says_when(text: str) -> None:
     facts = parse(text)
     for place, fact in enumerate(facts):
@@ -180,7 +181,7 @@ def test_striking_and_commenting_as_people_would() -> None:
 
 
 @given(st.sampled_from(["", "city", "python version", "喜欢"]), _VALUES)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @example("", "note: tea")
 @example("", "- a: b")
 @example("city", "a \\: <\\!-- ~~b~~ -->")

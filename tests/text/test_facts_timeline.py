@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from mnemark.facts.model import Fact
 from mnemark.facts.timeline import FactVersion, confirmed, timeline
+from sampled import examples
 
 _DAYS = st.one_of(st.just(""), st.integers(1, 9).map(lambda day: f"2026-02-0{day}"))
 _FACTS = st.lists(
@@ -36,7 +37,7 @@ def at(held: list[FactVersion], day: str) -> list[str]:
 
 
 @given(_FACTS)
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_one_value_at_a_time_and_none_lost(facts: list[Fact]) -> None:
     held = timeline(facts, UTC)
     assert sorted(one.fact.id for one in held) == sorted(fact.id for fact in facts)
@@ -50,7 +51,7 @@ def test_one_value_at_a_time_and_none_lost(facts: list[Fact]) -> None:
 
 
 @given(_FACTS, st.randoms())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_the_order_things_are_learned_in_does_not_matter(facts: list[Fact], random: object) -> None:
     dates = [fact for fact in facts if fact.since]
     other = list(dates)
@@ -60,7 +61,7 @@ def test_the_order_things_are_learned_in_does_not_matter(facts: list[Fact], rand
 
 
 @given(_FACTS)
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_what_was_written_down_reads_the_same(facts: list[Fact]) -> None:
     once = timeline([fact for fact in facts if fact.since], UTC)
     again = timeline([one.fact for one in once], UTC)

@@ -22,7 +22,7 @@ from mnemark.text.quoting.fence import (
     visible,
 )
 from mnemark.text.quoting.injection import looks_like_instructions
-from sampled import sampled
+from sampled import examples, sampled
 
 NONCE = "0123456789abcdef"
 END = f"</mnemark-recall {NONCE}>"
@@ -65,7 +65,7 @@ _HOSTILE = st.sampled_from(
 bodies = st.one_of(st.text(), st.lists(_HOSTILE, max_size=12).map("".join))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(bodies)
 def test_a_block_ends_once_and_is_well_formed(body: str) -> None:
     block = fence(body, nonce=NONCE)
@@ -75,7 +75,7 @@ def test_a_block_ends_once_and_is_well_formed(body: str) -> None:
     assert check_fenced(block)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(bodies)
 def test_a_block_is_removed_whole(body: str) -> None:
     assert strip_fences(fence(body)) == ""
@@ -83,7 +83,7 @@ def test_a_block_is_removed_whole(body: str) -> None:
     assert strip_fences(f"before\n{fence(body)}\nafter") == "before\nafter"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(bodies)
 def test_making_inert_twice_changes_nothing(body: str) -> None:
     assert inert(inert(body)) == inert(body)
@@ -173,7 +173,7 @@ def test_a_passage_that_does_not_stay_inert_costs_only_itself(monkeypatch: pytes
     assert check_fenced(fence(NOT_QUOTED))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(bodies, st.data())
 def test_a_block_torn_off_anywhere_leaves_nothing_of_its_text(body: str, data: st.DataObject) -> None:
     block = fence(body, nonce=NONCE)

@@ -3,6 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemark.text.markdown.frontmatter import FrontMatter, document_title, front_matter
+from sampled import examples
 
 
 def test_simple_values() -> None:
@@ -99,7 +100,7 @@ def test_empty_front_matter_is_a_block() -> None:
         )
     )
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_never_raises_and_ends_at_a_line(lines: list[str]) -> None:
     text = "---\n" + "\n".join(lines)
     fm = front_matter(text)

@@ -16,6 +16,7 @@ from mnemark.text.quoting.injection import TABLE, letters_of, looks_like_instruc
 from mnemark.text.quoting.memory_poisoning import speaks_for_owner
 from mnemark.text.quoting.signs import written_out
 from mnemark.text.words.normalize import HAN, normalize
+from sampled import examples
 
 ROWS = [
     line.split("\t")
@@ -78,7 +79,7 @@ def test_words_are_listed_as_they_are_looked_for() -> None:
     assert [word for word in latin if not word.isascii() and "LATIN" in unicodedata.name(word[0])] == []
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(
     st.sampled_from(ORDERS).flatmap(lambda one: st.from_regex(one.pattern, alphabet="".join([*WORDS, "."])))
 )

@@ -12,6 +12,7 @@ from mnemark.text.markdown.cut import cut
 from mnemark.text.markdown.passages import passages, text_passages
 from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Passage
+from sampled import examples
 
 PARSER = MarkdownIt("commonmark").enable("table")
 
@@ -52,14 +53,14 @@ def check(text: str, found: list[Passage], limit: int) -> None:
 
 
 @given(TEXTS, st.sampled_from([1, 3, 12, 40, 256]))
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250), deadline=None)
 def test_passages_are_the_text(text: str, limit: int) -> None:
     check(text, passages(text, limit=limit), limit)
     check(text, text_passages(text, limit=limit), limit)
 
 
 @given(DOCUMENTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_headings_are_those_of_commonmark(text: str) -> None:
     lines, _ = line_starts(text)
     ours = [(b.first, b.level) for b in scan(lines) if b.kind == "heading"]

@@ -18,7 +18,7 @@ from mnemark.text.words.normalize import (
     in_form,
     normalize,
 )
-from sampled import sampled
+from sampled import examples, sampled
 
 
 def _table() -> dict[int, str]:
@@ -64,14 +64,14 @@ def test_table_is_one_to_one_and_settled() -> None:
     assert not set(simple) & set(traditional), "a second pass would change text again"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.text())
 def test_normalizing_twice_changes_nothing(text: str) -> None:
     once = normalize(text)
     assert normalize(once) == once
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.text())
 def test_folding_twice_changes_nothing(text: str) -> None:
     assert fold(fold(text)) == fold(text)

@@ -15,6 +15,7 @@ from mnemark.memory.memory import Memory
 from mnemark.text.quoting.memory_poisoning import speaks_for_owner
 from mnemark.text.quoting.notices import TABLE, notices, turn_without_notices, without_notices
 from mnemark.types import Turn
+from sampled import examples
 
 
 def _written(notice: str, number: str = "17") -> str:
@@ -89,7 +90,7 @@ def test_a_long_answer_full_of_beginnings_is_read_in_time() -> None:
     assert time.perf_counter() - before < 1
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.text(max_size=200), st.sampled_from(LAST))
 def test_what_goes_is_the_notice_alone(answer: str, notice: str) -> None:
     assert without_notices(f"{answer} {notice}").strip() == without_notices(answer).strip()

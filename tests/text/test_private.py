@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from linear import within
 from mnemark.text.redaction.private import PLACEHOLDER, private_spans
+from sampled import examples
 
 
 def hide_private(text: str) -> str:
@@ -89,7 +90,7 @@ _PARTS = st.sampled_from(
 
 
 @given(st.lists(_PARTS, max_size=30).map("".join))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_twice_is_once_and_no_mark_is_left(text: str) -> None:
     once = hide_private(text)
     assert hide_private(once) == once
@@ -97,7 +98,7 @@ def test_twice_is_once_and_no_mark_is_left(text: str) -> None:
 
 
 @given(st.text(max_size=40), st.text(alphabet="abc <>/&;", max_size=40), st.text(max_size=40))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_what_stands_inside_never_comes_out(before: str, inside: str, after: str) -> None:
     text = f"{before}<private>{inside}QQQQ{inside}</private>{after}"
     assert "QQQQ" not in hide_private(text)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from mnemark.errors import UsageError
 from mnemark.text.redaction.json import redact_json
+from sampled import examples
 
 PASSWORD = "[redacted:password:00000000]"
 
@@ -80,7 +81,7 @@ _VALUES = st.recursive(
 
 
 @given(_VALUES)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_twice_is_once(value: Any) -> None:
     once = redact_json(value)
     assert redact_json(once) == once

@@ -13,6 +13,7 @@ from mnemark.facts.keys import predicate_key, subject_key
 from mnemark.text.quoting.fence import fence
 from mnemark.types import Origin
 from mnemark_bench.extract import run
+from sampled import examples
 
 LABELLED = Path(__file__).parents[1] / "data" / "extraction"
 NOW = datetime(2026, 3, 11, 10, tzinfo=UTC)
@@ -93,7 +94,7 @@ def test_of_a_long_paste_only_the_ends_are_read() -> None:
     assert read("x " * 800 + "My name is Bob." + " x" * 800) == []
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     st.text(alphabet=st.sampled_from("我叫住在搬到用吧。，！？ IiamliveinBonn.'\"`<>~3\n:：“”"), max_size=200)
 )

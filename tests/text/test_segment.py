@@ -22,6 +22,7 @@ from mnemark.text.words.segment import (
 )
 from mnemark.text.words.stopwords import STOP, is_stop
 from mnemark.text.words.terms import MAX_TERM
+from sampled import examples
 
 
 def terms(text: str) -> set[str]:
@@ -199,7 +200,7 @@ __init__ x@y.zz ﬁne ＡＢＣ
 _PIECES = st.sampled_from(_WORDS.split())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.lists(_PIECES, min_size=1, max_size=4), st.lists(_PIECES, max_size=3), st.lists(_PIECES, max_size=3)
 )
@@ -210,7 +211,7 @@ def test_a_text_that_contains_the_query_is_found(
     assert finds(asked, " ".join([*before, asked, *after]))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.text(alphabet="北京大学生活数据库系统资料我们在的王小明蓇葖研究生命起源", min_size=3, max_size=30),
     st.data(),
@@ -221,7 +222,7 @@ def test_any_stretch_of_chinese_is_found_wherever_it_is_cut(text: str, data: st.
     assert finds(text[start:end], text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @example("\u00b4#")  # an accent that stands alone
 @given(st.text())
 def test_every_text_finds_itself(text: str) -> None:
@@ -229,7 +230,7 @@ def test_every_text_finds_itself(text: str) -> None:
     assert all(0 < len(term) <= MAX_TERM for term in terms(text))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(st.one_of(_PIECES, st.text(max_size=5), st.sampled_from(["\u3000", "\u00a0", " ", "蓇"]))))
 def test_a_heading_has_the_terms_of_any_text(pieces: list[str]) -> None:
     text = "".join(pieces)
@@ -241,7 +242,7 @@ _ODD = [*"中々〇㐀豈𠀀a_'’./:@-,0+#ひー국ไéЖ→🙂\u0301अ", "
 _ALL_TOKENS = re.compile(f"[{HAN_RANGES}]+|" + _TOKENS.pattern.replace("[^\\W_", rf"[^\W_{HAN_RANGES}"))
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=examples(1000), deadline=None)
 @given(st.lists(st.one_of(st.sampled_from(_ODD), st.text())))
 def test_tokens_between_chinese_are_those_of_one_look_at_the_text(pieces: list[str]) -> None:
     text = "".join(pieces)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from mnemark.text.dates.calendar import FESTIVALS, easter_sunday, festival, lunar_day, nth_weekday
 from mnemark.text.dates.ranges import LONGEST, date_ranges, order_hint, spans
 from mnemark.types import DateRange
+from sampled import examples
 
 _DANGLING = re.compile(r"\b(?:in|on|at|during|over|from|of)(?:\s+the)?\s*$", re.IGNORECASE)
 
@@ -463,7 +464,7 @@ PHRASES = st.lists(WORDS, max_size=12)
     ),
     st.datetimes(),
 )
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @example("1月前0天", datetime.fromisoformat("2026-02-13T09:00"))
 def test_any_text_at_any_time(text: str, now: datetime) -> None:
     at = 0

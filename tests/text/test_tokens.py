@@ -3,6 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemark.text.words.tokens import MOST_OF_CHARACTER, cut_to_tokens, estimate_tokens
+from sampled import examples
 
 
 @pytest.mark.parametrize(
@@ -39,7 +40,7 @@ def test_a_budget_that_is_large_enough_changes_nothing() -> None:
     assert cut_to_tokens("", 5) == ""
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.text(alphabet=st.sampled_from("ab Z.9\n我们。,é😀{"), max_size=300), st.integers(-1, 60))
 def test_a_cut_is_a_beginning_within_the_budget(text: str, budget: int) -> None:
     cut = cut_to_tokens(text, budget)
@@ -47,13 +48,13 @@ def test_a_cut_is_a_beginning_within_the_budget(text: str, budget: int) -> None:
     assert estimate_tokens(cut) <= max(budget, 0)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.text(max_size=100) | st.text(alphabet="a1A. \n好。😀\ue000\u2014", max_size=100))
 def test_no_character_costs_more_than_the_bound(text: str) -> None:
     assert estimate_tokens(text) <= MOST_OF_CHARACTER * len(text) + 0.5
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.text(max_size=100), st.text(max_size=20))
 def test_more_text_never_costs_less(text: str, more: str) -> None:
     assert estimate_tokens(text + more) >= estimate_tokens(text)

@@ -40,7 +40,7 @@ def fill(memory: Memory) -> None:
     memory.sync()
 
 
-@pytest.mark.parametrize(("size", "language"), sampled([*product((USUAL, WIDE, (61, 16)), ("en", "zh"))], 2))
+@pytest.mark.parametrize(("size", "language"), sampled([*product((USUAL, WIDE, (61, 16)), ("en", "zh"))], 3))
 def test_columns_are_aligned_whatever_the_script(
     memory: Memory, size: tuple[int, int], language: str
 ) -> None:
@@ -98,7 +98,7 @@ def test_two_screens_as_they_are(memory: Memory) -> None:
     sit(memory.root, job)
 
 
-@pytest.mark.parametrize("screen", sampled(["1", "2", "3", "4", "5"], 2))
+@pytest.mark.parametrize("screen", sampled(["1", "2", "3", "4", "5"], 3))
 def test_hostile_text_is_visible_and_inert(memory: Memory, screen: str) -> None:
     say(memory, "s", HOSTILE)
     memory.remember("[red]note[/red]", HOSTILE)

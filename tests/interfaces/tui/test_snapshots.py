@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from mnemark import Memory
+from mnemark.retrieval import refresh
 
 from .conftest import say
 from .seat import USUAL, WIDE, Seat, sit
@@ -44,7 +45,11 @@ def shown(at: Seat) -> str:
 
 @pytest.mark.parametrize("size", [USUAL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("name", SCREENS)
-def test_a_screen_is_as_it_was(memory: Memory, name: str, size: tuple[int, int]) -> None:
+def test_a_screen_is_as_it_was(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, name: str, size: tuple[int, int]
+) -> None:
+    for limit in ("_QUICK_SECONDS", "FRESH_SECONDS"):  # a search of a slow machine says what may be missing
+        monkeypatch.setattr(refresh, limit, 60.0)
     fill(memory, facts=name == "facts")
     stored = STORED / f"{name}-{size[0]}x{size[1]}.txt"
 
