@@ -28,6 +28,10 @@ from mnemark.types import Json, Problem, Turn
 
 FOLDER = "sessions"
 OBSERVE: Final = "observe"
+WINDOW: Final = 20
+"""Number of last turns that a session's own recall leaves out: the model has them already."""
+CONTEXT: Final = 4
+"""Number of last turns that give a query its context."""
 _SUFFIX = ".jsonl"
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _NO_KEY = lazy_pattern(rf"[^\s]{{0,15}}|(?:[\w.-]{{1,15}}:)?{_UUID}")

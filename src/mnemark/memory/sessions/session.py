@@ -5,7 +5,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from mnemark.files.disk_errors import tells_os_errors
-from mnemark.memory.sessions.recorder import CONTEXT, WINDOW, Recorder
+from mnemark.files.sessions import CONTEXT, WINDOW
+from mnemark.memory.sessions.recorder import Recorder
 from mnemark.types import Origin, Recall, Turn
 
 if TYPE_CHECKING:
