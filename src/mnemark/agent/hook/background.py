@@ -8,30 +8,25 @@ Another process that is syncing does the sync for us.
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mnemark.agent.hook.log import log
+from mnemark.agent.upkeep import keep_up
 from mnemark.errors import BusyError
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
+from mnemark.files.projects import scope_of_session
+from mnemark.files.sessions import SessionLog
+from mnemark.memory.memory import Memory
+from mnemark.memory.prompt.briefing import leading_facts
+from mnemark.memory.sessions.ending import end
+from mnemark.memory.sessions.reading import BEHIND_SECONDS, read
+from mnemark.memory.sessions.recorder import Recorder
 
 
 def run(root: Path, *sessions: str) -> None:
     """End the sessions, sync, let the model read, and log any failure."""
     try:
-        from mnemark.agent.upkeep import keep_up
-        from mnemark.memory.memory import Memory
-        from mnemark.memory.prompt.briefing import leading_facts
-
         scopes = [""]
         with Memory.open(root) as memory:
             for session in filter(None, sessions):
-                from mnemark.files.projects import scope_of_session
-                from mnemark.files.sessions import SessionLog
-                from mnemark.memory.sessions.ending import end
-                from mnemark.memory.sessions.recorder import Recorder
-
                 scope = scope_of_session(root, SessionLog(root, session).name) or ""
                 scopes.append(scope)
                 end(memory.workspace, Recorder(memory.workspace, session, scope=scope))
@@ -50,11 +45,9 @@ def run(root: Path, *sessions: str) -> None:
         log(root, f"in the background: {type(error).__name__}: {error}")
 
 
-def _read(root: Path, memory: "Memory") -> None:
+def _read(root: Path, memory: Memory) -> None:
     if not memory.config.llm.active or not memory.workspace.state.is_due(memory.workspace.now()):
         return
-    from mnemark.memory.sessions.reading import BEHIND_SECONDS, read
-
     done = read(memory.workspace, seconds=BEHIND_SECONDS)
     if done.found.problem:
         log(root, f"language model: {done.found.problem}")

@@ -5,7 +5,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from mnemark.errors import MnemarkError
 from mnemark.files import platform
+from mnemark.files.private import private_folder
+from mnemark.text.redaction.redact import redact
 
 NAME: Final = "hook.log"
 MAX_BYTES: Final = 256 * 1024
@@ -28,9 +31,6 @@ def log(root: Path | None, message: str) -> None:
 
 def _path(root: Path | None) -> Path:
     if root is not None and root.is_dir():
-        from mnemark.errors import MnemarkError
-        from mnemark.files.private import private_folder
-
         with suppress(MnemarkError):  # read-only, or a link: use the user's log
             return private_folder(root) / NAME
     folder = platform.state_folder()
@@ -39,8 +39,6 @@ def _path(root: Path | None) -> Path:
 
 
 def _line(message: str) -> bytes:
-    from mnemark.text.redaction.redact import redact
-
     clean = " ".join(redact(message).text.split())[:_MAX_LINE]
     return f"{datetime.now(UTC).astimezone().isoformat(timespec='seconds')} {clean}\n".encode(
         "utf-8", "replace"

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 from mnemark.agent.hook import notes
 from mnemark.errors import MnemarkError
 from mnemark.files import layout, platform
+from mnemark.files.config import load
 from mnemark.files.projects import FOLDER, PERSON, Project, folders, project_at, scope_of, scope_of_session
+from mnemark.files.sessions import SessionLog
 
 if TYPE_CHECKING:
     from mnemark.memory.learning.placement import StatedFact
@@ -38,8 +40,6 @@ def project_of(
         return PERSON
     if not session:
         return project_at(root, folder)
-    from mnemark.files.sessions import SessionLog
-
     name = SessionLog(root, session).name
     if (scope := scope_of_session(root, name)) is not None:
         return Project(scope)
@@ -79,8 +79,6 @@ def _has_projects(root: Path) -> bool:
     for name in _SETTINGS:
         with suppress(OSError):
             if _SETTING in platform.content(root / name):
-                from mnemark.files.config import load
-
                 return load(root).projects
     return True
 
@@ -105,7 +103,5 @@ def _note(root: Path, name: str, project: Project) -> None:
 
 def forget_note(root: Path, session: str) -> None:
     """Remove the note of a session that has ended."""
-    from mnemark.files.sessions import SessionLog
-
     with suppress(OSError):
         platform.FS.unlink(notes.place_of(root, SessionLog(root, session).name, _NOTE))
