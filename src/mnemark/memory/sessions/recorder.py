@@ -9,10 +9,11 @@ from mnemark.errors import UsageError
 from mnemark.files import layout
 from mnemark.files.disk_errors import tells_os_errors
 from mnemark.files.layout import in_scope
-from mnemark.files.sessions import WINDOW, Placed, SessionLog, without_keys
+from mnemark.files.sessions import WINDOW, Placed, SessionLog
 from mnemark.memory.journal.sessions import Unpaged
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.choices import one_of, text_given
+from mnemark.text.redaction.redact import without_keys
 from mnemark.types import ORIGINS, Origin, Turn
 
 _DAY_SECONDS: Final = 86_400.0
