@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from mnemark.agent.hook import notes
 from mnemark.errors import MnemarkError
@@ -15,9 +15,6 @@ from mnemark.files import layout, platform
 from mnemark.files.config import load
 from mnemark.files.projects import FOLDER, PERSON, Project, folders, project_at, scope_of, scope_of_session
 from mnemark.files.sessions import SessionLog
-
-if TYPE_CHECKING:
-    from mnemark.memory.learning.placement import StatedFact
 
 _SETTINGS: Final = (layout.CONFIG, "config.json")
 _SETTING: Final = b"projects"
@@ -67,11 +64,13 @@ def scope_for(root: Path, project: Project) -> str:
     return new_scope(root, project.repository)
 
 
-def scope_of_statement(root: Path, project: Project | None, said: "StatedFact") -> str:
-    """Return the scope that a statement is written to which is made in a project: the person's or its own."""
-    from mnemark.memory.learning.placement import is_of_project
+def scope_of_statement(root: Path, project: Project | None, *said: str) -> str:
+    """Return the scope for a `StatedFact` that is said in a project: the person's, or its own."""
+    if not project or project == PERSON:
+        return ""
+    from mnemark.memory.learning.placement import StatedFact, is_of_project
 
-    return scope_for(root, project) if project and project != PERSON and is_of_project(said) else ""
+    return scope_for(root, project) if is_of_project(StatedFact(*said)) else ""
 
 
 def _has_projects(root: Path) -> bool:
