@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from nanobot.agent.tools.base import Tool, ToolResult
 
-from mnemark.errors import MnemarkError
-from mnemark.interfaces.tools import BY_NAME
+from mnemark.errors import MnemarkError, UsageError
+from mnemark.interfaces.tools import BY_NAME, known_arguments
+from mnemark.interfaces.tools_run import call
+from mnemark_adapters.nanobot_bridge import RecallRequest, bridge, root_for
+from mnemark_adapters.nanobot_turns import is_skipped
 
 if TYPE_CHECKING:
     from mnemark_adapters.nanobot_bridge import Bridge
@@ -24,8 +27,6 @@ _WATCHED = "_mnemark_watched"
 
 
 def _root(home: str) -> Path | None:
-    from mnemark_adapters.nanobot_bridge import root_for
-
     try:
         return root_for(Path(home), os.environ.get("MNEMARK_WORKSPACE"))
     except (MnemarkError, OSError) as error:
@@ -50,8 +51,6 @@ class _MemoryTool(Tool):  # type: ignore[misc] # nanobot is not there where type
     @classmethod
     def create(cls, ctx: Any) -> "_MemoryTool":
         """Make the tool; all tools of a process share a bridge."""
-        from mnemark_adapters.nanobot_bridge import bridge
-
         root = _root(str(ctx.workspace))
         if root is None:
             raise MnemarkError("there is no workspace for this nanobot")
@@ -80,9 +79,6 @@ class _MemoryTool(Tool):  # type: ignore[misc] # nanobot is not there where type
 
     def cast_params(self, params: dict[str, Any]) -> dict[str, Any]:
         """Normalise names and types that models use."""
-        from mnemark.errors import UsageError
-        from mnemark.interfaces.tools import known_arguments
-
         try:
             return known_arguments(BY_NAME[self._mnemark_tool], params)
         except UsageError:
@@ -93,8 +89,6 @@ class _MemoryTool(Tool):  # type: ignore[misc] # nanobot is not there where type
         return await asyncio.to_thread(self._execute, given)
 
     def _execute(self, given: dict[str, Any]) -> Any:
-        from mnemark.interfaces.tools_run import call
-
         try:
             result = call(self._bridge.tools(), self._mnemark_tool, given)
         except MnemarkError as error:
@@ -152,9 +146,6 @@ class MemorySearch(_MemoryTool):
         return RuntimeContextBlock(source="mnemark", content=text) if text else None
 
     def _recall_request(self, request: Any) -> Any:
-        from mnemark_adapters.nanobot_bridge import RecallRequest
-        from mnemark_adapters.nanobot_turns import is_skipped
-
         key = request.session_key or f"{request.channel}:{request.chat_id}"
         if is_skipped(key) or _is_automatic(request.metadata):
             return None

@@ -16,11 +16,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mnemark.agent import daemon
+from mnemark.agent.hook.told import get_ready, told
 from mnemark.agent.upkeep import start_if_due
 from mnemark.agent.worker import Worker
 from mnemark.errors import MnemarkError, UsageError
+from mnemark.files.config import load
+from mnemark.files.sessions import CONTEXT, WINDOW
+from mnemark.text.quoting.fence import strip_fences
 from mnemark_adapters.host_model import Ask, use_host_model
-from mnemark_adapters.nanobot_turns import is_skipped
+from mnemark_adapters.nanobot_turns import HISTORY, executions, history, is_skipped, turns
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
@@ -228,8 +232,6 @@ class Bridge:
             self._opened.set()
         try:
             if self._memory is not None:
-                from mnemark.agent.hook.told import get_ready
-
                 self._memory.sync()
                 get_ready(self._memory)
                 self._worker.submit(self._record_history, patience=0.0)
@@ -249,10 +251,6 @@ class Bridge:
         return self._memory
 
     def _recall(self, request: RecallRequest, until: float) -> str:
-        from mnemark.agent.hook.told import told
-        from mnemark.memory.sessions.recorder import CONTEXT, WINDOW
-        from mnemark.text.quoting.fence import strip_fences
-
         words = strip_fences(request.text).strip()
         if not words or is_skipped(request.session):
             return ""
@@ -274,8 +272,6 @@ class Bridge:
             return self._sessions[key]
 
     def _keep(self, key: str, messages: Sequence[Mapping[str, Any]]) -> None:
-        from mnemark_adapters.nanobot_turns import executions, turns
-
         try:
             session = self._session(self._wait(_PATIENCE), key)
             seen = session.log.last(_LAST_TURNS) if session.log.path.exists() else []
@@ -292,8 +288,6 @@ class Bridge:
 
     def _record_history(self) -> None:
         """Record nanobot's condensed history; its file is only read."""
-        from mnemark_adapters.nanobot_turns import HISTORY, history
-
         try:
             session = self._session(self._wait(_PATIENCE), HISTORY)
             last: list[Turn] = session.log.last(1) if session.log.path.exists() else []
@@ -330,8 +324,6 @@ class Bridge:
 
 
 def _limit_of(root: Path) -> float:
-    from mnemark.files.config import load
-
     try:
         return load(root).recall_deadline_ms / 1000
     except (MnemarkError, OSError):  # opening the workspace raises it again, and logs it

@@ -26,8 +26,12 @@ from contextvars import ContextVar, copy_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from mnemark.agent.hook.told import get_ready, told
 from mnemark.agent.upkeep import start_if_due
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
+from mnemark.files.sessions import WINDOW
+from mnemark.memory.prompt.briefing import BUDGET
+from mnemark.text.quoting.fence import fence, strip_fences
 from mnemark_adapters.host_model import use_host_model
 
 if TYPE_CHECKING:
@@ -249,7 +253,6 @@ class OpenAkitaMemory:
         return found
 
     def _opened(self) -> "Memory":
-        from mnemark.agent.hook.told import get_ready
         from mnemark.memory.memory import Memory
 
         with self._opening:
@@ -265,18 +268,11 @@ class OpenAkitaMemory:
         return _their_session() or self._session_variable.get() or self._newest_session
 
     def _record(self, key: str, role: str, content: str) -> None:
-        from mnemark.text.quoting.fence import strip_fences
-
         said = strip_fences(content).strip()
         if said:
             self._opened().session(key).add(role, said)
 
     def _context(self, key: str, query: str, max_tokens: int) -> str:
-        from mnemark.agent.hook.told import told
-        from mnemark.memory.prompt.briefing import BUDGET
-        from mnemark.memory.sessions.recorder import WINDOW
-        from mnemark.text.quoting.fence import strip_fences
-
         memory = self._opened()
         words = strip_fences(query).strip()
         if not words:
@@ -333,8 +329,6 @@ class OpenAkitaMemory:
         if name == "add_memory":
             return json.dumps({"id": self._store(params), "status": "remembered"})
         if name == "search_memory":
-            from mnemark.text.quoting.fence import fence
-
             rows = self._search(str(params.get("query") or ""), int(params.get("limit") or _DEFAULT_HITS))
             lines = [f"- {row['id']} · {row['created_at'] or 'undated'}\n  {row['content']}" for row in rows]
             return fence("\n".join(lines), label="search") if lines else "Nothing is known about that."

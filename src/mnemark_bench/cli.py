@@ -1,10 +1,27 @@
-"""`mnemark bench`: every figure of the documentation, each beside its baseline. Imports stay in commands."""
+"""`mnemark bench`: every figure of the documentation, each beside its baseline."""
 
 import sys
 from pathlib import Path
 from typing import Annotated, Any
 
+import msgspec
 import typer
+
+from mnemark.retrieval.presets import preset as named_preset
+from mnemark_bench import ablate as ablate_bench
+from mnemark_bench import belief as belief_bench
+from mnemark_bench import duplicates as duplicates_bench
+from mnemark_bench import extract as extract_bench
+from mnemark_bench import learned, poison_beside, report
+from mnemark_bench import lived as lived_bench
+from mnemark_bench import marks as marks_bench
+from mnemark_bench import poison as poison_bench
+from mnemark_bench import record as record_bench
+from mnemark_bench import retrieval as retrieval_bench
+from mnemark_bench import simulated_year as simulated_year_bench
+from mnemark_bench import speed as speed_bench
+from mnemark_bench import tokens as tokens_bench
+from mnemark_bench.poison_ways import Attack
 
 app = typer.Typer(
     name="bench",
@@ -54,12 +71,8 @@ def retrieval(
     json: Json = False,
 ) -> None:
     """Measure search quality, compared with FTS5 and BM25."""
-    from mnemark.retrieval.presets import preset as named_preset
-    from mnemark_bench import report
-    from mnemark_bench import retrieval as bench
-
     names = tuple(named_preset(name).name for name in preset or ("lexical", "default"))
-    options = bench.Options(
+    options = retrieval_bench.Options(
         presets=names,
         embedder=embedder,
         keep=keep,
@@ -68,9 +81,9 @@ def retrieval(
         undated=no_now,
         names=not numbered,
     )
-    results = bench.run(folder, options, say)
+    results = retrieval_bench.run(folder, options, say)
     if json:
-        print_json(bench.as_json(results, options))
+        print_json(retrieval_bench.as_json(results, options))
     else:
         report.show(results, categories=per_category)
 
@@ -86,10 +99,7 @@ def ablate(
     json: Json = False,
 ) -> None:
     """Measure what each part of the ranking contributes."""
-    from mnemark_bench import ablate as bench
-    from mnemark_bench import report
-
-    result = bench.run(folder, name=preset, embedder=embedder, keep=keep, limit=limit, tell=say)
+    result = ablate_bench.run(folder, name=preset, embedder=embedder, keep=keep, limit=limit, tell=say)
     if json:
         print_json(result)
     else:
@@ -110,10 +120,7 @@ def lived(
     json: Json = False,
 ) -> None:
     """Measure what use does to recall: bare turns, and sessions ended and consolidated."""
-    from mnemark_bench import lived as bench
-    from mnemark_bench import report
-
-    results = bench.run(folder, derived=derived, embedder=embedder, keep=keep, limit=limit, tell=say)
+    results = lived_bench.run(folder, derived=derived, embedder=embedder, keep=keep, limit=limit, tell=say)
     if json:
         print_json(results)
     else:
@@ -133,10 +140,7 @@ def belief(
     json: Json = False,
 ) -> None:
     """Measure whether the confidence shows that there is no answer."""
-    from mnemark_bench import belief as bench
-    from mnemark_bench import report
-
-    result = bench.run(folder, embedder=embedder, keep=keep, limit=limit, fitting=fit, tell=say)
+    result = belief_bench.run(folder, embedder=embedder, keep=keep, limit=limit, fitting=fit, tell=say)
     if json:
         print_json(result)
     else:
@@ -153,10 +157,7 @@ def tokens(
     json: Json = False,
 ) -> None:
     """Compare tokens of recalled text with loading everything."""
-    from mnemark_bench import report
-    from mnemark_bench import tokens as bench
-
-    results = bench.run(folder, embedder=embedder, keep=keep, limit=limit, tell=say)
+    results = tokens_bench.run(folder, embedder=embedder, keep=keep, limit=limit, tell=say)
     if json:
         print_json(results)
     else:
@@ -175,11 +176,8 @@ def speed(
 
     Uses a generated corpus in both languages; compares with FTS5 and a numpy scan.
     """
-    from mnemark_bench import report
-    from mnemark_bench import speed as bench
-
-    wanted = [*_numbers(sizes), *([bench.MILLION] if million else [])]
-    results = bench.run(wanted, embedder=embedder, tell=say)
+    wanted = [*_numbers(sizes), *([speed_bench.MILLION] if million else [])]
+    results = speed_bench.run(wanted, embedder=embedder, tell=say)
     if json:
         print_json(results)
     else:
@@ -207,18 +205,15 @@ def extract(
     On labelled turns: precision and recall. On a folder with owners.jsonl (plain statements of people about
     themselves): how many are kept. On one with corpus.jsonl (conversations): how many lines are kept.
     """
-    from mnemark_bench import extract as bench
-    from mnemark_bench import learned
-
     if any((path / name).exists() for name in ("owners.jsonl", "corpus.jsonl")):
         kept = learned.run(path, sample=sample, seed=seed)
         print_json(kept) if json else learned.show(kept)
         return
-    result = bench.run(path, mistakes=mistakes or ())
+    result = extract_bench.run(path, mistakes=mistakes or ())
     if json:
         print_json(result)
     else:
-        bench.show(result)
+        extract_bench.show(result)
 
 
 def _numbers(text: str) -> list[int]:
@@ -235,8 +230,6 @@ def say(text: str) -> None:
 
 def print_json(value: Any) -> None:
     """A JSON document on one line."""
-    import msgspec
-
     print(msgspec.json.encode(value).decode())
 
 
@@ -253,13 +246,11 @@ def year(
 
     Also checks that the core memory contains nothing else.
     """
-    from mnemark_bench import simulated_year as bench
-
-    found = list(bench.run(folder, months=months, say=say))
+    found = list(simulated_year_bench.run(folder, months=months, say=say))
     if json:
         print_json(found)
     else:
-        typer.echo(bench.table(found))
+        typer.echo(simulated_year_bench.table(found))
 
 
 @app.command()
@@ -274,13 +265,11 @@ def duplicates(
 
     Compares with equal text and with all pairs.
     """
-    from mnemark_bench import duplicates as bench
-
-    found = list(bench.run(size or bench.SIZES))
+    found = list(duplicates_bench.run(size or duplicates_bench.SIZES))
     if json:
         print_json(found)
     else:
-        typer.echo(bench.table(found))
+        typer.echo(duplicates_bench.table(found))
 
 
 @app.command()
@@ -302,24 +291,19 @@ def poison(
 
     Counts leaks for each way in, and what remains after revert.
     """
-    from mnemark_bench import poison as bench
-
     if beside is not None:
-        from mnemark_bench import poison_beside
-        from mnemark_bench.poison_ways import Attack
-
-        attacks = bench.load(folder / "attacks.jsonl", Attack)
+        attacks = poison_bench.load(folder / "attacks.jsonl", Attack)
         rows = poison_beside.run(beside, attacks, embedder=embedder, limit=limit, say=say)
         if json:
             print_json(rows)
         else:
             typer.echo(poison_beside.table(rows))
         return
-    result = bench.run(folder, say=say, embedder=embedder)
+    result = poison_bench.run(folder, say=say, embedder=embedder)
     if json:
         print_json(result)
     else:
-        typer.echo(bench.table(result, marks=marks))
+        typer.echo(poison_bench.table(result, marks=marks))
 
 
 @app.command()
@@ -333,13 +317,11 @@ def marks(
 
     Real sessions hold almost none, so what is marked is a false alarm.
     """
-    from mnemark_bench import marks as bench
-
-    found = list(bench.run(folder))
+    found = list(marks_bench.run(folder))
     if json:
         print_json(found)
     else:
-        typer.echo(bench.table(found, ids=ids))
+        typer.echo(marks_bench.table(found, ids=ids))
 
 
 @app.command()
@@ -355,10 +337,8 @@ def record(
 
     Compares with a plain write and fsync.
     """
-    from mnemark_bench import record as bench
-
-    found = bench.run(folder=folder)
+    found = record_bench.run(folder=folder)
     if json:
         print_json(found)
     else:
-        typer.echo(bench.table(found))
+        typer.echo(record_bench.table(found))

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
-from mnemark.agent.hook.cold import observe_alone
 from mnemark.agent.hook.event import ToolUse
+from mnemark.agent.hook.tools import observe_alone
 from mnemark.llm import Message
 from mnemark.llm.function import FunctionLLM, from_callable
 from mnemark.memory.learning.by_model import work

@@ -22,9 +22,9 @@ from mnemark._version import __version__
 from mnemark.agent import daemon
 from mnemark.agent.hook import cold, command, warm
 from mnemark.agent.hook.agents import AGENTS
-from mnemark.agent.hook.background import MAX_BYTES, log
 from mnemark.agent.hook.capture import PlainRecord
 from mnemark.agent.hook.event import execution, is_question, parse_call
+from mnemark.agent.hook.log import MAX_BYTES, log
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.files import platform
 from mnemark.files.sessions import SessionLog

@@ -11,8 +11,8 @@ import pytest
 
 from mnemark import Memory
 from mnemark.agent.hook import cold, command
-from mnemark.agent.hook.background import log
 from mnemark.agent.hook.event import parse_call
+from mnemark.agent.hook.log import log
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.files import layout, links, new_workspace, platform, private
 from mnemark.files.journal import Change, Journal

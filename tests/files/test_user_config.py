@@ -3,10 +3,11 @@ from pathlib import Path
 
 import pytest
 
+from mnemark import net
 from mnemark.errors import ConfigError
 from mnemark.files import trust, user_config
 from mnemark.files.config import load, load_reported
-from mnemark.files.hosts import check_host
+from mnemark.files.hosts import OPENAI, check_host
 from mnemark.files.user_config import LLMConfig
 
 
@@ -79,9 +80,6 @@ def test_it_can_name_hosts(own: Path) -> None:
         check_host("https://other.example/v1", "it")
 
 
-OPENAI = "https://api.openai.com/v1"
-
-
 @pytest.mark.parametrize(
     ("table", "named"),
     [
@@ -100,6 +98,10 @@ def test_a_table_names_openai_only_where_it_asks_it(own: Path, table: str, *, na
     with nullcontext() if named else pytest.raises(ConfigError):
         check_host("", "it")
         check_host(OPENAI, "it")
+
+
+def test_models_without_a_url_are_asked_at_the_host_that_is_checked() -> None:
+    assert net.OPENAI == OPENAI
 
 
 def test_what_a_folder_says_of_the_users_embedder(own: Path, root: Path) -> None:

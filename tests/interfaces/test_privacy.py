@@ -18,8 +18,8 @@ from mnemark.agent import daemon
 from mnemark.agent.connect import connect
 from mnemark.agent.connect.hosts import Host, Setting, Target
 from mnemark.agent.hook import cold
-from mnemark.agent.hook.background import log
 from mnemark.agent.hook.event import parse_call
+from mnemark.agent.hook.log import log
 from mnemark.agent.hook.shown import note_compaction
 from mnemark.files import platform
 from mnemark.files.edit import edit

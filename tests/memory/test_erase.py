@@ -18,7 +18,8 @@ from mnemark.errors import UsageError
 from mnemark.files.journal import Change, Journal
 from mnemark.files.sessions import SessionLog
 from mnemark.files.truth import Folder
-from mnemark.memory.sessions.observations import age_out, note_down, observe
+from mnemark.memory.sessions.observations import age_out, note_down
+from mnemark.memory.sessions.observing import observe
 from mnemark.memory.transfer.backup import backup
 from mnemark.text.dates import local_now
 

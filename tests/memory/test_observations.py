@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mnemark import Memory, UsageError
-from mnemark.memory.sessions import observations
+from mnemark.memory.sessions import observations, observing
 from mnemark.summary.tool_titles import is_significant, outcome_of, title_of
 
 WHEN = datetime.fromisoformat("2026-02-13T14:02:00+08:00")
@@ -141,7 +141,7 @@ def test_once_for_each_execution(memory: Memory) -> None:
 def test_secrets_are_gone_before_anything_is_cut(memory: Memory) -> None:
     secret = "sk-" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY"
     # The cut falls into the middle of the secret: half of it would match no rule any more.
-    at = observations.RESULT_CHARACTERS * 2 // 3 - 12
+    at = observing.RESULT_CHARACTERS * 2 // 3 - 12
     result = "x " * (at // 2) + f"token {secret} " + "y " * 4_000
     memory.session("s").observe(
         "exec", {"command": f"curl -H 'Authorization: Bearer {secret}' x", "env": {"API_KEY": secret}}, result

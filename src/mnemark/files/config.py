@@ -420,7 +420,7 @@ def _online_model(value: Any) -> Setting | str:
 def _embedder_url(value: Any) -> Setting | str:
     urls = {
         "dashscope": "https://dashscope.aliyuncs.com/compatible-mode/v1",
-        "openai": "https://api.openai.com/v1",
+        "openai": hosts.OPENAI,
     }
     known = isinstance(value, str) and value in urls
     return ("embedder_url", urls[value]) if known else f"must be one of {', '.join(urls)}"

@@ -15,6 +15,8 @@ from mnemark.files import layout, user_config
 from mnemark.files.user_config import KEY, EmbedderConfig, LLMConfig, UserConfig
 from mnemark.types import Problem
 
+OPENAI: Final = "https://api.openai.com/v1"
+"""The server of models without a URL, as `net` has it, which takes a hook a millisecond to load."""
 HOSTS: Final = "MNEMARK_HOSTS"
 """Environment variable with the hosts, with or without a port, that texts and keys may be sent to."""
 _NO_VARIABLE: Final = (
@@ -132,6 +134,4 @@ def _asks(table: EmbedderConfig | LLMConfig) -> bool:
 
 
 def _full(url: str) -> str:
-    from mnemark.net import OPENAI  # few need it
-
     return (url or OPENAI).rstrip("/")

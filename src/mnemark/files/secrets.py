@@ -18,8 +18,9 @@ from mnemark.files import jsonl, platform
 from mnemark.files.disk_errors import translate_os_errors
 from mnemark.files.private import private, private_folder
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.redaction.json import redact_json
 from mnemark.text.redaction.redact import DEFAULT, Rules, redact
-from mnemark.text.redaction.values import strength
+from mnemark.text.redaction.values import is_path, looks_chosen, stands_in_said, strength
 from mnemark.types import Turn
 
 ENV_FILE = ".env"
@@ -69,8 +70,6 @@ def rules_without_salt(
 
 def redacted_turn(turn: Turn, rules: Rules) -> Turn:
     """Redact secrets and private passages in all of a turn. Raises UsageError for what is no JSON."""
-    from mnemark.text.redaction.json import redact_json
-
     return msgspec.structs.replace(
         turn,
         role=turn.role if turn.role in _ROLES else redact(turn.role, rules).text,
@@ -154,8 +153,6 @@ def salt(root: Path, *, readonly: bool = False) -> bytes:
 
 def _is_distinctive(value: str) -> bool:
     """Whether a value cannot be mistaken for a word, a number, a path or an address."""
-    from mnemark.text.redaction.values import is_path, looks_chosen, stands_in_said
-
     if len(value) < _SHORTEST or value != value.strip() or stands_in_said(value) or is_path(value):
         return False
     if value.isdigit():

@@ -24,14 +24,16 @@ from mnemark.files.layout import place
 from mnemark.files.truth import Folder
 from mnemark.files.turns import UNDATED, created, decode_turn, encode_turn, header_id
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.redaction.redact import without_keys
 from mnemark.types import Json, Problem, Turn
 
 FOLDER = "sessions"
 OBSERVE: Final = "observe"
+WINDOW: Final = 20
+"""Number of last turns that a session's own recall leaves out: the model has them already."""
+CONTEXT: Final = 4
+"""Number of last turns that give a query its context."""
 _SUFFIX = ".jsonl"
-_UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-_NO_KEY = lazy_pattern(rf"[^\s]{{0,15}}|(?:[\w.-]{{1,15}}:)?{_UUID}")
-"""Ids that are too short for a key of any issuer, and UUIDs, alone or behind the name of an agent."""
 _COPY = lazy_pattern(r"\.(sync-)?conflict-", re.IGNORECASE)
 
 
@@ -205,15 +207,6 @@ class SessionLog:
             raise IntegrityError(
                 f"{self.name}: belongs to session {owner!r}, not {self.id!r}; move the file away"
             )
-
-
-def without_keys(session: str) -> str:
-    """Return the id of a session with a hash in place of each key: an id is in names, logs and answers."""
-    if _NO_KEY.fullmatch(session):
-        return session
-    from mnemark.text.redaction.key_formats import without_published_keys
-
-    return without_published_keys(session)
 
 
 def session_id(path: Path) -> str | None:

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from mnemark.errors import MnemarkError
-from mnemark.files import layout, platform
+from mnemark.files import layout, platform, user_config
 from mnemark.files.disk_errors import translate_os_errors
 from mnemark.hashes import blake2b
 from mnemark.types import Origin
@@ -230,8 +230,6 @@ def _put_mark(root: Path, mark: str) -> None:
 
 def _is_listed(real: str) -> bool:
     """Tell whether the user's own configuration trusts a folder or one around it."""
-    from mnemark.files import user_config
-
     listed = (os.path.realpath(Path(one).expanduser()) for one in user_config.load().trusted)
     return any(Path(real).is_relative_to(one) for one in listed)
 

@@ -73,27 +73,10 @@ def _run(arguments: list[str]) -> int:
     except Exception as bug:
         if debugging():
             raise
-        return _reported(bug)
+        from mnemark.interfaces.output import report
+
+        return report(bug)
     return 0
-
-
-def _reported(bug: Exception) -> int:
-    """Print an error in one line and return the exit code."""
-    from mnemark.errors import MnemarkError
-    from mnemark.files.disk_errors import shortage
-    from mnemark.interfaces.output import error
-
-    if isinstance(bug, MnemarkError):
-        error(str(bug))
-        return bug.exit_code
-    if short := shortage(bug):
-        error(short)
-        return 1
-    error(
-        f"unexpected {type(bug).__name__}: {bug}. This is a bug: run the command again with "
-        "MNEMARK_DEBUG=1 and report the trace."
-    )
-    return 1
 
 
 def _answered_at_once(arguments: list[str]) -> bool:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, Self, TextIO
 
-from mnemark.errors import UsageError
+from mnemark.errors import MnemarkError, UsageError
 from mnemark.text.lazy_pattern import lazy_pattern
 
 PROGRESS_AFTER: Final = 0.5
@@ -119,6 +119,21 @@ def say(text: str) -> None:
 def error(text: str) -> None:
     """Print an error to stderr in one line."""
     say(f"mnemark: {safe(' '.join(text.split()))}")
+
+
+def report(bug: Exception) -> int:
+    """Print what ended a command in one line, and return its exit code."""
+    if isinstance(bug, MnemarkError):
+        error(str(bug))
+        return bug.exit_code
+    from mnemark.files.disk_errors import shortage
+
+    error(
+        shortage(bug)
+        or f"unexpected {type(bug).__name__}: {bug}. This is a bug: run the command again with "
+        "MNEMARK_DEBUG=1 and report the trace."
+    )
+    return 1
 
 
 def safe(text: str) -> str:

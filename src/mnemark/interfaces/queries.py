@@ -15,7 +15,8 @@ from mnemark.facts.visible import Visible
 from mnemark.files.config import load
 from mnemark.files.mounts import mounts_of
 from mnemark.files.reading import READ_LIMIT
-from mnemark.interfaces import output, workspace
+from mnemark.interfaces import output, render, workspace
+from mnemark.retrieval.read import located, read_ref
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Recall
 
@@ -58,8 +59,6 @@ def search(
     if json:
         output.out_json(found)
     else:
-        from mnemark.interfaces import render
-
         render.hits(found, text, explain=explain)
     _comment(found, skipped, quiet=json or strict, strict=strict)
     return found
@@ -104,8 +103,6 @@ def read(
     json: bool = False,
 ) -> None:
     """Print a file, or some lines of it."""
-    from mnemark.retrieval.read import located, read_ref
-
     if memory is None:
         config = load(at.root)
         found = located(Visible(at.root, config), config, mounts_of(at.root, config.mounts), ref)
@@ -121,6 +118,13 @@ def read(
 
 
 QUERIES: Final[dict[str, Callable[..., Any]]] = {"search": search, "recall": recall, "read": read}
+
+
+def run(command: str, text: str, given: str | None, **options: Any) -> None:
+    """Answer a query of this process: a name of `QUERIES`, its text or ref, and the folder given with -w."""
+    text = text if command == "read" else read_text(text)
+    at = workspace.place(Path(given) if given else None, any_folder=True)
+    QUERIES[command](at, text, **options)
 
 
 def read_text(argument: str) -> str:
@@ -183,8 +187,6 @@ def _say_limits(found: Recall, skipped: int, *, quiet: bool) -> None:
     if found.hits or found.mode == "none":
         return
     if found.complete and skipped:
-        from mnemark.interfaces import render
-
         files = render.counted(skipped, "file")
         output.say(f"Nothing found, but {files} could not be read; `mnemark status` shows why.")
     elif found.complete:

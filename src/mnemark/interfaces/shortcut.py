@@ -7,8 +7,11 @@ wrong value. Where the daemon has no whole answer, this process finds its own.
 import os
 import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from mnemark.agent import daemon
+from mnemark.interfaces import output
 from mnemark.interfaces.process import SEARCH, debugging, load
 
 _WAIT: Final = 2.0
@@ -108,14 +111,8 @@ def _from_daemon(line: QueryLine, arguments: list[str], given: str | None) -> bo
     """Print the daemon's answer; return False where it has none."""
     if line.options.get("raw") or sys.stdout is None or sys.stderr is None:
         return False
-    from mnemark.agent import daemon
-
     if (running := daemon.find()) is None:
         return False
-    from pathlib import Path
-
-    from mnemark.interfaces import output
-
     try:
         body = {
             "arguments": arguments,
@@ -141,11 +138,6 @@ def environment() -> dict[str, str]:
 
 def _run_here(line: QueryLine, given: str | None) -> None:
     load(*(() if line.command == "read" else SEARCH), "mnemark.interfaces.queries")
-    from pathlib import Path
+    from mnemark.interfaces import queries
 
-    from mnemark.interfaces.queries import QUERIES, read_text
-    from mnemark.interfaces.workspace import place
-
-    text = line.text if line.command == "read" else read_text(line.text)
-    found = place(Path(given) if given else None, any_folder=True)
-    QUERIES[line.command](found, text, **line.options)
+    queries.run(line.command, line.text, given, **line.options)

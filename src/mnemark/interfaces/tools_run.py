@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemark._version import __version__
+from mnemark.agent.hook.project import project_of, scope_of_statement
 from mnemark.errors import BusyError, IntegrityError, MnemarkError, UsageError, one_of
 from mnemark.files.scopes import check_known
 from mnemark.interfaces.tools import BY_NAME, BY_USER, COMMAND, Tool, failed, known_arguments, with_tools
@@ -61,19 +62,15 @@ def call(memory: "Memory", name: str, given: Mapping[str, Any], *, folder: str =
 
 def _scope_at(memory: "Memory", tool: Tool, given: Mapping[str, Any], folder: str) -> Result:
     """Return the scope of a call from a folder: of its project, unless it writes what is about the person."""
-    from mnemark.agent.hook.project import project_of, scope_of_statement
-
     project = project_of(memory.root, "", folder, kept=memory.config.projects)
     scope = project.scope
     if not tool.reads:
         memory.workspace.check_writable("write")
         subject, predicate = given.get("subject", "user"), given.get("predicate", "")
-        from mnemark.memory.learning.placement import StatedFact
-
-        said = StatedFact(subject, predicate, given.get("value", ""), given.get("type", "fact"))
+        said: tuple[str, ...] = (subject, predicate, given.get("value", ""), given.get("type", "fact"))
         if "text" in given:  # a note says "I" of whoever writes it: what it names decides
-            said = StatedFact("note", given["text"], "")
-        scope = scope_of_statement(memory.root, project, said)
+            said = ("note", given["text"], "")
+        scope = scope_of_statement(memory.root, project, *said)
     return {"scope": scope} if scope else {}
 
 

@@ -68,10 +68,9 @@ class Subject(msgspec.Struct, frozen=True):
         A project that has no memory yet gets one, unless `dry_run`.
         """
         from mnemark.agent.hook.project import scope_of_statement
-        from mnemark.memory.learning.placement import StatedFact
 
         project = Project(self.project.scope) if self.project and dry_run else self.project
-        return scope_of_statement(self.root, project, StatedFact(*said))
+        return scope_of_statement(self.root, project, *said)
 
 
 def locate(workspace: Path | None, *, any_folder: bool = False) -> Path:

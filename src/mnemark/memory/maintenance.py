@@ -115,21 +115,7 @@ def _write_notes(ws: OpenWorkspace) -> list[str]:
     with _collect_failure("observations", failed):
         observations.note_down(ws)
     with _collect_failure("attachments", failed):
-        _write_pages(ws)
+        attachments.bring_in_waiting(ws)
     with _collect_failure("descriptions of attachments", failed):
         attachments.fill_in_rest(ws)
     return failed
-
-
-def _write_pages(ws: OpenWorkspace) -> None:
-    """Write the pages of attachments; one leaves the list when it is written."""
-    from mnemark.memory.sessions import attachments
-
-    journal = ws.session_journal
-    with journal.lock:
-        waiting = list(journal.waiting)
-    for one in waiting:
-        _, busy = attachments.bring_in(ws, one.scope, one.path, [one.placed], given=one.given)
-        with journal.lock:
-            if not busy and one in journal.waiting:
-                journal.waiting.remove(one)

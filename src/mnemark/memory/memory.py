@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from mnemark.embed import Embedder
 from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
+from mnemark.facts.model import NewFact
 from mnemark.files import links, trust
 from mnemark.files.config import Config, load, with_changes
 from mnemark.files.disk_errors import tells_os_errors
@@ -26,7 +27,7 @@ from mnemark.types import Recall, SearchOptions, Turn
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mnemark.facts.model import Fact, FactOptions, NewFact
+    from mnemark.facts.model import Fact, FactOptions
     from mnemark.llm.base import LLM, Message
     from mnemark.memory.browse.browse import Browse
     from mnemark.memory.consolidation.report import Consolidated
@@ -270,13 +271,11 @@ class Memory:
         Raises:
             UsageError: an argument is wrong; the message names valid values.
         """
-        from mnemark.facts.model import NewFact
-
         said = NewFact(predicate=predicate, value=value, subject=subject, scope=scope, **options)
         return self.remember_many([said], dry_run=dry_run)[0]
 
     def remember_many(
-        self, said: "Iterable[Mapping[str, Any] | NewFact]", *, dry_run: bool = False
+        self, said: Iterable[Mapping[str, Any] | NewFact], *, dry_run: bool = False
     ) -> "list[Fact]":
         """Store many facts, each given as the arguments of `remember` or a `NewFact`: all of them or none."""
         links.check_again(self.root)

@@ -14,6 +14,8 @@ from mnemark.files.disk_errors import tells_os_errors
 from mnemark.files.hosts import check_host
 from mnemark.index.state import State
 from mnemark.index.store import Index
+from mnemark.memory.journal.edits import EditJournal, PinJournal
+from mnemark.memory.journal.erasures import still_waiting
 from mnemark.memory.journal.sessions import SessionJournal
 from mnemark.retrieval.searcher import Searcher
 from mnemark.text.dates import Clock
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
 
     from mnemark.files.episodes import Episodes
     from mnemark.llm import LLM, Message, Meter
-    from mnemark.memory.journal.edits import EditJournal, PinJournal
 
 
 _CLOSE_SECONDS = 5.0
@@ -58,17 +59,13 @@ class OpenWorkspace(PlainWorkspace):
         return self.searcher.index
 
     @cached_property
-    def edits(self) -> "EditJournal":
+    def edits(self) -> EditJournal:
         """The automatic edits in the journal."""
-        from mnemark.memory.journal.edits import EditJournal
-
         return EditJournal(self.journal)
 
     @cached_property
-    def pins(self) -> "PinJournal":
+    def pins(self) -> PinJournal:
         """The pins in the journal."""
-        from mnemark.memory.journal.edits import PinJournal
-
         return PinJournal(self.journal)
 
     @cached_property
@@ -97,8 +94,6 @@ class OpenWorkspace(PlainWorkspace):
         unfinished = self.visible.hidden.unfinished()
         waits: list[str] = []
         if unfinished:
-            from mnemark.memory.journal.erasures import still_waiting
-
             waits = still_waiting(self.root, unfinished)
         found = [f"an erase is not finished: {one}" for one in waits[:most]]
         if len(waits) > most:

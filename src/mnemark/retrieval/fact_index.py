@@ -12,6 +12,7 @@ from mnemark.facts.keys import plain_words, predicate_names, subject_names
 from mnemark.facts.known import FACT, entry_words
 from mnemark.facts.model import Fact, refs_in
 from mnemark.facts.timeline import FactVersion, when
+from mnemark.facts.write import core_entries
 from mnemark.text.dates import local
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.words.segment import query_terms
@@ -183,8 +184,6 @@ class FactIndex:
 
 
 def _entries(facts: Iterable[Fact]) -> frozenset[tuple[str, str]]:
-    from mnemark.facts.write import core_entries
-
     return frozenset((fact.scope, entry_words(entry)) for fact in facts for entry in core_entries(fact))
 
 

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from mnemark.agent import daemon
 from mnemark.errors import MnemarkError, UsageError
+from mnemark.files import platform
 from mnemark.interfaces import options, output, workspace
+from mnemark.interfaces.http.door import TICKET_SECONDS
 
 if TYPE_CHECKING:
     import webbrowser
@@ -45,8 +48,6 @@ def web(
     daemon serves the pages, on this machine only; it is started if none is running. A printed ticket works
     once, within a minute.
     """
-    from mnemark.agent import daemon
-
     root = workspace.locate(workspace_).resolve()
     if not daemon.installed():
         raise UsageError('the pages need more packages; run: pip install "mnemark[serve]"')
@@ -69,8 +70,6 @@ def web(
 
 
 def _running() -> "Daemon":
-    from mnemark.agent import daemon
-
     found = daemon.find()
     if found is not None:
         return found
@@ -111,9 +110,6 @@ def _file(url: str, ticket: str) -> Iterator[Path]:
     """
     import os
 
-    from mnemark.files import platform
-    from mnemark.interfaces.http.door import TICKET_SECONDS
-
     folder = _folder()
     platform.private_folder(folder)
     for left in folder.glob(f"{_FILE}*.html"):  # by a killed process; its ticket is void
@@ -132,8 +128,6 @@ def _folder() -> Path:
     """Return a folder that the browser can read: in a snap it reads no hidden folder, but one of its own."""
     import subprocess
 
-    from mnemark.files import platform
-
     try:
         asked = ["xdg-settings", "get", "default-web-browser"]
         default = subprocess.run(asked, capture_output=True, text=True, timeout=2, check=True).stdout
@@ -150,9 +144,6 @@ def _wait(at: "Daemon", asked: dict[str, str], url: str, began: float) -> None:
     Raises:
         MnemarkError: the ticket is void, and nobody used it.
     """
-    from mnemark.agent import daemon
-    from mnemark.interfaces.http.door import TICKET_SECONDS
-
     told = False
     while daemon.post("/v1/ui/waiting", asked, daemon=at)["waiting"]:
         if not told and time.monotonic() - began > _BROWSER_SECONDS:

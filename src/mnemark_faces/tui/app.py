@@ -42,7 +42,7 @@ class Panel(Viewer):
             self._tell(self._words("This workspace is open for reading only."), BAD)
         return not self.readonly
 
-    async def _do(self, job: "Callable[[Memory], deeds.Done]") -> deeds.Done | None:
+    async def _do(self, job: Callable[[Memory], deeds.Done]) -> deeds.Done | None:
         """Make a change, tell of it, and offer to take it back; None if it failed."""
         async with self._changing:
             done = await self._ask(job)
@@ -214,12 +214,10 @@ def run(root: Path, words: PanelWords) -> int:
     return panel.return_code or 0
 
 
-def open_memory(root: Path) -> "Memory":
+def open_memory(root: Path) -> Memory:
     """Open a workspace: for reading only where its folder cannot be written.
 
     Raises:
         MnemarkError: it cannot be opened.
     """
-    from mnemark.memory.memory import Memory
-
     return Memory.open(root, readonly=not os.access(root, os.W_OK))

@@ -3,6 +3,9 @@
 from typing import TYPE_CHECKING, NamedTuple
 
 from mnemark.files.names import split_ref
+from mnemark.memory.forgetting.receipt import counted
+from mnemark_faces.editing import content
+from mnemark_faces.editing import save as store
 from mnemark_faces.tui.cells import Sheet, one_line
 from mnemark_faces.tui.rows import ListRow
 from mnemark_faces.tui.words import PanelWords
@@ -28,8 +31,6 @@ class Done(NamedTuple):
 
 def would_forget(memory: "Memory", words: PanelWords, row: ListRow) -> Sheet | None:
     """Return what forgetting a row would hide, without changing anything; None if there is nothing."""
-    from mnemark.memory.forgetting.receipt import counted
-
     found = memory.forget(row.about, dry_run=True)
     if found.action == "nothing":
         return None
@@ -45,8 +46,6 @@ def would_forget(memory: "Memory", words: PanelWords, row: ListRow) -> Sheet | N
 
 def would_erase(memory: "Memory", words: PanelWords, row: ListRow) -> tuple[Sheet, int] | None:
     """Return what erasing a row would delete, where it stands, and how many items that are; None for none."""
-    from mnemark.memory.forgetting.receipt import counted
-
     found = memory.forget(row.about, erase=True, dry_run=True)
     if found.action == "nothing":
         return None
@@ -64,8 +63,6 @@ def would_erase(memory: "Memory", words: PanelWords, row: ListRow) -> tuple[Shee
 
 def erase(memory: "Memory", words: PanelWords, row: ListRow) -> Done:
     """Delete a row from all files; the receipt says where copies may remain."""
-    from mnemark.memory.forgetting.receipt import counted
-
     receipt = memory.forget(row.about, erase=True)
     text = words("Erased: {what}", what=counted(receipt.items))
     sheet = Sheet(words).title(text)
@@ -93,16 +90,12 @@ def editable(memory: "Memory", row: ListRow) -> tuple[str, bytes]:
     Raises:
         NotFoundError, UsageError: it cannot be edited.
     """
-    from mnemark_faces.editing import content
-
     path, _, _ = split_ref(memory.why(row.about).ref)
     return path, content(memory, path)
 
 
 def save(memory: "Memory", words: PanelWords, path: str, new: bytes, known: str) -> Done:
     """Save an edited file, unless another program saved it meanwhile."""
-    from mnemark_faces.editing import save as store
-
     if store(memory, path, new, known) is None:
         return Done(words("Saved {path}.", path=one_line(path)))
     return Done(words("Another program saved {path} meanwhile.", path=one_line(path)), failed=True)
@@ -110,8 +103,6 @@ def save(memory: "Memory", words: PanelWords, path: str, new: bytes, known: str)
 
 def forget(memory: "Memory", words: PanelWords, row: ListRow) -> Done:
     """Hide a row from all searches."""
-    from mnemark.memory.forgetting.receipt import counted
-
     receipt = memory.forget(row.about)
     if receipt.action == "nothing":
         return Done(words("Nothing was found to forget."))

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 from textual.content import Content
 
 from mnemark.interfaces.render import size
+from mnemark.memory.health.doctor import doctor
 from mnemark_faces.tui.cells import BAD, DIM, GOOD, WARNING, Sheet, one_line, origin_of, padded
 from mnemark_faces.tui.explained import minute, sources
 from mnemark_faces.tui.rows import ListRow, RowPage
@@ -73,8 +74,6 @@ class HealthPane:
 
     def page(self, memory: "Memory", words: PanelWords, *, text: str, after: str, limit: int) -> RowPage:  # noqa: ARG002
         """Return all rows: what needs a person first."""
-        from mnemark.memory.health.doctor import doctor
-
         rows = [_finding(f"attention {one.what}", "warn", one.text, "", words) for one in memory.attention()]
         checks = sorted(doctor(memory.workspace).findings, key=lambda one: one.level == "ok")
         rows += [

@@ -9,25 +9,18 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from mnemark.agent import daemon
-from mnemark.agent.hook import agents, shown
-from mnemark.agent.hook.event import HookCall, ToolUse, execution, is_question
-from mnemark.agent.hook.project import folder_of, forget_note, project_of, scope_for
-from mnemark.errors import NotFoundError
-from mnemark.files import layout, links, platform
+from mnemark.agent.hook import agents
+from mnemark.agent.hook.event import HookCall, execution, is_question
+from mnemark.agent.hook.project import folder_of, forget_note, project_of
+from mnemark.files import links, platform
+from mnemark.files.config import load
 from mnemark.files.private import private
-from mnemark.files.projects import PERSON, Project
+from mnemark.files.projects import Project
 from mnemark.files.sessions import SessionLog
-from mnemark.types import Recall
-
-_HITS: Final = 8
-"""Maximum number of passages of a recall."""
-_BUDGET: Final = 800
-"""Tokens of a recall."""
-_SLOW_SECONDS: Final = 1.5
-"""Seconds of a recall without an index."""
+from mnemark.summary.tool_titles import is_significant, significant_tools
 
 
 def handle(root: Path, call: HookCall) -> dict[str, Any]:
@@ -40,15 +33,7 @@ def _run(root: Path, call: HookCall) -> str:
     begins = call.event in {"session-start", "tool"}
     project = project_of(root, call.session, folder_of(call.data), begins=begins)
     if call.event == "session-start":
-        _capture(root, call, project)
-        from mnemark.agent.hook.told import brief
-        from mnemark.facts.visible import PlainWorkspace
-        from mnemark.files.config import load
-
-        try:
-            return brief(PlainWorkspace(root, load(root)), call, project.scope)
-        finally:  # last, as it takes a processor from what the agent waits for
-            _run_in_background(root, "")
+        return _begin(root, call, project)
     if not call.session:
         return ""
     match call.event:
@@ -64,15 +49,34 @@ def _run(root: Path, call: HookCall) -> str:
             if not call.agent.ends:
                 _run_in_background(root, "")
         case "compact":
-            shown.note_compaction(root, _capture(root, call, project))
-            shown.save(root, SessionLog(root, call.session).name, frozenset())
+            _forget_shown(root, call, compacted=_capture(root, call, project))
             _run_in_background(root, "")
         case "session-end":
             _capture(root, call, project)
-            shown.save(root, SessionLog(root, call.session).name, frozenset())
+            _forget_shown(root, call)
             forget_note(root, call.session)
             _run_in_background(root, call.session)
     return ""
+
+
+def _begin(root: Path, call: HookCall, project: Project) -> str:
+    """Return the briefing of a session that starts."""
+    _capture(root, call, project)
+    from mnemark.agent.hook.told import brief_alone
+
+    try:
+        return brief_alone(root, call, project.scope)
+    finally:  # last, as it takes a processor from what the agent waits for
+        _run_in_background(root, "")
+
+
+def _forget_shown(root: Path, call: HookCall, *, compacted: str = "") -> None:
+    """Drop the marks of what a session was shown; after a compaction, note where its file (a path) ends."""
+    from mnemark.agent.hook import shown
+
+    if compacted:
+        shown.note_compaction(root, compacted)
+    shown.save(root, SessionLog(root, call.session).name, frozenset())
 
 
 def _capture(root: Path, call: HookCall, project: Project) -> str:
@@ -100,63 +104,22 @@ def _recall(root: Path, call: HookCall, scope: str) -> str:
     said = call.data.get("prompt")
     if not isinstance(said, str) or not is_question(said):
         return ""
-    from mnemark.retrieval.words import by_words_of
+    from mnemark.agent.hook.cold_recall import recall
 
-    session = SessionLog(root, call.session).name
-    path = layout.in_scope(scope, session)
-    window = path, shown.first_visible_line(root, path)
-    try:
-        found = by_words_of(root, said, k=_HITS, exclude=[window], scopes=frozenset({"", scope}))
-    except NotFoundError:  # a new workspace: the index is created in the background
+    block, needs_index = recall(root, call, said, scope)
+    if needs_index:
         _run_in_background(root, "")
-        return ""
-    except Exception as error:  # noqa: BLE001 - whatever changed bytes cause; what is no damage fails again
-        found = _recall_from_files(root, said, scope, window, error)
-    marks = shown.load(root, session)
-    text, new = shown.new_block(
-        found, _HITS, marks, _BUDGET, agent=call.agent.name, folder=folder_of(call.data)
-    )
-    if text:
-        shown.save(root, session, marks | new)
-    return text
-
-
-def _recall_from_files(root: Path, said: str, scope: str, window: tuple[str, int], why: Exception) -> Recall:
-    """Recall with an index that cannot be read: from the files, while it is made anew in the background."""
-    from mnemark.agent.hook.background import log
-    from mnemark.memory.memory import Memory
-
-    log(root, f"prompt: {type(why).__name__}: {why}; answered from the files, and the index is made anew")
-    with Memory.open(root) as memory:
-        found = memory.recall(said, k=_HITS, scope=scope, exclude=(window,), deadline=_SLOW_SECONDS)
-    _run_in_background(root, "")
-    return found
+    return block
 
 
 def _observe(root: Path, call: HookCall, project: Project) -> None:
     done = execution(call.data)
     if done is None:
         return
-    from mnemark.files.config import load
-    from mnemark.summary.tool_titles import is_significant, significant_tools
-
     if is_significant(done.tool, done.arguments, significant_tools(load(root).observe)):
+        from mnemark.agent.hook.tools import observe_alone
+
         observe_alone(root, call.session, done, project)
-
-
-def observe_alone(root: Path, session: str, done: ToolUse, project: Project = PERSON) -> None:
-    """Record a tool call durably in the journal, without opening the index.
-
-    Raises:
-        MnemarkError: nothing was recorded.
-    """
-    from mnemark.files.config import load
-    from mnemark.files.workspace import Workspace
-    from mnemark.memory.journal.sessions import SessionJournal
-    from mnemark.memory.sessions.observations import observe
-
-    scope = scope_for(root, project)
-    observe(SessionJournal(Workspace(root, load(root))), session, scope=scope, **done._asdict())
 
 
 def _run_in_background(root: Path, session: str) -> None:

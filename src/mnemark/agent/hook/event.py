@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from mnemark.agent.hook import agents
 from mnemark.agent.hook.agents import Agent, Event
 from mnemark.errors import UsageError
-from mnemark.files.sessions import without_keys
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import check_fenced, strip_fences
+from mnemark.text.redaction.redact import without_keys
 
 if TYPE_CHECKING:
     from mnemark.types import Recall

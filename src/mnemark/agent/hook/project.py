@@ -7,15 +7,14 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from mnemark.errors import MnemarkError
 from mnemark.files import layout, platform
+from mnemark.files.config import load
 from mnemark.files.private import session_note, write_session_note
 from mnemark.files.projects import FOLDER, PERSON, Project, folders, project_at, scope_of, scope_of_session
-
-if TYPE_CHECKING:
-    from mnemark.memory.learning.placement import StatedFact
+from mnemark.files.sessions import SessionLog
 
 _SETTINGS: Final = (layout.CONFIG, "config.json")
 _SETTING: Final = b"projects"
@@ -38,8 +37,6 @@ def project_of(
         return PERSON
     if not session:
         return project_at(root, folder)
-    from mnemark.files.sessions import SessionLog
-
     name = SessionLog(root, session).name
     if (scope := scope_of_session(root, name)) is not None:
         return Project(scope)
@@ -67,11 +64,13 @@ def scope_for(root: Path, project: Project) -> str:
     return new_scope(root, project.repository)
 
 
-def scope_of_statement(root: Path, project: Project | None, said: "StatedFact") -> str:
-    """Return the scope that a statement is written to which is made in a project: the person's or its own."""
-    from mnemark.memory.learning.placement import is_of_project
+def scope_of_statement(root: Path, project: Project | None, *said: str) -> str:
+    """Return the scope for a `StatedFact` that is said in a project: the person's, or its own."""
+    if not project or project == PERSON:
+        return ""
+    from mnemark.memory.learning.placement import StatedFact, is_of_project
 
-    return scope_for(root, project) if project and project != PERSON and is_of_project(said) else ""
+    return scope_for(root, project) if is_of_project(StatedFact(*said)) else ""
 
 
 def _has_projects(root: Path) -> bool:
@@ -79,8 +78,6 @@ def _has_projects(root: Path) -> bool:
     for name in _SETTINGS:
         with suppress(OSError):
             if _SETTING in platform.content(root / name):
-                from mnemark.files.config import load
-
                 return load(root).projects
     return True
 
@@ -105,7 +102,5 @@ def _note(root: Path, name: str, project: Project) -> None:
 
 def forget_note(root: Path, session: str) -> None:
     """Remove the note of a session that has ended."""
-    from mnemark.files.sessions import SessionLog
-
     with suppress(OSError):
         platform.FS.unlink(session_note(root, SessionLog(root, session).name, _NOTE))

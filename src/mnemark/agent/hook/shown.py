@@ -17,6 +17,7 @@ from mnemark.files import layout, platform
 from mnemark.files.jsonl import count_lines
 from mnemark.files.private import session_note, write_session_note
 from mnemark.hashes import blake2b
+from mnemark.retrieval.block import Quotable, block
 from mnemark.text.markdown import drop_comments
 from mnemark.text.words.restated import BareSentence, SaidSentences, sentences
 
@@ -97,8 +98,6 @@ def new_block(
     share = min(left[0].score / best, 1.0) if left and best > 0 and left[0] != found.hits[0] else 1.0
     if not left or found.believable * share < (floor(found, most) if least is None else least):
         return "", frozenset()
-    from mnemark.retrieval.block import block
-
     same = found.text and len(left) == len(found.hits)
     text, hits = (found.text, left) if same else block(left, budget=budget)
     lines = (line for hit in hits for line in drop_comments(hit.text, blanks=" \t").splitlines())
@@ -150,8 +149,6 @@ class _Context:
 
     def has(self, hit: "Hit") -> bool:
         """Return whether a hit says nothing that the model does not have."""
-        from mnemark.retrieval.block import Quotable
-
         text = drop_comments(hit.text, blanks=" \t")  # no model is shown them
         bare = (line.strip(" \t-*#") for line in text.splitlines() if not line.startswith("#"))
         whole = [line for line in bare if line]

@@ -8,6 +8,7 @@ from mnemark.agent.hook.event import HookCall
 from mnemark.agent.upkeep import take_news
 from mnemark.facts.visible import PlainWorkspace
 from mnemark.files import trust
+from mnemark.files.config import load
 from mnemark.files.sessions import SessionLog
 from mnemark.memory.prompt.briefing import BUDGET, Briefing, briefing
 from mnemark.text.quoting.fence import fenced
@@ -37,6 +38,11 @@ def brief(ws: PlainWorkspace, call: HookCall, scope: str) -> str:
         shown.save(ws.root, SessionLog(ws.root, call.session).name, marks)
     news = take_news(ws.root) if not ws.readonly else ""
     return "\n".join(filter(None, (found.text, news and fenced(news, label="upkeep"))))
+
+
+def brief_alone(root: Path, call: HookCall, scope: str) -> str:
+    """Return the briefing of a session, as `brief` does, where no workspace is open."""
+    return brief(PlainWorkspace(root, load(root)), call, scope)
 
 
 def get_ready(memory: "Memory") -> None:

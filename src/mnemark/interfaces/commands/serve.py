@@ -61,10 +61,9 @@ def serve(
         return
     if not daemon.installed():
         raise UsageError('the daemon needs more packages; run: pip install "mnemark[serve]"')
-    from mnemark.interfaces.http.server import RunsAlreadyError, Settings
-    from mnemark.interfaces.http.server import serve as run
+    from mnemark.interfaces.http import server
 
-    settings = Settings(
+    settings = server.Settings(
         port=port, idle_minutes=idle, nightly=nightly,
         workspace=None if workspace_ is None else _existing(workspace_),
         allowed=tuple(map(_existing, allow or ())),
@@ -73,8 +72,8 @@ def serve(
     for noisy in ("mcp", "uvicorn", "watchfiles", "httpx"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
     try:
-        run(settings, on_ready=lambda mine: _tell(mine, "listening", json=json))
-    except RunsAlreadyError as error:
+        server.serve(settings, on_ready=lambda mine: _tell(mine, "listening", json=json))
+    except server.RunsAlreadyError as error:
         if error.daemon.version != __version__:
             raise BusyError(
                 f"{error}; this is version {__version__}; stop the other with `mnemark serve --stop`"

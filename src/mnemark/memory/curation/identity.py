@@ -18,7 +18,10 @@ from mnemark.files.private import load_compiled, save_compiled
 from mnemark.hashes import blake2b
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.curation.personas import chosen
+from mnemark.summary.outline_compile import compiled as by_rule
+from mnemark.summary.outline_compile import complaints, principle
 from mnemark.text.markdown.generated import outside
+from mnemark.text.markdown.outline import outline
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Problem
@@ -226,8 +229,6 @@ class _Compiling:
     def _by_model(self, llm: "LLM", part: Part, notes: list[str]) -> Part:
         """Return the model's answer if it passes the checks; else `part`, and add a note."""
         from mnemark.llm.base import Message
-        from mnemark.summary.outline_compile import principle
-        from mnemark.text.markdown.outline import outline
 
         source = "\n\n".join(one.text for one in self._sources)
         limit = int(self._budget * MODEL_SHARE)
@@ -263,8 +264,6 @@ def flaw(text: str, source: str, limit: int, *, must: Sequence[str] = ()) -> str
     """Return why a model's version of a source is rejected; empty if it is not."""
     if not text:
         return "the answer is empty"
-    from mnemark.summary.outline_compile import complaints
-
     if wrong := complaints(text.splitlines(), source, must=must):
         return wrong[0]
     tokens = estimate_tokens(text)
@@ -273,8 +272,6 @@ def flaw(text: str, source: str, limit: int, *, must: Sequence[str] = ()) -> str
 
 def _compile_texts(texts: Sequence[str], budget: int) -> "list[Compiled]":
     """Compile each text to an equal share of the budget; unused tokens of one go to the others."""
-    from mnemark.summary.outline_compile import compiled as by_rule
-
     done = [by_rule(text, budget // len(texts)) for text in texts]
     for at, text in enumerate(texts):
         if done[at].left_out:

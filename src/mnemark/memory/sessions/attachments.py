@@ -276,6 +276,18 @@ def _fill_in(ws: OpenWorkspace, scope: str, identifier: str, change: Change) -> 
     return done
 
 
+def bring_in_waiting(ws: OpenWorkspace) -> None:
+    """Write the pages of attachments that wait in this process; one leaves the list when it is written."""
+    journal = ws.session_journal
+    with journal.lock:
+        waiting = list(journal.waiting)
+    for one in waiting:
+        _, busy = bring_in(ws, one.scope, one.path, [one.placed], given=one.given)
+        with journal.lock:
+            if not busy and one in journal.waiting:
+                journal.waiting.remove(one)
+
+
 def fill_in_rest(ws: OpenWorkspace) -> None:
     """Write the descriptions whose page was busy when they were recorded."""
     with ws.session_journal.fresh() as state:

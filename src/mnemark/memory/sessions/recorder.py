@@ -9,15 +9,12 @@ from mnemark.errors import UsageError, one_of, text_given
 from mnemark.files import layout
 from mnemark.files.disk_errors import tells_os_errors
 from mnemark.files.layout import in_scope
-from mnemark.files.sessions import Placed, SessionLog, without_keys
+from mnemark.files.sessions import WINDOW, Placed, SessionLog
 from mnemark.memory.journal.sessions import Unpaged
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.text.redaction.redact import without_keys
 from mnemark.types import ORIGINS, Origin, Turn
 
-WINDOW: Final = 20
-"""Number of last turns that the session's own recall leaves out: the model has them already."""
-CONTEXT: Final = 4
-"""Number of last turns that give a query its context."""
 _DAY_SECONDS: Final = 86_400.0
 _ROLE_ORIGIN: Final[dict[str, Origin]] = {
     "user": "owner", "human": "owner", "tool": "tool", "function": "tool",

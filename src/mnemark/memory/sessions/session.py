@@ -5,14 +5,15 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from mnemark.files.disk_errors import tells_os_errors
-from mnemark.memory.sessions.recorder import CONTEXT, WINDOW, Recorder
+from mnemark.files.sessions import CONTEXT, WINDOW
+from mnemark.memory.sessions.recorder import Recorder
 from mnemark.types import Origin, Recall, Turn
 
 if TYPE_CHECKING:
     from mnemark.llm.base import LLM
     from mnemark.memory.sessions.compaction import Compacted
     from mnemark.memory.sessions.ending import Ended
-    from mnemark.memory.sessions.observations import Observation
+    from mnemark.memory.sessions.observing import Observation
 
 __all__ = ["CONTEXT", "WINDOW", "Session"]
 
@@ -73,11 +74,11 @@ class Session(Recorder):
         time: datetime | None = None,
         tools: Sequence[str] | None = None,
     ) -> "Observation | None":
-        """Record an execution of a tool; see `sessions.observations.observe`.
+        """Record an execution of a tool; see `sessions.observing.observe`.
 
         Return None for reads and listings, and for an execution that was recorded before.
         """
-        from mnemark.memory.sessions.observations import observe
+        from mnemark.memory.sessions.observing import observe
         from mnemark.summary.tool_titles import significant_tools
 
         tools = significant_tools(self.ws.config.observe) if tools is None else tools

@@ -20,6 +20,11 @@ _OTHERS: Final = lazy_pattern(
     r"(?:你|您)的(?:建议|推荐|回答|解释)|总结|概括|概述|回顾",
     re.IGNORECASE,
 )
+_OTHER_WORDS: Final = (
+    *("you", "assistant", "chatbot", "ai", "summar", "overview", "recap"),
+    *("你", "您", "助手", "总结", "概括", "概述", "回顾"),
+)
+"""Each match has one of them: the pattern takes a millisecond to compile."""
 
 
 def asks_user(text: str) -> bool:
@@ -27,7 +32,9 @@ def asks_user(text: str) -> bool:
 
     They do not more than others where it asks what the assistant said, or for a summary.
     """
-    return _OTHERS.search(text[:2000]) is None
+    text = text[:2000]
+    folded = text.casefold()
+    return not any(word in folded for word in _OTHER_WORDS) or _OTHERS.search(text) is None
 
 
 _WORDS_OF_DATES: Final = ("年", "月", "日")

@@ -293,7 +293,8 @@ _ORDER_READINGS: Final[tuple[tuple[Order, tuple[str, ...], str], ...]] = (
      rf"\b{_ASKS}\b[^.!?]{{0,60}}?\b{_DOES}\b[^.!?]{{0,40}}?\bbefore\s+\w|(?:之前|以前){_ZH_DOES}"),
     ("after", ("after", "之后", "以后", "接着", "然后"),
      rf"\b{_ASKS}\b[^.!?]{{0,60}}?\b{_DOES}\b[^.!?]{{0,40}}?\bafter\s+\w|(?:之后|以后|接着|然后){_ZH_DOES}"),
-    ("latest", ("",),
+    ("latest", ("latest", "newest", "recent", "current", "now", "moment", "date", "last", "最近", "上一次",
+                "最后一次", "最新", "上次", "现在", "目前", "当前", "如今", "眼下"),
      (r"\b(?:latest|newest|most\s+recent(?:ly)?|currently|right\s+now|at\s+the\s+moment|nowadays|as\s+of\s+now|"
       r"up[\s-]to[\s-]date|last\s+time|(?:my|our|the|your|his|her|their)\s+current)\b|"
       rf"最近的?一次|上一次|最后一次|最新|(?:上次|现在|(?<!到)目前|当前|如今|眼下)(?!为止){_ZH_ASKS}")),

@@ -9,9 +9,8 @@ from typing import Any
 
 from mnemark.errors import UsageError
 from mnemark.text.redaction import MARK
-from mnemark.text.redaction.named_values import KINDS, fits_quoted
 from mnemark.text.redaction.redact import DEFAULT, Rules, mark, redact
-from mnemark.text.redaction.values import Strength, stands_in_quoted, strength
+from mnemark.text.redaction.values import KINDS, Strength, stands_in_quoted, strength
 
 _DEEPEST = 100
 _HEADERS = ("authorization", "cookie")  # their values have their own syntax
@@ -33,7 +32,7 @@ def _walk(value: Any, how: Strength | None, rules: Rules, depth: int) -> Any:
     if isinstance(value, (int, float)):
         return mark(KINDS[how], str(value), rules) if how == "strong" and len(str(value)) >= 4 else value
     if isinstance(value, str):
-        fits = how is not None and fits_quoted(how, value)
+        fits = how is not None and _fits(how, value)
         return mark(KINDS[how], value, rules) if how and fits else redact(value, rules).text
     if not isinstance(value, (Mapping, list, tuple)):
         raise UsageError(
@@ -44,6 +43,12 @@ def _walk(value: Any, how: Strength | None, rules: Rules, depth: int) -> Any:
     if isinstance(value, Mapping):
         return _walk_object(value, how, rules, depth - 1)
     return [_walk(item, how, rules, depth - 1) for item in value]
+
+
+def _fits(how: Strength, value: str) -> bool:
+    from mnemark.text.redaction.named_values import fits_quoted
+
+    return fits_quoted(how, value)
 
 
 def _walk_object(
@@ -94,6 +99,4 @@ def _redact_named(name: str, value: str | float, how: Strength, rules: Rules) ->
         head = f"{name}: "
         return redact(head + value, rules).text.removeprefix(head)
     any_text = how == "strong" and value.strip() and not stands_in_quoted(value) and not MARK.search(value)
-    return (
-        mark(KINDS[how], value, rules) if any_text or fits_quoted(how, value) else redact(value, rules).text
-    )
+    return mark(KINDS[how], value, rules) if any_text or _fits(how, value) else redact(value, rules).text

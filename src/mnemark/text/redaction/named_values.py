@@ -1,7 +1,7 @@
 """Decide whether a value beside the name of a secret is secret, by its look and the syntax around it."""
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction import MARK
@@ -30,9 +30,6 @@ from mnemark.text.redaction.values import (
     stands_in_said,
 )
 from mnemark.text.redaction.values import strength as name_strength
-
-KINDS: dict[Strength, str] = {"strong": "password", "plain": "secret", "pin": "pin"}
-"""Kind of secret in the redaction mark, by strength."""
 
 _BLOCK = lazy_pattern(r"[|>][+-]?[ ]*\n[ \t]+")
 _LINE_START = lazy_pattern(
@@ -78,8 +75,7 @@ _LABEL = lazy_pattern(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SecretName:
+class SecretName(NamedTuple):
     """The name of a secret: `text[start:end]`."""
 
     text: str

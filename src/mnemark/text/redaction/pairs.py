@@ -14,6 +14,7 @@ from mnemark.text.redaction import named_values as values
 from mnemark.text.redaction.extents import CLOSING, Extent, bare_value, quoted_value, with_its_rest
 from mnemark.text.redaction.values import (
     KEYS_OF,
+    KINDS,
     PIN,
     PLAIN,
     STRONG,
@@ -189,7 +190,7 @@ def _secret_at(text: str, lowered: str, at: int) -> tuple[int, Span | None]:
         whose = _KEY_OF.search(lowered, max(0, start - 18), start)
         how = "plain" if whose and whose["word"] in KEYS_OF else None
     value = _value(values.SecretName(text, start, end, how)) if how else None
-    return end, (values.KINDS[how], *with_its_rest(text, value)) if how and value else None
+    return end, (KINDS[how], *with_its_rest(text, value)) if how and value else None
 
 
 def _header(text: str, name: str, at: int) -> Span | None:
@@ -276,7 +277,7 @@ def _rows(text: str, at: int, columns: dict[int, Strength]) -> Generator[Span, N
             how = columns.get(number)
             span = _cell_value(cell["cell"], how) if how else None
             if how and span:
-                yield values.KINDS[how], cell.start() + span[0], cell.start() + span[1]
+                yield KINDS[how], cell.start() + span[0], cell.start() + span[1]
     return at
 
 

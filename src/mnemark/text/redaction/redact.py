@@ -27,6 +27,9 @@ _MIN_VALUE = 8
 NO_HASH = "0" * 8
 """The hash in marks without a salt."""
 _BREAK = lazy_pattern(r"\r\n?|\n")
+_UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+_NO_KEY = lazy_pattern(rf"[^\s]{{0,15}}|(?:[\w.-]{{1,15}}:)?{_UUID}")
+"""Ids that are too short for a key of any issuer, and UUIDs, alone or behind the name of an agent."""
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
@@ -217,3 +220,12 @@ def _check_pattern(pattern: str) -> None:
         raise UsageError(f"{pattern!r} is not a valid regular expression ({error})") from error
     if not compiled.shortest:
         raise UsageError(f"{pattern!r} matches the empty text; ask for at least one character")
+
+
+def without_keys(session: str) -> str:
+    """Return the id of a session with a hash in place of each key: an id is in names, logs and answers."""
+    if _NO_KEY.fullmatch(session):
+        return session
+    from mnemark.text.redaction.key_formats import without_published_keys
+
+    return without_published_keys(session)

@@ -16,6 +16,8 @@ from mnemark.text.lazy_pattern import lazy_pattern
 
 Strength = Literal["strong", "plain", "pin"]
 """Strong: any value is secret. Plain: only values that look random. Pin: a few digits."""
+KINDS: dict[Strength, str] = {"strong": "password", "plain": "secret", "pin": "pin"}
+"""Kind of secret in the redaction mark, by strength."""
 
 _WORDS = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _STRONG_ENDS = ("password", "passwd", "passphrase", "passcode")

@@ -4,6 +4,8 @@ import hashlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from mnemark.agent.connect import connect as work
+from mnemark.agent.connect.connections import connections
 from mnemark.errors import UsageError
 from mnemark_faces.web.at import At, Go, PageContent
 
@@ -26,8 +28,6 @@ def apply(at: At) -> Go | PageContent:
     Raises:
         UsageError: the daemon may only open some folders, or the agent is unknown.
     """
-    from mnemark.agent.connect import connect as work
-
     check_free(at, "write the settings of agents")
     at.memory.workspace.check_writable("connect agents")
     name, remove = at.sent("agent"), bool(at.sent("remove"))
@@ -55,8 +55,6 @@ def check_free(at: At, action: str) -> None:
 
 
 def _plan(at: At, name: str, *, remove: bool) -> "list[SettingsChange]":
-    from mnemark.agent.connect import connect as work
-
     return work.plan(work.host_of(name), at.root, remove=remove)
 
 
@@ -67,9 +65,6 @@ def _digest(changes: "Sequence[SettingsChange]") -> str:
 
 
 def _shown(at: At, name: str, changes: "Sequence[SettingsChange]", *, remove: bool) -> PageContent:
-    from mnemark.agent.connect import connect as work
-    from mnemark.agent.connect.connections import connections
-
     found = connections()
     values = {
         "found": found, "agent": name, "remove": remove, "changes": changes, "digest": _digest(changes),

@@ -7,6 +7,7 @@ from mnemark.errors import NotFoundError
 from mnemark.facts.model import Fact
 from mnemark.files import layout
 from mnemark.files.names import split_ref
+from mnemark.interfaces.tools_read import around
 from mnemark.memory.journal.changes import KINDS as KINDS_OF_CHANGES
 from mnemark.text.quoting.memory_poisoning import speaks_for_owner
 from mnemark.types import KINDS, ORIGINS
@@ -77,8 +78,6 @@ def _text(at: At, ref: str) -> str:
 
 
 def _around(at: At, path: str, line: int) -> Any:
-    from mnemark.interfaces.tools_read import around
-
     return around(at.memory, f"{path}#L{line}", before=_AROUND, after=_AROUND)
 
 

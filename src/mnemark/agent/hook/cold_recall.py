@@ -1,0 +1,52 @@
+"""Recall for a prompt by words alone, where no daemon runs."""
+
+from pathlib import Path
+from typing import Final
+
+from mnemark.agent.hook import shown
+from mnemark.agent.hook.event import HookCall
+from mnemark.agent.hook.log import log
+from mnemark.agent.hook.project import folder_of
+from mnemark.errors import NotFoundError
+from mnemark.files import layout
+from mnemark.files.sessions import SessionLog
+from mnemark.retrieval.words import by_words_of
+from mnemark.types import Recall
+
+_HITS: Final = 8
+"""Maximum number of passages of a recall."""
+_BUDGET: Final = 800
+"""Tokens of a recall."""
+_SLOW_SECONDS: Final = 1.5
+"""Seconds of a recall without an index."""
+
+
+def recall(root: Path, call: HookCall, said: str, scope: str) -> tuple[str, bool]:
+    """Return the block for what was asked, often empty, and whether the index has to be made."""
+    session = SessionLog(root, call.session).name
+    path = layout.in_scope(scope, session)
+    window = path, shown.first_visible_line(root, path)
+    unreadable = False
+    try:
+        found = by_words_of(root, said, k=_HITS, exclude=[window], scopes=frozenset({"", scope}))
+    except NotFoundError:  # a new workspace
+        return "", True
+    except Exception as error:  # noqa: BLE001 - whatever changed bytes cause; what is no damage fails again
+        unreadable = True
+        found = _recall_from_files(root, said, scope, window, error)
+    marks = shown.load(root, session)
+    text, new = shown.new_block(
+        found, _HITS, marks, _BUDGET, agent=call.agent.name, folder=folder_of(call.data)
+    )
+    if text:
+        shown.save(root, session, marks | new)
+    return text, unreadable
+
+
+def _recall_from_files(root: Path, said: str, scope: str, window: tuple[str, int], why: Exception) -> Recall:
+    """Recall with an index that cannot be read: from the files, while it is made anew in the background."""
+    from mnemark.memory.memory import Memory
+
+    log(root, f"prompt: {type(why).__name__}: {why}; answered from the files, and the index is made anew")
+    with Memory.open(root) as memory:
+        return memory.recall(said, k=_HITS, scope=scope, exclude=(window,), deadline=_SLOW_SECONDS)
