@@ -89,7 +89,7 @@ class Place(msgspec.Struct, frozen=True):
     """Whether it is in the archive, which searches exclude by default."""
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=256)
 def place(path: str) -> Place | None:
     """Return the meaning of a relative, `/`-separated path; None if it is no memory.
 
@@ -122,7 +122,7 @@ def place(path: str) -> Place | None:
     return Place(kind, scope, origin, dated, role, searchable, archived=role == "archive")
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=256)
 def skipped_folder(name: str) -> bool:
     """Whether a folder holds no memory: hidden ones (`.git`, `.obsidian`, `.trash`), dependencies."""
     return name.startswith(".") or name in _SKIPPED_FOLDERS
@@ -145,7 +145,7 @@ def is_own(path: str, *, folder: bool = False) -> bool:
     return inside[:1] in (["sessions"], ["journal"]) or "/".join(inside[:2]) in UNDER_MEMORY
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=256)
 def scope_of(path: str) -> str:
     """Return the scope a relative path lies in; empty for the root."""
     return _split_scope(path.split("/")[:-1])[0]
@@ -156,7 +156,7 @@ def in_scope(scope: str, path: str) -> str:
     return f"{scope}/{path}" if scope else path
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=256)
 def suffixes(folder: str) -> tuple[str, ...]:
     """Return the ends, one of which `/NAME` has where a file NAME in a relative folder may be memory."""
     inside = [part.casefold() for part in _split_scope(folder.split("/"))[1]]
@@ -164,7 +164,7 @@ def suffixes(folder: str) -> tuple[str, ...]:
     return (*TEXT_SUFFIXES, *more, *((".json",) if inside[-1:] == [_SUMMARIES] else ()))
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=256)
 def log_folder(folder: str) -> Literal["session", "journal"] | None:
     """Whether `.jsonl` files directly in a relative folder are sessions or journals.
 
