@@ -10,11 +10,13 @@ import threading
 from datetime import timedelta
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from memory.erasing import KINDS, Planted, holding, line_of, old, phrase, write
 from mnemark import Memory
 from mnemark.errors import UsageError
+from mnemark.files import layout
 from mnemark.files.journal import Change, Journal
 from mnemark.files.sessions import SessionLog
 from mnemark.files.truth import Folder
@@ -82,6 +84,30 @@ def test_a_turn_is_erased_however_its_id_is_written(tmp_path: Path, line: str) -
         assert (receipt.action, receipt.waiting) == ("erased", ())
     assert holding(tmp_path, "zebra") == holding(tmp_path, "garden") == []
     assert own in log.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("count", [3, 40])
+@pytest.mark.parametrize(
+    "form", ["019a{:04x}-0000-7000-8000-000000000000", "01kb{:022d}", "0/{}", "0-zebra-{}"]
+)
+def test_a_session_is_erased_whatever_ids_its_host_gave(tmp_path: Path, form: str, count: int) -> None:
+    with opened(tmp_path) as memory:
+        log = memory.session("cli:a")
+        said = [log.turn("user", f"a {number}") for number in range(count)]
+        log.add_many([msgspec.structs.replace(turn, id=form.format(at)) for at, turn in enumerate(said)])
+        receipt = memory.forget(session="cli:a", erase=True)
+        assert (receipt.action, receipt.waiting) == ("erased", ())
+        assert list(log.last()) == []
+    lines = (tmp_path / log.path).read_text(encoding="utf-8").splitlines()
+    assert sum('"erased"' in line for line in lines) == count
+
+
+def test_what_files_were_called_is_forgotten_by_the_process(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        memory.remember("diet", "zebra grass", subject="Zebulon")
+        memory.forget(query="Zebulon", erase=True)
+        known = [layout.place.cache_info().currsize, layout.scope_of.cache_info().currsize]
+    assert known == [0, 0]
 
 
 def test_a_turn_leaves_a_tombstone_and_lines_stay_where_they_are(tmp_path: Path) -> None:

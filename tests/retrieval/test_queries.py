@@ -146,3 +146,8 @@ def test_any_query_is_recalled_and_can_be_a_time(memory: Memory, query: str) -> 
             memory.search("alpha", **{name: query})  # type: ignore[arg-type]
         except UsageError as error:
             assert name in str(error)  # noqa: PT017
+
+
+def test_an_option_that_no_search_has_is_refused(memory: Memory) -> None:
+    with pytest.raises(TypeError, match="no option 'kind'; it has k, scope, kinds"):
+        memory.search("tea", kind=["fact"])  # type: ignore[call-arg]

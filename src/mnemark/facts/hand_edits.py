@@ -25,7 +25,7 @@ def edits(log: FactJournal, files: FactFiles, kept: "FactCache", scope: str) -> 
 
     Only changed files are compared; none while a journal is unreadable, as its facts would look new.
     """
-    if log.journal.problems:
+    if log.problems:
         return []
     kept.refresh()
     paths = kept.changed()

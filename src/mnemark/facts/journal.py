@@ -41,6 +41,8 @@ class FactJournal:
         self.touched: list[str] = []
         """Ids named by the lines read since then, in order; another list after it."""
         self._feed = journal.feed(*REDUCERS)
+        self.problems: tuple[str, ...] = ()
+        """What could not be read at the last refresh."""
 
     @property
     def epoch(self) -> int:
@@ -50,6 +52,7 @@ class FactJournal:
     def refresh(self) -> None:
         """Read appended lines; all lines if a journal was rewritten."""
         rewritten, entries = self._feed.take()
+        self.problems = self.journal.problems
         if rewritten:
             self.tables = FactTables(self.journal.file, self.tables.redacted, self.epoch + 1)
             self.touched = []

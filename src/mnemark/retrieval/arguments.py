@@ -56,6 +56,9 @@ def search_request(
     options: SearchOptions,
 ) -> Request:
     """Return the request of a search; raise UsageError for a wrong argument."""
+    known = SearchOptions.__annotations__
+    if unknown := sorted(options.keys() - known.keys()):
+        raise TypeError(f"a search has no option {unknown[0]!r}; it has k, scope, {', '.join(known)}")
     config = workspace.config
     now = options.get("now") or workspace.now()
 

@@ -106,10 +106,7 @@ def _recall(root: Path, call: HookCall, scope: str) -> str:
         return ""
     from mnemark.agent.hook.cold_recall import recall
 
-    block, needs_index = recall(root, call, said, scope)
-    if needs_index:
-        _run_in_background(root, "")
-    return block
+    return recall(root, call, said, scope, make_index=lambda: _run_in_background(root, ""))
 
 
 def _observe(root: Path, call: HookCall, project: Project) -> None:

@@ -1,5 +1,6 @@
 """Recall for a prompt by words alone, where no daemon runs."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -21,26 +22,26 @@ _SLOW_SECONDS: Final = 1.5
 """Seconds of a recall without an index."""
 
 
-def recall(root: Path, call: HookCall, said: str, scope: str) -> tuple[str, bool]:
-    """Return the block for what was asked, often empty, and whether the index has to be made."""
+def recall(root: Path, call: HookCall, said: str, scope: str, *, make_index: Callable[[], None]) -> str:
+    """Return the block for what was asked, often empty; have the index made where there is none to read."""
     session = SessionLog(root, call.session).name
     path = layout.in_scope(scope, session)
     window = path, shown.first_visible_line(root, path)
-    unreadable = False
     try:
         found = by_words_of(root, said, k=_HITS, exclude=[window], scopes=frozenset({"", scope}))
     except NotFoundError:  # a new workspace
-        return "", True
+        make_index()
+        return ""
     except Exception as error:  # noqa: BLE001 - whatever changed bytes cause; what is no damage fails again
-        unreadable = True
         found = _recall_from_files(root, said, scope, window, error)
+        make_index()
     marks = shown.load(root, session)
     text, new = shown.new_block(
         found, _HITS, marks, _BUDGET, agent=call.agent.name, folder=folder_of(call.data)
     )
     if text:
         shown.save(root, session, marks | new)
-    return text, unreadable
+    return text
 
 
 def _recall_from_files(root: Path, said: str, scope: str, window: tuple[str, int], why: Exception) -> Recall:

@@ -124,8 +124,6 @@ def _carry_out(ws: OpenWorkspace, note: Change, items: list[ForgetItem], query: 
     waiting = list(done.waiting)
     _drop_hashes(ws.root, waiting)
     ws.visible.forget_texts()
-    forget_words()
-    layout.forget_paths()
     places = [*done.places, *_rewrite_index(ws, waiting)]
     left = [Wait(path, "still holds it") for path in _files_left(ws, targets, done)]
     erasures.keep(ws.root, note.id, waiting or left)
@@ -139,6 +137,8 @@ def _carry_out(ws: OpenWorkspace, note: Change, items: list[ForgetItem], query: 
             with suppress(MnemarkError, OSError):  # busy: the next search does it
                 ws.searcher.sync()
     ws.searcher.fact_index.keep()
+    forget_words()  # last: what is synced and read above is kept by what it is called
+    layout.forget_paths()
     return Receipt(
         id=note.id, action="erased", items=forgotten(items), places=_merge_places(places),
         still=tuple(dict.fromkeys([*still, *done.still])),

@@ -64,7 +64,9 @@ _VALUES: Final = frozenset({"remember", "edit", "tombstone"})
 """Kinds of journal lines that hold values a hand edit made history."""
 _NAME: Final = lazy_pattern(r"[^\s|<>()\[\]`'\"，,;；]+")
 _LINES: Final = lazy_pattern(r"#L\d+(?:-L?\d+)?")
-_ANY_ID: Final = re.compile(rb"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")
+_ULID: Final = rb"[0-7][0-9A-HJKMNP-TV-Z]{25}"
+_ANY_ID: Final = re.compile(rb"\b%b\b" % _ULID)
+_OWN_TURN: Final = re.compile(rb'\{"id":"(%b)"' % _ULID)
 _FEW_IDS: Final = 24
 _ID: Final = lazy_pattern(r"\bid:\s*([0-9A-Z]{26})\b")
 
@@ -145,6 +147,7 @@ class Sweep:
         self.ignored = ignorer(ws.config.ignore)
         self.mounts = tuple(f"mounts/{name}/" for name in ws.searcher.mounts.folders)
         """Folders of `.mnemark` with the indexes of mounts, whose files are not changed either."""
+        self._turns, self._facts = _Ids(targets.turns), _Ids(targets.facts)
         self._runs = BytePatterns(text for text in targets.words.notes.texts if "\n" in text)
         """Patterns of several lines."""
 
@@ -236,7 +239,7 @@ class Sweep:
         self._report(path, "derived file", bytes_=size)
 
     def _is_private_copy(self, data: bytes) -> bool:
-        named = _holds_id(data, self.targets.turns) or _holds_id(data, self.targets.facts)
+        named = self._turns.in_any(data) or self._facts.in_any(data)
         return named or self.targets.words.notes.found_in(data)
 
     def _delete(self, full: Path) -> None:
@@ -271,7 +274,7 @@ class Sweep:
         if self.dry_run:
             for number, one in enumerate(data.split(b"\n"), 1):
                 change(jsonl.Line(0, number, one, 0))
-        elif journal or quoted or path in self.targets.turn_lines or _holds_id(data, self.targets.turns):
+        elif journal or quoted or path in self.targets.turn_lines or self._turns.in_any(data):
             rewrite(self.truth, path, change)
         if lines:
             self._report(path, "journal" if journal else "turns", lines, gained)
@@ -287,7 +290,7 @@ class Sweep:
             named = named or not self.targets.facts.isdisjoint(versions_in(str(record.get("id")), payload))
         own = kind in _FACT_KINDS and (record.get("id") in self.targets.facts or named)
         own = own or (kind == OBSERVE and record.get("id") in self.targets.turns)
-        own = own or (kind == NOTES and _holds_id(line.data, self.targets.turns))
+        own = own or (kind == NOTES and self._turns.in_any(line.data))
         if own != (self.step == "items"):
             return None
         quotes = quoted and self._quotes(line) and self.targets.words.notes.said_in(record, 2)
@@ -450,17 +453,32 @@ def _is_memory(name: str) -> bool:
     return name.lower().endswith((*layout.TEXT_SUFFIXES, ".jsonl")) or name.startswith(jsonl.TEMPORARY)
 
 
-def _holds_id(data: bytes, ids: frozenset[str]) -> bool:
-    """Return whether the data holds one of the ids: search for each of a few, else parse all ids in it."""
-    if len(ids) <= _FEW_IDS:
-        return any(one.encode() in data for one in ids)
-    return any(one.decode("ascii") in ids for one in _ANY_ID.findall(data))
+class _Ids:
+    """The ids of what is erased, to be looked for in bytes.
+
+    Of many, those of our form are compared with all ids in the bytes; a host may have given others.
+    """
+
+    def __init__(self, ids: frozenset[str]) -> None:
+        encoded = [one.encode("utf-8", "surrogatepass") for one in ids]
+        many = len(ids) > _FEW_IDS
+        self._ours = frozenset(one for one in encoded if many and _ANY_ID.fullmatch(one))
+        self._others = tuple(one for one in encoded if one not in self._ours)
+
+    def in_any(self, data: bytes) -> bool:
+        """Return whether the data holds one of them."""
+        ours = self._ours and not self._ours.isdisjoint(_ANY_ID.findall(data))
+        return bool(ours) or any(one in data for one in self._others)
 
 
 def _is_of_another(line: bytes, ids: frozenset[str]) -> bool:
-    """Return whether a line as mnemark writes it is a turn with none of the ids: it need not be decoded."""
-    own = line.startswith(b'{"id":"0') and line.count(b'"id"') == 1 and b"\\u" not in line
-    return own and not _holds_id(line, ids)
+    """Return whether a line as mnemark writes it is a turn with an id of ours, but none of these.
+
+    It need not be decoded then. Another id in it, or a letter written as an escape, may be the turn's own.
+    """
+    own = _OWN_TURN.match(line)
+    plain = own is not None and line.count(b'"id"') == 1 and b"uuid" not in line and b"\\u" not in line
+    return plain and own is not None and own[1].decode("ascii") not in ids
 
 
 def _plain(line: bytes) -> bytes:
