@@ -317,6 +317,24 @@ def test_the_command_says_what_trust_allows_and_takes_it_back(tmp_path: Path) ->
     assert json.loads(run("trust", str(root), "--yes", "--json").stdout)["trusted"] is True
 
 
+def test_a_folder_that_another_process_makes_while_we_look_is_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "w"
+    root.mkdir()
+    made = f"private_folder(Path({str(root)!r})).joinpath('salt').touch()"
+    make = f"from pathlib import Path; from mnemark.files.private import private_folder; {made}"
+    plain = trust._is_listed
+
+    def listed_while_made(real: str) -> bool:
+        subprocess.run([sys.executable, "-c", make], check=True)
+        return plain(real)
+
+    monkeypatch.setattr(trust, "_is_listed", listed_while_made)
+    assert trust.look_again(root).ours
+    assert private(root) == root / PRIVATE
+
+
 def test_a_folder_of_notes_asks_for_nothing(tmp_path: Path) -> None:
     (tmp_path / "w").mkdir()
     (tmp_path / "w/note.md").write_text("The walrus pays nine crowns.\n")

@@ -88,6 +88,8 @@ def look_again(root: str | Path) -> Standing:
 def now(root: str | Path) -> Standing:
     """Return what is known of a folder now; what this process goes by stays as it is."""
     real = os.path.realpath(root)
+    # Before the entry is read: another process may be making it, and notes the folder before it fills it.
+    used = _is_used(real)
     entry = _read(real)
     ours = _is_ours(real, entry)
     if entry is not None and ours is not None and entry.trusted is not None:
@@ -96,7 +98,7 @@ def now(root: str | Path) -> Standing:
         return Standing(trusted=True, ours=True)
     if entry is not None and ours is not None:
         return Standing(trusted=False, ours=ours, asked=False, mark=entry.mark)
-    return Standing(trusted=False, ours=not _is_used(real), asked=False)
+    return Standing(trusted=False, ours=not used, asked=False)
 
 
 def home(root: Path) -> Path:
