@@ -17,7 +17,7 @@ LINEAR := tests/test_linear.py tests/text/test_linear.py tests/test_patterns.py
 # Tests start hundreds of processes, each of which would compile mnemark anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo quick test check lint types layers verify browser agents release lowest lock sbom adapters conformance load format clean
+.PHONY: help demo quick test timed check lint types layers verify browser agents release lowest lock sbom adapters conformance load format clean
 
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -40,6 +40,8 @@ quick: $(STAMP)  ## a minute: what is pure, and one search, one fact, one erasur
 
 test: $(STAMP)   ## run the tests (five minutes)
 	@$(BIN)/python -m pytest -q -m "not slow and not timed" -n auto --dist worksteal $(LINEAR:%=--ignore=%)
+
+timed: $(STAMP)  ## tests that measure time or kill processes (two minutes); one that fails is tried again alone
 	@$(BIN)/python -m pytest -q -m "not slow and timed" -n logical $(TIMED) || \
 	  $(BIN)/python -m pytest -q -m "not slow and timed" --last-failed $(TIMED)
 
@@ -53,7 +55,7 @@ types: $(STAMP)  ## strict types, tests included
 layers: $(STAMP) ## imports point one way
 	@$(BIN)/lint-imports
 
-check: lint types layers test  ## style, types, layers and the tests
+check: lint types layers test timed  ## style, types, layers and the tests
 
 verify: $(STAMP) lowest ## long simulations, fault sweeps, the lowest versions (two hours or so)
 	@$(BIN)/python -m pytest -q -m "slow and not timed" -n auto
