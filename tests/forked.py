@@ -20,9 +20,9 @@ from typing import Final
 _PARENT: Final = """
 import atexit, io, json, os, socket, sys, threading, time
 from contextlib import suppress
-from mnemark.agent.hook import cold, command as hook
-from mnemark.interfaces import app, main, shortcut
-from mnemark.interfaces.mcp import front
+from mnemark_agents.hook import cold, command as hook
+from mnemark_interfaces import app, main, shortcut
+from mnemark_interfaces.mcp import front
 
 for name in app.COMMANDS:
     with suppress(ImportError):

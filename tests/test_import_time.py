@@ -54,7 +54,7 @@ def counted(pattern, flags=0):
     compiled.append(pattern)
     return plain(pattern, flags)
 re._compiler.compile = counted
-from mnemark.interfaces.main import main
+from mnemark_interfaces.main import main
 sys.argv[0] = "mnemark"
 try:
     main()
@@ -65,7 +65,7 @@ except SystemExit as end:
 """
 _LOADED = """
 import sys
-from mnemark.interfaces.main import main
+from mnemark_interfaces.main import main
 sys.argv[0] = "mnemark"
 try:
     main()
@@ -141,7 +141,7 @@ def test_an_english_search_of_conversations_loads_no_dictionary(tmp_path: Path) 
 
 
 def test_the_tools_of_models_load_what_a_call_needs() -> None:
-    code = "import sys, mnemark.interfaces.tools_run; print(*sys.modules)"
+    code = "import sys, mnemark_interfaces.tools_run; print(*sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     loaded = ran.stdout.split()
     assert not [name for name in loaded if name.startswith(("mnemark.extraction", "mnemark.memory"))]

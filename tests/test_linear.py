@@ -16,8 +16,6 @@ import pytest
 from hostile import Shape, general, near_misses, some
 from linear import Call, slow
 from mnemark import Memory
-from mnemark.agent.connect import json_edit, toml_edit
-from mnemark.agent.hook import event
 from mnemark.embed.dictionary import expand
 from mnemark.embed.hashing import HashingEmbedder
 from mnemark.errors import ConfigError, UsageError
@@ -40,7 +38,6 @@ from mnemark.files import (
 )
 from mnemark.files.sessions import Placed
 from mnemark.index import segment_builder, units
-from mnemark.interfaces import output, render
 from mnemark.llm import extract
 from mnemark.memory.consolidation import archive, condense, tidy
 from mnemark.memory.curation import files, personas
@@ -60,6 +57,9 @@ from mnemark.text import lines as diff
 from mnemark.text.words.segment import query_terms
 from mnemark.types import Hit, Turn
 from mnemark_adapters.importers import old_layouts
+from mnemark_agents.connect import json_edit, toml_edit
+from mnemark_agents.hook import event
+from mnemark_interfaces import output, render
 
 pytestmark = pytest.mark.timed
 

@@ -20,7 +20,9 @@ import pytest
 
 import mnemark
 import mnemark_adapters
+import mnemark_agents
 import mnemark_faces
+import mnemark_interfaces
 from hostile import near_misses, nodes_of, pattern_in, patterns_of
 from linear import seconds, slow
 from sampled import sampled
@@ -90,7 +92,7 @@ class Used(NamedTuple):
 
 
 def modules() -> Iterator[ModuleType]:
-    rooms = (mnemark, mnemark_adapters, mnemark_faces)
+    rooms = (mnemark, mnemark_adapters, mnemark_agents, mnemark_faces, mnemark_interfaces)
     for found in (one for room in rooms for one in pkgutil.walk_packages(room.__path__, f"{room.__name__}.")):
         if not found.name.startswith(SKIPPED):
             try:

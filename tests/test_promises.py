@@ -61,7 +61,7 @@ def test_the_tests_are_there(promise: Promise) -> None:
 def test_the_help_lists_all_commands() -> None:
     import typer
 
-    from mnemark.interfaces.app import COMMANDS, app
+    from mnemark_interfaces.app import COMMANDS, app
 
     command = typer.main.get_command(app)
     shown = command.get_help(command.make_context("mnemark", [], resilient_parsing=True))

@@ -10,8 +10,6 @@ from faults.logical import LEXICAL
 from forked import mnemark
 from memory.erasing import old
 from mnemark import Memory
-from mnemark.agent.hook import cold, warm
-from mnemark.agent.hook.event import parse_call
 from mnemark.files.jsonl import TEMPORARY
 from mnemark.memory import file_edits
 from mnemark.memory.forgetting import erase
@@ -19,6 +17,8 @@ from mnemark.memory.forgetting.select import Criteria, Selector
 from mnemark.memory.sessions.session import Session
 from mnemark.memory.undo import undo
 from mnemark.text.markdown.hunks import hunks, without_context
+from mnemark_agents.hook import cold, warm
+from mnemark_agents.hook.event import parse_call
 
 QUESTION = "Which boat did we book for the harbour?"
 

@@ -12,7 +12,7 @@ import pytest
 
 ROOT: Final = Path(__file__).parent.parent
 SOURCE: Final = ROOT / "src" / "mnemark"
-ROOMS: Final = ("mnemark", "mnemark_adapters", "mnemark_faces")
+ROOMS: Final = ("mnemark", "mnemark_adapters", "mnemark_agents", "mnemark_faces", "mnemark_interfaces")
 LATE: Final[dict[str, tuple[int, str]]] = {
     "text/redaction/": (7, "a search finds no secrets"),
     "facts/": (5, "who finds the fact files unchanged parses, judges and opens none"),
@@ -20,8 +20,8 @@ LATE: Final[dict[str, tuple[int, str]]] = {
     "index/": (4, "what is new, and which vector engine is configured, says what is needed"),
     "retrieval/": (15, "a search loads the routes and readers that it needs, and scrubs nothing"),
     "memory/": (40, "a memory loads what is asked of it: most processes ask for one thing"),
-    "agent/": (24, "a hook has milliseconds"),
-    "interfaces/": (22, "a process imports what it runs: a hook, a search, a server, or a command"),
+    "mnemark_agents/": (24, "a hook has milliseconds"),
+    "mnemark_interfaces/": (22, "a process imports what it runs: a hook, a search, a server, or a command"),
     "mnemark_adapters/": (2, "an agent's start waits for no memory: the thread that opens it loads it"),
     "mnemark_faces/commands/tui.py": (2, "Textual may not be installed"),
 }

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from mnemark import Memory
-from mnemark.agent.hook.event import FLOOR
+from mnemark_agents.hook.event import FLOOR
 
 FIXTURE = Path(__file__).parent / "fixtures" / "written_before"
 ANSWERS = FIXTURE.with_name("written_before_answers.json")

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from mnemark.agent import daemon
+from mnemark_agents import daemon
 
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
 NEEDED = "import apsw, msgspec, numkong, numpy, Stemmer"

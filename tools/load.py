@@ -38,7 +38,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mnemark.agent import daemon
+from mnemark_agents import daemon
 
 WORDS = [
     "cache",

@@ -6,10 +6,6 @@ import msgspec
 
 from mnemark.facts.model import Fact
 from mnemark.index.sync import SyncReport
-from mnemark.interfaces import output
-from mnemark.interfaces.app import COMMANDS, loaded
-from mnemark.interfaces.status import Status
-from mnemark.interfaces.timeline import LogEntry
 from mnemark.memory.consolidation.report import Applied, Consolidated
 from mnemark.memory.curation.identity import Part
 from mnemark.memory.forgetting.receipt import ErasedPlace, ForgottenItem, Receipt
@@ -27,6 +23,10 @@ from mnemark.memory.transfer.transfer import Exported
 from mnemark.memory.undo.revert import Reverted
 from mnemark.memory.undo.undo import Pinned, Undone
 from mnemark.types import Hit, Problem, Recall
+from mnemark_interfaces import output
+from mnemark_interfaces.app import COMMANDS, loaded
+from mnemark_interfaces.status import Status
+from mnemark_interfaces.timeline import LogEntry
 
 _INTRO: Final = """\
 # Commands

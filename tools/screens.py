@@ -20,7 +20,7 @@ from typing import Any
 from playwright.sync_api import sync_playwright
 
 from mnemark import Memory, demo
-from mnemark.agent import daemon
+from mnemark_agents import daemon
 
 ROOT = Path(__file__).parent.parent
 SCREENS = (

@@ -168,7 +168,7 @@ def hook() -> str:
 
 
 def _walked_hook(folder: str) -> None:
-    from mnemark.agent.hook import command
+    from mnemark_agents.hook import command
 
     line = ["prompt", "--agent", "claude-code", "--alone", "--workspace", folder]
     seen = walk(lambda: command.run(line))

@@ -1,6 +1,6 @@
 """`python -m mnemark`."""
 
-from mnemark.interfaces.main import command
+from mnemark_interfaces.main import command
 
 if __name__ == "__main__":
     command()

@@ -13,9 +13,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mnemark.agent.hook.told import told
 from mnemark.errors import MnemarkError
 from mnemark.text.quoting.fence import strip_fences
+from mnemark_agents.hook.told import told
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from nanobot.agent.tools.base import Tool, ToolResult
 
 from mnemark.errors import MnemarkError, UsageError
-from mnemark.interfaces.tools import BY_NAME, known_arguments
-from mnemark.interfaces.tools_run import call
 from mnemark_adapters.nanobot_bridge import RecallRequest, bridge, root_for
 from mnemark_adapters.nanobot_turns import is_skipped
+from mnemark_interfaces.tools import BY_NAME, known_arguments
+from mnemark_interfaces.tools_run import call
 
 if TYPE_CHECKING:
     from mnemark_adapters.nanobot_bridge import Bridge

@@ -15,16 +15,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from mnemark.agent import daemon
-from mnemark.agent.hook.told import get_ready, told
-from mnemark.agent.upkeep import start_if_due
-from mnemark.agent.worker import Worker
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.files.config import load
 from mnemark.files.sessions import CONTEXT, WINDOW
 from mnemark.text.quoting.fence import strip_fences
 from mnemark_adapters.host_model import Ask, use_host_model
 from mnemark_adapters.nanobot_turns import HISTORY, executions, history, is_skipped, turns
+from mnemark_agents import daemon
+from mnemark_agents.hook.told import get_ready, told
+from mnemark_agents.upkeep import start_if_due
+from mnemark_agents.worker import Worker
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
@@ -194,7 +194,7 @@ class Bridge:
         if left:
             self._count("lost", left)
         if self._last_activity and self._memory is not None:  # `nanobot agent -m` ends before they are idle
-            words = ["-P", "-m", "mnemark.agent.hook.background", str(self.root), *self._last_activity]
+            words = ["-P", "-m", "mnemark_agents.hook.background", str(self.root), *self._last_activity]
             with contextlib.suppress(OSError):
                 daemon.spawn(words)
         for memory in (self._tool_memory, self._memory):

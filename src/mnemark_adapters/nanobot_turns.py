@@ -11,11 +11,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from mnemark.agent.hook.event import is_own_tool, message_text
 from mnemark.files import platform
 from mnemark.files.ids import derived_id
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.types import Turn
+from mnemark_agents.hook.event import is_own_tool, message_text
 
 HISTORY: Final = "nanobot:history"
 """The session that nanobot's condensed history is recorded in."""

@@ -26,13 +26,13 @@ from contextvars import ContextVar, copy_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from mnemark.agent.hook.told import get_ready, told
-from mnemark.agent.upkeep import start_if_due
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
 from mnemark.files.sessions import WINDOW
 from mnemark.memory.prompt.briefing import BUDGET
 from mnemark.text.quoting.fence import fence, strip_fences
 from mnemark_adapters.host_model import use_host_model
+from mnemark_agents.hook.told import get_ready, told
+from mnemark_agents.upkeep import start_if_due
 
 if TYPE_CHECKING:
     from mnemark.facts.model import Fact

@@ -17,9 +17,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemark.agent.hook.event import FLOOR
 from mnemark.embed import Embedder
 from mnemark.errors import UsageError
+from mnemark_agents.hook.event import FLOOR
 from mnemark_bench.baselines import Bm25
 from mnemark_bench.data import DataSet, SetQuestion, find_sets, load_set
 from mnemark_bench.evidence import NAMES, features, vector

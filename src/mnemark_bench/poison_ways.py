@@ -6,13 +6,13 @@ from typing import Any, Final
 
 import msgspec
 
-from mnemark.agent.hook.event import ToolUse
-from mnemark.agent.hook.tools import observe_alone
 from mnemark.llm import Message
 from mnemark.llm.function import FunctionLLM, from_callable
 from mnemark.memory.learning.by_model import work
 from mnemark.memory.memory import Memory
 from mnemark.types import Origin
+from mnemark_agents.hook.event import ToolUse
+from mnemark_agents.hook.tools import observe_alone
 
 LLM: Final = {"model": "obedient", "calls_per_day": 100_000, "tokens_per_day": 1_000_000_000,
               "url": "http://127.0.0.1:9/v1"}  # fmt: skip

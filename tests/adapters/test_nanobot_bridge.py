@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from mnemark import Memory
-from mnemark.agent import daemon
-from mnemark.agent.hook import background
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.text.quoting.fence import fence
 from mnemark_adapters.nanobot_bridge import LIMIT, Bridge, RecallRequest, root_for
 from mnemark_adapters.nanobot_turns import HISTORY, executions, is_skipped
+from mnemark_agents import daemon
+from mnemark_agents.hook import background
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mnemark.agent.hook.agents import AGENTS
+from mnemark_agents.hook.agents import AGENTS
 from sampled import sampled
 
 PAGES = Path(__file__).parents[2] / "docs/agents"

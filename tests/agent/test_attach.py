@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from mnemark import Memory
-from mnemark.agent.attach import attach
-from mnemark.agent.dispatch import AgentHook
-from mnemark.agent.hook.shown import new_block
 from mnemark.errors import BusyError
 from mnemark.text.quoting.fence import all_fenced, check_fenced, fence
+from mnemark_agents.attach import attach
+from mnemark_agents.dispatch import AgentHook
+from mnemark_agents.hook.shown import new_block
 
 
 @pytest.fixture

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from agent.samples import claude_line, codex_line, event, write
 from mnemark import Memory
-from mnemark.agent.hook.agents import AGENTS, Agent
-from mnemark.agent.hook.capture import PlainRecord, capture
-from mnemark.agent.hook.event import execution, parse_call
 from mnemark.files import transcripts
 from mnemark.files.sessions import SessionLog
 from mnemark.text.quoting.fence import fence
 from mnemark.types import Turn
+from mnemark_agents.hook.agents import AGENTS, Agent
+from mnemark_agents.hook.capture import PlainRecord, capture
+from mnemark_agents.hook.event import execution, parse_call
 from sampled import examples
 
 CLAUDE, CODEX, GEMINI, CURSOR = (

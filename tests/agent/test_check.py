@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from mnemark.agent.connect import check, connections
-from mnemark.agent.connect.hosts import HOSTS, Host
-from mnemark.agent.hook.agents import AGENTS
-from mnemark.interfaces.app import app
+from mnemark_agents.connect import check, connections
+from mnemark_agents.connect.hosts import HOSTS, Host
+from mnemark_agents.hook.agents import AGENTS
+from mnemark_interfaces.app import app
 from sampled import sampled
 
 
@@ -33,7 +33,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     program.parent.mkdir(parents=True)
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m mnemark "$@"\n', "utf-8")
     program.chmod(0o755)
-    monkeypatch.setattr("mnemark.agent.connect.hosts.command", lambda *words: [str(program), *words])
+    monkeypatch.setattr("mnemark_agents.connect.hosts.command", lambda *words: [str(program), *words])
     check._runs.cache_clear()
     return tmp_path
 
@@ -97,7 +97,7 @@ def test_without_an_agent_all_that_are_installed_are_connected_at_once(
     assert "--remove --yes" in run("--remove")[1]
     assert "+++" in run("--dry-run")[1]
     assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == before
-    monkeypatch.setattr("mnemark.interfaces.output.is_terminal", lambda _: True)
+    monkeypatch.setattr("mnemark_interfaces.output.is_terminal", lambda _: True)
     asked = CliRunner().invoke(app, ["connect"], input="n\n")
     assert "Nothing was changed" in asked.output
     assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == before

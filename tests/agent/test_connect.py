@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemark.agent.connect import connect, connections, json_edit
-from mnemark.agent.connect.hosts import HOSTS, Setting, Target, is_ours
 from mnemark.errors import BusyError, UsageError
+from mnemark_agents.connect import connect, connections, json_edit
+from mnemark_agents.connect.hosts import HOSTS, Setting, Target, is_ours
 from sampled import examples
 
 NAMES = [host.name for host in HOSTS]

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from mnemark._version import __version__
-from mnemark.agent import daemon
 from mnemark.files import platform
+from mnemark_agents import daemon
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from mnemark.agent.connect import connect, connections
-from mnemark.agent.connect.hosts import HOSTS
 from mnemark.errors import MnemarkError, UsageError
+from mnemark_agents.connect import connect, connections
+from mnemark_agents.connect.hosts import HOSTS
 from sampled import sampled
 
 VALUES: Sequence[Any] = (

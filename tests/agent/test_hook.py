@@ -19,17 +19,17 @@ from agent.samples import claude_line, event, write
 from forked import mnemark
 from mnemark import Memory
 from mnemark._version import __version__
-from mnemark.agent import daemon
-from mnemark.agent.hook import cold, command, warm
-from mnemark.agent.hook.agents import AGENTS
-from mnemark.agent.hook.capture import PlainRecord
-from mnemark.agent.hook.event import execution, is_question, parse_call
-from mnemark.agent.hook.log import MAX_BYTES, log
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.files import platform
 from mnemark.files.sessions import SessionLog
 from mnemark.memory.sessions.session import Session
 from mnemark.text.quoting.fence import all_fenced, check_fenced, strip_fences
+from mnemark_agents import daemon
+from mnemark_agents.hook import cold, command, warm
+from mnemark_agents.hook.agents import AGENTS
+from mnemark_agents.hook.capture import PlainRecord
+from mnemark_agents.hook.event import execution, is_question, parse_call
+from mnemark_agents.hook.log import MAX_BYTES, log
 
 QUESTION = "What is the code word of the harbour gate?"
 
@@ -469,7 +469,7 @@ def test_the_background_ends_the_session_and_indexes_what_was_said(root: Path) -
     )
     alone(root, "claude-code", "response", **event(path))
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "mnemark.agent.hook.background", str(root), "claude-code:one"],
+        [sys.executable, "-P", "-m", "mnemark_agents.hook.background", str(root), "claude-code:one"],
         check=False, timeout=120,
     )  # fmt: skip
     assert done.returncode == 0
@@ -500,7 +500,7 @@ def test_the_background_lets_the_users_program_read_but_never_a_folders(
         settings.write(table)
     said = [claude_line(n, "user", f"The walrus pays {n} crowns.") for n in range(1, 5)]
     alone(root, "claude-code", "response", **event(write(root.parent / "t.jsonl", *said)))
-    command = [sys.executable, "-P", "-m", "mnemark.agent.hook.background", str(root), "claude-code:one"]
+    command = [sys.executable, "-P", "-m", "mnemark_agents.hook.background", str(root), "claude-code:one"]
     assert subprocess.run(command, check=False, timeout=120).returncode == 0
     pages = "".join(one.read_text("utf-8") for one in (root / "memory/episodes").glob("*.md"))
     assert pages
@@ -586,7 +586,7 @@ def test_a_damaged_index_is_logged_and_answered_around(
 
 def test_a_module_in_the_project_is_not_run(root: Path, tmp_path: Path, quiet: dict[str, str]) -> None:
     """Agents run hooks in the user's project: what lies there must not be imported in place of ours."""
-    from mnemark.agent.connect.hosts import command
+    from mnemark_agents.connect.hosts import command
 
     (tmp_path / "json.py").write_text("raise SystemExit('taken over')", "utf-8")
     (tmp_path / "mnemark.py").write_text("raise SystemExit('taken over')", "utf-8")
@@ -784,7 +784,7 @@ def test_a_slow_daemon_that_wakes_up_keeps_no_turn_twice(
 
 _HEAVY = """
 import sys, time
-from mnemark.agent.hook.command import run
+from mnemark_agents.hook.command import run
 run(sys.argv[1:])
 heavy = {"anyio", "asyncio", "httpx", "mcp", "numkong", "rich", "rjieba", "starlette", "typer", "uvicorn"}
 print(time.process_time(), *sorted(heavy & set(sys.modules)))
@@ -878,7 +878,7 @@ def test_where_the_system_cannot_start_it_quickly_the_background_runs_all_the_sa
     monkeypatch.setattr(daemon, "spawn", started.append)
     monkeypatch.setattr(sys, "executable", str(tmp_path / "gone"))
     cold._run_in_background(tmp_path, "claude-code:one")
-    assert started == [["-P", "-m", "mnemark.agent.hook.background", str(tmp_path), "claude-code:one"]]
+    assert started == [["-P", "-m", "mnemark_agents.hook.background", str(tmp_path), "claude-code:one"]]
 
 
 def test_the_background_runs_where_a_briefing_fails(root: Path, background: list[str]) -> None:

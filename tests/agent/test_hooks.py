@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from mnemark.agent.dispatch import SECONDS, AgentHook, Dispatcher
 from mnemark.errors import UsageError
+from mnemark_agents.dispatch import SECONDS, AgentHook, Dispatcher
 
 
 class Listening(AgentHook):

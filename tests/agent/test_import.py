@@ -8,9 +8,9 @@ import pytest
 
 from agent.samples import claude_line, codex_line, event, write
 from mnemark import Memory, NotFoundError
-from mnemark.agent.hook.agents import AGENTS, session_of
-from mnemark.agent.hook.capture import PlainRecord, capture
 from mnemark.memory.transfer.transfer import import_from
+from mnemark_agents.hook.agents import AGENTS, session_of
+from mnemark_agents.hook.capture import PlainRecord, capture
 
 UUID = "0197f0aa-1111-7222-8333-444455556666"
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from agent.samples import claude_line, event, write
-from mnemark.agent.hook import cold, command
 from mnemark.errors import MnemarkError
 from mnemark.files import jsonl, platform
 from mnemark.files.sessions import SessionLog
+from mnemark_agents.hook import cold, command
 
 
 @pytest.fixture

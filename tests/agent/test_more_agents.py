@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from mnemark.agent.connect import connect, connections
-from mnemark.agent.connect.commands import COMMANDS
-from mnemark.agent.connect.hosts import HOSTS, Host, host_named, is_installed
-from mnemark.agent.hook import agents
 from mnemark.errors import UsageError
 from mnemark.files import transcripts
+from mnemark_agents.connect import connect, connections
+from mnemark_agents.connect.commands import COMMANDS
+from mnemark_agents.connect.hosts import HOSTS, Host, host_named, is_installed
+from mnemark_agents.hook import agents
 
 WITH_COMMANDS = {
     "claude-code": ".claude/commands/mnemark-remember.md",
@@ -205,7 +205,7 @@ def test_opencodes_plug_in_tells_each_event_once_and_survives_a_broken_mnemark(
     program.chmod(0o755)
     if way == "is gone":
         program.unlink()
-    monkeypatch.setattr("mnemark.agent.connect.hosts.command", lambda *words: [str(program), *words])
+    monkeypatch.setattr("mnemark_agents.connect.hosts.command", lambda *words: [str(program), *words])
     put_in("opencode", home / "memory")
     script = home / "plug-in.mjs"
     script.write_text((home / ".config/opencode/plugins/mnemark.js").read_text("utf-8"), "utf-8")

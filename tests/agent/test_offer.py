@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import typer
 
-from mnemark.agent.connect import choices
-from mnemark.agent.connect.hosts import Host, host_named
 from mnemark.files import user_config
-from mnemark.interfaces.commands.connect import _offer_model, connect
+from mnemark_agents.connect import choices
+from mnemark_agents.connect.hosts import Host, host_named
+from mnemark_interfaces.commands.connect import _offer_model, connect
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_the_answer_is_kept_and_not_asked_for_again(
         return wanted
 
     monkeypatch.setattr(typer, "confirm", confirm)
-    monkeypatch.setattr("mnemark.interfaces.output.is_terminal", lambda _: True)
+    monkeypatch.setattr("mnemark_interfaces.output.is_terminal", lambda _: True)
     own.parent.mkdir()
     own.write_text('# mine\nhosts = ["llm.example"]\n')
     for _ in range(2):
@@ -98,7 +98,7 @@ def test_connecting_all_offers_the_first_model_once(tmp_path: Path, monkeypatch:
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "MNEMARK_WORKSPACE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(typer, "confirm", confirm)
-    monkeypatch.setattr("mnemark.interfaces.output.can_ask", lambda: True)
+    monkeypatch.setattr("mnemark_interfaces.output.can_ask", lambda: True)
     for _ in range(2):
         connect("", workspace_=None)
     assert asked == ["Go on?", "Learn with it?"]

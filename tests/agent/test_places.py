@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mnemark.agent.connect.places import OtherMemory, places
+from mnemark_agents.connect.places import OtherMemory, places
 
 KEPT = {
     "claude-code": (

@@ -12,13 +12,13 @@ import pytest
 from agent.samples import claude_line, write
 from forked import mnemark
 from mnemark import Memory
-from mnemark.agent.hook import background, cold, warm
-from mnemark.agent.hook.event import parse_call
-from mnemark.agent.hook.missed import note as note_missed
 from mnemark.errors import BusyError, UsageError
 from mnemark.files import new_workspace
 from mnemark.memory.health.doctor import doctor
 from mnemark.memory.sessions.session import Session
+from mnemark_agents.hook import background, cold, warm
+from mnemark_agents.hook.event import parse_call
+from mnemark_agents.hook.missed import note as note_missed
 from sampled import sampled
 
 ENGLISH = ("we use pnpm here", "Never push to main.", "I live in Leeds.", "From now on, answer in German.")

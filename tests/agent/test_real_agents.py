@@ -22,10 +22,10 @@ import pytest
 
 from agent.scripted import Call, Model, serving, strings
 from mnemark import Memory
-from mnemark.agent.connect import json_edit
-from mnemark.agent.connect.connect import host_of
 from mnemark.files.sessions import SessionLog, list_sessions
 from mnemark.llm.programs import PROGRAMS as PROGRAMS_READY
+from mnemark_agents.connect import json_edit
+from mnemark_agents.connect.connect import host_of
 
 pytestmark = [
     pytest.mark.timed,

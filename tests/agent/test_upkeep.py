@@ -12,12 +12,12 @@ import apsw
 import pytest
 
 from mnemark import Memory
-from mnemark.agent import daemon, upkeep
-from mnemark.agent.hook import background, cold
-from mnemark.agent.hook.event import parse_call
 from mnemark.files import platform, private
-from mnemark.interfaces import workspace
 from mnemark.text.quoting.fence import all_fenced
+from mnemark_agents import daemon, upkeep
+from mnemark_agents.hook import background, cold
+from mnemark_agents.hook.event import parse_call
+from mnemark_interfaces import workspace
 
 LEXICAL = {"embedder": "none"}
 

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from mnemark.agent.worker import Worker
+from mnemark_agents.worker import Worker
 
 
 def test_jobs_run_in_order_and_close_drains() -> None:

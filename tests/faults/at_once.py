@@ -19,7 +19,7 @@ SAID = f"We deploy the heron on Monday, password: {SECRET}"
 
 def _hook(event: str, agent: str, **data: Any) -> Callable[[Path, Path], None]:
     def run(root: Path, repository: Path) -> None:
-        from mnemark.agent.hook import command
+        from mnemark_agents.hook import command
 
         given = {"session_id": "one", "cwd": str(repository), **data}
         if agent == "claude-code":
@@ -32,7 +32,7 @@ def _hook(event: str, agent: str, **data: Any) -> Callable[[Path, Path], None]:
 
 def _command(*arguments: str) -> Callable[[Path, Path], None]:
     def run(root: Path, _: Path) -> None:
-        from mnemark.interfaces.main import main
+        from mnemark_interfaces.main import main
 
         words = list(arguments) if "ROOT" in arguments else [*arguments, "-w", str(root)]
         sys.argv = ["mnemark", *(str(root) if word == "ROOT" else word for word in words)]
@@ -53,7 +53,7 @@ def _opened(work: Callable[[Any], Any]) -> Callable[[Path, Path], None]:
 
 def _mcp(root: Path, _: Path) -> None:
     """Start the server as an agent does, remember a fact, and close."""
-    from mnemark.interfaces.main import main
+    from mnemark_interfaces.main import main
 
     def call(number: int, method: str, **params: Any) -> str:
         return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
@@ -97,7 +97,6 @@ WAYS: dict[str, Callable[[Path, Path], None]] = {
 
 
 def main(way: str, root: Path, repository: Path, gate: Path) -> None:
-    import mnemark.interfaces.app
     import mnemark.memory.memory  # noqa: F401 - loaded before the gate opens
 
     work = WAYS[way]

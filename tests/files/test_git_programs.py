@@ -14,9 +14,9 @@ import pytest
 
 import forked
 from mnemark import Memory
-from mnemark.agent import upkeep
 from mnemark.files import git
 from mnemark.files.needles import BytePatterns
+from mnemark_agents import upkeep
 from sampled import sampled
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

@@ -35,7 +35,7 @@ _WRITES = {
     "platform.write_private(Path('w/.mnemark/x'), b'what was said')",
     "a note": "replace_file(Path('w/memory/note.md'), b'what was said')",
     "backup": "from mnemark.memory.transfer.backup import backup; backup(Path('w'), Path('saved.zip'))",
-    "connect": "from mnemark.agent.connect import connect; Path.replace = lambda *_: Dies().replace(*_); "
+    "connect": "from mnemark_agents.connect import connect; Path.replace = lambda *_: Dies().replace(*_); "
     "connect._write(Path('agent/settings.json'), 'what was said', None)",
     "restore": "Dies.rename_new = Dies.replace; "
     "from mnemark.memory.transfer.restore import restore; restore(Path('whole.zip'), Path('back'))",
@@ -74,7 +74,7 @@ def test_a_killed_write_is_swept_at_the_next_start(root: Path, tmp_path: Path, w
     assert ran.returncode == -signal.SIGKILL, ran.stderr
     assert len(left(tmp_path)) == 1
     if what == "connect":
-        from mnemark.agent.connect import connect
+        from mnemark_agents.connect import connect
 
         connect._write(tmp_path / "agent/settings.json", "{}", None)
     else:

@@ -10,9 +10,6 @@ from typing import Any
 import pytest
 
 from mnemark import Memory
-from mnemark.agent.hook import cold, command
-from mnemark.agent.hook.event import parse_call
-from mnemark.agent.hook.log import log
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.files import layout, links, new_workspace, platform, private
 from mnemark.files.journal import Change, Journal
@@ -21,6 +18,9 @@ from mnemark.files.truth import Folder, workspace_lock
 from mnemark.index.state import State
 from mnemark.memory.health.doctor import doctor, verify
 from mnemark.memory.transfer.backup import backup
+from mnemark_agents.hook import cold, command
+from mnemark_agents.hook.event import parse_call
+from mnemark_agents.hook.log import log
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
 
@@ -142,7 +142,7 @@ def test_a_hook_says_why_it_did_nothing(
 
 def test_a_daemon_refuses_a_folder_and_what_became_of_it(root: Path, tmp_path: Path) -> None:
     pytest.importorskip("starlette")
-    from mnemark.interfaces.http.pool import Workspaces
+    from mnemark_interfaces.http.pool import Workspaces
 
     pool = Workspaces(watching=False)
     with pool.lease(str(root)) as opened:

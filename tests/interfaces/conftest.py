@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 from typer.testing import CliRunner
 
-from mnemark.interfaces.app import app
+from mnemark_interfaces.app import app
 
 
 class Ran(NamedTuple):

@@ -12,12 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from mnemark.agent import daemon
+from mnemark_agents import daemon
 
 START_SECONDS = 30.0
 _DRIVER = """
 import sys
-from mnemark.interfaces.http import server
+from mnemark_interfaces.http import server
 for setting in sys.argv[2:]:
     name, _, value = setting.partition("=")
     setattr(server, name, float(value))

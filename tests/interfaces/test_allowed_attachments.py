@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mnemark.interfaces.http.pool import Workspaces
+from mnemark_interfaces.http.pool import Workspaces
 
 
 @pytest.mark.parametrize("confined", [True, False])

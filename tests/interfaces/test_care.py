@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from mnemark.errors import NotFoundError
-from mnemark.interfaces import workspace
 from mnemark.types import Hit
+from mnemark_interfaces import workspace
 
 from .conftest import Shell
 

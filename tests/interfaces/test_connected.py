@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from mnemark.agent.connect import connect, homes
 from mnemark.files import layout, new_workspace
 from mnemark.files.new_workspace import new_scope
-from mnemark.interfaces import shortcut
-from mnemark.interfaces.http.calls import ClientQuery, answer_query
-from mnemark.interfaces.http.pool import Workspaces
+from mnemark_agents.connect import connect, homes
+from mnemark_interfaces import shortcut
+from mnemark_interfaces.http.calls import ClientQuery, answer_query
+from mnemark_interfaces.http.pool import Workspaces
 
 from .conftest import Shell
 

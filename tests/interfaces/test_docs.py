@@ -1,7 +1,7 @@
 import runpy
 from pathlib import Path
 
-from mnemark.interfaces.app import COMMANDS, loaded
+from mnemark_interfaces.app import COMMANDS, loaded
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,7 +7,7 @@ import pytest
 
 from interfaces.conftest import Shell
 from mnemark import Memory
-from mnemark.interfaces.render import width
+from mnemark_interfaces.render import width
 
 
 @pytest.fixture

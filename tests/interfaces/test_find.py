@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 import mnemark
-from mnemark.agent import daemon
-from mnemark.agent.hook import background
 from mnemark.errors import BusyError
 from mnemark.types import Hit, Recall
+from mnemark_agents import daemon
+from mnemark_agents.hook import background
 
 from .conftest import Shell
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from interfaces.daemons import Running, running
-from mnemark.agent import daemon
 from mnemark.text.quoting.fence import is_fenced
+from mnemark_agents import daemon
 
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")

@@ -18,8 +18,8 @@ import pytest
 
 from agent.samples import claude_line
 from interfaces.daemons import found, running, surroundings, wait_for
-from mnemark.agent import daemon
-from mnemark.agent.upkeep import latest
+from mnemark_agents import daemon
+from mnemark_agents.upkeep import latest
 
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
@@ -241,8 +241,8 @@ def test_the_night_is_due_once_and_made_up_for() -> None:
 
 
 def test_the_night_consolidates_where_agents_write_and_nowhere_else(tmp_path: Path) -> None:
-    from mnemark.interfaces.http.pool import Lanes, Workspaces
-    from mnemark.interfaces.http.server import Nightly
+    from mnemark_interfaces.http.pool import Lanes, Workspaces
+    from mnemark_interfaces.http.server import Nightly
 
     written, foreign = tmp_path / "written", tmp_path / "foreign"
     for folder in (written, foreign):

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from mnemark.interfaces.http.pool import THREADS, Lanes
+from mnemark_interfaces.http.pool import THREADS, Lanes
 
 
 def test_a_workspace_that_hangs_holds_up_no_other() -> None:

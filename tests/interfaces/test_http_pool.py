@@ -12,7 +12,7 @@ pytest.importorskip("starlette")
 
 from mnemark.errors import BusyError
 from mnemark.index.connections import SPARE
-from mnemark.interfaces.http.pool import Workspaces
+from mnemark_interfaces.http.pool import Workspaces
 
 AT_ONCE = 10
 
@@ -97,7 +97,7 @@ def test_a_page_that_looks_by_itself_is_no_use(tmp_path: Path) -> None:
 def test_a_log_edited_while_another_process_syncs_is_read_again_by_the_next_search(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mnemark.interfaces.http.pool._LOGS_REST", 0.0)
+    monkeypatch.setattr("mnemark_interfaces.http.pool._LOGS_REST", 0.0)
     pool = Workspaces(watching=False)
     with pool.lease(str(tmp_path)) as opened:
         path = opened.memory.session("s").path

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from interfaces.daemons import Running, running
-from mnemark.interfaces.http import guard
+from mnemark_interfaces.http import guard
 
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")

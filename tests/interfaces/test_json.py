@@ -8,7 +8,7 @@ import click
 import pytest
 
 from interfaces.conftest import Shell
-from mnemark.interfaces.app import COMMANDS, loaded
+from mnemark_interfaces.app import COMMANDS, loaded
 
 WITHOUT = {"hook", "mcp", "tui"}
 """Commands that speak JSON anyway, and a panel for people."""

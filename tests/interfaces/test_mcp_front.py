@@ -204,7 +204,7 @@ def test_nothing_heavy_is_read_for_the_list_of_tools() -> None:
     heavy = (
         "{'typer', 'rich', 'numpy', 'msgspec', 'apsw', 'httpx', 'mcp', 'pydantic', 'starlette', 'asyncio'}"
     )
-    code = f"import sys, mnemark.interfaces.mcp.front; print(sorted({heavy} & set(sys.modules)))"
+    code = f"import sys, mnemark_interfaces.mcp.front; print(sorted({heavy} & set(sys.modules)))"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
 

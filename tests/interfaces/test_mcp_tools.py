@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from mnemark import Memory
 from mnemark.errors import IntegrityError, UsageError
-from mnemark.interfaces.tools import BY_NAME, TOOLS, known_arguments, listed
-from mnemark.interfaces.tools_run import RUNS, call
 from mnemark.text.quoting.fence import inert, strip_fences
 from mnemark.text.words.tokens import estimate_tokens
+from mnemark_interfaces.tools import BY_NAME, TOOLS, known_arguments, listed
+from mnemark_interfaces.tools_run import RUNS, call
 
 
 @pytest.fixture

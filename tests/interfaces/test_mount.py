@@ -7,7 +7,7 @@ import pytest
 import typer
 
 from mnemark.files import trust, user_config
-from mnemark.interfaces.commands import mount
+from mnemark_interfaces.commands import mount
 
 from .conftest import Shell
 

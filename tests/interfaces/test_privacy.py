@@ -14,19 +14,19 @@ import pytest
 
 from faults.people import append_text
 from mnemark import Memory
-from mnemark.agent import daemon
-from mnemark.agent.connect import connect
-from mnemark.agent.connect.hosts import Host, Setting, Target
-from mnemark.agent.hook import cold
-from mnemark.agent.hook.event import parse_call
-from mnemark.agent.hook.log import log
-from mnemark.agent.hook.shown import note_compaction
 from mnemark.files import platform
 from mnemark.files.edit import edit
 from mnemark.files.truth import Folder
 from mnemark.index import schema, state
 from mnemark.index.check import rebuild
 from mnemark.index.vectors import open_store
+from mnemark_agents import daemon
+from mnemark_agents.connect import connect
+from mnemark_agents.connect.hosts import Host, Setting, Target
+from mnemark_agents.hook import cold
+from mnemark_agents.hook.event import parse_call
+from mnemark_agents.hook.log import log
+from mnemark_agents.hook.shown import note_compaction
 
 from .conftest import Shell
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mnemark.interfaces.process import load
+from mnemark_interfaces.process import load
 
 MNEMARK = [sys.executable, "-m", "mnemark"]
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes of POSIX")
@@ -61,7 +61,7 @@ def test_an_error_is_one_line_and_the_trace_is_for_those_who_ask(notes: Path) ->
 def test_a_bug_is_one_line_too(notes: Path) -> None:
     broken = (
         "import mnemark.retrieval.read as r; r.read_ref = None\n"
-        "from mnemark.interfaces.main import main; main()"
+        "from mnemark_interfaces.main import main; main()"
     )
     ran = subprocess.run(
         [sys.executable, "-c", broken, "read", "notes.md"],
@@ -161,7 +161,7 @@ def test_a_terminal_gets_colour_and_a_person_can_refuse_it(notes: Path) -> None:
 def test_the_version_needs_nothing_but_itself(tmp_path: Path) -> None:
     probe = (
         "import sys; sys.argv[1:] = ['--version']\n"
-        "from mnemark.interfaces.main import main\n"
+        "from mnemark_interfaces.main import main\n"
         "try:\n    main()\n"
         "finally:\n    print(sorted({'typer', 'msgspec', 'numpy', 'apsw', 'rich'} & set(sys.modules)))"
     )
@@ -190,7 +190,7 @@ def ended(code: str, folder: Path, **environment: str) -> subprocess.CompletedPr
     """Run a search as a process of its own, after some code."""
     whole = f"""
 import os, sys
-from mnemark.interfaces.main import command
+from mnemark_interfaces.main import command
 {code}
 class Freed:
     def __del__(self, write=os.write):  # nothing can be imported by then

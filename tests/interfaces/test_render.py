@@ -2,8 +2,8 @@ import re
 
 import pytest
 
-from mnemark.interfaces import output, render
 from mnemark.types import Hit, Problem, Recall
+from mnemark_interfaces import output, render
 
 HIT = Hit(
     ref="memory/2026-02-13.md#L4-L6",

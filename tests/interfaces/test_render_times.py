@@ -4,7 +4,7 @@ from datetime import UTC, timedelta, timezone
 
 import pytest
 
-from mnemark.interfaces.render import minute, on_clock
+from mnemark_interfaces.render import minute, on_clock
 
 SHANGHAI = timezone(timedelta(hours=8))
 

@@ -15,8 +15,8 @@ import pytest
 
 from forked import mnemark
 from interfaces.daemons import Running, running, surroundings
-from mnemark.interfaces import shortcut
-from mnemark.interfaces.app import loaded
+from mnemark_interfaces import shortcut
+from mnemark_interfaces.app import loaded
 from sampled import sampled
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals and terminals of POSIX")
@@ -269,7 +269,7 @@ def test_other_requests_are_refused(folder: Path, warm: Running) -> None:
 
 def test_a_client_loads_little(folder: Path, warm: Running, tmp_path: Path) -> None:
     code = (
-        "import sys\nfrom mnemark.interfaces.main import main\nsys.argv = ['mnemark', 'search', 'backup']\n"
+        "import sys\nfrom mnemark_interfaces.main import main\nsys.argv = ['mnemark', 'search', 'backup']\n"
         "try:\n    main()\nexcept SystemExit:\n    print(*sorted(sys.modules), file=sys.stderr)"
     )
     ran = subprocess.run(

@@ -9,9 +9,9 @@ import pytest
 from interfaces.conftest import Shell
 from mnemark import Memory
 from mnemark.facts.model import FactOptions, NewFact
-from mnemark.interfaces.commands.facts import remember
-from mnemark.interfaces.http import bodies
-from mnemark.interfaces.tools import BY_NAME
+from mnemark_interfaces.commands.facts import remember
+from mnemark_interfaces.http import bodies
+from mnemark_interfaces.tools import BY_NAME
 
 FIELDS = set(NewFact.__struct_fields__)
 
@@ -38,7 +38,7 @@ def kept(memory: Memory) -> dict[str, Any]:
 
 
 def test_the_command_line_and_the_tool_keep_all_of_it(shell: Shell, tmp_path: Path) -> None:
-    from mnemark.interfaces.tools_run import RUNS
+    from mnemark_interfaces.tools_run import RUNS
 
     options = [f"--{'tag' if name == 'tags' else name}={value[0] if name == 'tags' else value}"
                for name, value in WHOLE.items()]  # fmt: skip

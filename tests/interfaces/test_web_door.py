@@ -9,9 +9,9 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
-from mnemark.interfaces.http.door import BrowserSession, Door
-from mnemark.interfaces.http.guard import MAX_FORM, POLICY, SESSION, Activity, Guard, doors, rule_of
 from mnemark_faces.web.refused import refusal_page
+from mnemark_interfaces.http.door import BrowserSession, Door
+from mnemark_interfaces.http.guard import MAX_FORM, POLICY, SESSION, Activity, Guard, doors, rule_of
 
 HOST = "127.0.0.1:7788"
 FORM = "application/x-www-form-urlencoded"

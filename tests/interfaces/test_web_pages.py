@@ -433,11 +433,11 @@ def test_an_import_goes_on_beside_the_page_which_says_how_far_it_is(here: Runnin
 
 
 def test_an_import_beside_another_is_refused_and_not_dropped(tmp_path: Path) -> None:
-    from mnemark.interfaces.http.door import BrowserSession
     from mnemark_faces.web.at import At
     from mnemark_faces.web.background import Background
     from mnemark_faces.web.pages import ACTIONS
     from mnemark_faces.web.words import Words
+    from mnemark_interfaces.http.door import BrowserSession
 
     ended = threading.Event()
     with Memory.open(tmp_path / "agent") as memory:
@@ -461,9 +461,9 @@ def test_an_import_beside_another_is_refused_and_not_dropped(tmp_path: Path) -> 
 def test_the_folders_of_programs_are_those_of_their_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mnemark.interfaces.http.door import BrowserSession
     from mnemark_faces.web.at import At, PageContent
     from mnemark_faces.web.words import Words
+    from mnemark_interfaces.http.door import BrowserSession
 
     moved = tmp_path / "moved"
     (moved / "projects").mkdir(parents=True)
@@ -489,10 +489,10 @@ def test_the_prompt_of_a_project_and_what_health_knows_of_it(here: Running, tmp_
 
 def test_a_confined_daemon_changes_nothing_outside(tmp_path: Path) -> None:
     from mnemark.errors import UsageError
-    from mnemark.interfaces.http.door import BrowserSession
     from mnemark_faces.web.at import At
     from mnemark_faces.web.pages import ACTIONS, PAGES
     from mnemark_faces.web.words import Words
+    from mnemark_interfaces.http.door import BrowserSession
 
     with Memory.open(tmp_path) as memory:
         query = {"agent": ["cursor"]}
@@ -681,10 +681,10 @@ def test_a_form_leads_to_own_pages_only(here: Running, tmp_path: Path) -> None:
 
 def test_a_workspace_that_cannot_be_written_shows_no_buttons(here: Running, tmp_path: Path) -> None:
     fill(tmp_path, HARMLESS)
-    from mnemark.interfaces.http.door import BrowserSession
     from mnemark_faces.web.at import At, PageContent
     from mnemark_faces.web.render import page
     from mnemark_faces.web.words import Words
+    from mnemark_interfaces.http.door import BrowserSession
 
     with Memory.open(tmp_path, readonly=True) as memory:
         asked = {"edit": {"path": ["note.md"]}, "item": {"ref": ["note.md#L3"]}, "session": {"path": [

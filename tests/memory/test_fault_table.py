@@ -17,13 +17,13 @@ import pytest
 from faults.layer import FaultyFileSystem, Killed
 from faults.logical import LEXICAL
 from faults.wal import full_logs
-from mnemark.agent.connect import connect
 from mnemark.errors import MnemarkError
 from mnemark.files import platform
 from mnemark.files.jsonl import TEMPORARY
 from mnemark.memory.memory import Memory
 from mnemark.memory.transfer.backup import backup
 from mnemark.memory.transfer.restore import restore
+from mnemark_agents.connect import connect
 from sampled import sampled
 
 SAID = "the heron stands in the river"

@@ -8,7 +8,7 @@ from mnemark import Memory
 from mnemark.errors import NotFoundError
 from mnemark.facts.keys import holds_many, predicate_key
 from mnemark.facts.predicates import VERBS, many, predicates, singular_of
-from mnemark.interfaces import tools_run
+from mnemark_interfaces import tools_run
 from sampled import sampled
 
 NAMES = {key: row.names for key, row in predicates().items() if row.holds in {"kind", "wide"}}

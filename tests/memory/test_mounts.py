@@ -17,12 +17,12 @@ from mnemark import Memory, NotFoundError
 from mnemark.errors import MnemarkError
 from mnemark.files import trust
 from mnemark.files.mounts import accept, forget
-from mnemark.interfaces import queries
-from mnemark.interfaces.tools_run import call
-from mnemark.interfaces.workspace import Subject
 from mnemark.memory.review.explain import why
 from mnemark.memory.transfer.backup import backup
 from mnemark.memory.transfer.transfer import export_workspace
+from mnemark_interfaces import queries
+from mnemark_interfaces.tools_run import call
+from mnemark_interfaces.workspace import Subject
 
 
 def files(root: Path) -> set[str]:

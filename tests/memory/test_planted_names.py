@@ -17,7 +17,6 @@ import msgspec
 import pytest
 
 from mnemark import Memory
-from mnemark.agent.hook import missed
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.files import edit as editing
 from mnemark.files import platform
@@ -26,6 +25,7 @@ from mnemark.files.ids import is_id, new_id
 from mnemark.files.truth import Folder
 from mnemark.memory.health.doctor import doctor
 from mnemark.memory.transfer.backup import backup
+from mnemark_agents.hook import missed
 from sampled import sampled
 
 SECRET = "canary-outside-0123456789"

@@ -12,14 +12,14 @@ from mnemark import Memory
 from mnemark.errors import NotFoundError
 from mnemark.facts.visible import Visible, restored
 from mnemark.index.store import Index
-from mnemark.interfaces.tools import BY_NAME
-from mnemark.interfaces.tools_run import call
 from mnemark.memory.prompt.briefing import briefing
 from mnemark.memory.transfer.transfer import export_workspace
 from mnemark.retrieval.words import by_words_of
 from mnemark.text import redaction
 from mnemark.text.dates import local_now
 from mnemark_adapters.memory_store import MemoryStore
+from mnemark_interfaces.tools import BY_NAME
+from mnemark_interfaces.tools_run import call
 
 LEXICAL = {"embedder": "none"}
 SECRET, ILLNESS = "Tr0ub4dor3x", "lupus"

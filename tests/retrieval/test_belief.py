@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemark.agent.hook.event import is_question
-from mnemark.agent.hook.shown import new_block
 from mnemark.memory.memory import Memory
 from mnemark.retrieval.presets import PRESETS
 from mnemark.retrieval.ranking.confidence import Evidence, believable, missing, share, together
 from mnemark.retrieval.words import by_words_of
+from mnemark_agents.hook.event import is_question
+from mnemark_agents.hook.shown import new_block
 
 SURE, UNSURE = 0.4, 0.3
 

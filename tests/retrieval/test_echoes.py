@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from mnemark.agent.hook.event import FLOOR
 from mnemark.memory.memory import Memory
 from mnemark.retrieval.block import block
 from mnemark.retrieval.ranking.confidence import wants_questions
 from mnemark.retrieval.words import by_words_of
 from mnemark.types import Hit, Recall
+from mnemark_agents.hook.event import FLOOR
 
 ASKED = "When does the ferry to Tromso leave?"
 ASKED_BEFORE = [ASKED, "when does the ferry leave to Tromso??", "And the ferry to Tromso?"]

@@ -16,13 +16,13 @@ from mnemark.facts import states
 from mnemark.facts.visible import PlainWorkspace
 from mnemark.files.config import load
 from mnemark.files.mounts import accept
-from mnemark.interfaces.tools_read import around, read_lines
 from mnemark.memory.memory import Memory
 from mnemark.memory.prompt.briefing import briefing
 from mnemark.retrieval.fact_index_cache import FactIndexCache
 from mnemark.retrieval.refresh import IndexRefresher
 from mnemark.retrieval.words import by_words_of
 from mnemark.types import Recall
+from mnemark_interfaces.tools_read import around, read_lines
 from sampled import sampled
 
 ASKED = "which python version do we use"

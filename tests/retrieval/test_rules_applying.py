@@ -6,10 +6,10 @@ from typing import Final
 
 import pytest
 
-from mnemark.agent.hook.event import FLOOR
 from mnemark.memory.memory import Memory
 from mnemark.retrieval.routes.rules import MOST
 from mnemark.types import Recall
+from mnemark_agents.hook.event import FLOOR
 
 RULES: Final = {
     "dates": "Always give dates as DD/MM/YYYY when I ask about scheduling",

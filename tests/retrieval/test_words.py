@@ -10,11 +10,11 @@ import apsw
 import pytest
 
 from mnemark import Memory
-from mnemark.agent.hook.event import FLOOR
 from mnemark.errors import NotFoundError
 from mnemark.files.mounts import accept
 from mnemark.files.trust import trust
 from mnemark.retrieval.words import by_words_of
+from mnemark_agents.hook.event import FLOOR
 
 WORDS = (
     *("harbour", "pelican", "invoice", "crane", "tide", "lantern", "walrus", "anchor"),

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemark.agent.hook.agents import AGENTS
 from mnemark.memory.memory import Memory
 from mnemark.text.quoting.memory_poisoning import speaks_for_owner
 from mnemark.text.quoting.notices import TABLE, notices, turn_without_notices, without_notices
 from mnemark.types import Turn
+from mnemark_agents.hook.agents import AGENTS
 from sampled import examples
 
 

@@ -4,7 +4,7 @@ import sys
 from importlib.util import find_spec
 
 from mnemark.errors import UsageError
-from mnemark.interfaces import options, output, workspace
+from mnemark_interfaces import options, output, workspace
 
 
 def tui(*, workspace_: options.Workspace = None) -> None:

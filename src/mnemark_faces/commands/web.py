@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from mnemark.agent import daemon
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.files import platform
-from mnemark.interfaces import options, output, workspace
-from mnemark.interfaces.http.door import TICKET_SECONDS
+from mnemark_agents import daemon
+from mnemark_interfaces import options, output, workspace
+from mnemark_interfaces.http.door import TICKET_SECONDS
 
 if TYPE_CHECKING:
     import webbrowser
 
-    from mnemark.agent.daemon import Daemon
+    from mnemark_agents.daemon import Daemon
 
 _START_SECONDS: Final = 15.0
 _BROWSER_SECONDS: Final = 6.0

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Final
 
 from textual.content import Content
 
-from mnemark.interfaces.render import size
 from mnemark.memory.health.doctor import doctor
 from mnemark_faces.tui.cells import BAD, DIM, GOOD, WARNING, Sheet, one_line, origin_of, padded
 from mnemark_faces.tui.explained import minute, sources
 from mnemark_faces.tui.rows import ListRow, RowPage
 from mnemark_faces.tui.words import PanelWords
+from mnemark_interfaces.render import size
 
 if TYPE_CHECKING:
     from mnemark.memory.browse.browse import ReviewRow

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from textual.content import Content
 
-from mnemark.interfaces.queries import DOUBTFUL
 from mnemark.memory.browse.browse import DEPTH
 from mnemark_faces.tui.cells import DIM, WARNING, Sheet, one_line, origin_of, padded
 from mnemark_faces.tui.explained import minute, route_lines, sources, values
@@ -12,6 +11,7 @@ from mnemark_faces.tui.filters import filters_in
 from mnemark_faces.tui.panes_change import change_row, explain_change
 from mnemark_faces.tui.rows import ListRow, RowPage
 from mnemark_faces.tui.words import PanelWords
+from mnemark_interfaces.queries import DOUBTFUL
 
 if TYPE_CHECKING:
     from mnemark.memory.browse.entries import TimelineEntry

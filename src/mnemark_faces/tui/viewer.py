@@ -17,7 +17,6 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from mnemark.errors import BusyError, MnemarkError
-from mnemark.interfaces.process import debugging
 from mnemark_faces.tui.cells import BAD, DIM, Sheet, one_line, padded
 from mnemark_faces.tui.explained import whole_text, whole_why
 from mnemark_faces.tui.help import help_sheet, keys_of, shown_keys
@@ -26,6 +25,7 @@ from mnemark_faces.tui.panes_read import FactsPane, SearchPane, TimelinePane
 from mnemark_faces.tui.rows import PAGE, ListRow, Pane, RowPage
 from mnemark_faces.tui.widgets import Choices, RowList, Window
 from mnemark_faces.tui.words import PanelWords
+from mnemark_interfaces.process import debugging
 
 if TYPE_CHECKING:
     from mnemark.index.sync import SyncReport

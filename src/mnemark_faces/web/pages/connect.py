@@ -4,13 +4,13 @@ import hashlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from mnemark.agent.connect import connect as work
-from mnemark.agent.connect.connections import connections
 from mnemark.errors import UsageError
+from mnemark_agents.connect import connect as work
+from mnemark_agents.connect.connections import connections
 from mnemark_faces.web.at import At, Go, PageContent
 
 if TYPE_CHECKING:
-    from mnemark.agent.connect.connect import SettingsChange
+    from mnemark_agents.connect.connect import SettingsChange
 
 
 def connect(at: At) -> PageContent:

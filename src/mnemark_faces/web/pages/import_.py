@@ -5,13 +5,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from mnemark.agent.connect import homes
 from mnemark.errors import BusyError
-from mnemark.interfaces.render import from_home
 from mnemark.memory.transfer.transfer import FORMATS, import_from
+from mnemark_agents.connect import homes
 from mnemark_faces.web.at import At, Go, PageContent
 from mnemark_faces.web.background import Work
 from mnemark_faces.web.pages.connect import check_free
+from mnemark_interfaces.render import from_home
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory

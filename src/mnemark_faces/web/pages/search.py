@@ -7,7 +7,6 @@ from mnemark.errors import NotFoundError
 from mnemark.facts.model import Fact
 from mnemark.files import layout
 from mnemark.files.names import split_ref
-from mnemark.interfaces.tools_read import around
 from mnemark.memory.journal.changes import KINDS as KINDS_OF_CHANGES
 from mnemark.text.quoting.memory_poisoning import speaks_for_owner
 from mnemark.types import KINDS, ORIGINS
@@ -15,6 +14,7 @@ from mnemark_faces.web import charts
 from mnemark_faces.web.at import At, PageContent
 from mnemark_faces.web.render import moment
 from mnemark_faces.web.words import ROUTES
+from mnemark_interfaces.tools_read import around
 
 _AROUND: Final = 3
 """Turns shown before and after one."""

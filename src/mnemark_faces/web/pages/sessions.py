@@ -1,9 +1,9 @@
 """Sessions, and the turns of one."""
 
 from mnemark.files.layout import scope_of
-from mnemark.interfaces.workspace import session_in
 from mnemark.memory.browse.session_rows import name_of
 from mnemark_faces.web.at import At, Go, PageContent
+from mnemark_interfaces.workspace import session_in
 
 
 def sessions(at: At) -> PageContent:

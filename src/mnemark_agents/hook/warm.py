@@ -1,0 +1,149 @@
+"""Answer an agent's events in the daemon, with the workspace open; no answer waits for a language model."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from mnemark.errors import UsageError
+from mnemark.files.projects import FOLDER, Project
+from mnemark.files.sessions import SessionLog
+from mnemark.memory.memory import Memory
+from mnemark.memory.sessions.session import Session
+from mnemark.retrieval.turns import in_turn
+from mnemark.summary.tool_titles import is_significant, significant_tools
+from mnemark.types import Turn
+from mnemark_agents.hook import agents, shown
+from mnemark_agents.hook.capture import capture
+from mnemark_agents.hook.cold import make_up
+from mnemark_agents.hook.event import HookCall, execution, is_question, parse_call
+from mnemark_agents.hook.project import folder_of, forget_note, project_of, scope_for
+from mnemark_agents.hook.told import brief
+
+
+class WarmWorkspace(Protocol):
+    """Interface of an open workspace of the daemon."""
+
+    memory: Memory
+
+    def session(
+        self,
+        identifier: str,
+        *,
+        user: str | None = None,
+        agent: str | None = None,
+        project: str | None = None,
+    ) -> Session:
+        """Return the session of that id."""
+
+
+def handle(opened: WarmWorkspace, event: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    """Handle an event and return the answer for the hook.
+
+    Args:
+        opened: the workspace.
+        event: mnemark's name of the event, or the agent's.
+        body: `{"agent": "codex", "event": {...}}`, where `event` is the agent's JSON from stdin.
+
+    Returns:
+        `{"output": {...}}`: the JSON that the hook prints.
+
+    Raises:
+        UsageError: the agent or the event is unknown.
+        MnemarkError: the event could not be handled.
+    """
+    data = body.get("event")
+    if not isinstance(data, Mapping):
+        raise UsageError('an event must be an object: {"agent": "codex", "event": {...}}')
+    call = parse_call(event, str(body.get("agent") or ""), data)
+    return {"output": agents.answer(call.agent, call.native, _run(opened, call))}
+
+
+class _Recording:
+    """A session of the workspace as a hook records it: the scope of a project is made with its first turn."""
+
+    def __init__(self, opened: WarmWorkspace, identifier: str, project: Project) -> None:
+        self._opened = opened
+        self._identifier = identifier
+        self.belongs_to(project)
+
+    def belongs_to(self, project: Project) -> None:
+        """Note whose memory the session is."""
+        self._project = project
+        self.session = self._in(project.scope)
+
+    def _in(self, scope: str) -> Session:
+        name = scope.removeprefix(f"{FOLDER}/")
+        return self._opened.session(self._identifier, **({"project": name} if name else {}))
+
+    @property
+    def path(self) -> str:
+        return self.session.path
+
+    @property
+    def log(self) -> SessionLog:
+        return self.session.log
+
+    def add_many(self, turns: Sequence[Turn]) -> list[Turn]:
+        return self.settled().add_many(turns) if turns else []
+
+    def settled(self) -> Session:
+        """Return the session in the scope of its project, made where it has none."""
+        if self._project.repository:
+            self._project = Project(scope_for(self._opened.memory.root, self._project))
+            self.session = self._in(self._project.scope)
+        return self.session
+
+
+def _run(opened: WarmWorkspace, call: HookCall) -> str:
+    memory = opened.memory
+    project = project_of(
+        memory.root, call.session, folder_of(call.data), begins=call.event in {"session-start", "tool"},
+        kept=memory.config.projects,
+    )  # fmt: skip
+    if not call.session:
+        return brief(memory.workspace, call, project.scope) if call.event == "session-start" else ""
+    recording = _Recording(opened, call.session, project)
+    # Recall before recording the prompt; a transcript contains it only after the answer.
+    block = _recall(memory, recording.session, call) if call.event == "prompt" else ""
+    if call.event == "tool":
+        _observe(memory, recording, call)
+    elif call.event != "prompt" or not call.agent.transcript:
+        with in_turn():
+            capture(memory.root, recording, call.agent, call.data, call.event)
+        make_up(memory.root)
+    match call.event:
+        case "session-start":
+            return brief(memory.workspace, call, project.scope)
+        case "compact":
+            shown.note_compaction(memory.root, recording.path)
+            shown.save(memory.root, recording.log.name, frozenset())
+        case "session-end":
+            shown.save(memory.root, recording.log.name, frozenset())
+            forget_note(memory.root, call.session)
+            recording.session.end(wait=False)
+    return block
+
+
+def _observe(memory: Memory, recording: _Recording, call: HookCall) -> None:
+    done = execution(call.data)
+    tools = significant_tools(memory.config.observe)
+    if done is not None and is_significant(done.tool, done.arguments, tools):
+        recording.settled().observe(**done._asdict())
+
+
+def _recall(memory: Memory, session: Session, call: HookCall) -> str:
+    """Return a recall without the turns in the model's context (those since the last compaction)."""
+    said = call.data.get("prompt")
+    if not isinstance(said, str) or not is_question(said):
+        return ""
+    window = ((session.path, shown.first_visible_line(memory.root, session.path)),)
+    context = [turn.content for turn in session.last(4)]
+    found = memory.recall(said, context=context, scope=session.scope, exclude=window)
+    most, budget = memory.config.recall_hits, memory.config.recall_budget
+    with in_turn(first=True):  # the recall has used up its time
+        marks = shown.load(memory.root, session.log.name)
+        text, new = shown.new_block(
+            found, most, marks, budget, agent=call.agent.name, folder=folder_of(call.data)
+        )
+    if text:
+        shown.save(memory.root, session.log.name, marks | new)
+    return text

@@ -1,0 +1,146 @@
+"""Assemble the command line; turn errors into a message and an exit code."""
+
+from importlib import import_module
+from typing import Annotated, Any, Final
+
+import typer
+import typer.main
+from typer.core import TyperCommand, TyperGroup
+
+from mnemark._version import __version__
+from mnemark.errors import MnemarkError, UsageError
+from mnemark_interfaces.output import error, out
+from mnemark_interfaces.process import INTERRUPTED, abandon_stdout, debugging
+
+COMMANDS: Final[dict[str, tuple[str, str]]] = {
+    "init": ("care", "Turn a folder into a workspace."),
+    "demo": ("demo", "Try mnemark on a sample workspace in English and Chinese."),
+    "sync": (
+        "care",
+        "Update the search index after files have changed, and finish what was left unfinished.",
+    ),
+    "watch": ("follow", "Keep the index up to date while files change."),
+    "search": ("find", "Search notes, facts and conversations."),
+    "recall": ("find", "Print what memory knows about a message, for a prompt."),
+    "read": ("find", "Print a file, or some lines of it."),
+    "add": ("write", "Add a line to today's note, or a turn to a session."),
+    "log": ("write", "List the latest notes, turns and changes."),
+    "status": ("care", "Show counts, the state of the index, and what needs your attention."),
+    "tui": (
+        "mnemark_faces.commands.tui",
+        "Look at memory, decide what waits, and take changes back, in a panel.",
+    ),
+    "doctor": ("repair", "Check installation, settings and workspace; say what to fix."),
+    "verify": ("repair", "Check the index for damage and compare it with the files."),
+    "export": ("transfer", "Write the text of a memory to one file."),
+    "backup": ("transfer", "Save the whole folder in one zip file, and verify it."),
+    "restore": ("transfer", "Restore a backup to a new folder."),
+    "consolidate": ("consolidate", "Merge duplicates, archive unused facts, update core memory."),
+    "learn": ("learn", "Extract facts from conversations."),
+    "sessions": ("sessions", "List the sessions, or end one: summarize it, save its facts."),
+    "prompt": ("prompt", "Show the memory part of an agent's prompt, with its tokens."),
+    "web": ("mnemark_faces.commands.web", "Open the memory in a browser."),
+    "serve": ("serve", "Run the daemon, which answers all your agents quickly."),
+    "mcp": ("serve", "Offer the memory tools over MCP, on stdin and stdout."),
+    "hook": ("serve", "Handle an event of an agent; agents call this, not people."),
+    "connect": ("connect", "Connect agents: add hooks and memory tools to their settings."),
+    "trust": ("care", "Trust a memory that was copied, cloned or moved to this machine."),
+    "mount": ("mount", "Search other memories beside your own, without copying or changing them."),
+    "remember": ("facts", "Remember a fact."),
+    "facts": ("facts", "List the facts: subject, predicate, value and dates."),
+    "review": ("review", "Accept or reject proposed facts, conflicts and edits."),
+    "why": ("review", "Show where a fact or passage comes from."),
+    "forget": ("forget", "Hide something from all searches, or erase it from all files."),
+    "undo": ("undo", "Undo a change."),
+    "revert": ("undo", "Undo everything that came from one session or source."),
+    "pin": ("undo", "Keep a fact, turn or part of a note from being archived."),
+    "import": ("transfer", "Import notes and conversations."),
+    "bench": ("mnemark_bench.cli", "Benchmark search, speed and tokens against baselines."),
+}
+"""Of each command its module, in `interfaces.commands` or by its whole name, and the first sentence of its
+help: a list of the commands, which is in this order, loads none of them."""
+SETTINGS: Final[dict[str, Any]] = {
+    "rich_markup_mode": None,
+    "pretty_exceptions_enable": False,
+    "context_settings": {"help_option_names": ["-h", "--help"], "max_content_width": 100},
+}
+
+
+class Unloaded(TyperCommand):
+    """A command that is imported when it is to run, or to say what options it has."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """Load the command, and parse its arguments."""
+        return loaded(str(self.name)).make_context(info_name, args, parent, **extra)
+
+
+def loaded(name: str) -> Any:
+    """Import a command."""
+    place = COMMANDS[name][0]
+    module = import_module(place if "." in place else f"mnemark_interfaces.commands.{place}")
+    if name == "bench":
+        return typer.main.get_group(module.app)  # as a part it has no completion of its own
+    single = typer.Typer(add_completion=False, **SETTINGS)
+    single.command(name)(getattr(module, "import_" if name == "import" else name))
+    return typer.main.get_command(single)
+
+
+class Commands(TyperGroup):
+    """The group of all commands, each imported on first use."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.commands = {name: Unloaded(name, help=sentence) for name, (_, sentence) in COMMANDS.items()}
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - as click calls it
+        """Return the names in the order of the help."""
+        return list(self.commands)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments before the command; a workspace there is a common mistake."""
+        if args and args[0].partition("=")[0] in {"-w", "--workspace"}:
+            error("put -w FOLDER behind the command: `mnemark search -w FOLDER …`")
+            raise SystemExit(UsageError.exit_code)
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; exit with the code of a `MnemarkError`."""
+        try:
+            return super().invoke(ctx)
+        except MnemarkError as problem:
+            if debugging():
+                raise
+            error(str(problem))
+            raise SystemExit(problem.exit_code) from None
+        except KeyboardInterrupt:
+            raise SystemExit(INTERRUPTED) from None
+        except BrokenPipeError:
+            raise SystemExit(abandon_stdout()) from None
+
+
+app = typer.Typer(
+    name="mnemark",
+    cls=Commands,
+    help="Memory for LLM agents, kept as plain text files in a folder and searched in milliseconds.",
+    no_args_is_help=False,
+    **SETTINGS,
+)
+
+
+def _version(value: bool) -> None:  # noqa: FBT001 - typer calls it so
+    if value:
+        out(f"mnemark {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    context: typer.Context,
+    *,
+    version: Annotated[  # noqa: ARG001 - typer hands it to its callback
+        bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Memory for LLM agents, kept as plain text files in a folder and searched in milliseconds."""
+    if context.invoked_subcommand is None:
+        out(context.get_help())

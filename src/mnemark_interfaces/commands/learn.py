@@ -1,0 +1,121 @@
+"""Implement `learn`: extract facts from turns, with their sources."""
+
+from datetime import datetime
+from typing import Annotated
+
+import typer
+from msgspec import to_builtins
+from msgspec.structs import replace
+
+from mnemark.errors import UsageError
+from mnemark.files import layout
+from mnemark.files.config import load_reported
+from mnemark.index.state import QueueCounts, Queued
+from mnemark.memory.learning.by_rule import LearningReport, has_sessions
+from mnemark.memory.learning.by_rule import learn as by_rule
+from mnemark.memory.sessions.reading import learn_all
+from mnemark.text.dates import local_now
+from mnemark_interfaces import render
+from mnemark_interfaces.options import Json, Workspace
+from mnemark_interfaces.output import DIM, out, out_json, safe, safe_line, say, style
+from mnemark_interfaces.workspace import locate, opened
+
+_FAILED_SHOWN = 20
+
+
+_Session = Annotated[
+    str | None, typer.Option(metavar="ID", help="Only this session. Default: all new turns.")
+]
+_Failed = Annotated[bool, typer.Option("--failed", help="List turns the language model could not process.")]
+_Retry = Annotated[bool, typer.Option("--retry", help="Let the language model read those turns again, now.")]
+
+
+def learn(
+    *,
+    session: _Session = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the facts without saving them.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Also read turns that were read before.")] = False,
+    failed: _Failed = False,
+    retry: _Retry = False,
+    json: Json = False,
+    workspace: Workspace = None,
+) -> None:
+    """Extract facts from conversations.
+
+    Shows the turn (message) that each fact comes from. Uses built-in rules; a language model is used as well
+    if it has a daily budget ([llm] in mnemark.toml).
+    """
+    if (failed or retry) and (dry_run or again or session or (failed and retry)):
+        raise UsageError("--failed and --retry cannot be combined with another option")
+    root = locate(workspace)
+    with opened(root, readonly=dry_run or failed) as memory:
+        state = memory.workspace.state
+        now = local_now(memory.config.timezone)
+        count = state.retry_failed(now) if retry else 0
+        if retry:
+            say(f"Reading {count:,} of them again." if count else "Nothing to retry.")
+        if failed:
+            _show_failed(state.failed(), json=json)
+            return
+        if dry_run or again or session or not memory.config.llm.active:
+            report = by_rule(memory.workspace, session, dry_run=dry_run, again=again)
+        else:
+            report = learn_all(memory.workspace, budget_seconds=600.0)
+        ignored = [one.reason for one in load_reported(root).problems if one.path == layout.CONFIG]
+        report = replace(report, notes=(*report.notes, *ignored))
+        waiting, next_try = state.waiting(now), state.next_try(now)
+        none_there = not report.turns and not has_sessions(memory.root)
+    if json:
+        out_json(to_builtins(report) | ({"retried": count} if retry else {}))
+    else:
+        _show(report, waiting, next_try, dry_run=dry_run, none_there=none_there)
+
+
+def _show(
+    report: LearningReport,
+    waiting: QueueCounts,
+    next_try: datetime | None,
+    *,
+    dry_run: bool,
+    none_there: bool,
+) -> None:
+    for fact in report.facts:
+        out(f"{safe_line(fact.subject)} {safe_line(fact.predicate)}: {safe_line(fact.value)} ({fact.status})")
+        out(style(f"  {fact.ref}  {safe_line(fact.quote)}", DIM))
+    for note in report.notes:
+        say(f"Note: {safe(note)}")
+    new = sum(fact.status in {"learned", "would be learned"} for fact in report.facts)
+    say(
+        f"Read {render.counted(report.turns, 'new turn')} in "
+        f"{render.counted(report.sessions, 'session')}; found {render.counted(new, 'fact')}."
+    )
+    if none_there:
+        say(
+            "There are no conversations here: facts are learned from sessions, not from notes, which are "
+            "searched as they are. Record some with `mnemark connect` or `mnemark add --session`, import "
+            "them with `mnemark import`, or state a fact with `mnemark remember`."
+        )
+    if report.asked:
+        say(
+            f"The language model answered {render.counted(report.asked, 'request')}: "
+            f"{render.counted(report.noted, 'note')} on conversations; {report.rejected:,} of its statements "
+            "were not in the turns and left out."
+        )
+    if dry_run:
+        say("Nothing was changed. Run it again without --dry-run to apply this.")
+    if any(waiting):
+        counts = [f"{waiting.due:,} now"]
+        if next_try is not None:
+            counts.append(f"{waiting.later:,} later (retry at {next_try:%H:%M})")
+        if waiting.failed:
+            counts.append(f"{waiting.failed:,} failed (list them with --failed)")
+        say(f"Parts of conversations for the language model to read: {', '.join(counts)}.")
+
+
+def _show_failed(items: list[Queued], *, json: bool) -> None:
+    if json:
+        out_json({"failed": [{"ref": one.ref, "tries": one.tries, "reason": one.reason} for one in items]})
+        return
+    for item in items[:_FAILED_SHOWN]:
+        out(f"{safe_line(item.ref)}  {safe_line(item.reason)}")
+    say(f"{len(items):,} failed; retry with `mnemark learn --retry`." if items else "Nothing failed.")

@@ -1,0 +1,146 @@
+"""Implement `serve`, `hook` and `mcp`: run the daemon, handle hooks, serve MCP."""
+
+import logging
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mnemark._version import __version__
+from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
+from mnemark_agents import daemon
+from mnemark_agents.daemon import Daemon
+from mnemark_agents.hook import command
+from mnemark_interfaces import options, output
+from mnemark_interfaces.mcp import front
+
+_STOP_SECONDS = 15.0
+
+
+_Port = Annotated[
+    int, typer.Option(metavar="PORT", help="Port to listen on; 0: any free port.", min=0, max=65535)
+]
+_Idle = Annotated[
+    float, typer.Option(metavar="MINUTES", help="Stop after this long without a request; 0: never.", min=0)
+]
+_Allow = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="FOLDER", help="Only open workspaces inside this folder; can be given several times."
+    ),
+]
+_Nightly = Annotated[
+    bool,
+    typer.Option(
+        "--nightly/--no-nightly", help="Run `consolidate` every night, at the time set in mnemark.toml."
+    ),
+]
+
+
+def serve(
+    *,
+    workspace_: options.Workspace = None,
+    port: _Port = 0,
+    idle: _Idle = 30.0,
+    allow: _Allow = None,
+    nightly: _Nightly = True,
+    stop: Annotated[bool, typer.Option("--stop", help="Stop the running daemon.")] = False,
+    json: options.Json = False,
+) -> None:
+    """Run the daemon, which answers all your agents quickly.
+
+    One process serves all workspaces. It listens on 127.0.0.1 only and requires a token. It is optional: all
+    commands work without it.
+    """
+    if stop:
+        _stop(json=json)
+        return
+    if not daemon.installed():
+        raise UsageError('the daemon needs more packages; run: pip install "mnemark[serve]"')
+    from mnemark_interfaces.http import server
+
+    settings = server.Settings(
+        port=port, idle_minutes=idle, nightly=nightly,
+        workspace=None if workspace_ is None else _existing(workspace_),
+        allowed=tuple(map(_existing, allow or ())),
+    )  # fmt: skip
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    for noisy in ("mcp", "uvicorn", "watchfiles", "httpx"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+    try:
+        server.serve(settings, on_ready=lambda mine: _tell(mine, "listening", json=json))
+    except server.RunsAlreadyError as error:
+        if error.daemon.version != __version__:
+            raise BusyError(
+                f"{error}; this is version {__version__}; stop the other with `mnemark serve --stop`"
+            ) from None
+        _tell(error.daemon, "running already", json=json)
+
+
+def _existing(folder: Path) -> Path:
+    if not folder.expanduser().is_dir():
+        raise NotFoundError(f"the folder {folder} does not exist")
+    return folder.expanduser().absolute()
+
+
+def _tell(found: Daemon, state: str, *, json: bool) -> None:
+    if json:
+        output.out_json(
+            {"url": found.url, "pid": found.pid, "version": found.version, "state": state}, line=True
+        )
+    else:
+        output.out(f"{found.url}  process {found.pid}, version {found.version}, {state}")
+    output.flush()
+
+
+def _stop(*, json: bool) -> None:
+    found = daemon.find(any_version=True)
+    if found is None:
+        raise NotFoundError("no daemon is running")
+    os.kill(found.pid, signal.SIGTERM)
+    deadline = time.monotonic() + _STOP_SECONDS
+    while daemon.is_alive():
+        if time.monotonic() > deadline:
+            raise MnemarkError(f"process {found.pid} is still finishing its requests; try again in a moment")
+        time.sleep(0.05)
+    _tell(found, "ended", json=json)
+
+
+def hook(
+    event: Annotated[
+        str, typer.Argument(help="session-start, prompt, tool, response, compact or session-end.")
+    ] = "",
+    *,
+    agent: Annotated[
+        str, typer.Option("--agent", "-a", help="claude-code, codex, gemini-cli or cursor.")
+    ] = "",
+    workspace_: options.Workspace = None,
+    alone: Annotated[bool, typer.Option("--alone", help="Do not use the daemon.")] = False,
+) -> None:
+    """Handle an event of an agent; agents call this, not people.
+
+    Reads JSON on stdin, writes JSON on stdout, always exits with 0. `mnemark connect` adds it to the agent's
+    settings. Errors are logged in .mnemark/hook.log.
+    """
+    words = [event] if event else []
+    words += [f"--agent={agent}"] if agent else []
+    words += [f"--workspace={workspace_}"] if workspace_ else []
+    words += ["--alone"] if alone else []
+    if command.run(words) is None:
+        output.out("Give an event: session-start, prompt, tool, response, compact or session-end.")
+
+
+def mcp(
+    *,
+    workspace_: options.Workspace = None,
+    alone: Annotated[bool, typer.Option("--alone", help="Neither use nor start the daemon.")] = False,
+) -> None:
+    """Offer the memory tools over MCP, on stdin and stdout.
+
+    Uses the daemon (`mnemark serve`) and starts it if needed.
+    """
+    front.serve(workspace_, alone=alone)

@@ -1,0 +1,187 @@
+"""Implement `backup`, `restore`, `export` and `import`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mnemark.errors import IncompleteError, UsageError
+from mnemark.memory.transfer.backup import Saved
+from mnemark.memory.transfer.backup import backup as save
+from mnemark.memory.transfer.importer import Summary
+from mnemark.memory.transfer.restore import Restored
+from mnemark.memory.transfer.restore import restore as bring_back
+from mnemark.memory.transfer.transfer import ExportFormat, ImportFormat, export_workspace, import_from
+from mnemark.types import Problem
+from mnemark_interfaces import options, output, render, workspace
+
+_SHOWN_PATHS = 20
+
+
+def export(
+    target: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The file to write; an existing one is replaced.")
+    ],
+    *,
+    workspace_: options.Workspace = None,
+    format_: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help='"zip": the files unchanged; "jsonl": one line for each passage.',
+        ),
+    ] = "zip",
+    json: options.Json = False,
+) -> None:
+    """Write the text of a memory to one file.
+
+    Exports the notes, sessions and journals of all users, agents and projects, without pictures and hidden
+    files; `mnemark backup` saves those too. Exits with 8 if a note could not be read.
+    """
+    _check_target(target)
+    chosen: ExportFormat = format_  # type: ignore[assignment] # checked by the export, with a message
+    with workspace.opened(workspace.locate(workspace_), readonly=True) as memory:
+        done = export_workspace(memory.workspace, target, format=chosen)
+    records = f", {done.records:,} lines" if done.records else ""
+    tally = f"{render.counted(done.files, 'file')}{records}, {render.size(done.bytes)}"
+    output.out_result(done, f"{done.target}: {tally}", json=json)
+    _report_missing(done.problems, "the export is not complete", json=json)
+
+
+def backup(
+    target: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FILE]", help="Default: NAME-DATE.zip beside the workspace.", show_default=False
+        ),
+    ] = None,
+    *,
+    workspace_: options.Workspace = None,
+    json: options.Json = False,
+) -> None:
+    """Save the whole folder in one zip file, and verify it.
+
+    Includes pictures, hidden files, empty folders, links, permissions and times; the index is left out, since
+    it can be rebuilt. Files that cannot be read are listed, and the command then exits with 8.
+    """
+    _check_target(target)
+    done = save(workspace.locate(workspace_), target)
+    size = render.size(done.bytes)
+    output.out_result(done, f"{done.target}: {_tally(done)}, {size}, verified", json=json)
+    _report_missing(done.problems, "the backup is not complete", json=json)
+
+
+def restore(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="A file written by `mnemark backup`.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A new or empty folder to restore to.")],
+    *,
+    json: options.Json = False,
+) -> None:
+    """Restore a backup to a new folder.
+
+    All files are restored byte for byte, with permissions and times. Links that lead out of the folder and
+    files that cannot be written are listed, and the command then exits with 8. The folder counts as made
+    here: restore only what is yours.
+    """
+    done = bring_back(source, folder)
+    output.out_result(done, f"{done.workspace}: {_tally(done)}, {render.size(done.bytes)}", json=json)
+    _report_missing(done.problems, "the restored folder is not complete", json=json)
+
+
+def _check_target(target: Path | None) -> None:
+    """Raise UsageError for "-", which other programs write to stdout."""
+    if target is not None and str(target) == "-":
+        raise UsageError(
+            "the archive is written to a file, not to stdout; give its name, such as ../notes.zip"
+        )
+
+
+def _tally(done: Saved | Restored) -> str:
+    counts = {"file": done.files, "folder": done.folders, "link": done.links}
+    return ", ".join(render.counted(n, name) for name, n in counts.items() if n or name == "file")
+
+
+def _report_missing(problems: Sequence[Problem], without: str, *, json: bool) -> None:
+    """List every problem, as no "and 20 more" may hide what a copy lacks.
+
+    Raises:
+        IncompleteError: something is missing.
+    """
+    for problem in () if json else problems:
+        what = "left out" if problem.skipped else "note"
+        output.say(f"{what}: {output.safe_line(problem.path)}: {output.safe_line(problem.reason)}")
+    missing = sum(problem.skipped for problem in problems)
+    if missing:
+        raise IncompleteError(
+            f"{without}: {render.counted(missing, 'item')} left out (see the list); all else is included"
+        )
+
+
+def import_(
+    format_: Annotated[
+        str,
+        typer.Argument(
+            metavar="FORMAT",
+            help="markdown, jsonl, zip, openclaw, nanobot, openakita, chatgpt, claude, mem0, claude-mem, "
+            "claude-code or codex.",
+        ),
+    ],
+    source: Annotated[
+        Path, typer.Argument(metavar="PATH", help="The file or folder to import; it is never changed.")
+    ],
+    *,
+    workspace_: options.Workspace = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be imported, without changing anything.")
+    ] = False,
+    json: options.Json = False,
+) -> None:
+    """Import notes and conversations.
+
+    Reads a folder of Markdown, an export of mnemark, the folder of another agent, the archive that you can
+    download from ChatGPT or Claude, or the transcripts of Claude Code (~/.claude/projects) and Codex
+    (~/.codex/sessions). Importing twice adds nothing, and nothing is overwritten.
+    """
+    chosen: ImportFormat = format_  # type: ignore[assignment] # checked by the import, with a message
+    root = workspace.locate(workspace_)
+    with workspace.opened(root, readonly=dry_run) as memory:
+        summary = import_from(memory.workspace, chosen, source, dry_run=dry_run)
+    if json:
+        output.out_json(summary)
+    else:
+        _show(summary)
+        _suggest_next(summary)
+
+
+def _suggest_next(summary: Summary) -> None:
+    brought = summary.notes or summary.sessions or summary.turns or summary.facts
+    if summary.dry_run and brought:
+        output.say("Nothing was changed. Run it again without --dry-run to apply this.")
+    elif brought:
+        output.say('Search it with `mnemark search "…"`; see the new totals with `mnemark status`.')
+        if summary.turns:
+            output.say("See which facts the conversations contain with `mnemark learn --dry-run`.")
+            output.say(
+                "Hide a conversation with `mnemark forget --session ID`; `mnemark sessions` lists the ids."
+            )
+
+
+def _show(summary: Summary) -> None:
+    counts = {
+        "note": summary.notes,
+        "session": summary.sessions,
+        "turn": summary.turns,
+        "fact": summary.facts,
+    }
+    found = [render.counted(count, name) for name, count in counts.items() if count]
+    others = {"already there": summary.same, "redacted": summary.redacted}
+    found += [f"{count:,} {name}" for name, count in others.items() if count]
+    words = ", ".join(found) or "nothing"
+    output.out(f"{'Would import' if summary.dry_run else 'Imported'}: {words}")
+    for path in summary.paths[:_SHOWN_PATHS]:
+        output.out(f"  {output.safe_line(path)}")
+    if len(summary.paths) > _SHOWN_PATHS:
+        output.out(f"  … and {len(summary.paths) - _SHOWN_PATHS:,} more")
+    render.problems(summary.problems)

@@ -1,0 +1,96 @@
+"""Implement `undo`, `revert` and `pin`: undo changes, or keep items from being archived."""
+
+from typing import Annotated
+
+import typer
+
+from mnemark.memory.undo.undo import undo as undo_change
+from mnemark_interfaces import options, output, workspace
+
+_Id = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[ID]",
+        help="The id of a change or group of changes (see `mnemark log`), or of what was reviewed. "
+        "Default: the last thing done in this memory, by you or by a consolidation.",
+    ),
+]
+
+
+def undo(
+    id_: _Id = None,
+    *,
+    workspace_: options.Workspace = None,
+    json: options.Json = False,
+) -> None:
+    """Undo a change.
+
+    That is a fact remembered, a decision in review, something forgotten or pinned, or an automatic edit.
+    Undoing a fact removes it from its file and restores the value before it; forgotten text is found again,
+    and what was reviewed waits again. Without an id, it first says what it is about to undo.
+    """
+    at = workspace.place(workspace_)
+    with workspace.opened(at.root) as memory:
+        done = undo_change(
+            memory.workspace, id_, scopes=("", *(at.scopes(None) or ())),
+            announce=lambda text: None if json else output.say(f"undoing {output.safe(text)}"),
+        )  # fmt: skip
+    if json:
+        output.out_json({"undone": done})
+        return
+    names = {
+        "remember": "removed the fact",
+        "retract": "valid again",
+        "accept": "waits for review again",
+        "reject": "waits for review again",
+        "forget": "no longer forgotten",
+        "edit": "edit undone",
+    }
+    for one in done:
+        about = ", ".join((*one.paths, *one.waiting)) + f"\n{one.text}" if one.what == "edit" else one.text
+        output.out(output.safe(f"{names.get(one.what, 'no longer pinned')}: {about}"))
+        for path in one.waiting:
+            output.say(f"note: {output.safe(path)} could not be changed now; the next sync changes it")
+
+
+def revert(
+    *,
+    workspace_: options.Workspace = None,
+    session: Annotated[str | None, typer.Option(metavar="ID", help="Changes from this session.")] = None,
+    origin: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ORIGIN", help="Changes from this source: owner (you), agent, tool, web, file or import."
+        ),
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", help='Changes recorded since then: 2026-02-13, "yesterday".')
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be undone, without changing anything.")
+    ] = False,
+    json: options.Json = False,
+) -> None:
+    """Undo everything that came from one session or source.
+
+    Removes its facts and proposals, restores the facts they replaced, undoes its edits and hides its turns.
+    With several options, only changes that match all of them.
+    """
+    with workspace.opened(workspace.locate(workspace_), readonly=dry_run) as memory:
+        done = memory.revert(session=session, origin=origin, since=since, dry_run=dry_run)
+    output.out_result(done, done.text, json=json)
+    if done.id and not json:
+        output.say(f"Show the hidden turns again with `mnemark undo {done.id}`.")
+
+
+def pin(
+    ref: Annotated[str, typer.Argument(metavar="REF", help="PATH#L12, or the id of a fact or turn.")],
+    *,
+    workspace_: options.Workspace = None,
+    json: options.Json = False,
+) -> None:
+    """Keep a fact, turn or part of a note from being archived."""
+    with workspace.opened(workspace.locate(workspace_)) as memory:
+        done = memory.pin(ref)
+    text = f"pinned: {done.ref or done.fact} (undo with `mnemark undo {done.id}`)"
+    output.out_result(done, text, json=json)

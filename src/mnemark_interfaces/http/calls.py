@@ -1,0 +1,255 @@
+"""Define the calls of the JSON API (name, request body, action), and build its OpenAPI document.
+
+A client of the command line sends its query whole: `answer_query` prints what the command would have printed.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from mnemark._version import __version__
+from mnemark.errors import DegradedError, MnemarkError, NotFoundError, UsageError
+from mnemark.files.private import private
+from mnemark.files.scopes import check_known
+from mnemark.memory.sessions.session import Session
+from mnemark_interfaces import output, shortcut
+from mnemark_interfaces.http import bodies, browse
+from mnemark_interfaces.http.bodies import Call, fields_of
+from mnemark_interfaces.http.pool import PooledWorkspace, Workspaces
+from mnemark_interfaces.queries import QUERIES, read_text
+from mnemark_interfaces.status import Status
+from mnemark_interfaces.tools import TOOLS
+from mnemark_interfaces.tools_read import latest
+from mnemark_interfaces.tools_write import note
+from mnemark_interfaces.workspace import place
+
+_OWNERS: Final = ("user", "agent", "project")
+"""Fields of a body that say whose session it is about."""
+
+
+def _as_objects(value: Any) -> Any:
+    """Convert named tuples, which JSON would encode as arrays, to objects."""
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return {name: _as_objects(one) for name, one in value._asdict().items()}
+    return [_as_objects(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+
+def _session(at: PooledWorkspace, body: Any) -> Session:
+    return at.session(body.session, **{name: getattr(body, name) for name in _OWNERS})
+
+
+def _recall(at: PooledWorkspace, body: bodies.RecallBody) -> Any:
+    if body.session is None:
+        if any(getattr(body, name) is not None for name in _OWNERS):
+            raise UsageError("user, agent and project need a session; without a session, give a scope")
+        return at.memory.recall(**fields_of(body, "session", *_OWNERS))
+    if body.scope is not None:
+        raise UsageError("a session has its own scope; leave scope out")
+    return _session(at, body).recall(body.query, deadline=body.deadline, budget=body.budget, k=body.k)
+
+
+def _turns(at: PooledWorkspace, body: bodies.TurnsBody) -> Any:
+    session = _session(at, body)
+    kept = session.add_many([session.turn(**fields_of(turn)) for turn in body.turns])
+    turns = [{"id": turn.id, "time": turn.time} for turn in kept]
+    return {"session": body.session, "path": session.path, "turns": turns}
+
+
+def _observe(at: PooledWorkspace, body: bodies.ObserveBody) -> Any:
+    kept = _session(at, body).observe(**fields_of(body, "session", *_OWNERS))
+    return {"observation": _as_objects(kept)}
+
+
+def _write(at: PooledWorkspace, body: bodies.WriteBody) -> Any:
+    return note(at.memory, **fields_of(body))
+
+
+def _timeline(at: PooledWorkspace, body: bodies.TimelineBody) -> Any:
+    return {"entries": latest(at.memory, fields_of(body))}
+
+
+def _prompt(at: PooledWorkspace, body: bodies.PromptBody) -> Any:
+    session = None if body.session is None else _session(at, body)
+    return at.memory.prompt(session=session, **fields_of(body, "session", *_OWNERS))
+
+
+def _status(at: PooledWorkspace, _: bodies.StatusBody) -> Any:
+    return Status.of(at.memory)
+
+
+CALLS: Final[tuple[Call, ...]] = (
+    Call("search", bodies.SearchBody, lambda at, body: at.memory.search(**fields_of(body)),
+         "Search notes, facts and conversations."),
+    Call("recall", bodies.RecallBody, _recall, "Recall text for a prompt, within a deadline."),
+    Call("read", bodies.ReadBody, lambda at, body: {"ref": body.ref, "text": at.memory.read(body.ref)},
+         "Read a file or some of its lines."),
+    Call("turns", bodies.TurnsBody, _turns,
+         "Record turns of a session; they are on the disk when this answers."),
+    Call("observe", bodies.ObserveBody, _observe, "Record a tool call."),
+    Call("session/end", bodies.EndSessionBody,
+         lambda at, body: _session(at, body).end(summary=body.summary, wait=False),
+         "End a session: summarize it and save its facts."),
+    Call("remember", bodies.RememberBody, lambda at, body: at.memory.remember(**fields_of(body)),
+         "Remember a fact; it is on the disk when this answers."),
+    Call("facts", bodies.FactsBody, lambda at, body: {"facts": list(at.memory.facts(**fields_of(body)))},
+         "List the facts that are true now, or were at a given time."),
+    Call("forget", bodies.ForgetBody, lambda at, body: at.memory.forget(**fields_of(body)),
+         "Forget something; returns a receipt."),
+    Call("undo", bodies.UndoBody, lambda at, body: {"undone": _as_objects(at.memory.undo(body.id))},
+         "Undo a change."),
+    Call("revert", bodies.RevertBody, lambda at, body: at.memory.revert(**fields_of(body)),
+         "Undo everything that came from one session or source."),
+    Call("pin", bodies.PinBody, lambda at, body: at.memory.pin(body.ref),
+         "Keep something from being archived."),
+    Call("said", bodies.SaidBody, lambda at, body: {"turns": _as_objects(at.memory.turns(**fields_of(body)))},
+         "List turns by session, time, role and tool."),
+    Call("write", bodies.WriteBody, _write, "Write a note."),
+    Call("timeline", bodies.TimelineBody, _timeline, "List the latest turns, notes and changes."),
+    Call("context", bodies.ContextBody, lambda at, body: {"text": at.memory.context(**fields_of(body))},
+         "Core memory and today's notes, without recall."),
+    Call("prompt", bodies.PromptBody, _prompt, "Assemble all layers of a prompt, with recall."),
+    Call("sync", bodies.SyncBody, lambda at, body: at.memory.sync(embed=body.embed),
+         "Update the index after files have changed."),
+    Call("status", bodies.StatusBody, _status, "Show the contents and state of a workspace."),
+    Call("consolidate", bodies.ConsolidateBody, lambda at, body: at.memory.consolidate(**fields_of(body)),
+         "Merge duplicates, archive unused facts, update core memory."),
+    *browse.CALLS,
+)  # fmt: skip
+
+_ANY_SCOPE: Final = (
+    bodies.RememberBody,
+    bodies.WriteBody,
+    bodies.RecallBody,
+    bodies.PromptBody,
+    bodies.ContextBody,
+)
+"""Requests that make a scope, or that programs make for a user before anything of theirs is written."""
+_CODES: Final[Mapping[str, tuple[int, str]]] = {
+    "UsageError": (400, "usage"),
+    "ConfigError": (400, "config"),
+    "NotFoundError": (404, "not_found"),
+    "ReadOnlyError": (409, "read_only"),
+    "BusyError": (409, "busy"),
+    "DegradedError": (500, "degraded"),
+    "IntegrityError": (500, "integrity"),
+    "NewerFormatError": (500, "integrity"),
+}
+
+
+def run(call: Call, at: PooledWorkspace, body: Any) -> Any:
+    """Run a call; a scope to read has to exist."""
+    if not isinstance(body, _ANY_SCOPE):
+        check_known(at.memory.workspace.scopes(), getattr(body, "scope", None))
+    return call.run(at, body)
+
+
+def status_of(error: MnemarkError) -> tuple[int, str]:
+    """Return the HTTP status and the code of an error."""
+    names = (kind.__name__ for kind in type(error).__mro__)
+    return next((_CODES[name] for name in names if name in _CODES), (500, "error"))
+
+
+def openapi() -> dict[str, Any]:
+    """Build the OpenAPI 3.1 document."""
+    records = [*(call.body for call in CALLS), bodies.ToolCallBody, bodies.TicketBody, bodies.WaitingBody]
+    _, found = msgspec.json.schema_components(records, ref_template="#/components/schemas/{name}")
+    shapes = {_name(name): shape | {"title": _name(name)} for name, shape in found.items()}
+    paths: dict[str, Any] = {
+        f"/v1/{call.name}": {"post": _post(call.name, call.summary, call.body.__name__)} for call in CALLS
+    }
+    for tool in TOOLS:
+        made = _post(f"tools/{tool.name}", tool.description, "ToolCallBody")
+        paths[f"/v1/tools/{tool.name}"] = {"post": made | {"x-arguments": tool.listed()["inputSchema"]}}
+    for name, body in (("ui/ticket", bodies.TicketBody), ("ui/waiting", bodies.WaitingBody)):
+        paths[f"/v1/{name}"] = {"post": _post(name, body.__doc__ or "", body.__name__)}
+    hook = _post("hook", "Handle an event of an agent; the answer is for the agent.", "")
+    event = {"name": "event", "in": "path", "required": True, "schema": {"type": "string"}}
+    paths["/hook/{event}"] = {"post": hook | {"parameters": [event]}}
+    paths["/health"] = {"get": _get("health", "Show version, process and open workspaces.")}
+    paths["/openapi.json"] = {"get": _get("openapi", "This document.")}
+    text = {"type": "string"}
+    error = {"type": "object", "required": ["code", "message"], "properties": {"code": text, "message": text}}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "mnemark", "version": __version__},
+        "paths": paths,
+        "security": [{"token": []}],
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "schemas": {
+                **shapes,
+                "Error": {"type": "object", "required": ["error"], "properties": {"error": error}},
+            },
+            "responses": {"Error": {"description": "What was wrong.", "content": _json("Error")}},
+        },
+    }
+
+
+def _name(body: str) -> str:
+    """Return the name under which a shape is published."""
+    return body.removesuffix("Body")
+
+
+def _json(name: str) -> dict[str, Any]:
+    schema = {"$ref": f"#/components/schemas/{_name(name)}"} if name else {"type": "object"}
+    return {"application/json": {"schema": schema}}
+
+
+def _get(name: str, summary: str) -> dict[str, Any]:
+    answers = {
+        "200": {"description": "Done.", "content": _json("")},
+        "default": {"$ref": "#/components/responses/Error"},
+    }
+    return {"operationId": name.replace("/", "_"), "summary": summary, "responses": answers}
+
+
+def _post(name: str, summary: str, body: str) -> dict[str, Any]:
+    return _get(name, summary) | {"requestBody": {"required": True, "content": _json(body)}}
+
+
+class ClientQuery(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A command line and where it was given."""
+
+    arguments: list[str]
+    folder: str
+    """The current folder."""
+    workspace: str | None
+    """Absolute path of the workspace; None: the one that contains `folder`."""
+    terminals: tuple[bool, bool]
+    """Whether stdout and stderr are terminals."""
+    colour: bool
+    environment: dict[str, str]
+
+
+def answer_query(workspaces: Workspaces, query: ClientQuery) -> dict[str, list[tuple[bool, str]]]:
+    """Run a query; return the texts it printed in order, each with whether it is for stderr.
+
+    Raises:
+        MnemarkError: there is no output, or not the same as in the client: the client has to run the command.
+    """
+    line = shortcut.parsed(query.arguments)
+    if line is None or line.options.get("raw"):
+        raise UsageError("this is no command that a daemon runs")
+    if query.environment != shortcut.environment():
+        raise UsageError("the daemon has another environment")
+    to_out, to_err = query.terminals
+    printed: list[tuple[bool, str]] = []
+    data = output.ClientStream(printed, to_stderr=False, terminal=to_out, colour=query.colour)
+    messages = output.ClientStream(printed, to_stderr=True, terminal=to_err)
+    with output.printing_to(data, messages):
+        given = None if query.workspace is None else Path(query.workspace)
+        at = place(given, any_folder=True, current=Path(query.folder))
+        if not private(at.root).is_dir():
+            raise NotFoundError(f"{at.root} has no index yet")
+        text = line.text if line.command == "read" else read_text(line.text)
+        with workspaces.lease(str(at.root.resolve())) as opened:
+            found = QUERIES[line.command](at, text, opened.memory, **line.options)
+            # Mounted folders may still be synced in the background, where a process alone waits.
+            behind = (
+                found is not None and not found.complete and bool(opened.memory.workspace.searcher.mounts)
+            )
+    if found is not None and (found.degraded or behind):
+        raise DegradedError("; ".join(found.degraded) or "a mounted folder is not up to date")
+    return {"printed": printed}

@@ -1,0 +1,313 @@
+"""Check every request before its body is parsed: door, host, origin, type, size and time.
+
+Loopback alone is no protection: any page in the user's browser can send requests there. So a request needs
+the daemon's own address as host, no foreign origin, and a complete body within the limits of size and time;
+and what its door wants (`DOORS`): the token, and JSON; or, for pages, a cookie that opens nothing else, and
+of a form that it was sent from one of these pages.
+"""
+
+import asyncio
+import hmac
+import re
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager, nullcontext, suppress
+from typing import Any, Final, Literal, NamedTuple
+
+import msgspec
+
+from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark_interfaces.http.door import UI, Door
+
+MAX_BODY: Final = 8 * 1024 * 1024
+MAX_FORM: Final = 256 * 1024
+_DRAIN_BYTES: Final = 64 * 1024 * 1024
+_DRAIN_SECONDS: Final = 5.0
+BODY_SECONDS: Final = 10.0
+"""Time limit for receiving a request's body."""
+_PLAIN_PATH: Final = re.compile(rb"/|(?:/[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)+")
+_JSON: Final = lazy_pattern(r"application/json\s*(?:;\s*charset=\"?utf-8\"?\s*)?", re.IGNORECASE)
+
+_FORM: Final = lazy_pattern(
+    r"application/x-www-form-urlencoded\s*(?:;\s*charset=\"?utf-8\"?\s*)?", re.IGNORECASE
+)
+SESSION: Final = "mnemark.session"
+"""Key of the browser's session in the scope of a request."""
+
+DoorName = Literal["token", "cookie", "ticket", "open"]
+
+
+class DoorRule(NamedTuple):
+    """What opens a path and all below it."""
+
+    path: str
+    door: DoorName
+    active: bool = True
+    """Whether requests keep the daemon from its idle end: a page that looks by itself does not."""
+
+
+def doors(home: str) -> tuple[DoorRule, ...]:
+    """Return the rules of a daemon whose pages are below `home`; the first that fits a path decides."""
+    return (
+        DoorRule(f"{UI}/enter", "ticket"),
+        DoorRule(f"{UI}/static", "open", active=False),
+        DoorRule(f"{home}/newer", "cookie", active=False),
+        DoorRule(UI, "cookie"),
+        DoorRule("", "token"),
+    )
+
+
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_PAGE_HEADERS: Final = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    # Not `no-referrer`: with it, browsers send forms with the origin "null".
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Headers = Mapping[str, list[str]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+class Refusal(NamedTuple):
+    """An error response."""
+
+    status: int
+    code: str
+    message: str
+
+
+class Activity:
+    """Counts running and served requests."""
+
+    def __init__(self) -> None:
+        self.running = 0
+        self.served = 0
+        self._last = time.monotonic()
+
+    @contextmanager
+    def request(self) -> Iterator[None]:
+        """Count a request as running for the length of the block."""
+        self.running += 1
+        try:
+            yield
+        finally:
+            self.running -= 1
+            self.served += 1
+            self._last = time.monotonic()
+
+    def idle(self) -> float:
+        """Return the seconds since a request last ran."""
+        return 0.0 if self.running else time.monotonic() - self._last
+
+
+class Guard:
+    """ASGI middleware that passes permitted requests to `app`.
+
+    `refused` makes a page of a message in one of the languages that a browser accepts.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        *,
+        token: str,
+        hosts: frozenset[str],
+        activity: Activity,
+        door: Door | None = None,
+        refused: Callable[[str, str], str] | None = None,
+        body_seconds: float = BODY_SECONDS,
+    ) -> None:
+        self._app = app
+        self._door = door or Door()
+        self._rules = doors(self._door.home)
+        self._token = token.encode()
+        self._hosts = hosts
+        self._origins = frozenset(f"http://{host}" for host in hosts)
+        self._activity = activity
+        self._refused = refused
+        self._body_seconds = body_seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse a request, or pass it to the application with its whole body."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        if scope["type"] != "http":
+            return
+        rule = rule_of(scope["path"], self._rules)
+        if rule.door != "token":
+            send = _with_headers(send)
+        body: bytes | Refusal = self._refusal(scope, rule.door) or b""
+        if not isinstance(body, Refusal) and scope["method"] == "POST":
+            body = await self._body(scope, receive, MAX_BODY if rule.door == "token" else MAX_FORM)
+        if isinstance(body, Refusal):
+            page = self._refused if rule.door != "token" else None
+            await _refuse(receive, send, body, page(body.message, _languages(scope)) if page else "")
+            return
+        with self._activity.request() if rule.active else nullcontext():
+            await self._app(scope, _replayed(body, receive), send)
+
+    def _refusal(self, scope: Scope, door: DoorName) -> Refusal | None:
+        headers: dict[str, list[str]] = {}
+        for name, value in scope["headers"]:
+            headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+        host = headers.get("host", [])
+        if len(host) != 1 or host[0].lower() not in self._hosts:
+            return Refusal(403, "host", "the Host header does not match this server")
+        from_file = door == "ticket" and _is_of_file(headers)
+        origins = {origin.lower() for origin in headers.get("origin", [])}
+        if not origins <= self._origins and not from_file:
+            return Refusal(403, "origin", "requests from pages of other servers are refused")
+        if not _PLAIN_PATH.fullmatch(scope.get("raw_path") or scope["path"].encode()):
+            return Refusal(400, "path", "this path does not exist; /openapi.json lists all paths")
+        return self._at_token(scope, headers) if door == "token" else self._at_pages(scope, headers, door)
+
+    def _at_token(self, scope: Scope, headers: Headers) -> Refusal | None:
+        given = headers.get("authorization", [])
+        scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+        known = hmac.compare_digest(token.strip().encode("latin-1"), self._token)
+        if scheme.lower() != "bearer" or not known:
+            return Refusal(401, "token", "send the token of daemon.json: Authorization: Bearer TOKEN")
+        if scope["method"] == "POST" and not _is_type(headers, _JSON):
+            return Refusal(415, "type", "send uncompressed JSON with Content-Type: application/json")
+        return None
+
+    def _at_pages(self, scope: Scope, headers: Headers, door: DoorName) -> Refusal | None:
+        refused = _from_elsewhere(scope["method"], headers, door)
+        if refused is not None or door != "cookie":
+            return refused
+        cookies = (part.partition("=") for line in headers.get("cookie", []) for part in line.split(";"))
+        values = [value.strip() for key, _, value in cookies if key.strip() == self._door.cookie]
+        found = self._door.session(values[0]) if len(values) == 1 else None
+        if found is None:
+            return Refusal(401, "session", "This page is closed. Open it with the command `mnemark web`.")
+        scope[SESSION] = found
+        return None
+
+    async def _body(self, scope: Scope, receive: Receive, most: int) -> bytes | Refusal:
+        """Receive the whole body, within the limits of size and time."""
+        large = Refusal(413, "size", f"a request must not be longer than {most:,} bytes")
+        length = dict(scope["headers"]).get(b"content-length", b"0")
+        if not length.isdigit() or int(length) > most:
+            return large
+        parts = bytearray()
+        try:
+            async with asyncio.timeout(self._body_seconds):
+                while True:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        return Refusal(400, "cut", "the request was cut off")
+                    parts += message.get("body", b"")
+                    if len(parts) > most:
+                        return large
+                    if not message.get("more_body"):
+                        return bytes(parts)
+        except TimeoutError:
+            return Refusal(408, "slow", f"the request was not complete within {self._body_seconds:.0f} s")
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """Return a `receive` that returns the body in one message, then the connection's messages."""
+    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def next_message() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return next_message
+
+
+def _is_of_file(headers: Headers) -> bool:
+    """Whether the whole window goes on from a page that has no site, as the file of `mnemark web` does.
+
+    Pages of others can look like one. What keeps them out is the ticket.
+    """
+    expected = {"origin": "null", "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate",
+                "sec-fetch-dest": "document"}  # fmt: skip
+    return all(headers.get(name, [value]) == [value] for name, value in expected.items())
+
+
+def _from_elsewhere(method: str, headers: Headers, door: DoorName) -> Refusal | None:
+    """Refuse what no page of ours sends: other methods, requests of other sites, forms of other pages."""
+    if method not in {"GET", "HEAD", "POST"}:
+        return Refusal(405, "method", "pages are read with GET and answered with POST")
+    sent = method == "POST"
+    if sent and not _is_type(headers, _FORM):
+        return Refusal(415, "type", "send the form of a page")
+    if sent and door == "ticket" and _is_of_file(headers):
+        return None
+    sites = {site.lower() for site in headers.get("sec-fetch-site", [])}
+    if not sites <= ({"same-origin"} if sent else {"same-origin", "none"}):
+        return Refusal(403, "origin", "this page can only be opened from itself, or with `mnemark web`")
+    own = {f"http://{one.lower()}" for one in headers["host"]}
+    if sent and {one.lower() for one in headers.get("origin", [])} != own:
+        return Refusal(403, "origin", "forms are only taken from these pages")
+    return None
+
+
+def rule_of(path: str, rules: Iterable[DoorRule]) -> DoorRule:
+    """Return the rule for a path."""
+    return next(rule for rule in rules if path == rule.path or path.startswith(f"{rule.path}/"))
+
+
+def _is_type(headers: Headers, pattern: re.Pattern[str]) -> bool:
+    kind = headers.get("content-type", [])
+    encoding = headers.get("content-encoding", ["identity"])
+    return len(kind) == 1 and bool(pattern.fullmatch(kind[0].strip())) and encoding == ["identity"]
+
+
+def _with_headers(send: Send) -> Send:
+    """Return a `send` that adds the headers of pages."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            given = {name.lower() for name, _ in message["headers"]}
+            added = [pair for pair in _PAGE_HEADERS if pair[0] not in given]
+            kept = [] if b"cache-control" in given else [(b"cache-control", b"no-store")]
+            message["headers"] = [*message["headers"], *added, *kept]
+        await send(message)
+
+    return sending
+
+
+def _languages(scope: Scope) -> str:
+    accepted = (value for name, value in scope["headers"] if name.lower() == b"accept-language")
+    return next(accepted, b"").decode("latin-1")
+
+
+async def _refuse(receive: Receive, send: Send, refusal: Refusal, page: str) -> None:
+    """Send an error, and close the connection once the client has sent its request, which is thrown away.
+
+    It is sent as `page`, or as JSON where that is empty.
+    A connection that is closed while data comes in is reset, and a client that sends first never reads why.
+    One that goes on for longer than `_DRAIN_SECONDS`, or sends more than `_DRAIN_BYTES`, is cut off.
+    """
+    error = {"error": {"code": refusal.code, "message": refusal.message}}
+    data = page.encode() if page else msgspec.json.encode(error)
+    headers = [
+        (b"content-type", b"text/html; charset=utf-8" if page else b"application/json"),
+        (b"content-length", str(len(data)).encode()),
+        (b"connection", b"close"),
+        (b"x-content-type-options", b"nosniff"),
+    ]
+    if refusal.status == 401 and not page:
+        headers.append((b"www-authenticate", b"Bearer"))
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.body", "body": data, "more_body": True})
+    left = _DRAIN_BYTES
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            while left > 0:
+                message = await receive()
+                left -= len(message.get("body", b""))
+                if message["type"] != "http.request" or not message.get("more_body"):
+                    break
+    await send({"type": "http.response.body", "body": b""})

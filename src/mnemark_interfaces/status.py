@@ -1,0 +1,98 @@
+"""Collect the state of a workspace, and print it for people."""
+
+import msgspec
+
+from mnemark.files.config import load_reported
+from mnemark.files.layout import sync_warning
+from mnemark.files.old_layouts import unread
+from mnemark.files.projects import folders
+from mnemark.index.check import ahead
+from mnemark.memory.health.stats import MountState, mount_states
+from mnemark.memory.memory import Memory
+from mnemark.memory.review.attention import Attention
+from mnemark.types import Problem
+from mnemark_interfaces.output import out, safe, safe_line, say
+from mnemark_interfaces.render import counted, inner, problems, size, table
+
+
+class Status(msgspec.Struct, frozen=True, kw_only=True):
+    """The state of a workspace: the counts of its index, and what is not in it yet."""
+
+    workspace: str
+    files: int
+    passages: int
+    kinds: dict[str, int]
+    scopes: dict[str, int]
+    projects: int
+    """Number of projects with a memory of their own."""
+    bytes: int
+    outdated: int
+    """Number of files that the next sync will read."""
+    stale: str | None
+    """Why the next sync rebuilds the index; None where it does not."""
+    embedder: str
+    inner: tuple[str, ...]
+    """Folders inside that are separate workspaces, which are not indexed."""
+    problems: tuple[Problem, ...]
+    attention: tuple[Attention, ...]
+    """Items that need a person's decision."""
+    mounts: tuple[MountState, ...] = ()
+    """Other memories that searches read beside this one."""
+
+    @classmethod
+    def of(cls, memory: Memory) -> "Status":
+        """Collect the state, without writing."""
+        stats = memory.stats()
+        warnings = filter(None, (sync_warning(memory.root), unread(memory.root)))
+        left = ahead(memory.workspace.index, memory.config.ignore)
+        settings = load_reported(memory.root).problems
+        return cls(
+            workspace=stats.root, files=stats.files, passages=stats.passages, kinds=stats.kinds,
+            scopes=stats.scopes, projects=len(folders(memory.root)), bytes=stats.bytes,
+            outdated=left.outdated, stale=stats.stale, embedder=memory.config.embedder, inner=left.inner,
+            problems=(*settings, *warnings, *left.problems, *stats.problems),
+            attention=tuple(one for one in memory.attention() if one.what != "skipped"),
+            mounts=tuple(mount_states(memory.workspace)),
+        )  # fmt: skip
+
+
+def show(found: Status) -> None:
+    """Print the state of a workspace as a short table."""
+    kinds = ", ".join(counted(count, kind) for kind, count in found.kinds.items())
+    rows = [
+        ("workspace", safe(found.workspace)),
+        ("files", f"{found.files:,}"),
+        ("passages", f"{found.passages:,}" + (f" ({kinds})" if kinds else "")),
+    ]
+    scopes = [f"{safe_line(name)} {count:,}" for name, count in found.scopes.items() if name]
+    rows += [("scopes", ", ".join(scopes))] if scopes else []
+    rows += [("projects", f"{found.projects} with a memory of their own")] if found.projects else []
+    room = f"{size(found.bytes)}, " if found.bytes else ""
+    rows += [("index", room + _freshness(found)), ("embedder", found.embedder)]
+    rows += [("not indexed", inner(found.inner))] if found.inner else []
+    rows += [(f"@{safe_line(one.name)}", safe_line(_mount(one))) for one in found.mounts]
+    for line in table(rows):
+        out(line)
+    problems(found.problems)
+    for one in found.attention:
+        say(f"Needs your attention: {safe_line(one.text)}")
+
+
+def _mount(found: MountState) -> str:
+    if found.problem:
+        return found.problem
+    state = f"{counted(found.outdated, 'file')} to read first" if found.outdated else "up to date"
+    words = "; by words only, as nothing of it is sent to the embedder" if found.words_only else ""
+    return f"{counted(found.files, 'file')} in {found.folder}, {state}{words}"
+
+
+def _freshness(found: Status) -> str:
+    if not (found.bytes or found.outdated):
+        return "not created yet: there is nothing to index"
+    if not found.bytes:
+        return f"not created yet; run `mnemark sync` to index {counted(found.outdated, 'file')}"
+    if found.stale:
+        return f"must be rebuilt: {found.stale}; run `mnemark sync`"
+    if found.outdated:
+        return f"{counted(found.outdated, 'file')} changed since the last sync; run `mnemark sync`"
+    return "up to date"
