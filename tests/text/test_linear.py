@@ -206,7 +206,6 @@ ARRANGED: Final[dict[str, Call]] = {
     "extraction.validity.dropped": lambda text: rules_dates.dropped(_sentence(text)),
     "extraction.validity.mended": lambda text: rules_dates.mended(_sentence(text)),
     "extraction.notes.statements": lambda text: list(rules_notes.statements(text.split("\n"))),
-    "lines.cleaned": lambda text: matching.cleaned({"a": text}),
     "words.similarity.similar": lambda text: similar.similar(text.split("\n")),
     "summary.summary.digest": lambda text: summary.digest(
         [summary.Line("user", text), summary.Line("assistant", text)], known=["Falcon"]

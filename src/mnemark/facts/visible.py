@@ -106,15 +106,13 @@ class Visible:
 
     def turn(self, turn: Turn) -> Turn:
         """Return a turn redacted: another program may have written it."""
+        redacted = redacted_turn(turn, self.rules)
         origin = trust.heard_as(self.root, turn.origin)
-        return msgspec.structs.replace(redacted_turn(turn, self.rules), origin=origin)
+        return redacted if origin == turn.origin else msgspec.structs.replace(redacted, origin=origin)
 
     def turns(self, turns: Iterable[tuple[int, Turn]], hidden: Tombstones) -> list[tuple[int, Turn]]:
         """Return turns with their lines, redacted and without those in `hidden`."""
-        left, rules = hidden.turns_left(turns), self.rules
-        if not trust.is_trusted(self.root):
-            return [(line, self.turn(turn)) for line, turn in left]
-        return [(line, redacted_turn(turn, rules)) for line, turn in left]
+        return [(line, self.turn(turn)) for line, turn in hidden.turns_left(turns)]
 
 
 def forgotten_lines(hidden: Tombstones, path: str, text: str) -> set[int]:

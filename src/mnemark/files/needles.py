@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from mnemark.files import jsonl
-from mnemark.text.dates.written import dated_bytes
+from mnemark.text.dates.written import undated_bytes
 from mnemark.text.words.normalize import in_form
 from mnemark.types import Json
 
@@ -85,7 +85,7 @@ class BytePatterns:
         if next(self._present(data), None) is not None or (self._cut and self._is_cut_in(data)):
             return True
         # Notes have dates beside words such as "tomorrow".
-        plain = dated_bytes().sub(b"", data)
+        plain = undated_bytes(data)
         return plain != data and next(self._present(plain), None) is not None
 
     def _is_cut_in(self, data: bytes) -> bool:

@@ -13,7 +13,7 @@ import stat
 import sys
 import time
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, NoReturn
@@ -237,11 +237,6 @@ def is_link(path: str | Path) -> bool:
     if os.path.islink(path):  # noqa: PTH114 - asked with every lock, and quicker
         return True
     return sys.platform == "win32" and sys.version_info >= (3, 12) and os.path.isjunction(path)
-
-
-def links_among(folder: str, names: Iterable[str]) -> list[str]:
-    """Return those of the names in a folder that are symbolic links or junctions."""
-    return [name for name in names if is_link(f"{folder}/{name}")]
 
 
 def is_junction(entry: "os.DirEntry[str]") -> bool:

@@ -26,12 +26,6 @@ def private(root: Path) -> Path:
     return home(root) / PRIVATE
 
 
-def checked(root: Path) -> Path:
-    """Return the `.mnemark` of a workspace, the same by whatever path it is opened; raise if it is a link."""
-    check_private(root)
-    return private(Path(os.path.realpath(root)))
-
-
 def private_folder(root: Path, *, note: bool = True) -> Path:
     """Return the `.mnemark` of a workspace, made if missing, with a `.gitignore` that keeps it out of git.
 

@@ -5,10 +5,10 @@ Observations, the journal's lines of kind "observe", are read here as turns of t
 
 import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -148,17 +148,14 @@ class SessionLog:
         Lines that hold no turn are left out; broken ones are added to `problems`. The line of an append that
         was repeated after a failure (same id, next line) is yielded once.
         """
-        believed, undated, before = trust.is_trusted(self.root), None, ""
+        undated, before = cache(self._undated), ""
         for line, record in jsonl.records(
             self.path, start_offset, start_line=start_line, problems=problems, name=self.name
         ):
             turn = decode_turn(record, line)
             if turn is not None and turn.id != before:
                 before = turn.id
-                if turn.time is UNDATED:
-                    undated = undated or self._undated()
-                    turn = msgspec.structs.replace(turn, time=undated)
-                yield Placed(line.offset, line.number, turn if believed else self._heard(turn), line.end)
+                yield Placed(line.offset, line.number, self._heard(_dated(turn, undated)), line.end)
 
     def erased(self) -> frozenset[str]:
         """Return the ids of erased turns, which must not be imported again."""
@@ -172,7 +169,7 @@ class SessionLog:
     def last(self, count: int) -> list[Turn]:
         """Return the last turns, oldest first, reading the file from its end."""
         found: list[Turn] = []
-        undated: datetime | None = None
+        undated = cache(self._undated)
         for offset, data in jsonl.read_back(self.path) if count > 0 else ():
             record = jsonl.decode(data)
             if record is None:
@@ -180,10 +177,7 @@ class SessionLog:
             number = jsonl.count_lines(self.path, offset) + 1 if not record.get("id") else 0
             turn = decode_turn(record, jsonl.Line(offset, number, data, 0))
             if turn is not None and not (found and found[-1].id == turn.id):
-                if turn.time is UNDATED:
-                    undated = undated or self._undated()
-                    turn = msgspec.structs.replace(turn, time=undated)
-                found.append(self._heard(turn))
+                found.append(self._heard(_dated(turn, undated)))
             if len(found) == count:
                 break
         return found[::-1]
@@ -207,6 +201,11 @@ class SessionLog:
             raise IntegrityError(
                 f"{self.name}: belongs to session {owner!r}, not {self.id!r}; move the file away"
             )
+
+
+def _dated(turn: Turn, undated: Callable[[], datetime]) -> Turn:
+    """Return a turn with the time that turns without one have, if it is one of them."""
+    return msgspec.structs.replace(turn, time=undated()) if turn.time is UNDATED else turn
 
 
 def session_id(path: Path) -> str | None:

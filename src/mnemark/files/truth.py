@@ -14,7 +14,7 @@ from typing import Final, Literal
 from mnemark.errors import BusyError
 from mnemark.files import jsonl, layout, names, platform
 from mnemark.files.disk_errors import raise_translated
-from mnemark.files.private import checked
+from mnemark.files.private import check_private, private
 
 LOCK_SECONDS: Final = 10.0
 _held = threading.local()
@@ -40,7 +40,8 @@ def ending_lock(root: Path, timeout: float = LOCK_SECONDS) -> AbstractContextMan
 
 @contextmanager
 def _hold(root: Path, name: str, timeout: float) -> Iterator[None]:
-    path = checked(root) / name
+    check_private(root)
+    path = private(Path(os.path.realpath(root))) / name
     counts: dict[Path, int] = _held.__dict__.setdefault("counts", {})
     if counts.get(path):
         counts[path] += 1

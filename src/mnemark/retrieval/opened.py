@@ -126,8 +126,7 @@ class OpenedIndex:
             platform.sweep_folder(Path(gettempdir()))
             name = platform.temporary_beside(Path("index")).name
             self._temporary = TemporaryDirectory(prefix=name.rpartition("-")[0] + "-")
-            self.index.close()
-            self._use(Index(self.workspace.root, home=Path(self._temporary.name), visible=self.visible))
+            self.move_to(Path(self._temporary.name))
 
     def move_to(self, home: Path) -> None:
         """Use the index in another folder, which is made where there is none."""

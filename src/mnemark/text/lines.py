@@ -8,7 +8,7 @@ The rest counts as changed: a correct diff, if not the shortest.
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from io import StringIO
 from typing import Final, NamedTuple
 
@@ -44,11 +44,6 @@ def clean(text: str) -> str:
     except UnicodeEncodeError:  # lone surrogates from JSON escapes
         data = text.encode("utf-8", "replace")
     return " ".join(data.decode("utf-8", "replace").split())
-
-
-def cleaned(texts: Mapping[str, str]) -> dict[str, str]:
-    """Return texts as `clean` does, by the same names."""
-    return {name: clean(text) for name, text in texts.items()}
 
 
 def runs_in(items: Sequence[Hashable], wanted: Sequence[Hashable]) -> Iterator[int]:

@@ -11,7 +11,7 @@ import json
 import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
@@ -21,7 +21,7 @@ from mnemark.errors import IntegrityError, NotFoundError, UsageError
 from mnemark.files import jsonl, platform, transcripts
 from mnemark.files.disk_errors import unread
 from mnemark.files.ids import derived_id
-from mnemark.files.turns import created, decode_turn
+from mnemark.files.turns import UNDATED, created, decode_turn
 from mnemark.memory.transfer.importer import Incoming
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Problem, Turn
@@ -29,7 +29,6 @@ from mnemark.types import Problem, Turn
 _EXPORT_FILE: Final = "conversations.json"
 _MAX_BYTES: Final = 2 << 30
 _MAX_DEPTH: Final = 100_000
-_UNDATED: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 Agent = Literal["claude-code", "codex"]
 _FOLDERS: Final[dict[Agent, str]] = {"claude-code": "~/.claude/projects", "codex": "~/.codex/sessions"}
@@ -141,7 +140,7 @@ def _turns(service: str, conversation: Conversation) -> Iterator[Turn]:
             meta.pop("undated", None)  # it has the time of the conversation
         if conversation.title:
             meta["conversation"] = conversation.title
-        before = turn.time if turn.time != _UNDATED else before
+        before = turn.time if turn.time != UNDATED else before
         source = f"{service}\n{conversation.id}\n{message.get('id') or number}\n{turn.role}\n{turn.content}"
         identifier = derived_id(source.encode("utf-8", "replace"), turn.time)
         yield msgspec.structs.replace(turn, id=identifier, meta=meta)

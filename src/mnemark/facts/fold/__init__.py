@@ -13,7 +13,7 @@ from mnemark.facts.model import TYPES, Fact
 from mnemark.files.ids import derived_id
 from mnemark.files.journal import Change
 from mnemark.hashes import blake2b
-from mnemark.text.lines import clean, cleaned
+from mnemark.text.lines import clean
 from mnemark.types import ORIGINS, Json
 
 Words = tuple[str, str, str]
@@ -37,9 +37,9 @@ def fact_from(payload: Json, change: Change, identifier: str) -> Fact | None:
     """Return the fact in a journal payload, or None."""
     if not isinstance(payload, Mapping) or not isinstance(payload.get("value"), str):
         return None
-    texts: dict[str, Any] = cleaned({  # few of them are there, in thousands of lines
-        name: text for name, text in payload.items() if name in _TEXT_FIELDS and isinstance(text, str)
-    })  # fmt: skip
+    texts: dict[str, Any] = {  # few of them are there, in thousands of lines
+        name: clean(text) for name, text in payload.items() if name in _TEXT_FIELDS and isinstance(text, str)
+    }
     shares: dict[str, Any] = {
         name: float(share)
         for name in _SHARES

@@ -4,7 +4,6 @@ A fact is promoted if the owner said it, if two independent sessions or daily no
 recalled at least `USES` times. Transient facts, questions, tool output and sessions of timers never count.
 """
 
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
@@ -222,8 +221,8 @@ def withdraw(
         curated = curated_files(ws.root, view.path(""))
         change: Callable[[str], str] | None = None
         for path in (*curated, _user_file(view), _traits_file(view)):
-            text = view.text(path) if os.path.lexists(ws.root / path) else ""
-            if not text or not any(find(text, name) for name in _PARTS):
+            text = view.text(path)
+            if not any(find(text, name) for name in _PARTS):
                 continue
             if change is None:
                 entries = (view.state.derive(_entries, fact) for fact in view.current())

@@ -477,8 +477,9 @@ def _is_of_another(line: bytes, ids: frozenset[str]) -> bool:
     It need not be decoded then. Another id in it, or a letter written as an escape, may be the turn's own.
     """
     own = _OWN_TURN.match(line)
-    plain = own is not None and line.count(b'"id"') == 1 and b"uuid" not in line and b"\\u" not in line
-    return plain and own is not None and own[1].decode("ascii") not in ids
+    if own is None or line.count(b'"id"') != 1 or b"uuid" in line or b"\\u" in line:
+        return False
+    return own[1].decode("ascii") not in ids
 
 
 def _plain(line: bytes) -> bytes:

@@ -74,9 +74,13 @@ def undated(text: str) -> str:
     return _DATED.sub("", text)
 
 
+def undated_bytes(data: bytes) -> bytes:
+    """Return UTF-8 text as `undated` does; `data` itself where it has no such date: it may be a large file."""
+    return _dated_bytes().sub(b"", data)
+
+
 @cache
-def dated_bytes() -> re.Pattern[bytes]:
-    """Return the pattern of what `undated` leaves out, for UTF-8 text that may be a large file."""
+def _dated_bytes() -> re.Pattern[bytes]:
     return re.compile(_DATED.pattern.encode())
 
 
