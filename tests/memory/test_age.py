@@ -2,6 +2,7 @@
 
 import os
 import re
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -21,14 +22,16 @@ FIRST = datetime(2026, 2, 13, 9, tzinfo=ZoneInfo("Europe/Berlin"))
 
 
 class Opened:
-    """Counts the files that are opened to be read."""
+    """Counts the files that are opened to be read by the thread that made it, not those of a sync beside it."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.paths: list[str] = []
+        caller = threading.get_ident()
         plain = platform.FS.open_to_read
 
         def noted(path: Path, *, links: bool = True) -> int:
-            self.paths.append(path.as_posix())
+            if threading.get_ident() == caller:
+                self.paths.append(path.as_posix())
             return plain(path, links=links)
 
         monkeypatch.setattr(platform.FS, "open_to_read", noted)
