@@ -17,7 +17,7 @@ LINEAR := tests/test_linear.py tests/text/test_linear.py tests/test_patterns.py
 # Tests start hundreds of processes, each of which would compile mnemark anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo quick test timed check lint types layers verify browser agents release lowest lock sbom adapters conformance load format clean
+.PHONY: help demo quick test timed check lint types layers verify browser agents release lowest lock sbom reader adapters conformance load format clean
 
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -113,6 +113,14 @@ browser: $(STAMP) ## the pages in Chromium, with Playwright and axe (installs wh
 	@$(BIN)/python $(INSTALL) --require-hashes --no-deps --requirement requirements/browser.txt
 	@$(BIN)/python -m pytest -q -p no:cacheprovider -m browser tests/interfaces/test_web_browser.py
 
+.reader/.installed: pyproject.toml requirements/reader.txt
+	@test -x .reader/bin/python || $(PYTHON) -m venv .reader
+	@.reader/bin/python $(INSTALL) --requirement requirements/reader.txt --editable .
+	@touch $@
+
+reader: .reader/.installed ## train the reader of messages from its labels (twenty minutes on one core)
+	@.reader/bin/python tools/reader/train.py
+
 load: $(STAMP)   ## eight agents at once on one daemon for ten minutes
 	@$(BIN)/python tools/load.py --minutes 10
 
@@ -121,4 +129,4 @@ format: $(STAMP) ## rewrite the code in the project's style
 	@$(BIN)/ruff format .
 
 clean:           ## remove what was made
-	rm -rf $(VENV) .agents $(HOSTS) $(LOCKING) .lowest .sbom .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .agents $(HOSTS) $(LOCKING) .lowest .sbom .reader .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -10,6 +10,7 @@ import typer
 from mnemark.retrieval.presets import preset as named_preset
 from mnemark_bench import ablate as ablate_bench
 from mnemark_bench import belief as belief_bench
+from mnemark_bench import changes as changes_bench
 from mnemark_bench import duplicates as duplicates_bench
 from mnemark_bench import extract as extract_bench
 from mnemark_bench import learned, poison_beside, report
@@ -214,6 +215,26 @@ def extract(
         print_json(result)
     else:
         extract_bench.show(result)
+
+
+@app.command()
+def changes(
+    folder: Annotated[
+        Path, typer.Argument(help="A folder with messages.jsonl, changes.jsonl or asked_later.jsonl.")
+    ],
+    *,
+    items: Annotated[bool, typer.Option("--items", help="Also list what went wrong, one by one.")] = False,
+    json: Json = False,
+) -> None:
+    """Measure what is learned of messages as people type them.
+
+    Also what becomes of it when they say otherwise later, and what is told then.
+    """
+    result = changes_bench.run(folder)
+    if json:
+        print_json(result)
+    else:
+        typer.echo(changes_bench.table(result, items=items))
 
 
 def _numbers(text: str) -> list[int]:

@@ -18,7 +18,7 @@ from typing import Final
 import msgspec
 
 from mnemark.errors import NotFoundError, UsageError
-from mnemark.extraction.extract import Candidate, extract
+from mnemark.extraction.extract import Candidate, by_rules
 from mnemark.facts.keys import predicate_key, subject_key, value_words
 from mnemark.memory.memory import Memory
 from mnemark.types import Origin
@@ -136,7 +136,7 @@ def _load(file: Path) -> list[Labelled]:
 
 def _learned(turn: Labelled) -> list[Candidate]:
     """Return the facts found; statements are not labelled, and what is over only sometimes."""
-    found = extract(turn.text, time=turn.time, role=turn.role, origin=turn.origin)
+    found = by_rules(turn.text, time=turn.time, role=turn.role, origin=turn.origin)
     return [
         one
         for one in found

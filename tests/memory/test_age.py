@@ -22,7 +22,7 @@ FIRST = datetime(2026, 2, 13, 9, tzinfo=ZoneInfo("Europe/Berlin"))
 
 
 class Opened:
-    """Counts the files that are opened to be read by the thread that made it, not those of a sync beside it."""
+    """Counts the files that its own thread opens to read, not those of a sync beside it."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.paths: list[str] = []

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mnemark.extraction.extract import extract
+from mnemark.extraction.extract import by_rules as extract
 
 NOW = datetime(2026, 3, 11, 10, tzinfo=UTC)
 

@@ -29,6 +29,8 @@ from mnemark.extraction import notes as rules_notes
 from mnemark.extraction import validity as rules_dates
 from mnemark.extraction.before_question import before_question
 from mnemark.extraction.candidate import Found
+from mnemark.extraction.reader import reader
+from mnemark.extraction.reader import tokens as reader_tokens
 from mnemark.extraction.sentences import LONGEST, Sentence
 from mnemark.extraction.since import valid_since
 from mnemark.facts import keys as facts_keys
@@ -186,6 +188,11 @@ ARRANGED: Final[dict[str, Call]] = {
         rules.extract(text, time=NOW),
         rules.extract(text[-LONGEST:], time=NOW, role="assistant", origin="agent"),
     ),
+    "extraction.extract.by_rules": lambda text: rules.by_rules(text, time=NOW),
+    "extraction.reader.reader.learned": lambda text: reader.learned(
+        text, [reader.Stretch(0, text)], NOW, 0.8
+    ),
+    "extraction.reader.tokens.words": lambda text: reader_tokens.words(text, reader_tokens.tokens(text)),
     "extraction.candidate.listed": lambda text: (
         rules_base.listed(text),
         rules_base.listed(text, chinese=True),
@@ -284,6 +291,10 @@ NO_TEXT: Final[dict[str, str]] = {
         for name in _WORDS_OF_A_CLAUSE.split()
     },
     "extraction.validity.future_day": "words that one of our patterns matched",
+    "extraction.reader.features.bucket": "a token or two",
+    "extraction.reader.kept.candidates": "part of `reader.learned`",
+    "extraction.reader.reading.readings": "part of `reader.learned`",
+    "extraction.reader.whose.whose": "part of `reader.learned`",
     "dates.calendar.festival": "a key of our table",
     "markdown.generated.mark": "a hash",
     "dates.local_now": "a key of the database of zones",

@@ -8,7 +8,7 @@ import pytest
 
 from mnemark.extraction.addressed import is_addressed
 from mnemark.extraction.candidate import Candidate
-from mnemark.extraction.extract import extract
+from mnemark.extraction.extract import by_rules as extract
 from mnemark.memory.learning.placement import StatedFact, is_of_project
 from mnemark.text.quoting.fence import fence
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from linear import within
 from mnemark.extraction.addressed import is_addressed
-from mnemark.extraction.extract import extract
+from mnemark.extraction.extract import by_rules as extract
 from mnemark.facts.keys import predicate_key, subject_key
 from mnemark.text.quoting.fence import fence
 from mnemark.types import Origin

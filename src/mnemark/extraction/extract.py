@@ -1,4 +1,4 @@
-"""Extract lasting facts from a turn by rules. Precision goes before recall.
+"""Extract lasting facts from a turn, by rules and by the trained reader. Precision goes before recall.
 
 Facts are statements of the owner about themselves, their project and how they want to work; from agents only
 decisions and errors with their fix. Questions, hypotheses, quotations, pasted text, code, logs, jokes,
@@ -20,6 +20,8 @@ from mnemark.extraction.chinese_owner import about_people
 from mnemark.extraction.english import RULES as ENGLISH
 from mnemark.extraction.english_facts import english_facts, to_do
 from mnemark.extraction.practice import Practice
+from mnemark.extraction.reader.joined import joined
+from mnemark.extraction.reader.reader import Stretch, learned
 from mnemark.extraction.sentences import Sentence, cleaned, sentences
 from mnemark.extraction.since import valid_since
 from mnemark.extraction.speaker import hands_over, of_another, without_mail
@@ -31,7 +33,7 @@ from mnemark.text.dates.written import dated as written_out
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Origin
 
-__all__ = ["OWNER_ROLES", "Candidate", "extract"]
+__all__ = ["OWNER_ROLES", "Candidate", "by_rules", "extract"]
 
 _TRUSTED_ORIGINS: Final = frozenset({"owner", "agent", "import"})
 OWNER_ROLES: Final = frozenset({"user", "human", "owner"})
@@ -88,10 +90,24 @@ _ORDER: Final = Rule(_NEVER, lambda *_: [], type="rule", importance=0.8, priorit
 _CLOSE: Final = " \t.。!！,，;；"
 
 
-def extract(  # noqa: C901 - a sentence is read in three ways, one after the other
+def extract(
     text: str, *, time: datetime, role: str = "user", origin: Origin = "owner", language: str | None = None
 ) -> list[Candidate]:
-    """Return the facts that a turn states, in order, without duplicates; linear, never raises.
+    """Return what is learned of a turn, by the rules and, of the owner's words, by the trained reader; never raises.
+
+    Arguments as of `by_rules`.
+    """
+    found = by_rules(text, time=time, role=role, origin=origin, language=language)
+    if role not in OWNER_ROLES or origin not in _TRUSTED_ORIGINS:
+        return found
+    turn = without_mail(cleaned(text))
+    return joined(found, learned(turn, list(_asserted(turn)), time, _CONFIDENCE[origin]))
+
+
+def by_rules(  # noqa: C901 - a sentence is read in three ways, one after the other
+    text: str, *, time: datetime, role: str = "user", origin: Origin = "owner", language: str | None = None
+) -> list[Candidate]:
+    """Return the facts that the rules read of a turn, in order, without duplicates; linear, never raises.
 
     Args:
         text: the turn, after redaction.
@@ -144,6 +160,26 @@ def extract(  # noqa: C901 - a sentence is read in three ways, one after the oth
     if doubtful and practices and practices.alone:
         found = doubtful | found
     return list(found.values())
+
+
+def _asserted(turn: str) -> Iterator[Stretch]:
+    """Yield the sentences in which the owner says what is so, with quotations masked.
+
+    The reader reads whole messages; what is supposed, doubted, pretended or another's words is kept from it here.
+    """
+    at = 0
+    for sentence in sentences(turn):
+        if hands_over(sentence.blotted):
+            return
+        start = turn.find(sentence.text, at)
+        if start < 0:
+            continue
+        at = start + len(sentence.text)
+        text = sentence.blotted
+        if not (
+            _HYPOTHETICAL.match(text) or _DOUBT.search(text) or of_another(text) or _TEXT_TASK.match(text)
+        ):
+            yield Stretch(start, text)
 
 
 def _without_doubles(

@@ -133,7 +133,7 @@ def dated(sentence: Sentence, time: datetime) -> list[Found]:
         return []
     tail = text[end:].strip(" .。!！")
     marked = f"{head}\x01{text[end:].rstrip(' .。!！')}"
-    when = f"{day:%Y-%m-%d}{_clock(text if start == times[0][0] else text[start:])}"
+    when = f"{day:%Y-%m-%d}{clock(text if start == times[0][0] else text[start:])}"
     if due := _due(_BECAUSE.sub("", marked), tail):
         return [due._replace(value=f"{day:%Y-%m-%d}")]
     if what := _moved_event(marked, tail):
@@ -231,7 +231,7 @@ def shortest_date(start: datetime, end: datetime) -> str:
     return f"{start:%Y-%m-%d}" if days <= 10 else f"{start:%Y-%m}" if days <= 62 else f"{start:%Y}"
 
 
-def _clock(text: str) -> str:
+def clock(text: str) -> str:
     """Return the time of day in a sentence as " 15:00", or an empty string."""
     if match := _CLOCK_EN.search(text):
         hour = int(match["h"]) % 12 + (12 if match["half"].lower() == "p" else 0)

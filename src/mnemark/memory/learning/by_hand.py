@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from mnemark.extraction.extract import extract
+from mnemark.extraction.extract import by_rules
 from mnemark.extraction.notes import statements
 from mnemark.facts.keys import (
     content_key,
@@ -172,7 +172,7 @@ def _facts(text: str, now: datetime) -> Iterator[Fact]:
         key, value = told["key"] or told["zh"], told["value"] or told["value_zh"]
         if predicate_key(key) in predicate_names().values():
             yield Fact(id="", predicate=key, value=value)
-    for one in extract(text, time=now, origin="import"):
+    for one in by_rules(text, time=now, origin="import"):
         yield Fact(id="", subject=one.subject, predicate=one.predicate, value=one.value)
 
 

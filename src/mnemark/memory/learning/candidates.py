@@ -133,6 +133,8 @@ class CandidateWriter:
                 id="", subject=new.subject, predicate=new.predicate, value=new.value, source=one.ref,
                 scope=one.scope,
             )  # fmt: skip
+            if new.change and not self._changes(one, wanted, found):
+                continue
             mark = one.scope, words_of(wanted), source_of(one.ref)
             known = mark in self._new or self.ws.fact_store.sources.knows(wanted, one.said)
             if not known:
@@ -149,6 +151,13 @@ class CandidateWriter:
             ))  # fmt: skip
         self._write(found, waiting)
         return found
+
+    def _changes(self, one: SourcedCandidate, wanted: Fact, found: Sequence[LearnedFact]) -> bool:
+        """Return whether a candidate says otherwise than a fact of its key that holds, or was just found."""
+        if any((other.subject, other.predicate) == (wanted.subject, wanted.predicate) for other in found):
+            return True
+        known = facts(self.ws.fact_store, subject=wanted.subject, as_of=one.said, scope=one.scope)
+        return any(other.key == wanted.key for other in known)
 
     def _placed(self, one: SourcedCandidate) -> SourcedCandidate:
         """Return a candidate with the scope of what it is about."""

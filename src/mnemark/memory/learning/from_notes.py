@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, timedelta
 from typing import Final, NamedTuple
 
-from mnemark.extraction.extract import extract
+from mnemark.extraction.extract import by_rules
 from mnemark.facts.remember import facts
 from mnemark.files import layout, listing
 from mnemark.files.layout import in_scope
@@ -57,7 +57,7 @@ def learn_notes(
     found = [
         SourcedCandidate(one, line.ref, scope, "file", line.time)
         for line in lines
-        for one in extract(line.text, time=line.time, origin="import")
+        for one in by_rules(line.text, time=line.time, origin="import")
     ]
     kept = CandidateWriter(ws, dry_run=dry_run).keep(found)
     notes: list[str] = []

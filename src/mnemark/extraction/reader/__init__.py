@@ -1,0 +1,1 @@
+"""The trained reader of messages: tokens, features, network, and what it reads."""

@@ -1,0 +1,43 @@
+"""Join what the rules and the reader learn of a turn: each thing once, in the more exact form."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from mnemark.extraction.candidate import Candidate
+from mnemark.text.lazy_pattern import lazy_pattern
+
+_WORD = lazy_pattern(r"\d+|[^\W\d_]{2,}")
+
+
+def joined(by_rule: Sequence[Candidate], by_reader: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates of a turn: the rules' and what only the reader sees.
+
+    A statement that a fact says, too, is left out. Where both read the same words, the rule's form stays, whose dates
+    and programs are exact.
+    """
+    new = [one for one in by_reader if not any(_same(one, other) for other in by_rule)]
+    facts = [one for one in (*by_rule, *new) if one.predicate]
+    return [one for one in (*by_rule, *new) if one.predicate or not any(_told(one, fact) for fact in facts)]
+
+
+def _same(one: Candidate, other: Candidate) -> bool:
+    """Return whether the reader's candidate is of the same words as one of the rules, which has its own."""
+    ours, theirs = words_of(one.value), words_of(f"{other.predicate} {other.value}")
+    shared = len(ours & theirs)
+    if one.predicate == other.predicate and (shared or not ours):
+        return True
+    # A rule's statement is the whole sentence: a fact of it is more exact, as the other way round.
+    return bool(other.predicate or other.over) and shared > 0 and shared >= 0.6 * min(len(ours), len(theirs))
+
+
+def _told(statement: Candidate, fact: Candidate) -> bool:
+    """Return whether a fact of the same sentence says what a statement says."""
+    ours, theirs = words_of(statement.value), words_of(fact.value)
+    return bool(theirs) and theirs <= ours and 2 * len(theirs) >= len(ours)
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of a text in lower case, of Chinese the pairs of characters."""
+    low = text.casefold()
+    pairs = {a + b for a, b in pairwise(low) if a >= "\u4e00" and b >= "\u4e00"}
+    return frozenset(pairs | {word for word in _WORD.findall(low) if word.isascii()})

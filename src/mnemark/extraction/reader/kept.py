@@ -1,0 +1,241 @@
+"""Tell what is kept of the words that the reader marks: whose, under which key, with which value and date."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import cache
+from importlib import resources
+from typing import Final, NamedTuple
+
+from mnemark.extraction.candidate import VERSION, Candidate, Found, bare, kind_of, usable
+from mnemark.extraction.practice_words import role_of
+from mnemark.extraction.reader.reading import Reading
+from mnemark.extraction.reader.whose import whose
+from mnemark.extraction.since import valid_since
+from mnemark.extraction.validity import clock, date_of, future_day
+from mnemark.text.dates.ranges import spans
+from mnemark.text.dates.written import dated as written_out
+from mnemark.text.lazy_pattern import lazy_pattern
+
+SURE: Final = 0.8
+"""Probability from which a reading is kept."""
+SURE_OF_CHANGE: Final = 0.5
+"""The same of what a turn says otherwise, where a fact of its key is known: then it is likelier."""
+SURE_OF_KEY: Final = 0.5
+"""Probability of a key from which its value is kept under it; below, the clause is kept as it is said."""
+_SHORTEST, _LONGEST = 4, 160
+"""Characters of a clause kept as a statement."""
+_COMING: Final = frozenset({"plans", "goals", "decisions"})
+_ENDS: Final = frozenset({"ends", "cancels", "done"})
+_CHANGES: Final = _ENDS | {"replaces", "corrects"}
+_STOP: Final = lazy_pattern(r"[.!?…]+(?=\s|$)|[。！？\n]+")
+_PART: Final = lazy_pattern(r"[,;，；]\s*|(?<!\s)\s++(?:and|but|so|because)\s+(?=(?:i|i'm|i've|my|we|our)\b)")
+_EDGES: Final = " \t\n.。!！,，;；:：~～、-–—"
+_LEADS: Final = lazy_pattern(
+    r"(?i)^(?:(?:and|but|so|also|btw|by the way|fyi|ok|okay|well|anyway|oh|hey|hi|hello|um|uh|because|since|as)\b[,:]?\s+)+|"
+    r"^(?:另外|对了|还有|不过|但是?|所以|因为|而且|然后|嗯|哦|那个|反正)[，,：:]?\s*"
+)
+_NAMES: Final = lazy_pattern(r"[^\W_]{2}|\d|[\u3400-\u9fff]")
+"""What names anything has two letters, a number or a Chinese character."""
+_SEVERAL: Final = lazy_pattern(r"\w\s+\w|[\u3400-\u9fff]{3}")
+_IS_VERSION: Final = lazy_pattern(rf"(?i){VERSION}\+?")
+_FAVORITE: Final = lazy_pattern(
+    r"(?i)\bfav(?:ou?rite|e|s|ourites?|orites?)?s? (?P<en>[a-z][\w-]*(?: [a-z][\w-]*)?)(?= (?:is|are|has|of|'s|was)\b|[:=\-])|"
+    r"最(?:喜欢|爱|喜歡|愛)的(?P<zh>[\u4e00-\u9fff]{1,6}?)(?=是|就|一直|[：:，,])"
+)
+_LATIN: Final = lazy_pattern(r"[A-Za-z][A-Za-z.+#]*")
+
+
+class Kept(NamedTuple):
+    """What is kept under a key, from the table `reader_keys.tsv`."""
+
+    subject: str
+    predicate: str
+    type: str
+    priority: str
+    importance: float
+    topic: str
+
+
+@cache
+def kept_as() -> dict[str, Kept]:
+    """Return what is kept by key; a key that is not in it leaves nothing by itself."""
+    text = (resources.files("mnemark") / "data" / "reader_keys.tsv").read_text("utf-8")
+    rows = [line.split("\t") for line in text.splitlines() if line and not line.startswith("#")]
+    return {
+        key: Kept(subject, predicate, kind, priority, float(importance), topic)
+        for key, subject, predicate, kind, priority, importance, topic in rows
+    }
+
+
+class _Said(NamedTuple):
+    """A reading in its turn."""
+
+    turn: str
+    one: Reading
+    kept: Kept
+    words: str
+    """The value as it stands there, without signs at its edges."""
+    sentence: str
+    time: datetime
+
+    @property
+    def over(self) -> bool:
+        return self.one.act in _ENDS
+
+
+def candidates(turn: str, found: Sequence[Reading], time: datetime, confidence: float) -> list[Candidate]:
+    """Return what is kept of the readings of a turn, in order."""
+    out: dict[tuple[str, str, str], Candidate] = {}
+    for one in found:
+        kept = kept_as().get(one.key)
+        if kept is None or one.probability < (SURE_OF_CHANGE if one.act in _CHANGES else SURE):
+            continue
+        start, end = _around(turn, one.start, one.end, _STOP)
+        words = _whole(turn[one.start : one.end].strip(_EDGES))
+        said = _Said(turn, one, kept, words, turn[start:end].strip(), time)
+        if (fact := _fact(said)) is not None:
+            out.setdefault(fact[:3], _candidate(said, fact, confidence))
+    return list(out.values())
+
+
+def _fact(said: _Said) -> Found | None:
+    """Return what a reading says as a triple, a statement without a predicate; None where it leaves nothing."""
+    one, kept = said.one, said.kept
+    subject = kept.subject
+    if one.other or one.key == "relation":
+        subject = whose(said.turn, one)
+        if not subject or not kept.predicate:
+            return None
+    if one.evidence:
+        return Found(subject, kept.predicate, "", over=True) if said.over and kept.predicate else None
+    if one.act == "plans" and kept.predicate not in _COMING | {"appointments"}:
+        return Found(subject, "plans", _clause(said))
+    sure = one.key_probability >= SURE_OF_KEY or said.over
+    fact = _VALUES.get(one.key, _plain)(said) if sure and _NAMES.search(said.words) else None
+    if fact is not None and fact.value:
+        return fact._replace(
+            subject=subject if fact.subject == kept.subject else fact.subject, over=said.over
+        )
+    clause = _clause(said)
+    if said.over or subject != kept.subject or not _SHORTEST <= len(clause) <= _LONGEST:
+        return None
+    return Found("user", "", clause)
+
+
+def _candidate(said: _Said, fact: Found, confidence: float) -> Candidate:
+    kept, time = said.kept, said.time
+    coming = fact.predicate in _COMING and not fact.over
+    statement = not fact.predicate
+    dated = coming or statement or fact.predicate == "appointments"
+    topic = kept_as()[said.one.topic_key].topic if said.one.topic_key in kept_as() else kept.topic
+    return Candidate(
+        subject=fact.subject, predicate=fact.predicate,
+        value=written_out(fact.value, time, ahead=coming) if coming or statement else fact.value,
+        type="fact" if statement else kept.type,
+        since=time if dated else valid_since(fact, said.sentence, time),
+        confidence=round(confidence * said.one.probability, 2), importance=kept.importance,
+        priority="long" if statement else kept.priority, topic=topic if statement else "",
+        over=fact.over, change=said.one.probability < SURE, quote=said.sentence,
+    )  # fmt: skip
+
+
+def _plain(said: _Said) -> Found | None:
+    value = bare(said.words)
+    return Found(said.kept.subject, said.kept.predicate, value) if usable(value, 100) else None
+
+
+def _as_said(said: _Said) -> Found | None:
+    """Return a rule or statement in its own words; one word is neither."""
+    words = _LEADS.sub("", said.words)
+    return Found(said.kept.subject, said.kept.predicate, words) if _SEVERAL.search(words) else None
+
+
+def _day(said: _Said) -> Found:
+    day = date_of(said.words, said.time) or date_of(said.sentence, said.time)
+    return Found("project", said.kept.predicate, day or said.words)
+
+
+def _appointment(said: _Said) -> Found:
+    """Return an appointment with its day first, where one is named: `2026-03-17 15:00 dentist`."""
+    words, what = said.words, said.words
+    for text in () if said.over else (words, said.sentence):
+        for start, end, span in spans(text, said.time):
+            day = future_day(span.start, span.text, said.time)
+            if day is None or span.end - span.start > timedelta(days=1):
+                continue
+            if text is words:
+                what = f"{words[:start].rstrip()} {words[end:].lstrip()}".strip(_EDGES)
+            return Found("user", "appointments", f"{day:%Y-%m-%d}{clock(text)} {what}".strip())
+    return Found("user", "appointments", written_out(words, said.time, ahead=True))
+
+
+def _favorite(said: _Said) -> Found:
+    topic = _FAVORITE.search(said.sentence)
+    name = (topic["en"] or topic["zh"]) if topic else ""
+    return Found("user", f"favorite {name}" if name else "likes", said.words)
+
+
+def _version(said: _Said) -> Found | None:
+    """Return the version of the program that stands before a number; None where none does."""
+    before = said.turn[max(0, said.one.start - 40) : said.one.start].rstrip(" v:=是用到成了为升")
+    words = [word.strip("'\"()`,，。:：") for word in before.replace("\n", " ").split(" ")]
+    latin = _LATIN.findall(words[-1])
+    name = latin[-1] if latin else ""
+    known = name and (role_of(name) or kind_of(name) or name[0].isupper())
+    return (
+        Found("project", f"{name.casefold()} version", said.words)
+        if known and _IS_VERSION.search(said.words)
+        else None
+    )
+
+
+def _tool(said: _Said) -> Found:
+    kind = kind_of(said.words) or role_of(said.words)
+    own = kind in {"editor", "shell", "os", "browser", "terminal"}
+    return Found("user" if own else "project", kind or "tools", said.words)
+
+
+def _nothing(_: _Said) -> None:
+    """A path or command says nothing without what it is for: the clause is kept."""
+
+
+_VALUES: Final[Mapping[str, Callable[[_Said], Found | None]]] = {
+    "statement": _as_said, "rule": _as_said, "deadline": _day, "release_date": _day,
+    "appointments": _appointment, "favorite": _favorite, "version": _version, "tools": _tool, "path": _nothing,
+    "command": _nothing,
+}  # fmt: skip
+
+
+def _whole(words: str) -> str:
+    """Return words without a bracket that is not closed, or not opened, at their edge."""
+    for opening, closing in ("()", "（）", "[]", "「」", "“”"):
+        if words.count(opening) > words.count(closing) and (at := words.rfind(opening)) >= 0:
+            words = words[:at].rstrip(_EDGES) if at else words[1:]
+        elif words.count(closing) > words.count(opening) and words.endswith(closing):
+            words = words[:-1].rstrip(_EDGES)
+    return words
+
+
+def _around(text: str, start: int, end: int, stop: re.Pattern[str]) -> tuple[int, int]:
+    """Return where the part of a text around a place begins and ends, between two stops."""
+    first, last = 0, len(text)
+    for match in stop.finditer(text):
+        if match.end() <= start:
+            first = match.end()
+        elif match.start() >= end:
+            last = match.end()
+            break
+    return first, last
+
+
+def _clause(said: _Said) -> str:
+    """Return the words around a value that say it, without greeting and without what follows."""
+    turn, one = said.turn, said.one
+    start, end = _around(turn, one.start, one.end, _STOP)
+    sentence = turn[start:end]
+    first, last = _around(sentence, one.start - start, one.end - start, _PART)
+    clause = sentence[first:last].strip(_EDGES)
+    if len(clause) < len(said.words) + 4:
+        clause = sentence.strip(_EDGES)
+    return " ".join(_LEADS.sub("", clause).split())

@@ -1,0 +1,44 @@
+"""The reader as the package ships it: what a message of its owner says that is worth keeping."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import cache
+from typing import NamedTuple
+
+from mnemark.extraction.candidate import BLOT, Candidate
+from mnemark.extraction.reader.features import Encoder
+from mnemark.extraction.reader.kept import candidates
+from mnemark.extraction.reader.lexicon import lexicon
+from mnemark.extraction.reader.network import network
+from mnemark.extraction.reader.reading import Reading, readings
+
+
+@cache
+def _encoder() -> Encoder:
+    return Encoder(lexicon())
+
+
+def read(text: str) -> list[Reading]:
+    """Return all readings of a message, the doubtful ones, too."""
+    return readings(text, _encoder(), network())
+
+
+class Stretch(NamedTuple):
+    """A part of a message in which its owner says what is so."""
+
+    start: int
+    text: str
+    """Quotations in it are masked by `BLOT`."""
+
+    def has(self, one: Reading) -> bool:
+        """Return whether a reading is of this part, and of no quotation."""
+        words = self.text[one.start - self.start : one.end - self.start] if one.start >= self.start else ""
+        return len(words) == one.end - one.start and BLOT not in words
+
+
+def learned(text: str, said: Sequence[Stretch], time: datetime, confidence: float) -> list[Candidate]:
+    """Return what is kept of a message of the owner: of what they say in the stretches `said`."""
+    if not said:
+        return []
+    own = [one for one in read(text) if any(part.has(one) for part in said)]
+    return candidates(text, own, time, confidence)

@@ -1,0 +1,111 @@
+"""Read a message: which words of it are values, of which key, whose, and what becomes of them."""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from mnemark.extraction.reader.features import Encoder
+from mnemark.extraction.reader.network import Floats, Network
+
+_EAGER: Final = 1.5
+"""Added to the log-probability of being in a value when spans are cut: the probability of a whole decides."""
+_OF_KEYS: Final = 0.5
+"""Weight of what the keys of tokens say about being in a value."""
+
+
+class Reading(NamedTuple):
+    """What some words of a message say."""
+
+    start: int
+    end: int
+    """Where the words stand in the message, in characters."""
+    key: str
+    act: str
+    """What becomes of the value: empty (it is so), ends, replaces, corrects, cancels, plans, done."""
+    other: bool
+    """Whether it is somebody else's than the writer's."""
+    evidence: bool
+    """Whether the words say so without naming a value."""
+    probability: float
+    """That a person would mark these words, whatever the key."""
+    key_probability: float
+    """Of the key, if they are marked."""
+    topic_key: str
+    """The likeliest key that is no statement."""
+
+
+def readings(text: str, encoder: Encoder, network: Network) -> list[Reading]:
+    """Return what a message says, in order; spans do not overlap."""
+    message = encoder.encode(text)
+    if not message.tokens:
+        return []
+    states = network.states(message)
+    tags = network.tags(states)
+    of_tokens = network.key_tags(states)
+    spans = list(cut(tags, of_tokens[:, 0]))
+    if not spans:
+        return []
+    scores = network.spans(states, spans)
+    kept = network.kept(states)
+    found = []
+    for n, (start, end) in enumerate(spans):
+        inside = tags[start, 1] * math.prod(tags[at, 2] for at in range(start + 1, end))
+        keys = scores.key[n] * of_tokens[start:end, 1:].mean(0) ** 0.5
+        key = int(keys.argmax())
+        act = int(scores.act[n].argmax())
+        found.append(
+            Reading(
+                message.tokens[start].start, message.tokens[end - 1].end, network.keys[key], network.acts[act],
+                bool(scores.other[n] > 0.5), bool(scores.words[n] > 0.5),
+                _probability(
+                    network.calibration, inside ** (1 / (end - start)),
+                    float(1 - of_tokens[start:end, 0].mean()), kept,
+                ),
+                float(keys[key] / keys.sum()),
+                network.keys[int((keys * network.is_slot).argmax())],
+            )
+        )  # fmt: skip
+    return found
+
+
+def _probability(weights: Sequence[float], *shares: float) -> float:
+    """Return the calibrated probability from those of the span, its tokens and the message (Platt scaling)."""
+    score = weights[0] + sum(
+        weight * math.log(max(share, 1e-6)) for weight, share in zip(weights[1:], shares, strict=True)
+    )
+    return 1 / (1 + math.exp(-score))
+
+
+def cut(tags: Floats, outside: Floats) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the likeliest sequence (Viterbi): within a value only what follows its first token.
+
+    Args:
+        tags: (n, 3), probabilities to be outside, first, within a value.
+        outside: (n,), probabilities to be of no key.
+    """
+    logs = np.log(tags + 1e-9)
+    logs[:, 0] += _OF_KEYS * np.log(outside + 1e-6)
+    logs[:, 1:] += _OF_KEYS * np.log(1 - outside + 1e-6)[:, None] + _EAGER
+    (out, first, _), *rest = logs.tolist()
+    within = -1e9
+    came: list[tuple[int, int, int]] = []
+    for stays, begins, goes_on in rest:
+        best = max((out, 0), (first, 1), (within, 2))
+        inner = max((first, 1), (within, 2))
+        came.append((best[1], best[1], inner[1]))
+        out, first, within = best[0] + stays, best[0] + begins, inner[0] + goes_on
+    tag = max((out, 0), (first, 1), (within, 2))[1]
+    sequence = [tag]
+    for step in reversed(came):
+        tag = step[tag]
+        sequence.append(tag)
+    sequence.reverse()
+    start = -1
+    for at, tag in enumerate([*sequence, 0]):
+        if start >= 0 and tag != 2:
+            yield start, at
+            start = -1
+        if tag == 1:
+            start = at

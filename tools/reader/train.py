@@ -1,0 +1,418 @@
+"""Train the reader's network from the labelled messages: `make reader` (twenty minutes on one core).
+
+The same labels, lexicon, word table and versions of `requirements/reader.txt` give the same bytes. A tenth
+of the files is held back to calibrate the probabilities and to print how well it reads; `--all` trains on
+these, too, with the calibration of a run without.
+"""
+
+import argparse
+import json
+import random
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import torch
+from labels import ACTS, KEYS, KINDS, Message, load
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from mnemark.embed.bundled import BundledEmbedder
+from mnemark.embed.sections import write_sections
+from mnemark.extraction.reader.features import BUCKETS, COLUMNS, Encoder
+from mnemark.extraction.reader.lexicon import lexicon
+from mnemark.extraction.reader.network import DATA
+from mnemark.extraction.reader.reading import cut
+
+SEED: Final = 7
+KEY: Final = sorted(KEYS)
+ACT: Final = sorted(ACTS)
+KIND: Final = sorted(KINDS)
+HASHED: Final = 64
+PROJECTED: Final = 64
+HIDDEN: Final = 128
+DISTANCES: Final = (1, 1, 2, 4)
+"""How far the convolutions look to each side."""
+BATCH: Final = 64
+RATE: Final = 2.5e-3
+DROPPED_FEATURES: Final = 0.15
+DROPPED_WORDS: Final = 0.05
+DROPPED: Final = 0.2
+CROPPED: Final = 0.3
+"""Share of messages of which only a run of clauses is learned from: what stands alone is read, too."""
+HELD_BACK: Final = ("007.tsv", "015.tsv")
+_STOPS: Final = frozenset(".!?。！？\n")
+_COMMAS: Final = frozenset(",，;；")
+
+
+class Gold(NamedTuple):
+    """A mark, over tokens."""
+
+    start: int
+    end: int
+    key: int
+    act: int
+    other: int
+    evidence: int
+
+
+class Item(NamedTuple):
+    """An encoded message with its marks."""
+
+    rows: NDArray[np.int64]
+    vectors: NDArray[np.float16]
+    places: NDArray[np.int64]
+    words: list[str]
+    gold: list[Gold]
+    kinds: tuple[str, ...]
+    file: str
+
+
+def encoded(encoder: Encoder, message: Message) -> Item:
+    """Encode a message; marks beyond its last token that is read are left out."""
+    found = encoder.encode(message.text)
+    gold = []
+    for mark in message.marks:
+        inside = [
+            n for n, token in enumerate(found.tokens) if token.start < mark.end and token.end > mark.start
+        ]
+        if inside:
+            gold.append(
+                Gold(
+                    inside[0], inside[-1] + 1, KEY.index(mark.key), ACT.index(mark.act), int(bool(mark.who)),
+                    int(mark.evidence),
+                )
+            )  # fmt: skip
+    words = [message.text[token.start : token.end] for token in found.tokens]
+    return Item(
+        found.rows, found.vectors.astype(np.float16), found.places, words, gold, message.kinds,
+        message.place.partition(":")[0],
+    )  # fmt: skip
+
+
+def cropped(item: Item, rng: random.Random) -> Item:
+    """Return a message, or sometimes a run of its clauses; whole if it has a trap."""
+    if item.kinds != ("talk",) or rng.random() >= CROPPED:
+        return item
+    n, cuts = len(item.words), [0]
+    for at, word in enumerate(item.words[:-1], 1):
+        enough = 3 if word in _STOPS else 5 if word in _COMMAS and n - at > 4 else n
+        if at - cuts[-1] >= enough:
+            cuts.append(at)
+    cuts.append(n)
+    if len(cuts) < 3:
+        return item
+    first = rng.randrange(len(cuts) - 1)
+    start, end = cuts[first], cuts[min(len(cuts) - 1, first + rng.choice((1, 1, 1, 2, 2, 3)))]
+    if any(one.start < at < one.end for one in item.gold for at in (start, end)):
+        return item
+    gold = [
+        one._replace(start=one.start - start, end=one.end - start)
+        for one in item.gold
+        if start <= one.start and one.end <= end
+    ]
+    if (start and any(one.other for one in gold)) or (not gold and rng.random() < 0.5):
+        return item
+    part = slice(start, end)
+    return Item(
+        item.rows[part], item.vectors[part], item.places[part], item.words[part], gold,
+        item.kinds if gold else ("request",), item.file,
+    )  # fmt: skip
+
+
+class Batch(NamedTuple):
+    """Some messages, filled up to the same length."""
+
+    rows: Tensor
+    vectors: Tensor
+    places: Tensor
+    mask: Tensor
+    tags: Tensor
+    key_tags: Tensor
+    spans: Tensor
+    gold: Tensor
+    kinds: Tensor
+
+
+def batch(items: Sequence[Item]) -> Batch:
+    """Put messages into one batch."""
+    size, longest = len(items), max(len(item.words) for item in items)
+    rows = np.zeros((size, longest, COLUMNS), np.int64)
+    vectors = np.zeros((size, longest, items[0].vectors.shape[1]), np.float32)
+    places = np.zeros((size, longest), np.int64)
+    mask = np.zeros((size, longest), np.float32)
+    tags = np.zeros((size, longest), np.int64)
+    key_tags = np.zeros((size, longest), np.int64)
+    kinds = np.zeros((size, len(KIND) + 1), np.float32)
+    spans, gold = [], []
+    for at, item in enumerate(items):
+        n = len(item.words)
+        rows[at, :n], vectors[at, :n], places[at, :n], mask[at, :n] = item.rows, item.vectors, item.places, 1
+        for one in item.gold:
+            tags[at, one.start], tags[at, one.start + 1 : one.end] = 1, 2
+            key_tags[at, one.start : one.end] = one.key + 1
+            spans.append((at, one.start, one.end))
+            gold.append((one.key, one.act, one.other, one.evidence))
+        for kind in item.kinds:
+            kinds[at, KIND.index(kind)] = 1
+        kinds[at, -1] = bool(item.gold)
+    arrays = (
+        rows, vectors, places, mask, tags, key_tags, np.array(spans, np.int64).reshape(-1, 3),
+        np.array(gold, np.int64).reshape(-1, 4), kinds,
+    )  # fmt: skip
+    return Batch(*map(torch.from_numpy, arrays))
+
+
+class States(NamedTuple):
+    """What the convolutions give, and the scores of tokens and messages."""
+
+    inputs: Tensor
+    hidden: Tensor
+    mean: Tensor
+    tags: Tensor
+    key_tags: Tensor
+    kinds: Tensor
+
+
+class Net(nn.Module):
+    """The network of `mnemark.extraction.reader.network`, to be trained; it learns the kinds, too."""
+
+    def __init__(self, dimension: int) -> None:
+        super().__init__()
+        self.table = nn.Embedding(BUCKETS, HASHED, padding_idx=0)
+        self.place = nn.Embedding(4, HASHED)
+        for embedding in (self.table, self.place):
+            nn.init.normal_(embedding.weight, std=0.1)
+        self.table.weight.data[0] = 0
+        inputs = HASHED + PROJECTED
+        self.projection = nn.Linear(dimension, PROJECTED, bias=False)
+        self.input = nn.Linear(inputs, HIDDEN)
+        self.conv = nn.ModuleList(nn.Conv1d(HIDDEN, HIDDEN, 3, dilation=n, padding=n) for n in DISTANCES)
+        self.norm = nn.ModuleList(nn.LayerNorm(HIDDEN) for _ in DISTANCES)
+        self.tag = nn.Linear(2 * HIDDEN, 3)
+        self.key_tag = nn.Linear(2 * HIDDEN, len(KEY) + 1)
+        self.kind = nn.Linear(2 * HIDDEN, len(KIND) + 1)
+        self.span = nn.Linear(4 * HIDDEN + inputs, HIDDEN)
+        self.key = nn.Linear(HIDDEN, len(KEY))
+        self.act = nn.Linear(HIDDEN, len(ACT))
+        self.who = nn.Linear(HIDDEN, 2)
+        self.words = nn.Linear(HIDDEN, 2)
+
+    def forward(self, part: Batch) -> States:
+        """Score the tokens and kinds of messages."""
+        mask = part.mask[..., None]
+        keep = (part.rows > 0).float()
+        if self.training:
+            keep = keep * (torch.rand_like(keep) >= DROPPED_FEATURES)
+            keep = keep * (torch.rand(*keep.shape[:2], 1) >= DROPPED_WORDS)
+        hashed = (self.table(part.rows) * keep[..., None]).sum(2) + self.place(part.places)
+        inputs = torch.cat([hashed, self.projection(part.vectors)], -1) * mask
+        hidden = torch.relu(self.input(self._drop(inputs, 0.15))) * mask
+        for conv, norm in zip(self.conv, self.norm, strict=True):
+            heard = torch.relu(conv(hidden.transpose(1, 2)).transpose(1, 2))
+            hidden = norm(hidden + self._drop(heard, 0.15)) * mask
+        mean = hidden.sum(1) / mask.sum(1).clamp(min=1)
+        most = (hidden - 1e4 * (1 - mask)).max(1)[0]
+        hidden = self._drop(hidden, 0.15)
+        beside = torch.cat([hidden, mean[:, None].expand_as(hidden)], -1)
+        kinds = self.kind(torch.cat([mean, most], -1))
+        return States(inputs, hidden, mean, self.tag(beside), self.key_tag(beside), kinds)
+
+    def spans(self, states: States, spans: Tensor) -> tuple[Tensor, ...]:
+        """Score key, act, whose and whether the words are the value, of spans of messages."""
+        at, start, end = spans.T
+        n = (end - start)[:, None].float()
+        total = functional.pad(states.hidden.cumsum(1), (0, 0, 1, 0))
+        own = functional.pad(states.inputs.cumsum(1), (0, 0, 1, 0))
+        last = states.hidden.shape[1] - 1
+        read = torch.cat(
+            [
+                (total[at, end] - total[at, start]) / n,
+                states.hidden[at, (start - 1).clamp(min=0)] * (start > 0)[:, None],
+                states.hidden[at, end.clamp(max=last)] * (end <= last)[:, None],
+                states.mean[at],
+                (own[at, end] - own[at, start]) / n,
+            ],
+            -1,
+        )
+        hidden = self._drop(torch.relu(self.span(self._drop(read, DROPPED))), 0.1)
+        return self.key(hidden), self.act(hidden), self.who(hidden), self.words(hidden)
+
+    def _drop(self, values: Tensor, share: float) -> Tensor:
+        return functional.dropout(values, share, self.training)
+
+
+def loss_of(net: Net, part: Batch) -> Tensor:
+    """Return the loss of a batch: of tokens, of spans, and of kinds."""
+    states = net(part)
+
+    def of_tokens(scores: Tensor, gold: Tensor) -> Tensor:
+        each = functional.cross_entropy(scores.transpose(1, 2), gold, reduction="none")
+        return (each * part.mask).sum() / part.mask.sum()
+
+    loss = 2 * of_tokens(states.tags, part.tags) + of_tokens(states.key_tags, part.key_tags)
+    loss = loss + 0.2 * functional.binary_cross_entropy_with_logits(states.kinds, part.kinds)
+    if len(part.spans):
+        for scores, gold, weight in zip(
+            net.spans(states, part.spans), part.gold.T, (0.6, 0.3, 0.15, 0.1), strict=True
+        ):
+            loss = loss + weight * functional.cross_entropy(scores, gold)
+    return loss
+
+
+def fit(items: Sequence[Item], epochs: int) -> Net:
+    """Train a network."""
+    torch.manual_seed(SEED)
+    torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(mode=True)
+    rng = random.Random(SEED)
+    net = Net(items[0].vectors.shape[1])
+    optimizer = torch.optim.AdamW(net.parameters(), lr=RATE, weight_decay=0, betas=(0.9, 0.99))
+    steps, step = epochs * (len(items) // BATCH + 1), 0
+    for epoch in range(epochs):
+        net.train()
+        total = 0.0
+        for part in _batches(items, rng):
+            step += 1
+            rate = RATE * min(1.0, step / 150) * max(0.02, 1 - step / steps)
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+            loss = loss_of(net, batch([cropped(item, rng) for item in part]))
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+            optimizer.step()
+            total += loss.item()
+        print(f"epoch {epoch + 1} of {epochs}: loss {total * BATCH / len(items):.3f}", flush=True)
+    return net.eval()
+
+
+def _batches(items: Sequence[Item], rng: random.Random) -> Iterator[list[Item]]:
+    """Yield the messages in batches of about the same length, in random order."""
+    order = sorted(items, key=lambda item: len(item.words) * (1 + 0.2 * rng.random()))
+    parts = [order[at : at + BATCH] for at in range(0, len(order), BATCH)]
+    rng.shuffle(parts)
+    yield from parts
+
+
+class Read(NamedTuple):
+    """A span that the network reads of a message: its shares of a probability, and whether it is right."""
+
+    shares: tuple[float, float, float]
+    marked: bool
+    right_key: bool
+
+
+@torch.no_grad()
+def reads(net: Net, items: Sequence[Item]) -> tuple[list[Read], int]:
+    """Return what a network reads of messages, and how many marks it should."""
+    found = []
+    for item in items:
+        part = batch([item])
+        states = net(part)
+        tags = states.tags[0].softmax(-1).numpy()
+        of_tokens = states.key_tags[0].softmax(-1).numpy()
+        spans = list(cut(tags, of_tokens[:, 0]))
+        if not spans:
+            continue
+        scores = net.spans(states, torch.tensor([(0, *span) for span in spans]))[0].softmax(-1).numpy()
+        kept = float(torch.sigmoid(states.kinds[0, -1]))
+        left = list(item.gold)
+        for (start, end), keys in zip(spans, scores, strict=True):
+            inside = float(np.exp(np.mean(np.log([tags[start, 1], *tags[start + 1 : end, 2]]))))
+            key = int((keys * of_tokens[start:end, 1:].mean(0) ** 0.5).argmax())
+            hit = next((one for one in left if start < one.end and end > one.start), None)
+            if hit is not None:
+                left.remove(hit)
+            shares = inside, float(1 - of_tokens[start:end, 0].mean()), kept
+            found.append(Read(shares, hit is not None, hit is not None and hit.key == key))
+    return found, sum(len(item.gold) for item in items)
+
+
+def calibration(found: Sequence[Read]) -> list[float]:
+    """Fit the probability that a span is marked to its shares (Platt 1999), by Newton's method."""
+    x = np.array([(1.0, *np.log(np.maximum(one.shares, 1e-6))) for one in found])
+    y = np.array([one.marked for one in found], float)
+    weights = np.zeros(x.shape[1])
+    for _ in range(30):
+        p = 1 / (1 + np.exp(-x @ weights))
+        hessian = (x * (p * (1 - p))[:, None]).T @ x + 1e-3 * np.eye(len(weights))
+        weights += np.linalg.solve(hessian, x.T @ (y - p) - 1e-3 * weights)
+    return [round(float(weight), 4) for weight in weights]
+
+
+def show(found: Sequence[Read], marks: int, weights: Sequence[float]) -> None:
+    """Print how many marks are found, and how many readings are right, by probability."""
+    x = np.array([(1.0, *np.log(np.maximum(one.shares, 1e-6))) for one in found])
+    probability = 1 / (1 + np.exp(-x @ np.array(weights)))
+    for least in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8):
+        kept = [one for one, p in zip(found, probability, strict=True) if p >= least]
+        marked, right = sum(one.marked for one in kept), sum(one.right_key for one in kept)
+        print(
+            f"from {least}: {marked / marks:.3f} of the marks found, "
+            f"{marked / max(len(kept), 1):.3f} of the readings marked, "
+            f"{right / max(marked, 1):.3f} of these with the right key"
+        )
+
+
+def save(net: Net, weights: Sequence[float], path: Path) -> None:
+    """Write the weights: the table in 8 bits, the rest in half precision."""
+    state = {name: value.numpy().astype(np.float32) for name, value in net.state_dict().items()}
+    table = state["table.weight"]
+    scale = float(np.quantile(np.abs(table), 0.99995) / 127)
+    arrays: dict[str, NDArray[Any]] = {
+        "place": state["place.weight"],
+        "projection": state["projection.weight"].T,
+        "kept.w": state["kind.weight"][-1:].T,
+        "kept.b": state["kind.bias"][-1:],
+    }
+    for n in range(len(DISTANCES)):
+        arrays[f"conv{n}.w"] = state[f"conv.{n}.weight"].transpose(2, 1, 0).reshape(-1, HIDDEN)
+        arrays[f"conv{n}.b"] = state[f"conv.{n}.bias"]
+        arrays[f"norm{n}.w"], arrays[f"norm{n}.b"] = state[f"norm.{n}.weight"], state[f"norm.{n}.bias"]
+    for name in ("input", "tag", "key_tag", "span", "key", "act", "who", "words"):
+        arrays[f"{name}.w"], arrays[f"{name}.b"] = state[f"{name}.weight"].T, state[f"{name}.bias"]
+    halves = {name: np.ascontiguousarray(array.astype(np.float16)) for name, array in arrays.items()}
+    about = {
+        "keys": KEY, "acts": ACT, "distances": DISTANCES, "embedder": BundledEmbedder().name,
+        "calibration": list(weights), "table_scale": scale,
+    }  # fmt: skip
+    eighths = np.clip(np.round(table / scale), -127, 127).astype(np.int8)
+    write_sections(path, about, {"table": eighths, **halves})
+
+
+def main() -> None:
+    """Train, print how well it reads, and write the weights."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--epochs", type=int, default=9)
+    parser.add_argument("--out", type=Path, default=DATA)
+    parser.add_argument("--all", action="store_true", help="train on the messages held back, too")
+    parser.add_argument("--calibration", type=json.loads, help="the weights that a run without --all printed")
+    options = parser.parse_args()
+    encoder = Encoder(lexicon())
+    items = [encoded(encoder, message) for message in load()]
+    items = [item for item in items if item.words]
+    held = [item for item in items if item.file.endswith(HELD_BACK)]
+    rest = (
+        items if options.all else [item for item in items if not item.file.endswith(("007.tsv", "015.tsv"))]
+    )
+    print(f"{len(rest):,} messages to learn from, {len(held):,} held back", flush=True)
+    net = fit(rest, options.epochs)
+    if options.all:
+        if options.calibration is None:
+            sys.exit("--all needs --calibration: nothing is left to fit it to")
+        weights = options.calibration
+    else:
+        found, marks = reads(net, held)
+        weights = calibration(found)
+        print("calibration", json.dumps(weights))
+        show(found, marks, weights)
+    save(net, weights, options.out)
+    print(f"{options.out}: {options.out.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()
