@@ -87,7 +87,10 @@ def test_orders_stay_in_the_project_and_habits_go_with_the_person(tmp_path: Path
         (["We use Jest for tests.", "We don't use Jest anymore."], []),
         (["我们用 npm。", "我们不再用 npm 了。"], []),
         (["We use npm in this repo.", "我们已经不用 npm 了。"], []),
-        (["We use Jest for tests.", "We no longer use Jest, it's all vitest now."], ["test framework: vitest"]),
+        (
+            ["We use Jest for tests.", "We no longer use Jest, it's all vitest now."],
+            ["test framework: vitest"],
+        ),
         (["我们用 SQLite。", "我们不再用 SQLite 了，评论功能换成别的。"], []),
         (["We use npm in this repo.", "We no longer use yarn."], ["package manager: npm"]),
         (["We no longer use npm.", "We use npm in this repo."], ["package manager: npm"]),
