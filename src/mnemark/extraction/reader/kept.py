@@ -28,7 +28,7 @@ _SHORTEST, _LONGEST = 4, 160
 _COMING: Final = frozenset({"plans", "goals", "decisions"})
 _ENDS: Final = frozenset({"ends", "cancels", "done"})
 _CHANGES: Final = _ENDS | {"replaces", "corrects"}
-_STOP: Final = lazy_pattern(r"[.!?…]+(?=\s|$)|[。！？\n]+")
+_STOP: Final = lazy_pattern(r"(?<![.!?…])[.!?…]++(?=\s|$)|[。！？\n]+")
 _PART: Final = lazy_pattern(r"[,;，；]\s*|(?<!\s)\s++(?:and|but|so|because)\s+(?=(?:i|i'm|i've|my|we|our)\b)")
 _EDGES: Final = " \t\n.。!！,，;；:：~～、-–—"
 _LEADS: Final = lazy_pattern(
