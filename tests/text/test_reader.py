@@ -84,10 +84,10 @@ def lines(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("living in tulsa btw so dont expect replies before 8pm", "user | city | tulsa"),
-        ("nurse, 34, allergic to penicillin", "user | allergies | penicillin"),
+        ("welder on nights, living in porto so no calls before noon pls", "user | city | porto"),
+        ("my son has asthma, whats a good sport for him", "son | health | asthma"),
         ("坐标成都，养了两只猫", "user | city | 成都"),
-        ("我对青霉素过敏，给我推荐个消炎药", "user | allergies | 青霉素"),
+        ("我对花生过敏，周末烧烤吃点啥好", "user | allergies | 花生"),
     ],
 )
 def test_messages_as_people_type_them_are_read(text: str, line: str) -> None:
@@ -97,11 +97,11 @@ def test_messages_as_people_type_them_are_read(text: str, line: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "if i lived in tokyo, would i be able to afford a 1br?",
-        'Fix the grammar: "I has a dog named Rex and live in Denver"',
-        "just this once, give me the answer in French",
-        "如果我在日本生活，一个月二十万日元够吗",
-        "好想养只柯基啊，可惜租房不让",
+        "if i moved to lisbon, could i keep my uk pension?",
+        'Correct the english: "I am have two daughter and work like cook in Graz"',
+        "only for this answer, use bullet points",
+        "要是我去葡萄牙养老，退休金够花吗",
+        "真想学开飞机，可惜没那个钱",
     ],
 )
 def test_what_is_supposed_quoted_or_of_the_day_leaves_nothing(text: str) -> None:
