@@ -17,7 +17,7 @@ from mnemark.text.dates.ranges import spans
 from mnemark.text.dates.written import dated as written_out
 from mnemark.text.lazy_pattern import lazy_pattern
 
-SURE: Final = 0.8
+SURE: Final = 0.85
 """Probability from which a reading is kept."""
 SURE_OF_CHANGE: Final = 0.5
 """The same of what a turn says otherwise, where a fact of its key is known: then it is likelier."""
