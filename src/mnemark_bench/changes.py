@@ -20,6 +20,8 @@ from mnemark.memory.memory import Memory
 
 _SAID: Final = datetime(2026, 3, 2, 10, tzinfo=UTC)
 _LATER: Final = timedelta(days=20)
+_BESIDE: Final = 200
+"""Characters of a recalled text within which the new words stand beside the old ones."""
 
 
 class Part(msgspec.Struct, kw_only=True):
@@ -76,7 +78,7 @@ def run(folder: Path) -> Typed:
     items = []
     for name in ("messages", "changes"):
         for record in _records(folder / f"{name}.jsonl"):
-            item = _learned(record)
+            item = _learned(record, one_sitting=name == "messages")
             items.append(item)
             changed = name == "messages" and len(record["turns"]) > 1
             key = "messages with a change" if changed else name, record.get("lang", "en")
@@ -101,13 +103,14 @@ def _patterns(value: str | Sequence[str]) -> list[str]:
     return [one for one in ([value] if isinstance(value, str) else value) if one]
 
 
-def _learned(record: dict[str, Any]) -> Item:
-    """Return what the turns of an item leave, each said in a sitting of its own, a day apart."""
+def _learned(record: dict[str, Any], *, one_sitting: bool) -> Item:
+    """Return what the turns of an item leave, said in one sitting or each in one of its own, a day apart."""
     with (
         tempfile.TemporaryDirectory() as root,
         Memory.open(Path(root), config={"embedder": "none"}) as memory,
     ):
-        _say(memory, record["turns"], timedelta(days=1) if "nothing" not in record else timedelta(minutes=1))
+        turns = record["turns"]
+        _say(memory, [turns] if one_sitting else [[turn] for turn in turns], timedelta(days=1))
         lines = [f"{one.subject} | {one.predicate} | {one.value}" for one in memory.facts()]
     missed = [one for one in _patterns(record["must"]) if not any(re.search(one, line) for line in lines)]
     false = any(re.search(one, line) for one in _patterns(record["not"]) for line in lines)
@@ -117,29 +120,28 @@ def _learned(record: dict[str, Any]) -> Item:
     )  # fmt: skip
 
 
-def _say(memory: Memory, turns: Sequence[str], apart: timedelta) -> None:
-    said = _SAID
-    for number, text in enumerate(turns):
-        session = memory.session(f"chat:{number if apart >= timedelta(days=1) else 0}")
-        session.add("user", text, time=said)
-        said += apart
-        if apart >= timedelta(days=1) or number == len(turns) - 1:
-            session.end()
+def _say(memory: Memory, sittings: Sequence[Sequence[str]], apart: timedelta) -> None:
+    """Say the turns of each sitting, a minute apart, and end it."""
+    for number, turns in enumerate(sittings):
+        session = memory.session(f"chat:{number}")
+        for minute, text in enumerate(turns):
+            session.add("user", text, time=_SAID + number * apart + timedelta(minutes=minute))
+        session.end()
 
 
 def _answer(record: dict[str, Any]) -> Answer:
     with tempfile.TemporaryDirectory() as root, Memory.open(Path(root)) as memory:
-        _say(memory, record["turns"], _LATER)
+        _say(memory, [[turn] for turn in record["turns"]], _LATER)
         memory.consolidate()
         told = memory.recall(record["question"])
         prompt = memory.prompt()
-    text = told if isinstance(told, str) else str(told)
-    new, old = text.casefold().find(record["new"].casefold()), text.casefold().find(record["old"].casefold())
-    standing = prompt if isinstance(prompt, str) else str(prompt)
+    text, standing = told.text.casefold(), prompt.text.casefold()
+    new, old = record["new"].casefold(), record["old"].casefold()
+    told_new, told_old = text.find(new), text.find(old)
+    beside = told_old < 0 or told_new < told_old + _BESIDE
     return Answer(
-        id=record["id"], new_first=new >= 0 and (old < 0 or new < old or abs(new - old) < 200),
-        bare_in_prompt=record["old"].casefold() in standing.casefold()
-        and record["new"].casefold() not in standing.casefold(),
+        id=record["id"], new_first=told_new >= 0 and beside,
+        bare_in_prompt=old in standing and new not in standing,
     )  # fmt: skip
 
 

@@ -72,7 +72,10 @@ def test_what_the_owner_said_before_is_their_decision_though_a_page_names_it_too
         ("web", "fly.example is where a shop is deployed."),
         ("assistant", "We decided to deploy the shop to fly.example."),
     )
-    assert "project decisions: deploy the shop to fly.example" in now(memory)
+    assert now(memory) == [
+        "project status: deploy the shop to fly.example",  # what the reader takes the owner's words for
+        "project decisions: deploy the shop to fly.example",
+    ]
     assert waiting(memory) == []
 
 

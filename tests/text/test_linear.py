@@ -294,7 +294,7 @@ NO_TEXT: Final[dict[str, str]] = {
     "extraction.reader.features.bucket": "a token or two",
     "extraction.reader.kept.candidates": "part of `reader.learned`",
     "extraction.reader.reading.readings": "part of `reader.learned`",
-    "extraction.reader.whose.whose": "part of `reader.learned`",
+    "extraction.reader.whose.mentions": "part of `reader.learned`",
     "dates.calendar.festival": "a key of our table",
     "markdown.generated.mark": "a hash",
     "dates.local_now": "a key of the database of zones",

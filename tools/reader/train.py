@@ -1,14 +1,11 @@
 """Train the reader's network from the labelled messages: `make reader` (twenty minutes on one core).
 
 The same labels, lexicon, word table and versions of `requirements/reader.txt` give the same bytes. A tenth
-of the files is held back to calibrate the probabilities and to print how well it reads; `--all` trains on
-these, too, with the calibration of a run without.
+of the files is held back to calibrate the probabilities and to print how well it reads.
 """
 
 import argparse
-import json
 import random
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -23,7 +20,6 @@ from torch.nn import functional
 from mnemark.embed.bundled import BundledEmbedder
 from mnemark.embed.sections import write_sections
 from mnemark.extraction.reader.features import BUCKETS, COLUMNS, Encoder
-from mnemark.extraction.reader.lexicon import lexicon
 from mnemark.extraction.reader.network import DATA
 from mnemark.extraction.reader.reading import cut
 
@@ -389,27 +385,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--epochs", type=int, default=9)
     parser.add_argument("--out", type=Path, default=DATA)
-    parser.add_argument("--all", action="store_true", help="train on the messages held back, too")
-    parser.add_argument("--calibration", type=json.loads, help="the weights that a run without --all printed")
     options = parser.parse_args()
-    encoder = Encoder(lexicon())
-    items = [encoded(encoder, message) for message in load()]
-    items = [item for item in items if item.words]
+    encoder = Encoder()
+    items = [item for message in load() if (item := encoded(encoder, message)).words]
     held = [item for item in items if item.file.endswith(HELD_BACK)]
-    rest = (
-        items if options.all else [item for item in items if not item.file.endswith(("007.tsv", "015.tsv"))]
-    )
+    rest = [item for item in items if not item.file.endswith(HELD_BACK)]
     print(f"{len(rest):,} messages to learn from, {len(held):,} held back", flush=True)
     net = fit(rest, options.epochs)
-    if options.all:
-        if options.calibration is None:
-            sys.exit("--all needs --calibration: nothing is left to fit it to")
-        weights = options.calibration
-    else:
-        found, marks = reads(net, held)
-        weights = calibration(found)
-        print("calibration", json.dumps(weights))
-        show(found, marks, weights)
+    found, marks = reads(net, held)
+    weights = calibration(found)
+    print("calibration", weights)
+    show(found, marks, weights)
     save(net, weights, options.out)
     print(f"{options.out}: {options.out.stat().st_size:,} bytes")
 

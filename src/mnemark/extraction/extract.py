@@ -8,8 +8,8 @@ recalled blocks, words of others, and one-off requests are ignored. `mnemark ben
 import re
 from collections.abc import Iterator
 from datetime import datetime
-from itertools import pairwise
-from typing import Final
+from itertools import takewhile
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -31,6 +31,7 @@ from mnemark.extraction.validity import dated, dropped, mended
 from mnemark.text.dates.ranges import spans
 from mnemark.text.dates.written import dated as written_out
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.words.normalize import han_pairs
 from mnemark.types import Origin
 
 __all__ = ["OWNER_ROLES", "Candidate", "by_rules", "extract"]
@@ -97,14 +98,16 @@ def extract(
 
     Arguments as of `by_rules`.
     """
-    found = by_rules(text, time=time, role=role, origin=origin, language=language)
-    if role not in OWNER_ROLES or origin not in _TRUSTED_ORIGINS:
+    if not _may_teach(role, origin):
+        return []
+    heard = _heard(text)
+    found = _read_by_rules(heard, time=time, role=role, origin=origin, language=language)
+    if role not in OWNER_ROLES:
         return found
-    turn = without_mail(cleaned(text))
-    return joined(found, learned(turn, list(_asserted(turn)), time, _CONFIDENCE[origin]))
+    return joined(found, learned(heard.turn, list(_asserted(heard)), time, _CONFIDENCE[origin]))
 
 
-def by_rules(  # noqa: C901 - a sentence is read in three ways, one after the other
+def by_rules(
     text: str, *, time: datetime, role: str = "user", origin: Origin = "owner", language: str | None = None
 ) -> list[Candidate]:
     """Return the facts that the rules read of a turn, in order, without duplicates; linear, never raises.
@@ -116,16 +119,38 @@ def by_rules(  # noqa: C901 - a sentence is read in three ways, one after the ot
         origin: origin of the turn; for tools, the web and files the result is empty.
         language: "en" or "zh" to apply the rules of one language only; by default the script decides.
     """
-    own = role in OWNER_ROLES
-    if origin not in _TRUSTED_ORIGINS or not (own or role in _AGENT_ROLES):
+    if not _may_teach(role, origin):
         return []
+    return _read_by_rules(_heard(text), time=time, role=role, origin=origin, language=language)
+
+
+def _may_teach(role: str, origin: Origin) -> bool:
+    return origin in _TRUSTED_ORIGINS and (role in OWNER_ROLES or role in _AGENT_ROLES)
+
+
+class _Heard(NamedTuple):
+    """A turn without code, mails and the like, and its sentences up to where it hands over to others."""
+
+    turn: str
+    sentences: list[Sentence]
+    whole: bool
+    """Whether nothing was left out."""
+
+
+def _heard(text: str) -> _Heard:
+    turn = without_mail(cleaned(text))
+    own = takewhile(lambda sentence: not hands_over(sentence.blotted), sentences(turn))
+    return _Heard(turn, list(own), len(turn) == len(text))
+
+
+def _read_by_rules(
+    heard: _Heard, *, time: datetime, role: str, origin: Origin, language: str | None
+) -> list[Candidate]:
+    own, turn = role in OWNER_ROLES, heard.turn
     found: dict[tuple[str, str, str], Candidate] = {}
     doubtful: dict[tuple[str, str, str], Candidate] = {}
-    turn = without_mail(cleaned(text))
-    practices = TurnPractices(turn, whole=len(turn) == len(text)) if own else None
-    for sentence in sentences(turn):
-        if hands_over(sentence.blotted):
-            break
+    practices = TurnPractices(turn, whole=heard.whole) if own else None
+    for sentence in heard.sentences:
         wanted = asked(sentence) if own else None
         told = None if wanted else before_question(sentence)
         sentence = wanted or told or sentence  # noqa: PLW2901 - read without the request or question
@@ -162,23 +187,19 @@ def by_rules(  # noqa: C901 - a sentence is read in three ways, one after the ot
     return list(found.values())
 
 
-def _asserted(turn: str) -> Iterator[Stretch]:
+def _asserted(heard: _Heard) -> Iterator[Stretch]:
     """Yield the sentences in which the owner says what is so, with quotations masked.
 
     The reader reads whole messages; what is supposed, doubted, pretended or another's words is kept from it here.
     """
     at = 0
-    for sentence in sentences(turn):
-        if hands_over(sentence.blotted):
-            return
-        start = turn.find(sentence.text, at)
+    for sentence in heard.sentences:
+        start = heard.turn.find(sentence.text, at)
         if start < 0:
             continue
         at = start + len(sentence.text)
         text = sentence.blotted
-        if not (
-            _HYPOTHETICAL.match(text) or _DOUBT.search(text) or of_another(text) or _TEXT_TASK.match(text)
-        ):
+        if not (_is_supposed(text) or _DOUBT.search(text) or _TEXT_TASK.match(text)):
             yield Stretch(start, text)
 
 
@@ -208,8 +229,7 @@ def _untold(sentence: Sentence, read: list[tuple[Rule | None, Found]]) -> list[S
 def _stems(text: str) -> set[str]:
     """Return the beginnings of the Latin words of a text and its pairs of Chinese characters."""
     low = text.casefold()
-    pairs = {one + two for one, two in pairwise(low) if one >= "\u4e00" and two >= "\u4e00"}
-    return pairs | {word[:3] for word in _WORD.findall(low)}
+    return han_pairs(low) | {word[:3] for word in _WORD.findall(low)}
 
 
 _JOINED: Final = lazy_pattern(
@@ -244,7 +264,12 @@ def _statement(
 
 
 def _is_assertion(text: str) -> bool:
-    return not (_QUESTION.search(text) or _HYPOTHETICAL.match(text) or of_another(text))
+    return not (_QUESTION.search(text) or _is_supposed(text))
+
+
+def _is_supposed(text: str) -> bool:
+    """Return whether a sentence tells of what is not so, or is another's."""
+    return _HYPOTHETICAL.match(text) is not None or of_another(text)
 
 
 def _has_open_bracket(value: str) -> bool:

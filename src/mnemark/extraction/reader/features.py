@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemark.embed.bundled import BundledEmbedder
-from mnemark.extraction.reader.lexicon import Lexicon
+from mnemark.extraction.reader.lexicon import lexicon
 from mnemark.extraction.reader.tokens import Token, Word, tokens, words
 
 BUCKETS: Final = 1 << 15
@@ -35,9 +35,9 @@ class Encoded(NamedTuple):
 class Encoder:
     """Encodes messages; keeps the vectors of words that it met."""
 
-    def __init__(self, lexicon: Lexicon, embedder: BundledEmbedder | None = None) -> None:
-        self._lexicon = lexicon
-        self._embedder = embedder or BundledEmbedder()
+    def __init__(self) -> None:
+        self._lexicon = lexicon()
+        self._embedder = BundledEmbedder()
         self._known: dict[str, NDArray[np.float32]] = {}
 
     def encode(self, text: str) -> Encoded:

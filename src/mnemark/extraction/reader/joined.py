@@ -1,12 +1,13 @@
 """Join what the rules and the reader learn of a turn: each thing once, in the more exact form."""
 
 from collections.abc import Sequence
-from itertools import pairwise
+from typing import Final
 
 from mnemark.extraction.candidate import Candidate
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.words.normalize import han_pairs
 
-_WORD = lazy_pattern(r"\d+|[^\W\d_]{2,}")
+_WORD: Final = lazy_pattern(r"\d+|[^\W\d_]{2,}")
 
 
 def joined(by_rule: Sequence[Candidate], by_reader: Sequence[Candidate]) -> list[Candidate]:
@@ -39,5 +40,4 @@ def _told(statement: Candidate, fact: Candidate) -> bool:
 def words_of(text: str) -> frozenset[str]:
     """Return the words of a text in lower case, of Chinese the pairs of characters."""
     low = text.casefold()
-    pairs = {a + b for a, b in pairwise(low) if a >= "\u4e00" and b >= "\u4e00"}
-    return frozenset(pairs | {word for word in _WORD.findall(low) if word.isascii()})
+    return frozenset(han_pairs(low) | {word for word in _WORD.findall(low) if word.isascii()})

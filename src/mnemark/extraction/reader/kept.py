@@ -4,15 +4,15 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
-from importlib import resources
 from typing import Final, NamedTuple
 
 from mnemark.extraction.candidate import VERSION, Candidate, Found, bare, kind_of, usable
 from mnemark.extraction.practice_words import role_of
 from mnemark.extraction.reader.reading import Reading
-from mnemark.extraction.reader.whose import whose
+from mnemark.extraction.reader.whose import People
 from mnemark.extraction.since import valid_since
 from mnemark.extraction.validity import clock, date_of, future_day
+from mnemark.text import rows
 from mnemark.text.dates.ranges import spans
 from mnemark.text.dates.written import dated as written_out
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -60,11 +60,9 @@ class Kept(NamedTuple):
 @cache
 def kept_as() -> dict[str, Kept]:
     """Return what is kept by key; a key that is not in it leaves nothing by itself."""
-    text = (resources.files("mnemark") / "data" / "reader_keys.tsv").read_text("utf-8")
-    rows = [line.split("\t") for line in text.splitlines() if line and not line.startswith("#")]
     return {
         key: Kept(subject, predicate, kind, priority, float(importance), topic)
-        for key, subject, predicate, kind, priority, importance, topic in rows
+        for key, subject, predicate, kind, priority, importance, topic in rows("reader_keys")
     }
 
 
@@ -76,8 +74,14 @@ class _Said(NamedTuple):
     kept: Kept
     words: str
     """The value as it stands there, without signs at its edges."""
-    sentence: str
+    start: int
+    end: int
+    """Where its sentence stands in the turn."""
     time: datetime
+
+    @property
+    def sentence(self) -> str:
+        return self.turn[self.start : self.end].strip()
 
     @property
     def over(self) -> bool:
@@ -87,24 +91,25 @@ class _Said(NamedTuple):
 def candidates(turn: str, found: Sequence[Reading], time: datetime, confidence: float) -> list[Candidate]:
     """Return what is kept of the readings of a turn, in order."""
     out: dict[tuple[str, str, str], Candidate] = {}
+    people = People(turn)
     for one in found:
         kept = kept_as().get(one.key)
         if kept is None or one.probability < (SURE_OF_CHANGE if one.act in _CHANGES else SURE):
             continue
         start, end = _around(turn, one.start, one.end, _STOP)
         words = _whole(turn[one.start : one.end].strip(_EDGES))
-        said = _Said(turn, one, kept, words, turn[start:end].strip(), time)
-        if (fact := _fact(said)) is not None:
+        said = _Said(turn, one, kept, words, start, end, time)
+        if (fact := _fact(said, people)) is not None:
             out.setdefault(fact[:3], _candidate(said, fact, confidence))
     return list(out.values())
 
 
-def _fact(said: _Said) -> Found | None:
+def _fact(said: _Said, people: People) -> Found | None:
     """Return what a reading says as a triple, a statement without a predicate; None where it leaves nothing."""
     one, kept = said.one, said.kept
     subject = kept.subject
     if one.other or one.key == "relation":
-        subject = whose(said.turn, one)
+        subject = people.whose(one)
         if not subject or not kept.predicate:
             return None
     if one.evidence:
@@ -231,10 +236,8 @@ def _around(text: str, start: int, end: int, stop: re.Pattern[str]) -> tuple[int
 
 def _clause(said: _Said) -> str:
     """Return the words around a value that say it, without greeting and without what follows."""
-    turn, one = said.turn, said.one
-    start, end = _around(turn, one.start, one.end, _STOP)
-    sentence = turn[start:end]
-    first, last = _around(sentence, one.start - start, one.end - start, _PART)
+    sentence = said.turn[said.start : said.end]
+    first, last = _around(sentence, said.one.start - said.start, said.one.end - said.start, _PART)
     clause = sentence[first:last].strip(_EDGES)
     if len(clause) < len(said.words) + 4:
         clause = sentence.strip(_EDGES)

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib import resources
 from typing import Final
 
 from mnemark.extraction.reader.tokens import Token
+from mnemark.text import rows
 
 _LONGEST: Final = 8
 """Tokens of a name; of a Chinese one characters."""
@@ -46,6 +46,4 @@ class Lexicon:
 @cache
 def lexicon() -> Lexicon:
     """Return the table of the package."""
-    text = (resources.files("mnemark") / "data" / "lexicon.tsv").read_text("utf-8")
-    rows = (line.partition("\t") for line in text.split("\n") if line and line[0] != "#")
-    return Lexicon({name.replace(" ", ""): kinds for name, _, kinds in rows})
+    return Lexicon({name.replace(" ", ""): kinds for name, kinds in rows("lexicon")})

@@ -3,19 +3,15 @@
 from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from mnemark.extraction.candidate import BLOT, Candidate
 from mnemark.extraction.reader.features import Encoder
 from mnemark.extraction.reader.kept import candidates
-from mnemark.extraction.reader.lexicon import lexicon
 from mnemark.extraction.reader.network import network
 from mnemark.extraction.reader.reading import Reading, readings
 
-
-@cache
-def _encoder() -> Encoder:
-    return Encoder(lexicon())
+_encoder: Final = cache(Encoder)
 
 
 def read(text: str) -> list[Reading]:

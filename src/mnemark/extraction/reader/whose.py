@@ -1,6 +1,7 @@
 """Tell of whom a reading that is not the writer's speaks: the relative, pet or friend named beside it."""
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from mnemark.extraction.reader.lexicon import lexicon
@@ -22,28 +23,51 @@ class Mention(NamedTuple):
     end: int
     label: str
     """Their name if it stands there, else the word for them: "Vera", "dad", 妈妈."""
+    name: bool
+    """Whether it is their name."""
 
 
-def whose(turn: str, one: Reading) -> str:
-    """Return the subject of a reading that is another's, or of a relation; empty where nobody is named."""
-    people = list(mentions(turn))
-    if one.key == "relation":
-        return _named(turn, one, people)
-    before = [person for person in people if person.end <= one.start]
-    same = [person for person in before if not _STOPS & set(turn[person.end : one.start])]
-    after = [
-        person
-        for person in people
-        if person.start >= one.end and not _STOPS & set(turn[one.end : person.start])
-    ]
-    if same:
-        return same[-1].label
-    return before[-1].label if before else after[0].label if after else ""
+class People:
+    """The people and animals that a turn speaks of; looked for when the first is asked after."""
+
+    def __init__(self, turn: str) -> None:
+        self._turn = turn
+
+    @cached_property
+    def _tokens(self) -> list[Token]:
+        return tokens(self._turn)
+
+    @cached_property
+    def _mentions(self) -> list[Mention]:
+        return list(mentions(self._turn, self._tokens))
+
+    def whose(self, one: Reading) -> str:
+        """Return the subject of a reading that is another's, or of a relation; empty where nobody is named."""
+        if one.key == "relation":
+            return self._named(one)
+        turn = self._turn
+        before = [person for person in self._mentions if person.end <= one.start]
+        if before:
+            same = [person for person in before if not _STOPS & set(turn[person.end : one.start])]
+            return (same or before)[-1].label
+        after = (person for person in self._mentions if person.start >= one.end)
+        return next((person.label for person in after if not _STOPS & set(turn[one.end : person.start])), "")
+
+    def _named(self, one: Reading) -> str:
+        """Return the name beside a word for a relation."""
+        turn = self._turn
+        for person in self._mentions:
+            if person.start < one.end and one.start < person.end:
+                return person.label if person.name and person.label != turn[one.start : one.end] else ""
+        before = [token for token in self._tokens if token.end <= one.start and token.form not in _BETWEEN]
+        last = before[-1] if before else None
+        return (
+            turn[last.start : last.end] if last and last.shape == "Xx" and not _OWN.match(last.form) else ""
+        )
 
 
-def mentions(turn: str) -> Iterator[Mention]:
+def mentions(turn: str, found: Sequence[Token]) -> Iterator[Mention]:
     """Yield the people and animals of a message by the words for them, with the names beside these."""
-    found = tokens(turn)
     classes = lexicon().classes(found)
     for at, token in enumerate(found):
         if "B-kin" not in classes.get(at, ()):
@@ -51,9 +75,11 @@ def mentions(turn: str) -> Iterator[Mention]:
         end = at + 1
         while "I-kin" in classes.get(end, ()):
             end += 1
-        name = _name_after(turn, found, end, classes)
-        word = turn[token.start : found[end - 1].end]
-        yield Mention(token.start, name[1] if name else found[end - 1].end, name[0] if name else _bare(word))
+        last = found[end - 1].end
+        if name := _name_after(turn, found, end, classes):
+            yield Mention(token.start, name[1], name[0], name=True)
+        else:
+            yield Mention(token.start, last, _bare(turn[token.start : last]), name=False)
 
 
 def _bare(word: str) -> str:
@@ -61,7 +87,7 @@ def _bare(word: str) -> str:
 
 
 def _name_after(
-    turn: str, found: list[Token], at: int, classes: dict[int, list[str]]
+    turn: str, found: Sequence[Token], at: int, classes: dict[int, list[str]]
 ) -> tuple[str, int] | None:
     """Return the name that follows the word for somebody, and where it ends."""
     while at < len(found) and found[at].form in _BETWEEN:
@@ -92,22 +118,3 @@ def _name_after(
     if (token.shape in {"Xx", "XxX"} or known) and not _OWN.match(token.form):
         return turn[token.start : token.end].removesuffix("'s").removesuffix("’s"), token.end
     return None
-
-
-def _named(turn: str, one: Reading, people: Sequence[Mention]) -> str:
-    """Return the name beside a word for a relation."""
-    word = turn[one.start : one.end]
-    for person in people:
-        if person.start <= one.start < person.end or one.start <= person.start < one.end:
-            return (
-                person.label
-                if person.label != _bare(turn[person.start : person.end]) and person.label != word
-                else ""
-            )
-    found = tokens(turn)
-    before = [token for token in found if token.end <= one.start and token.form not in _BETWEEN][-1:]
-    return (
-        turn[before[0].start : before[0].end]
-        if before and before[0].shape == "Xx" and not _OWN.match(before[0].form)
-        else ""
-    )

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from functools import cache
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Literal
 
 from mnemark.text import DATA
@@ -193,3 +193,12 @@ def chinese_runs(text: str) -> list[tuple[bool, str]]:
     if not han:
         return [(False, text)] if text else []
     return [(chinese, "".join(run)) for chinese, run in groupby(text, han.__contains__)]
+
+
+def han_pairs(text: str) -> set[str]:
+    """Return the pairs of characters that stand beside each other, both Chinese.
+
+    >>> sorted(han_pairs("我弹钢琴, ok"))
+    ['弹钢', '我弹', '钢琴']
+    """
+    return {one + two for one, two in pairwise(text) if one >= "\u4e00" and two >= "\u4e00"}
