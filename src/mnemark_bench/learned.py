@@ -75,7 +75,7 @@ def run(path: Path, *, sample: int = 0, seed: int = 1) -> Learned:
     for _, group in groupby(said, key=lambda one: one[0]):
         known: set[tuple[str, str, str]] = set()
         for _, time, text in group:
-            found = [one for one in extract(text, time=time) if not one.change]  # beside what is known alone
+            found = [one for one in extract(text, time=time) if not one.against]  # beside what is known alone
             left += bool(found)
             new = [one for one in found if (one.subject, one.predicate, one.value) not in known]
             known |= {(one.subject, one.predicate, one.value) for one in new}

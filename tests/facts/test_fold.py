@@ -31,15 +31,16 @@ USER = f"""# User
 - **city**: Berlin <!-- id: {2:026} | since: 2026-02-01 -->
 - ~~coffee~~ <!-- id: {HAND} -->
 """
-FACTS = ("remember", "propose", "conflict")
+FACTS = ("remember", "propose", "conflict", "otherwise")
 NAMES: Mapping[str, Sequence[str]] = {
     "confirm": FACTS,
     "retract": FACTS,
     "project": (*FACTS, "confirm", "retract"),
     "edit": FACTS,
     "tombstone": FACTS,
-    "accept": ("propose", "conflict", "edit", "tombstone"),
-    "reject": ("propose", "conflict", "edit", "tombstone"),
+    "otherwise": FACTS,
+    "accept": ("propose", "conflict", "otherwise", "edit", "tombstone"),
+    "reject": ("propose", "conflict", "otherwise", "edit", "tombstone"),
     "forget": FACTS,
     "erased": ("forget",),
     "undo": (*FACTS, "retract", "accept", "reject", "forget", "undo"),
@@ -73,8 +74,9 @@ def payloads(kind: str, before: Sequence[str]) -> st.SearchStrategy[dict[str, Js
     names = st.sampled_from([*likely, *likely, *likely, id_of(len(before) // 2), id_of(MOST), HAND])
     several = st.lists(names, min_size=1, max_size=3)
     match kind:
-        case "remember" | "propose" | "conflict":
-            return WORDS
+        case "remember" | "propose" | "conflict" | "otherwise":
+            against = {"supersedes": names, "review": st.just("otherwise"), "quote": st.just("so it is")}
+            return with_words(against, {}) if kind == "otherwise" else WORDS
         case "confirm" | "retract":
             return st.fixed_dictionaries({"fact": names, "fields": FIELDS}, optional={"by": names})
         case "edit" | "tombstone":

@@ -18,6 +18,8 @@ from mnemark.memory import file_edits
 from mnemark.memory.journal.edits import EditJournal
 from mnemark.text.markdown.hunks import hunks
 
+LATER = 53
+"""A session at the same time of day as the fifth, two days later: the first of a day opens more."""
 FIRST = datetime(2026, 2, 13, 9, tzinfo=ZoneInfo("Europe/Berlin"))
 
 
@@ -66,10 +68,10 @@ def test_an_end_opens_as_many_files_as_the_first_ones(
         with opened.during() as young:
             live(memory, 5)
             few = len(young)
-        for number in range(6, 40):
+        for number in range(6, LATER):
             live(memory, number)
         with opened.during() as old:
-            live(memory, 40)
+            live(memory, LATER)
         assert len(old) <= few + 2, sorted(old)
 
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -35,13 +36,13 @@ def learned(
     subject: str = "user",
     topic: str = "",
     log: str = LOG,
-    change: bool = False,
+    against: Literal["", "change", "doubt"] = "",
 ) -> list[str]:
     """Learn as from a turn of that day; return what became of it."""
     said = START + timedelta(days=day)
     one = Candidate(
         subject=subject, predicate=predicate, value=value, since=said, confidence=0.85, importance=0.5,
-        quote=value, over=over, topic=topic, change=change,
+        quote=value, over=over, topic=topic, against=against,
     )  # fmt: skip
     source = SourcedCandidate(one, f"{log}#L{day + 2}", "", origin, said)
     return [f"{fact.status}: {fact.value}" for fact in CandidateWriter(memory.workspace).keep([source])]
@@ -367,8 +368,8 @@ def test_of_two_appointments_of_a_kind_none_is_ended(memory: Memory) -> None:
 
 
 def test_what_is_too_unsure_to_be_news_counts_as_a_change_of_what_is_known(memory: Memory) -> None:
-    assert learned(memory, 0, "city", "Denver", change=True) == []
+    assert learned(memory, 0, "city", "Denver", against="change") == []
     learned(memory, 1, "city", "Chicago")
-    assert learned(memory, 5, "employer", "Datadog", change=True) == []
-    assert learned(memory, 5, "city", "Denver", change=True) == ["learned: Denver"]
+    assert learned(memory, 5, "employer", "Datadog", against="change") == []
+    assert learned(memory, 5, "city", "Denver", against="change") == ["learned: Denver"]
     assert now(memory) == ["user city: Denver"]

@@ -77,7 +77,7 @@ def lines(text: str) -> list[str]:
     return [
         f"{one.subject} | {one.predicate} | {one.value}{' (over)' if one.over else ''}"
         for one in extract(text, time=SAID)
-        if not one.change
+        if not one.against
     ]
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 
@@ -33,8 +33,9 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the turn says that this no longer holds ("I no longer like coffee"); an empty value: none of it."""
     standing: bool = False
     """Whether a rule says by its form that it is a standing order, whoever it seems addressed to."""
-    change: bool = False
-    """Whether it counts only where a fact of the same key is known: too unsure to be news, likely as a change."""
+    against: Literal["", "change", "doubt"] = ""
+    """Empty: it counts by itself. Else only where a fact of the same key is known: `change`: too unsure to be news,
+    likely as a change, or an end whose value may be misread; `doubt`: no more than a doubt of that fact."""
     quote: str
 
 

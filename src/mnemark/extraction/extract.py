@@ -21,6 +21,7 @@ from mnemark.extraction.english import RULES as ENGLISH
 from mnemark.extraction.english_facts import english_facts, to_do
 from mnemark.extraction.practice import Practice
 from mnemark.extraction.reader.joined import joined
+from mnemark.extraction.reader.known import NOTHING_KNOWN, KnownValues
 from mnemark.extraction.reader.reader import Stretch, learned
 from mnemark.extraction.sentences import Sentence, cleaned, sentences
 from mnemark.extraction.since import valid_since
@@ -92,11 +93,17 @@ _CLOSE: Final = " \t.。!！,，;；"
 
 
 def extract(
-    text: str, *, time: datetime, role: str = "user", origin: Origin = "owner", language: str | None = None
+    text: str,
+    *,
+    time: datetime,
+    role: str = "user",
+    origin: Origin = "owner",
+    language: str | None = None,
+    known: KnownValues = NOTHING_KNOWN,
 ) -> list[Candidate]:
     """Return what is learned of a turn, by the rules and, of the owner's words, by the trained reader; never raises.
 
-    Arguments as of `by_rules`.
+    Arguments as of `by_rules`; `known`: what is known of the owner, to be recognised.
     """
     if not _may_teach(role, origin):
         return []
@@ -104,7 +111,7 @@ def extract(
     found = _read_by_rules(heard, time=time, role=role, origin=origin, language=language)
     if role not in OWNER_ROLES:
         return found
-    return joined(found, learned(heard.turn, list(_asserted(heard)), time, _CONFIDENCE[origin]))
+    return joined(found, learned(heard.turn, list(_asserted(heard)), time, _CONFIDENCE[origin], known))
 
 
 def by_rules(

@@ -27,7 +27,7 @@ from mnemark.types import Json
 
 MOST_BYTES: Final = 1 << 18
 """Maximum bytes read of changed files and appended journal lines, to meet a deadline."""
-_LINE: Final = re.compile(rb'"kind"\s*:\s*"(?:remember|retract|edit|tombstone|forget|undo|erased)"')
+_LINE: Final = re.compile(rb'"kind"\s*:\s*"(?:remember|retract|otherwise|edit|tombstone|forget|undo|erased)"')
 
 
 def known_of(held: FactVersion) -> KnownFact:
@@ -41,6 +41,7 @@ def known_of(held: FactVersion) -> KnownFact:
         tuple(map(entry_mark, dict.fromkeys(core_entries(fact)))),
         None if held.begin is None else held.begin.timestamp(),
         None if held.end is None else held.end.timestamp(),
+        fact.otherwise is not None,
     )
 
 
@@ -156,7 +157,7 @@ def _take(record: Mapping[str, Json], scope: str, doubt: Doubt) -> bool:
         return False
     if str(record.get("scope") or "") == scope and kind != "forget":
         doubt.about.update(map(_key_hash, said_in(payload)))
-    for name in ("fact", "id", "ids", "passing", "ends"):
+    for name in ("fact", "id", "ids", "passing", "ends", *(("supersedes",) if kind == "otherwise" else ())):
         found = payload.get(name)
         doubt.ids.update(str(key) for key in (found if isinstance(found, (list, dict)) else [found]) if key)
     return True

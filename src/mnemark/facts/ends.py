@@ -66,6 +66,9 @@ def ended_by(said: Retraction, held: Iterable[FactVersion]) -> Iterator[Fact]:
     if not exact and said.value and (means := _MEANS.get(predicate)) is not None:
         named = [fact for fact in endable if predicate_key(fact.predicate) == predicate and means(said, fact)]
         exact = named if len(named) == 1 else []
+    if not exact and said.value:  # what is known under another name: a possession as the car
+        named = [fact for fact in endable if not is_order(fact.predicate) and is_same(said.value, fact.value)]
+        exact = named if len(named) == 1 else []
     yield from exact
 
 

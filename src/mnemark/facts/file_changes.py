@@ -236,6 +236,11 @@ def review_bullet(data: bytes, fact: Fact) -> bytes:
     text = decode(data)
     if any(parsed.id == fact.id for parsed in parse(text)):
         return data
-    fields = _comment(fact) | {"subject": fact.subject, "review": fact.review, "against": fact.against}
+    fields = _comment(fact) | {
+        "subject": fact.subject,
+        "review": fact.review,
+        "against": fact.against,
+        "quote": fact.quote,
+    }
     line = write.bullet_of(fact.predicate, fact.value, fields, chinese=is_chinese(fact.value))
     return encode(write.add_bullet(text or "# To review\n\n", line))

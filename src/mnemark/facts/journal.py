@@ -15,11 +15,12 @@ from mnemark.facts.fold.tables import (
     Reducer,
     ids_in,
 )
-from mnemark.facts.model import Fact
+from mnemark.facts.model import Fact, Otherwise
 from mnemark.files.journal import Change, Journal, JournalEntry
 
 REDUCERS: Final[Mapping[str, Reducer]] = {
     "remember": lines.remember, "propose": lines.remember, "conflict": lines.remember,
+    "otherwise": lines.otherwise,
     "confirm": lines.confirm, "retract": lines.confirm, "project": lines.project,
     "accept": lines.decide, "reject": lines.decide,
     "edit": lines.edit, "tombstone": lines.remove,
@@ -83,6 +84,10 @@ class FactJournal:
         before = payload.get("before")
         if isinstance(before, Mapping) and isinstance(before.get("id"), str):
             ids.append(str(before["id"]))
+        # What is proposed against a fact is shown beside it.
+        ids += [fact.supersedes for one in ids if (fact := self.of(one).proposal) is not None]
+        if change.kind == "otherwise":
+            ids.append(str(payload.get("supersedes", "")))
         self.touched += ids
 
     def of(self, identifier: str) -> FactState:
@@ -117,6 +122,14 @@ class FactJournal:
         for fact in self.proposals():
             if fact.id not in self.tables.decided and not self.of(fact.id).hidden:
                 yield fact
+
+    def otherwise(self, identifier: str) -> Otherwise | None:
+        """Return the last words against a fact that nobody decided on; None if there are none."""
+        for one in sorted(self.tables.otherwise.get(identifier, ()), reverse=True):
+            fact = self.of(one).proposal
+            if fact is not None and one not in self.tables.decided and not self.of(one).hidden:
+                return Otherwise(id=one, time=fact.since, source=fact.source, quote=fact.quote)
+        return None
 
     def scope_of(self, identifier: str) -> str:
         """Return the scope of a fact or confirmation in the journal; the root's if there is none."""
@@ -153,7 +166,7 @@ class FactJournal:
     def withdrawn(self) -> list[Fact]:
         """Return the remembered facts that were undone."""
         states = map(self.of, self.tables.undone)
-        return [state.fact for state in states if state.withdrawn and state.fact is not None]
+        return [fact for state in states if state.withdrawn and (fact := state.record) is not None]
 
     def reviewed(self, identifier: str) -> Fact | None:
         """Return the fact of a proposal or hand edit, decided or not; None if there is none."""

@@ -13,7 +13,7 @@ from mnemark.files.layout import FACTS, in_scope
 from mnemark.hashes import blake2b
 from mnemark.text.lazy_pattern import lazy_pattern
 
-VERSION: Final = 5
+VERSION: Final = 6
 State = tuple[int, int, int]
 """Modification time in nanoseconds, size and inode of a file."""
 Stamp = tuple[tuple[str, State], ...]
@@ -35,6 +35,8 @@ class KnownFact(msgspec.Struct, array_like=True, frozen=True):
     begin: float | None
     """Begin of validity in seconds since 1970; None: always."""
     end: float | None
+    doubted: bool
+    """Whether something said later speaks against it: it is shown with these words, or not at all."""
 
     def holds(self, moment: float) -> bool:
         """Whether it is valid at a time in seconds since 1970."""
@@ -101,11 +103,12 @@ def states_in(root: Path, folder: str) -> Iterator[tuple[str, State]]:
 
 
 _SINCE: Final = lazy_pattern(r"(?: \(since |（)[0-9]{4}-[0-9]{2}-[0-9]{2}(?:\)| 起）)\Z")
+_BUT: Final = lazy_pattern(r"(?: \(but on |（但 )[0-9]{4}-[0-9]{2}-[0-9]{2}(?:: | 说：)“[^\n]*”[)）]\Z")
 
 
 def entry_words(line: str) -> str:
-    """Return a line of `core_entry` without its date."""
-    return _SINCE.sub("", line.strip())
+    """Return a line of `core_entry` without its date and without what speaks against it."""
+    return _SINCE.sub("", _BUT.sub("", line.strip()))
 
 
 FACT = "fact"

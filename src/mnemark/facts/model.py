@@ -62,6 +62,19 @@ def refs_in(source: str) -> tuple[str, ...]:
     return tuple(ref for part in source.split(",") if (ref := part.strip()))
 
 
+class Otherwise(msgspec.Struct, frozen=True, kw_only=True):
+    """Later words that speak against a fact, but not surely enough to end it."""
+
+    id: str
+    """Of the proposal that waits for review."""
+    time: str
+    source: str
+    quote: str
+
+    def __str__(self) -> str:
+        return f"but on {self.time[:10]}: “{self.quote}”"
+
+
 class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One value of one predicate. Times are ISO text as written; a date begins at midnight."""
 
@@ -95,8 +108,13 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether it is in the journal but not yet in its file."""
     against: str = ""
     """Of a proposal: the line of a person's that it contradicts, with its ref."""
+    quote: str = ""
+    """Of a proposal that says otherwise than a fact: the sentence that does."""
     review: str = ""
-    """Why it needs review by a person ("untrusted", "conflict", "removed"); until then it is not valid."""
+    """Why it needs review by a person ("untrusted", "conflict", "removed", "otherwise"); until then it is not
+    valid. With `until`, what is proposed is that it ended."""
+    otherwise: Otherwise | None = None
+    """What was said later against it, while nobody decided on that."""
 
     def __str__(self) -> str:
         about = f"{self.subject} {self.predicate}".strip()

@@ -119,6 +119,30 @@ def retract(store: FactStore, said: Retraction, *, dry_run: bool = False) -> lis
         return _decided(store, [said.scope], lambda decision: decision.end(said), 1, dry_run=dry_run)
 
 
+def otherwise(store: FactStore, said: Retraction, quote: str, *, over: bool) -> list[Fact]:
+    """Propose what a turn may say against facts that hold; return the proposals.
+
+    A fact is shown with these words until somebody decides on the proposal, the owner says it again, or it
+    ends. Raises as `remember`.
+
+    Args:
+        store: the fact store.
+        said: the value that would hold instead, or with `over` what would hold no longer.
+        quote: the sentence that says so.
+        over: whether it says that something holds no longer.
+    """
+    store.workspace.check_writable("propose facts")
+    rules = store.rules
+    fact = Fact(
+        id="", subject=_redacted(rules, said.subject) or "user",
+        predicate=predicate_words(_redacted(rules, said.predicate)), value=_redacted(rules, said.value),
+        since=said.at.isoformat(), until=said.at.isoformat() if over else "", origin=said.origin,
+        source=said.source, scope=said.scope, quote=_redacted(rules, quote),
+    )  # fmt: skip
+    with store.lock:
+        return _decided(store, [said.scope], lambda decision: decision.otherwise(fact), 1, dry_run=False)
+
+
 def _decided(
     store: FactStore,
     scopes: Collection[str],
@@ -140,7 +164,7 @@ def _decided(
             store.log.append(*decision.changes)
     with suppress(MnemarkError, OSError):  # the journal has them: each sync tries again, and says why
         for change in decision.changes:
-            if change.kind == "accept" and isinstance(change.payload, Mapping):
+            if change.kind in {"accept", "reject"} and isinstance(change.payload, Mapping):
                 drop_proposals(store, change.scope, strings(change.payload.get("ids")))
         for scope in scopes:
             bring_in(store, scope, most=max(AT_ONCE, count))

@@ -61,7 +61,9 @@ class FactStates:
         """Return whether a fact is valid at `now` (with zone); None if unknown."""
         facts, doubt = self._known(scope)
         known = facts.get(identifier)
-        return None if known is None or doubt.of(known) else known.holds(now.timestamp())
+        if known is None or known.doubted or doubt.of(known):
+            return None
+        return known.holds(now.timestamp())
 
     def is_past(self, scope: str, line: str, now: datetime) -> bool:
         """Whether a line of a generated section states a fact that is not valid, or not known to be."""

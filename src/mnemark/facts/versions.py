@@ -59,7 +59,7 @@ def beside_files(
 
 
 def _completed(facts: Iterable[Fact], log: FactJournal, confirmations: Sequence[Confirmation]) -> list[Fact]:
-    """Apply pending confirmations, and ends set by successors that were forgotten.
+    """Apply pending confirmations and ends set by successors that were forgotten, and note what is in doubt.
 
     So a predecessor does not become valid again.
     """
@@ -67,7 +67,11 @@ def _completed(facts: Iterable[Fact], log: FactJournal, confirmations: Sequence[
     for fact in facts:
         state = log.tables.facts.get(fact.id)
         known, end = confirmed_by(fact, confirmations), state.end if state is not None and state.ends else ""
-        found.append(msgspec.structs.replace(known, until=end) if end and not known.until else known)
+        if end and not known.until:
+            known = msgspec.structs.replace(known, until=end)
+        if fact.id in log.tables.otherwise:
+            known = msgspec.structs.replace(known, otherwise=log.otherwise(fact.id))
+        found.append(known)
     return found
 
 

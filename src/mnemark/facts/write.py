@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+import msgspec
+
 from mnemark.facts.keys import predicate_key, subject_key
 from mnemark.facts.labels import label, subject_label
 from mnemark.facts.model import Fact
@@ -128,7 +130,8 @@ HEADINGS: Final = frozenset({"rules", "errors"})
 def core_entry(fact: Fact, *, chinese: bool | None = None, translated: bool = True) -> str:
     """Return a fact as a line of the core memory, with its date if it superseded another.
 
-    The predicate is shown in Chinese or in English, or not `translated`, as earlier versions did.
+    What speaks against it follows. The predicate is shown in Chinese or in English, or not `translated`, as
+    earlier versions did.
     """
     value = fact.value.replace("<!--", "<! --")  # nothing in a value may look like a marker
     subject = fact.subject if chinese is None else subject_label(fact.subject, chinese=chinese)
@@ -143,16 +146,30 @@ def core_entry(fact: Fact, *, chinese: bool | None = None, translated: bool = Tr
     day = fact.since[:10] if fact.supersedes else ""
     since = f"（{day} 起）" if chinese else f" (since {day})"
     said = f"{words}{'：' if chinese else ': '}{value}" if words else value
-    return f"- {said}{since if day else ''}"
+    return f"- {said}{since if day else ''}{_doubt(fact, chinese=bool(chinese))}"
+
+
+def _doubt(fact: Fact, *, chinese: bool) -> str:
+    if fact.otherwise is None:
+        return ""
+    quote = clean(fact.otherwise.quote.replace("<!--", "<! --"))
+    day = fact.otherwise.time[:10]
+    return f"（但 {day} 说：“{quote}”）" if chinese else f" (but on {day}: “{quote}”)"
 
 
 def core_entries(fact: Fact) -> tuple[str, ...]:
     """Return the lines by which the core memory may state a fact: as stored, in English, in Chinese.
 
-    The last is in Chinese with the predicate as stored: earlier versions had fewer Chinese names.
+    The last is in Chinese with the predicate as stored: earlier versions had fewer Chinese names. What speaks
+    against the fact stands in them; `undoubted_entries` are without it.
     """
     ways = [core_entry(fact, chinese=chinese) for chinese in (None, False, True)]
     return (*ways, core_entry(fact, chinese=True, translated=False))
+
+
+def undoubted_entries(fact: Fact) -> tuple[str, ...]:
+    """Return the lines of `core_entries` as they are where nothing speaks against the fact."""
+    return core_entries(msgspec.structs.replace(fact, otherwise=None))
 
 
 def without_fact(text: str, identifier: str) -> str:

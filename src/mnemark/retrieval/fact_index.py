@@ -7,6 +7,8 @@ from datetime import UTC, datetime, tzinfo
 from functools import cached_property, lru_cache
 from typing import Any, Final, Literal
 
+import msgspec
+
 from mnemark.facts.groups import FactGroups, Key
 from mnemark.facts.keys import plain_words, predicate_names, subject_names
 from mnemark.facts.known import FACT, entry_words
@@ -213,6 +215,8 @@ def meta_of(fact_index: FactIndex, version: FactVersion, state: State) -> dict[s
     }
     if before is not None:
         found["replaces"] = {"value": before.fact.value, "until": before.fact.until or None}
+    if fact.otherwise is not None:
+        found["otherwise"] = msgspec.to_builtins(fact.otherwise)
     if fact.pending:
         found["pending"] = True
     if fact.source:
@@ -249,6 +253,7 @@ def describe(fact_index: FactIndex, version: FactVersion, state: State) -> str:
         if before is not None:
             ended = _day(before.fact.until, zone)
             notes.append(f"before: {before.fact.value}" + (f" until {ended}" if ended else ""))
+        notes += [str(fact.otherwise)] if fact.otherwise is not None else []
     return f"{fact} ({'; '.join(notes)})" if notes else str(fact)
 
 

@@ -21,10 +21,11 @@ _WHAT: Final = {
     "proposal": "Proposed by someone who is not fully trusted",
     "conflict": "Against what you said or wrote",
     "removed": "You removed this before",
+    "otherwise": "You may have said otherwise since",
     "edit": "Changed by hand in its file; it holds already",
 }
-_MARKS: Final = {"proposal": "?", "conflict": "!", "removed": "-", "edit": "~"}
-_DECIDED: Final = frozenset({"propose", "conflict"})
+_MARKS: Final = {"proposal": "?", "conflict": "!", "removed": "-", "otherwise": "≠", "edit": "~"}
+_DECIDED: Final = frozenset({"propose", "conflict", "otherwise"})
 """Kinds of changes that wait for a decision."""
 _PARTS: Final = 50
 """Changes of a run that are shown with their diffs."""
@@ -144,7 +145,8 @@ def _waiting(row: "ReviewRow", words: PanelWords) -> ListRow:
     else:
         sheet.title(about)
     if one.against:
-        sheet.rows(((words("now"), one_line(one.against)), (words("new"), one_line(fact.value))))
+        new = words("ended") if one.what == "otherwise" and fact.until else one_line(fact.value)
+        sheet.rows(((words("now"), one_line(one.against)), (words("new"), new)))
     else:
         sheet.text(fact.value)
     sheet.gap().field("said by", origin).field("when", minute(one.time))

@@ -164,6 +164,10 @@ def row(fact: Fact | None) -> dict[str, Any] | None:
     return None if fact is None else {**msgspec.structs.asdict(fact), "ref": fact.ref}
 
 
+def _value(fact: Fact) -> str:
+    return fact.value if fact.otherwise is None else f"{fact.value} ({fact.otherwise})"
+
+
 def _table(found: list[Fact]) -> list[str]:
     """Return aligned columns; facts that no longer hold are dimmed."""
     if not found:
@@ -173,7 +177,7 @@ def _table(found: list[Fact]) -> list[str]:
     head = ["subject", "predicate", "value", "since", "until", "origin", *(["scope"] * scopes), "ref"]
     rows = [
         [
-            safe(fact.subject), safe(fact.predicate) or "-", render.shortened(safe(fact.value), 60),
+            safe(fact.subject), safe(fact.predicate) or "-", render.shortened(safe(_value(fact)), 60),
             fact.since[:10], fact.until[:10],
             "edited by hand" if fact.origin == "file" else fact.origin, *([fact.scope] * scopes),
             safe(fact.ref) or "pending",

@@ -28,6 +28,7 @@ _WORDS = {
     "proposal": "proposed",
     "conflict": "conflict",
     "removed": "removed before",
+    "otherwise": "said otherwise",
     "edit": "changed in a file",
 }
 
@@ -60,10 +61,11 @@ def review(
 ) -> None:
     """Accept or reject proposed facts, conflicts and edits.
 
-    Facts from tools or the web wait here, facts that contradict a more trusted source, and edits in fact
-    files. Accepting a proposal makes it a fact, and writes it into the line of yours that it contradicts, as
-    `review show` prints it; rejecting an edit in a file restores the previous value. What looks like
-    instructions to a model is quoted by `review show ID`, and accepted only with --suspect.
+    Facts from tools or the web wait here, facts that contradict a more trusted source, what you may have said
+    otherwise since, and edits in fact files. Accepting a proposal makes it a fact, and writes it into the
+    line of yours that it contradicts, as `review show` prints it; rejecting an edit in a file restores the
+    previous value. What looks like instructions to a model is quoted by `review show ID`, and accepted only
+    with --suspect.
     """
     root = workspace.locate(workspace_)
     decides = action in {"accept", "reject"}

@@ -17,7 +17,7 @@ def joined(by_rule: Sequence[Candidate], by_reader: Sequence[Candidate]) -> list
     and programs are exact.
     """
     new = [one for one in by_reader if not any(_same(one, other) for other in by_rule)]
-    facts = [one for one in (*by_rule, *new) if one.predicate]
+    facts = [one for one in (*by_rule, *new) if one.predicate and one.against != "doubt"]
     return [one for one in (*by_rule, *new) if one.predicate or not any(_told(one, fact) for fact in facts)]
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from mnemark.extraction.candidate import VERSION, Candidate, Found, bare, kind_of, usable
 from mnemark.extraction.practice_words import role_of
@@ -21,6 +21,8 @@ SURE: Final = 0.85
 """Probability from which a reading is kept."""
 SURE_OF_CHANGE: Final = 0.5
 """The same of what a turn says otherwise, where a fact of its key is known: then it is likelier."""
+SURE_OF_DOUBT: Final = 0.3
+"""Probability from which what a turn says otherwise stands beside the fact that it may change."""
 SURE_OF_KEY: Final = 0.5
 """Probability of a key from which its value is kept under it; below, the clause is kept as it is said."""
 _SHORTEST, _LONGEST = 4, 160
@@ -94,14 +96,25 @@ def candidates(turn: str, found: Sequence[Reading], time: datetime, confidence: 
     people = People(turn)
     for one in found:
         kept = kept_as().get(one.key)
-        if kept is None or one.probability < (SURE_OF_CHANGE if one.act in _CHANGES else SURE):
+        against = _against(one)
+        if kept is None or against is None:
             continue
         start, end = _around(turn, one.start, one.end, _STOP)
         words = _whole(turn[one.start : one.end].strip(_EDGES))
         said = _Said(turn, one, kept, words, start, end, time)
         if (fact := _fact(said, people)) is not None:
-            out.setdefault(fact[:3], _candidate(said, fact, confidence))
+            out.setdefault(fact[:3], _candidate(said, fact, confidence, against))
     return list(out.values())
+
+
+def _against(one: Reading) -> Literal["", "change", "doubt"] | None:
+    """Return what a reading does to a fact that is known, as `Candidate.against`; None where it is nothing."""
+    if one.probability >= SURE and one.act not in _ENDS:
+        return ""
+    if one.act in _CHANGES and one.probability >= SURE_OF_CHANGE:
+        return "change"
+    least = SURE_OF_DOUBT if one.act in _CHANGES else SURE_OF_CHANGE
+    return "doubt" if one.probability >= least and one.act != "plans" else None
 
 
 def _fact(said: _Said, people: People) -> Found | None:
@@ -128,7 +141,9 @@ def _fact(said: _Said, people: People) -> Found | None:
     return Found("user", "", clause)
 
 
-def _candidate(said: _Said, fact: Found, confidence: float) -> Candidate:
+def _candidate(
+    said: _Said, fact: Found, confidence: float, against: Literal["", "change", "doubt"]
+) -> Candidate:
     kept, time = said.kept, said.time
     coming = fact.predicate in _COMING and not fact.over
     statement = not fact.predicate
@@ -141,7 +156,7 @@ def _candidate(said: _Said, fact: Found, confidence: float) -> Candidate:
         since=time if dated else valid_since(fact, said.sentence, time),
         confidence=round(confidence * said.one.probability, 2), importance=kept.importance,
         priority="long" if statement else kept.priority, topic=topic if statement else "",
-        over=fact.over, change=said.one.probability < SURE, quote=said.sentence,
+        over=fact.over, against=against, quote=said.sentence,
     )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ Words = tuple[str, str, str]
 """Keys of subject, predicate and value."""
 _TEXTS: Final = (
     "subject", "predicate", "value", "since", "until", "recorded", "source", "supersedes", "priority",
-    "against",
+    "against", "quote",
 )  # fmt: skip
 _TEXT_FIELDS: Final = frozenset((*_TEXTS, "path", "review"))
 _SHARES: Final = ("importance", "confidence")

@@ -35,6 +35,16 @@ def remember(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
         take_back(tables, fact.id)
 
 
+def otherwise(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
+    """Add a proposal that says otherwise than a fact."""
+    remember(tables, entry, payload)
+    fact = tables.state(entry.change.id).proposal
+    if fact is not None:
+        against = tables.otherwise.setdefault(fact.supersedes, [])
+        if fact.id not in against:
+            against.append(fact.id)
+
+
 def confirm(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
     """Add a confirmation or an end that waits for the file of its fact."""
     change, fact = entry.change, str(payload.get("fact", ""))
@@ -259,9 +269,9 @@ def _reopen(tables: FactTables, line: str) -> None:
 
 
 def _withdraw(tables: FactTables, identifier: str) -> None:
-    """Withdraw a fact that was remembered, and what it ended holds again."""
+    """Withdraw a fact that was remembered, so that what it ended holds again, or words against a fact."""
     state = tables.facts[identifier]
-    if state.record is None:
+    if state.record is None and (state.fact is None or state.fact.review != "otherwise"):
         return
     state.withdrawn, state.known = True, None
     ended = [line for line, end in tables.ends.items() if end.by == identifier]

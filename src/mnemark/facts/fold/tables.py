@@ -152,6 +152,8 @@ class FactTables:
         self.facts: dict[str, FactState] = {}
         self.proposed: list[str] = []
         """Ids of the proposals."""
+        self.otherwise: dict[str, list[str]] = {}
+        """Ids of the proposals that say otherwise than a fact, by the fact."""
         self.confirmations: dict[str, Confirmation] = {}
         """Confirmations and ends, by their lines."""
         self.ends: dict[str, FactEnd] = {}

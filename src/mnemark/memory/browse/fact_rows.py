@@ -153,6 +153,8 @@ def _proposed(store: FactStore) -> Mapping[tuple[str, ...], list[Fact]]:
     found: defaultdict[tuple[str, ...], list[Fact]] = defaultdict(list)
     with store.lock:
         for fact in store.log.open_proposals():
+            if fact.review == "otherwise":  # the fact itself says so
+                continue
             found[fact.scope, *fact.key].append(fact)
     return found
 

@@ -14,7 +14,7 @@ from mnemark.facts.keys import predicate_key, subject_key
 from mnemark.facts.labels import in_chinese
 from mnemark.facts.model import EXPLICIT, Fact, NewFact, refs_in
 from mnemark.facts.timeline import order
-from mnemark.facts.write import core_entries, core_entry
+from mnemark.facts.write import core_entries, core_entry, undoubted_entries
 from mnemark.files import layout, listing
 from mnemark.files.edit import PATIENCE
 from mnemark.files.names import split_ref
@@ -258,10 +258,15 @@ def withdraw_all(ws: "OpenWorkspace") -> None:
 
 
 def _replaced(view: ScopeView) -> dict[str, str]:
-    """Return the new entries of values that were replaced, by their old ones."""
+    """Return the new entries of values that were replaced or are in doubt, by their old ones."""
     held = view.held()
     current = {one.fact.key: one.fact for one in held if one.at(view.now) and one.fact.predicate}
     return {
+        old: now
+        for one in held
+        if one.at(view.now) and one.fact.otherwise is not None
+        for old, now in zip(undoubted_entries(one.fact), core_entries(one.fact), strict=True)
+    } | {
         old: now
         for one in held
         if not one.at(view.now) and (new := current.get(one.fact.key)) is not None and earned(view, new)
@@ -341,7 +346,7 @@ def _edit(view: ScopeView, page: _Page, facts: list[tuple[Fact, str]], *, chines
         for fact, reason in sorted(facts, key=lambda pair: rank(view, pair[0]))
         if not any(
             entry in left_out or mark(entry) in removed or key_of(entry) in by_people
-            for entry in core_entries(fact)
+            for entry in (*core_entries(fact), *undoubted_entries(fact))
         )
     ]
     chosen = _chosen(page, ordered, chinese=chinese)

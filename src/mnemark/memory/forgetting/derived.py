@@ -69,7 +69,10 @@ def _of_facts(root: Path, items: Sequence[ForgetItem]) -> Iterator[ForgetItem]:
         if item.kind == "fact" and value:
             entries[layout.scope_of(item.path)].append(_entry_pattern(key, value))
     for scope, known in entries.items():
-        wanted = re.compile(rf"- (?:{'|'.join(known)})(?: \(since [^)]*\)|（[^）]*起）)?\s*")
+        wanted = re.compile(
+            rf"- (?:{'|'.join(known)})(?: \(since [^)]*\)|（[^）]*起）)?"
+            r"(?: \(but on [^\n]*\)|（但 [^\n]*）)?\s*"
+        )
         personas = listing.names(root, in_scope(scope, "personas"), ".md")
         for name in (*_CURATED, *(f"personas/{one}" for one in personas)):
             path = in_scope(scope, name)

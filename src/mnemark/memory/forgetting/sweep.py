@@ -58,7 +58,7 @@ _CITING_ROLES: Final = frozenset(
     {"episode", "daily", "scratchpad", "attachment", "archive", "longterm", "note"}
 )
 _FACT_KINDS: Final = frozenset(
-    {"remember", "propose", "conflict", "confirm", "retract", "edit", "tombstone", "pin"}
+    {"remember", "propose", "conflict", "otherwise", "confirm", "retract", "edit", "tombstone", "pin"}
 )
 _VALUES: Final = frozenset({"remember", "edit", "tombstone"})
 """Kinds of journal lines that hold values a hand edit made history."""

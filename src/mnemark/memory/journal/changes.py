@@ -12,7 +12,7 @@ from mnemark.types import Json, Origin
 
 KINDS: Final = (
     "remember", "retract", "write", "move", "edit", "forget", "erased", "undo", "accept", "reject", "pin",
-    "propose", "conflict", "consolidate", "import", "describe", "attach",
+    "propose", "conflict", "otherwise", "consolidate", "import", "describe", "attach",
 )  # fmt: skip
 """Kinds of entries that are changes to a person; others are bookkeeping."""
 _NAMED: Final = ("title", "path", "session", "fact", "ref", "source", "note")

@@ -12,7 +12,7 @@ from mnemark.facts.ends import Retraction
 from mnemark.facts.fold import Words, words_of
 from mnemark.facts.keys import subject_key
 from mnemark.facts.model import EXPLICIT, Fact
-from mnemark.facts.remember import facts, remember_against, retract
+from mnemark.facts.remember import facts, otherwise, remember_against, retract
 from mnemark.facts.store import source_of
 from mnemark.facts.timeline import order
 from mnemark.files.names import split_ref
@@ -123,6 +123,10 @@ class CandidateWriter:
                 self.ws.fact_store.sources.refresh()
         for one in self._believed([self._placed(one) for one in candidates]):
             new, since = one.fact, one.fact.since
+            if new.against == "doubt":
+                self._write(found, waiting)
+                found += self._doubted(one, by)
+                continue
             if new.over:
                 self._write(found, waiting)
                 found += self._ended(one, by)
@@ -133,7 +137,7 @@ class CandidateWriter:
                 id="", subject=new.subject, predicate=new.predicate, value=new.value, source=one.ref,
                 scope=one.scope,
             )  # fmt: skip
-            if new.change and not self._changes(one, wanted, found):
+            if new.against and not self._changes(one, wanted, found):
                 continue
             mark = one.scope, words_of(wanted), source_of(one.ref)
             known = mark in self._new or self.ws.fact_store.sources.knows(wanted, one.said)
@@ -219,13 +223,31 @@ class CandidateWriter:
         new = one.fact
         said = Retraction(new.subject, new.predicate, new.value, one.said, one.ref, one.trusted_as, one.scope)
         status: Status = "would be ended" if self.dry_run else "ended"
+        ended = retract(self.ws.fact_store, said, dry_run=self.dry_run)
+        if not ended and new.value and new.against == "change":
+            return self._doubted(one, by)
         return [
             LearnedFact(
                 status=status, subject=fact.subject, predicate=fact.predicate, value=fact.value,
                 type=fact.type, since=one.said.isoformat(), ref=one.ref, quote=new.quote, by=by, id=fact.id,
                 scope=fact.scope,
             )
-            for fact in retract(self.ws.fact_store, said, dry_run=self.dry_run)
+            for fact in ended
+        ]  # fmt: skip
+
+    def _doubted(self, one: SourcedCandidate, by: Literal["rule", "model"]) -> list[LearnedFact]:
+        """Note what a turn may say against facts that hold; nothing where there are none."""
+        new = one.fact
+        if self.dry_run:
+            return []
+        said = Retraction(new.subject, new.predicate, new.value, one.said, one.ref, one.trusted_as, one.scope)
+        return [
+            LearnedFact(
+                status="review", subject=fact.subject, predicate=fact.predicate, value=fact.value,
+                type=fact.type, since=one.said.isoformat(), ref=one.ref, quote=new.quote, by=by, id=fact.id,
+                scope=fact.scope,
+            )
+            for fact in otherwise(self.ws.fact_store, said, new.quote, over=new.over)
         ]  # fmt: skip
 
     def _write(self, found: list[LearnedFact], waiting: list[tuple[int, SourcedCandidate]]) -> None:

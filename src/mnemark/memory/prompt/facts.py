@@ -11,7 +11,7 @@ from mnemark.facts.labels import is_chinese
 from mnemark.facts.model import Fact
 from mnemark.facts.remember import facts as facts_of
 from mnemark.facts.visible import PlainWorkspace
-from mnemark.facts.write import core_entries, core_entry
+from mnemark.facts.write import core_entries, core_entry, undoubted_entries
 from mnemark.files import listing
 from mnemark.files.projects import is_project
 from mnemark.files.reading import read
@@ -92,7 +92,7 @@ def _ranked(fact: Fact, zone: tzinfo) -> _Ranked:
 
 
 def _marks(fact: Fact, _zone: tzinfo) -> frozenset[str]:
-    return frozenset(map(mark, core_entries(fact)))
+    return frozenset(map(mark, (*core_entries(fact), *undoubted_entries(fact))))
 
 
 def _english(fact: Fact, _zone: tzinfo) -> FactLine:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from mnemark.types import Problem
 
 What = Literal[
-    "proposals", "conflicts", "edits", "copies", "skipped", "extraction", "budget", "unfinished", "erasing"
+    "proposals", "conflicts", "doubts", "edits", "copies", "skipped", "extraction", "budget", "unfinished",
+    "erasing",
 ]  # fmt: skip
 _MAX_REASON: Final = 200
 """Maximum length in characters of an error message shown."""
@@ -43,6 +44,7 @@ def attention(ws: OpenWorkspace) -> list[Attention]:
 def _reviews(ws: OpenWorkspace) -> "Iterator[Attention]":
     counts = Counter(one.what for one in waiting(ws, scope=None))
     conflicts, proposed, edits = counts["conflict"], counts["proposal"] + counts["removed"], counts["edit"]
+    doubts = counts["otherwise"]
     look = "accept or reject with `mnemark review`"
     if conflicts:
         against = "a more trusted source or a line you wrote"
@@ -51,6 +53,9 @@ def _reviews(ws: OpenWorkspace) -> "Iterator[Attention]":
     if proposed:
         text = f"{_count(proposed, 'proposed fact')} from tools, the web or imports: {look}"
         yield Attention(what="proposals", count=proposed, text=text)
+    if doubts:
+        text = f"{_count(doubts, 'fact')} that you may have said otherwise about since: {look}"
+        yield Attention(what="doubts", count=doubts, text=text)
     if edits:
         text = (
             f"{_count(edits, 'edit')} in fact files, already in effect: check with `mnemark review`, "

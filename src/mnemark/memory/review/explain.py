@@ -145,12 +145,18 @@ def _of_fact(ws: OpenWorkspace, known: FactStore, fact: Fact) -> Why:
     review = in_scope(fact.scope, REVIEW)
     return Why(
         ref=review if fact.review else fact.ref or fact.path, id=fact.id,
-        kind="proposal" if fact.review else "fact", text=str(fact), origin=fact.origin,
+        kind="proposal" if fact.review else "fact", text=_told(fact), origin=fact.origin,
         session=next((path for one in texts if (path := _session(one.ref))), ""),
         time=fact.recorded or fact.since, waits=waits, hidden=hidden, sources=texts,
         history=tuple(reversed(held)), confirmations=tuple(one for one in lines if one.kind == "confirm"),
         journal=tuple(lines),
     )  # fmt: skip
+
+
+def _told(fact: Fact) -> str:
+    if fact.quote:
+        return f"{fact}{' (over)' if fact.until else ''}; said: “{fact.quote}”"
+    return str(fact) if fact.otherwise is None else f"{fact} ({fact.otherwise})"
 
 
 def _lines(known: FactStore, fact: Fact) -> Iterator[JournalLine]:

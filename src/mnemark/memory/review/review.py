@@ -4,7 +4,7 @@ An accepted fact also brings the line up to date that a person wrote and that it
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import Final, Literal
@@ -13,9 +13,11 @@ import msgspec
 
 from mnemark.errors import IncompleteError, MnemarkError, NotFoundError, UsageError
 from mnemark.facts.decide import is_suspect
+from mnemark.facts.ends import Retraction
 from mnemark.facts.fold.tables import Edited
 from mnemark.facts.model import Fact
 from mnemark.facts.pending import drop_proposals
+from mnemark.facts.remember import retract
 from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import when
 from mnemark.files import layout, platform
@@ -35,7 +37,7 @@ _STEP: Final = "review: accepted"
 EDITS: Final = "edits"
 """The id that means all changes made in fact files."""
 
-What = Literal["proposal", "conflict", "removed", "edit"]
+What = Literal["proposal", "conflict", "removed", "otherwise", "edit"]
 _NEXT: Final = lazy_pattern(r"\s*(?:[-*+#>|]|\d{1,3}[.)、]|$)")
 """The line after a statement: a blank one, a bullet, a heading, a quotation."""
 
@@ -47,7 +49,8 @@ class ReviewItem(msgspec.Struct, frozen=True, kw_only=True):
     what: What
     """`proposal`: said by a tool or the web; `conflict`: against the word of someone who is trusted more, or
     against a line that a person wrote;
-    `removed`: a person took it out before; `edit`: changed in its file outside mnemark, in effect already."""
+    `removed`: a person took it out before; `otherwise`: words of the owner's that may say that a fact changed
+    or, with `fact.until`, ended; `edit`: changed in its file outside mnemark, in effect already."""
     action: str = ""
     """Of an edit: added, changed, moved, ended or removed."""
     fact: Fact
@@ -94,18 +97,31 @@ def _proposed(known: FactStore, scope: str | None) -> Iterator[ReviewItem]:
     for fact in log.open_proposals():
         if scope not in {None, fact.scope}:
             continue
-        what: What = "proposal"
-        if fact.review in {"conflict", "removed"}:
-            what = "conflict" if fact.review == "conflict" else "removed"
+        what = _WAITS.get(fact.review, "proposal")
+        if what == "otherwise" and not _holds(known, fact):
+            continue
         rival = log.of(fact.supersedes)
         there = rival.record or rival.known
         against = fact.against or (there.value if there is not None else "")
         held = "you wrote" if fact.against else "current value"
         text = f"{fact} (source: {fact.origin})" + (f"; {held}: {against!r}" if against else "")
+        if what == "otherwise":
+            text = f"{fact}{' (over)' if fact.until else ''}; {held}: {against!r}; said: {fact.quote!r}"
         yield ReviewItem(
             id=fact.id, what=what, fact=fact, against=against, time=fact.recorded or fact.since, text=text,
             suspect=is_suspect(fact),
         )  # fmt: skip
+
+
+_WAITS: Final[Mapping[str, What]] = {
+    "conflict": "conflict", "removed": "removed", "otherwise": "otherwise"
+}  # fmt: skip
+
+
+def _holds(known: FactStore, fact: Fact) -> bool:
+    """Whether the fact still holds that a proposal speaks against."""
+    held = (one for one in known.held(fact.scope) if one.fact.id == fact.supersedes)
+    return any(one.end is None for one in held)
 
 
 def _edited(known: FactStore, scope: str | None) -> Iterator[ReviewItem]:
@@ -169,6 +185,8 @@ def accept(ws: OpenWorkspace, identifier: str, *, suspect: bool = False) -> Fact
 def _accept_proposal(ws: OpenWorkspace, identifier: str, fact: Fact) -> Fact:
     """Make a proposal a fact, and take it out of what waits."""
     known = ws.fact_store
+    if fact.review == "otherwise" and fact.until:
+        return _accept_end(ws, fact)
     before = {one.id for one in known.log.records()}
     accepted = _remember_proposal(ws, known, fact)
     made = "" if accepted.id in before else accepted.id
@@ -177,6 +195,18 @@ def _accept_proposal(ws: OpenWorkspace, identifier: str, fact: Fact) -> Fact:
     _drop_proposal(known, fact)
     _amend(ws, fact)
     return accepted
+
+
+def _accept_end(ws: OpenWorkspace, fact: Fact) -> Fact:
+    """End the fact that a proposal says is over; return it."""
+    known = ws.fact_store
+    at = when(fact.until, known.zone) or ws.now()
+    # Without the turn as its source: it is the person who says so.
+    ended = retract(known, Retraction(fact.subject, fact.predicate, fact.value, at, "", "owner", fact.scope))
+    if fact.id not in known.log.tables.decided:  # it had ended
+        _append_decision(known, [fact.id], fact.scope, accept=True)
+    _drop_proposal(known, fact)
+    return next(iter(ended), fact)
 
 
 def reject(ws: OpenWorkspace, identifier: str) -> Fact | None:

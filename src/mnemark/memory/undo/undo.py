@@ -10,7 +10,7 @@ import msgspec
 from mnemark.errors import MnemarkError, NotFoundError, UsageError, text_given
 from mnemark.facts.fold.tables import Decided
 from mnemark.facts.journal import FactJournal
-from mnemark.facts.pending import bring_in
+from mnemark.facts.pending import bring_in, drop_proposals
 from mnemark.facts.store import FactStore
 from mnemark.facts.write import without_end, without_fact
 from mnemark.files.journal import FOLDER, Change, changes_of
@@ -25,7 +25,7 @@ from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.undo.runs import commit_undo, described, facts_of_runs, members, run_of
 from mnemark.types import Json
 
-What = Literal["remember", "retract", "accept", "reject", "forget", "edit", "pin"]
+What = Literal["remember", "retract", "otherwise", "accept", "reject", "forget", "edit", "pin"]
 
 
 class Undone(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,6 +131,8 @@ def _last_of_person(ws: OpenWorkspace, known: Mapping[str, What], scopes: Collec
                 fact = log.stored(one)
                 scope = fact.scope
                 typed = (fact.origin == "owner" and not fact.source) or learned.get(one) in runs
+            case "otherwise":
+                scope, typed = log.scope_of(one), False
             case "retract":
                 end = log.tables.ends.get(one)
                 scope, typed = log.scope_of(one), end is not None and not end.source
@@ -214,6 +216,11 @@ def undoable(ws: OpenWorkspace, *, own: bool, among: Collection[str] | None = No
             and not (own and not log.is_own(one))
         }
         known |= {
+            one.id: "otherwise"
+            for one in log.open_proposals()
+            if one.review == "otherwise" and not (own and not log.is_own(one.id))
+        }
+        known |= {
             line: one.kind
             for line, one in log.tables.decisions.items()
             if line not in log.tables.undone
@@ -247,6 +254,8 @@ def _undo(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Undo
     match known[identifier]:
         case "remember" | "retract" as what:
             return _take_back(ws, identifier, what)
+        case "otherwise":
+            return _drop_doubt(ws, identifier)
         case "accept" | "reject":
             return _reopen(ws, identifier, known)
         case "forget":
@@ -275,6 +284,15 @@ def _take_back(ws: OpenWorkspace, identifier: str, what: What) -> Undone:
     append_undo(ws, identifier, scope=log.scope_of(identifier))
     paths, waiting = take_out(ws)
     return Undone(id=identifier, what=what, paths=paths, waiting=waiting, text=text)
+
+
+def _drop_doubt(ws: OpenWorkspace, identifier: str) -> Undone:
+    """Undo that words were taken to speak against a fact."""
+    facts = ws.fact_store
+    fact = facts.log.stored(identifier)
+    append_undo(ws, identifier, scope=fact.scope)
+    drop_proposals(facts, fact.scope, [identifier])
+    return Undone(id=identifier, what="otherwise", text=f"{fact}; said: {fact.quote!r}")
 
 
 def _reopen(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Undone:
