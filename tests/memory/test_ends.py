@@ -373,3 +373,28 @@ def test_what_is_too_unsure_to_be_news_counts_as_a_change_of_what_is_known(memor
     assert learned(memory, 5, "employer", "Datadog", against="change") == []
     assert learned(memory, 5, "city", "Denver", against="change") == ["learned: Denver"]
     assert now(memory) == ["user city: Denver"]
+
+
+@pytest.mark.parametrize(
+    ("kept", "other", "said"),
+    [
+        ("send me a summary every Friday", "answer in short sentences", "send the summary"),
+        ("回答用表格", "只用中文回答", "再用表格"),
+    ],
+)
+def test_a_rule_is_taken_back_in_other_words(memory: Memory, kept: str, other: str, said: str) -> None:
+    for rule in (kept, other):
+        memory.remember("rules", rule, type="rule", since=START)
+    assert learned(memory, 5, "rules", said, over=True) == [f"ended: {kept}"]
+    assert now(memory) == [f"user rules: {other}"]
+
+
+def test_words_of_two_rules_take_none_back(memory: Memory) -> None:
+    for rule in ("send a summary on Friday", "send a summary to Ann"):
+        memory.remember("rules", rule, type="rule", since=START)
+    assert learned(memory, 5, "rules", "the summary", over=True) == []
+
+
+def test_what_is_known_under_another_name_ends(memory: Memory) -> None:
+    learned(memory, 0, "car", "大众")
+    assert learned(memory, 5, "possessions", "大众", over=True) == ["ended: 大众"]

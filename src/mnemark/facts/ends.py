@@ -17,6 +17,7 @@ from mnemark.facts.model import TRUST, Fact, refs_in
 from mnemark.facts.timeline import FactVersion
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import HAN
+from mnemark.text.words.stopwords import content_terms
 from mnemark.types import Origin
 
 _OPPOSITE: Final = {"likes": "dislikes", "dislikes": "likes"}
@@ -66,8 +67,10 @@ def ended_by(said: Retraction, held: Iterable[FactVersion]) -> Iterator[Fact]:
     if not exact and said.value and (means := _MEANS.get(predicate)) is not None:
         named = [fact for fact in endable if predicate_key(fact.predicate) == predicate and means(said, fact)]
         exact = named if len(named) == 1 else []
-    if not exact and said.value:  # what is known under another name: a possession as the car
-        named = [fact for fact in endable if not is_order(fact.predicate) and is_same(said.value, fact.value)]
+    if not exact and said.value and is_order(predicate):
+        exact = _order_meant(said, [fact for fact in endable if is_order(fact.predicate)])
+    elif not exact and said.value:  # what is known under another name: a possession as the car
+        named = [fact for fact in endable if is_same(said.value, fact.value)]
         exact = named if len(named) == 1 else []
     yield from exact
 
@@ -77,6 +80,13 @@ def _ends(said: Retraction, predicate: str, fact: Fact) -> bool:
         covered = _covers(predicate, predicate_key(fact.predicate))
         return covered and (not said.value or is_same(said.value, fact.value))
     return bool(said.value) and _words(predicate, fact.value) == _words(predicate, said.value)
+
+
+def _order_meant(said: Retraction, orders: Sequence[Fact]) -> list[Fact]:
+    """Return the only order with all words of a retraction: nobody says it in full to take it back."""
+    words = set(content_terms(said.value))
+    meant = [fact for fact in orders if words <= set(content_terms(fact.value))]
+    return meant if len(meant) == 1 else []
 
 
 def _is_kind(said: Retraction, fact: Fact) -> bool:

@@ -28,6 +28,8 @@ SURE_OF_KEY: Final = 0.5
 _SHORTEST, _LONGEST = 4, 160
 """Characters of a clause kept as a statement."""
 _COMING: Final = frozenset({"plans", "goals", "decisions"})
+_DATED: Final = frozenset({"appointments", "deadline", "release date"})
+"""Of these a date in the sentence says when it will be, not since when it is so."""
 _ENDS: Final = frozenset({"ends", "cancels", "done"})
 _CHANGES: Final = _ENDS | {"replaces", "corrects"}
 _STOP: Final = lazy_pattern(r"(?<![.!?…])[.!?…]++(?=\s|$)|[。！？\n]+")
@@ -40,6 +42,11 @@ _LEADS: Final = lazy_pattern(
 _NAMES: Final = lazy_pattern(r"[^\W_]{2}|\d|[\u3400-\u9fff]")
 """What names anything has two letters, a number or a Chinese character."""
 _SEVERAL: Final = lazy_pattern(r"\w\s+\w|[\u3400-\u9fff]{3}")
+_AT_CLOCK: Final = lazy_pattern(r"(?i)^[,\s]*at [\d:.]{1,5}(?: ?[ap]\.?m\.?)?")
+_LINKS: Final = lazy_pattern(
+    r"(?i) (?:is )?(?:on|at|in|for|by|is)(?: the)?\s*(?=\n)|(?<=\n)\s*(?:on|at|is)\b"
+)
+"""Words between what will be and its day, which stands before it."""
 _IS_VERSION: Final = lazy_pattern(rf"(?i){VERSION}\+?")
 _FAVORITE: Final = lazy_pattern(
     r"(?i)\bfav(?:ou?rite|e|s|ourites?|orites?)?s? (?P<en>[a-z][\w-]*(?: [a-z][\w-]*)?)(?= (?:is|are|has|of|'s|was)\b|[:=\-])|"
@@ -147,7 +154,7 @@ def _candidate(
     kept, time = said.kept, said.time
     coming = fact.predicate in _COMING and not fact.over
     statement = not fact.predicate
-    dated = coming or statement or fact.predicate == "appointments"
+    dated = coming or statement or fact.predicate in _DATED
     topic = kept_as()[said.one.topic_key].topic if said.one.topic_key in kept_as() else kept.topic
     return Candidate(
         subject=fact.subject, predicate=fact.predicate,
@@ -171,6 +178,13 @@ def _as_said(said: _Said) -> Found | None:
     return Found(said.kept.subject, said.kept.predicate, words) if _SEVERAL.search(words) else None
 
 
+def _plan(said: _Said) -> Found | None:
+    """Return a plan or goal; of one word alone, in its clause."""
+    if said.over or _SEVERAL.search(said.words):
+        return _plain(said)
+    return Found(said.kept.subject, said.kept.predicate, _clause(said))
+
+
 def _day(said: _Said) -> Found:
     day = date_of(said.words, said.time) or date_of(said.sentence, said.time)
     return Found("project", said.kept.predicate, day or said.words)
@@ -185,7 +199,8 @@ def _appointment(said: _Said) -> Found:
             if day is None or span.end - span.start > timedelta(days=1):
                 continue
             if text is words:
-                what = f"{words[:start].rstrip()} {words[end:].lstrip()}".strip(_EDGES)
+                what = _LINKS.sub("", f"{words[:start]}\n{_AT_CLOCK.sub('', words[end:])}").replace("\n", " ")
+                what = " ".join(what.split()).strip(_EDGES)
             return Found("user", "appointments", f"{day:%Y-%m-%d}{clock(text)} {what}".strip())
     return Found("user", "appointments", written_out(words, said.time, ahead=True))
 
@@ -222,7 +237,7 @@ def _nothing(_: _Said) -> None:
 
 _VALUES: Final[Mapping[str, Callable[[_Said], Found | None]]] = {
     "statement": _as_said, "rule": _as_said, "deadline": _day, "release_date": _day,
-    "appointments": _appointment, "favorite": _favorite, "version": _version, "tools": _tool, "path": _nothing,
+    "appointments": _appointment, "plans": _plan, "goals": _plan, "favorite": _favorite, "version": _version, "tools": _tool, "path": _nothing,
     "command": _nothing,
 }  # fmt: skip
 

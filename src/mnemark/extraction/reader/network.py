@@ -65,9 +65,10 @@ class Network:
             name: np.asarray(array, np.float32) for name, array in arrays.items() if name != "table"
         }
         self._convolutions = [
-            (distance, np.split(self._weights[f"conv{layer}.w"], 3))
+            (distance, np.hstack(np.split(self._weights.pop(f"conv{layer}.w"), 3)))
             for layer, distance in enumerate(about["distances"])
         ]
+        """How far each looks, and the weights of what stands before, at and after a token, side by side."""
 
     def states(self, message: Encoded) -> States:
         """Run the convolutions over a message of at least one token."""
@@ -75,10 +76,12 @@ class Network:
         hashed = self._table[message.rows].sum(1, dtype=np.int32).astype(np.float32) * self._scale
         inputs = np.concatenate([hashed + w["place"][message.places], message.vectors @ w["projection"]], 1)
         hidden = np.maximum(inputs @ w["input.w"] + w["input.b"], 0)
-        for layer, (distance, (before, own, after)) in enumerate(self._convolutions):
-            heard = hidden @ own
-            heard[distance:] += hidden[:-distance] @ before
-            heard[:-distance] += hidden[distance:] @ after
+        width = hidden.shape[1]
+        for layer, (distance, weights) in enumerate(self._convolutions):
+            every = hidden @ weights
+            heard = every[:, width : 2 * width]
+            heard[distance:] += every[:-distance, :width]
+            heard[:-distance] += every[distance:, 2 * width :]
             heard += w[f"conv{layer}.b"]
             hidden = _normed(hidden + np.maximum(heard, 0, out=heard))
             hidden *= w[f"norm{layer}.w"]

@@ -111,7 +111,8 @@ def spans(text: str, now: datetime) -> list[tuple[int, int, DateRange]]:
         *(en.words(head, here) if en.QUICK.search(head) else ()),
         *(zh.words(head, here) if not head.isascii() and zh.QUICK.search(head) else ()),
     ]
-    found = _without_overlaps([_with_modifiers(head, word) for word in _without_overlaps(readings)])
+    words = _with_weekdays(head, _without_overlaps(readings))
+    found = _without_overlaps([_with_modifiers(head, word) for word in words])
     if _HABIT.search(head):
         found = [word for word in found if not _RECURRING.fullmatch(head, word.start, word.end)]
     return [
@@ -131,6 +132,31 @@ def _without_overlaps(readings: list[Word]) -> list[Word]:
     out: list[Word] = []
     for word in sorted(readings, key=lambda word: (word.start, -word.end)):
         if not out or word.start >= out[-1].end:
+            out.append(word)
+    return out
+
+
+_BESIDE: Final = lazy_pattern(r"(?:\s*[,，(（]\s*|\s+|)(?:the\s+)?", re.IGNORECASE)
+
+
+def _with_weekdays(text: str, found: list[Word]) -> list[Word]:
+    """Join a weekday and the date beside it, which says which day it is: "Tuesday, 14 April"."""
+    out: list[Word] = []
+    for word in found:
+        last = out[-1] if out else None
+        if (
+            last is not None
+            and last.grain == word.grain == "day"
+            and last.weekly != word.weekly
+            and _BESIDE.fullmatch(text, last.end, word.start)
+        ):
+            dated = last if word.weekly else word
+            end = word.end + (
+                text[word.end : word.end + 1] in {")", "）"}
+                and text[last.end : word.start].strip() in {"(", "（"}
+            )
+            out[-1] = dated._replace(start=last.start, end=end)
+        else:
             out.append(word)
     return out
 
