@@ -45,7 +45,7 @@ from mnemark.memory.forgetting import needles as search_patterns
 from mnemark.memory.forgetting import select, sweep
 from mnemark.memory.forgetting.receipt import forgotten
 from mnemark.memory.forgetting.select import ForgetItem
-from mnemark.memory.learning import model_prompt, sitting_notes
+from mnemark.memory.learning import model_checks, sitting_notes
 from mnemark.memory.prompt import parts
 from mnemark.memory.sessions import compaction, messages, observations
 from mnemark.retrieval import query
@@ -161,8 +161,8 @@ def _units(path: str) -> Call:
 
 
 def _supported(text: str) -> object:
-    support = model_prompt._support(text[: len(text) // 2], text)
-    return model_prompt.is_denied(text, support), model_prompt._grounded(text, text)
+    support = model_checks._support(text[: len(text) // 2], text)
+    return model_checks.is_denied(text, support), model_checks._grounded(text, [text])
 
 
 def _noted(text: str) -> object:
@@ -216,7 +216,7 @@ CASES: Final[Mapping[str, Call]] = {
     "memory.files": files.paragraphs,
     "memory.sweep": lambda text: sweep._log_refs(f"{text} {text}.jsonl#L1 {text}", "memory/a.md"),
     "memory.needles": _erased,
-    "memory.model_prompt": _supported,
+    "memory.model_checks": _supported,
     "memory.sitting_notes": _noted,
     "memory.lines": lambda text: select.blocks(text.split("\n")),
     "memory.lines of parts": lambda text: select.parts(text.split("\n")),

@@ -6,7 +6,7 @@ recalled blocks, words of others, and one-off requests are ignored. `mnemark ben
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import takewhile
 from typing import Final, NamedTuple
@@ -21,8 +21,10 @@ from mnemark.extraction.english import RULES as ENGLISH
 from mnemark.extraction.english_facts import english_facts, to_do
 from mnemark.extraction.practice import Practice
 from mnemark.extraction.reader.joined import joined
+from mnemark.extraction.reader.kept import STOP
 from mnemark.extraction.reader.known import NOTHING_KNOWN, KnownValues
-from mnemark.extraction.reader.reader import Stretch, learned
+from mnemark.extraction.reader.reader import Stretch, learned, read
+from mnemark.extraction.reader.whose import People
 from mnemark.extraction.sentences import Sentence, cleaned, sentences
 from mnemark.extraction.since import valid_since
 from mnemark.extraction.speaker import hands_over, of_another, without_mail
@@ -277,6 +279,23 @@ def _is_assertion(text: str) -> bool:
 def _is_supposed(text: str) -> bool:
     """Return whether a sentence tells of what is not so, or is another's."""
     return _HYPOTHETICAL.match(text) is not None or of_another(text)
+
+
+def is_doubtful(sentences: Sequence[str]) -> bool:
+    """Return whether each of these sentences only supposes, doubts or wishes what it says."""
+    return all(_is_supposed(one) or _DOUBT.search(one) for one in sentences)
+
+
+def is_of_another(text: str, value: str) -> bool:
+    """Return whether a turn of the owner's says a value of somebody else: so it is read, or its sentence begins."""
+    start = text.casefold().find(value.casefold())
+    if start < 0:
+        return False
+    own = [one for one in read(text) if one.start < start + len(value) and one.end > start]
+    if own:
+        return all(one.other for one in own)
+    stops = [match.end() for match in STOP.finditer(text, 0, start)]
+    return People(text).begins(stops[-1] if stops else 0, start)
 
 
 def _has_open_bracket(value: str) -> bool:

@@ -32,7 +32,7 @@ _DATED: Final = frozenset({"appointments", "deadline", "release date"})
 """Of these a date in the sentence says when it will be, not since when it is so."""
 _ENDS: Final = frozenset({"ends", "cancels", "done"})
 _CHANGES: Final = _ENDS | {"replaces", "corrects"}
-_STOP: Final = lazy_pattern(r"(?<![.!?…])[.!?…]++(?=\s|$)|[。！？\n]+")
+STOP: Final = lazy_pattern(r"(?<![.!?…])[.!?…]++(?=\s|$)|[。！？\n]+")
 _PART: Final = lazy_pattern(r"[,;，；]\s*|(?<!\s)\s++(?:and|but|so|because)\s+(?=(?:i|i'm|i've|my|we|our)\b)")
 _EDGES: Final = " \t\n.。!！,，;；:：~～、-–—"
 _LEADS: Final = lazy_pattern(
@@ -106,7 +106,7 @@ def candidates(turn: str, found: Sequence[Reading], time: datetime, confidence: 
         against = _against(one)
         if kept is None or against is None:
             continue
-        start, end = _around(turn, one.start, one.end, _STOP)
+        start, end = _around(turn, one.start, one.end, STOP)
         words = _whole(turn[one.start : one.end].strip(_EDGES))
         said = _Said(turn, one, kept, words, start, end, time)
         if (fact := _fact(said, people)) is not None:

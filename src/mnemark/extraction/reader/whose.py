@@ -16,6 +16,9 @@ _OWN: Final = lazy_pattern(
 )
 
 
+_WHOSE: Final = frozenset({"", "my", "our", "我", "我的", "我家", "我们家", "咱", "咱家", "俺"})
+
+
 class Mention(NamedTuple):
     """Somebody who is spoken of in a message."""
 
@@ -52,6 +55,12 @@ class People:
             return (same or before)[-1].label
         after = (person for person in self._mentions if person.start >= one.end)
         return next((person.label for person in after if not _STOPS & set(turn[one.end : person.start])), "")
+
+    def begins(self, sentence: int, place: int) -> bool:
+        """Return whether the sentence that begins at a place speaks of somebody up to another: "my brother …"."""
+        spoken_of = next((one for one in self._mentions if sentence <= one.start and one.end <= place), None)
+        before = "" if spoken_of is None else self._turn[sentence : spoken_of.start].strip().casefold()
+        return spoken_of is not None and before in _WHOSE
 
     def _named(self, one: Reading) -> str:
         """Return the name beside a word for a relation."""

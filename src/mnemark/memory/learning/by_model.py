@@ -23,13 +23,13 @@ from mnemark.index.state import Queued, State
 from mnemark.llm import LLM, LLMUnavailable
 from mnemark.memory.journal.sessions import NOTES
 from mnemark.memory.learning.candidates import CandidateWriter, LearnedFact, SourcedCandidate
+from mnemark.memory.learning.model_checks import believed, believed_change
 from mnemark.memory.learning.model_prompt import (
     FACTS,
     SITTING_TASK,
     Answer,
     SittingAnswer,
     TurnExcerpt,
-    believed,
     question,
 )
 from mnemark.memory.learning.sitting_notes import PARTS, SittingNotes, checked, payload_of
@@ -197,7 +197,7 @@ class _ModelReader:
             else:
                 asked = question(part.said, known)
                 facts_only = self._llm.complete(asked, schema=Answer, timeout=timeout).value
-                answer = SittingAnswer(facts=facts_only.facts)
+                answer = SittingAnswer(facts=facts_only.facts, changes=facts_only.changes)
         except LLMUnavailable as error:
             self._failed(part, error)
             return
@@ -206,15 +206,23 @@ class _ModelReader:
     def _take(self, part: _Batch, answer: SittingAnswer, known: Sequence[Fact]) -> None:
         """Keep what of an answer the turns support: facts, then notes, then the items are done."""
         good = [pair for one in answer.facts if (pair := believed(one, part.said, known)) is not None]
+        changed = [
+            found for one in answer.changes if (found := believed_change(one, part.said, known)) is not None
+        ]
         notes, dropped = checked(answer, part.said, self._ws.rules)
-        proposed = len(answer.facts) + sum(len(getattr(answer, name)) for name in PARTS) + bool(answer.title)
-        self._result.rejected += len(answer.facts) - len(good) + dropped
-        if proposed and not good and notes.empty:
+        proposed = (
+            len(answer.facts)
+            + len(answer.changes)
+            + sum(len(getattr(answer, name)) for name in PARTS)
+            + bool(answer.title)
+        )
+        self._result.rejected += len(answer.facts) - len(good) + len(answer.changes) - len(changed) + dropped
+        if proposed and not good and not changed and notes.empty:
             self._retry_later(part.items, "the answer contains nothing that the turns say")
             return
         new = [
             SourcedCandidate(fact, one.ref, one.scope, one.turn.origin, one.turn.time, one.turn.role)
-            for one, fact in good
+            for one, fact in (*((one, new) for one, all_new in changed for new in all_new), *good)
         ]
         writer = CandidateWriter(self._ws)
         self._result.facts += [*writer.keep(new, by="model"), *writer.propose(by="model")]

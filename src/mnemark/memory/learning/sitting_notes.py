@@ -14,15 +14,8 @@ from typing import Final, NamedTuple
 import msgspec
 
 from mnemark.facts.keys import value_words
-from mnemark.memory.learning.model_prompt import (
-    SUPPOSED,
-    Note,
-    SittingAnswer,
-    TurnExcerpt,
-    is_denied,
-    is_unsaid,
-    sentences_of,
-)
+from mnemark.memory.learning.model_checks import SUPPOSED, is_denied, is_unsaid, sentences_of
+from mnemark.memory.learning.model_prompt import Note, SittingAnswer, TurnExcerpt
 from mnemark.summary.summary import unfounded
 from mnemark.text.dates.ranges import spans
 from mnemark.text.lazy_pattern import lazy_pattern
