@@ -375,18 +375,26 @@ def test_what_is_too_unsure_to_be_news_counts_as_a_change_of_what_is_known(memor
     assert now(memory) == ["user city: Denver"]
 
 
-@pytest.mark.parametrize(
-    ("kept", "other", "said"),
-    [
-        ("send me a summary every Friday", "answer in short sentences", "send the summary"),
-        ("回答用表格", "只用中文回答", "再用表格"),
-    ],
-)
-def test_a_rule_is_taken_back_in_other_words(memory: Memory, kept: str, other: str, said: str) -> None:
-    for rule in (kept, other):
+def test_a_rule_is_taken_back_by_what_it_asks_for(memory: Memory) -> None:
+    for rule in ("send me a summary every Friday", "answer in short sentences"):
         memory.remember("rules", rule, type="rule", since=START)
-    assert learned(memory, 5, "rules", said, over=True) == [f"ended: {kept}"]
-    assert now(memory) == [f"user rules: {other}"]
+    ended = learned(memory, 5, "rules", "send the summary", over=True)
+    assert ended == ["ended: send me a summary every Friday"]
+    assert now(memory) == ["user rules: answer in short sentences"]
+
+
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [("Always ask before deleting files", "deleting files"), ("回答用表格", "再用表格"), ("no emojis", "")],
+)
+def test_a_rule_that_may_be_taken_back_stays_and_is_in_doubt(memory: Memory, kept: str, said: str) -> None:
+    for rule in (kept, "Use metric units"):
+        memory.remember("rules", rule, type="rule", since=START)
+    found = learned(memory, 5, "rules", said, over=True, against="change")
+    assert len(found) == bool(said)
+    doubted = [fact.value for fact in memory.facts() if fact.otherwise is not None]
+    assert doubted == ([kept] if said else [])
+    assert len(now(memory)) == 2
 
 
 def test_words_of_two_rules_take_none_back(memory: Memory) -> None:

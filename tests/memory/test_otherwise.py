@@ -9,6 +9,7 @@ import pytest
 from mnemark.extraction.candidate import Candidate
 from mnemark.memory.learning.candidates import CandidateWriter, SourcedCandidate
 from mnemark.memory.memory import Memory
+from mnemark.types import Origin
 
 START = datetime(2026, 3, 2, 10, tzinfo=UTC)
 QUOTE = "been on helix for a month, not looking back"
@@ -23,15 +24,23 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 
 def doubt(
-    memory: Memory, value: str, *, predicate: str = "editor", over: bool = False, day: int = 20
+    memory: Memory,
+    value: str,
+    *,
+    predicate: str = "editor",
+    over: bool = False,
+    day: int = 20,
+    quote: str = QUOTE,
+    ref: str = "",
+    origin: Origin = "owner",
 ) -> None:
     """Hear something of which the reader is not sure."""
     said = START + timedelta(days=day)
     one = Candidate(
         subject="user", predicate=predicate, value=value, since=said, confidence=0.4, importance=0.5,
-        quote=QUOTE, over=over, against="doubt",
+        quote=quote, over=over, against="doubt",
     )  # fmt: skip
-    source = SourcedCandidate(one, f"sessions/talk.jsonl#L{day}", "", "owner", said)
+    source = SourcedCandidate(one, ref or f"sessions/talk.jsonl#L{day}", "", origin, said)
     CandidateWriter(memory.workspace).keep([source])
 
 
@@ -120,3 +129,81 @@ def test_forgetting_the_fact_takes_the_words_along(memory: Memory) -> None:
     doubt(memory, "Helix")
     memory.forget(id=next(iter(memory.facts())).id)
     assert (told(memory), memory.review()) == ([], [])
+
+
+@pytest.mark.parametrize("value", ["Helix", ""])
+def test_erasing_the_turn_leaves_the_fact_and_none_of_the_words(memory: Memory, value: str) -> None:
+    session = memory.session("talk")
+    session.add("user", QUOTE, time=START + timedelta(days=20))
+    (turn,) = memory.turns(session=session.id)
+    doubt(memory, value, over=not value, ref=turn.ref)
+    memory.consolidate()
+    memory.forget(ref=turn.ref, erase=True)
+    assert told(memory) == ["user editor: Vim"]
+    assert holding(memory, "not looking back") == []
+
+
+def test_erasing_the_fact_takes_the_words_against_it_along(memory: Memory) -> None:
+    doubt(memory, "Helix")
+    memory.consolidate()
+    memory.forget(id=next(iter(memory.facts())).id, erase=True)
+    assert holding(memory, "not looking back") == []
+
+
+def holding(memory: Memory, words: str) -> list[str]:
+    """Return the files that hold some words."""
+    return [
+        path.name
+        for path in memory.root.rglob("*")
+        if path.is_file()
+        and words.encode() in path.read_bytes()
+        and path.suffix in {".md", ".jsonl", ".json"}
+    ]
+
+
+def test_undo_takes_back_what_the_owner_did_last_and_the_doubt_stands_again(memory: Memory) -> None:
+    doubt(memory, "Helix")
+    memory.remember("editor", "Zed")
+    (undone,) = memory.undo()
+    assert (undone.what, undone.text) == ("remember", "user editor: Zed")
+    assert told(memory) == [f"user editor: Vim ({DOUBT})"]
+
+
+def test_a_long_sentence_does_not_crowd_the_fact_out(memory: Memory) -> None:
+    doubt(memory, "Helix", quote="it feels good to type in it every day " * 80)
+    memory.consolidate()
+    assert "editor: Vim (but on 2026-03-22: “it feels" in memory.prompt().text
+    assert max(map(len, core(memory))) < 300
+
+
+def test_nobody_less_trusted_puts_the_owners_words_in_doubt(memory: Memory) -> None:
+    doubt(memory, "Helix", origin="import")
+    assert told(memory) == ["user editor: Vim"]
+
+
+def test_an_accepted_value_holds_since_it_was_said(memory: Memory) -> None:
+    doubt(memory, "Helix")
+    memory.accept(memory.review()[0].id)
+    assert next(iter(memory.facts())).since.startswith("2026-03-22")
+
+
+def test_what_was_said_earlier_does_not_settle_later_words(memory: Memory) -> None:
+    doubt(memory, "Helix")
+    memory.remember("editor", "Vim", since=START + timedelta(days=10))
+    assert told(memory) == [f"user editor: Vim ({DOUBT})"]
+
+
+def test_the_same_end_is_asked_about_once(memory: Memory) -> None:
+    for day in (20, 21, 22):
+        doubt(memory, "", over=True, day=day)
+    (waits,) = memory.review()
+    memory.reject(waits.id)
+    doubt(memory, "", over=True, day=23)
+    assert (told(memory), memory.review()) == (["user editor: Vim"], [])
+
+
+def test_words_with_a_comment_mark_leave_the_review_file_with_the_decision(memory: Memory) -> None:
+    doubt(memory, "Helix", quote="use <!-- here, friend")
+    memory.reject(memory.review()[0].id)
+    memory.sync()
+    assert "here, friend" not in (memory.root / "memory/review/facts.md").read_text("utf-8")

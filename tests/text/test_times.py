@@ -43,6 +43,7 @@ next Tuesday | next Tuesday | 2026-02-24 | 2026-02-25
 Tuesday | Tuesday | 2026-02-17 | 2026-02-18
 due on Tuesday, 3 February | Tuesday, 3 February | 2026-02-03 | 2026-02-04
 Tuesday 3 February at noon | Tuesday 3 February | 2026-02-03 | 2026-02-04
+next Tuesday, 3 February | next Tuesday, 3 February | 2026-02-03 | 2026-02-04
 on Friday | Friday | 2026-02-13 | 2026-02-14
 last week | last week | 2026-02-09 | 2026-02-16
 last month | last month | 2026-01-01 | 2026-02-01

@@ -39,9 +39,11 @@ DROPPED_WORDS: Final = 0.05
 DROPPED: Final = 0.2
 CROPPED: Final = 0.3
 """Share of messages of which only a run of clauses is learned from: what stands alone is read, too."""
-KNOWN_SHARES: Final = {"ends": 0.6, "cancels": 0.6, "done": 0.3, "": 0.12}
-"""Share of values, by what becomes of them, that are learned from as if they were known before."""
-MENTIONED: Final = 0.1
+KNOWN_BEFORE: Final = 0.3
+"""Share of values that are learned from as if they were known before: the same of what is so and of what
+ends, or to be known would say which."""
+SAID_AGAIN: Final = frozenset({"", "ends", "cancels", "done"})
+MENTIONED: Final = 0.3
 """Share of messages in which a word that is not marked stands as if it were a known value."""
 HELD_BACK: Final = ("007.tsv", "015.tsv")
 _STOPS: Final = frozenset(".!?。！？\n")
@@ -128,7 +130,7 @@ def with_known(item: Item, rng: random.Random) -> Item:
     rows = item.rows.copy()
     marked = {at for one in item.gold for at in range(one.start, one.end)}
     for one in item.gold:
-        if not one.evidence and rng.random() < KNOWN_SHARES.get(ACT[one.act], 0):
+        if not one.evidence and ACT[one.act] in SAID_AGAIN and rng.random() < KNOWN_BEFORE:
             rows[one.start : one.end, KNOWN] = bucket("K", KEY[one.key])
     if rng.random() < MENTIONED:
         at = rng.randrange(len(item.words))

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from mnemark.errors import NotFoundError
-from mnemark.facts.ends import Orders, Retraction, Tastes, ended_by, is_order, opposite
+from mnemark.facts.ends import Orders, Retraction, Tastes, ended_by, is_order, opposite, orders_meant
 from mnemark.facts.files import Confirmation
 from mnemark.facts.fold import Words, payload_of, words_of
 from mnemark.facts.keys import holds_many
@@ -44,8 +44,6 @@ class Decision:
         self._tastes: dict[str, Tastes] = {}
         self._orders: dict[str, Orders] = {}
         self._ended: set[str] = set()
-        self._settled: set[str] = set()
-        """Proposals that were decided on."""
         self._paths: dict[tuple[str, str], str] = {}
         self._room: dict[str, int] = {}
         """Bytes left in each file that new facts go to."""
@@ -55,16 +53,24 @@ class Decision:
         """Return the resulting fact for each (fact, turn that its source names)."""
         return [self._decide(fact, turn) for fact, turn in given]
 
+    def end_one(self, identifier: str, said: Retraction) -> list[Fact]:
+        """End the fact of an id if it holds, whatever it says by now; return it."""
+        versions = self._scopes[said.scope].versions()
+        return [
+            self._end(one.fact, said) for one in versions if one.fact.id == identifier and one.at(said.at)
+        ]
+
     def end(self, said: Retraction) -> list[Fact]:
         """End the facts that a retraction names, from its time on; return them."""
         held = (one for groups in self._scopes[said.scope].groups() for one in groups.versions)
         return [self._end(fact, said) for fact in self._endable(said, held)]
 
     def otherwise(self, fact: Fact) -> list[Fact]:
-        """Propose what a turn may say against facts that hold; return the proposals, new or known.
+        """Propose what a turn may say against facts that hold; return the proposals that are new.
 
-        Each stands beside its fact until a person, or later words, decide. `fact` says what would hold
-        instead; with `until`, that facts of its predicate ended: the one its value names, if it has one.
+        Each stands beside its fact until a person decides, the owner says it again, or it ends. `fact` says
+        what would hold instead; with `until`, that facts of its predicate ended: the one its value names, if
+        it has one. Facts of those who are trusted more than who says so are never in doubt.
         """
         start = order(fact, self._facts.zone)[0]
         if fact.until:
@@ -72,44 +78,55 @@ class Decision:
                 fact.subject, fact.predicate, fact.value, start, fact.source, fact.origin, fact.scope
             )
             versions = [one for groups in self._scopes[fact.scope].groups() for one in groups.versions]
-            held = self._endable(said, versions)
+            held = self._endable(said, versions) or orders_meant(said, versions)
             if not held and not holds_many(fact.predicate):  # a value that is not known: it was misheard
                 held = self._endable(said._replace(value=""), versions)
             held = held if len(held) == 1 or not holds_many(fact.predicate) else []
         else:
             held = [one.fact for one in self._group(fact) if one.at(start)]
             held = [one for one in held if words_of(one) != words_of(fact)]
-        return [self._propose_otherwise(fact, one) for one in held if fact.source not in refs_in(one.source)]
+        return [
+            self._propose_otherwise(fact, one)
+            for one in held
+            if TRUST[fact.origin] >= TRUST[one.origin]
+            and fact.source not in refs_in(one.source)
+            and not self._is_doubted(one, fact)
+        ]
+
+    def _is_doubted(self, held: Fact, fact: Fact) -> bool:
+        """Whether the same was proposed before, and is open or was turned down, or by the same turn."""
+        log = self._facts.log
+        for identifier in log.tables.otherwise.get(held.id, ()):
+            other = log.of(identifier).fact
+            if other is None:
+                continue
+            ends = bool(fact.until)
+            same = bool(other.until) == ends and (ends or words_of(other)[2] == words_of(fact)[2])
+            if other.source == fact.source or (same and not log.is_settled(identifier)):
+                return True
+        return False
 
     def _propose_otherwise(self, fact: Fact, held: Fact) -> Fact:
-        known = map(self._facts.log.of, self._facts.log.tables.otherwise.get(held.id, ()))
-        for other in (state.fact for state in known):
-            if other is not None and (
-                other.source == fact.source
-                or (bool(other.until), words_of(other)[2]) == (bool(fact.until), words_of(fact)[2])
-            ):
-                return other
-        value = fact.value if not fact.until else held.value
+        # The words of the fact itself are not repeated: an erasure of the turn would take them for its own.
         proposed = msgspec.structs.replace(
-            fact, id=new_id(), subject=held.subject, predicate=held.predicate, value=value,
-            supersedes=held.id, review="otherwise",
+            fact, id=new_id(), subject=held.subject, predicate=held.predicate,
+            value=fact.quote if fact.until else fact.value, supersedes=held.id, review="otherwise",
         )  # fmt: skip
         self._write("otherwise", proposed)
         return proposed
 
-    def _settle_otherwise(self, fact: Fact, *, accept: bool, made: str = "") -> None:
-        """Decide what speaks against a fact: it ended, by the line `made`, or was said again."""
+    def _settle_otherwise(self, fact: Fact, at: datetime) -> None:
+        """Reject what was said before against a fact that its owner says again, without asking anybody."""
         log = self._facts.log
+        against = (log.of(one).fact for one in log.tables.otherwise.get(fact.id, ()))
         ids = [
-            one
-            for one in log.tables.otherwise.get(fact.id, ())
-            if one not in log.tables.decided and one not in self._settled
+            one.id
+            for one in against
+            if one is not None and one.id not in log.tables.decided and order(one, self._facts.zone)[0] <= at
         ]
         if ids:
-            self._settled.update(ids)
-            payload: dict[str, Json] = {"ids": [*ids], "made": made}
-            kind = "accept" if accept else "reject"
-            self.changes.append(Change(kind=kind, origin="owner", scope=fact.scope, payload=payload))
+            payload: dict[str, Json] = {"ids": [*ids], "made": "", "settled": True}
+            self.changes.append(Change(kind="reject", origin="owner", scope=fact.scope, payload=payload))
 
     def _endable(self, said: Retraction, held: Iterable[FactVersion]) -> list[Fact]:
         """Return the facts to end: neither ended before in this decision, nor once by the same turn.
@@ -128,7 +145,6 @@ class Decision:
         change = Change(kind="retract", payload=payload, origin=said.origin, scope=fact.scope, id=new_id())
         self.changes.append(change)
         self._ended.add(fact.id)
-        self._settle_otherwise(fact, accept=True, made=change.id)
         ended = msgspec.structs.replace(fact, until=until, ended=said.source)
         others = [one.fact for one in self._group(fact) if one.fact.id != fact.id]
         self._changed[fact.scope, *fact.key] = [*others, ended]
@@ -159,7 +175,7 @@ class Decision:
         if same is not None:
             self._settle_proposals(fact, words, made="")
             if fact.origin == "owner":
-                self._settle_otherwise(same, accept=False)
+                self._settle_otherwise(same, start)
             trusted = [one for one in named if one.id != same.id and TRUST[fact.origin] >= TRUST[one.origin]]
             self._against(msgspec.structs.replace(fact, id=same.id), trusted, ())
             return self._confirm(same, fact)
@@ -169,8 +185,6 @@ class Decision:
         if reason := _review_reason(fact, rival, turn, removed):
             return self._propose(fact, words, rival, reason)
         self._settle_proposals(fact, words, made=fact.id)
-        for one in current:
-            self._settle_otherwise(one, accept=False)
         path = (rival.path if rival is not None else "") or self._path_for(fact)
         fact = msgspec.structs.replace(fact, path=path, supersedes=before[-1].id if before else "")
         fact = self._against_opposite(self._against(fact, over, [one for _, one in alike]))
@@ -261,10 +275,9 @@ class Decision:
         same = [
             other.id
             for other in waiting
-            if other.scope == fact.scope and words_of(other) == words and not other.until
+            if other.scope == fact.scope and words_of(other) == words and other.review != "otherwise"
         ]
         if same:
-            self._settled.update(same)
             payload: dict[str, Json] = {"ids": [*same], "made": made}
             self.changes.append(Change(kind="accept", origin="owner", scope=fact.scope, payload=payload))
 

@@ -68,7 +68,8 @@ def ended_by(said: Retraction, held: Iterable[FactVersion]) -> Iterator[Fact]:
         named = [fact for fact in endable if predicate_key(fact.predicate) == predicate and means(said, fact)]
         exact = named if len(named) == 1 else []
     if not exact and said.value and is_order(predicate):
-        exact = _order_meant(said, [fact for fact in endable if is_order(fact.predicate)])
+        exact = [fact for fact in endable if _is_taken_back(said, fact)]
+        exact = exact if len(exact) == 1 else []
     elif not exact and said.value:  # what is known under another name: a possession as the car
         named = [fact for fact in endable if is_same(said.value, fact.value)]
         exact = named if len(named) == 1 else []
@@ -82,11 +83,18 @@ def _ends(said: Retraction, predicate: str, fact: Fact) -> bool:
     return bool(said.value) and _words(predicate, fact.value) == _words(predicate, said.value)
 
 
-def _order_meant(said: Retraction, orders: Sequence[Fact]) -> list[Fact]:
-    """Return the only order with all words of a retraction: nobody says it in full to take it back."""
-    words = set(content_terms(said.value))
-    meant = [fact for fact in orders if words <= set(content_terms(fact.value))]
-    return meant if len(meant) == 1 else []
+def orders_meant(said: Retraction, held: Iterable[FactVersion]) -> list[Fact]:
+    """Return the orders with all words of what is to hold no longer, which may be about them."""
+    words = set(content_terms(said.value)) if said.value and is_order(said.predicate) else set()
+    about = (one.fact for one in held if one.at(said.at) and is_order(one.fact.predicate))
+    meant = [fact for fact in about if words and words <= set(content_terms(fact.value))]
+    return [fact for fact in meant if _may_end(said, fact)]
+
+
+def _is_taken_back(said: Retraction, fact: Fact) -> bool:
+    """Whether an order is taken back in fewer words: its first, which says what to do, and others of it."""
+    words, own = content_terms(said.value), content_terms(fact.value)
+    return is_order(fact.predicate) and len(words) > 1 and words[0] == own[0] and set(words) <= set(own)
 
 
 def _is_kind(said: Retraction, fact: Fact) -> bool:

@@ -125,11 +125,21 @@ class FactJournal:
 
     def otherwise(self, identifier: str) -> Otherwise | None:
         """Return the last words against a fact that nobody decided on; None if there are none."""
-        for one in sorted(self.tables.otherwise.get(identifier, ()), reverse=True):
-            fact = self.of(one).proposal
-            if fact is not None and one not in self.tables.decided and not self.of(one).hidden:
-                return Otherwise(id=one, time=fact.since, source=fact.source, quote=fact.quote)
-        return None
+        against = [self.of(one).proposal for one in self.tables.otherwise.get(identifier, ())]
+        known = [fact for fact in against if fact is not None and not self.of(fact.id).hidden]
+        # Two machines that learn from one turn propose the same: who turned one down, turned down both.
+        decided = {fact.source for fact in known if fact.id in self.tables.decided and fact.source}
+        left = [fact for fact in known if fact.id not in self.tables.decided and fact.source not in decided]
+        last = max(left, key=lambda fact: (fact.since, fact.id), default=None)
+        if last is None:
+            return None
+        return Otherwise(id=last.id, time=last.since, source=last.source, quote=last.quote)
+
+    def is_settled(self, identifier: str) -> bool:
+        """Whether only what the owner said decided on a proposal, so that it may be proposed again."""
+        lines = self.tables.decided.get(identifier, ())
+        decisions = [one for line in lines if (one := self.tables.decisions.get(line)) is not None]
+        return bool(decisions) and all(one.settled for one in decisions)
 
     def scope_of(self, identifier: str) -> str:
         """Return the scope of a fact or confirmation in the journal; the root's if there is none."""

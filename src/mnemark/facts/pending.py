@@ -115,12 +115,17 @@ def _propose(facts: FactStore, path: str, ids: Sequence[str]) -> list[str]:
 
 
 def drop_decided(facts: FactStore) -> None:
-    """Delete from the review files the proposals that were decided while a file was busy or not writable."""
-    for scope in {facts.log.scope_of(one) for one in facts.log.tables.decided}:
+    """Delete from the review files what was decided while a file was busy, and words against what is over."""
+    against = facts.log.tables.otherwise
+    over = {one: fact for fact, ids in against.items() for one in ids}
+    for scope in {facts.log.scope_of(one) for one in (*facts.log.tables.decided, *over)}:
         path = facts.root / in_scope(scope, REVIEW)
         if path.is_file():
             there = {one.id for one in parse(decode(platform.content(path))) if one.id}
-            if left := sorted(there & set(facts.log.tables.decided)):
+            now = facts.workspace.now()
+            held = {one.fact.id for one in facts.held(scope) if one.at(now)} if over else set()
+            gone = {one for one, fact in over.items() if fact not in held or facts.log.of(one).hidden}
+            if left := sorted(there & (set(facts.log.tables.decided) | gone)):
                 drop_proposals(facts, scope, left)
 
 

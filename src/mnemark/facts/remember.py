@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -30,8 +30,12 @@ from mnemark.text.dates.ranges import moment
 from mnemark.text.dates.written import undated
 from mnemark.text.lines import clean
 from mnemark.text.quoting.fence import strip_fences
+from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.redaction.redact import Rules, redact
 from mnemark.types import ORIGINS, Turn
+
+_QUOTED: Final = 200
+"""Characters of a sentence that stand beside the fact that it may change."""
 
 
 def remember(
@@ -137,10 +141,27 @@ def otherwise(store: FactStore, said: Retraction, quote: str, *, over: bool) -> 
         id="", subject=_redacted(rules, said.subject) or "user",
         predicate=predicate_words(_redacted(rules, said.predicate)), value=_redacted(rules, said.value),
         since=said.at.isoformat(), until=said.at.isoformat() if over else "", origin=said.origin,
-        source=said.source, scope=said.scope, quote=_redacted(rules, quote),
+        source=said.source, scope=said.scope, quote=_shortened(_redacted(rules, quote)),
     )  # fmt: skip
+    if said.origin != "owner" and looks_like_instructions(quote):
+        return []
     with store.lock:
         return _decided(store, [said.scope], lambda decision: decision.otherwise(fact), 1, dry_run=False)
+
+
+def end_one(store: FactStore, identifier: str, said: Retraction) -> list[Fact]:
+    """End the fact of an id, whatever it says by now; return it, or nothing. Raises as `remember`."""
+    store.workspace.check_writable("end facts")
+    with store.lock:
+        return _decided(
+            store, [said.scope], lambda decision: decision.end_one(identifier, said), 1, dry_run=False
+        )
+
+
+def _shortened(quote: str) -> str:
+    """Return a quotation short enough to stand beside a fact, without what looks like a comment's mark."""
+    text = quote.replace("<!--", "< !--")
+    return text if len(text) <= _QUOTED else f"{text[: _QUOTED - 2].rstrip()} …"
 
 
 def _decided(

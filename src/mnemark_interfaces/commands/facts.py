@@ -165,7 +165,8 @@ def row(fact: Fact | None) -> dict[str, Any] | None:
 
 
 def _value(fact: Fact) -> str:
-    return fact.value if fact.otherwise is None else f"{fact.value} ({fact.otherwise})"
+    doubt = "" if fact.otherwise is None else f" ({render.shortened(str(fact.otherwise), 60)})"
+    return render.shortened(output.safe_line(fact.value), 60) + output.safe_line(doubt)
 
 
 def _table(found: list[Fact]) -> list[str]:
@@ -177,7 +178,7 @@ def _table(found: list[Fact]) -> list[str]:
     head = ["subject", "predicate", "value", "since", "until", "origin", *(["scope"] * scopes), "ref"]
     rows = [
         [
-            safe(fact.subject), safe(fact.predicate) or "-", render.shortened(safe(_value(fact)), 60),
+            safe(fact.subject), safe(fact.predicate) or "-", _value(fact),
             fact.since[:10], fact.until[:10],
             "edited by hand" if fact.origin == "file" else fact.origin, *([fact.scope] * scopes),
             safe(fact.ref) or "pending",

@@ -41,6 +41,7 @@ def undo(
     names = {
         "remember": "removed the fact",
         "retract": "valid again",
+        "otherwise": "no longer in doubt",
         "accept": "waits for review again",
         "reject": "waits for review again",
         "forget": "no longer forgotten",

@@ -23,6 +23,10 @@ def joined(by_rule: Sequence[Candidate], by_reader: Sequence[Candidate]) -> list
 
 def _same(one: Candidate, other: Candidate) -> bool:
     """Return whether the reader's candidate is of the same words as one of the rules, which has its own."""
+    if one.over and (
+        other.over or not other.predicate
+    ):  # what ends, and what is kept of the sentence, are two
+        return one.predicate == other.predicate
     ours, theirs = words_of(one.value), words_of(f"{other.predicate} {other.value}")
     shared = len(ours & theirs)
     if one.predicate == other.predicate and (shared or not ours):

@@ -21,6 +21,8 @@ SURE: Final = 0.85
 """Probability from which a reading is kept."""
 SURE_OF_CHANGE: Final = 0.5
 """The same of what a turn says otherwise, where a fact of its key is known: then it is likelier."""
+SURE_OF_END: Final = 0.8
+"""The same of what is over, without a value in its place: what ends by mistake is told no more."""
 SURE_OF_DOUBT: Final = 0.3
 """Probability from which what a turn says otherwise stands beside the fact that it may change."""
 SURE_OF_KEY: Final = 0.5
@@ -118,7 +120,7 @@ def _against(one: Reading) -> Literal["", "change", "doubt"] | None:
     """Return what a reading does to a fact that is known, as `Candidate.against`; None where it is nothing."""
     if one.probability >= SURE and one.act not in _ENDS:
         return ""
-    if one.act in _CHANGES and one.probability >= SURE_OF_CHANGE:
+    if one.act in _CHANGES and one.probability >= (SURE_OF_END if one.act in _ENDS else SURE_OF_CHANGE):
         return "change"
     least = SURE_OF_DOUBT if one.act in _CHANGES else SURE_OF_CHANGE
     return "doubt" if one.probability >= least and one.act != "plans" else None

@@ -87,7 +87,8 @@ def decide(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
     kind: Literal["accept", "reject"] = "accept" if change.kind == "accept" else "reject"
     if kind == "reject" or "made" in payload:  # older lines do not say what accepting made
         made = str(payload.get("made", ""))
-        tables.decisions[change.id] = Decided(kind, ids, made, change.scope, entry.file)
+        settled = payload.get("settled") is True
+        tables.decisions[change.id] = Decided(kind, ids, made, change.scope, entry.file, settled)
     tables.settle(ids)
     for identifier in ids:
         tables.decided.setdefault(identifier, set()).add(change.id)

@@ -89,6 +89,8 @@ class Decided(msgspec.Struct, frozen=True):
     scope: str
     file: str
     """The journal that has the line."""
+    settled: bool = False
+    """Whether nobody decided: the owner said again what was in doubt."""
 
 
 class Edited(msgspec.Struct, frozen=True):

@@ -218,9 +218,16 @@ class Selector:
         else:
             found = [*self._turns(), *self._facts(), *self._notes()]
         found += self._derived_facts([one for one in found if one.kind == "turn"])
+        found += self._words_against(frozenset(one.id for one in found if one.kind == "fact"))
         found += self._notes_about(frozenset(one.id for one in found if is_journal(one.path)))
         unique = {(one.kind, one.id or one.ref): one for one in found}
         return sorted(unique.values(), key=lambda one: (not one.start_line, one.path, one.start_line, one.id))
+
+    def _words_against(self, facts: frozenset[str]) -> list[ForgetItem]:
+        """Return what is proposed to hold otherwise than these facts."""
+        against = self.facts.log.tables.otherwise
+        ids = {one for fact in facts for one in against.get(fact, ())} - facts
+        return [item for item, fact in self._all_facts() if fact.id in ids] if ids else []
 
     # --- by ref and id
 

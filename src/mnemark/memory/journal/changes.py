@@ -118,6 +118,10 @@ def _fact(fields: Mapping[str, Any]) -> str:
     if not isinstance(fields.get("value"), str):
         return ""
     name = " ".join(str(fields[key]) for key in ("subject", "predicate") if fields.get(key))
+    if fields.get("review") == "otherwise":
+        return (
+            f"{name}: {'over?' if fields.get('until') else fields['value'] + '?'} “{fields.get('quote', '')}”"
+        )
     return f"{name}: {fields['value']}" if name else fields["value"]
 
 

@@ -10,7 +10,7 @@ from mnemark.extraction.addressed import is_addressed
 from mnemark.extraction.extract import OWNER_ROLES, Candidate
 from mnemark.facts.ends import Retraction
 from mnemark.facts.fold import Words, words_of
-from mnemark.facts.keys import subject_key
+from mnemark.facts.keys import holds_many, subject_key
 from mnemark.facts.model import EXPLICIT, Fact
 from mnemark.facts.remember import facts, otherwise, remember_against, retract
 from mnemark.facts.store import source_of
@@ -221,6 +221,8 @@ class CandidateWriter:
     def _ended(self, one: SourcedCandidate, by: Literal["rule", "model"]) -> list[LearnedFact]:
         """End the facts that a turn says no longer hold; nothing where there are none."""
         new = one.fact
+        if not new.value and new.against and holds_many(new.predicate):  # which of them it does not say
+            return self._doubted(one, by)
         said = Retraction(new.subject, new.predicate, new.value, one.said, one.ref, one.trusted_as, one.scope)
         status: Status = "would be ended" if self.dry_run else "ended"
         ended = retract(self.ws.fact_store, said, dry_run=self.dry_run)

@@ -155,7 +155,8 @@ def _of_fact(ws: OpenWorkspace, known: FactStore, fact: Fact) -> Why:
 
 def _told(fact: Fact) -> str:
     if fact.quote:
-        return f"{fact}{' (over)' if fact.until else ''}; said: “{fact.quote}”"
+        about = f"{fact.subject} {fact.predicate}: over" if fact.until else str(fact)
+        return f"{about}; said: “{fact.quote}”"
     return str(fact) if fact.otherwise is None else f"{fact} ({fact.otherwise})"
 
 

@@ -17,7 +17,7 @@ from mnemark.facts.ends import Retraction
 from mnemark.facts.fold.tables import Edited
 from mnemark.facts.model import Fact
 from mnemark.facts.pending import drop_proposals
-from mnemark.facts.remember import retract
+from mnemark.facts.remember import end_one
 from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import when
 from mnemark.files import layout, platform
@@ -106,7 +106,9 @@ def _proposed(known: FactStore, scope: str | None) -> Iterator[ReviewItem]:
         held = "you wrote" if fact.against else "current value"
         text = f"{fact} (source: {fact.origin})" + (f"; {held}: {against!r}" if against else "")
         if what == "otherwise":
-            text = f"{fact}{' (over)' if fact.until else ''}; {held}: {against!r}; said: {fact.quote!r}"
+            about = f"{fact.subject} {fact.predicate}".strip()
+            new = f"{about}: over" if fact.until else str(fact)
+            text = f"{new}; {held}: {against!r}; said: {fact.quote!r}"
         yield ReviewItem(
             id=fact.id, what=what, fact=fact, against=against, time=fact.recorded or fact.since, text=text,
             suspect=is_suspect(fact),
@@ -120,8 +122,8 @@ _WAITS: Final[Mapping[str, What]] = {
 
 def _holds(known: FactStore, fact: Fact) -> bool:
     """Whether the fact still holds that a proposal speaks against."""
-    held = (one for one in known.held(fact.scope) if one.fact.id == fact.supersedes)
-    return any(one.end is None for one in held)
+    now = known.workspace.now()
+    return any(one.at(now) for one in known.held(fact.scope) if one.fact.id == fact.supersedes)
 
 
 def _edited(known: FactStore, scope: str | None) -> Iterator[ReviewItem]:
@@ -202,9 +204,11 @@ def _accept_end(ws: OpenWorkspace, fact: Fact) -> Fact:
     known = ws.fact_store
     at = when(fact.until, known.zone) or ws.now()
     # Without the turn as its source: it is the person who says so.
-    ended = retract(known, Retraction(fact.subject, fact.predicate, fact.value, at, "", "owner", fact.scope))
-    if fact.id not in known.log.tables.decided:  # it had ended
-        _append_decision(known, [fact.id], fact.scope, accept=True)
+    said = Retraction(fact.subject, fact.predicate, "", at, "", "owner", fact.scope)
+    before = set(known.log.tables.ends)
+    ended = end_one(known, fact.supersedes, said)
+    made = next((line for line in known.log.tables.ends if line not in before), "")
+    _append_decision(known, [fact.id], fact.scope, accept=True, made=made)
     _drop_proposal(known, fact)
     return next(iter(ended), fact)
 
@@ -280,7 +284,8 @@ def _remember_proposal(ws: OpenWorkspace, known: FactStore, found: Fact) -> Fact
 
     If it has no start of validity, it is valid from now on.
     """
-    since = when(found.since, known.zone) if found.recorded else None
+    dated = found.recorded or found.review == "otherwise"  # the day on which it was said
+    since = when(found.since, known.zone) if dated else None
     source = "" if found.review == "removed" else found.source
     there = any(one.fact.id == found.supersedes for one in known.held(found.scope))
     return _remember(ws, found, since=since, source=source, replaces=found.supersedes if there else "")

@@ -1,6 +1,7 @@
 """Undo a stored fact, a decision, a forget, a pin or an automatic edit: the last change, or one by id."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final, Literal
@@ -225,6 +226,7 @@ def undoable(ws: OpenWorkspace, *, own: bool, among: Collection[str] | None = No
             for line, one in log.tables.decisions.items()
             if line not in log.tables.undone
             and not (own and one.file != log.journal.file)
+            and not one.settled
             and _can_wait(log, one)
         }
         known |= {line: "forget" for line, hides in log.tables.hides.items() if not hides.erase}
@@ -291,7 +293,8 @@ def _drop_doubt(ws: OpenWorkspace, identifier: str) -> Undone:
     facts = ws.fact_store
     fact = facts.log.stored(identifier)
     append_undo(ws, identifier, scope=fact.scope)
-    drop_proposals(facts, fact.scope, [identifier])
+    with suppress(MnemarkError, OSError):  # each sync tries again
+        drop_proposals(facts, fact.scope, [identifier])
     return Undone(id=identifier, what="otherwise", text=f"{fact}; said: {fact.quote!r}")
 
 

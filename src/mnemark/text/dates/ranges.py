@@ -139,25 +139,29 @@ def _without_overlaps(readings: list[Word]) -> list[Word]:
 _BESIDE: Final = lazy_pattern(r"(?:\s*[,，(（]\s*|\s+|)(?:the\s+)?", re.IGNORECASE)
 
 
+_WEEKDAY: Final = lazy_pattern(
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|\b(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b|"
+    r"(?:周|星期|礼拜)[一二三四五六日天]",
+    re.IGNORECASE,
+)
+
+
 def _with_weekdays(text: str, found: list[Word]) -> list[Word]:
-    """Join a weekday and the date beside it, which says which day it is: "Tuesday, 14 April"."""
+    """Join a weekday and the date beside it, which says which day it is: "next Tuesday, 14 April"."""
     out: list[Word] = []
     for word in found:
         last = out[-1] if out else None
-        if (
-            last is not None
-            and last.grain == word.grain == "day"
-            and last.weekly != word.weekly
-            and _BESIDE.fullmatch(text, last.end, word.start)
-        ):
-            dated = last if word.weekly else word
-            end = word.end + (
-                text[word.end : word.end + 1] in {")", "）"}
-                and text[last.end : word.start].strip() in {"(", "（"}
-            )
-            out[-1] = dated._replace(start=last.start, end=end)
-        else:
+        if last is None or not last.grain == word.grain == "day":
             out.append(word)
+            continue
+        named = [_WEEKDAY.search(text, one.start, one.end) is not None for one in (last, word)]
+        between = text[last.end : word.start]
+        if named[0] == named[1] or not _BESIDE.fullmatch(between):
+            out.append(word)
+            continue
+        closed = text[word.end : word.end + 1] in {")", "）"} and between.strip() in {"(", "（"}
+        dated = word if named[0] else last
+        out[-1] = dated._replace(start=last.start, end=word.end + closed)
     return out
 
 
