@@ -207,3 +207,12 @@ def test_words_with_a_comment_mark_leave_the_review_file_with_the_decision(memor
     memory.reject(memory.review()[0].id)
     memory.sync()
     assert "here, friend" not in (memory.root / "memory/review/facts.md").read_text("utf-8")
+
+
+def test_a_hand_edit_made_later_is_in_no_doubt(memory: Memory) -> None:
+    memory.sync()
+    doubt(memory, "Helix")
+    path = memory.root / "memory/facts/user.md"
+    path.write_text(path.read_text("utf-8").replace("Vim", "Emacs"), "utf-8")
+    memory.sync()
+    assert (told(memory), memory.review()[1:]) == (["user editor: Emacs"], [])

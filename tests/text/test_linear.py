@@ -31,7 +31,6 @@ from mnemark.extraction.before_question import before_question
 from mnemark.extraction.candidate import Found
 from mnemark.extraction.reader import reader
 from mnemark.extraction.reader import tokens as reader_tokens
-from mnemark.extraction.reader.known import KnownValues
 from mnemark.extraction.sentences import LONGEST, Sentence
 from mnemark.extraction.since import valid_since
 from mnemark.facts import keys as facts_keys
@@ -191,7 +190,7 @@ ARRANGED: Final[dict[str, Call]] = {
     ),
     "extraction.extract.by_rules": lambda text: rules.by_rules(text, time=NOW),
     "extraction.reader.reader.learned": lambda text: reader.learned(
-        text, [reader.Stretch(0, text)], NOW, 0.8, KnownValues([("pets", text[:40])])
+        text, [reader.Stretch(0, text)], NOW, 0.8
     ),
     "extraction.reader.tokens.words": lambda text: reader_tokens.words(text, reader_tokens.tokens(text)),
     "extraction.candidate.listed": lambda text: (

@@ -9,7 +9,6 @@ import pytest
 from mnemark.embed.bundled import BundledEmbedder
 from mnemark.extraction.extract import extract
 from mnemark.extraction.reader.kept import kept_as
-from mnemark.extraction.reader.known import KnownValues
 from mnemark.extraction.reader.lexicon import lexicon
 from mnemark.extraction.reader.network import DATA, network
 from mnemark.extraction.reader.reader import read
@@ -107,13 +106,3 @@ def test_messages_as_people_type_them_are_read(text: str, line: str) -> None:
 )
 def test_what_is_supposed_quoted_or_of_the_day_leaves_nothing(text: str) -> None:
     assert lines(text) == []
-
-
-def test_known_values_are_met_in_other_letters_and_by_their_parts() -> None:
-    known = KnownValues(
-        [("pets", "Pixel (cat)"), ("editor", "VS Code"), ("rules", "no emojis"), ("city", "上海")]
-    )
-    assert known.met_in(tokens("Had to put pixel down")) == {3: "pets"}
-    assert known.met_in(tokens("vs code is gone")) == {0: "editor", 1: "editor"}
-    assert known.met_in(tokens("离开上海了")) == {2: "city", 3: "city"}
-    assert known.met_in(tokens("no emojis, pixels of the code")) == {}

@@ -19,7 +19,7 @@ from torch.nn import functional
 
 from mnemark.embed.bundled import BundledEmbedder
 from mnemark.embed.sections import write_sections
-from mnemark.extraction.reader.features import BUCKETS, COLUMNS, KNOWN, Encoder, bucket
+from mnemark.extraction.reader.features import BUCKETS, COLUMNS, Encoder
 from mnemark.extraction.reader.network import DATA
 from mnemark.extraction.reader.reading import cut
 
@@ -39,12 +39,6 @@ DROPPED_WORDS: Final = 0.05
 DROPPED: Final = 0.2
 CROPPED: Final = 0.3
 """Share of messages of which only a run of clauses is learned from: what stands alone is read, too."""
-KNOWN_BEFORE: Final = 0.3
-"""Share of values that are learned from as if they were known before: the same of what is so and of what
-ends, or to be known would say which."""
-SAID_AGAIN: Final = frozenset({"", "ends", "cancels", "done"})
-MENTIONED: Final = 0.3
-"""Share of messages in which a word that is not marked stands as if it were a known value."""
 HELD_BACK: Final = ("007.tsv", "015.tsv")
 _STOPS: Final = frozenset(".!?。！？\n")
 _COMMAS: Final = frozenset(",，;；")
@@ -123,23 +117,6 @@ def cropped(item: Item, rng: random.Random) -> Item:
         item.rows[part], item.vectors[part], item.places[part], item.words[part], gold,
         item.kinds if gold else ("request",), item.file,
     )  # fmt: skip
-
-
-def with_known(item: Item, rng: random.Random) -> Item:
-    """Return a message as if some of what it speaks of were known of whoever writes it."""
-    rows = item.rows.copy()
-    marked = {at for one in item.gold for at in range(one.start, one.end)}
-    for one in item.gold:
-        if not one.evidence and ACT[one.act] in SAID_AGAIN and rng.random() < KNOWN_BEFORE:
-            rows[one.start : one.end, KNOWN] = bucket("K", KEY[one.key])
-    if rng.random() < MENTIONED:
-        at = rng.randrange(len(item.words))
-        end = at + 1
-        while end < len(item.words) and item.places[end] > 1:
-            end += 1
-        if len("".join(item.words[at:end])) > 2 - (item.places[at] > 0) and marked.isdisjoint(range(at, end)):
-            rows[at:end, KNOWN] = bucket("K", rng.choice(KEY))
-    return item._replace(rows=rows)
 
 
 class Batch(NamedTuple):
@@ -299,7 +276,7 @@ def fit(items: Sequence[Item], epochs: int) -> Net:
             rate = RATE * min(1.0, step / 150) * max(0.02, 1 - step / steps)
             for group in optimizer.param_groups:
                 group["lr"] = rate
-            loss = loss_of(net, batch([with_known(cropped(item, rng), rng) for item in part]))
+            loss = loss_of(net, batch([cropped(item, rng) for item in part]))
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(net.parameters(), 1.0)

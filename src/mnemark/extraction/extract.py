@@ -22,7 +22,6 @@ from mnemark.extraction.english_facts import english_facts, to_do
 from mnemark.extraction.practice import Practice
 from mnemark.extraction.reader.joined import joined
 from mnemark.extraction.reader.kept import STOP
-from mnemark.extraction.reader.known import NOTHING_KNOWN, KnownValues
 from mnemark.extraction.reader.reader import Stretch, learned, read
 from mnemark.extraction.reader.whose import People
 from mnemark.extraction.sentences import Sentence, cleaned, sentences
@@ -101,11 +100,10 @@ def extract(
     role: str = "user",
     origin: Origin = "owner",
     language: str | None = None,
-    known: KnownValues = NOTHING_KNOWN,
 ) -> list[Candidate]:
     """Return what is learned of a turn, by the rules and, of the owner's words, by the trained reader; never raises.
 
-    Arguments as of `by_rules`; `known`: what is known of the owner, to be recognised.
+    Arguments as of `by_rules`.
     """
     if not _may_teach(role, origin):
         return []
@@ -113,7 +111,7 @@ def extract(
     found = _read_by_rules(heard, time=time, role=role, origin=origin, language=language)
     if role not in OWNER_ROLES:
         return found
-    return joined(found, learned(heard.turn, list(_asserted(heard)), time, _CONFIDENCE[origin], known))
+    return joined(found, learned(heard.turn, list(_asserted(heard)), time, _CONFIDENCE[origin]))
 
 
 def by_rules(

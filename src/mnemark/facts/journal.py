@@ -1,11 +1,12 @@
 """Read the journal lines about facts, and answer what they say of each."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC
 from itertools import chain
 from typing import Final
 
 from mnemark.facts.files import Confirmation
-from mnemark.facts.fold import lines
+from mnemark.facts.fold import lines, words_of
 from mnemark.facts.fold.tables import (
     NOTHING,
     FactEnd,
@@ -16,6 +17,7 @@ from mnemark.facts.fold.tables import (
     ids_in,
 )
 from mnemark.facts.model import Fact, Otherwise
+from mnemark.facts.timeline import when
 from mnemark.files.journal import Change, Journal, JournalEntry
 
 REDUCERS: Final[Mapping[str, Reducer]] = {
@@ -123,14 +125,25 @@ class FactJournal:
             if fact.id not in self.tables.decided and not self.of(fact.id).hidden:
                 yield fact
 
-    def otherwise(self, identifier: str) -> Otherwise | None:
-        """Return the last words against a fact that nobody decided on; None if there are none."""
-        against = [self.of(one).proposal for one in self.tables.otherwise.get(identifier, ())]
-        known = [fact for fact in against if fact is not None and not self.of(fact.id).hidden]
+    def otherwise(self, fact: Fact) -> Otherwise | None:
+        """Return the last words against a fact that nobody decided on; None if there are none.
+
+        What was said before the fact held as it is, or says the same by now, is not against it.
+        """
+        against = [self.of(one).proposal for one in self.tables.otherwise.get(fact.id, ())]
+        known = [one for one in against if one is not None and not self.of(one.id).hidden]
         # Two machines that learn from one turn propose the same: who turned one down, turned down both.
-        decided = {fact.source for fact in known if fact.id in self.tables.decided and fact.source}
-        left = [fact for fact in known if fact.id not in self.tables.decided and fact.source not in decided]
-        last = max(left, key=lambda fact: (fact.since, fact.id), default=None)
+        decided = {one.source for one in known if one.id in self.tables.decided and one.source}
+        begun = when(fact.since, UTC)
+        left = [
+            one
+            for one in known
+            if one.id not in self.tables.decided
+            and one.source not in decided
+            and (one.until or words_of(one) != words_of(fact))
+            and not (begun and (said := when(one.since, UTC)) and said < begun)
+        ]
+        last = max(left, key=lambda one: (one.since, one.id), default=None)
         if last is None:
             return None
         return Otherwise(id=last.id, time=last.since, source=last.source, quote=last.quote)

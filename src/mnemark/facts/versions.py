@@ -70,7 +70,7 @@ def _completed(facts: Iterable[Fact], log: FactJournal, confirmations: Sequence[
         if end and not known.until:
             known = msgspec.structs.replace(known, until=end)
         if fact.id in log.tables.otherwise:
-            known = msgspec.structs.replace(known, otherwise=log.otherwise(fact.id))
+            known = msgspec.structs.replace(known, otherwise=log.otherwise(known))
         found.append(known)
     return found
 

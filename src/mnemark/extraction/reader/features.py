@@ -9,20 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemark.embed.bundled import BundledEmbedder
-from mnemark.extraction.reader.known import NOTHING_KNOWN, KnownValues
 from mnemark.extraction.reader.lexicon import lexicon
 from mnemark.extraction.reader.tokens import Token, Word, tokens, words
 
 BUCKETS: Final = 1 << 15
 """Rows of the hashed table; row 0 is nothing."""
-CLASSES: Final = 4
-"""Classes that the lexicon gives a token at most."""
-_OWN: Final = 6
-"""Columns of what a token is by itself and beside others; those of its classes follow."""
-KNOWN: Final = _OWN + CLASSES
-"""The last column: of what key a value is known that a token is part of."""
-COLUMNS: Final = KNOWN + 1
+COLUMNS: Final = 10
 """Features of a token at most."""
+CLASSES: Final = 4
+"""The last columns: classes that the lexicon gives a token."""
 
 
 class Encoded(NamedTuple):
@@ -45,15 +40,12 @@ class Encoder:
         self._embedder = BundledEmbedder()
         self._known: dict[str, NDArray[np.float32]] = {}
 
-    def encode(self, text: str, known: KnownValues = NOTHING_KNOWN) -> Encoded:
-        """Encode a message of somebody of whom these values are known; an empty one has no tokens."""
+    def encode(self, text: str) -> Encoded:
+        """Encode a message; an empty one has no tokens."""
         found = tokens(text)
         owners = words(text, found)
-        rows = self._rows(found, owners)
-        for at, key in known.met_in(found).items():
-            rows[at, KNOWN] = bucket("K", key)
         return Encoded(
-            found, rows, self._vectors(owners),
+            found, self._rows(found, owners), self._vectors(owners),
             np.array([word.place for word in owners], np.int64),
         )  # fmt: skip
 
@@ -71,7 +63,7 @@ class Encoder:
                 own = (*_alone(form, token.shape), bucket("n", form + " " + after))
             rows[n, : len(own)] = own
         for n, classes in self._lexicon.classes(found).items():
-            for column, name in enumerate(classes[:CLASSES], _OWN):
+            for column, name in enumerate(classes[:CLASSES], COLUMNS - CLASSES):
                 rows[n, column] = bucket("L", name)
         return rows
 

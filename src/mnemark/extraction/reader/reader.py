@@ -8,16 +8,15 @@ from typing import Final, NamedTuple
 from mnemark.extraction.candidate import BLOT, Candidate
 from mnemark.extraction.reader.features import Encoder
 from mnemark.extraction.reader.kept import candidates
-from mnemark.extraction.reader.known import NOTHING_KNOWN, KnownValues
 from mnemark.extraction.reader.network import network
 from mnemark.extraction.reader.reading import Reading, readings
 
 _encoder: Final = cache(Encoder)
 
 
-def read(text: str, known: KnownValues = NOTHING_KNOWN) -> list[Reading]:
-    """Return all readings of a message, the doubtful ones, too; `known`: of whoever wrote it."""
-    return readings(text, _encoder(), network(), known)
+def read(text: str) -> list[Reading]:
+    """Return all readings of a message, the doubtful ones, too."""
+    return readings(text, _encoder(), network())
 
 
 class Stretch(NamedTuple):
@@ -33,11 +32,9 @@ class Stretch(NamedTuple):
         return len(words) == one.end - one.start and BLOT not in words
 
 
-def learned(
-    text: str, said: Sequence[Stretch], time: datetime, confidence: float, known: KnownValues
-) -> list[Candidate]:
+def learned(text: str, said: Sequence[Stretch], time: datetime, confidence: float) -> list[Candidate]:
     """Return what is kept of a message of the owner: of what they say in the stretches `said`."""
     if not said:
         return []
-    own = [one for one in read(text, known) if any(part.has(one) for part in said)]
+    own = [one for one in read(text) if any(part.has(one) for part in said)]
     return candidates(text, own, time, confidence)

@@ -7,7 +7,6 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from mnemark.extraction.reader.features import Encoder
-from mnemark.extraction.reader.known import NOTHING_KNOWN, KnownValues
 from mnemark.extraction.reader.network import Floats, Network
 
 _EAGER: Final = 1.5
@@ -37,11 +36,9 @@ class Reading(NamedTuple):
     """The likeliest key that is no statement."""
 
 
-def readings(
-    text: str, encoder: Encoder, network: Network, known: KnownValues = NOTHING_KNOWN
-) -> list[Reading]:
-    """Return what a message says, in order; spans do not overlap. `known`: of whoever wrote it."""
-    message = encoder.encode(text, known)
+def readings(text: str, encoder: Encoder, network: Network) -> list[Reading]:
+    """Return what a message says, in order; spans do not overlap."""
+    message = encoder.encode(text)
     if not message.tokens:
         return []
     states = network.states(message)

@@ -14,8 +14,6 @@ import msgspec
 
 from mnemark.errors import IntegrityError, NotFoundError
 from mnemark.extraction.extract import extract
-from mnemark.extraction.reader.known import KnownValues
-from mnemark.facts.remember import facts
 from mnemark.files import listing, platform
 from mnemark.files.layout import in_scope
 from mnemark.files.sessions import FOLDER, Placed, SessionLog
@@ -131,7 +129,6 @@ class _LearningRun:
         self._hidden = ws.index.hidden.current().turns
         self._facts: list[LearnedFact] = []
         self._candidates: list[SourcedCandidate] = []
-        self._known: dict[str, KnownValues] = {}
         self._turns = self._sessions = self._queued = 0
         self._notes: list[str] = []
         self.late = False
@@ -187,18 +184,11 @@ class _LearningRun:
             return
         turn = self._ws.redact(turn)
         ref = f"{path}#L{placed.line}"
-        known = self._known_in(scope)
-        for one in extract(turn.content, time=turn.time, role=turn.role, origin=turn.origin, known=known):
-            if "[redacted:" not in one.value:
-                self._candidates.append(SourcedCandidate(one, ref, scope, turn.origin, turn.time, turn.role))
-                known.add(one.predicate, one.value)
-
-    def _known_in(self, scope: str) -> KnownValues:
-        """Return the values that hold in a scope, or were just found there."""
-        if scope not in self._known:
-            held = facts(self._ws.fact_store, scope=scope)
-            self._known[scope] = KnownValues((one.predicate, one.value) for one in held)
-        return self._known[scope]
+        self._candidates += [
+            SourcedCandidate(one, ref, scope, turn.origin, turn.time, turn.role)
+            for one in extract(turn.content, time=turn.time, role=turn.role, origin=turn.origin)
+            if "[redacted:" not in one.value
+        ]
 
     def _checkpoint(self, path: str, read: Sequence[Placed]) -> None:
         """Store the candidates; then queue the turns for the model and set the position in a transaction."""

@@ -123,7 +123,8 @@ _WAITS: Final[Mapping[str, What]] = {
 def _holds(known: FactStore, fact: Fact) -> bool:
     """Whether the fact still holds that a proposal speaks against."""
     now = known.workspace.now()
-    return any(one.at(now) for one in known.held(fact.scope) if one.fact.id == fact.supersedes)
+    held = (one for one in known.held(fact.scope) if one.fact.id == fact.supersedes and one.at(now))
+    return any(one.fact.otherwise is not None for one in held)
 
 
 def _edited(known: FactStore, scope: str | None) -> Iterator[ReviewItem]:
