@@ -37,7 +37,7 @@ def test_a_sentence_that_does_not_say_so_is_no_support(said: str, value: str, qu
     ("said", "value", "kind"),
     [
         ("I no longer live in Paris, I am now in Rome.", "Rome", "fact"),
-        ("I have no idea why. My kids go to school in Rome 3.14 km away!", "Rome", "fact"),
+        ("I have no idea why. I work in Rome 3.14 km away!", "Rome", "fact"),
         ("I don't eat meat.", "don't eat meat", "fact"),
         ("If you write a message, keep it short.", "if you write a message, keep it short", "rule"),
         ("孩子们不在，我在罗马。", "罗马", "fact"),

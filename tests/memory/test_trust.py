@@ -72,10 +72,7 @@ def test_what_the_owner_said_before_is_their_decision_though_a_page_names_it_too
         ("web", "fly.example is where a shop is deployed."),
         ("assistant", "We decided to deploy the shop to fly.example."),
     )
-    assert now(memory) == [
-        "project status: deploy the shop to fly.example",  # what the reader takes the owner's words for
-        "project decisions: deploy the shop to fly.example",
-    ]
+    assert now(memory) == ["project decisions: deploy the shop to fly.example"]
     assert waiting(memory) == []
 
 
@@ -85,7 +82,7 @@ def test_words_between_chinese_and_latin_letters_are_the_owners_with_and_without
     session = memory.session("chat:1")
     session.add("user", "我喜欢用 Neovim 写文章。")
     session.end()
-    assert [fact.origin for fact in memory.facts() if "Neovim" in fact.value] == ["owner"]
+    assert {fact.origin for fact in memory.facts() if "Neovim" in fact.value} == {"owner"}
 
 
 def test_the_owners_words_confirm_what_waits(memory: Memory) -> None:

@@ -20,8 +20,8 @@ from torch.nn import functional
 from mnemark.embed.bundled import BundledEmbedder
 from mnemark.embed.sections import write_sections
 from mnemark.extraction.reader.features import BUCKETS, COLUMNS, Encoder
-from mnemark.extraction.reader.network import DATA
-from mnemark.extraction.reader.reading import cut
+from mnemark.extraction.reader.network import DATA, Network
+from mnemark.extraction.reader.reading import Shares, probability, with_shares
 
 SEED: Final = 7
 KEY: Final = sorted(KEYS)
@@ -64,7 +64,6 @@ class Item(NamedTuple):
     words: list[str]
     gold: list[Gold]
     kinds: tuple[str, ...]
-    file: str
 
 
 def encoded(encoder: Encoder, message: Message) -> Item:
@@ -85,7 +84,6 @@ def encoded(encoder: Encoder, message: Message) -> Item:
     words = [message.text[token.start : token.end] for token in found.tokens]
     return Item(
         found.rows, found.vectors.astype(np.float16), found.places, words, gold, message.kinds,
-        message.place.partition(":")[0],
     )  # fmt: skip
 
 
@@ -115,7 +113,7 @@ def cropped(item: Item, rng: random.Random) -> Item:
     part = slice(start, end)
     return Item(
         item.rows[part], item.vectors[part], item.places[part], item.words[part], gold,
-        item.kinds if gold else ("request",), item.file,
+        item.kinds if gold else ("request",),
     )  # fmt: skip
 
 
@@ -295,43 +293,29 @@ def _batches(items: Sequence[Item], rng: random.Random) -> Iterator[list[Item]]:
 
 
 class Read(NamedTuple):
-    """A span that the network reads of a message: its shares of a probability, and whether it is right."""
+    """A span that the reader reads of a message: what its probability is made of, and whether it is right."""
 
-    shares: tuple[float, float, float]
-    marked: bool
-    right_key: bool
+    shares: Shares
+    right: bool
 
 
-@torch.no_grad()
-def reads(net: Net, items: Sequence[Item]) -> tuple[list[Read], int]:
-    """Return what a network reads of messages, and how many marks it should."""
-    found = []
-    for item in items:
-        part = batch([item])
-        states = net(part)
-        tags = states.tags[0].softmax(-1).numpy()
-        of_tokens = states.key_tags[0].softmax(-1).numpy()
-        spans = list(cut(tags, of_tokens[:, 0]))
-        if not spans:
-            continue
-        scores = net.spans(states, torch.tensor([(0, *span) for span in spans]))[0].softmax(-1).numpy()
-        kept = float(torch.sigmoid(states.kinds[0, -1]))
-        left = list(item.gold)
-        for (start, end), keys in zip(spans, scores, strict=True):
-            inside = float(np.exp(np.mean(np.log([tags[start, 1], *tags[start + 1 : end, 2]]))))
-            key = int((keys * of_tokens[start:end, 1:].mean(0) ** 0.5).argmax())
-            hit = next((one for one in left if start < one.end and end > one.start), None)
+def reads(path: Path, encoder: Encoder, messages: Sequence[Message]) -> tuple[list[Read], int]:
+    """Return what the written weights read of messages, as the package does, and how many marks it should."""
+    found, network = [], Network(path)
+    for message in messages:
+        left = list(message.marks)
+        for one, shares in with_shares(message.text, encoder, network):
+            hit = next((mark for mark in left if one.start < mark.end and one.end > mark.start), None)
             if hit is not None:
                 left.remove(hit)
-            shares = inside, float(1 - of_tokens[start:end, 0].mean()), kept
-            found.append(Read(shares, hit is not None, hit is not None and hit.key == key))
-    return found, sum(len(item.gold) for item in items)
+            found.append(Read(shares, hit is not None and hit.key == one.key))
+    return found, sum(len(message.marks) for message in messages)
 
 
 def calibration(found: Sequence[Read]) -> list[float]:
-    """Fit the probability that a span is marked to its shares (Platt 1999), by Newton's method."""
+    """Fit the probability that a span is marked with its key (Platt 1999), by Newton's method."""
     x = np.array([(1.0, *np.log(np.maximum(one.shares, 1e-6))) for one in found])
-    y = np.array([one.marked for one in found], float)
+    y = np.array([one.right for one in found], float)
     weights = np.zeros(x.shape[1])
     for _ in range(30):
         p = 1 / (1 + np.exp(-x @ weights))
@@ -342,15 +326,12 @@ def calibration(found: Sequence[Read]) -> list[float]:
 
 def show(found: Sequence[Read], marks: int, weights: Sequence[float]) -> None:
     """Print how many marks are found, and how many readings are right, by probability."""
-    x = np.array([(1.0, *np.log(np.maximum(one.shares, 1e-6))) for one in found])
-    probability = 1 / (1 + np.exp(-x @ np.array(weights)))
-    for least in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8):
-        kept = [one for one, p in zip(found, probability, strict=True) if p >= least]
-        marked, right = sum(one.marked for one in kept), sum(one.right_key for one in kept)
+    for least in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
+        kept = [one for one in found if probability(weights, one.shares) >= least]
+        right = sum(one.right for one in kept)
         print(
-            f"from {least}: {marked / marks:.3f} of the marks found, "
-            f"{marked / max(len(kept), 1):.3f} of the readings marked, "
-            f"{right / max(marked, 1):.3f} of these with the right key"
+            f"from {least}: {right / marks:.3f} of the marks found with their key, "
+            f"{right / max(len(kept), 1):.3f} of the readings right"
         )
 
 
@@ -380,6 +361,10 @@ def save(net: Net, weights: Sequence[float], path: Path) -> None:
     write_sections(path, about, {"table": eighths, **halves})
 
 
+def _file(message: Message) -> str:
+    return message.place.partition(":")[0]
+
+
 def main() -> None:
     """Train, print how well it reads, and write the weights."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -387,12 +372,13 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=DATA)
     options = parser.parse_args()
     encoder = Encoder()
-    items = [item for message in load() if (item := encoded(encoder, message)).words]
-    held = [item for item in items if item.file.endswith(HELD_BACK)]
-    rest = [item for item in items if not item.file.endswith(HELD_BACK)]
+    messages = list(load())
+    held = [one for one in messages if _file(one).endswith(HELD_BACK)]
+    rest = [one for one in messages if not _file(one).endswith(HELD_BACK)]
     print(f"{len(rest):,} messages to learn from, {len(held):,} held back", flush=True)
-    net = fit(rest, options.epochs)
-    found, marks = reads(net, held)
+    net = fit([item for one in rest if (item := encoded(encoder, one)).words], options.epochs)
+    save(net, [0.0] * (1 + len(Shares._fields)), options.out)
+    found, marks = reads(options.out, encoder, held)
     weights = calibration(found)
     print("calibration", weights)
     show(found, marks, weights)

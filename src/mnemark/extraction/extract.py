@@ -21,7 +21,6 @@ from mnemark.extraction.english import RULES as ENGLISH
 from mnemark.extraction.english_facts import english_facts, to_do
 from mnemark.extraction.practice import Practice
 from mnemark.extraction.reader.joined import joined
-from mnemark.extraction.reader.kept import STOP
 from mnemark.extraction.reader.reader import Stretch, learned, read
 from mnemark.extraction.reader.whose import People
 from mnemark.extraction.sentences import Sentence, cleaned, sentences
@@ -289,11 +288,17 @@ def is_of_another(text: str, value: str) -> bool:
     start = text.casefold().find(value.casefold())
     if start < 0:
         return False
+    clause = max((match.end() for match in _CLAUSE_END.finditer(text, 0, start)), default=0)
+    if _OWN_SUBJECT.match(text, clause):
+        return False
     own = [one for one in read(text) if one.start < start + len(value) and one.end > start]
-    if own:
-        return all(one.other for one in own)
-    stops = [match.end() for match in STOP.finditer(text, 0, start)]
-    return People(text).begins(stops[-1] if stops else 0, start)
+    return all(one.other for one in own) if own else People(text).begins(clause, start)
+
+
+_CLAUSE_END: Final = lazy_pattern(r"[,;，；。！？\n]|[.!?](?=\s)")
+_OWN_SUBJECT: Final = lazy_pattern(
+    r"(?i)\s*(?:(?:and|but|so|because) )?(?:(?:i|we)\b(?!['’]?s\b)|我们?(?![的家爸妈哥姐弟妹儿女奶爷])|咱们?(?![家爸妈])|俺)"
+)
 
 
 def _has_open_bracket(value: str) -> bool:

@@ -17,13 +17,13 @@ from mnemark.text.dates.ranges import spans
 from mnemark.text.dates.written import dated as written_out
 from mnemark.text.lazy_pattern import lazy_pattern
 
-SURE: Final = 0.85
+SURE: Final = 0.72
 """Probability from which a reading is kept."""
-SURE_OF_CHANGE: Final = 0.5
+SURE_OF_CHANGE: Final = 0.4
 """The same of what a turn says otherwise, where a fact of its key is known: then it is likelier."""
-SURE_OF_END: Final = 0.8
+SURE_OF_END: Final = 0.65
 """The same of what is over, without a value in its place: what ends by mistake is told no more."""
-SURE_OF_DOUBT: Final = 0.3
+SURE_OF_DOUBT: Final = 0.25
 """Probability from which what a turn says otherwise stands beside the fact that it may change."""
 SURE_OF_KEY: Final = 0.5
 """Probability of a key from which its value is kept under it; below, the clause is kept as it is said."""
@@ -34,7 +34,7 @@ _DATED: Final = frozenset({"appointments", "deadline", "release date"})
 """Of these a date in the sentence says when it will be, not since when it is so."""
 _ENDS: Final = frozenset({"ends", "cancels", "done"})
 _CHANGES: Final = _ENDS | {"replaces", "corrects"}
-STOP: Final = lazy_pattern(r"(?<![.!?…])[.!?…]++(?=\s|$)|[。！？\n]+")
+_STOP: Final = lazy_pattern(r"(?<![.!?…])[.!?…]++(?=\s|$)|[。！？\n]+")
 _PART: Final = lazy_pattern(r"[,;，；]\s*|(?<!\s)\s++(?:and|but|so|because)\s+(?=(?:i|i'm|i've|my|we|our)\b)")
 _EDGES: Final = " \t\n.。!！,，;；:：~～、-–—"
 _LEADS: Final = lazy_pattern(
@@ -108,7 +108,7 @@ def candidates(turn: str, found: Sequence[Reading], time: datetime, confidence: 
         against = _against(one)
         if kept is None or against is None:
             continue
-        start, end = _around(turn, one.start, one.end, STOP)
+        start, end = _around(turn, one.start, one.end, _STOP)
         words = _whole(turn[one.start : one.end].strip(_EDGES))
         said = _Said(turn, one, kept, words, start, end, time)
         if (fact := _fact(said, people)) is not None:

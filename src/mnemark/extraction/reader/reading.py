@@ -29,15 +29,33 @@ class Reading(NamedTuple):
     evidence: bool
     """Whether the words say so without naming a value."""
     probability: float
-    """That a person would mark these words, whatever the key."""
+    """That a person would mark these words so, with this key."""
     key_probability: float
-    """Of the key, if they are marked."""
+    """Of the key alone, if they are marked."""
     topic_key: str
     """The likeliest key that is no statement."""
 
 
+class Shares(NamedTuple):
+    """What the probability of a reading is made of, each a probability by itself."""
+
+    inside: float
+    """Of the tokens to be one value, their geometric mean."""
+    keyed: float
+    """Of the tokens to be of any key."""
+    kept: float
+    """Of the message to have anything to keep."""
+    key: float
+    """Of the key, among all."""
+
+
 def readings(text: str, encoder: Encoder, network: Network) -> list[Reading]:
     """Return what a message says, in order; spans do not overlap."""
+    return [one for one, _ in with_shares(text, encoder, network)]
+
+
+def with_shares(text: str, encoder: Encoder, network: Network) -> list[tuple[Reading, Shares]]:
+    """Return what a message says, each with what its probability is made of."""
     message = encoder.encode(text)
     if not message.tokens:
         return []
@@ -53,28 +71,25 @@ def readings(text: str, encoder: Encoder, network: Network) -> list[Reading]:
     for n, (start, end) in enumerate(spans):
         inside = tags[start, 1] * math.prod(tags[at, 2] for at in range(start + 1, end))
         keys = scores.key[n] * of_tokens[start:end, 1:].mean(0) ** 0.5
-        key = int(keys.argmax())
-        act = int(scores.act[n].argmax())
-        found.append(
-            Reading(
-                message.tokens[start].start, message.tokens[end - 1].end, network.keys[key], network.acts[act],
-                bool(scores.other[n] > 0.5), bool(scores.words[n] > 0.5),
-                _probability(
-                    network.calibration, inside ** (1 / (end - start)),
-                    float(1 - of_tokens[start:end, 0].mean()), kept,
-                ),
-                float(keys[key] / keys.sum()),
-                network.keys[int((keys * network.is_slot).argmax())],
-            )
+        key, act = int(keys.argmax()), int(scores.act[n].argmax())
+        shares = Shares(
+            float(inside ** (1 / (end - start))), float(1 - of_tokens[start:end, 0].mean()), kept,
+            float(keys[key] / keys.sum()),
         )  # fmt: skip
+        reading = Reading(
+            message.tokens[start].start, message.tokens[end - 1].end, network.keys[key], network.acts[act],
+            bool(scores.other[n] > 0.5), bool(scores.words[n] > 0.5),
+            probability(network.calibration, shares), shares.key,
+            network.keys[int((keys * network.is_slot).argmax())],
+        )  # fmt: skip
+        found.append((reading, shares))
     return found
 
 
-def _probability(weights: Sequence[float], *shares: float) -> float:
-    """Return the calibrated probability from those of the span, its tokens and the message (Platt scaling)."""
-    score = weights[0] + sum(
-        weight * math.log(max(share, 1e-6)) for weight, share in zip(weights[1:], shares, strict=True)
-    )
+def probability(weights: Sequence[float], shares: Shares) -> float:
+    """Return the calibrated probability of a reading: a constant, and a weight for each share (Platt scaling)."""
+    logs = zip(weights[1:], shares, strict=True)
+    score = weights[0] + sum(weight * math.log(max(share, 1e-6)) for weight, share in logs)
     return 1 / (1 + math.exp(-score))
 
 

@@ -295,7 +295,7 @@ def _drop_doubt(ws: OpenWorkspace, identifier: str) -> Undone:
     append_undo(ws, identifier, scope=fact.scope)
     with suppress(MnemarkError, OSError):  # each sync tries again
         drop_proposals(facts, fact.scope, [identifier])
-    return Undone(id=identifier, what="otherwise", text=f"{fact}; said: {fact.quote!r}")
+    return Undone(id=identifier, what="otherwise", text=f"{fact.subject} {fact.predicate}: “{fact.quote}”")
 
 
 def _reopen(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Undone:
