@@ -45,16 +45,23 @@ _NAMES: Final = lazy_pattern(r"[^\W_]{2}|\d|[\u3400-\u9fff]")
 """What names anything has two letters, a number or a Chinese character."""
 _SEVERAL: Final = lazy_pattern(r"\w\s+\w|[\u3400-\u9fff]{3}")
 _AT_CLOCK: Final = lazy_pattern(r"(?i)^[,\s]*at [\d:.]{1,5}(?: ?[ap]\.?m\.?)?")
-_LINKS: Final = lazy_pattern(
-    r"(?i) (?:is )?(?:on|at|in|for|by|is)(?: the)?\s*(?=\n)|(?<=\n)\s*(?:on|at|is)\b"
-)
+_LINKS: Final = frozenset({"is", "on", "at", "in", "for", "by", "the"})
 """Words between what will be and its day, which stands before it."""
 _IS_VERSION: Final = lazy_pattern(rf"(?i){VERSION}\+?")
 _FAVORITE: Final = lazy_pattern(
     r"(?i)\bfav(?:ou?rite|e|s|ourites?|orites?)?s? (?P<en>[a-z][\w-]*(?: [a-z][\w-]*)?)(?= (?:is|are|has|of|'s|was)\b|[:=\-])|"
     r"最(?:喜欢|爱|喜歡|愛)的(?P<zh>[\u4e00-\u9fff]{1,6}?)(?=是|就|一直|[：:，,])"
 )
+_DECIMAL: Final = lazy_pattern(r"\d\.\d")
 _LATIN: Final = lazy_pattern(r"[A-Za-z][A-Za-z.+#]*")
+
+
+_FORMS: Final[Mapping[str, Callable[[str], bool]]] = {
+    "email": lambda words: "@" in words,
+    "phone": lambda words: sum(map(str.isdigit, words)) >= 5,
+    "age": lambda words: _DECIMAL.search(words) is None,
+}
+"""What a value must look like whose form is fixed; another reading of it is wrong."""
 
 
 class Kept(NamedTuple):
@@ -110,6 +117,8 @@ def candidates(turn: str, found: Sequence[Reading], time: datetime, confidence: 
             continue
         start, end = _around(turn, one.start, one.end, _STOP)
         words = _whole(turn[one.start : one.end].strip(_EDGES))
+        if not (one.evidence or _FORMS.get(one.key, bool)(words)):
+            continue
         said = _Said(turn, one, kept, words, start, end, time)
         if (fact := _fact(said, people)) is not None:
             out.setdefault(fact[:3], _candidate(said, fact, confidence, against))
@@ -192,18 +201,23 @@ def _day(said: _Said) -> Found:
     return Found("project", said.kept.predicate, day or said.words)
 
 
-def _appointment(said: _Said) -> Found:
+def _appointment(said: _Said) -> Found | None:
     """Return an appointment with its day first, where one is named: `2026-03-17 15:00 dentist`."""
-    words, what = said.words, said.words
+    words = said.words
     for text in () if said.over else (words, said.sentence):
         for start, end, span in spans(text, said.time):
             day = future_day(span.start, span.text, said.time)
             if day is None or span.end - span.start > timedelta(days=1):
                 continue
+            before, after = words.split(), list[str]()
             if text is words:
-                what = _LINKS.sub("", f"{words[:start]}\n{_AT_CLOCK.sub('', words[end:])}").replace("\n", " ")
-                what = " ".join(what.split()).strip(_EDGES)
-            return Found("user", "appointments", f"{day:%Y-%m-%d}{clock(text)} {what}".strip())
+                before, after = words[:start].split(), _AT_CLOCK.sub("", words[end:]).split()
+            while before and before[-1].casefold() in _LINKS:
+                before.pop()
+            while after and after[0].casefold() in _LINKS:
+                after.pop(0)
+            what = " ".join((*before, *after)).strip(_EDGES)
+            return Found("user", "appointments", f"{day:%Y-%m-%d}{clock(text)} {what}") if what else None
     return Found("user", "appointments", written_out(words, said.time, ahead=True))
 
 
