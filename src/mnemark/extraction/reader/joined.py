@@ -7,6 +7,8 @@ from mnemark.extraction.candidate import Candidate
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import han_pairs
 
+_SEVERAL: Final = frozenset({"tools", "decisions"})
+"""What a project has several of, so that a sentence may name more than the rules read."""
 _WORD: Final = lazy_pattern(r"\d+|[^\W\d_]{2,}")
 
 
@@ -27,6 +29,11 @@ def _same(one: Candidate, other: Candidate) -> bool:
         other.over or not other.predicate
     ):  # what ends, and what is kept of the sentence, are two
         return one.predicate == other.predicate
+    exact = other.subject == "project" and other.predicate not in _SEVERAL
+    if (
+        exact and one.predicate == other.predicate and one.quote == other.quote
+    ):  # "pnpm, never npm" names both
+        return True
     ours, theirs = words_of(one.value), words_of(f"{other.predicate} {other.value}")
     shared = len(ours & theirs)
     if one.predicate == other.predicate and (shared or not ours):
