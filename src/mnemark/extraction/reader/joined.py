@@ -25,18 +25,15 @@ def joined(by_rule: Sequence[Candidate], by_reader: Sequence[Candidate]) -> list
 
 def _same(one: Candidate, other: Candidate) -> bool:
     """Return whether the reader's candidate is of the same words as one of the rules, which has its own."""
-    if one.over and (
-        other.over or not other.predicate
-    ):  # what ends, and what is kept of the sentence, are two
-        return one.predicate == other.predicate
+    alike = one.predicate == other.predicate
+    if one.over and (other.over or not other.predicate):
+        return alike  # what ends, and what is kept of the sentence, are two
     exact = other.subject == "project" and other.predicate not in _SEVERAL
-    if (
-        exact and one.predicate == other.predicate and one.quote == other.quote
-    ):  # "pnpm, never npm" names both
-        return True
+    if exact and alike and one.quote == other.quote and one.over == other.over:
+        return True  # "pnpm, never npm" names both
     ours, theirs = words_of(one.value), words_of(f"{other.predicate} {other.value}")
     shared = len(ours & theirs)
-    if one.predicate == other.predicate and (shared or not ours):
+    if alike and (shared or not ours):
         return True
     # A rule's statement is the whole sentence: a fact of it is more exact, as the other way round.
     return bool(other.predicate or other.over) and shared > 0 and shared >= 0.6 * min(len(ours), len(theirs))
