@@ -31,6 +31,9 @@ from mnemark.extraction.before_question import before_question
 from mnemark.extraction.candidate import Found
 from mnemark.extraction.reader import reader
 from mnemark.extraction.reader import tokens as reader_tokens
+from mnemark.extraction.reader.features import Encoder
+from mnemark.extraction.reader.network import network
+from mnemark.extraction.reader.reading import with_shares
 from mnemark.extraction.sentences import LONGEST, Sentence
 from mnemark.extraction.since import valid_since
 from mnemark.facts import keys as facts_keys
@@ -189,6 +192,9 @@ ARRANGED: Final[dict[str, Call]] = {
         rules.extract(text[-LONGEST:], time=NOW, role="assistant", origin="agent"),
     ),
     "extraction.extract.by_rules": lambda text: rules.by_rules(text, time=NOW),
+    "extraction.extract.is_doubtful": lambda text: rules.is_doubtful([text]),
+    "extraction.extract.is_of_another": lambda text: rules.is_of_another(text, text[-5:]),
+    "extraction.reader.reading.with_shares": lambda text: with_shares(text, Encoder(), network()),
     "extraction.reader.reader.learned": lambda text: reader.learned(
         text, [reader.Stretch(0, text)], NOW, 0.8
     ),
