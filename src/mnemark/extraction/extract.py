@@ -278,16 +278,23 @@ def _is_supposed(text: str) -> bool:
     return _HYPOTHETICAL.match(text) is not None or of_another(text)
 
 
+_JUDGED: Final = 600
+"""Characters of a sentence, and around a value, that are looked at."""
+
+
 def is_doubtful(sentences: Sequence[str]) -> bool:
     """Return whether each of these sentences only supposes, doubts or wishes what it says."""
-    return all(_is_supposed(one) or _DOUBT.search(one) for one in sentences)
+    heads = (one[:_JUDGED] for one in sentences)
+    return all(_is_supposed(one) or _DOUBT.search(one) for one in heads)
 
 
 def is_of_another(text: str, value: str) -> bool:
     """Return whether a turn of the owner's says a value of somebody else: so it is read, or its sentence begins."""
-    start = text.casefold().find(value.casefold())
-    if start < 0:
+    place = text.casefold().find(value.casefold())
+    if place < 0:
         return False
+    first = max(0, place - _JUDGED)
+    text, start = text[first : place + len(value) + _JUDGED], place - first
     clause = max((match.end() for match in _CLAUSE_END.finditer(text, 0, start)), default=0)
     if _OWN_SUBJECT.match(text, clause):
         return False
