@@ -75,7 +75,7 @@ def payloads(kind: str, before: Sequence[str]) -> st.SearchStrategy[dict[str, Js
     several = st.lists(names, min_size=1, max_size=3)
     match kind:
         case "remember" | "propose" | "conflict" | "otherwise":
-            against = {"supersedes": names, "review": st.just("otherwise"), "quote": st.just("so it is")}
+            against = {"fact": names, "review": st.just("otherwise"), "quote": st.just("so it is")}
             return with_words(against, {}) if kind == "otherwise" else WORDS
         case "confirm" | "retract":
             return st.fixed_dictionaries({"fact": names, "fields": FIELDS}, optional={"by": names})

@@ -93,12 +93,7 @@ _CLOSE: Final = " \t.。!！,，;；"
 
 
 def extract(
-    text: str,
-    *,
-    time: datetime,
-    role: str = "user",
-    origin: Origin = "owner",
-    language: str | None = None,
+    text: str, *, time: datetime, role: str = "user", origin: Origin = "owner", language: str | None = None
 ) -> list[Candidate]:
     """Return what is learned of a turn, by the rules and, of the owner's words, by the trained reader; never raises.
 

@@ -112,7 +112,10 @@ class Decision:
             fact, id=new_id(), subject=held.subject, predicate=held.predicate,
             value=fact.quote if fact.until else fact.value, supersedes=held.id, review="otherwise",
         )  # fmt: skip
-        self._write("otherwise", proposed)
+        payload = payload_of(msgspec.structs.replace(proposed, supersedes="")) | {"fact": held.id}
+        self.changes.append(
+            Change(kind="otherwise", payload=payload, origin=fact.origin, scope=fact.scope, id=proposed.id)
+        )
         return proposed
 
     def _settle_otherwise(self, fact: Fact, at: datetime) -> None:

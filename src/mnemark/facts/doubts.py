@@ -157,7 +157,7 @@ def _take(record: Mapping[str, Json], scope: str, doubt: Doubt) -> bool:
         return False
     if str(record.get("scope") or "") == scope and kind != "forget":
         doubt.about.update(map(_key_hash, said_in(payload)))
-    for name in ("fact", "id", "ids", "passing", "ends", *(("supersedes",) if kind == "otherwise" else ())):
+    for name in ("fact", "id", "ids", "passing", "ends"):
         found = payload.get(name)
         doubt.ids.update(str(key) for key in (found if isinstance(found, (list, dict)) else [found]) if key)
     return True

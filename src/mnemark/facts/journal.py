@@ -88,8 +88,6 @@ class FactJournal:
             ids.append(str(before["id"]))
         # What is proposed against a fact is shown beside it.
         ids += [fact.supersedes for one in ids if (fact := self.of(one).proposal) is not None]
-        if change.kind == "otherwise":
-            ids.append(str(payload.get("supersedes", "")))
         self.touched += ids
 
     def of(self, identifier: str) -> FactState:

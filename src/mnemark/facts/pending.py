@@ -122,11 +122,13 @@ def drop_decided(facts: FactStore) -> None:
         path = facts.root / in_scope(scope, REVIEW)
         if path.is_file():
             there = {one.id for one in parse(decode(platform.content(path))) if one.id}
-            now = facts.workspace.now()
-            held = {one.fact.id for one in facts.held(scope) if one.at(now)} if over else set()
-            gone = {one for one, fact in over.items() if fact not in held or facts.log.of(one).hidden}
-            if left := sorted(there & (set(facts.log.tables.decided) | gone)):
-                drop_proposals(facts, scope, left)
+            left = there & facts.log.tables.decided.keys()
+            if waiting := (there & over.keys()) - left:
+                now = facts.workspace.now()
+                held = {one.fact.id for one in facts.held(scope) if one.at(now)}
+                left |= {one for one in waiting if over[one] not in held or facts.log.of(one).hidden}
+            if left:
+                drop_proposals(facts, scope, sorted(left))
 
 
 def drop_proposals(facts: FactStore, scope: str, ids: Sequence[str]) -> None:

@@ -18,7 +18,7 @@ from mnemark.facts.model import PRIORITIES, TYPES, Fact, NewFact
 from mnemark.facts.pending import AT_ONCE, bring_in, drop_proposals
 from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import FactVersion
-from mnemark.facts.write import predicate_words
+from mnemark.facts.write import predicate_words, without_marker
 from mnemark.files import jsonl, layout, names
 from mnemark.files.ids import new_id
 from mnemark.files.names import split_ref
@@ -136,6 +136,8 @@ def otherwise(store: FactStore, said: Retraction, quote: str, *, over: bool) -> 
         over: whether it says that something holds no longer.
     """
     store.workspace.check_writable("propose facts")
+    if said.origin != "owner" and looks_like_instructions(quote):
+        return []
     rules = store.rules
     fact = Fact(
         id="", subject=_redacted(rules, said.subject) or "user",
@@ -143,8 +145,6 @@ def otherwise(store: FactStore, said: Retraction, quote: str, *, over: bool) -> 
         since=said.at.isoformat(), until=said.at.isoformat() if over else "", origin=said.origin,
         source=said.source, scope=said.scope, quote=_shortened(_redacted(rules, quote)),
     )  # fmt: skip
-    if said.origin != "owner" and looks_like_instructions(quote):
-        return []
     with store.lock:
         return _decided(store, [said.scope], lambda decision: decision.otherwise(fact), 1, dry_run=False)
 
@@ -160,7 +160,7 @@ def end_one(store: FactStore, identifier: str, said: Retraction) -> list[Fact]:
 
 def _shortened(quote: str) -> str:
     """Return a quotation short enough to stand beside a fact, without what looks like a comment's mark."""
-    text = quote.replace("<!--", "< !--")
+    text = without_marker(quote)
     return text if len(text) <= _QUOTED else f"{text[: _QUOTED - 2].rstrip()} …"
 
 

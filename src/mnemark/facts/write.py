@@ -127,13 +127,18 @@ HEADINGS: Final = frozenset({"rules", "errors"})
 """Predicates that the heading above an entry says already."""
 
 
+def without_marker(text: str) -> str:
+    """Return a text in which nothing looks like the beginning of a comment or marker."""
+    return text.replace("<!--", "<! --")
+
+
 def core_entry(fact: Fact, *, chinese: bool | None = None, translated: bool = True) -> str:
     """Return a fact as a line of the core memory, with its date if it superseded another.
 
     What speaks against it follows. The predicate is shown in Chinese or in English, or not `translated`, as
     earlier versions did.
     """
-    value = fact.value.replace("<!--", "<! --")  # nothing in a value may look like a marker
+    value = without_marker(fact.value)
     subject = fact.subject if chinese is None else subject_label(fact.subject, chinese=chinese)
     of = (" 的" if subject.isascii() else "的") if chinese else " "
     about = "" if subject_key(subject) == "user" else f"{subject}{of}"
@@ -152,7 +157,7 @@ def core_entry(fact: Fact, *, chinese: bool | None = None, translated: bool = Tr
 def _doubt(fact: Fact, *, chinese: bool) -> str:
     if fact.otherwise is None:
         return ""
-    quote = clean(fact.otherwise.quote.replace("<!--", "<! --"))
+    quote = clean(without_marker(fact.otherwise.quote))
     day = fact.otherwise.time[:10]
     return f"（但 {day} 说：“{quote}”）" if chinese else f" (but on {day}: “{quote}”)"
 

@@ -37,7 +37,7 @@ def remember(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
 
 def otherwise(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
     """Add a proposal that says otherwise than a fact."""
-    remember(tables, entry, payload)
+    remember(tables, entry, {**payload, "supersedes": payload.get("fact", "")})
     fact = tables.state(entry.change.id).proposal
     if fact is not None:
         against = tables.otherwise.setdefault(fact.supersedes, [])

@@ -285,8 +285,7 @@ class Sweep:
         if record is None:
             return b"{}" if quoted and self.step == "copies" and self._quotes(line) else None
         kind, payload = record.get("kind"), record.get("payload")
-        about = "supersedes" if kind == "otherwise" else "fact"
-        named = isinstance(payload, dict) and payload.get(about) in self.targets.facts
+        named = isinstance(payload, dict) and payload.get("fact") in self.targets.facts
         if kind in _VALUES and isinstance(payload, dict) and self.targets.facts:
             named = named or not self.targets.facts.isdisjoint(versions_in(str(record.get("id")), payload))
         own = kind in _FACT_KINDS and (record.get("id") in self.targets.facts or named)

@@ -86,6 +86,14 @@ class SourcedCandidate(NamedTuple):
         return "agent" if self.origin == "file" else self.origin
 
     @property
+    def retraction(self) -> Retraction:
+        """What it says of the facts that hold, if it speaks against them."""
+        new = self.fact
+        return Retraction(
+            new.subject, new.predicate, new.value, self.said, self.ref, self.trusted_as, self.scope
+        )
+
+    @property
     def stored_origin(self) -> Origin:
         """The origin of the fact: of a turn of the owner's the store decides, by its words."""
         return "agent" if self.origin in {"owner", "file"} else self.origin
@@ -223,33 +231,30 @@ class CandidateWriter:
         new = one.fact
         if not new.value and new.against and holds_many(new.predicate):  # which of them it does not say
             return self._doubted(one, by)
-        said = Retraction(new.subject, new.predicate, new.value, one.said, one.ref, one.trusted_as, one.scope)
-        status: Status = "would be ended" if self.dry_run else "ended"
-        ended = retract(self.ws.fact_store, said, dry_run=self.dry_run)
+        ended = retract(self.ws.fact_store, one.retraction, dry_run=self.dry_run)
         if not ended and new.value and new.against == "change":
             return self._doubted(one, by)
-        return [
-            LearnedFact(
-                status=status, subject=fact.subject, predicate=fact.predicate, value=fact.value,
-                type=fact.type, since=one.said.isoformat(), ref=one.ref, quote=new.quote, by=by, id=fact.id,
-                scope=fact.scope,
-            )
-            for fact in ended
-        ]  # fmt: skip
+        return self._told(one, ended, "would be ended" if self.dry_run else "ended", by)
 
     def _doubted(self, one: SourcedCandidate, by: Literal["rule", "model"]) -> list[LearnedFact]:
         """Note what a turn may say against facts that hold; nothing where there are none."""
-        new = one.fact
         if self.dry_run:
             return []
-        said = Retraction(new.subject, new.predicate, new.value, one.said, one.ref, one.trusted_as, one.scope)
+        new = one.fact
+        proposed = otherwise(self.ws.fact_store, one.retraction, new.quote, over=new.over)
+        return self._told(one, proposed, "review", by)
+
+    def _told(
+        self, one: SourcedCandidate, facts: Sequence[Fact], status: Status, by: Literal["rule", "model"]
+    ) -> list[LearnedFact]:
+        """Return what a turn did to facts."""
         return [
             LearnedFact(
-                status="review", subject=fact.subject, predicate=fact.predicate, value=fact.value,
-                type=fact.type, since=one.said.isoformat(), ref=one.ref, quote=new.quote, by=by, id=fact.id,
-                scope=fact.scope,
+                status=status, subject=fact.subject, predicate=fact.predicate, value=fact.value,
+                type=fact.type, since=one.said.isoformat(), ref=one.ref, quote=one.fact.quote, by=by,
+                id=fact.id, scope=fact.scope,
             )
-            for fact in otherwise(self.ws.fact_store, said, new.quote, over=new.over)
+            for fact in facts
         ]  # fmt: skip
 
     def _write(self, found: list[LearnedFact], waiting: list[tuple[int, SourcedCandidate]]) -> None:

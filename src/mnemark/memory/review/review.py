@@ -94,12 +94,16 @@ def with_diff(ws: OpenWorkspace, one: ReviewItem) -> ReviewItem:
 
 def _proposed(known: FactStore, scope: str | None) -> Iterator[ReviewItem]:
     log = known.log
+    doubted: dict[str, frozenset[str]] = {}
     for fact in log.open_proposals():
         if scope not in {None, fact.scope}:
             continue
         what = _WAITS.get(fact.review, "proposal")
-        if what == "otherwise" and not _holds(known, fact):
-            continue
+        if what == "otherwise":
+            if fact.scope not in doubted:
+                doubted[fact.scope] = _in_doubt(known, fact.scope)
+            if fact.supersedes not in doubted[fact.scope]:
+                continue
         rival = log.of(fact.supersedes)
         there = rival.record or rival.known
         against = fact.against or (there.value if there is not None else "")
@@ -120,11 +124,11 @@ _WAITS: Final[Mapping[str, What]] = {
 }  # fmt: skip
 
 
-def _holds(known: FactStore, fact: Fact) -> bool:
-    """Whether the fact still holds that a proposal speaks against."""
+def _in_doubt(known: FactStore, scope: str) -> frozenset[str]:
+    """Return the ids of the facts of a scope that hold, and that something speaks against."""
     now = known.workspace.now()
-    held = (one for one in known.held(fact.scope) if one.fact.id == fact.supersedes and one.at(now))
-    return any(one.fact.otherwise is not None for one in held)
+    held = (one for one in known.held(scope) if one.at(now))
+    return frozenset(one.fact.id for one in held if one.fact.otherwise is not None)
 
 
 def _edited(known: FactStore, scope: str | None) -> Iterator[ReviewItem]:
