@@ -1,4 +1,4 @@
-"""Precision and recall of learning by rule, on labelled turns.
+"""Precision and recall of what is learned without a model, on labelled turns.
 
 A file has a JSON object a line: `text`, `role`, `origin`, `time`, `language`, and `facts`, each with the
 `subject`, `predicate` and `value` that are right (lists: any of them). A fact found is right where subject
@@ -10,7 +10,7 @@ import random
 import re
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -18,13 +18,14 @@ from typing import Final
 import msgspec
 
 from mnemark.errors import NotFoundError, UsageError
-from mnemark.extraction.extract import Candidate, by_rules
+from mnemark.extraction.extract import Candidate, extract
 from mnemark.facts.keys import predicate_key, subject_key, value_words
 from mnemark.memory.memory import Memory
 from mnemark.types import Origin
 
 _ROUNDS: Final = 5
 _TURNS: Final = 50
+Learn = Callable[..., list[Candidate]]
 _PIECE: Final = re.compile(r"[\u4e00-\u9fff]|[^\s\u4e00-\u9fff]+")
 
 
@@ -69,7 +70,7 @@ class ExtractResult(msgspec.Struct, kw_only=True):
 
     scores: list[Score]
     milliseconds: float
-    """For 50 turns drawn from the sets, best of five rounds: the rules alone."""
+    """For 50 turns drawn from the sets, best of five rounds: reading alone."""
     written: float = 0.0
     """The same turns read from a session's log, and what was found written to facts on the disk."""
     learned: int = 0
@@ -77,12 +78,13 @@ class ExtractResult(msgspec.Struct, kw_only=True):
     mistakes: list[dict[str, str]] = []
 
 
-def run(path: Path, *, mistakes: Sequence[str] = ()) -> ExtractResult:
+def run(path: Path, *, mistakes: Sequence[str] = (), learn: Learn = extract) -> ExtractResult:
     """Measure on a file, or on every `*.jsonl` of a folder.
 
     Args:
         path: the file or folder.
         mistakes: names of the sets whose mistakes are listed one by one; none of a sealed set should be.
+        learn: what learns, with the arguments of `extract`; the rules alone are `by_rules`.
 
     Raises:
         NotFoundError, UsageError: there is no such file, or it is no labelled set.
@@ -95,13 +97,13 @@ def run(path: Path, *, mistakes: Sequence[str] = ()) -> ExtractResult:
     for name, turns in sets.items():
         for language in ("all", *sorted({turn.language for turn in turns})):
             part = [turn for turn in turns if language in ("all", turn.language)]
-            scores.append(_score(name, language, part))
+            scores.append(_score(name, language, part, learn))
         if name in mistakes:
-            wrong += [mistake for turn in turns for mistake in _mistakes(name, turn)]
+            wrong += [mistake for turn in turns for mistake in _mistakes(name, turn, learn)]
     chosen = random.Random(1).choices([t for turns in sets.values() for t in turns], k=_TURNS)  # noqa: S311 - a sample
     written, learned = _written(chosen)
     return ExtractResult(
-        scores=scores, milliseconds=_timed(chosen), written=written, learned=learned, mistakes=wrong
+        scores=scores, milliseconds=_timed(chosen, learn), written=written, learned=learned, mistakes=wrong
     )
 
 
@@ -115,7 +117,7 @@ def show(result: ExtractResult) -> None:
             f"{one.set:<10}{one.language:<10}{one.turns:>6}{one.expected:>7}{one.found:>7}{one.precision:>11.3f}"
             f"{f'{low:.3f}-{high:.3f}':>16}{one.recall:>8.3f}"
         )
-    print(f"{_TURNS} turns: {result.milliseconds:.1f} ms of processor time by the rules alone")
+    print(f"{_TURNS} turns: {result.milliseconds:.1f} ms of processor time to read")
     print(
         f"  and {result.written:.1f} ms as `session.compact` does it, {result.learned} facts written to disk"
     )
@@ -134,20 +136,17 @@ def _load(file: Path) -> list[Labelled]:
         raise UsageError(f"{file.name} is no labelled set: {error}") from error
 
 
-def _learned(turn: Labelled) -> list[Candidate]:
-    """Return the facts found; statements are not labelled, and what is over only sometimes."""
-    found = by_rules(turn.text, time=turn.time, role=turn.role, origin=turn.origin)
-    return [
-        one
-        for one in found
-        if one.predicate and (not one.over or any(_fits(one, fact) for fact in turn.facts))
-    ]
+def _learned(turn: Labelled, learn: Learn) -> list[Candidate]:
+    """Return the facts found; statements are not labelled, and what is over or unsure only sometimes."""
+    found = learn(turn.text, time=turn.time, role=turn.role, origin=turn.origin)
+    sure = (one for one in found if one.predicate and not one.against)
+    return [one for one in sure if not one.over or any(_fits(one, fact) for fact in turn.facts)]
 
 
-def _score(name: str, language: str, turns: Sequence[Labelled]) -> Score:
+def _score(name: str, language: str, turns: Sequence[Labelled], learn: Learn) -> Score:
     expected = found = right = met = 0
     for turn in turns:
-        learned = _learned(turn)
+        learned = _learned(turn, learn)
         expected += len(turn.facts)
         found += len(learned)
         right += sum(any(_fits(one, fact) for fact in turn.facts) for one in learned)
@@ -180,8 +179,8 @@ def _fits(one: Candidate, fact: Expected) -> bool:
     return False
 
 
-def _mistakes(name: str, turn: Labelled) -> list[dict[str, str]]:
-    learned = _learned(turn)
+def _mistakes(name: str, turn: Labelled, learn: Learn) -> list[dict[str, str]]:
+    learned = _learned(turn, learn)
     extra = [one for one in learned if not any(_fits(one, fact) for fact in turn.facts)]
     missed = [fact for fact in turn.facts if not any(_fits(one, fact) for one in learned)]
     return [
@@ -212,13 +211,13 @@ def _wilson(right: int, found: int) -> tuple[float, float]:
     return middle - half, min(1.0, middle + half)
 
 
-def _timed(chosen: Sequence[Labelled]) -> float:
-    """Return the milliseconds of processor time that the rules take, best of all."""
+def _timed(chosen: Sequence[Labelled], learn: Learn) -> float:
+    """Return the milliseconds of processor time that reading takes, best of all."""
     best = float("inf")
     for _ in range(_ROUNDS):
         started = time.process_time()
         for turn in chosen:
-            _learned(turn)
+            _learned(turn, learn)
         best = min(best, time.process_time() - started)
     return best * 1000
 

@@ -134,13 +134,14 @@ def test_forgetting_the_fact_takes_the_words_along(memory: Memory) -> None:
 @pytest.mark.parametrize("value", ["Helix", ""])
 def test_erasing_the_turn_leaves_the_fact_and_none_of_the_words(memory: Memory, value: str) -> None:
     session = memory.session("talk")
-    session.add("user", QUOTE, time=START + timedelta(days=20))
+    quote = "that other one has grown on me, honestly"
+    session.add("user", quote, time=START + timedelta(days=20))
     (turn,) = memory.turns(session=session.id)
-    doubt(memory, value, over=not value, ref=turn.ref)
+    doubt(memory, value, over=not value, ref=turn.ref, quote=quote)
     memory.consolidate()
     memory.forget(ref=turn.ref, erase=True)
     assert told(memory) == ["user editor: Vim"]
-    assert holding(memory, "not looking back") == []
+    assert holding(memory, "grown on me") == []
 
 
 def test_erasing_the_fact_takes_the_words_against_it_along(memory: Memory) -> None:

@@ -85,8 +85,8 @@ def test_twice_is_once_and_a_dry_run_is_what_happens(memory: Memory) -> None:
 
 
 def test_what_repeats_is_merged_with_its_sources_and_can_be_taken_back(memory: Memory) -> None:
-    memory.remember("likes", "hiking", source=said(memory, "a", "I like hiking"))
-    memory.remember("likes", "to hike", source=said(memory, "b", "I like to hike"))
+    memory.remember("likes", "hiking", source=said(memory, "a", "That was hiking."))
+    memory.remember("likes", "to hike", source=said(memory, "b", "And that one a hike."))
     memory.remember("likes", "tea")
     before = {str(fact) for fact in memory.facts()}
     report = memory.consolidate(now=NOW)

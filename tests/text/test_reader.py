@@ -46,7 +46,7 @@ def test_the_longest_name_from_each_place_counts() -> None:
 
 def test_a_reading_is_of_words_of_the_message() -> None:
     for text in ("", " ", "\n", "?", "👍🏽", "ﬁ", "我", "a" * 10_000, "I live in Porto. " * 500):
-        for one in read(text):
+        for one in read(text).readings:
             assert 0 <= one.start < one.end <= len(text)
             assert 0 <= one.probability <= 1
         assert len(tokens(text)) <= LONGEST

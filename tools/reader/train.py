@@ -14,11 +14,13 @@ import numpy as np
 import torch
 from labels import ACTS, KEYS, KINDS, Message, load
 from numpy.typing import NDArray
+from templates import drawn
 from torch import Tensor, nn
 from torch.nn import functional
 
 from mnemark.embed.bundled import BundledEmbedder
 from mnemark.embed.sections import write_sections
+from mnemark.extraction.reader.clauses import clauses
 from mnemark.extraction.reader.features import BUCKETS, COLUMNS, Encoder
 from mnemark.extraction.reader.network import DATA, Network
 from mnemark.extraction.reader.reading import Shares, probability, with_shares
@@ -30,6 +32,7 @@ KIND: Final = sorted(KINDS)
 HASHED: Final = 64
 PROJECTED: Final = 64
 HIDDEN: Final = 128
+OF_CLAUSES: Final = 64
 DISTANCES: Final = (1, 1, 2, 4)
 """How far the convolutions look to each side."""
 BATCH: Final = 64
@@ -63,6 +66,8 @@ class Item(NamedTuple):
     places: NDArray[np.int64]
     words: list[str]
     gold: list[Gold]
+    clauses: list[tuple[int, int, bool]]
+    """Tokens of each clause, and whether a mark begins in it."""
     kinds: tuple[str, ...]
 
 
@@ -82,8 +87,13 @@ def encoded(encoder: Encoder, message: Message) -> Item:
                 )
             )  # fmt: skip
     words = [message.text[token.start : token.end] for token in found.tokens]
+    marked = {one.start for one in gold}
+    parts = [
+        (start, end, not marked.isdisjoint(range(start, end)))
+        for start, end in clauses(message.text, found.tokens)
+    ]
     return Item(
-        found.rows, found.vectors.astype(np.float16), found.places, words, gold, message.kinds,
+        found.rows, found.vectors.astype(np.float16), found.places, words, gold, parts, message.kinds,
     )  # fmt: skip
 
 
@@ -111,8 +121,13 @@ def cropped(item: Item, rng: random.Random) -> Item:
     if (start and any(one.other for one in gold)) or (not gold and rng.random() < 0.5):
         return item
     part = slice(start, end)
+    parts = [
+        (max(first, start) - start, min(last, end) - start, lasts)
+        for first, last, lasts in item.clauses
+        if first < end and last > start
+    ]
     return Item(
-        item.rows[part], item.vectors[part], item.places[part], item.words[part], gold,
+        item.rows[part], item.vectors[part], item.places[part], item.words[part], gold, parts,
         item.kinds if gold else ("request",),
     )  # fmt: skip
 
@@ -128,6 +143,7 @@ class Batch(NamedTuple):
     key_tags: Tensor
     spans: Tensor
     gold: Tensor
+    clauses: Tensor
     kinds: Tensor
 
 
@@ -141,7 +157,7 @@ def batch(items: Sequence[Item]) -> Batch:
     tags = np.zeros((size, longest), np.int64)
     key_tags = np.zeros((size, longest), np.int64)
     kinds = np.zeros((size, len(KIND) + 1), np.float32)
-    spans, gold = [], []
+    spans, gold, parts = [], [], []
     for at, item in enumerate(items):
         n = len(item.words)
         rows[at, :n], vectors[at, :n], places[at, :n], mask[at, :n] = item.rows, item.vectors, item.places, 1
@@ -150,12 +166,13 @@ def batch(items: Sequence[Item]) -> Batch:
             key_tags[at, one.start : one.end] = one.key + 1
             spans.append((at, one.start, one.end))
             gold.append((one.key, one.act, one.other, one.evidence))
+        parts += [(at, *part) for part in item.clauses]
         for kind in item.kinds:
             kinds[at, KIND.index(kind)] = 1
         kinds[at, -1] = bool(item.gold)
     arrays = (
         rows, vectors, places, mask, tags, key_tags, np.array(spans, np.int64).reshape(-1, 3),
-        np.array(gold, np.int64).reshape(-1, 4), kinds,
+        np.array(gold, np.int64).reshape(-1, 4), np.array(parts, np.int64).reshape(-1, 4), kinds,
     )  # fmt: skip
     return Batch(*map(torch.from_numpy, arrays))
 
@@ -189,6 +206,8 @@ class Net(nn.Module):
         self.tag = nn.Linear(2 * HIDDEN, 3)
         self.key_tag = nn.Linear(2 * HIDDEN, len(KEY) + 1)
         self.kind = nn.Linear(2 * HIDDEN, len(KIND) + 1)
+        self.clause = nn.Linear(3 * HIDDEN, OF_CLAUSES)
+        self.lasts = nn.Linear(OF_CLAUSES, 1)
         self.span = nn.Linear(4 * HIDDEN + inputs, HIDDEN)
         self.key = nn.Linear(HIDDEN, len(KEY))
         self.act = nn.Linear(HIDDEN, len(ACT))
@@ -214,6 +233,18 @@ class Net(nn.Module):
         beside = torch.cat([hidden, mean[:, None].expand_as(hidden)], -1)
         kinds = self.kind(torch.cat([mean, most], -1))
         return States(inputs, hidden, mean, self.tag(beside), self.key_tag(beside), kinds)
+
+    def lasting(self, states: States, clauses: Tensor) -> Tensor:
+        """Score clauses of messages, whether they say something that lasts."""
+        at, start, end = clauses.T
+        total = functional.pad(states.hidden.cumsum(1), (0, 0, 1, 0))
+        mean = (total[at, end] - total[at, start]) / (end - start)[:, None].float()
+        places = torch.arange(states.hidden.shape[1])
+        within = (places >= start[:, None]) & (places < end[:, None])
+        most = states.hidden[at].masked_fill(~within[..., None], -1e4).max(1)[0]
+        read = torch.cat([mean, most, states.mean[at]], -1)
+        scores: Tensor = self.lasts(self._drop(torch.relu(self.clause(self._drop(read, DROPPED))), 0.1))
+        return scores[:, 0]
 
     def spans(self, states: States, spans: Tensor) -> tuple[Tensor, ...]:
         """Score key, act, whose and whether the words are the value, of spans of messages."""
@@ -249,6 +280,8 @@ def loss_of(net: Net, part: Batch) -> Tensor:
 
     loss = 2 * of_tokens(states.tags, part.tags) + of_tokens(states.key_tags, part.key_tags)
     loss = loss + 0.2 * functional.binary_cross_entropy_with_logits(states.kinds, part.kinds)
+    lasting = net.lasting(states, part.clauses[:, :3])
+    loss = loss + 0.4 * functional.binary_cross_entropy_with_logits(lasting, part.clauses[:, 3].float())
     if len(part.spans):
         for scores, gold, weight in zip(
             net.spans(states, part.spans), part.gold.T, (0.6, 0.3, 0.15, 0.1), strict=True
@@ -304,7 +337,7 @@ def reads(path: Path, encoder: Encoder, messages: Sequence[Message]) -> tuple[li
     found, network = [], Network(path)
     for message in messages:
         left = list(message.marks)
-        for one, shares in with_shares(message.text, encoder, network):
+        for one, shares in with_shares(message.text, encoder, network)[0]:
             hit = next((mark for mark in left if one.start < mark.end and one.end > mark.start), None)
             if hit is not None:
                 left.remove(hit)
@@ -350,7 +383,7 @@ def save(net: Net, weights: Sequence[float], path: Path) -> None:
         arrays[f"conv{n}.w"] = state[f"conv.{n}.weight"].transpose(2, 1, 0).reshape(-1, HIDDEN)
         arrays[f"conv{n}.b"] = state[f"conv.{n}.bias"]
         arrays[f"norm{n}.w"], arrays[f"norm{n}.b"] = state[f"norm.{n}.weight"], state[f"norm.{n}.bias"]
-    for name in ("input", "tag", "key_tag", "span", "key", "act", "who", "words"):
+    for name in ("input", "tag", "key_tag", "span", "key", "act", "who", "words", "clause", "lasts"):
         arrays[f"{name}.w"], arrays[f"{name}.b"] = state[f"{name}.weight"].T, state[f"{name}.bias"]
     halves = {name: np.ascontiguousarray(array.astype(np.float16)) for name, array in arrays.items()}
     about = {
@@ -372,7 +405,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=DATA)
     options = parser.parse_args()
     encoder = Encoder()
-    messages = list(load())
+    messages = [*load(), *drawn()]
     held = [one for one in messages if _file(one).endswith(HELD_BACK)]
     rest = [one for one in messages if not _file(one).endswith(HELD_BACK)]
     print(f"{len(rest):,} messages to learn from, {len(held):,} held back", flush=True)

@@ -86,6 +86,11 @@ _TRAILING_ADVERB: Final = lazy_pattern(
     r"since .{3,20})$|(?<!\s)\s*+(?:呢|啊|哦|啦|呀|的说|哈|～|~)$"
 )
 _WHOLE: Final = frozenset({"decisions", "rules"})  # predicates whose values are whole statements
+_TAG: Final = lazy_pattern(
+    r"(?i),\s*(?:right|correct|no|yes|(?:am|do|did|was|have) i(?: not)?|(?:is|are|do|does|did|have|has|was)n't \w+)\s*\?\s*$|"
+    r"[，,]\s*(?:对|是|没错|对不对|是不是)[吗吧]?\s*[?？]\s*$"
+)
+"""Asks whether the sentence is so."""
 _NEVER: Final = lazy_pattern(r"(?!)")
 _PRACTICE: Final = Rule(_NEVER, lambda *_: [], importance=0.7)
 _ORDER: Final = Rule(_NEVER, lambda *_: [], type="rule", importance=0.8, priority="permanent", standing=True)
@@ -200,7 +205,7 @@ def _asserted(heard: _Heard) -> Iterator[Stretch]:
             continue
         at = start + len(sentence.text)
         text = sentence.blotted
-        if not (_is_supposed(text) or _DOUBT.search(text) or _TEXT_TASK.match(text)):
+        if not (_is_supposed(text) or _DOUBT.search(text) or _TEXT_TASK.match(text) or _TAG.search(text)):
             yield Stretch(start, text)
 
 
@@ -293,7 +298,7 @@ def is_of_another(text: str, value: str) -> bool:
     clause = max((match.end() for match in _CLAUSE_END.finditer(text, 0, start)), default=0)
     if _OWN_SUBJECT.match(text, clause):
         return False
-    own = [one for one in read(text) if one.start < start + len(value) and one.end > start]
+    own = [one for one in read(text).readings if one.start < start + len(value) and one.end > start]
     return all(one.other for one in own) if own else People(text).begins(clause, start)
 
 

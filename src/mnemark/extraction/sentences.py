@@ -134,7 +134,7 @@ def sentences(text: str) -> Iterator[Sentence]:
     blotted = _QUOTED.sub(lambda match: BLOT * len(match[0]), text)
     start, count = 0, 0
     for end in [*(match.end() for match in _END.finditer(blotted)), len(text)]:
-        if _goes_on(blotted, max(start, end - _LONGEST_ABBREVIATION), end):
+        if goes_on(blotted, start, end):
             continue
         raw, masked = text[start:end], blotted[start:end]
         left = len(raw) - len(raw.lstrip(" \t\n-*•#"))
@@ -147,8 +147,9 @@ def sentences(text: str) -> Iterator[Sentence]:
             yield Sentence(raw, masked)
 
 
-def _goes_on(text: str, start: int, end: int) -> bool:
-    """Return whether a full stop ends an abbreviation, not the sentence."""
+def goes_on(text: str, start: int, end: int) -> bool:
+    """Return whether the stop before `end`, in a sentence from `start`, ends an abbreviation, not the sentence."""
+    start = max(start, end - _LONGEST_ABBREVIATION)
     if _ABBREVIATION.search(text, start, end):
         return not (OPEN_OR_SHUT.search(text, start, end) and OPENS.match(text, end))
     return FIRM_ENDS.search(text, start, end) is not None and GOES_ON.match(text, end) is not None

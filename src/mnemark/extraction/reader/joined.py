@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from mnemark.extraction.candidate import Candidate
+from mnemark.extraction.reader.clauses import CLAUSE_END
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import han_pairs
 
 _SEVERAL: Final = frozenset({"tools", "decisions"})
 """What a project has several of, so that a sentence may name more than the rules read."""
+_LITTLE: Final = frozenset({"my", "our", "is", "are", "am", "the", "we"})
 _WORD: Final = lazy_pattern(r"\d+|[^\W\d_]{2,}")
 
 
@@ -20,12 +22,15 @@ def joined(by_rule: Sequence[Candidate], by_reader: Sequence[Candidate]) -> list
     """
     new = [one for one in by_reader if not any(_same(one, other) for other in by_rule)]
     facts = [one for one in (*by_rule, *new) if one.predicate and one.against != "doubt"]
-    return [one for one in (*by_rule, *new) if one.predicate or not any(_told(one, fact) for fact in facts)]
+    kept = [one for one in by_rule if one.predicate or not any(_told(one, fact) for fact in facts)]
+    return kept + [one for one in new if one.predicate or not any(_names(one, fact) for fact in facts)]
 
 
 def _same(one: Candidate, other: Candidate) -> bool:
     """Return whether the reader's candidate is of the same words as one of the rules, which has its own."""
     alike = one.predicate == other.predicate
+    if one.type == "rule" and other.type != "fact" and one.quote == other.quote:
+        return True  # an order of which the rules have the form, or a language to answer in
     if one.over and (other.over or not other.predicate):
         return alike  # what ends, and what is kept of the sentence, are two
     exact = other.subject == "project" and other.predicate not in _SEVERAL
@@ -41,8 +46,15 @@ def _same(one: Candidate, other: Candidate) -> bool:
 
 def _told(statement: Candidate, fact: Candidate) -> bool:
     """Return whether a fact of the same sentence says what a statement says."""
-    ours, theirs = words_of(statement.value), words_of(fact.value)
-    return bool(theirs) and theirs <= ours and 2 * len(theirs) >= len(ours)
+    ours, theirs = words_of(statement.value) - _LITTLE, words_of(fact.value)
+    alone = CLAUSE_END.search(statement.value) is None
+    return bool(theirs) and theirs <= ours and (alone or 2 * len(theirs) >= len(ours))
+
+
+def _names(clause: Candidate, fact: Candidate) -> bool:
+    """Return whether a clause that is kept in its words holds the value of a fact: it says one thing."""
+    theirs = words_of(fact.value)
+    return bool(theirs) and theirs <= words_of(clause.value)
 
 
 def words_of(text: str) -> frozenset[str]:

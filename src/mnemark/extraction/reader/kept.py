@@ -1,15 +1,17 @@
 """Tell what is kept of the words that the reader marks: whose, under which key, with which value and date."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
+from itertools import groupby
 from typing import Final, Literal, NamedTuple
 
 from mnemark.extraction.candidate import VERSION, Candidate, Found, bare, kind_of, usable
 from mnemark.extraction.practice_words import role_of
-from mnemark.extraction.reader.reading import Reading
+from mnemark.extraction.reader.clauses import CLAUSE_END, SENTENCE_END, around
+from mnemark.extraction.reader.reading import Clause, Read, Reading
 from mnemark.extraction.reader.whose import People
+from mnemark.extraction.sentences import goes_on
 from mnemark.extraction.since import valid_since
 from mnemark.extraction.validity import clock, date_of, future_day
 from mnemark.text import rows
@@ -17,7 +19,7 @@ from mnemark.text.dates.ranges import spans
 from mnemark.text.dates.written import dated as written_out
 from mnemark.text.lazy_pattern import lazy_pattern
 
-SURE: Final = 0.72
+SURE: Final = 0.7
 """Probability from which a reading is kept."""
 SURE_OF_CHANGE: Final = 0.4
 """The same of what a turn says otherwise, where a fact of its key is known: then it is likelier."""
@@ -25,17 +27,21 @@ SURE_OF_END: Final = 0.65
 """The same of what is over, without a value in its place: what ends by mistake is told no more."""
 SURE_OF_DOUBT: Final = 0.25
 """Probability from which what a turn says otherwise stands beside the fact that it may change."""
+SURE_TO_LAST: Final = 0.8
+"""Probability of a clause to say something that lasts, from which it is kept in its own words."""
 SURE_OF_KEY: Final = 0.5
 """Probability of a key from which its value is kept under it; below, the clause is kept as it is said."""
 _SHORTEST, _LONGEST = 4, 160
 """Characters of a clause kept as a statement."""
 _COMING: Final = frozenset({"plans", "goals", "decisions"})
+_NO_STATEMENT: Final = frozenset(
+    {"rule", "forget", "private", "step", "deadline", "release_date", "appointments"}
+)
+"""Keys of which nothing is kept in the words of a clause."""
 _DATED: Final = frozenset({"appointments", "deadline", "release date"})
 """Of these a date in the sentence says when it will be, not since when it is so."""
 _ENDS: Final = frozenset({"ends", "cancels", "done"})
 _CHANGES: Final = _ENDS | {"replaces", "corrects"}
-_STOP: Final = lazy_pattern(r"(?<![.!?…])[.!?…]++(?=\s|$)|[。！？\n]+")
-_PART: Final = lazy_pattern(r"[,;，；]\s*|(?<!\s)\s++(?:and|but|so|because)\s+(?=(?:i|i'm|i've|my|we|our)\b)")
 _EDGES: Final = " \t\n.。!！,，;；:：~～、-–—"
 _LEADS: Final = lazy_pattern(
     r"(?i)^(?:(?:and|but|so|also|btw|by the way|fyi|ok|okay|well|anyway|oh|hey|hi|hello|um|uh|because|since|as)\b[,:]?\s+)+|"
@@ -43,6 +49,22 @@ _LEADS: Final = lazy_pattern(
 )
 _NAMES: Final = lazy_pattern(r"[^\W_]{2}|\d|[\u3400-\u9fff]")
 """What names anything has two letters, a number or a Chinese character."""
+_HOLDS: Final = frozenset({"", "replaces"})
+_MAY_BE_DENIED: Final = frozenset(
+    {
+        "statement", "rule", "diet", "likes", "dislikes", "habits", "children", "siblings", "spouse", "marital_status", "decisions", "plans", "goals",
+        "step", "forget", "private", "status", "appointments", "deadline", "release_date",
+    }
+)  # fmt: skip
+"""Keys of which a value with a "not" says something, too: "I don't eat pork", "no children"."""
+_DENIED: Final = lazy_pattern(
+    r"(?i)\b(?:\w{2,6}n['’]t|(?:do|does|did|is|was|are|ca|wo)nt|not|never|no longer|used to)(?:\s+[\w'-]+){0,3}\s*$|"
+    r"(?:不|没有?|未|并非|以前|曾经?|过去|原来|从前)[^，,。！？；]{0,3}\s*$"
+)
+"""Before a value: that it is not so, or no more."""
+_SELF: Final = lazy_pattern(r"(?i)\b(?:i|i'm|i've|im|ive|my|me|mine|we|we're|our)\b|[我咱俺]|本人")
+"""Whoever speaks: a clause kept in its words says something of them."""
+_ASKS: Final = lazy_pattern(r"[?？]|(?:吗|呢|么)\s*$")
 _SEVERAL: Final = lazy_pattern(r"\w\s+\w|[\u3400-\u9fff]{3}")
 _AT_CLOCK: Final = lazy_pattern(r"(?i)^[,\s]*at [\d:.]{1,5}(?: ?[ap]\.?m\.?)?")
 _LINKS: Final = frozenset({"is", "on", "at", "in", "for", "by", "the"})
@@ -106,23 +128,62 @@ class _Said(NamedTuple):
         return self.one.act in _ENDS
 
 
-def candidates(turn: str, found: Sequence[Reading], time: datetime, confidence: float) -> list[Candidate]:
-    """Return what is kept of the readings of a turn, in order."""
+def candidates(turn: str, read: Read, time: datetime, confidence: float) -> list[Candidate]:
+    """Return what is kept of the readings and clauses of a turn, in order."""
     out: dict[tuple[str, str, str], Candidate] = {}
     people = People(turn)
-    for one in found:
+    told: list[tuple[int, int]] = []
+    for one in read.readings:
         kept = kept_as().get(one.key)
         against = _against(one)
         if kept is None or against is None:
             continue
-        start, end = _around(turn, one.start, one.end, _STOP)
+        start, end = around(turn, one.start, one.end, SENTENCE_END)
         words = _whole(turn[one.start : one.end].strip(_EDGES))
         if not (one.evidence or _FORMS.get(one.key, bool)(words)):
             continue
+        if one.act in _HOLDS and one.key not in _MAY_BE_DENIED and _DENIED.search(turn[start : one.start]):
+            one = one._replace(act="ends")  # noqa: PLW2901 - "I don't live in Paris": only of use where it is known
+            against = _against(one)
+            if against is None:
+                continue
         said = _Said(turn, one, kept, words, start, end, time)
         if (fact := _fact(said, people)) is not None:
             out.setdefault(fact[:3], _candidate(said, fact, confidence, against))
+            told += [(one.start, one.end)] if against != "doubt" else []
+    left = [
+        part
+        for part in read.clauses
+        if part.probability >= SURE_TO_LAST
+        and not any(part.start < end and part.end > start for start, end in told)
+        and not _ASKS.search(turn[part.start : part.end])
+    ]
+    for _, parts in groupby(left, lambda part: around(turn, part.start, part.end, SENTENCE_END)):
+        if (whole := _lasting(turn, list(parts), read.readings, time, confidence)) is not None:
+            out.setdefault(("user", "", whole.value), whole)
     return list(out.values())
+
+
+def _lasting(
+    turn: str, sure: Sequence[Clause], readings: Sequence[Reading], time: datetime, confidence: float
+) -> Candidate | None:
+    """Return the clauses of a sentence that surely say something to keep, in their words; None where none does."""
+    start, end = sure[0].start, sure[-1].end
+    if goes_on(turn, start, end):  # "My manager is Dr. | Weber"
+        end = around(turn, start, end, SENTENCE_END)[1]
+    text = " ".join(_LEADS.sub("", turn[start:end].strip(_EDGES)).split())
+    if not (_SHORTEST <= len(text) <= _LONGEST and _SEVERAL.search(text) and _SELF.search(text)):
+        return None
+    near = (one for one in readings if start <= one.start < end)
+    told = max(near, key=lambda one: one.probability, default=None)
+    if told is not None and (told.key in _NO_STATEMENT or told.act in _ENDS):
+        return None
+    topic = kept_as()[told.topic_key].topic if told is not None and told.topic_key in kept_as() else "self"
+    return Candidate(
+        subject="user", predicate="", value=written_out(text, time), since=time, topic=topic, importance=0.5,
+        confidence=round(confidence * max(one.probability for one in sure), 2),
+        quote=turn[slice(*around(turn, start, end, SENTENCE_END))].strip(),
+    )  # fmt: skip
 
 
 def _against(one: Reading) -> Literal["", "change", "doubt"] | None:
@@ -183,8 +244,14 @@ def _plain(said: _Said) -> Found | None:
     return Found(said.kept.subject, said.kept.predicate, value) if usable(value, 100) else None
 
 
-def _as_said(said: _Said) -> Found | None:
-    """Return a rule or statement in its own words; one word is neither."""
+def _statement(said: _Said) -> Found | None:
+    """Return a statement as its whole clause, unless that is long."""
+    clause = _clause(said)
+    return Found("user", "", clause) if len(clause) <= _LONGEST else _rule(said)
+
+
+def _rule(said: _Said) -> Found | None:
+    """Return a rule in its own words; one word is none."""
     words = _LEADS.sub("", said.words)
     return Found(said.kept.subject, said.kept.predicate, words) if _SEVERAL.search(words) else None
 
@@ -252,7 +319,7 @@ def _nothing(_: _Said) -> None:
 
 
 _VALUES: Final[Mapping[str, Callable[[_Said], Found | None]]] = {
-    "statement": _as_said, "rule": _as_said, "deadline": _day, "release_date": _day,
+    "statement": _statement, "rule": _rule, "deadline": _day, "release_date": _day,
     "appointments": _appointment, "plans": _plan, "goals": _plan, "favorite": _favorite, "version": _version, "tools": _tool, "path": _nothing,
     "command": _nothing,
 }  # fmt: skip
@@ -268,22 +335,10 @@ def _whole(words: str) -> str:
     return words
 
 
-def _around(text: str, start: int, end: int, stop: re.Pattern[str]) -> tuple[int, int]:
-    """Return where the part of a text around a place begins and ends, between two stops."""
-    first, last = 0, len(text)
-    for match in stop.finditer(text):
-        if match.end() <= start:
-            first = match.end()
-        elif match.start() >= end:
-            last = match.end()
-            break
-    return first, last
-
-
 def _clause(said: _Said) -> str:
     """Return the words around a value that say it, without greeting and without what follows."""
     sentence = said.turn[said.start : said.end]
-    first, last = _around(sentence, said.one.start - said.start, said.one.end - said.start, _PART)
+    first, last = around(sentence, said.one.start - said.start, said.one.end - said.start, CLAUSE_END)
     clause = sentence[first:last].strip(_EDGES)
     if len(clause) < len(said.words) + 4:
         clause = sentence.strip(_EDGES)

@@ -2,7 +2,7 @@
 
 Per token the rows of a hashed table are added up and set beside the projected vector of its word; residual
 convolutions of width 3 with growing distance follow. From what they give: `tag`, where a value begins and goes
-on; `key_tag`, of which key; and of each span its key, what becomes of it, whose it is, and whether its words are
+on; `key_tag`, of which key; `lasts`, which clause says what lasts; and of each span its key, what becomes of it, whose it is, and whether its words are
 the value. `tools/reader` trains it.
 """
 
@@ -101,6 +101,22 @@ class Network:
         w = self._weights
         both = np.concatenate([states.mean, states.hidden.max(0)])
         return float(1 / (1 + np.exp(-(both @ w["kept.w"] + w["kept.b"])[0])))
+
+    def lasting(self, states: States, clauses: list[tuple[int, int]]) -> Floats:
+        """Return the probability of each clause, given by its tokens, to say something that lasts: (m,)."""
+        w = self._weights
+        starts = np.array([start for start, _ in clauses])
+        lengths = np.array([[end - start] for start, end in clauses], np.float32)
+        read = np.concatenate(
+            [
+                np.add.reduceat(states.hidden, starts) / lengths, np.maximum.reduceat(states.hidden, starts),
+                np.broadcast_to(states.mean, (len(starts), len(states.mean))),
+            ],
+            1,
+        )  # fmt: skip
+        hidden = np.maximum(read @ w["clause.w"] + w["clause.b"], 0)
+        out: Floats = 1 / (1 + np.exp(-(hidden @ w["lasts.w"] + w["lasts.b"])[:, 0]))
+        return out
 
     def spans(self, states: States, spans: list[tuple[int, int]]) -> SpanScores:
         """Return what is read of spans of tokens, given by start and end."""

@@ -9,14 +9,14 @@ from mnemark.extraction.candidate import BLOT, Candidate
 from mnemark.extraction.reader.features import Encoder
 from mnemark.extraction.reader.kept import candidates
 from mnemark.extraction.reader.network import network
-from mnemark.extraction.reader.reading import Reading, readings
+from mnemark.extraction.reader.reading import Clause, Read, Reading, read_message
 
 _encoder: Final = cache(Encoder)
 
 
-def read(text: str) -> list[Reading]:
-    """Return all readings of a message, the doubtful ones, too."""
-    return readings(text, _encoder(), network())
+def read(text: str) -> Read:
+    """Return all readings of a message, the doubtful ones, too, and its clauses."""
+    return read_message(text, _encoder(), network())
 
 
 class Stretch(NamedTuple):
@@ -26,8 +26,8 @@ class Stretch(NamedTuple):
     text: str
     """Quotations in it are masked by `BLOT`."""
 
-    def has(self, one: Reading) -> bool:
-        """Return whether a reading is of this part, and of no quotation."""
+    def has(self, one: Reading | Clause) -> bool:
+        """Return whether a reading or clause is of this part, and of no quotation."""
         words = self.text[one.start - self.start : one.end - self.start] if one.start >= self.start else ""
         return len(words) == one.end - one.start and BLOT not in words
 
@@ -36,5 +36,7 @@ def learned(text: str, said: Sequence[Stretch], time: datetime, confidence: floa
     """Return what is kept of a message of the owner: of what they say in the stretches `said`."""
     if not said:
         return []
-    own = [one for one in read(text) if any(part.has(one) for part in said)]
-    return candidates(text, own, time, confidence)
+    found = read(text)
+    own = [one for one in found.readings if any(part.has(one) for part in said)]
+    lasting = [one for one in found.clauses if any(part.has(one) for part in said)]
+    return candidates(text, Read(own, lasting), time, confidence)

@@ -6,8 +6,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from mnemark.extraction.reader.features import Encoder
-from mnemark.extraction.reader.network import Floats, Network
+from mnemark.extraction.reader.clauses import clauses
+from mnemark.extraction.reader.features import Encoded, Encoder
+from mnemark.extraction.reader.network import Floats, Network, States
 
 _EAGER: Final = 1.5
 """Added to the log-probability of being in a value when spans are cut: the probability of a whole decides."""
@@ -47,19 +48,53 @@ class Shares(NamedTuple):
     """Of the message to have anything to keep."""
     key: float
     """Of the key, among all."""
+    lasts: float
+    """Of its clause to say something that lasts."""
 
 
-def readings(text: str, encoder: Encoder, network: Network) -> list[Reading]:
-    """Return what a message says, in order; spans do not overlap."""
-    return [one for one, _ in with_shares(text, encoder, network)]
+class Clause(NamedTuple):
+    """A clause of a message, and whether it says something that lasts."""
+
+    start: int
+    end: int
+    """Where it stands in the message, in characters."""
+    probability: float
 
 
-def with_shares(text: str, encoder: Encoder, network: Network) -> list[tuple[Reading, Shares]]:
-    """Return what a message says, each with what its probability is made of."""
+class Read(NamedTuple):
+    """What is read of a message."""
+
+    readings: list[Reading]
+    """In order; they do not overlap."""
+    clauses: list[Clause]
+
+
+def read_message(text: str, encoder: Encoder, network: Network) -> Read:
+    """Read a message."""
+    shared, parts = with_shares(text, encoder, network)
+    return Read([one for one, _ in shared], parts)
+
+
+def with_shares(
+    text: str, encoder: Encoder, network: Network
+) -> tuple[list[tuple[Reading, Shares]], list[Clause]]:
+    """Return the readings of a message, each with what its probability is made of, and the clauses."""
     message = encoder.encode(text)
     if not message.tokens:
-        return []
+        return [], []
     states = network.states(message)
+    cuts = clauses(text, message.tokens)
+    lasting = network.lasting(states, cuts).tolist()
+    parts = [
+        Clause(message.tokens[start].start, message.tokens[end - 1].end, lasts)
+        for (start, end), lasts in zip(cuts, lasting, strict=True)
+    ]
+    return _with_shares(message, states, network, parts), parts
+
+
+def _with_shares(
+    message: Encoded, states: States, network: Network, parts: Sequence[Clause]
+) -> list[tuple[Reading, Shares]]:
     tags = network.tags(states)
     of_tokens = network.key_tags(states)
     spans = list(cut(tags, of_tokens[:, 0]))
@@ -70,14 +105,16 @@ def with_shares(text: str, encoder: Encoder, network: Network) -> list[tuple[Rea
     found = []
     for n, (start, end) in enumerate(spans):
         inside = tags[start, 1] * math.prod(tags[at, 2] for at in range(start + 1, end))
+        first, last = message.tokens[start].start, message.tokens[end - 1].end
         keys = scores.key[n] * of_tokens[start:end, 1:].mean(0) ** 0.5
         key, act = int(keys.argmax()), int(scores.act[n].argmax())
         shares = Shares(
             float(inside ** (1 / (end - start))), float(1 - of_tokens[start:end, 0].mean()), kept,
             float(keys[key] / keys.sum()),
+            max(part.probability for part in parts if part.start < last and part.end > first),
         )  # fmt: skip
         reading = Reading(
-            message.tokens[start].start, message.tokens[end - 1].end, network.keys[key], network.acts[act],
+            first, last, network.keys[key], network.acts[act],
             bool(scores.other[n] > 0.5), bool(scores.words[n] > 0.5),
             probability(network.calibration, shares), shares.key,
             network.keys[int((keys * network.is_slot).argmax())],
