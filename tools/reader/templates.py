@@ -45,7 +45,7 @@ def drawn(count: int = MESSAGES) -> Iterator[Message]:
         same: dict[str, str] = {}
 
         def name(slot: re.Match[str], *, chinese: bool = chinese, same: dict[str, str] = same) -> str:
-            if slot[1].startswith("age"):
+            if slot[1] == "age":
                 return str(rng.randrange(18, 80))
             found = rng.choice(names[slot[1], chinese])
             if chinese and slot[1] == "given" and rng.random() < _WHOLE_NAME:

@@ -11,6 +11,7 @@ from mnemark.text.words.normalize import han_pairs
 _SEVERAL: Final = frozenset({"tools", "decisions"})
 """What a project has several of, so that a sentence may name more than the rules read."""
 _LITTLE: Final = frozenset({"my", "our", "is", "are", "am", "the", "we"})
+"""Words that tell nothing of how much of a statement a fact says."""
 _WORD: Final = lazy_pattern(r"\d+|[^\W\d_]{2,}")
 
 
@@ -46,9 +47,10 @@ def _same(one: Candidate, other: Candidate) -> bool:
 
 def _told(statement: Candidate, fact: Candidate) -> bool:
     """Return whether a fact of the same sentence says what a statement says."""
-    ours, theirs = words_of(statement.value) - _LITTLE, words_of(fact.value)
+    if not _names(statement, fact):
+        return False
     alone = CLAUSE_END.search(statement.value) is None
-    return bool(theirs) and theirs <= ours and (alone or 2 * len(theirs) >= len(ours))
+    return alone or 2 * len(words_of(fact.value)) >= len(words_of(statement.value) - _LITTLE)
 
 
 def _names(clause: Candidate, fact: Candidate) -> bool:

@@ -50,12 +50,11 @@ _LEADS: Final = lazy_pattern(
 _NAMES: Final = lazy_pattern(r"[^\W_]{2}|\d|[\u3400-\u9fff]")
 """What names anything has two letters, a number or a Chinese character."""
 _HOLDS: Final = frozenset({"", "replaces"})
-_MAY_BE_DENIED: Final = frozenset(
-    {
-        "statement", "rule", "diet", "likes", "dislikes", "habits", "children", "siblings", "spouse", "marital_status", "decisions", "plans", "goals",
-        "step", "forget", "private", "status", "appointments", "deadline", "release_date",
-    }
-)  # fmt: skip
+"""Acts of a value that holds."""
+_MAY_BE_DENIED: Final = _NO_STATEMENT | {
+    "statement", "diet", "likes", "dislikes", "habits", "children", "siblings", "spouse", "marital_status",
+    "decisions", "plans", "goals", "status",
+}  # fmt: skip
 """Keys of which a value with a "not" says something, too: "I don't eat pork", "no children"."""
 _DENIED: Final = lazy_pattern(
     r"(?i)\b(?:\w{2,6}n['’]t|(?:do|does|did|is|was|are|ca|wo)nt|not|never|no longer|used to)(?:\s+[\w'-]+){0,3}\s*$|"
@@ -144,13 +143,12 @@ def candidates(turn: str, read: Read, time: datetime, confidence: float) -> list
             continue
         if one.act in _HOLDS and one.key not in _MAY_BE_DENIED and _DENIED.search(turn[start : one.start]):
             one = one._replace(act="ends")  # noqa: PLW2901 - "I don't live in Paris": only of use where it is known
-            against = _against(one)
-            if against is None:
-                continue
+            against = "change" if one.probability >= SURE_OF_END else "doubt"
         said = _Said(turn, one, kept, words, start, end, time)
         if (fact := _fact(said, people)) is not None:
             out.setdefault(fact[:3], _candidate(said, fact, confidence, against))
-            told += [(one.start, one.end)] if against != "doubt" else []
+            if against != "doubt":
+                told.append((one.start, one.end))
     left = [
         part
         for part in read.clauses

@@ -2,8 +2,8 @@
 
 Per token the rows of a hashed table are added up and set beside the projected vector of its word; residual
 convolutions of width 3 with growing distance follow. From what they give: `tag`, where a value begins and goes
-on; `key_tag`, of which key; `lasts`, which clause says what lasts; and of each span its key, what becomes of it, whose it is, and whether its words are
-the value. `tools/reader` trains it.
+on; `key_tag`, of which key; `lasts`, which clause says what lasts; and of each span its key, what becomes of it,
+whose it is, and whether its words are the value. `tools/reader` trains it.
 """
 
 from functools import cache
