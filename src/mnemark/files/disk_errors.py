@@ -21,6 +21,8 @@ REFUSED_NAMES = frozenset({errno.EILSEQ, errno.EINVAL, errno.ENAMETOOLONG, errno
 _WINDOWS_SHARING = frozenset({32, 33})  # another program has the file open, or locks a part of it
 _NO_MEMORY = "can't start new thread", "failed to map segment", "annot allocate memory"
 """What modules in C raise other errors with."""
+_NO_FILES = "oo many open files"
+"""What the loader of modules in C says in an ImportError, which has no errno: imports are made when needed."""
 MISSING = "does not exist"
 HINT = "; give a ref as `mnemark search` prints it"
 """Of a ref whose file is missing, what to do."""
@@ -51,7 +53,7 @@ def shortage(error: BaseException) -> str:
     code = error.errno if isinstance(error, OSError) else None
     if code in _FULL:
         return "the disk is full; free some space and try again"
-    if code in _TOO_MANY:
+    if code in _TOO_MANY or (isinstance(error, ImportError) and _NO_FILES in str(error)):
         return "too many files are open; raise the limit (`ulimit -n 1024`) and try again"
     if (
         code == errno.ENOMEM
@@ -87,7 +89,7 @@ def _telling(method: Callable[..., Any]) -> Callable[..., Any]:
             return method(*arguments, **named)
         except MnemarkError:
             raise
-        except (OSError, MemoryError) as error:
+        except (OSError, MemoryError, ImportError) as error:
             if short := shortage(error):
                 raise MnemarkError(short) from error
             raise
