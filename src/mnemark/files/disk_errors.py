@@ -22,7 +22,7 @@ _WINDOWS_SHARING = frozenset({32, 33})  # another program has the file open, or 
 _NO_MEMORY = "can't start new thread", "failed to map segment", "annot allocate memory"
 """What modules in C raise other errors with."""
 _NO_FILES = "oo many open files"
-"""What the loader of modules in C says in an ImportError, which has no errno: imports are made when needed."""
+"""What the loader of modules in C says in an ImportError, which has no errno."""
 MISSING = "does not exist"
 HINT = "; give a ref as `mnemark search` prints it"
 """Of a ref whose file is missing, what to do."""

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
+from pathlib import PurePosixPath
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -25,6 +26,8 @@ MONTHS: Final = (
 WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 COLUMNS: Final = "columns"
 """Key of the `types.Columns` of a passage in its `meta`, where it is a part of a line."""
+ALIASES: Final = "aliases"
+"""Key of the other names of a note in its front matter, and in the `meta` of its first passage."""
 _NOTES: Final = 64
 """Notes whose heads are remembered, those written last."""
 _MOST: Final = 4_096
@@ -70,6 +73,11 @@ def content_key(title: str, text: str) -> bytes:
 def content_keys(passages: Sequence[tuple[str, str]]) -> list[bytes]:
     """Return the content keys of passages, given their titles and texts."""
     return [content_key(title, text) for title, text in passages]
+
+
+def names_of(path: str, title: str, meta: Mapping[str, Any]) -> list[str]:
+    """Return the names of a note: its file's name, its title, and what the `meta` of a passage says."""
+    return [PurePosixPath(path).stem, title, *meta.get(ALIASES, ())]
 
 
 def embedded_text(title: str, text: str) -> str:

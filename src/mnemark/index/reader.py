@@ -14,7 +14,7 @@ from mnemark.files.scan import chosen, ignorer
 from mnemark.files.tombstones import Tombstones
 from mnemark.index.derived import Edges, derived_passages, edges
 from mnemark.index.growth import NOTHING, LogSizes, Pending, growth
-from mnemark.index.passage import content_keys
+from mnemark.index.passage import content_keys, names_of
 from mnemark.index.rows import KIND_CODE, USER, first_ordinal
 from mnemark.index.snapshot import Positions, Snapshot
 from mnemark.index.store import Index, Record
@@ -79,6 +79,12 @@ class View:
         for at in asked:
             found[at] = self._speakers[numbers[at]] if numbers[at] >= 0 else pending[numbers[at]].role
         return found
+
+    def names(self, positions: Positions) -> list[list[str]]:
+        """Return the names of the notes that the passages at the given positions are of; see `names_of`."""
+        numbers = self.snapshot.rows["passage"][positions].tolist()
+        known = self._index.names([number for number in numbers if number >= 0])
+        return [names_of(*known[number]) if number in known else [] for number in numbers]
 
     def positions(self, path: str, line: int = 0) -> Positions:
         """Return the positions of a document's passages from `line` on; empty for an unknown document."""

@@ -403,6 +403,15 @@ class Index:
         sql = "SELECT id, role FROM passages WHERE id IN (SELECT value FROM json_each(?))"
         return dict(self.rows(sql, (schema.listed(passages),)))
 
+    def names(self, passages: Sequence[int]) -> dict[int, tuple[str, str, Mapping[str, Any]]]:
+        """Return path and title of the documents that stored passages are of, and their own `meta`, by id."""
+        sql = """SELECT p.id, d.path, d.title, p.meta FROM passages p JOIN documents d ON d.id = p.document
+            WHERE p.id IN (SELECT value FROM json_each(?))"""
+        return {
+            number: (path, title, msgspec.json.decode(meta))
+            for number, path, title, meta in self.rows(sql, (schema.listed(passages),))
+        }
+
     def sources(self, snapshot: Snapshot, derived: Positions) -> Ranges:
         """Return the sources of these passages of a snapshot; cached for its generation."""
         known = self._sources

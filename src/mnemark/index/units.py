@@ -17,7 +17,7 @@ from mnemark.facts.model import Fact, fact_text, refs_in
 from mnemark.facts.parse import ParsedFact
 from mnemark.files.layout import EPISODES, FACTS, Place, in_scope
 from mnemark.index.derived import linked, sourced_lines
-from mnemark.index.passage import COLUMNS, Unit, date_words
+from mnemark.index.passage import ALIASES, COLUMNS, Unit, date_words
 from mnemark.index.rows import LINE_SHIFT, first_ordinal
 from mnemark.text.markdown.frontmatter import document_title, front_matter
 from mnemark.text.markdown.generated import split
@@ -105,12 +105,14 @@ def note_units(
     text = _emptied(text[: fields.end]) + text[fields.end :]
     by_people, generated = split(text) if place.role in _DERIVED_ROLES else (text, "")
     about = "" if place.kind == "episode" else _joined_words(tuple(map(str, fields.fields.values())))
+    names = _names(fields.fields.get(ALIASES))
     bare = place.kind == "fact" or place.role in _DERIVED_ROLES  # where headings alone say nothing
     for passage in cut(by_people, limit=limit):
         if not passage.text.strip() or (bare and not _has_body(passage.text)):
             continue
         first, about = about, ""  # front matter is searched with the first passage, and no part of it
-        units.append(note.unit(_trimmed(passage), fields=first, meta=_columns(by_people, passage)))
+        meta, names = {**_columns(by_people, passage), **names}, {}
+        units.append(note.unit(_trimmed(passage), fields=first, meta=meta))
     if generated:
         source = fields.fields.get("source") if place.kind == "episode" else None
         page = (source,) if isinstance(source, str) else ()
@@ -242,6 +244,12 @@ def _front_date(fields: Mapping[str, Any]) -> str | None:
                 continue
             return value
     return None
+
+
+def _names(value: object) -> dict[str, list[str]]:
+    """Return the other names of a note, as front matter gives them, by their key in `meta`."""
+    listed = value if isinstance(value, (list, tuple)) else (value,)
+    return {ALIASES: found} if (found := [name for name in listed if isinstance(name, str) and name]) else {}
 
 
 def _joined_words(value: object) -> str:

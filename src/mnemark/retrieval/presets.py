@@ -73,6 +73,8 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     score."""
     ties: bool = True
     """Whether near ties are settled by what the candidates are; see `ranking.ties`."""
+    identity: bool = True
+    """Whether notes that the query names come first; see `ranking.identity`."""
     recency: float = 0.0
     importance: float = 0.0
     half_life_days: float = 30.0
@@ -82,7 +84,7 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
 DEFAULT: Final = Preset(name="default")
 _PLAIN: Final = Preset(
     name="", k1=1.2, neighbour=0, group=0, short=0, time=0, near=0, bridge=False, named=0, asks=0, user=0,
-    observed=0, long=0, meaning=0, ties=False,
+    observed=0, long=0, meaning=0, ties=False, identity=False,
 )  # fmt: skip
 """BM25 on each passage alone, as in FTS5; quotations, code and an order that is asked for count as here."""
 PRESETS: Final[dict[str, Preset]] = {

@@ -62,6 +62,8 @@ class Candidates(msgspec.Struct, frozen=True):
     idf: Mapping[str, float]
     """Inverse document frequency of the question's own terms."""
     hits: Mapping[str, TermHits]
+    named: Mask
+    """Which of them are of notes that the question names: these keep their places."""
     dated: bool
     """Whether the question names a time."""
     oldest: bool
@@ -112,7 +114,7 @@ def _order_same_sentence(found: Candidates, held: Mask, shares: Floats, scores: 
     """Give the best scores of candidates with the same matching sentence to core memory and the newest."""
     if found.dated:
         return
-    said = np.where(_IS_OTHERS[found.rows["origin"]], 0, shares)  # printed twice means nothing
+    said = np.where(_IS_OTHERS[found.rows["origin"]] | found.named, 0, shares)  # printed twice means nothing
     alike = _alike(held, said)
     if not alike:
         return

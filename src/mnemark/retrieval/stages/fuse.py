@@ -1,5 +1,6 @@
 """Fuse: the scores of all routes as one number for each passage, by the times that the question names."""
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ from mnemark.index.snapshot import Floats, Mask
 from mnemark.retrieval import filters
 from mnemark.retrieval.presets import DEFAULT
 from mnemark.retrieval.query import reread_times
-from mnemark.retrieval.ranking import fusion
+from mnemark.retrieval.ranking import fusion, identity
 from mnemark.retrieval.routes.lexical import Lexical
 from mnemark.retrieval.stages import Question
 from mnemark.retrieval.stages.meaning import Meaning
@@ -17,6 +18,9 @@ from mnemark.types import DateRange
 
 _MIN_EVENT_SHARE: Final = 0.6
 """Minimum share of an event's idf in a passage that counts as describing the event."""
+
+_STEP: Final = 0.01
+"""Share of the best score by which a note that the query names is above the next one."""
 
 
 class Routes(NamedTuple):
@@ -41,6 +45,8 @@ class Fused(NamedTuple):
     """Without the boost for times, on the absolute scale that confidence needs."""
     in_time: Mask | None
     """The passages dated inside the question's ranges; None without such passages."""
+    named: Sequence[int] = ()
+    """Positions of passages of notes that the question names."""
 
 
 def fuse(question: Question, routes: Routes) -> Fused:
@@ -54,7 +60,24 @@ def fuse(question: Question, routes: Routes) -> Fused:
     boosted = _boost_by_time(question, plain, routes.words)
     if preset.fusion != "absolute":
         plain = question.restrict(fusion.fuse(routes.words.scores, routes.dense, in_time, DEFAULT), mask)
-    return Fused(boosted, plain, in_time)
+    named = _named_first(question, boosted, routes.words)
+    return Fused(boosted, plain, in_time, named)
+
+
+def _named_first(question: Question, fused: Floats, words: Lexical) -> list[int]:
+    """Raise the best passage of each note that the query names above all others; return their positions."""
+    snapshot, text = question.snapshot, question.request.text
+    if not question.request.preset.identity:
+        return []
+    groups = identity.named(text, question.asked, words.hits, snapshot, question.view.names, question.cut)
+    top, named = float(fused.max(initial=0)), []
+    for place, group in enumerate(reversed(groups), 1):
+        passages = np.flatnonzero(snapshot.group == group)
+        best = int(passages[np.argmax(fused[passages])])
+        if fused[best] > 0:
+            fused[best] = top * (1 + _STEP * place)
+            named.append(best)
+    return named
 
 
 def _time_mask(question: Question) -> Mask | None:

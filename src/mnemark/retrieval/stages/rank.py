@@ -60,7 +60,7 @@ def rank_passages(
         now=seconds(question.request.now),
         order=question.query.order,
     )
-    settled = _settled(question, positions, scores, records, words)
+    settled = _settled(question, positions, scores, records, words, np.isin(positions, fused.named))
     gains = (settled - scores).tolist()
     reasons = [
         {**part, **boost, **({"tie": gain} if gain else {})}
@@ -146,16 +146,17 @@ def _boost_phrases(question: Question, scores: Floats, records: Sequence[Record]
     return scores + np.float32(scores.max()) * np.array(gains, np.float32)
 
 
-def _settled(
-    question: Question, positions: Positions, scores: Floats, records: Sequence[Record], words: Lexical
-) -> Floats:
+def _settled(  # noqa: PLR0917 - what the candidates are
+    question: Question, positions: Positions, scores: Floats, records: Sequence[Record], words: Lexical,
+    named: Mask,
+) -> Floats:  # fmt: skip
     """Settle near ties."""
     if not question.request.preset.ties:
         return scores
     return ties.settled(
         ties.Candidates(
             positions, scores, records, question.snapshot.rows[positions], question.request.text,
-            question.idf_asked(words), words.hits,
+            question.idf_asked(words), words.hits, named,
             dated=bool(question.query.ranges), oldest=question.query.order == "first",
         )
     )  # fmt: skip
