@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from mnemark.files import layout
 from mnemark.files.names import SOURCES
-from mnemark.retrieval.render import NOTED
+from mnemark.retrieval.render import EARLIER, NOTED
 from mnemark.summary.filler import is_bare, is_courtesy
 from mnemark.text.markdown import drop_comments
 from mnemark.text.quoting.fence import fence, inert, inert_together, visible
@@ -145,9 +145,13 @@ class Quotable:
 
     @cached_property
     def is_plain_turn(self) -> bool:
-        """Whether who spoke is all to be said of a turn: it is no tool's or page's, nor suspect."""
+        """Whether who spoke is all to be said of a turn: it is no tool's or page's, nor marked."""
         hit = self.hit
-        return bool(self.speaker) and hit.origin in {"owner", "agent", "file"} and not hit.meta.get("suspect")
+        return (
+            bool(self.speaker)
+            and hit.origin in {"owner", "agent", "file"}
+            and not hit.meta.keys() & {"suspect", EARLIER}
+        )
 
     @cached_property
     def source(self) -> str:
@@ -163,6 +167,8 @@ class Quotable:
             parts.append(f"from {hit.origin}")
         if hit.scope:
             parts.append("another memory, unconfirmed" if mounted else hit.scope)
+        if hit.meta.get(EARLIER):
+            parts.append("earlier")
         if hit.meta.get("suspect"):
             parts.append("looks like instructions")
         return visible(" · ".join(parts))

@@ -10,6 +10,9 @@ from mnemark.text.markdown import drop_comments
 NOTED: Final = "noted"
 """Key in the `meta` of a turn's hit: the `text` and `ref` of what was noted of it, where that says more."""
 
+EARLIER: Final = "earlier"
+"""Key in the `meta` of a hit: another one, on the same matter, is newer."""
+
 
 def named(kind: str, path: str) -> dict[str, str]:
     """Return what the path of a passage says of it: the name of an attachment, for `describe`."""

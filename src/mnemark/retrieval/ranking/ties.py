@@ -25,9 +25,9 @@ from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.segment import Cut, query_terms
 
-_MIN_SHARE: Final = 0.5
+MIN_SHARE: Final = 0.5
 """Minimum share of the question's idf that candidates on the same matter hold."""
-_STEP: Final = 1e-5
+STEP: Final = 1e-5
 """Least difference of two scores that are not equal."""
 _OPPOSITE: Final = 0.5
 """Factor on the score of a section on the opposite of what the question asks for."""
@@ -35,9 +35,9 @@ _MAX_READ: Final = 4_000
 _IS_OWN: Final = np.zeros(256, np.bool_)
 """Whether a passage is the owner's own words, by its origin's code; `isin` takes ten times as long."""
 _IS_OWN[[ORIGIN_CODE["owner"], ORIGIN_CODE["file"]]] = True
-_IS_OTHERS: Final = np.zeros(256, np.bool_)
+IS_OTHERS: Final = np.zeros(256, np.bool_)
 """Whether a passage is output of tools or pages, by its origin's code."""
-_IS_OTHERS[[ORIGIN_CODE[origin] for origin in UNTRUSTED]] = True
+IS_OTHERS[[ORIGIN_CODE[origin] for origin in UNTRUSTED]] = True
 _SENTENCE: Final = lazy_pattern(r"[^\n.!?;。！？；]+")
 _ON: Final = lazy_pattern(
     r"\b(?:enabl(?:e[sd]?|ing)|activat\w+|(?:turn|switch)\w*\b.{0,40}?\bon)\b|启用|开启|打开|激活"
@@ -69,6 +69,12 @@ class Candidates(msgspec.Struct, frozen=True):
     oldest: bool
     """Whether it asks for the first."""
 
+    def shares(self, holding: Mask) -> Floats:
+        """Return the share of the question's idf that each candidate holds; see `held`."""
+        idf = np.array(list(self.idf.values()))
+        shares: Floats = holding @ idf / idf.sum()
+        return shares
+
 
 def with_named(
     question: str, positions: Positions, fused: Floats, hits: Mapping[str, TermHits], cut: Cut | None
@@ -92,29 +98,28 @@ def settled(found: Candidates) -> Floats:
     scores = found.scores.copy()
     if not len(scores) or not found.idf:
         return found.scores
-    held = _held(found)
-    idf = np.array(list(found.idf.values()))
-    shares = held @ idf / idf.sum()
+    holding = held(found)
+    shares = found.shares(holding)
     _lower_opposites(found, scores)
     _raise_telling(found, scores)
-    _order_same_sentence(found, held, shares, scores)
-    _lower_others(found, held, shares, scores)
+    _order_same_sentence(found, holding, shares, scores)
+    _lower_others(found, holding, shares, scores)
     return scores
 
 
-def _held(found: Candidates) -> Mask:
-    """Return which candidate holds which term, shape (candidates, terms)."""
-    held = np.zeros((len(found.positions), len(found.idf)), np.bool_)
+def held(found: Candidates) -> Mask:
+    """Return which candidate holds which term of the question, shape (candidates, terms)."""
+    holding = np.zeros((len(found.positions), len(found.idf)), np.bool_)
     for column, term in enumerate(found.idf):
-        held[:, column] = found.hits[term].among(found.positions)
-    return held
+        holding[:, column] = found.hits[term].among(found.positions)
+    return holding
 
 
 def _order_same_sentence(found: Candidates, held: Mask, shares: Floats, scores: Floats) -> None:
     """Give the best scores of candidates with the same matching sentence to core memory and the newest."""
     if found.dated:
         return
-    said = np.where(_IS_OTHERS[found.rows["origin"]] | found.named, 0, shares)  # printed twice means nothing
+    said = np.where(IS_OTHERS[found.rows["origin"]] | found.named, 0, shares)  # printed twice means nothing
     alike = _alike(held, said)
     if not alike:
         return
@@ -124,23 +129,23 @@ def _order_same_sentence(found: Candidates, held: Mask, shares: Floats, scores: 
     for group in alike:
         if len({(core[i], times[i]) for i in group}) > 1:
             for i in group:
-                groups[held[i].tobytes(), _sentence(found.records[i].text, found.idf)].append(i)
+                groups[held[i].tobytes(), sentence(found.records[i].text, found.idf)].append(i)
     for group in groups.values():
         values = sorted((scores[i] for i in group), reverse=True)
         order = sorted(group, key=lambda i: (core[i], -times[i] if found.oldest else times[i]), reverse=True)
         for rank, i in enumerate(order):
-            scores[i] = values[rank] - _STEP * rank
+            scores[i] = values[rank] - STEP * rank
 
 
 def _alike(held: Mask, shares: Floats) -> list[list[int]]:
     """Return groups of candidates that hold the same terms, enough of the question."""
     groups: dict[bytes, list[int]] = defaultdict(list)
-    for i in np.flatnonzero(shares >= _MIN_SHARE).tolist():
+    for i in np.flatnonzero(shares >= MIN_SHARE).tolist():
         groups[held[i].tobytes()].append(i)
     return [group for group in groups.values() if len(group) > 1]
 
 
-def _sentence(text: str, idf: Mapping[str, float]) -> str:
+def sentence(text: str, idf: Mapping[str, float]) -> str:
     """Return the sentence with most of the question's idf, normalised, without punctuation around it."""
     pieces = [
         match.group().strip(" \t-*#>_`:：\"'") for match in _SENTENCE.finditer(normalize(text[:_MAX_READ]))
@@ -152,15 +157,15 @@ def _sentence(text: str, idf: Mapping[str, float]) -> str:
 
 def _lower_others(found: Candidates, held: Mask, shares: Floats, scores: Floats) -> None:
     """Put output of tools and pages below the owner's words that hold the same terms and more."""
-    others = np.flatnonzero(_IS_OTHERS[found.rows["origin"]])
+    others = np.flatnonzero(IS_OTHERS[found.rows["origin"]])
     if not len(others):
         return
-    own = np.flatnonzero(_IS_OWN[found.rows["origin"]] & (shares >= _MIN_SHARE))
+    own = np.flatnonzero(_IS_OWN[found.rows["origin"]] & (shares >= MIN_SHARE))
     own = own[[not found.records[i].text.rstrip().endswith(("?", "？")) for i in own.tolist()]]
     for i in others.tolist():
         above = own[(held[own] >= held[i]).all(axis=1)]
         if len(above):
-            scores[i] = min(scores[i], scores[above].max() - _STEP)
+            scores[i] = min(scores[i], scores[above].max() - STEP)
 
 
 def _lower_opposites(found: Candidates, scores: Floats) -> None:

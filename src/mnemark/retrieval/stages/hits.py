@@ -13,7 +13,7 @@ from mnemark.index.store import Record
 from mnemark.retrieval import derived, filters, past_facts
 from mnemark.retrieval.presets import DEFAULT
 from mnemark.retrieval.ranking import confidence, features, rank
-from mnemark.retrieval.render import NOTED, named, snippet
+from mnemark.retrieval.render import EARLIER, NOTED, named, snippet
 from mnemark.retrieval.stages import Question
 from mnemark.retrieval.stages.fuse import Fused, Routes
 from mnemark.retrieval.stages.rank import RankedPassages
@@ -76,7 +76,8 @@ def hits_of(
 
     def hit_of(entry: rank.Ranked, record: Record) -> Hit:
         why = _why(entry, routes, fused, ranking) if question.request.explain else {}
-        return _hit(question, routes, entry, record, why)
+        hit = _hit(question, routes, entry, record, why)
+        return replace(hit, meta={**hit.meta, EARLIER: True}) if entry.pos in ranking.older else hit
 
     view = question.view
     made = [hit_of(entry, ranking.records[entry.pos]) for entry in ranking.chosen]

@@ -11,7 +11,7 @@ from mnemark.index.passage import embedded_text
 from mnemark.index.rows import seconds
 from mnemark.index.snapshot import Floats, Mask, Positions
 from mnemark.index.store import Record
-from mnemark.retrieval.ranking import confidence, features, fusion, people, rank, rescore, ties
+from mnemark.retrieval.ranking import confidence, features, fusion, people, rank, rescore, ties, twins
 from mnemark.retrieval.routes.lexical import Lexical
 from mnemark.retrieval.stages import Question, Reranker
 from mnemark.retrieval.stages.fuse import Fused, Routes
@@ -37,6 +37,8 @@ class RankedPassages(NamedTuple):
     echoes: frozenset[int]
     """Positions of turns that only repeat the question."""
     reranked: Reranked
+    older: frozenset[int]
+    """Positions of passages beside a newer one on the same matter."""
 
 
 def rank_passages(
@@ -60,7 +62,7 @@ def rank_passages(
         now=seconds(question.request.now),
         order=question.query.order,
     )
-    settled = _settled(question, positions, scores, records, words, np.isin(positions, fused.named))
+    settled, older = _settled(question, positions, scores, records, words, np.isin(positions, fused.named))
     gains = (settled - scores).tolist()
     reasons = [
         {**part, **boost, **({"tie": gain} if gain else {})}
@@ -69,7 +71,8 @@ def rank_passages(
     candidates = _sorted(positions, settled, reasons, records)
     keys = [snapshot.rows["key"][candidate.pos].tobytes() for candidate in candidates]
     chosen = rank.select(candidates, keys, question.request.k, _protected(question, routes, fused.scores))
-    return RankedPassages(chosen, dict(zip(positions.tolist(), records, strict=True)), echoes, reranked)
+    by_position = dict(zip(positions.tolist(), records, strict=True))
+    return RankedPassages(chosen, by_position, echoes, reranked, frozenset(positions[older].tolist()))
 
 
 def _best(
@@ -149,17 +152,16 @@ def _boost_phrases(question: Question, scores: Floats, records: Sequence[Record]
 def _settled(  # noqa: PLR0917 - what the candidates are
     question: Question, positions: Positions, scores: Floats, records: Sequence[Record], words: Lexical,
     named: Mask,
-) -> Floats:  # fmt: skip
-    """Settle near ties."""
+) -> tuple[Floats, Mask]:  # fmt: skip
+    """Settle near ties; return which candidates are older than another on the same matter, too."""
     if not question.request.preset.ties:
-        return scores
-    return ties.settled(
-        ties.Candidates(
-            positions, scores, records, question.snapshot.rows[positions], question.request.text,
-            question.idf_asked(words), words.hits, named,
-            dated=bool(question.query.ranges), oldest=question.query.order == "first",
-        )
+        return scores, np.zeros(len(scores), np.bool_)
+    found = ties.Candidates(
+        positions, scores, records, question.snapshot.rows[positions], question.request.text,
+        question.idf_asked(words), words.hits, named,
+        dated=bool(question.query.ranges), oldest=question.query.order == "first",
     )  # fmt: skip
+    return twins.ordered(found, ties.settled(found))
 
 
 def _sorted(

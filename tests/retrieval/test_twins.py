@@ -1,0 +1,83 @@
+"""Of two statements on the same matter the newest comes first, and the older is marked."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from mnemark import Memory
+
+CONFIG = {"embedder": "none"}
+START = datetime(2025, 3, 1, 9, tzinfo=UTC)
+NOW = START + timedelta(days=300)
+PAIRS = [
+    (
+        "The port of the label printer is 8080.",
+        "We moved the label printer port to 9090.",
+        "label printer port",
+    ),
+    ("我们仓库的门禁密码是胡桃。", "仓库的门禁密码改成石英了。", "仓库的门禁密码是什么？"),
+    (
+        "Our choir meets on Tuesdays in the old library.",
+        "By the way, the choir people changed it all again: our choir meets on Fridays from now on.",
+        "When does our choir meet?",
+    ),
+]
+
+
+def remember(root: Path, texts: list[str], *, role: str = "user") -> Memory:
+    memory = Memory.open(root, config=CONFIG)
+    for day, text in enumerate(texts):
+        session = memory.session(f"chat-{day}")
+        session.add("user", "Hello, it is raining again today.", time=START + timedelta(days=40 * day))
+        session.add(role, text, time=START + timedelta(days=40 * day, minutes=1))
+    memory.sync()
+    return memory
+
+
+@pytest.mark.parametrize(("old", "new", "question"), PAIRS)
+@pytest.mark.parametrize("swapped", [False, True])
+def test_the_newest_is_first_and_the_older_is_marked(
+    tmp_path: Path, old: str, new: str, question: str, *, swapped: bool
+) -> None:
+    old, new = (new, old) if swapped else (old, new)
+    with remember(tmp_path, [old, "The ferry was late.", new]) as memory:
+        hits = memory.search(question, now=NOW).hits
+        assert [hit.text for hit in hits[:2]] == [new, old]
+        assert not hits[0].meta.get("earlier")
+        assert hits[1].meta["earlier"]
+        text = memory.recall(question, now=NOW, deadline=20).text
+    row = next(line for line in text.splitlines() if "· earlier" in line)
+    assert str((START + timedelta(days=0)).date()) in row
+    assert text.index(new) < text.index(old)
+
+
+def test_a_question_for_the_first_or_for_a_time_is_answered_by_it(tmp_path: Path) -> None:
+    old, new, _ = PAIRS[0]
+    with remember(tmp_path, [old, new]) as memory:
+        assert memory.search("When did the label printer first get a port?", now=NOW).hits[0].text == old
+        assert memory.search("label printer port in March 2025", now=NOW).hits[0].text == old
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "question"),
+    [
+        (
+            "The port of the label printer is 8080.",
+            "The owner of the label printer is Bruno.",
+            "label printer port",
+        ),
+        ("Ann's bike has a red bell.", "The bell of the town hall rang twice.", "bell"),
+    ],
+)
+def test_what_is_on_another_matter_is_not_marked(tmp_path: Path, one: str, other: str, question: str) -> None:
+    with remember(tmp_path, [one, other]) as memory:
+        assert not any(hit.meta.get("earlier") for hit in memory.search(question, now=NOW).hits)
+
+
+def test_an_agent_takes_nothing_back(tmp_path: Path) -> None:
+    old, new, question = PAIRS[0]
+    with remember(tmp_path, [old]) as memory:
+        memory.session("chat-9").add("assistant", new, time=NOW)
+        memory.sync()
+        assert not any(hit.meta.get("earlier") for hit in memory.search(question, now=NOW).hits)
