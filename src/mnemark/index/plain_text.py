@@ -27,7 +27,7 @@ from mnemark.files.tombstones import Tombstones
 from mnemark.index.derived import Edges
 from mnemark.index.growth import NOTHING
 from mnemark.index.logs import LogReader
-from mnemark.index.passage import Unit
+from mnemark.index.passage import Unit, names_of
 from mnemark.index.reader import Reader, View
 from mnemark.index.snapshot import Positions, Snapshot
 from mnemark.index.store import Record
@@ -252,6 +252,11 @@ class _TextView(View):
         """Return the passages at the given positions, in that order."""
         numbers = self.snapshot.rows["passage"][positions]
         return [self._pending.records[int(number)] for number in numbers]
+
+    def names(self, positions: Positions) -> list[list[str]]:
+        """Return the names of the notes that the passages at the given positions are of."""
+        found = self.fetch(positions)
+        return [names_of(one.path, one.title.partition(" › ")[0], one.meta) for one in found]
 
     def positions(self, path: str, line: int = 0) -> Positions:
         """Return the positions of a document's passages from `line` on; empty for an unknown document."""

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from itertools import pairwise
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 
+from mnemark.retrieval.focus import Span, clipped, joined, sentences
 from mnemark.retrieval.presets import DEFAULT
 from mnemark.retrieval.routes.lexical import QueryTerm
 from mnemark.text.dates.ranges import order_hint, spans
@@ -18,8 +18,12 @@ from mnemark.text.words.stopwords import content_terms, is_stop, topic
 from mnemark.types import DateRange
 
 MAX_CHARACTERS: Final = 8_192
-"""Maximum length of a query; the rest (of a pasted file, say) is ignored."""
+"""Characters of a turn of context that are read."""
 MAX_TERMS: Final = 64
+_ASKING: Final = 2.0
+"""Weight of a sentence that asks, beside those of the same message that do not."""
+_MOST_SENTENCES: Final = 12
+"""Sentences of a message that are told apart; each takes a pass over all passages."""
 CONTEXT_WEIGHT: Final = 0.2
 _QUOTED: Final = lazy_pattern(
     r'"([^"\n]{2,200})"|“([^”\n]{2,200})”|「([^」\n]{2,200})」|『([^』\n]{2,200})』'
@@ -28,12 +32,6 @@ _CODE: Final = lazy_pattern(r"(?<!`)`([^`\n]{2,200})`(?!`)")
 _MAX_CODE: Final = 16
 """Maximum number of code spans; a pasted file may have hundreds."""
 
-_SENTENCE_END: Final = lazy_pattern(r"[.!?][\"'”’)]*(?=\s)|[。！？；\n]")
-_ASKS: Final = lazy_pattern(
-    r"[?？]|\b(?:who|whom|whose|what|when|where|which|why|how|tell|show|list|find|remind|recall|summari[sz]e|"
-    r"look\s+up)\b|[谁哪几吗]|什么|多少|怎么|怎样|为何|是否|有没有|告诉|列出|找出|查一?[下找]|总结|回忆|说说",
-    re.IGNORECASE,
-)
 _PASSING: Final = lazy_pattern(
     r"\b(?:to(?:day|night|morrow)|yesterday|this|last|next|past|ago|recent\w*|spring|summer|autumn|fall|winter|"
     r"week\w*|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b|[今昨明]|[前后]天|[这上下]|去年|最近|[春夏秋冬][天季]",
@@ -45,10 +43,18 @@ _BORN: Final = lazy_pattern(r"\b(?:born|birthdays?)\b|出生|生日|生于", re.
 Order = Literal["before", "after", "latest", "first"]
 
 
+class Sentence(NamedTuple):
+    """A sentence of a message of several."""
+
+    weight: float
+    terms: frozenset[str]
+
+
 class Query(msgspec.Struct, frozen=True, kw_only=True):
     """A parsed query."""
 
     text: str
+    """What it asks, in its own words; see `focus`."""
     terms: tuple[QueryTerm, ...]
     """Distinct terms in order; stop words only where there are no other terms."""
     phrases: tuple[str, ...] = ()
@@ -57,8 +63,15 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     """Code spans, normalised; passages that contain them are boosted."""
     ranges: tuple[DateRange, ...] = ()
     order: Order | None = None
+    sentences: tuple[Sentence, ...] = ()
+    """Those of a message of several, the asking ones first: words of one say more than words of many."""
     event: tuple[str, ...] = ()
     """Terms of the event X, where the query asks for what happened before or after X."""
+
+    @property
+    def asks(self) -> frozenset[str]:
+        """The terms of the sentences that ask; empty where nothing tells them from others."""
+        return frozenset().union(*(one.terms for one in self.sentences if one.weight > 1))
 
 
 def understand(
@@ -78,26 +91,41 @@ def understand(
         inner: weight of words inside longer Chinese words; 0 leaves them out.
         cut: segments Chinese instead of the dictionary, without words inside longer ones.
     """
-    text = text[:MAX_CHARACTERS]
-    about = topic(text)
-    terms = content_terms(about, cut)
-    inner_terms = inner_words(about, terms) if inner and cut is None else []
-    known = {*terms, *inner_terms}
-    extra = [t for turn in context for t in content_terms(turn[-MAX_CHARACTERS:], cut) if t not in known]
+    text = clipped(text)
+    parts = sentences(text)
+    asks = joined(text, parts.asked) if parts.asking and parts.telling else text
+    asked = [text[first:last] for first, last in parts.asked] if parts.telling else [text]
+    every = [(_ASKING, one) for one in asked] + [(1.0, text[first:last]) for first, last in parts.telling]
+    terms: dict[str, float] = {}
+    apart: list[Sentence] = []
+    for weight, one in every[:_MOST_SENTENCES]:
+        own = _weighed(one, inner, cut)
+        for term, part in own.items():
+            if len(terms) < 2 * MAX_TERMS:
+                terms[term] = max(part, terms.get(term, 0.0))
+        apart.append(Sentence(weight, frozenset(own)))
+    extra = [t for turn in context for t in content_terms(turn[-MAX_CHARACTERS:], cut) if t not in terms]
     extra = list(dict.fromkeys(extra))[-MAX_TERMS:]
-    weighted = [QueryTerm(term) for term in terms[:MAX_TERMS]]
-    weighted += [QueryTerm(term, inner) for term in inner_terms[:MAX_TERMS]]
-    weighted += [QueryTerm(term, CONTEXT_WEIGHT) for term in extra]
-    order = order_hint(text)
+    weighted = [QueryTerm(term, weight) for term, weight in sorted(terms.items(), key=lambda one: -one[1])]
+    order = order_hint(asks)
     return Query(
-        text=text,
-        terms=tuple(weighted),
+        text=asks,
+        terms=(*weighted, *(QueryTerm(term, CONTEXT_WEIGHT) for term in extra)),
         phrases=tuple(normalize(match[match.lastindex or 0]) for match in _QUOTED.finditer(text)),
         code=tuple(code_spans(text)),
         ranges=asked_times(text, now),
         order=order,
-        event=tuple(event_terms(text, order, cut)),
+        sentences=tuple(apart) if len(apart) > 1 else (),
+        event=tuple(event_terms(asks, order, cut)),
     )
+
+
+def _weighed(text: str, inner: float, cut: Cut | None) -> dict[str, float]:
+    """Return the terms of a sentence with their weights: 1, and `inner` for words inside Chinese words."""
+    about = topic(text)
+    terms = content_terms(about, cut)[:MAX_TERMS]
+    inside = inner_words(about, terms)[:MAX_TERMS] if inner and cut is None else []
+    return {**dict.fromkeys(inside, inner), **dict.fromkeys(terms, 1.0)}
 
 
 def code_spans(text: str) -> list[str]:
@@ -114,26 +142,24 @@ def code_spans(text: str) -> list[str]:
 def asked_times(text: str, now: datetime) -> tuple[DateRange, ...]:
     """Return the times that restrict what a query asks for.
 
-    In several sentences those are dates, and other times of its questions and requests: "We came home late
-    yesterday. Which doctor did I see?" does not ask for yesterday. The time of a birth tells who is meant.
+    In a message of several sentences those are the times of what it asks: "We came home late yesterday. Which
+    doctor did I see?" does not ask for yesterday, but for a date that was said before a short question it
+    does. The time of a birth tells who is meant.
     """
     found = spans(text, now)
-    asking = _asking(text) if found else []
+    if not found:
+        return ()
+    asking, leading, _ = sentences(text)
+
+    def is_in(place: int, parts: Sequence[Span]) -> bool:
+        return any(first <= place < last for first, last in parts)
+
     return tuple(
         when
         for start, end, when in found
-        if (any(first <= start < last for first, last in asking) or not _PASSING.search(when.text))
+        if (is_in(start, asking) or (is_in(start, leading) and not _PASSING.search(when.text)))
         and not _BORN.search(text, max(start - 24, 0), end + 24)
     )
-
-
-def _asking(text: str) -> list[tuple[int, int]]:
-    """Return the offsets of the sentences that ask; of all of it where there is only one."""
-    ends = [match.end() for match in _SENTENCE_END.finditer(text)]
-    sentences = list(pairwise(dict.fromkeys((0, *ends, len(text)))))
-    if sum(bool(text[first:last].strip()) for first, last in sentences) <= 1:
-        return [(0, len(text))]
-    return [(first, last) for first, last in sentences if _ASKS.search(text, first, last)]
 
 
 def reread_times(query: Query, newest: datetime) -> tuple[DateRange, ...]:

@@ -103,7 +103,7 @@ def _passages(question: Question, beside: _Beside) -> tuple[Found, Mapping[str, 
     sizes = lengths(question)
     words = lexical.score(
         question.snapshot, question.terms, question.competing, sizes, question.request.preset,
-        question.rarity, question.edges, question.request.outside,
+        question.rarity, question.edges, question.request.outside, question.query.sentences,
     )  # fmt: skip
     meaning = comparison.meaning(words, sizes)
     qmd_scores, problem = (None, "") if beside.qmd is None else beside.qmd.scores(question.view)
@@ -143,7 +143,7 @@ def _with_facts(found: Found, question: Question, fact_index: "FactIndex", *, by
     zone = request.now.tzinfo or fact_index.zone
     asked = fact_times.asked_time(query.text, query.ranges, query.order, query.event, zone)
     joined = facts.join(
-        fact_index, found.hits, request.text, question.terms,
+        fact_index, found.hits, query.text, question.terms,
         k=request.k, where=request.where, now=request.now, asked=asked, explain=request.explain,
     )  # fmt: skip
     believable = max(found.believable, round(joined.believable * _FACT_CONFIDENCE, 3))

@@ -40,6 +40,7 @@ from mnemark.retrieval.deadline import LATE, Loader, RecallInTime, TimedOut, tol
 from mnemark.retrieval.embeddings import Embeddings
 from mnemark.retrieval.fact_index_cache import FactIndexCache
 from mnemark.retrieval.filters import Filter
+from mnemark.retrieval.focus import focus
 from mnemark.retrieval.mounts import Mounts
 from mnemark.retrieval.opened import OpenedIndex
 from mnemark.retrieval.presets import preset as named_preset
@@ -350,7 +351,7 @@ class Searcher:
         except schema.UNREADABLE:  # there is none yet; of damage, the full answer tells
             answer = Found((), "none", (reason,), complete=False, believable=0.0)
         new = self._new(request)
-        found = with_just_written(Recall(**answer._asdict()), new, request.text, request.k)
+        found = with_just_written(Recall(**answer._asdict()), new, focus(request.text), request.k)
         if found.mode == "none":
             return LATE
         packed = block(found.hits, budget=tokens, brief_tokens=self.workspace.config.brief_tokens)
@@ -392,7 +393,7 @@ class Searcher:
         asked = self.qmd.ask(outside, request.deadline) if self.qmd else None
         route, problem = (None, "")
         if request.preset.dense or request.preset.fusion == "rrf":
-            route, problem = self.embeddings.route(topic(outside))
+            route, problem = self.embeddings.route(topic(focus(outside)))
         reasons = (problem, *self._opened.problems, *self._unfinished())
         degraded = [reason for reason in reasons if reason]
         ask = partial(search, request=request)

@@ -22,6 +22,7 @@ from mnemark.index.reader import Reader
 from mnemark.index.store import Index
 from mnemark.retrieval import mounts
 from mnemark.retrieval.filters import Filter
+from mnemark.retrieval.focus import focus
 from mnemark.retrieval.presets import preset as named_preset
 from mnemark.retrieval.search import search
 from mnemark.retrieval.stages import Found, Request
@@ -49,7 +50,7 @@ def by_words(
         IntegrityError: it is damaged, or was made by another version.
     """
     preset = replace(request.preset, dense=0.0, bridge=False)
-    text = request.text[:_LONGEST]
+    text = request.text if len(request.text) <= _LONGEST else focus(request.text)[:_LONGEST]
     request = replace(request, text=text, preset=preset, hurried=True, deadline=None, rerank_deadline=None)
     found = search(reader, request, None, (reason,), states=known)
     if not folders:

@@ -4,7 +4,6 @@ Whoever types the title of a note, its file's name or an alias means that note, 
 words. Only the candidates' names are read: those of the passages whose head holds every word of the query.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from mnemark.index.rows import KIND_CODE
 from mnemark.index.snapshot import Floats, Positions, Snapshot, TermHits
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.segment import Cut
 from mnemark.text.words.stopwords import content_terms
@@ -25,7 +25,7 @@ _MOST: Final = 128
 _IS_NAMED: Final = np.ones(256, np.bool_)
 """Whether a passage is of something with a name, by its kind's code."""
 _IS_NAMED[[KIND_CODE["turn"], KIND_CODE["observation"], KIND_CODE["fact"]]] = False
-_BETWEEN: Final = re.compile(r"[\W_]+")
+_BETWEEN: Final = lazy_pattern(r"[\W_]+")
 
 Names = Callable[[Positions], Sequence[Sequence[str]]]
 """Returns the names of the notes that passages at these positions are of."""

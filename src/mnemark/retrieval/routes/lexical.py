@@ -13,8 +13,8 @@ ln(1 + (N - df + 0.5) / (df + 0.5)), which is never negative.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple, Protocol
 
 import msgspec
 import numpy as np
@@ -115,6 +115,18 @@ def _weights(snapshot: Snapshot, preset: Preset) -> Floats | None:
     return np.where(observed, np.float32(1 - preset.printed), np.float32(1))
 
 
+class Part(Protocol):
+    """A sentence of a query of several; see `query.Sentence`."""
+
+    @property
+    def weight(self) -> float:
+        """Its weight beside the others."""
+
+    @property
+    def terms(self) -> frozenset[str]:
+        """Its terms."""
+
+
 def score(  # noqa: PLR0917 - what BM25 needs
     snapshot: Snapshot,
     terms: Sequence[QueryTerm],
@@ -124,29 +136,60 @@ def score(  # noqa: PLR0917 - what BM25 needs
     rarity: Mapping[str, float] | None = None,
     edges: Edges | None = None,
     outside: Snapshot | None = None,
+    sentences: Sequence[Part] = (),
 ) -> Lexical:
     """Score every passage for the terms; passages outside `mask` score 0.
+
+    Of several sentences each is scored for itself, and the scores are added as squares: a passage with four
+    words of one sentence has more to do with the query than one with a word of each of four.
 
     `rarity`: the terms' inverse document frequencies from another search, to score on its scale.
     `edges`: sources, which hold what was derived from them.
     `outside`: further passages for which words are counted: in few ones, every word would be a rare one.
+    `sentences`: those of the query, where it has several; terms of none count as the first one's.
     """
-    sums = _Sums(snapshot, size, preset)
-    weights: dict[str, float] = {}
-    found: dict[str, TermHits] = {}
     every_hits = snapshot.prefetch(term for term, _ in terms)
     elsewhere, beside = ({}, 0) if outside is None else (outside.prefetch(every_hits), len(outside))
+    found: dict[str, TermHits] = {}
+    weights: dict[str, float] = {}
+    gains: dict[str, tuple[float, int]] = {}
     for term, weight in terms:
         every = every_hits[term]
-        hits = found[term] = joined(_masked(every, mask), every, edges, mask)
+        found[term] = joined(_masked(every, mask), every, edges, mask)
         holding = len(elsewhere[term].pos) if elsewhere else 0
-        own_idf = idf(size.total + beside, len(hits.pos) + holding)
+        own_idf = idf(size.total + beside, len(found[term].pos) + holding)
         weights[term] = own_idf if rarity is None else rarity[term]
-        frequency: Floats = hits.text + np.float32(preset.head) * (hits.head > 0).astype(np.float32)
-        sums.add(hits.pos, frequency, weight * weights[term] * (preset.k1 + 1))
-        if preset.group:
-            sums.add_to_documents(hits.pos, frequency, weight, (beside, holding))
+        gains[term] = weight, holding
+    sums = _Sums(snapshot, size, preset)
+    for share, part in _parts(found, sentences):
+        for term in part:
+            hits, (weight, holding) = found[term], gains[term]
+            frequency: Floats = hits.text + np.float32(preset.head) * (hits.head > 0).astype(np.float32)
+            sums.add(hits.pos, frequency, share * weight * weights[term] * (preset.k1 + 1))
+            if preset.group:
+                sums.add_to_documents(hits.pos, frequency, share * weight, (beside, holding))
+        if sentences:
+            sums.square()
     return sums.lexical(mask, weights, found)
+
+
+def _parts(terms: Iterable[str], sentences: Sequence[Part]) -> list[tuple[float, list[str]]]:
+    """Return weight and terms of each sentence, or all terms as one."""
+    if not sentences:
+        return [(1.0, list(terms))]
+    known = frozenset[str]().union(*(one.terms for one in sentences))
+    of_none = [term for term in terms if term not in known]
+    parts = [(one.weight, [term for term in terms if term in one.terms]) for one in sentences]
+    return [(parts[0][0], parts[0][1] + of_none), *parts[1:]]
+
+
+class _Squares(NamedTuple):
+    """Sums of the squares of what each sentence adds, and the most that they could be."""
+
+    own: Floats
+    documents: Floats
+    attainable: float
+    attainable_of_documents: float
 
 
 class _Sums:
@@ -157,6 +200,20 @@ class _Sums:
         self._own = np.zeros(len(snapshot), np.float32)
         self._documents = np.zeros(snapshot.groups, np.float32)
         self._scratch = np.zeros(len(snapshot), np.float32)
+        self._attainable = self._attainable_of_documents = 0.0
+        self._squares: _Squares | None = None
+
+    def square(self) -> None:
+        """End a sentence: add the squares of its sums to those of the sentences before."""
+        own, documents = self._own, self._documents
+        before = self._squares or _Squares(np.zeros_like(own), np.zeros_like(documents), 0.0, 0.0)
+        np.add(before.own, own * own, out=before.own)
+        np.add(before.documents, documents * documents, out=before.documents)
+        self._squares = before._replace(
+            attainable=before.attainable + self._attainable**2,
+            attainable_of_documents=before.attainable_of_documents + self._attainable_of_documents**2,
+        )
+        own[:], documents[:] = 0, 0
         self._attainable = self._attainable_of_documents = 0.0
 
     def add(self, pos: Positions, frequency: Floats, gain: float) -> None:
@@ -197,6 +254,10 @@ class _Sums:
 
     def lexical(self, mask: Mask | None, weights: dict[str, float], hits: dict[str, TermHits]) -> Lexical:
         """Return the scores as shares of what is attainable."""
+        if (squares := self._squares) is not None:
+            self._own, self._documents = np.sqrt(squares.own), np.sqrt(squares.documents)
+            self._attainable = math.sqrt(squares.attainable)
+            self._attainable_of_documents = math.sqrt(squares.attainable_of_documents)
         own, size = self._own, self._size
         if self._attainable:
             own /= np.float32(self._attainable)

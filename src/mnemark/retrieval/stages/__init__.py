@@ -125,8 +125,9 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def asked(self) -> list[str]:
-        """The question's own terms."""
-        return [term for term, weight in self.query.terms if weight == 1]
+        """The terms of what the query asks, without context and translations."""
+        asks = self.query.asks
+        return [term for term, weight in self.query.terms if weight == 1 and (not asks or term in asks)]
 
     def idf_asked(self, words: lexical.Lexical) -> dict[str, float]:
         """Return the idf of the question's own terms."""

@@ -66,7 +66,7 @@ def fuse(question: Question, routes: Routes) -> Fused:
 
 def _named_first(question: Question, fused: Floats, words: Lexical) -> list[int]:
     """Raise the best passage of each note that the query names above all others; return their positions."""
-    snapshot, text = question.snapshot, question.request.text
+    snapshot, text = question.snapshot, question.query.text
     if not question.request.preset.identity:
         return []
     groups = identity.named(text, question.asked, words.hits, snapshot, question.view.names, question.cut)

@@ -62,9 +62,9 @@ def _evidence(
     preset = question.request.preset if question.request.preset.fusion == "absolute" else DEFAULT
     cosines = None if routes.meaning is None else routes.meaning.cosines
     inputs = features.Inputs(
-        question.snapshot, question.request.text, question.asked, routes.words, cosines, question.competing,
+        question.snapshot, question.query.text, question.asked, routes.words, cosines, question.competing,
         fused.plain, fused.in_time, preset.time, ranking.records, question.view.speakers, ranking.echoes,
-        wants_overview(question.request.text),
+        wants_overview(question.query.text),
     )  # fmt: skip
     return features.gather(inputs)
 

@@ -79,7 +79,7 @@ def _best(
     question: Question, routes: Routes, fused: Fused
 ) -> tuple[Positions, Floats, list[dict[str, float]]]:
     """Return the best passages after the last step, their scores, and its part in each."""
-    text, preset, words = question.request.text, question.request.preset, routes.words
+    text, preset, words = question.query.text, question.request.preset, routes.words
     count = max(_CANDIDATES, 4 * question.request.k)
     positions = fusion.best_positions(fused.scores, max(count, rescore.DEPTH))
     if preset.ties:
@@ -96,7 +96,7 @@ def _best(
 
 def _named(question: Question, words: Lexical, positions: Positions) -> Mask:
     """Return which candidates have a speaker whom the query names, by a short form, too."""
-    text = question.request.text
+    text = question.query.text
     named = features.named(words.hits, positions)
     if question.request.preset.named and ((short := people.short_names(text)) or named.any()):
         speakers = question.view.speakers(positions[: rescore.DEPTH])
@@ -108,7 +108,7 @@ def _named(question: Question, words: Lexical, positions: Positions) -> Mask:
 
 def _echoes(question: Question, positions: Positions, records: Sequence[Record], words: Lexical) -> Mask:
     """Return which candidates are turns that only repeat the query; none if it is about questions."""
-    text = question.request.text
+    text = question.query.text
     if confidence.wants_questions(text):
         return np.zeros(len(positions), np.bool_)
     echoes = confidence.Echoes(text)
@@ -130,7 +130,7 @@ def _reranked(
     deadline = question.request.rerank_deadline
     left = None if deadline is None else deadline - time.monotonic()
     texts = [embedded_text(record.title, record.text) for record in records]
-    after, reasons, problem = reranker.reranked(question.request.text, texts, scores, left)
+    after, reasons, problem = reranker.reranked(question.query.text, texts, scores, left)
     why = dict(zip(positions[: len(reasons)].tolist(), reasons, strict=True))
     return Reranked(after, why, problem)
 
@@ -157,7 +157,7 @@ def _settled(  # noqa: PLR0917 - what the candidates are
     if not question.request.preset.ties:
         return scores, np.zeros(len(scores), np.bool_)
     found = ties.Candidates(
-        positions, scores, records, question.snapshot.rows[positions], question.request.text,
+        positions, scores, records, question.snapshot.rows[positions], question.query.text,
         question.idf_asked(words), words.hits, named,
         dated=bool(question.query.ranges), oldest=question.query.order == "first",
     )  # fmt: skip

@@ -1,0 +1,96 @@
+"""Find what a message asks: hooks send whole messages, and most sentences of a message ask for nothing.
+
+What else a message tells has many words, of this matter or of others; added up, they would outvote what it
+asks. So the sentences of a message are told apart; see `Query.sentences`.
+"""
+
+import re
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.words.stopwords import estimated_terms
+
+_HALF: Final = 4_096
+"""Characters read at the start and at the end of a longer message: what is between them was pasted."""
+_ENOUGH: Final = 3
+"""Content words of a question that say by themselves what it is about."""
+_MOST_LEADING: Final = 3
+"""Sentences before a question that are taken along."""
+_END: Final = lazy_pattern(
+    r"(?:[!?]|(?<!\b[A-Z])(?<!\b(?:Dr|Mr|Ms|St))(?<!\bMrs)(?<!\bProf)(?<!\bvs)(?<!e\.g)(?<!i\.e)\.)[\"'”’)]*(?=\s)|"
+    r"[。！？；][”’」』）]*|\n"
+)
+_QUESTION: Final = lazy_pattern(r"[?？]\W{0,8}$")
+_REQUEST: Final = lazy_pattern(
+    r"^\W{0,8}(?:(?:so|and|but|ok|okay|well|also|now|please|hey|hi)\b[, ]{1,3}){0,3}"
+    r"(?:who|whom|whose|what|when|where|which|why|how|tell|show|list|find|give|remind|recall|summari[sz]e|search|"
+    r"look\s+up|(?:can|could|would|will|do|does|did|should|shall|is|are|was|were|have|has)\s+"
+    r"(?:you|i|we|my|our|the|there))\b|"
+    r"[谁哪几吗]|什么|多少|怎么|怎样|为何|是否|有没有|告诉|列出|找出|查一?[下找]|总结|回忆|说说",
+    re.IGNORECASE,
+)
+
+Span = tuple[int, int]
+"""Offsets of a sentence in a text."""
+
+
+class Sentences(NamedTuple):
+    """The sentences of a message that say anything."""
+
+    asking: list[Span]
+    """Those that ask; all where there is but one, and none where several ask for nothing."""
+    leading: list[Span]
+    """Those before a question that says little by itself: "On 5 May there was a party. Who came?"."""
+    telling: list[Span]
+
+    @property
+    def asked(self) -> list[Span]:
+        """What is asked: the questions with what leads to them."""
+        return self.leading + self.asking
+
+
+def clipped(text: str) -> str:
+    """Return a message without the middle of a long one: its question stands at the start or at the end."""
+    return text if len(text) <= 2 * _HALF else f"{text[:_HALF]}\n{text[-_HALF:]}"
+
+
+def sentences(text: str) -> Sentences:
+    """Tell the sentences of a message apart.
+
+    Where some end with a question mark it is these that ask.
+    """
+    ends = [match.end() for match in _END.finditer(text)]
+    every = [
+        (first, last) for first, last in pairwise(dict.fromkeys((0, *ends, len(text))))
+        if estimated_terms(text[first:last])
+    ]  # fmt: skip
+    if len(every) < 2:
+        return Sentences([(0, len(text))], [], [])
+    for pattern in (_QUESTION, _REQUEST):
+        asking = [at for at, (first, last) in enumerate(every) if pattern.search(text[first:last])]
+        if asking:
+            break
+    else:
+        return Sentences([], [], every)
+    known = estimated_terms(joined(text, [every[at] for at in asking[:_ENOUGH]]))
+    begin = asking[0]
+    while begin and asking[0] - begin < _MOST_LEADING and len(known) < _ENOUGH:
+        begin -= 1
+        known |= estimated_terms(text[slice(*every[begin])])
+    others = set(range(len(every))).difference(asking, range(begin, asking[0]))
+    return Sentences(
+        [every[at] for at in asking], every[begin : asking[0]], [every[at] for at in sorted(others)]
+    )
+
+
+def joined(text: str, parts: list[Span]) -> str:
+    """Return sentences of a text as one text."""
+    return " ".join(text[first:last].strip() for first, last in parts)
+
+
+def focus(text: str) -> str:
+    """Return what a message asks, in its own words; all of it where nothing asks."""
+    text = clipped(text)
+    found = sentences(text)
+    return joined(text, found.asked) if found.asking and found.telling else text
