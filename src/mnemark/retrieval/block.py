@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from mnemark.files import layout
 from mnemark.files.names import SOURCES
+from mnemark.retrieval.ranking.echoes import only_asks
 from mnemark.retrieval.render import EARLIER, NOTED
 from mnemark.summary.filler import is_bare, is_courtesy
 from mnemark.text.markdown import drop_comments
@@ -36,8 +37,6 @@ _MIN_PASSAGE_SHARE: Final = 0.2
 about 600 such passages among the first eight was the answer."""
 _MIN_ASKING_SHARE: Final = 0.5
 """The same for turns that only ask; on six sets, none of 15 such turns below 0.6 was the answer."""
-_ENDS: Final = (". ", "! ", "。", "！", "\n")
-"""Ends of sentences that are no questions."""
 _MIN_SHARE_OF_ALL: Final = 0.02
 """Share of the best score of all hits, facts included, below which passages are dropped."""
 _MIN_FACT_SHARE: Final = 0.1
@@ -424,15 +423,10 @@ def _relevant(hits: Sequence[Quotable]) -> list[Quotable]:
     def is_near(hit: Hit) -> bool:
         if hit.kind == "fact":
             return _fact_key(hit) in near
-        share = _MIN_ASKING_SHARE if _only_asks(hit) else _MIN_PASSAGE_SHARE
+        share = _MIN_ASKING_SHARE if hit.kind == "turn" and only_asks(hit.text) else _MIN_PASSAGE_SHARE
         return hit.score >= max(share * best_passage, _MIN_SHARE_OF_ALL * best)
 
     return [one for one in hits if is_near(one.hit)]
-
-
-def _only_asks(hit: Hit) -> bool:
-    text = hit.text.strip()
-    return hit.kind == "turn" and text.endswith(("?", "？")) and not any(end in text for end in _ENDS)
 
 
 def _fact_key(hit: Hit) -> tuple[object, ...]:

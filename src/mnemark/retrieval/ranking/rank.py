@@ -7,10 +7,12 @@ import msgspec
 import numpy as np
 
 from mnemark.index.rows import CORE, NO_TIME, SUSPECT, Rows
-from mnemark.index.snapshot import Floats, Positions
+from mnemark.index.snapshot import Floats, Mask, Positions
 from mnemark.retrieval.presets import SUSPECT_FACTOR, Preset
 
 _DAY: Final = 86_400.0
+_STEP: Final = 1e-5
+"""Least difference of two scores that are not equal."""
 
 
 class Ranked(msgspec.Struct, frozen=True):
@@ -84,6 +86,22 @@ def _relative_age(times: Positions, *, newest: bool) -> Floats:
         ranks /= max(float(ranks.max()), 1.0)
         result[dated] = ranks if newest else 1 - ranks
     return result
+
+
+def behind_statements(scores: Floats, asks: Mask, held: Mask) -> Floats:
+    """Put candidates that ask below the best of the others that hold the same terms and more.
+
+    Args:
+        scores: of the candidates.
+        asks: which of them ask.
+        held: which term each of them holds, shape (terms, candidates).
+    """
+    lowered = scores.copy()
+    for i in np.flatnonzero(asks & held.any(axis=0)).tolist() if len(held) else ():
+        telling = scores[~asks & (held >= held[:, i : i + 1]).all(axis=0)]
+        if len(telling):
+            lowered[i] = min(scores[i], telling.max() - _STEP)
+    return lowered
 
 
 def select(

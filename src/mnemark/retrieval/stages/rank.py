@@ -11,11 +11,12 @@ from mnemark.index.passage import embedded_text
 from mnemark.index.rows import seconds
 from mnemark.index.snapshot import Floats, Mask, Positions
 from mnemark.index.store import Record
-from mnemark.retrieval.ranking import confidence, features, fusion, people, rank, rescore, ties, twins
+from mnemark.retrieval.ranking import echoes, features, fusion, people, rank, rescore, ties, twins
 from mnemark.retrieval.routes.lexical import Lexical
 from mnemark.retrieval.stages import Question, Reranker
 from mnemark.retrieval.stages.fuse import Fused, Routes
 from mnemark.text.words.normalize import normalize
+from mnemark.text.words.stopwords import ASKING_FORM
 
 _CANDIDATES: Final = 32
 
@@ -41,6 +42,15 @@ class RankedPassages(NamedTuple):
     """Positions of passages beside a newer one on the same matter."""
 
 
+class _Asking(NamedTuple):
+    """Which candidates ask what the query does, shape (candidates,)."""
+
+    repeats: Mask
+    """Turns that only repeat it."""
+    asks: Mask
+    """Turns that ask for hardly more, those among them."""
+
+
 def rank_passages(
     question: Question, routes: Routes, fused: Fused, reranker: Reranker | None
 ) -> RankedPassages:
@@ -48,11 +58,13 @@ def rank_passages(
     words, snapshot = routes.words, question.snapshot
     positions, best, parts = _best(question, routes, fused)
     records = question.view.fetch(positions)
-    is_echo = _echoes(question, positions, records, words)
-    echoes = frozenset(positions[is_echo].tolist())
-    if echoes and not question.request.echoes:
-        positions, best = positions[~is_echo], best[~is_echo]
-        parts, records = list(compress(parts, ~is_echo)), list(compress(records, ~is_echo))
+    asking = _asking(question, positions, records, words)
+    repeating = frozenset(positions[asking.repeats].tolist())
+    asks = asking.asks
+    if repeating and not question.request.echoes:
+        left = ~asking.repeats
+        positions, best, asks = positions[left], best[left], asks[left]
+        parts, records = list(compress(parts, left)), list(compress(records, left))
     reranked = _reranked(question, positions, best, records, reranker)
     scores, boosts = rank.adjust(
         positions,
@@ -63,6 +75,7 @@ def rank_passages(
         order=question.query.order,
     )
     settled, older = _settled(question, positions, scores, records, words, np.isin(positions, fused.named))
+    settled = _behind_statements(question, positions, settled, words, asks)
     gains = (settled - scores).tolist()
     reasons = [
         {**part, **boost, **({"tie": gain} if gain else {})}
@@ -72,7 +85,7 @@ def rank_passages(
     keys = [snapshot.rows["key"][candidate.pos].tobytes() for candidate in candidates]
     chosen = rank.select(candidates, keys, question.request.k, _protected(question, routes, fused.scores))
     by_position = dict(zip(positions.tolist(), records, strict=True))
-    return RankedPassages(chosen, by_position, echoes, reranked, frozenset(positions[older].tolist()))
+    return RankedPassages(chosen, by_position, repeating, reranked, frozenset(positions[older].tolist()))
 
 
 def _best(
@@ -106,15 +119,17 @@ def _named(question: Question, words: Lexical, positions: Positions) -> Mask:
     return named
 
 
-def _echoes(question: Question, positions: Positions, records: Sequence[Record], words: Lexical) -> Mask:
-    """Return which candidates are turns that only repeat the query; none if it is about questions."""
-    text = question.request.text
-    if confidence.wants_questions(text):
-        return np.zeros(len(positions), np.bool_)
-    echoes = confidence.Echoes(text)
-    asking = features.asking_the_same(positions, question.snapshot, words, question.asked).tolist()
-    turns = [record.text if record.kind == "turn" else None for record in records]
-    return np.array(echoes.among(turns, asking), np.bool_)
+def _asking(question: Question, positions: Positions, records: Sequence[Record], words: Lexical) -> _Asking:
+    """Return which candidates ask what the query does; none if it is about questions."""
+    repeats, asks = np.zeros((2, len(positions)), np.bool_)
+    if not echoes.wants_questions(question.request.text):
+        known = echoes.Echoes(question.request.text)
+        short = features.may_only_ask(positions, question.snapshot, words, question.asked)
+        for at in np.flatnonzero(short).tolist():
+            beyond = known.beyond(records[at].text)
+            repeats[at] = beyond == 0 or known.is_query(records[at].text)
+            asks[at] = beyond is not None and beyond <= echoes.FEW
+    return _Asking(repeats, asks)
 
 
 def _reranked(
@@ -162,6 +177,16 @@ def _settled(  # noqa: PLR0917 - what the candidates are
         dated=bool(question.query.ranges), oldest=question.query.order == "first",
     )  # fmt: skip
     return twins.ordered(found, ties.settled(found))
+
+
+def _behind_statements(
+    question: Question, positions: Positions, scores: Floats, words: Lexical, asks: Mask
+) -> Floats:
+    """Put turns that ask behind those that tell something on the same."""
+    if not asks.any():
+        return scores
+    terms = [words.hits[term] for term in question.asked if term not in ASKING_FORM]
+    return rank.behind_statements(scores, asks, np.array([hits.among(positions) for hits in terms]))
 
 
 def _sorted(
