@@ -83,9 +83,11 @@ class Form(IntEnum):
     """A line made of others."""
     STATEMENT = 1
     """A fact without a predicate: a sentence of a turn."""
-    OWN = 2
-    """People's words: a turn, a note."""
-    VALUE = 3
+    OUTPUT = 2
+    """What a tool returned, without its call."""
+    OWN = 3
+    """People's words, a turn, a note; a tool's call with what it returned."""
+    VALUE = 4
     """A fact with a value; it is always shown, as older values may be."""
 
 
@@ -96,6 +98,8 @@ class Quotable:
         self.hit = hit
         meta = hit.meta
         self.form = Form.DERIVED if SOURCES in meta else Form.OWN
+        if hit.kind == "observation" and "tool" not in meta:
+            self.form = min(self.form, Form.OUTPUT)
         self.holds = True
         """False for a fact that no longer does: others may say it anew."""
         speaker = meta.get("role") if hit.kind == "turn" else None
