@@ -32,9 +32,9 @@ _SHARE: Final = 0.2
 """Maximum share of the budget for the whole text of a hit, as long as others wait."""
 _MAX_SHARE: Final = 0.5
 """Maximum share of the budget for one row that is opened further."""
-_MIN_PASSAGE_SHARE: Final = 0.2
-"""Share of the best passage's score below which passages are dropped: on seven sets of questions, none of
-about 600 such passages among the first eight was the answer."""
+_MIN_PASSAGE_SHARE: Final = 0.25
+"""Share of the best passage's score below which passages are dropped: on ten sets of questions, one of about
+160 such passages was the answer."""
 _MIN_ASKING_SHARE: Final = 0.5
 """The same for turns that only ask; on six sets, none of 15 such turns below 0.6 was the answer."""
 _MIN_SHARE_OF_ALL: Final = 0.02

@@ -1,5 +1,6 @@
 """Rank candidates: apply small factors, keep each route's best, drop duplicates. Pure."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final
 
@@ -102,6 +103,22 @@ def behind_statements(scores: Floats, asks: Mask, held: Mask) -> Floats:
         if len(telling):
             lowered[i] = min(scores[i], telling.max() - _STEP)
     return lowered
+
+
+def newest_of_equals(scores: Floats, rows: Rows, *, oldest: bool) -> Floats:
+    """Give the best score of candidates with one text to the newest, or the oldest, which stands for all."""
+    keys = rows["key"].tobytes()
+    equals: dict[bytes, list[int]] = defaultdict(list)
+    for i in range(len(rows)):
+        equals[keys[16 * i : 16 * i + 16]].append(i)
+    if len(equals) == len(rows):
+        return scores
+    given, times = scores.copy(), rows["time"].tolist()
+    for group in equals.values():
+        order = sorted(group, key=lambda i: times[i], reverse=not oldest)
+        for i, score in zip(order, sorted(scores[group].tolist(), reverse=True), strict=True):
+            given[i] = score
+    return given
 
 
 def select(
