@@ -64,8 +64,8 @@ def rank_passages(
     asking = _asking(question, positions, records, words)
     repeating = frozenset(positions[asking.repeats].tolist())
     asks = asking.asks
-    left = ~asking.repeats & _relevant(question, routes, fused, positions)
-    if not question.request.echoes and not left.all():
+    if not question.request.echoes:
+        left = ~asking.repeats & _relevant(question, routes, fused, positions)
         positions, best, asks = positions[left], best[left], asks[left]
         parts, records = list(compress(parts, left)), list(compress(records, left))
     reranked = _reranked(question, positions, best, records, reranker)
