@@ -190,12 +190,14 @@ def _settled(  # noqa: PLR0917 - what the candidates are
 def _relevant(question: Question, routes: Routes, fused: Fused, positions: Positions) -> Mask:
     """Return which candidates more than their date speaks for: words and meaning, of their neighbours, too.
 
-    All are where the query asks for nothing but a time, or words alone were compared; and the best is.
+    All are where the query asks for nothing but a time, or words alone were compared; the best is, and what
+    the query names.
     """
     relevance = fused.plain[positions]
     if fused.in_time is not None:
         relevance = relevance - question.request.preset.time * fused.in_time[positions]
     found: Mask = relevance >= min(_LEAST_RELEVANCE, relevance.max(initial=0))
+    found |= np.isin(positions, fused.named)
     named = {term for when in question.query.ranges for term in content_terms(when.text, question.cut)}
     asks = any(not (term in ASKING_FORM or term in named or people.is_date(term)) for term in question.asked)
     return found if asks and routes.meaning is not None else np.ones(len(positions), np.bool_)
