@@ -7,7 +7,7 @@ import pytest
 
 from mnemark.memory.memory import Memory
 from mnemark.retrieval.block import block
-from mnemark.retrieval.ranking.confidence import wants_questions
+from mnemark.retrieval.ranking.echoes import wants_questions
 from mnemark.retrieval.words import by_words_of
 from mnemark.types import Hit, Recall
 from mnemark_agents.hook.event import FLOOR
@@ -112,6 +112,63 @@ def test_a_question_that_holds_its_answer_stays(memory: Memory, said: str, quest
         found = ask(question)
         assert found.hits[0].text == said
         assert found.believable >= FLOOR
+
+
+@pytest.mark.parametrize(
+    ("before", "question"),
+    [
+        ("Do you remember anything about Ottilie?", "Do you know who Ottilie is?"),
+        ("Hi there! Can you tell me where my passport is? Thanks!", "Where's my passport?"),
+        ("do you know the name of my dentist", "Who is my dentist?"),
+        ("I was wondering what time the ferry to Tromso goes.", ASKED),
+        ("Remind me who Ottilie is.", "Who is Ottilie again?"),
+        ("你还记得海蒂吗？", "你知道海蒂是谁吗？"),
+        ("请告诉我海蒂是谁", "海蒂是谁来着？"),
+    ],
+)
+def test_a_question_in_other_words_is_no_answer_either(tmp_path: Path, before: str, question: str) -> None:
+    other = "The lighthouse was painted white last summer."
+    with Memory.open(tmp_path) as memory:
+        for number, said in enumerate((before, other)):
+            memory.session(f"cli:{number}").add("user", said)
+        for synced in (False, True):
+            if synced:
+                memory.sync()
+            for ask in _ways(memory)[: 1 + synced]:
+                found = ask(question)
+                assert before not in [hit.text for hit in found.hits]
+                assert found.believable < FLOOR
+        assert memory.search(question).hits[0].text == before
+
+
+@pytest.mark.parametrize(
+    ("before", "question"),
+    [
+        ("Can you book the flight to Rome on the 5th?", "When do I fly to Rome?"),
+        ("Didn't I move to Lyon last spring?", "Where did I move?"),
+        ("Is Ottilie my dentist? No.", "Is Ottilie my dentist?"),
+        ("Remind me to call Ottilie.", "Who do I call?"),
+        ("What I use is Neovim", "Do I use Neovim?"),
+        ("提醒我周五给海蒂打电话", "我周五给谁打电话？"),
+    ],
+)
+def test_what_tells_something_beside_asking_is_an_answer(tmp_path: Path, before: str, question: str) -> None:
+    with Memory.open(tmp_path) as memory:
+        memory.session("cli:0").add("user", before)
+        memory.sync()
+        for ask in _ways(memory):
+            assert [hit.text for hit in ask(question).hits] == [before]
+
+
+def test_a_question_stands_behind_a_statement_on_the_same(memory: Memory) -> None:
+    asks = "Does Anna take the ferry to Tromso on Mondays?"
+    tells = "Last year in October, after a storm that lasted all week, Anna took the ferry to Tromso."
+    for number, said in enumerate((asks, tells)):
+        memory.session(f"cli:anna{number}").add("user", said)
+    memory.sync()
+    for ask in _ways(memory):
+        texts = [hit.text for hit in ask("Which ferry does Anna take to Tromso?").hits]
+        assert texts.index(tells) < texts.index(asks)
 
 
 def test_a_keyword_finds_the_turn_that_is_nothing_else(memory: Memory) -> None:

@@ -74,6 +74,10 @@ _REF: Final = lazy_pattern(
 )
 
 
+OBSERVED: Final = lazy_pattern(
+    r"^(?P<line>- [0-9]{2}:[0-9]{2} (?P<title>[^\n]*?)) ?<!-- observed: \w{1,40} -->[ \t\r]*$", re.MULTILINE
+)
+"""A line of a day's note that lists an observation of the journal."""
 SOURCES: Final = "sources"
 """Key of the refs that a derived passage comes from, in its `meta`."""
 _SOURCES: Final = lazy_pattern(r" \u2014 (?P<refs>[^ ]+\.jsonl#L\d+(?:, [^ ]+\.jsonl#L\d+)*)$")

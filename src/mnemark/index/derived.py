@@ -6,6 +6,7 @@ take their places. Text that a person wrote or changed is not derived.
 
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, partial
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
@@ -82,10 +83,11 @@ def derived_passages(snapshot: Snapshot) -> Positions:
 def ranges(metas: Iterable[tuple[int, str]], documents: Mapping[str, int]) -> Ranges:
     """Return the sources of passages, given their `meta` as JSON, that lie in known documents."""
     found: list[tuple[int, int, int, int]] = []
+    below = cache(partial(_any_below, documents=documents))
     for passage, meta in metas:
         for ref in _sources(msgspec.json.decode(meta)):
             path, first, last = split_ref(ref)
-            document = _any_below(ref, documents) if ref.endswith("/") else documents.get(path)
+            document = below(ref) if ref.endswith("/") else documents.get(path)
             if document is not None:
                 begin = 0 if last is None else first_ordinal(first)
                 end = _ALL if last is None else first_ordinal(last + 1) - 1

@@ -15,7 +15,9 @@ from msgspec.structs import replace
 from mnemark.facts.known import FACT
 from mnemark.facts.model import Fact, fact_text, refs_in
 from mnemark.facts.parse import ParsedFact
+from mnemark.files.journal import FOLDER as JOURNAL
 from mnemark.files.layout import EPISODES, FACTS, Place, in_scope
+from mnemark.files.names import OBSERVED
 from mnemark.index.derived import linked, sourced_lines
 from mnemark.index.passage import ALIASES, COLUMNS, Unit, date_words
 from mnemark.index.rows import LINE_SHIFT, first_ordinal
@@ -39,14 +41,13 @@ def _has_body(text: str) -> bool:
     return any(line.strip() and not line.lstrip().startswith("#") for line in text.splitlines())
 
 
-_OBSERVATIONS: Final = "## Observations"
-"""Heading of the section of a daily note with tool observations."""
 _DERIVED_ROLES: Final = frozenset(
     {"episode", "daily", "scratchpad", "longterm", "identity", "persona", "archive"}
 )
 """Files whose generated text repeats turns or facts."""
 _REPEATED: Final = {"scratchpad": EPISODES, "longterm": FACTS, "identity": FACTS, "persona": FACTS}
 """Folders whose files the generated lines of a page repeat, where they name none."""
+_JOURNAL: Final = (f"{JOURNAL}/",)
 _NOTHING: Final[Mapping[str, Any]] = {}
 _CHUNK_MASK: Final = (1 << LINE_SHIFT) - 1
 """Mask of the chunk in an ordinal."""
@@ -70,7 +71,7 @@ class _Note(NamedTuple):
     ) -> Unit:
         """Return a passage as a unit; `fields` are searched with it in place of the tags."""
         place = self.place
-        observed = place.role == "daily" and passage.text.lstrip().startswith(_OBSERVATIONS)
+        observed = sources == _JOURNAL
         folder, words = str(self.path.parent), date_words(self.date)
         head = (self.title, passage.title, self.path.stem, folder, fields or self.tags, words)
         return Unit(
@@ -104,6 +105,7 @@ def note_units(
     text = _blank_bullets(text, facts)
     text = _emptied(text[: fields.end]) + text[fields.end :]
     by_people, generated = split(text) if place.role in _DERIVED_ROLES else (text, "")
+    by_people, observed = _observed(by_people) if place.role == "daily" else (by_people, "")
     about = "" if place.kind == "episode" else _joined_words(tuple(map(str, fields.fields.values())))
     names = _names(fields.fields.get(ALIASES))
     bare = place.kind == "fact" or place.role in _DERIVED_ROLES  # where headings alone say nothing
@@ -117,7 +119,22 @@ def note_units(
         source = fields.fields.get("source") if place.kind == "episode" else None
         page = (source,) if isinstance(source, str) else ()
         units += [note.unit(*one) for one in _derived(generated, path, place, page, limit)]
+    listed = passages(observed, limit=limit) if observed else ()
+    units += [note.unit(_trimmed(passage), _JOURNAL) for passage in listed if passage.text.strip()]
     return printable(title), sorted(units, key=lambda unit: unit.ordinal)
+
+
+def _observed(text: str) -> tuple[str, str]:
+    """Return a daily note without the lines that list observations, and these; line numbers stay the same."""
+    if "<!-- observed: " not in text:
+        return text, ""
+    lines = text.split("\n")
+    ours = [OBSERVED.match(line) is not None for line in lines]
+    rest, listed = (
+        ["" if mine is gone else line for line, mine in zip(lines, ours, strict=True)]
+        for gone in (True, False)
+    )
+    return "\n".join(rest), "\n".join(listed)
 
 
 def _derived(

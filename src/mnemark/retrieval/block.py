@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from mnemark.files import layout
 from mnemark.files.names import SOURCES
+from mnemark.retrieval.ranking.echoes import only_asks
 from mnemark.retrieval.render import EARLIER, NOTED
 from mnemark.summary.filler import is_bare, is_courtesy
 from mnemark.text.markdown import drop_comments
@@ -31,13 +32,11 @@ _SHARE: Final = 0.2
 """Maximum share of the budget for the whole text of a hit, as long as others wait."""
 _MAX_SHARE: Final = 0.5
 """Maximum share of the budget for one row that is opened further."""
-_MIN_PASSAGE_SHARE: Final = 0.2
-"""Share of the best passage's score below which passages are dropped: on seven sets of questions, none of
-about 600 such passages among the first eight was the answer."""
+_MIN_PASSAGE_SHARE: Final = 0.25
+"""Share of the best passage's score below which passages are dropped: on ten sets of questions, one of about
+160 such passages was the answer."""
 _MIN_ASKING_SHARE: Final = 0.5
 """The same for turns that only ask; on six sets, none of 15 such turns below 0.6 was the answer."""
-_ENDS: Final = (". ", "! ", "。", "！", "\n")
-"""Ends of sentences that are no questions."""
 _MIN_SHARE_OF_ALL: Final = 0.02
 """Share of the best score of all hits, facts included, below which passages are dropped."""
 _MIN_FACT_SHARE: Final = 0.1
@@ -84,9 +83,11 @@ class Form(IntEnum):
     """A line made of others."""
     STATEMENT = 1
     """A fact without a predicate: a sentence of a turn."""
-    OWN = 2
-    """People's words: a turn, a note."""
-    VALUE = 3
+    OUTPUT = 2
+    """What a tool returned, without its call."""
+    OWN = 3
+    """People's words, a turn, a note; a tool's call with what it returned."""
+    VALUE = 4
     """A fact with a value; it is always shown, as older values may be."""
 
 
@@ -97,6 +98,8 @@ class Quotable:
         self.hit = hit
         meta = hit.meta
         self.form = Form.DERIVED if SOURCES in meta else Form.OWN
+        if hit.kind == "observation" and "tool" not in meta:
+            self.form = min(self.form, Form.OUTPUT)
         self.holds = True
         """False for a fact that no longer does: others may say it anew."""
         speaker = meta.get("role") if hit.kind == "turn" else None
@@ -424,15 +427,10 @@ def _relevant(hits: Sequence[Quotable]) -> list[Quotable]:
     def is_near(hit: Hit) -> bool:
         if hit.kind == "fact":
             return _fact_key(hit) in near
-        share = _MIN_ASKING_SHARE if _only_asks(hit) else _MIN_PASSAGE_SHARE
+        share = _MIN_ASKING_SHARE if hit.kind == "turn" and only_asks(hit.text) else _MIN_PASSAGE_SHARE
         return hit.score >= max(share * best_passage, _MIN_SHARE_OF_ALL * best)
 
     return [one for one in hits if is_near(one.hit)]
-
-
-def _only_asks(hit: Hit) -> bool:
-    text = hit.text.strip()
-    return hit.kind == "turn" and text.endswith(("?", "？")) and not any(end in text for end in _ENDS)
 
 
 def _fact_key(hit: Hit) -> tuple[object, ...]:

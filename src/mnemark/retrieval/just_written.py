@@ -18,6 +18,7 @@ from mnemark.files.tombstones import Tombstones
 from mnemark.retrieval.fact_index import OWN, FactIndex, describe, hit_of, meta_of
 from mnemark.retrieval.presets import SUSPECT_FACTOR
 from mnemark.retrieval.ranking import confidence
+from mnemark.retrieval.ranking.echoes import Echoes, wants_questions
 from mnemark.retrieval.render import snippet
 from mnemark.retrieval.routes.lexical import idf
 from mnemark.text.quoting.injection import looks_like_instructions
@@ -72,19 +73,15 @@ class JustWritten:
         first = dict(exclude)
         with self._lock:
             turns = list(self._turns)
-        echoes = None if confidence.wants_questions(question) else confidence.Echoes(question)
+        echoes = None if wants_questions(question) else Echoes(question)
         return [
             Unscored(_hit(one), one.placed.turn.content)
             for one in turns
             if (scopes is None or one.scope in scopes)
             and one.placed.turn.id not in hidden.turns
             and one.placed.line < first.get(one.path, one.placed.line + 1)
-            and not (echoes and echoes.has(one.placed.turn.content, asks=_asks(one.placed.turn.content)))
+            and not (echoes and echoes.has(one.placed.turn.content))
         ]
-
-
-def _asks(text: str) -> bool:
-    return text.rstrip().endswith(("?", "？"))
 
 
 def _hit(one: _Turn) -> Hit:

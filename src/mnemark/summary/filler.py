@@ -8,7 +8,8 @@ from mnemark.text.markdown.frontmatter import front_matter
 from mnemark.text.markdown.outline import without_comments
 
 _COURTESY: Final = lazy_pattern(
-    r"(?:hi|hello|hey|ok(?:ay)?|noted|got it|understood|will do|sure|alright|all right|great|perfect|cool|"
+    r"(?:(?:hi|hello|hey)(?: there| again)?|ok(?:ay)?|noted|got it|understood|will do|sure|alright|all right|"
+    r"great|perfect|cool|"
     r"thanks?(?: you)?(?: (?:so|very) much| a lot)?|thx|you(?:'|’)re welcome|no problem|bye|goodbye|"
     r"(?:i(?:'|’)m )?(?:so )?sorry(?: about that)?|but|"
     r"i (?:do not|don(?:'|’)t) (?:know|remember)(?: (?:that|this|it))?(?: yet)?|"

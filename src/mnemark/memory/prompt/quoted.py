@@ -9,6 +9,7 @@ import msgspec
 
 from mnemark.facts.visible import PlainWorkspace
 from mnemark.files import layout, listing
+from mnemark.files.names import OBSERVED
 from mnemark.memory.curation.files import day_files, without_own_comments
 from mnemark.memory.curation.identity import Part
 from mnemark.memory.curation.personas import chosen, weighted
@@ -94,6 +95,8 @@ class QuotedBlock:
         self._asked = asked
         self._read: dict[str, list[BareSentence]] = {}
         """What pieces say, read once."""
+        self._listed: dict[str, list[BareSentence]] = {}
+        """What lines say that list an observation, which has the time itself."""
         self._shown: list[BareSentence] = []
         """What the prompt says elsewhere."""
         self.recall = asked.recall
@@ -131,7 +134,9 @@ class QuotedBlock:
         return layers
 
     def _day(self, path: str) -> Layer:
-        pieces = pieces_of(without_own_comments(text_of(self._ws, path)))
+        text = text_of(self._ws, path)
+        self._listed |= {one["line"]: sentences(one["title"]) for one in OBSERVED.finditer(text)}
+        pieces = pieces_of(without_own_comments(text))
         return Layer(name="day", heading=f"[{path}]", pieces=pieces, sources=(path,), joint=JOIN, newest=True)
 
     def leave_out(self, refs: Collection[str], lines: Iterable[str]) -> bool:
@@ -149,10 +154,17 @@ class QuotedBlock:
     def _new(self, layer: Layer, said: SaidSentences) -> Layer:
         """Return a layer without the pieces that only repeat what was said; the first many are looked at."""
         few, rest = layer.pieces[:_FIRST], layer.pieces[_FIRST:]
-        kept = tuple(piece for piece in few if not said.repeats(self._says(piece), 1))
-        if len(kept) < len(few):  # a heading goes with all that stood below it
+        listed = (self._without_listed(piece, said) for piece in few)
+        kept = tuple(piece for piece in listed if piece and not said.repeats(self._says(piece), 1))
+        if kept != few:  # a heading goes with all that stood below it
             return msgspec.structs.replace(layer, pieces=without_bare_headings((*kept, *rest)))
         return layer
+
+    def _without_listed(self, piece: str, said: SaidSentences) -> str:
+        """Return a piece without the lines that list observations which were said; empty if none is left."""
+        lines = piece.split("\n")
+        left = [one for one in lines if not said.repeats(self._listed.get(one, ()), 1)]
+        return piece if left == lines else "\n".join(left if any(one[:1] != "#" for one in left) else [])
 
     def part(self, budget: int) -> Part:
         """Return the block within its budget: hits, scratchpad, today's notes, episodes, doubtful facts."""

@@ -9,16 +9,13 @@ BM25 score and with what happens.
 """
 
 import math
-import re
 from collections.abc import Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.words.normalize import normalize
 from mnemark.text.words.segment import query_terms
-from mnemark.text.words.stopwords import OVERVIEW_FORM, estimated_terms
+from mnemark.text.words.stopwords import OVERVIEW_FORM
 
 
 class Evidence(NamedTuple):
@@ -130,58 +127,6 @@ def missing(terms: Mapping[str, float], present: frozenset[str]) -> float:
     rarest = max(terms.values(), default=0.0)
     absent = max((idf for term, idf in terms.items() if term not in present), default=0.0)
     return absent / rarest if rarest > 0 else 0.0
-
-
-ECHO: Final = 0.75
-"""Share of a turn's words, if it asks, from which on it may only repeat the question; see `Echoes`."""
-_OF_QUESTIONS: Final = lazy_pattern(
-    r"\basked\b|\b(?:did|do|have) (?:i|we|you) (?:ever )?ask\b|\b(?:my|our|your) (?:\w+ )?questions?\b|"
-    r"问过|问了|我问|你问|提问",
-    re.IGNORECASE,
-)
-_LONGEST: Final = 2_000
-
-
-def wants_questions(text: str) -> bool:
-    """Return whether a query is about what was asked: then questions may answer it."""
-    return _OF_QUESTIONS.search(text[:_LONGEST]) is not None
-
-
-def is_same(text: str, query: str) -> bool:
-    """Return whether a text is the query, but for blanks around it and case."""
-    text, query = text.strip(), query.strip()
-    return len(text) == len(query) and text.casefold() == query.casefold()
-
-
-class Echoes:
-    """Tells which turns only repeat a query, so that they are no evidence."""
-
-    def __init__(self, query: str) -> None:
-        self._query = query
-        self._normal = normalize(query[:_LONGEST])
-
-    def has(self, text: str, *, asks: bool) -> bool:
-        """Return whether a turn's text is one.
-
-        With `asks` the turn asks in hardly other words. Then it may have no other content word at all: "Is
-        the server on port 8080?" tells the port. Else it has to be the query itself, which is no keyword.
-        """
-        if not asks:
-            return is_same(text, self._query) and len(self._terms) > 1
-        return all(
-            term in self._terms or (not term.isascii() and term in self._normal)
-            for term in estimated_terms(text[:_LONGEST])
-        )
-
-    def among(self, turns: Sequence[str | None], asking: Sequence[bool]) -> list[bool]:
-        """Return which of the turns' texts are; None is never one. See `has` for `asking`."""
-        return [
-            text is not None and self.has(text, asks=asks) for text, asks in zip(turns, asking, strict=True)
-        ]
-
-    @cached_property
-    def _terms(self) -> set[str]:
-        return estimated_terms(self._normal)
 
 
 _MAX_DISTANCE: Final = 40

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from mnemark.index.rows import ASKS
+from mnemark.index.rows import ASKS, KIND_CODE
 from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot, TermHits
 from mnemark.index.store import Record
 from mnemark.retrieval.ranking import confidence
@@ -23,6 +23,11 @@ _SAMPLE: Final = 400
 """Number of characters that show a text's language."""
 _SMOOTHING: Final = 20
 """Number of passages added to smooth idf and the mean of cosines in a small memory."""
+
+_MOST_ASKING: Final = 6
+"""Words beside the question's that a turn may have that repeats it, those of asking among them."""
+_MOST_UNMARKED: Final = 3
+"""The same for a turn that does not end in a question mark."""
 
 
 class Inputs(msgspec.Struct, frozen=True):
@@ -123,16 +128,14 @@ def named(hits: Mapping[str, TermHits], positions: Positions) -> Mask:
     return found
 
 
-def asking_the_same(
+def may_only_ask(
     positions: Positions, snapshot: Snapshot, words: lexical.Lexical, asked: Sequence[str]
 ) -> Mask:
-    """Return which passages are turns that ask, in hardly other words than the question's; see `Echoes`."""
+    """Return which passages are turns short enough to ask only what the question does; see `Echoes`."""
     rows = snapshot.rows[positions]
-    found: Mask = (rows["flags"] & ASKS) > 0
-    if found.any():
-        there = positions[found]
-        held = sum((_counts(words.hits[term], there) for term in asked), np.zeros(len(there), np.float32))
-        found[found] = (held > 0) & (held >= confidence.ECHO * rows["length"][found])
+    held = sum((_counts(words.hits[term], positions) for term in asked), np.zeros(len(rows), np.float32))
+    most = np.where(rows["flags"] & ASKS, _MOST_ASKING, _MOST_UNMARKED)
+    found: Mask = (rows["kind"] == KIND_CODE["turn"]) & (rows["length"] <= held + most)
     return found
 
 

@@ -14,6 +14,8 @@ _BLOCK: Final = 256
 _QMD_WEIGHT: Final = 0.15
 """Weight of QMD's score relative to the share of the attainable BM25: about one more matching word of seven.
 Enough to add passages that no other route found, and to break near ties."""
+_AT_ONCE: Final = 60
+"""Seconds within which what several documents hold was written down together: in bulk, by a program."""
 _REACH: Final = 5
 """Number of `near_days` beyond which a gain is below a hundredth of its maximum."""
 
@@ -77,7 +79,8 @@ def beside_event(
 def near_best(fused: Floats, snapshot: Snapshot, preset: Preset, order: str | None) -> Floats:
     """Boost passages of other documents dated near the best hit: an event leaves more than one trace.
 
-    Sessions of work with tools are not boosted.
+    Sessions of work with tools are not boosted, and neither is what was recorded at the same moment: that has
+    no date of its own, and tells of no event.
 
     Args:
         fused: scores, shape (n,); only positive ones are boosted.
@@ -96,6 +99,8 @@ def near_best(fused: Floats, snapshot: Snapshot, preset: Preset, order: str | No
     around = around[(fused[around] > 0) & ~_worked(snapshot)[snapshot.group[around]]]
     days = (times[around] - times[best]) / _DAY
     gain = np.exp(-np.abs(days) / preset.near_days) * (snapshot.group[around] != snapshot.group[best])
+    if times[best] % _DAY:  # else it has a day and no time of day
+        gain *= np.abs(times[around] - times[best]) >= _AT_ONCE
     if order in {"before", "after"}:
         gain *= days > 0 if order == "after" else days < 0
     boosted = fused.copy()

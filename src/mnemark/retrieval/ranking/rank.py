@@ -1,5 +1,6 @@
 """Rank candidates: apply small factors, keep each route's best, drop duplicates. Pure."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final
 
@@ -7,10 +8,12 @@ import msgspec
 import numpy as np
 
 from mnemark.index.rows import CORE, NO_TIME, SUSPECT, Rows
-from mnemark.index.snapshot import Floats, Positions
+from mnemark.index.snapshot import Floats, Mask, Positions
 from mnemark.retrieval.presets import SUSPECT_FACTOR, Preset
 
 _DAY: Final = 86_400.0
+_STEP: Final = 1e-5
+"""Least difference of two scores that are not equal."""
 
 
 class Ranked(msgspec.Struct, frozen=True):
@@ -84,6 +87,38 @@ def _relative_age(times: Positions, *, newest: bool) -> Floats:
         ranks /= max(float(ranks.max()), 1.0)
         result[dated] = ranks if newest else 1 - ranks
     return result
+
+
+def behind_statements(scores: Floats, asks: Mask, held: Mask) -> Floats:
+    """Put candidates that ask below the best of the others that hold the same terms and more.
+
+    Args:
+        scores: of the candidates.
+        asks: which of them ask.
+        held: which term each of them holds, shape (terms, candidates).
+    """
+    lowered = scores.copy()
+    for i in np.flatnonzero(asks & held.any(axis=0)).tolist() if len(held) else ():
+        telling = scores[~asks & (held >= held[:, i : i + 1]).all(axis=0)]
+        if len(telling):
+            lowered[i] = min(scores[i], telling.max() - _STEP)
+    return lowered
+
+
+def newest_of_equals(scores: Floats, rows: Rows, *, oldest: bool) -> Floats:
+    """Give the best score of candidates with one text to the newest, or the oldest, which stands for all."""
+    keys = rows["key"].tobytes()
+    equals: dict[bytes, list[int]] = defaultdict(list)
+    for i in range(len(rows)):
+        equals[keys[16 * i : 16 * i + 16]].append(i)
+    if len(equals) == len(rows):
+        return scores
+    given, times = scores.copy(), rows["time"].tolist()
+    for group in equals.values():
+        order = sorted(group, key=lambda i: times[i], reverse=not oldest)
+        for i, score in zip(order, sorted(scores[group].tolist(), reverse=True), strict=True):
+            given[i] = score
+    return given
 
 
 def select(

@@ -39,7 +39,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """(path, first line): turns from that line on are in the model's context already."""
     explain: bool = False
     echoes: bool = True
-    """Whether turns that only ask the same are returned."""
+    """Whether turns that only ask the same are returned, and what hardly more than its date speaks for."""
     rules: bool = False
     """Whether the owner's instructions and preferences that apply come first."""
     deadline: float | None = None

@@ -21,6 +21,12 @@ STOP: Final = frozenset(map(stem, _LISTS["english"] | _LISTS["chinese"]))
 """Stop words as terms: English stemmed, Chinese simplified."""
 
 
+ASKING_FORM: Final = frozenset(map(stem, _LISTS["asking"]))
+"""Words of a way of asking, as terms: a question says nothing with them of what it asks for."""
+QUESTION_WORDS_ZH: Final = tuple(_LISTS["question"])
+"""Words by which a Chinese sentence asks."""
+
+
 def is_stop(term: str) -> bool:
     """Return whether a term of `segment` is a stop word."""
     return term in STOP
@@ -35,17 +41,22 @@ def content_terms(text: str, cut: Cut | None = None) -> list[str]:
     return [term for term in terms if not is_stop(term)] or terms
 
 
-def estimated_terms(text: str) -> set[str]:
+def estimated_terms(text: str, without: frozenset[str] = frozenset()) -> set[str]:
     """Return the terms of a text without stop words; of Chinese, pairs of characters between stop words.
 
-    There are about as many as in `content_terms`, and no dictionary is loaded for them (0.1 s).
+    There are about as many as in `content_terms`, and no dictionary is loaded for them (0.1 s). The terms of
+    `without` are left out like stop words.
     """
-    terms = query_terms(text, lambda line: cut_by_frequency(line, _pairs_and_stop_words))
-    return {term for term in terms if not is_stop(term)}
 
+    def pairs_and_stop_words(words: Iterable[str]) -> Mapping[str, int]:
+        return {
+            word: 1000 if is_stop(word) or word in without else 1
+            for word in words
+            if is_stop(word) or word in without or len(word) == 2
+        }
 
-def _pairs_and_stop_words(words: Iterable[str]) -> Mapping[str, int]:
-    return {word: 1000 if is_stop(word) else 1 for word in words if is_stop(word) or len(word) == 2}
+    terms = query_terms(text, lambda line: cut_by_frequency(line, pairs_and_stop_words))
+    return {term for term in terms if not is_stop(term) and term not in without}
 
 
 _LONGEST: Final = 2_000
