@@ -80,7 +80,7 @@ _START = {"session_id": "s", "hook_event_name": "SessionStart", "source": "start
     ("command", "own", "modules", "patterns"),
     [
         (["--version"], 5, 70, 0),
-        (["hook", "prompt", "--agent", "claude-code", "--alone"], 135, 359, 66),
+        (["hook", "prompt", "--agent", "claude-code", "--alone"], 138, 365, 67),
         (["hook", "start", "--agent", "claude-code", "--alone"], 103, 235, 54),
         (["search", "when does the backup run"], 177, 407, 61),
     ],

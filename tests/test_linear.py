@@ -50,7 +50,7 @@ from mnemark.memory.prompt import parts
 from mnemark.memory.sessions import compaction, messages, observations
 from mnemark.retrieval import query
 from mnemark.retrieval.block import block
-from mnemark.retrieval.ranking import people
+from mnemark.retrieval.ranking import people, states
 from mnemark.retrieval.render import snippet
 from mnemark.retrieval.routes import fact_questions, fact_times
 from mnemark.text import lines as diff
@@ -65,6 +65,13 @@ pytestmark = pytest.mark.timed
 
 NOW: Final = datetime(2036, 11, 21, 12, tzinfo=UTC)
 FACTS: Final = "memory/facts/user.md"
+STATES: Final = (
+    "Where do I live?",
+    "What is my address?",
+    "What am I allergic to?",
+    "我住在哪里？",
+    "我的地址是哪里？",
+)
 
 
 class _Answer(msgspec.Struct):
@@ -237,6 +244,14 @@ CASES: Final[Mapping[str, Call]] = {
         people.short_names(text),
         people.tells_of("Amina", f"{text} Amina"),
         people.tells_of("小美", f"{text}小美"),
+    ),
+    "retrieval.ranking.states": lambda text: (
+        states.asked_state(text),
+        states.asked_state(f"我{text}"),
+        [
+            state and state.is_told(f"I live in {text}我住在{text}")
+            for state in map(states.asked_state, STATES)
+        ],
     ),
     "retrieval.routes.fact_questions": lambda text: fact_questions.speaks_of(
         fact_questions.parse_question(text), text

@@ -22,6 +22,7 @@ from mnemark.index.rows import (
     KIND_CODE,
     ORIGIN_CODE,
     ROW,
+    TASTE,
     UNTRUSTED,
     USER,
     seconds_of,
@@ -29,6 +30,7 @@ from mnemark.index.rows import (
 from mnemark.index.segment import MAX_SIZE, dead_bits
 from mnemark.index.segment_builder import PassageText, SegmentBuilder
 from mnemark.index.workers import Workers
+from mnemark.text.tastes import tastes
 from mnemark.types import Problem
 
 FLUSH_AT: Final = 32_768
@@ -170,6 +172,8 @@ def passage_row(number: int, document: int, unit: Unit, place: Place, scope: int
     flags |= DERIVED if unit.sources else 0
     if unit.kind == "turn":
         flags |= (USER if unit.role == "user" else 0) | (ASKS if unit.text.rstrip().endswith(_ASKING) else 0)
+        states = unit.origin == "owner" and unit.role != "assistant" and any(True for _ in tastes(unit.text))
+        flags |= TASTE if states else 0
     return (
         number,
         document,

@@ -29,8 +29,8 @@ ARCHIVED: Final = 1
 SUSPECT: Final = 2
 """Flag: text that looks like instructions, or untrusted text that speaks for the owner; labelled and ranked
 lower, and if untrusted left out of results that were not searched for."""
-MARKS: Final = 4
-"""Version of the rules that set `SUSPECT`; raise it when they mark other texts, so that all are read anew."""
+MARKS: Final = 5
+"""Version of the rules that set `SUSPECT` and `TASTE`; raise it where they mark other texts."""
 UNTRUSTED: Final[frozenset[Origin]] = frozenset({"tool", "web"})
 CORE: Final = 4
 """Flag: long-term memory, identity or facts; exempt from recency decay."""
@@ -40,6 +40,8 @@ USER: Final = 16
 """Flag: said by the user of a chat with an assistant, who has no other name there."""
 ASKS: Final = 32
 """Flag: a turn that ends in a question mark; it asks for something rather than tells it."""
+TASTE: Final = 64
+"""Flag: a turn in which the owner says what they like, avoid or always do, or chooses; see `text.tastes`."""
 LINE_SHIFT: Final = 20
 """Bits of the chunk in an ordinal, `line << 20 | chunk`: in file order, for lines of many chunks, too."""
 

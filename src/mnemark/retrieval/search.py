@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mnemark.facts.states import FactStates
 from mnemark.index.reader import Reader, View
+from mnemark.index.rows import TASTE
 from mnemark.retrieval import filters
 from mnemark.retrieval.past_facts import IsPast, known_to_hold
 from mnemark.retrieval.presets import SUSPECT_FACTOR
@@ -73,7 +74,12 @@ def search(
         found, idf = _passages(question, beside)
         found = _with_suspected(found, question, idf, beside)
         if fact_index is not None and len(fact_index):
-            found = _with_facts(found, question, fact_index, by_meaning=route is not None)
+            found = _with_facts(found, question, fact_index)
+        known = fact_index is not None and fact_index.rules
+        if request.rules and (known or (view.snapshot.rows["flags"] & TASTE).any()):
+            from mnemark.retrieval.stages.applying import with_applying
+
+            found = with_applying(found, question, fact_index, route)
     if states is not None:
         found = _without_unknown_facts(found, states, request, idf)
     return found._replace(
@@ -135,8 +141,8 @@ def _with_suspected(found: Found, question: Question, idf: Mapping[str, float], 
     return found._replace(hits=tuple(sorted((*found.hits, *meant), key=lambda hit: -hit.score)))
 
 
-def _with_facts(found: Found, question: Question, fact_index: "FactIndex", *, by_meaning: bool) -> Found:
-    """Merge the matching facts into the hits by score; the owner's rules that apply come first if wanted."""
+def _with_facts(found: Found, question: Question, fact_index: "FactIndex") -> Found:
+    """Merge the matching facts into the hits by score."""
     from mnemark.retrieval.routes import fact_times, facts
 
     query, request = question.query, question.request
@@ -147,18 +153,7 @@ def _with_facts(found: Found, question: Question, fact_index: "FactIndex", *, by
         k=request.k, where=request.where, now=request.now, asked=asked, explain=request.explain,
     )  # fmt: skip
     believable = max(found.believable, round(joined.believable * _FACT_CONFIDENCE, 3))
-    found = found._replace(hits=joined.hits, mode=f"{found.mode}+facts", believable=believable)
-    if not request.rules:
-        return found
-    from mnemark.retrieval.routes import rules
-
-    applying = rules.applying(
-        fact_index, request.text, request.now.replace(tzinfo=zone), by_meaning=by_meaning
-    )
-    if not applying:
-        return found
-    hits = rules.with_rules(fact_index, found.hits, applying, k=request.k)
-    return found._replace(hits=tuple(hits), believable=max(found.believable, round(applying[0].fit, 3)))
+    return found._replace(hits=joined.hits, mode=f"{found.mode}+facts", believable=believable)
 
 
 def _without_unknown_facts(

@@ -65,13 +65,27 @@ _REQUEST: Final = lazy_pattern(
     r"(?:^|[.!?;,:]\s+|\b(?:please|and|to|you|just|let's)\s+)(?:recommend|suggest|advise|help|plan|book|order|reserve|choose|"
     r"pick|find|get|make|give|bring|put|play|turn|set|prepare|schedule|cook|buy|draft|write)\b(?<!did you suggest)(?<!did you recommend)|"
     r"\b(?:should|shall) (?:I|we)\b|\b(?:can|could|would|will) you\b|\bplease\b|\blet's\b|\bI(?:'d| would) like\b|\bI (?:want|need)\b|"
-    r"\b(?:ideas?|suggestions?|recommendations?|advice) (?:for|on|about)\b|\b(?:can|could) (?:I|we)\b|"
+    r"\b(?:ideas?|suggestions?|recommendations?|advice|tips?) (?:for|on|about)\b|\b(?:can|could) (?:I|we)\b|"
+    r"\bhow (?:do (?:I|we)|to|best)\b|\bbest (?:ways?|for (?:me|us))\b|\bany (?:\w+ )?(?:ideas?|suggestions?|tips?|advice)\b|"
+    r"\bdo you think (?:I|we)\b|\b(?:can|could|should) (?:my|our)\b|\banything (?:good|nice|worth)\b|\bmust-see\b|\bis worth\b|"
+    r"\bwhat\b[^.?!]{1,40}\bwould (?:be (?:good|best|nice|right|ideal)|suit|fit)\b|\bmy (?:usual|standard|preferred|regular)\b|\b(?:how|way) I like\b|"
+    r"\bwhat(?:['’]s| is| are| would be| else is)? (?:a |an |the |some |any )?(?:good|better|best|nice|great|fun|helps)\b|"
+    r"\bwhich\b[^.?!]{1,40}\b(?:should|would|is best|are best|suits)\b|\b(?:I|we)(?:['’]m|['’]re| am| are) (?:\w+ )?(?:looking for|planning|thinking (?:of|about))\b|"
     r"(?:^|[，,。请你])(?:给我|推荐)|推荐(?:一|几|个|点|下)|建议(?=[?？吗]|我|一下)|帮[我忙]|我(?:们)?(?:想(?![起到知])|要(?!求)|想要|该|应该)|要不要|"
     r"(?:选|订|预约|安排|计划|准备)(?:一下|个|一个|张|间|份)|[点放来][个份杯首些](?!了)|请(?![问客假教])|"
-    r"[吃喝看听买送穿玩点选]什么(?!了)|怎么(?:办|安排|选)|去哪(?!了)|[选哪][家个种][^了]{0,8}好",
+    r"[吃喝看听买送穿玩点选种养]什么(?!了)|怎么(?:办|安排|选|[^了的？?]{0,6}(?:好|方便|合适|提高|开始|学|弄|谈))|去哪(?!了)|[选哪][里儿家个款种][^了]{0,8}[好适值]|"
+    r"老样子|照旧|适合(?:我|我们)|我适合|怎么[减省存瘦]|(?:约|定|安排|放)在(?:什么时候|哪天|几点)(?!的|了)|带[本点个些]?什么(?!了)|我(?:平时|常用|习惯)的|[住选][到在]?哪(?![^？?]{0,6}[了的过])|该[^了]{0,4}哪|(?:什么|哪)[^了]{0,6}(?:好(?!了)|合适)|有(?:什么|没有)[^了]{0,4}(?:建议|办法|推荐|值得|好)|[找挑]个|怎么[去走](?![了的过])",
     re.IGNORECASE,
 )
 """Asks for something to be done or advised; not what somebody did, suggested or ordered once."""
+_PAST: Final = lazy_pattern(
+    r"^\W*(?:what|when|where|who|which|why|how)\b[^,.?!]{0,40}\b(?:did|was|were|had)\b|"
+    r"\b(?:did|was|were|had) (?:I|we|you|he|she|they|it|my|our)\b|"
+    r"\b(?:please|you) (?:please )?(?:specify|list|describe|identify|remind me)\b|请(?:具体)?(?:说明|列出|列举|描述|概括)",
+    re.IGNORECASE,
+)
+"""Asks for what was or is known, though its words are those of a request."""
+_SENTENCE: Final = lazy_pattern(r"(?<=[.!?])\s+|[。！？\n]+")
 
 
 _FORMS: Final = {
@@ -133,4 +147,15 @@ def is_request(message: str) -> bool:
     >>> [is_request(said) for said in ("Which seat should I book?", "Who sat beside me in May?")]
     [True, False]
     """
-    return _REQUEST.search(message[: _LONGEST * 5]) is not None
+    return bool(request_of(message))
+
+
+def request_of(message: str) -> str:
+    """Return what a message asks to be done or advised: the sentences that ask, and those before them.
+
+    >>> request_of("It rained all day. I am in Rome. Where should we eat? Thanks a lot.")
+    'I am in Rome. Where should we eat?'
+    """
+    sentences = _SENTENCE.split(message[: _LONGEST * 5])
+    asks = [_REQUEST.search(one) is not None and not _PAST.search(one) for one in sentences]
+    return " ".join(one for at, one in enumerate(sentences) if any(asks[at : at + 2]))

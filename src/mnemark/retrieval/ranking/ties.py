@@ -7,20 +7,22 @@ Each rule compares candidates that say the same of a question, so none has a wei
 - output of tools and pages comes after what the owner said, where that holds all that they hold of a
   question;
 - a section on switching a thing off answers no question on switching it on;
-- who a person is, is answered by what tells of them, not by what mentions or addresses them.
+- who a person is, is answered by what tells of them, not by what mentions or addresses them; a state of the
+  owner ("where do I live") by what tells it in their own name.
 """
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Final
 
 import msgspec
 import numpy as np
 
-from mnemark.index.rows import CORE, NO_TIME, ORIGIN_CODE, UNTRUSTED, Rows
-from mnemark.index.snapshot import Floats, Mask, Positions, TermHits
+from mnemark.index.rows import CORE, KIND_CODE, NO_TIME, ORIGIN_CODE, UNTRUSTED, USER, Rows
+from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot, TermHits
 from mnemark.index.store import Record
-from mnemark.retrieval.ranking import people
+from mnemark.retrieval.ranking import people, states
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.segment import Cut, query_terms
@@ -32,9 +34,9 @@ STEP: Final = 1e-5
 _OPPOSITE: Final = 0.5
 """Factor on the score of a section on the opposite of what the question asks for."""
 _MAX_READ: Final = 4_000
-_IS_OWN: Final = np.zeros(256, np.bool_)
+IS_OWN: Final = np.zeros(256, np.bool_)
 """Whether a passage is the owner's own words, by its origin's code; `isin` takes ten times as long."""
-_IS_OWN[[ORIGIN_CODE["owner"], ORIGIN_CODE["file"]]] = True
+IS_OWN[[ORIGIN_CODE["owner"], ORIGIN_CODE["file"]]] = True
 IS_OTHERS: Final = np.zeros(256, np.bool_)
 """Whether a passage is output of tools or pages, by its origin's code."""
 IS_OTHERS[[ORIGIN_CODE[origin] for origin in UNTRUSTED]] = True
@@ -45,9 +47,14 @@ _ON: Final = lazy_pattern(
 _OFF: Final = lazy_pattern(
     r"\b(?:disabl(?:e[sd]?|ing)|deactivat\w+|(?:turn|switch)\w*\b.{0,40}?\boff)\b|禁用|停用|关闭|关掉"
 )
+_TURN: Final = KIND_CODE["turn"]
 _MAX_TITLE: Final = 300
 _MAX_NAMING: Final = 400
 """Maximum number of passages that name a person and are all looked at for who that is."""
+_FEW: Final = 8
+"""Number of passages that may tell a state of the owner and are raised as far as one would be."""
+_MAX_STATED: Final = 300
+"""Passages with the words of a state of the owner that are looked at for it, the best."""
 
 
 class Candidates(msgspec.Struct, frozen=True):
@@ -76,21 +83,31 @@ class Candidates(msgspec.Struct, frozen=True):
         return shares
 
 
-def with_named(
-    question: str, positions: Positions, fused: Floats, hits: Mapping[str, TermHits], cut: Cut | None
-) -> Positions:
-    """Return the positions with all that names the person whom the question asks about; else none.
+def may_tell(question: str, fused: Floats, snapshot: Snapshot, cut: Cut | None) -> Positions:
+    """Return the passages that may tell who a person is, or a state of the owner, that the question asks for.
 
-    Who a person is may be told in passing, by a passage that is far from the best. `cut` is as for
-    `query_terms`.
+    It may be told in passing, by a passage that is far from the best. `cut` is as for `query_terms`.
     """
-    name = people.asked_about(question)
-    found = [hits[term].pos for term in query_terms(name, cut) if term in hits] if name else []
-    named = min(found, key=len, default=positions[:0])
-    if not len(named) or len(named) > _MAX_NAMING:
-        return positions[:0]
-    new = np.setdiff1d(named[fused[named] > 0], positions)
-    return np.concatenate((positions, new[np.argsort(-fused[new], kind="stable")]))
+    state, nothing = states.asked_state(question), np.zeros(0, np.int64)
+    terms = query_terms(people.asked_about(question), cut) if state is None else state.terms
+    found = [snapshot.term(term).pos for term in terms]
+    if state is None:
+        telling = min(filter(len, found), key=len, default=nothing)
+        telling = telling if len(telling) <= _MAX_NAMING else nothing
+    else:
+        telling = reduce(np.intersect1d, found)
+    telling = telling[fused[telling] > 0]
+    most = _MAX_NAMING if state is None else _MAX_STATED
+    return telling[np.argsort(-fused[telling], kind="stable")[:most]]
+
+
+def telling(question: str, records: Sequence[Record], rows: Rows) -> list[int]:
+    """Return which passages tell who a person is, or a state of the owner, that the question asks for."""
+    name, state = people.asked_about(question), states.asked_state(question)
+    if state is None:
+        return [i for i, one in enumerate(records) if name and people.tells_of(name, one.text[:_MAX_READ])]
+    own = IS_OWN[rows["origin"]] & ((rows["kind"] != _TURN) | ((rows["flags"] & USER) > 0))
+    return [i for i in np.flatnonzero(own).tolist() if state.is_told(records[i].text[:_MAX_READ])]
 
 
 def settled(found: Candidates) -> Floats:
@@ -160,7 +177,7 @@ def _lower_others(found: Candidates, held: Mask, shares: Floats, scores: Floats)
     others = np.flatnonzero(IS_OTHERS[found.rows["origin"]])
     if not len(others):
         return
-    own = np.flatnonzero(_IS_OWN[found.rows["origin"]] & (shares >= MIN_SHARE))
+    own = np.flatnonzero(IS_OWN[found.rows["origin"]] & (shares >= MIN_SHARE))
     own = own[[not found.records[i].text.rstrip().endswith(("?", "？")) for i in own.tolist()]]
     for i in others.tolist():
         above = own[(held[own] >= held[i]).all(axis=1)]
@@ -183,9 +200,8 @@ def _direction(text: str) -> int:
 
 
 def _raise_telling(found: Candidates, scores: Floats) -> None:
-    """Raise what tells who the person is whom the question asks about."""
-    name = people.asked_about(found.question)
-    if not name:
-        return
-    telling = [i for i, record in enumerate(found.records) if people.tells_of(name, record.text[:_MAX_READ])]
-    scores[telling] += scores.max()
+    """Raise what tells what the question asks of a person, less where many passages say the like."""
+    told = telling(found.question, found.records, found.rows)
+    if told:
+        of_owner = states.asked_state(found.question) is not None
+        scores[told] += scores.max() * np.float32(min(1, _FEW / len(told)) if of_owner else 1)

@@ -1,7 +1,7 @@
-"""Bring the standing instructions and preferences that apply to a message, by their triggers.
+"""Bring the standing instructions and preferences that apply to a message, those by their triggers.
 
 An instruction without a condition always applies: it is in every prompt, and takes no place here. Preferences
-apply where something is asked to be done or advised.
+apply where something is asked to be done or advised (see `taste_fit`), and come behind instructions.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from msgspec.structs import replace
 
 from mnemark.embed.bundled import BundledEmbedder
 from mnemark.facts.keys import plain_words, predicate_key
@@ -18,13 +18,12 @@ from mnemark.facts.known import FACT
 from mnemark.facts.model import Fact
 from mnemark.facts.timeline import FactVersion
 from mnemark.retrieval.fact_index import FactIndex, describe, hit_of, meta_of, without_stop_words
-from mnemark.text.triggers import asks_for, is_request, trigger_of
+from mnemark.retrieval.routes.taste_fit import MIN_FIT, TasteFit, vectors_of
+from mnemark.text.triggers import asks_for, trigger_of
 from mnemark.types import Hit
 
 MOST: Final = 3
 """Maximum number of rules in an answer."""
-MIN_FIT: Final = 0.4
-"""Minimum fit: of 24 rules one or more fit 4 % of the questions of other people, most on its matter."""
 _MAX_CHARACTERS: Final = 2_000
 """Characters of a message that are read."""
 _SAYS_MORE: Final = 1.5
@@ -36,6 +35,7 @@ class Applying(NamedTuple):
 
     version: FactVersion
     fit: float
+    is_taste: bool
 
 
 class _Ruled(NamedTuple):
@@ -45,7 +45,7 @@ class _Ruled(NamedTuple):
 
 
 def applying(
-    fact_index: FactIndex, message: str, moment: datetime, *, by_meaning: bool = True
+    fact_index: FactIndex, message: str, moment: datetime, taste_fit: TasteFit, *, by_meaning: bool = True
 ) -> list[Applying]:
     """Return the instructions and preferences that apply to a message, the best fit first, at most `MOST`.
 
@@ -53,20 +53,27 @@ def applying(
         fact_index: the visible facts.
         message: what the owner says, in any language.
         moment: with zone; only what holds then applies.
+        taste_fit: of the message.
         by_meaning: compare meanings with the bundled word table, too; else words only.
     """
     message = message[:_MAX_CHARACTERS]
-    request = is_request(message)
-    rules = [one for one in _rules(fact_index, moment) if request or not one.is_taste]
+    rules = [one for one in _rules(fact_index, moment) if taste_fit.request or not one.is_taste]
     if not rules or not message.strip():
         return []
     said = set(without_stop_words(message))
     fits = np.array([float(_named(one.trigger, said)) for one in rules])
     if by_meaning:
         said_so = BundledEmbedder().passages([message, *asks_for(message)])
-        fits = np.maximum(fits, (_vectors(tuple(one.trigger for one in rules)) @ said_so.T).max(axis=1))
-    best = sorted(range(len(rules)), key=lambda at: (-fits[at], rules[at].version.fact.id))[:MOST]
-    return [Applying(rules[at].version, round(float(fits[at]), 4)) for at in best if fits[at] >= MIN_FIT]
+        vectors = vectors_of(tuple(one.trigger for one in rules))
+        fits = np.maximum(fits, (vectors @ said_so.T).max(axis=1))
+        tastes = [at for at, one in enumerate(rules) if one.is_taste]
+        fits[tastes] = np.maximum(fits[tastes], taste_fit.of([rules[at].trigger for at in tastes]))
+    found = [
+        Applying(one.version, round(fit, 4), one.is_taste)
+        for one, fit in zip(rules, fits.tolist(), strict=True)
+        if fit >= MIN_FIT
+    ]
+    return sorted(found, key=lambda one: (one.is_taste, -one.fit, one.version.fact.id))[:MOST]
 
 
 def _named(trigger: str, said: set[str]) -> bool:
@@ -101,20 +108,37 @@ def _condition(value: str) -> str:
     return trigger.text if trigger.conditional else ""
 
 
-@lru_cache(maxsize=8)
-def _vectors(triggers: tuple[str, ...]) -> NDArray[np.float32]:
-    return BundledEmbedder().passages(triggers)
+def with_rules(
+    fact_index: FactIndex | None,
+    hits: Sequence[Hit],
+    found: Sequence[Applying],
+    turns: Sequence[Hit],
+    *,
+    k: int,
+) -> list[Hit]:
+    """Put rules and turns with tastes before the hits, in place of the turns that state them; `MOST` in all.
 
-
-def with_rules(fact_index: FactIndex, hits: Sequence[Hit], found: Sequence[Applying], *, k: int) -> list[Hit]:
-    """Put rules before the hits, in place of the turns that state them."""
-    ids = {one.version.fact.id for one in found}
-    rules = [_hit(fact_index, one) for one in found][:k]
+    Args:
+        fact_index: what the rules are from.
+        hits: what was found.
+        found: rules, instructions first.
+        turns: with tastes; their scores say how well these fit.
+        k: hits at most.
+    """
+    rules = [] if fact_index is None else [_hit(fact_index, one) for one in found]
     stated = {
         str(ref): plain_words(hit.meta["value"]) for hit in rules for ref in hit.meta.get("sources", ())
     }
-    others = [hit for hit in hits if hit.meta.get(FACT) not in ids and not _states(hit, stated.get(hit.ref))]
-    return [*rules, *others][:k]
+    orders = sum(not one.is_taste for one in found)
+    whole = {hit.ref: replace(hit, meta={**hit.meta, "applies": True}) for hit in hits}
+    told = [replace(whole.get(hit.ref, hit), score=hit.score) for hit in turns if hit.ref not in stated]
+    first = (rules[:orders] + sorted(rules[orders:] + told, key=lambda hit: -hit.score))[:MOST][:k]
+    ids = {hit.meta.get(FACT, hit.ref) for hit in first}
+    others = [
+        hit for hit in hits
+        if hit.meta.get(FACT, hit.ref) not in ids and not _states(hit, stated.get(hit.ref))
+    ]  # fmt: skip
+    return [*first, *others][:k]
 
 
 def _states(hit: Hit, rule: str | None) -> bool:

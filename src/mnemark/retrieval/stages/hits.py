@@ -110,18 +110,25 @@ def _with_notes(hits: list[Hit], question: Question, ranking: RankedPassages, ma
 
 
 def _hit(question: Question, routes: Routes, entry: rank.Ranked, record: Record, why: dict[str, Any]) -> Hit:
-    meta = {**named(record.kind, record.path), **record.meta}
+    words = snippet(record.text, routes.words.idf, title=record.title)
+    is_suspect = question.snapshot.rows["flags"][entry.pos] & SUSPECT
+    hit = hit_of_record(question, record, entry.score, words, {"suspect": True} if is_suspect else {})
+    return replace(hit, why=why)
+
+
+def hit_of_record(
+    question: Question, record: Record, score: float, words: str, marks: Mapping[str, Any]
+) -> Hit:
+    """Return the hit of a passage, with marks in its `meta`; `words` stand for it where there is no room."""
+    meta = {**named(record.kind, record.path), **record.meta, **marks}
     meta.pop(COLUMNS, None)
     if record.role:
         meta.setdefault("role", record.role)
-    if question.snapshot.rows["flags"][entry.pos] & SUSPECT:
-        meta["suspect"] = True
     text = past_facts.without_past_entries(record.path, record.text, question.is_past)
     return Hit(
         ref=record.ref, path=record.path, start_line=record.start_line, end_line=record.end_line,
         kind=record.kind, title=record.title, date=record.date, origin=record.origin, scope=record.scope,
-        score=round(entry.score, 4), text=text, snippet=snippet(text, routes.words.idf, title=record.title),
-        meta=meta, why=why,
+        score=round(score, 4), text=text, snippet=words, meta=meta, why={},
     )  # fmt: skip
 
 

@@ -103,16 +103,24 @@ def _best(
     text, preset, words = question.query.text, question.request.preset, routes.words
     count = max(_CANDIDATES, 4 * question.request.k)
     positions = fusion.best_positions(fused.scores, max(count, rescore.DEPTH))
-    if preset.ties:
-        named = ties.with_named(text, positions, fused.scores, words.hits, question.cut)
-        positions, count = (named, len(named)) if len(named) else (positions, count)
+    told = _telling(question, fused.scores)
+    positions = np.concatenate((positions, np.setdiff1d(told, positions)))
     closest = None if routes.meaning is None else routes.meaning.closest
     named_speakers = _named(question, words, positions)
     clues = rescore.Clues(question.snapshot, closest, named_speakers, people.asks_user(text))
     scores, parts = rescore.rescore(positions, fused.scores[positions], clues, preset)
-    best = np.argsort(-scores, kind="stable")[:count]
+    order = np.argsort(-scores, kind="stable")
+    best = order[(np.arange(len(order)) < count) | np.isin(positions[order], told)]
     reasons = [{name: float(part[i]) for name, part in parts.items() if part[i]} for i in best.tolist()]
     return positions[best], scores[best], reasons
+
+
+def _telling(question: Question, fused: Floats) -> Positions:
+    """Return the passages that tell who a person is, or a state of the owner, that the question asks for."""
+    if not question.request.preset.ties:
+        return np.zeros(0, np.int64)
+    at = ties.may_tell(question.query.text, fused, question.snapshot, question.cut)
+    return at[ties.telling(question.query.text, question.view.fetch(at), question.snapshot.rows[at])]
 
 
 def _named(question: Question, words: Lexical, positions: Positions) -> Mask:
