@@ -117,11 +117,11 @@ def _hit(question: Question, routes: Routes, entry: rank.Ranked, record: Record,
     if question.snapshot.rows["flags"][entry.pos] & SUSPECT:
         meta["suspect"] = True
     text = past_facts.without_past_entries(record.path, record.text, question.is_past)
+    shown = snippet(text, routes.words.idf, title=record.title, question=question.request.text)
     return Hit(
         ref=record.ref, path=record.path, start_line=record.start_line, end_line=record.end_line,
         kind=record.kind, title=record.title, date=record.date, origin=record.origin, scope=record.scope,
-        score=round(entry.score, 4), text=text, snippet=snippet(text, routes.words.idf, title=record.title),
-        meta=meta, why=why,
+        score=round(entry.score, 4), text=text, snippet=shown, meta=meta, why=why,
     )  # fmt: skip
 
 
