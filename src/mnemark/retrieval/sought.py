@@ -21,6 +21,7 @@ _FOR_NAME: Final = lazy_pattern(
     r"谁|哪[里儿个位家座]|什么(?:名|地方|人)|叫什么",
     re.IGNORECASE,
 )
+_DIGITS_ZH: Final = "一二三四五六七八九十百千万两半"
 # Each begins with a character or two that are rare, so that a text is gone through at the speed of `find`.
 _NUMBERS: Final = (
     lazy_pattern(r"(\d+)"),
@@ -29,7 +30,7 @@ _NUMBERS: Final = (
         r"April|May|June|July|August|September|October|November|December|"
         r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)\b"
     ),
-    lazy_pattern(r"([一二三四五六七八九十百千万两半]+[个次年月日号天元块人件点岁周])"),
+    lazy_pattern(rf"(?<![{_DIGITS_ZH}])([{_DIGITS_ZH}]++[个次把年月日号天元块人件点岁周])"),
 )
 _NAMES: Final = (
     lazy_pattern(r" (?<=[a-z,] )([A-Z][\w'’-]+)"),
