@@ -258,6 +258,8 @@ CASES: Final[Mapping[str, Call]] = {
     ),
     "retrieval.routes.fact_times": lambda text: fact_times.asked_time(text, (), None, (), UTC),
     "retrieval.snippet": lambda text: snippet(text, {"a": 1.0, "line": 0.5, "你": 2.0}),
+    "retrieval.snippet of a name": lambda text: snippet(text, {"a": 1.0}, question="Who was it?"),
+    "retrieval.snippet of a number": lambda text: snippet(text, {"a": 1.0}, question=f"How many? {text}"),
     "retrieval.snippet without its title": lambda text: snippet(f"# a\n{text}", {"a": 1.0}, title=text),
 }
 

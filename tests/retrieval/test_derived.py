@@ -181,15 +181,6 @@ def test_front_matter_of_an_episode_is_no_hit(tmp_path: Path, query: str) -> Non
     assert not [hit for hit in ask(tmp_path, query, kinds=["episode"]).hits if "---" in hit.text]
 
 
-def test_front_matter_of_a_note_is_searched_but_not_shown(tmp_path: Path) -> None:
-    note = tmp_path / "notes/boat.md"
-    note.parent.mkdir(parents=True)
-    note.write_text("---\nharbour: Lindau\ntags: [sailing]\n---\n\nThe mast needs paint.\n", "utf-8")
-    found = ask(tmp_path, "Lindau").hits[0]
-    assert found.text.strip() == "The mast needs paint."
-    assert found.start_line == 6
-
-
 def with_core_memory(root: Path) -> None:
     """A memory whose MEMORY.md restates its facts, among turns that say less of each."""
     with Memory.open(root, config={"embedder": "none"}) as memory:

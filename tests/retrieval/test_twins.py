@@ -52,6 +52,20 @@ def test_the_newest_is_first_and_the_older_is_marked(
     assert text.index(new) < text.index(old)
 
 
+def test_notes_of_a_kind_are_about_what_their_titles_say(tmp_path: Path) -> None:
+    names = [f"{first} {last}" for first in ("Ida", "Ole", "Tjark", "Wiebke") for last in ("Groth", "Voss")]
+    for day, name in enumerate(names, 11):
+        front = f"---\ncreated: 2025-03-{day}\nbirthday: 1961-05-{day}\n---\n"
+        (tmp_path / f"{name}.md").write_text(f"{front}\n{name} sings in the choir.\n", "utf-8")
+    for number in range(40):
+        (tmp_path / f"{number}.md").write_text("The wind turned to the north.\n", "utf-8")
+    with Memory.open(tmp_path, config=CONFIG) as memory:
+        memory.sync()
+        hits = memory.search("When is the birthday of Ida Groth?", now=NOW).hits
+    assert hits[0].title == "Ida Groth"
+    assert not hits[0].meta.get("earlier")
+
+
 def test_a_question_for_the_first_or_for_a_time_is_answered_by_it(tmp_path: Path) -> None:
     old, new, _ = PAIRS[0]
     with remember(tmp_path, [old, new]) as memory:

@@ -66,11 +66,7 @@ def test_a_long_run_of_courtesies_takes_no_time() -> None:
         ("# Memory\n\n- Likes tea.\n", "MEMORY.md", False),
         ("# Buy milk\n", "Buy milk.md", False),
         ("# Plans\n", "MEMORY.md", False),
-        ("---\nsession: chat:1\nstatus: open\n---\n", "memory/episodes/2026-11-21-x.md", True),
-        ("---\nstatus: open\n---\n\n# Title\n", "memory/episodes/2026-11-21-x.md", False),
     ],
 )
-def test_front_matter_and_the_heading_of_a_files_own_name_are_bare(
-    text: str, path: str, *, bare: bool
-) -> None:
+def test_comments_and_the_heading_of_a_files_own_name_are_bare(text: str, path: str, *, bare: bool) -> None:
     assert is_bare(text, path) is bare

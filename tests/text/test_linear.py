@@ -160,6 +160,9 @@ ARRANGED: Final[dict[str, Call]] = {
     "markdown.frontmatter.document_title": lambda text: frontmatter.document_title(
         text, frontmatter.front_matter(text), text
     ),
+    "markdown.frontmatter.telling_fields": lambda text: frontmatter.telling_fields(
+        frontmatter.front_matter(text), text, None
+    ),
     "markdown.generated.find": lambda text: generated.find(text, "p10001"),
     "markdown.generated.without": lambda text: generated.without(text, lambda line: "a" in line),
     "markdown.generated.put": lambda text: generated.put(text, "p10001", text.split("\n")),

@@ -67,7 +67,14 @@ _UNDER_MEMORY: dict[str, tuple[Role, Kind, bool]] = {
 }
 UNDER_MEMORY = tuple(f"memory/{name}" for name in _UNDER_MEMORY)
 """Folders that mnemark writes by itself."""
-_DATED = lazy_pattern(r"([0-9]{4})-([0-9]{2})(?:-([0-9]{2})(?![0-9])|(?!-?[0-9]))")
+_DATED = lazy_pattern(
+    r"([0-9]{4})(?:[-_.]([0-9]{1,2})[-_.]([0-9]{1,2})(?![0-9])|-([0-9]{2})(?!-?[0-9])|"
+    r"年([0-9]{1,2})月(?:([0-9]{1,2})日)?|"
+    r"(?<=(?:19|20)[0-9]{2})([0-9]{2})([0-9]{2})(?:[0-9]{4}(?:[0-9]{2})?)?(?![0-9]))"
+)
+"""2024-03-09, 2024_03_09, 2024.3.9, 2024年3月9日, 20240309 or 202403091530; a month: 2024-03, 2024年3月."""
+_DAILY = lazy_pattern(r"[0-9]{4}-[0-9]{2}(?![0-9])")
+"""How the names of daily notes begin."""
 _DRIVE = lazy_pattern(r"[A-Za-z]:")
 
 
@@ -219,15 +226,15 @@ def _role(inside: list[str], stem: str, dated: str | None) -> tuple[Role, Kind, 
         return role, kind, searchable
     if len(inside) == 1 and stem == "memory":
         return "longterm", "note", True
-    return ("daily" if dated else "note"), "note", True
+    return ("daily" if dated and _DAILY.match(stem) else "note"), "note", True
 
 
 def _date_in(stem: str) -> str | None:
     match = _DATED.match(stem)
     if match is None:
         return None
-    year, month, day = (int(part or 0) for part in match.groups())
-    for last in (day,) if match[3] else (31, 30, 29, 28):  # a month without day counts from its last one
+    year, month, *day = (int(part) for part in match.groups() if part)
+    for last in day or (31, 30, 29, 28):  # a month without day counts from its last one
         with suppress(ValueError):
             return date(year, month, last).isoformat()
     return None

@@ -28,7 +28,7 @@ from mnemark.files import platform
 from mnemark.files.disk_errors import shortage
 
 APPLICATION_ID: Final = 0x6D6E6D6B  # "mnmk"
-VERSION: Final = 7
+VERSION: Final = 8
 BUSY_MS: Final = 5_000
 _CACHE: Final = -1024
 """Page cache per connection (SQLite counts KiB as negative): small, since the system caches pages, too."""

@@ -21,7 +21,10 @@ from mnemark.files.names import OBSERVED
 from mnemark.index.derived import linked, sourced_lines
 from mnemark.index.passage import ALIASES, COLUMNS, Unit, date_words
 from mnemark.index.rows import LINE_SHIFT, first_ordinal
-from mnemark.text.markdown.frontmatter import document_title, front_matter
+from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.lines import lines
+from mnemark.text.markdown.blobs import readable
+from mnemark.text.markdown.frontmatter import FrontMatter, document_title, front_matter, telling_fields
 from mnemark.text.markdown.generated import split
 from mnemark.text.markdown.passages import passages, text_passages
 from mnemark.types import Kind, Origin, Passage, Turn
@@ -49,6 +52,7 @@ _REPEATED: Final = {"scratchpad": EPISODES, "longterm": FACTS, "identity": FACTS
 """Folders whose files the generated lines of a page repeat, where they name none."""
 _JOURNAL: Final = (f"{JOURNAL}/",)
 _NOTHING: Final[Mapping[str, Any]] = {}
+_GAP: Final = lazy_pattern(r"\n(?:\r?\n){2,}")
 _CHUNK_MASK: Final = (1 << LINE_SHIFT) - 1
 """Mask of the chunk in an ordinal."""
 
@@ -96,27 +100,19 @@ def note_units(
 
     `text` is the visible text; `facts` are those in it.
     """
-    fields = front_matter(text)
-    title = document_title(text, fields, path)
-    tags = _joined_words(fields.fields.get("tags"))
-    note = _Note(PurePosixPath(path), place, title, place.dated or _front_date(fields.fields), tags)
-    cut = passages if note.path.suffix.lower() in {".md", ".markdown", ".mdc"} else text_passages
+    front = front_matter(text)
+    title = document_title(text, front, path)
+    tags = _joined_words(front.fields.get("tags"))
+    date = place.dated or _front_date(front.fields)
+    note = _Note(PurePosixPath(path), place, title, date, tags)
+    told = telling_fields(front, title, date) if place.kind == "note" else []
     units = [_fact_unit(parsed, fact, f"{note.path.stem} {tags}") for parsed, fact in facts]
-    text = _blank_bullets(text, facts)
-    text = _emptied(text[: fields.end]) + text[fields.end :]
+    text = _with_front(_blank_bullets(text, facts), front, told)
     by_people, generated = split(text) if place.role in _DERIVED_ROLES else (text, "")
     by_people, observed = _observed(by_people) if place.role == "daily" else (by_people, "")
-    about = "" if place.kind == "episode" else _joined_words(tuple(map(str, fields.fields.values())))
-    names = _names(fields.fields.get(ALIASES))
-    bare = place.kind == "fact" or place.role in _DERIVED_ROLES  # where headings alone say nothing
-    for passage in cut(by_people, limit=limit):
-        if not passage.text.strip() or (bare and not _has_body(passage.text)):
-            continue
-        first, about = about, ""  # front matter is searched with the first passage, and no part of it
-        meta, names = {**_columns(by_people, passage), **names}, {}
-        units.append(note.unit(_trimmed(passage), fields=first, meta=meta))
+    units += _by_people(note, by_people, front, told, limit)
     if generated:
-        source = fields.fields.get("source") if place.kind == "episode" else None
+        source = front.fields.get("source") if place.kind == "episode" else None
         page = (source,) if isinstance(source, str) else ()
         units += [note.unit(*one) for one in _derived(generated, path, place, page, limit)]
     listed = passages(observed, limit=limit) if observed else ()
@@ -137,19 +133,51 @@ def _observed(text: str) -> tuple[str, str]:
     return "\n".join(rest), "\n".join(listed)
 
 
+def _by_people(note: _Note, text: str, front: FrontMatter, told: Sequence[str], limit: int) -> Iterator[Unit]:
+    """Yield the passages of what people wrote; names and what is not `told` are searched with the first."""
+    others = (str(value) for key, value in front.fields.items() if key == ALIASES or key not in told)
+    about = "" if note.place.kind == "episode" else " ".join(others)
+    names = _names(front.fields.get(ALIASES))
+    bare = note.place.kind == "fact" or note.place.role in _DERIVED_ROLES  # where headings alone say nothing
+    shown = readable(text)
+    squeezed = bool(front.end or shown.cuts)
+    for passage in _passages(note, shown.text, limit, front.end_line):
+        if not passage.text.strip() or (bare and not _has_body(passage.text)):
+            continue
+        own = replace(passage, start=shown.original(passage.start), end=shown.original(passage.end))
+        meta = {**_columns(text, own), **names}
+        yield note.unit(_trimmed(passage, squeezed=squeezed), fields=about, meta=meta)
+        about, names = "", {}
+
+
+def _passages(note: _Note, text: str, limit: int, front: int) -> list[Passage]:
+    if note.path.suffix.lower() in {".md", ".markdown", ".mdc"}:
+        return passages(text, limit=limit, front=front)
+    return text_passages(text, limit=limit)
+
+
 def _derived(
     text: str, path: str, place: Place, page: tuple[str, ...], limit: int
 ) -> Iterator[tuple[Passage, tuple[str, ...]]]:
     """Yield the passages of a generated text with the refs of their sources; lines with refs stand alone."""
-    lines = text.split("\n")
+    left = text.split("\n")
     for number, words, refs in sourced_lines(text):
-        lines[number - 1] = ""
+        left[number - 1] = ""
         yield Passage(0, number, number, 0, len(words), words), refs
     if repeated := _REPEATED.get(place.role):
         page = (f"{in_scope(place.scope, repeated)}/",)
-    for passage in passages("\n".join(lines), limit=limit):
+    for passage in passages("\n".join(left), limit=limit):
         if _has_body(passage.text):
             yield _trimmed(passage), page or linked(passage.text, path)
+
+
+def _with_front(text: str, front: FrontMatter, told: Sequence[str]) -> str:
+    """Return a text with the lines of its front matter emptied, without those of the fields `told`."""
+    kept = {number for key in told for number in range(front.lines[key][0], front.lines[key][1] + 1)}
+    parts = (
+        line if number in kept else _emptied(line) for number, line in enumerate(lines(text[: front.end]), 1)
+    )
+    return "".join((*parts, text[front.end :]))
 
 
 def _emptied(text: str) -> str:
@@ -166,11 +194,19 @@ def _columns(text: str, passage: Passage) -> dict[str, tuple[int, int]]:
     return {COLUMNS: columns} if any(columns) else {}
 
 
-def _trimmed(passage: Passage) -> Passage:
-    """Return a passage without empty lines at its start, which stand for what is no part of it."""
+def _trimmed(passage: Passage, *, squeezed: bool = False) -> Passage:
+    """Return a passage without empty lines at its start, which stand for what is no part of it.
+
+    `squeezed`: such lines may be inside, too.
+    """
     text = passage.text.lstrip("\r\n")
     before = passage.text[: len(passage.text) - len(text)].count("\n")
-    return replace(passage, text=text, start_line=passage.start_line + before) if before else passage
+    text = _GAP.sub("\n\n", text) if squeezed else text
+    return (
+        passage
+        if text == passage.text
+        else replace(passage, text=text, start_line=passage.start_line + before)
+    )
 
 
 def _fact_unit(parsed: ParsedFact, fact: Fact, around: str) -> Unit:
@@ -227,7 +263,7 @@ def _turn_texts(turn: Turn, limit: int) -> Iterator[tuple[Kind, Origin, str]]:
     texts: list[tuple[Kind, Origin, str]] = [(kind, origin, turn.content)]
     texts += [("observation", "tool", _result_text(result)) for result in turn.tool_results]
     for kind, origin, text in texts:
-        for passage in text_passages(printable(text), limit=limit):
+        for passage in text_passages(printable(readable(text).text), limit=limit):
             if passage.text.strip():
                 yield kind, origin, passage.text
 

@@ -56,7 +56,7 @@ class Block(NamedTuple):
 def block(hits: Iterable[Hit], *, budget: int, brief_tokens: int = BRIEF_TOKENS) -> Block:
     """Pack hits, best first, into at most `budget` estimated tokens; empty where nothing fits.
 
-    Hits without content ("Noted.", a bare heading, front matter) and hits far behind the best get no row.
+    Hits without content ("Noted.", a bare heading) and hits far behind the best get no row.
     """
     text, passages = pack([Quotable(hit) for hit in hits], budget=budget, brief_tokens=brief_tokens)
     return Block(text, tuple(one.hit for one in passages))
@@ -142,7 +142,7 @@ class Quotable:
 
     @cached_property
     def is_empty(self) -> bool:
-        """Whether it has no content: "Noted.", a bare heading, front matter."""
+        """Whether it has no content: "Noted.", a bare heading."""
         hit = self.hit
         return is_courtesy(hit.text) if hit.kind == "turn" else is_bare(hit.text, hit.path)
 

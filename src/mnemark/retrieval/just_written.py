@@ -21,6 +21,7 @@ from mnemark.retrieval.ranking import confidence
 from mnemark.retrieval.ranking.echoes import Echoes, wants_questions
 from mnemark.retrieval.render import snippet
 from mnemark.retrieval.routes.lexical import idf
+from mnemark.text.markdown.blobs import readable
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.words.segment import cut_by_frequency, other_terms
 from mnemark.text.words.stopwords import content_terms, topic
@@ -133,7 +134,7 @@ def with_just_written(answer: Recall, new: Sequence[Unscored], question: str, k:
     for one, own, text in zip(new, held, texts, strict=True):
         if own:
             evidence = _evidence(rarity, own, text)
-            found.append((_scored(one.hit, evidence.coverage, rarity), evidence))
+            found.append((_scored(one.hit, evidence.coverage, rarity, question), evidence))
     if not found:
         return answer
     found.sort(key=lambda pair: -pair[0].score)
@@ -145,12 +146,12 @@ def with_just_written(answer: Recall, new: Sequence[Unscored], question: str, k:
     return replace(answer, hits=tuple(hits), mode="lexical", believable=believable)
 
 
-def _scored(hit: Hit, share: float, rarity: Mapping[str, float]) -> Hit:
-    score, meta = _WEIGHT * share, hit.meta
+def _scored(hit: Hit, share: float, rarity: Mapping[str, float], question: str) -> Hit:
+    score, meta, text = _WEIGHT * share, hit.meta, readable(hit.text).text
     if hit.origin != "owner" and looks_like_instructions(hit.text):
         score, meta = score * SUSPECT_FACTOR, {**meta, "suspect": True}
-    shown = snippet(hit.text, dict(rarity), title=hit.title)
-    return replace(hit, score=round(score, 4), snippet=shown, meta=meta)
+    shown = snippet(text, rarity, title=hit.title, question=question)
+    return replace(hit, score=round(score, 4), text=text, snippet=shown, meta=meta)
 
 
 def _evidence(rarity: Mapping[str, float], held: frozenset[str], text: str) -> confidence.Evidence:

@@ -1,10 +1,9 @@
-"""Detect text without content: greetings, thanks, "I don't know", a heading alone, front matter alone."""
+"""Detect text without content: greetings, thanks, "I don't know", a heading alone."""
 
 import re
 from typing import Final
 
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.text.markdown.frontmatter import front_matter
 from mnemark.text.markdown.outline import without_comments
 
 _COURTESY: Final = lazy_pattern(
@@ -43,10 +42,7 @@ def is_courtesy(text: str) -> bool:
 
 
 def is_bare(text: str, path: str) -> bool:
-    """Return whether a passage is only front matter, comments, or a heading that repeats its file name."""
-    head = front_matter(text).end
-    if head and not text[head:].strip():
-        return True
+    """Return whether a passage is only comments, or a heading that repeats its file name."""
     stem = path.rpartition("/")[2].rpartition(".")[0]
     plain = without_comments(text).strip()
     heading = plain.lstrip("#").strip()

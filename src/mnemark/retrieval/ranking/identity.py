@@ -68,7 +68,7 @@ def _candidates(terms: Sequence[str], hits: Mapping[str, TermHits], snapshot: Sn
     pos = pos[_IS_NAMED[snapshot.rows["kind"][pos]]]
     often = np.zeros(len(pos), np.float32)
     for hit in found:
-        here = _in_head(hit, pos)
+        here = in_head(hit, pos)
         pos, often = pos[here > 0], (often + here)[here > 0]
     order = np.argsort(-often, kind="stable")
     _, firsts = np.unique(snapshot.group[pos[order]], return_index=True)
@@ -76,7 +76,7 @@ def _candidates(terms: Sequence[str], hits: Mapping[str, TermHits], snapshot: Sn
     return chosen
 
 
-def _in_head(hit: TermHits, positions: Positions) -> Floats:
+def in_head(hit: TermHits, positions: Positions) -> Floats:
     """Return how often the head of each passage holds a term."""
     if not len(hit.pos) or not len(positions):
         return np.zeros(len(positions), np.float32)

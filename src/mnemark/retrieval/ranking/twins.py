@@ -2,7 +2,9 @@
 
 Two of the best passages that hold the same words of a question, and share half of the content words of the
 sentences that hold them, are about the same thing: "The port of the printer is 80", "We changed the printer's
-port to 81". How well each matches tells nothing of which one holds now; when it was said does.
+port to 81". How well each matches tells nothing of which one holds now; when it was said does. But of two
+notes with the same lines, one is about something else if its title says a word of the question that is
+nowhere in the other.
 """
 
 from functools import cache
@@ -13,6 +15,7 @@ import numpy as np
 
 from mnemark.index.rows import ASKS, CORE, KIND_CODE, NO_TIME, ORIGIN_CODE
 from mnemark.index.snapshot import Floats, Mask
+from mnemark.retrieval.ranking.identity import in_head
 from mnemark.retrieval.ranking.ties import IS_OTHERS, MIN_SHARE, STEP, Candidates, held, sentence
 from mnemark.text.words.stopwords import estimated_terms
 
@@ -55,6 +58,8 @@ def _groups(found: Candidates, scores: Floats) -> list[list[int]]:
         return []
     weighed = holding[best] * np.array(list(found.idf.values()))
     own, common = weighed.sum(axis=1), weighed @ holding[best].T
+    titles = np.stack([in_head(found.hits[term], found.positions[best]) > 0 for term in found.idf], axis=1)
+    apart = titles @ ~holding[best].T
 
     @cache
     def words(i: int) -> frozenset[str]:
@@ -63,7 +68,8 @@ def _groups(found: Candidates, scores: Floats) -> list[list[int]]:
     group_of = {i: {i} for i in best}
     for (at, one), (beside, other) in combinations(enumerate(best), 2):
         same_question = common[at, beside] >= _SAME_QUESTION * max(own[at], own[beside])
-        if same_question and _alike(words(one), words(other)):
+        other_thing = apart[at, beside] or apart[beside, at]
+        if same_question and not other_thing and _alike(words(one), words(other)):
             joined = group_of[one] | group_of[other]
             group_of.update(dict.fromkeys(joined, joined))
     groups = {min(group): sorted(group) for group in group_of.values() if len(group) > 1}

@@ -110,7 +110,8 @@ def _with_notes(hits: list[Hit], question: Question, ranking: RankedPassages, ma
 
 
 def _hit(question: Question, routes: Routes, entry: rank.Ranked, record: Record, why: dict[str, Any]) -> Hit:
-    words = snippet(record.text, routes.words.idf, title=record.title)
+    text = past_facts.without_past_entries(record.path, record.text, question.is_past)
+    words = snippet(text, routes.words.idf, title=record.title, question=question.query.text)
     is_suspect = question.snapshot.rows["flags"][entry.pos] & SUSPECT
     hit = hit_of_record(question, record, entry.score, words, {"suspect": True} if is_suspect else {})
     return replace(hit, why=why)

@@ -26,10 +26,12 @@ class FrontMatter(msgspec.Struct, frozen=True):
     """The fields of a file's front matter, by lower-case key.
 
     `end` is the offset in characters of the first character after the block, `end_line` its last line
-    (1-based); both are 0 if there is none or if it is invalid.
+    (1-based); both are 0 if there is none or if it is invalid. `lines` are the first and last line of each
+    field.
     """
 
     fields: Mapping[str, Value] = {}
+    lines: Mapping[str, tuple[int, int]] = {}
     end_line: int = 0
     end: int = 0
     problem: str | None = None
@@ -79,7 +81,8 @@ def front_matter(text: str) -> FrontMatter:
         return FrontMatter(problem=str(broken))
     if fields is None:
         return _NONE
-    return FrontMatter(fields, len(lines) + 1, start + end)
+    values, places = fields
+    return FrontMatter(values, places, len(lines) + 1, start + end)
 
 
 def _unclosed(lines: list[str]) -> FrontMatter:
@@ -89,9 +92,10 @@ def _unclosed(lines: list[str]) -> FrontMatter:
     return _NONE
 
 
-def _fields(lines: list[str]) -> dict[str, Value] | None:
-    """Parse the fields; return None if the first is not `key: value`, so that this is no front matter."""
+def _fields(lines: list[str]) -> tuple[dict[str, Value], dict[str, tuple[int, int]]] | None:
+    """Parse the fields and their places; return None if the first is not `key: value`: no front matter."""
     fields: dict[str, Value] = {}
+    places: dict[str, tuple[int, int]] = {}
     at = 0
     while at < len(lines):
         line = lines[at]
@@ -109,8 +113,9 @@ def _fields(lines: list[str]) -> dict[str, Value] | None:
             below += 1
         key = (match[1] or match[2] or match[3]).strip().lower()
         fields[key] = _value(rest, lines[at + 1 : below], at + 2)
+        places[key] = (at + 2, below + 1)
         at = below
-    return fields
+    return fields, places
 
 
 def _continues(line: str, lines: list[str], at: int) -> bool:
@@ -202,6 +207,23 @@ def _inline_list(value: str, number: int) -> tuple[Scalar, ...]:
             blank = blank and char.isspace()
         at += 1
     raise _BrokenError(f"front matter: the list at line {number} is not closed")
+
+
+_OF_PROGRAMS: Final = lazy_pattern(
+    r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S{0,40}", re.IGNORECASE
+)
+"""A UUID, a time to the second."""
+
+
+def telling_fields(fm: FrontMatter, title: str, date: str | None) -> list[str]:
+    """Return the keys of what a reader learns from front matter: no tags, title or date of the note again."""
+
+    def tells(value: Value) -> bool:
+        words = str(value)
+        known = words.casefold() == title.casefold() or (date is not None and words[:10] == date[:10])
+        return value not in (None, "", ()) and not known and not _OF_PROGRAMS.fullmatch(words)
+
+    return [key for key, value in fm.fields.items() if key != "tags" and tells(value)]
 
 
 _LARGE_HEADING: Final = lazy_pattern(r"(?:^|\r) {0,3}(?:#(?:[ \t\r]|$)|=)", re.MULTILINE)

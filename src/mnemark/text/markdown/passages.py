@@ -45,17 +45,18 @@ class _Draft(NamedTuple):
     whole: bool  # whether it is all of one or more sections
 
 
-def passages(text: str, *, limit: int = 256) -> list[Passage]:
+def passages(text: str, *, limit: int = 256, front: int | None = None) -> list[Passage]:
     """Split a Markdown text into passages of at most `limit` tokens.
 
     Their concatenation is the text, character for character. Only a passage of a single character may exceed
-    the limit. Linear in the length of the text.
+    the limit. Linear in the length of the text. `front` is the number of lines of its front matter, where it
+    has been read and its marks are gone.
 
     Raises:
         UsageError: `limit` is below 1.
     """
     lines, starts = line_starts(text)
-    first = front_matter(text).end_line
+    first = front_matter(text).end_line if front is None else front
     blocks = [MarkdownBlock("front", 0, first)] if first else []
     blocks += scan(lines, first)
     return _passages(text, blocks, starts, limit)
