@@ -14,6 +14,7 @@ from mnemark.files.hosts import check_host
 from mnemark.files.private import private
 from mnemark.index.store import Index
 from mnemark.index.vectors import discard_other_models, open_store
+from mnemark.index.vectors.background import BudgetSpentError, EmbeddingLog, EmbeddingState
 from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.embed_missing import Progress, embed_missing
 from mnemark.retrieval.routes.dense import QueryVector, RarityAware, VectorRows, WeightedQuery
@@ -44,6 +45,8 @@ class Embeddings:
         self._mapping = VectorRows()
         self._problem = ""
         self._retry_at = 0.0
+        self._over = ""
+        """Why the last embedding ended before all was embedded."""
         self._embedded: tuple[int, int] | None = None
         """Generation of the index whose passages all have a vector, and the number of vectors then."""
         self._embedding = threading.Lock()
@@ -116,6 +119,12 @@ class Embeddings:
             self.store()
 
     @property
+    def state(self) -> EmbeddingState:
+        """What was embedded last by a model that takes time; empty for others."""
+        told = self.wanted and not self.local
+        return EmbeddingState.of(self._folder) if told else EmbeddingState()
+
+    @property
     def local(self) -> bool:
         """Whether the embedder runs in this process without delay (the bundled one)."""
         if self._embedder is None:
@@ -129,7 +138,8 @@ class Embeddings:
         if self._problem and time.monotonic() < self._retry_at:
             return None, self._problem
         if not self.local:
-            return DenseRoute(QueryVector(lambda: (self.embedder(), self.store()), text), self._mapping), ""
+            vector = QueryVector(lambda: (self.embedder(), self.store()), text)
+            return DenseRoute(vector, self._mapping, self._over), ""
         try:
             embedder, store = self.embedder(), self.store()
         except (MnemarkError, OSError) as error:
@@ -138,16 +148,26 @@ class Embeddings:
             raise TypeError(f"{type(embedder).__name__} is not the embedder it was taken for")
         return DenseRoute(WeightedQuery(embedder, store, text), self._mapping), ""
 
-    def embed(self, index: Index, *, progress: Progress | None = None) -> str:
-        """Embed passages without a vector; return the reason on failure, else an empty string."""
+    def embed(self, index: Index, *, progress: Progress | None = None, unasked: bool = False) -> str:
+        """Embed passages without a vector; return the reason on failure, else an empty string.
+
+        Where nobody asked for it, no more is sent to a server than the budget of the day.
+        """
         if not self.wanted or self._is_embedded(index):
             return ""
         with self._embedding:
+            self._over = ""
             try:
-                generation, store = index.generation(), self.store()
-                embed_missing(index, self.embedder(), store, progress=progress)
+                generation, store, embedder = index.generation(), self.store(), self.embedder()
+                limited = unasked and getattr(embedder, "remote", False)
+                budget = self._config.embedder_tokens_per_day if limited else None
+                log = None if self.local else EmbeddingLog(self._folder, budget)
+                embed_missing(index, embedder, store, progress=progress, log=log)
             except BusyError:
                 return ""  # another process is writing; the next call embeds the rest
+            except BudgetSpentError:
+                self._over = f", as the day's budget of {budget:,} tokens is used up"
+                return f"dense: not all is embedded{self._over}"
             except (EmbedderUnavailable, ReadOnlyError, OSError) as error:
                 return self.failed(error)
             self._problem = ""
@@ -204,7 +224,7 @@ class Embeddings:
                 raise _Closed
 
         try:
-            self.embed(index, progress=stop_if_closed)
+            self.embed(index, progress=stop_if_closed, unasked=True)
         except _Closed:
             return  # finished batches are stored; the next call embeds the rest
         except (MnemarkError, OSError) as error:

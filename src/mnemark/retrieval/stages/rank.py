@@ -85,9 +85,10 @@ def _best(
     if preset.ties:
         named = ties.with_named(text, positions, fused.scores, words.hits, question.cut)
         positions, count = (named, len(named)) if len(named) else (positions, count)
-    closest = None if routes.meaning is None else routes.meaning.closest
+    meaning = routes.meaning
+    closest, encoder = (None, False) if meaning is None else (meaning.closest, meaning.encoder)
     named_speakers = _named(question, words, positions)
-    clues = rescore.Clues(question.snapshot, closest, named_speakers, people.asks_user(text))
+    clues = rescore.Clues(question.snapshot, closest, named_speakers, people.asks_user(text), encoder)
     scores, parts = rescore.rescore(positions, fused.scores[positions], clues, preset)
     best = np.argsort(-scores, kind="stable")[:count]
     reasons = [{name: float(part[i]) for name, part in parts.items() if part[i]} for i in best.tolist()]
