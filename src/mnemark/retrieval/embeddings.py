@@ -19,6 +19,7 @@ from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.embed_missing import Progress, embed_missing
 from mnemark.retrieval.routes.dense import QueryVector, RarityAware, VectorRows, WeightedQuery
 from mnemark.retrieval.stages.meaning import DenseRoute
+from mnemark.threads import yield_to_others
 
 RETRY_SECONDS = 30.0
 """Seconds before a failed embedder is tried again."""
@@ -223,6 +224,8 @@ class Embeddings:
             if self._closed.is_set():
                 raise _Closed
 
+        if not self.local:
+            yield_to_others()  # a model computes for minutes; recalls have 150 ms
         try:
             self.embed(index, progress=stop_if_closed, unasked=True)
         except _Closed:
