@@ -1,5 +1,6 @@
 """An embedding server is sent texts in the background by itself, and no more than a day's budget unasked."""
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from embed import scripted_server as server
 from mnemark.memory.memory import Memory
 from mnemark.types import Recall
 from mnemark_interfaces.status import Status
+from mnemark_interfaces.workspace import followed
 
 pytestmark = pytest.mark.timed
 
@@ -83,6 +85,16 @@ def test_a_used_up_budget_is_told_and_a_person_may_go_on(root: Path, script: ser
         assert len(passages(script)) == TEXTS
         until(lambda: ask(memory).complete)
         assert (Status.of(memory).unembedded, Status.of(memory).attention) == (0, ())
+
+
+def test_a_read_on_the_command_line_keeps_the_budget_too(root: Path, script: server.Script) -> None:
+    (root / "mnemark.toml").write_text(
+        "".join(f"{name} = {json.dumps(value)}\n" for name, value in settings(script, 400).items())
+    )
+    with followed(root) as (memory, late):
+        assert late == ()
+        assert "number 7 " in ask(memory).hits[0].text
+    assert 0 < len(passages(script)) < TEXTS
 
 
 def test_without_a_budget_nothing_is_sent_but_questions(root: Path, script: server.Script) -> None:

@@ -31,6 +31,10 @@ class _Closed(Exception):  # noqa: N818 - stops a thread, not an error
     """The memory was closed during embedding."""
 
 
+class _OutOfTime(Exception):  # noqa: N818 - ends a wait, not an error
+    """The rest is embedded later; searches tell how much is done."""
+
+
 class Embeddings:
     """Embedder and vector store of one workspace. Thread-safe."""
 
@@ -149,13 +153,32 @@ class Embeddings:
             raise TypeError(f"{type(embedder).__name__} is not the embedder it was taken for")
         return DenseRoute(WeightedQuery(embedder, store, text), self._mapping), ""
 
-    def embed(self, index: Index, *, progress: Progress | None = None, unasked: bool = False) -> str:
+    def embed(
+        self,
+        index: Index,
+        *,
+        progress: Progress | None = None,
+        unasked: bool = False,
+        seconds: float | None = None,
+    ) -> str:
         """Embed passages without a vector; return the reason on failure, else an empty string.
 
-        Where nobody asked for it, no more is sent to a server than the budget of the day.
+        Args:
+            index: the passages.
+            progress: is told each batch.
+            unasked: send no more to a server than the budget of the day.
+            seconds: end after the batch that takes longer, but for the bundled embedder.
         """
         if not self.wanted or self._is_embedded(index):
             return ""
+        end = None if seconds is None or self.local else time.monotonic() + seconds
+
+        def step(done: int, total: int) -> None:
+            if progress is not None:
+                progress(done, total)
+            if end is not None and done < total and time.monotonic() > end:
+                raise _OutOfTime
+
         with self._embedding:
             self._over = ""
             try:
@@ -163,9 +186,9 @@ class Embeddings:
                 limited = unasked and getattr(embedder, "remote", False)
                 budget = self._config.embedder_tokens_per_day if limited else None
                 log = None if self.local else EmbeddingLog(self._folder, budget)
-                embed_missing(index, embedder, store, progress=progress, log=log)
-            except BusyError:
-                return ""  # another process is writing; the next call embeds the rest
+                embed_missing(index, embedder, store, progress=step, log=log)
+            except (BusyError, _OutOfTime):
+                return ""  # another process may be writing; the next call embeds the rest
             except BudgetSpentError:
                 self._over = f", as the day's budget of {budget:,} tokens is used up"
                 return f"dense: not all is embedded{self._over}"
