@@ -1,15 +1,19 @@
 """Run work on threads of its own."""
 
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
 _T = TypeVar("_T")
+_LOW = 10
+"""The priority ("nice" value) of work in the background."""
 
 
 def within(seconds: float, work: Callable[[], _T]) -> _T:
@@ -31,6 +35,13 @@ def background(work: Callable[[], _T], name: str) -> "Future[_T]":
     future: Future[_T] = Future()
     threading.Thread(target=settle, args=(future, work), name=name, daemon=True).start()
     return future
+
+
+def yield_to_others() -> None:
+    """Let threads of other work go first, where the system knows of priorities of threads."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _LOW)
 
 
 class Beside:

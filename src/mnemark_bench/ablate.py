@@ -8,6 +8,7 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from mnemark.embed import Embedder
+from mnemark.embed.bundled import BundledEmbedder
 from mnemark.retrieval.presets import Preset, preset
 from mnemark_bench.control import control_for
 from mnemark_bench.data import DataSet, find_sets, load_set
@@ -20,6 +21,8 @@ _SHAPES: Final = frozenset({"k1", "rrf", "relevance"})
 """Fields of a preset that are no terms: zero does not mean off."""
 CONTROL: Final = "dense, random vectors"
 MEANING: Final = "dense, beyond random"
+BUNDLED: Final = "all, bundled embedder"
+GAIN: Final = "embedder, beyond the bundled"
 
 
 class Effect(msgspec.Struct, kw_only=True):
@@ -79,9 +82,10 @@ def run(
             tell(f"{data.name}: {len(data.questions):,} questions")
             plain[data.name] = baseline_rows(data, plain_bm25(data))[0]
             rows[data.name] = _variants(data, workspaces, model, base)
-            if control is not None:
-                with bedded(data, workspaces, control) as bed:
-                    rows[data.name][CONTROL] = _rows(bed, base)
+            for label, other in ((CONTROL, control), (BUNDLED, _bundled_beside(model))):
+                if other is not None:
+                    with bedded(data, workspaces, other) as bed:
+                        rows[data.name][label] = _rows(bed, base)
     return Ablation(
         preset=name,
         embedder=embedder,
@@ -92,11 +96,23 @@ def run(
     )
 
 
+def _bundled_beside(model: Embedder | None) -> Embedder | None:
+    """Return the bundled embedder, to compare another one with."""
+    return None if model is None or isinstance(model, BundledEmbedder) else BundledEmbedder()
+
+
+def _idle(model: Embedder | None) -> set[str]:
+    """Return the terms that do nothing with an embedder."""
+    if model is None:
+        return {"dense", "meaning", "encoder"}
+    return {"meaning" if model.semantic and not isinstance(model, BundledEmbedder) else "encoder"}
+
+
 def _variants(data: DataSet, folder: Path, model: Embedder | None, base: Preset) -> dict[str, Rows]:
     with bedded(data, folder, model) as bed:
         made = {"": _rows(bed, base)}
         for term in terms_of(base):
-            if term != "dense" or model is not None:
+            if term not in _idle(model):
                 made[term] = _rows(bed, replace(base, **{term: type(getattr(base, term))(0)}))
     return made
 
@@ -112,9 +128,13 @@ def _rows(bed: BenchFixture, wanted: Preset) -> Rows:
 def _effects(rows: dict[str, dict[str, Rows]]) -> list[Effect]:
     terms = [term for term in next(iter(rows.values()), {}) if term]
     # With random vectors less lexical alone: what joining two scores gives. The rest is meaning.
-    pairs = {term: ("", term) for term in terms} | {CONTROL: (CONTROL, "dense"), MEANING: ("", CONTROL)}
+    pairs = {term: ("", term) for term in terms}
+    if CONTROL in terms:
+        pairs |= {CONTROL: (CONTROL, "dense"), MEANING: ("", CONTROL)}
+    if BUNDLED in terms:
+        pairs[GAIN] = pairs.pop(BUNDLED)
     effects = []
-    for term in [*terms, MEANING] if CONTROL in terms else terms:
+    for term in pairs:
         with_it, without = pairs[term]
         lists = {
             measure: {

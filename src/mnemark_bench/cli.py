@@ -115,13 +115,18 @@ def lived(
         Path | None,
         typer.Option(metavar="FILE", help="Recorded notes of a model on the turns, as JSON lines."),
     ] = None,
+    named: Annotated[
+        bool, typer.Option("--named", help="Keep named speakers; else they are a user and assistants.")
+    ] = False,
     embedder: Embedder = "bundled",
     keep: Keep = None,
     limit: Limit = None,
     json: Json = False,
 ) -> None:
     """Measure what use does to recall: bare turns, and sessions ended and consolidated."""
-    results = lived_bench.run(folder, derived=derived, embedder=embedder, keep=keep, limit=limit, tell=say)
+    results = lived_bench.run(
+        folder, derived=derived, named=named, embedder=embedder, keep=keep, limit=limit, tell=say
+    )
     if json:
         print_json(results)
     else:

@@ -77,12 +77,16 @@ def run(
     folder: Path,
     *,
     derived: Path | None,
+    named: bool = False,
     embedder: str,
     keep: Path | None,
     limit: int | None,
     tell: Callable[[str], None],
 ) -> list[LivedSet]:
     """Compare the states of the memories of every set below `folder` that holds turns.
+
+    All states of a set have the same roles: with `named`, those of the set; else speakers with a name are a
+    user and assistants.
 
     Raises:
         UsageError: the folder holds no set with turns and questions, or `derived` is not of the form.
@@ -94,26 +98,29 @@ def run(
     results = []
     with kept_or_temporary(keep) as workspaces:
         for found in find_sets(folder):
-            data = _spoken(load_set(found, limit=limit))
-            if data is None:
+            data = load_set(found, limit=limit)
+            if not _has_turns(data):
                 tell(f"{found.name}: no turns, left out")
                 continue
             if not data.questions:
                 tell(f"{data.name}: no questions with evidence, left out")
                 continue
             tell(f"{data.name}: {len(data.questions):,} questions")
-            results.append(_set(data, workspaces / data.name, model, notes, tell))
+            data = data if named else _as_chats(data)
+            place = workspaces / f"{data.name}{'-named' if named else ''}"
+            results.append(_set(data, place, model, notes, tell))
     if not results:
         raise UsageError(f"no set of {folder} has turns, and questions whose evidence is known")
     return results
 
 
-def _spoken(data: DataSet) -> DataSet | None:
-    """Return a set with its speakers as a user and an assistant, by name; None without turns."""
-    if not any(
-        unit.kind not in {"note", "passage", "memory"} for units in data.units.values() for unit in units
-    ):
-        return None
+def _has_turns(data: DataSet) -> bool:
+    notes = {"note", "passage", "memory"}
+    return any(unit.kind not in notes for units in data.units.values() for unit in units)
+
+
+def _as_chats(data: DataSet) -> DataSet:
+    """Return a set with its speakers as a user and an assistant, by name."""
     return replace(data, units={scope: _as_chat(units) for scope, units in data.units.items()})
 
 

@@ -155,7 +155,7 @@ def _ask(root: Path, memory: "Memory | None", question: "Callable[[Memory], Reca
 
     if memory is not None:
         if not memory.workspace.index.is_damaged():
-            workspace.synced(memory.workspace.searcher.sync, memory, wait=_DAEMON_WAIT)
+            workspace.synced(memory.workspace.searcher.sync, memory, wait=_DAEMON_WAIT, reads=True)
         found = question(memory)
         return found, _skipped(memory, found)
     if workspace.is_empty(root):

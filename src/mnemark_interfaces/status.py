@@ -31,6 +31,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     stale: str | None
     """Why the next sync rebuilds the index; None where it does not."""
     embedder: str
+    unembedded: int
+    """Texts that the embedder has not read yet; 0 for those that take no time."""
     inner: tuple[str, ...]
     """Folders inside that are separate workspaces, which are not indexed."""
     problems: tuple[Problem, ...]
@@ -49,7 +51,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
         return cls(
             workspace=stats.root, files=stats.files, passages=stats.passages, kinds=stats.kinds,
             scopes=stats.scopes, projects=len(folders(memory.root)), bytes=stats.bytes,
-            outdated=left.outdated, stale=stats.stale, embedder=memory.config.embedder, inner=left.inner,
+            outdated=left.outdated, stale=stats.stale, embedder=memory.config.embedder,
+            unembedded=memory.workspace.searcher.embeddings.state.waiting, inner=left.inner,
             problems=(*settings, *warnings, *left.problems, *stats.problems),
             attention=tuple(one for one in memory.attention() if one.what != "skipped"),
             mounts=tuple(mount_states(memory.workspace)),
@@ -68,7 +71,8 @@ def show(found: Status) -> None:
     rows += [("scopes", ", ".join(scopes))] if scopes else []
     rows += [("projects", f"{found.projects} with a memory of their own")] if found.projects else []
     room = f"{size(found.bytes)}, " if found.bytes else ""
-    rows += [("index", room + _freshness(found)), ("embedder", found.embedder)]
+    waits = f", {counted(found.unembedded, 'text')} not embedded yet" if found.unembedded else ""
+    rows += [("index", room + _freshness(found)), ("embedder", found.embedder + waits)]
     rows += [("not indexed", inner(found.inner))] if found.inner else []
     rows += [(f"@{safe_line(one.name)}", safe_line(_mount(one))) for one in found.mounts]
     for line in table(rows):

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
     from mnemark.memory.sessions.session import Session
 
+_EMBED_SECONDS = 2.0
+"""Seconds that a read waits for a model to embed new texts; the rest follows in the next ones."""
 _HEAL_SECONDS = 1.0
 _MARK_SECONDS = 3_600.0
 WAIT_SECONDS = 2.0
@@ -251,7 +253,7 @@ def followed(root: Path) -> Iterator[tuple["Memory", tuple[str, ...]]]:
             late: tuple[str, ...] = ()
             try:
                 if not memory.workspace.index.is_damaged():
-                    synced(memory.workspace.searcher.sync, memory, wait=WAIT_SECONDS)
+                    synced(memory.workspace.searcher.sync, memory, wait=WAIT_SECONDS, reads=True)
             except BusyError:
                 late = ("sync: another process is updating the index; the latest changes may be missing",)
             except (NewerFormatError, ReadOnlyError, UsageError):
@@ -291,11 +293,12 @@ def _why_stale(memory: "Memory") -> tuple[str, ...]:
 
 
 def synced(
-    sync: "Callable[..., SyncReport]", memory: "Memory", *, wait: float = 10.0
+    sync: "Callable[..., SyncReport]", memory: "Memory", *, wait: float = 10.0, reads: bool = False
 ) -> tuple["SyncReport", str]:
     """Sync and embed with progress; return the report, and why embedding failed (empty on success).
 
-    `sync` is that of the memory, or for a read that of its searcher, which writes to the index only.
+    `sync` is that of the memory, or for a read that of its searcher, which writes to the index only. A read
+    waits for a model no longer than `_EMBED_SECONDS`, and sends a server no more than the budget of the day.
     """
     with Progress() as progress:
         report = sync(
@@ -309,5 +312,7 @@ def synced(
         problem = memory.workspace.searcher.embeddings.embed(
             memory.workspace.index,
             progress=lambda done, total: progress.tell("Embedding", done, total, " passages"),
+            unasked=reads,
+            seconds=_EMBED_SECONDS if reads else None,
         )
     return report, problem

@@ -1,6 +1,8 @@
 import base64
 import importlib.util
 import json
+import subprocess
+import sys
 import zlib
 from pathlib import Path
 
@@ -117,6 +119,24 @@ def test_the_models_own_prefixes_are_used(folder: Path) -> None:
     np.testing.assert_allclose(prefixed.query("cat"), expected[0], atol=1e-6)
     np.testing.assert_allclose(prefixed.passages(["cat"])[0], expected[1], atol=1e-6)
     assert prefixed.name != plain.name
+
+
+@with_fastembed
+def test_a_process_may_end_while_a_thread_embeds(folder: Path) -> None:
+    code = (
+        "import threading, time\n"
+        "from mnemark.embed import make\n"
+        f"embedder = make({f'fastembed:{folder}'!r})\n"
+        "embedder.query('cat')\n"
+        "def embed():\n"
+        "    while True:\n"
+        "        embedder.passages(['cat dog ' * 30] * 2000)\n"
+        "threading.Thread(target=embed, daemon=True).start()\n"
+        "time.sleep(0.3)\n"
+    )
+    for _ in range(3):
+        ended = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False)
+        assert (ended.returncode, b"terminate" in ended.stderr) == (0, False)
 
 
 @with_fastembed

@@ -191,6 +191,20 @@ def test_documents_and_other_rankings_are_left_alone(count: int) -> None:
         assert parts == {}
 
 
+def test_what_a_model_reads_weighs_more_than_word_vectors() -> None:
+    count = 20
+    known = snapshot([KIND_CODE["turn"]] * count)
+    fused = np.linspace(1, 0.9, count, dtype=np.float32)
+    cosines = np.zeros(count, np.float32)
+    cosines[12] = 0.5
+    clues = Clues(known, cosines, np.zeros(count, np.bool_), user=False)
+    places = []
+    for encoder in (False, True):
+        scores, _ = rescore(np.arange(count), fused, replace(clues, encoder=encoder), DEFAULT)
+        places.append(float(scores[12] - scores[11]))
+    assert 0 < places[0] < places[1]
+
+
 def test_nothing_found_stays_nothing() -> None:
     clues = Clues(snapshot([0]), None, np.zeros(0, np.bool_), user=True)
     scores, parts = rescore(np.zeros(0, np.int64), np.zeros(0, np.float32), clues, replace(DEFAULT, name="x"))

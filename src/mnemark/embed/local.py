@@ -28,6 +28,43 @@ _SAMPLES, _SAMPLE_BYTES = 16, 1 << 16
 """Hash only samples and the size of a model file, which can have gigabytes."""
 
 
+_BATCH = 16
+"""Texts that a model reads at once; all are filled up to the longest of them."""
+_END_SECONDS = 10.0
+"""Maximum seconds for which the end of the process waits for a batch."""
+
+
+class _Runs:
+    """Keeps the process from ending while a thread is inside of the model, which would abort it."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._count = 0
+        self._ended = False
+        # Daemon threads are stopped before what `atexit` calls; there is no public name for this.
+        threading._register_atexit(self._end)  # type: ignore[attr-defined]  # noqa: SLF001
+
+    def __enter__(self) -> None:
+        with self._changed:
+            self.go_on()
+            self._count += 1
+
+    def go_on(self) -> None:
+        """Raise `EmbedderUnavailable` where the process ends."""
+        if self._ended:
+            raise EmbedderUnavailable("the process ends")
+
+    def __exit__(self, *_: object) -> None:
+        with self._changed:
+            self._count -= 1
+            self._changed.notify_all()
+
+    def _end(self) -> None:
+        with self._changed:
+            self._ended = True
+            self._changed.wait_for(lambda: not self._count, _END_SECONDS)
+
+
 class LocalEmbedder:
     """Embedder that runs a fastembed model, loaded at first use.
 
@@ -49,6 +86,7 @@ class LocalEmbedder:
         self._folder = _Folder(path) if path.is_dir() or path.is_absolute() or model[0] in ".~" else None
         self.model = model
         self._lock = threading.Lock()
+        self._runs = _Runs()
         self._loaded: Any = None
 
     @property
@@ -103,15 +141,25 @@ class LocalEmbedder:
         filled = [place for place, text in enumerate(clean) if text.strip()]
         if not filled:
             return matrix
-        model = self._model()
         prefix = "" if self._folder is None else self._folder.prompts.get(role, "")
-        run = model.query_embed if role == "query" else model.passage_embed
-        matrix[filled] = self._run(run, [prefix + clean[place] for place in filled])
+        with self._runs:
+            model = self._model()
+            run = model.query_embed if role == "query" else model.passage_embed
+            matrix[filled] = self._run(run, [prefix + clean[place] for place in filled])
         return matrix
 
     def _run(self, run: Any, texts: list[str]) -> NDArray[np.float32]:
+        by_length = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+        rows: list[Any] = [None] * len(texts)
         try:
-            found = np.array(list(run(texts)), dtype=np.float32)
+            for place, row in zip(
+                by_length, run([texts[p] for p in by_length], batch_size=_BATCH), strict=True
+            ):
+                rows[place] = row
+                self._runs.go_on()
+            found = np.array(rows, dtype=np.float32)
+        except EmbedderUnavailable:
+            raise
         except Exception as error:  # onnxruntime and tokenizers raise bare Exceptions
             raise EmbedderUnavailable(
                 f"{self.model} failed: {first_line(error)}; check the model's files"
@@ -141,7 +189,7 @@ class LocalEmbedder:
         reason: Exception | None = None
         for cache in (str(cache_folder()), None):
             try:
-                return TextEmbedding(self.model, cache_dir=cache, local_files_only=True)
+                return TextEmbedding(self.model, cache_dir=cache, local_files_only=True, threads=_threads())
             except Exception as error:  # noqa: BLE001 - see _run
                 reason = reason or error
         raise EmbedderUnavailable(
@@ -165,7 +213,9 @@ class LocalEmbedder:
                 model_file=folder.model_file,
             )
         try:
-            return TextEmbedding(known_as, specific_model_path=str(folder.path), local_files_only=True)
+            return TextEmbedding(
+                known_as, specific_model_path=str(folder.path), local_files_only=True, threads=_threads()
+            )
         except Exception as error:  # bare ones here too
             raise EmbedderUnavailable(
                 f"the model in {folder.path} cannot be loaded: {first_line(error)}; download its files again"
@@ -220,6 +270,11 @@ class _Folder:
             if path.is_file():
                 _hash_samples(path, digest)
         return digest.digest()
+
+
+def _threads() -> int:
+    """Return the number of threads of a model: half the processors, as searches go on beside it."""
+    return max(1, (os.cpu_count() or 1) // 2)
 
 
 def _hash_samples(path: Path, digest: Any) -> None:

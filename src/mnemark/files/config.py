@@ -100,6 +100,8 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Name of the environment variable that holds the key, from the user's own configuration; see `hosts`."""
     embedder_dimension: Annotated[int, Meta(ge=0, le=8192)] = 0
     """Dimension to ask the model for; 0: its own."""
+    embedder_tokens_per_day: Annotated[int, Meta(ge=0)] = 1_000_000
+    """Tokens of passages that are sent to "api:MODEL" in a day without being asked for; 0: none."""
     vector_store: Literal["exact", "sqlite-vec", "chroma"] = "exact"
     """Where vectors are compared."""
     reranker: str = ""

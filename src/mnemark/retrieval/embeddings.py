@@ -14,10 +14,12 @@ from mnemark.files.hosts import check_host
 from mnemark.files.private import private
 from mnemark.index.store import Index
 from mnemark.index.vectors import discard_other_models, open_store
+from mnemark.index.vectors.background import BudgetSpentError, EmbeddingLog, EmbeddingState
 from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.embed_missing import Progress, embed_missing
 from mnemark.retrieval.routes.dense import QueryVector, RarityAware, VectorRows, WeightedQuery
 from mnemark.retrieval.stages.meaning import DenseRoute
+from mnemark.threads import yield_to_others
 
 RETRY_SECONDS = 30.0
 """Seconds before a failed embedder is tried again."""
@@ -27,6 +29,10 @@ _PATIENCE: Final = 1.0
 
 class _Closed(Exception):  # noqa: N818 - stops a thread, not an error
     """The memory was closed during embedding."""
+
+
+class _OutOfTime(Exception):  # noqa: N818 - ends a wait, not an error
+    """The rest is embedded later; searches tell how much is done."""
 
 
 class Embeddings:
@@ -44,6 +50,8 @@ class Embeddings:
         self._mapping = VectorRows()
         self._problem = ""
         self._retry_at = 0.0
+        self._over = ""
+        """Why the last embedding ended before all was embedded."""
         self._embedded: tuple[int, int] | None = None
         """Generation of the index whose passages all have a vector, and the number of vectors then."""
         self._embedding = threading.Lock()
@@ -116,6 +124,12 @@ class Embeddings:
             self.store()
 
     @property
+    def state(self) -> EmbeddingState:
+        """What was embedded last by a model that takes time; empty for others."""
+        told = self.wanted and not self.local
+        return EmbeddingState.of(self._folder) if told else EmbeddingState()
+
+    @property
     def local(self) -> bool:
         """Whether the embedder runs in this process without delay (the bundled one)."""
         if self._embedder is None:
@@ -129,7 +143,8 @@ class Embeddings:
         if self._problem and time.monotonic() < self._retry_at:
             return None, self._problem
         if not self.local:
-            return DenseRoute(QueryVector(lambda: (self.embedder(), self.store()), text), self._mapping), ""
+            vector = QueryVector(lambda: (self.embedder(), self.store()), text)
+            return DenseRoute(vector, self._mapping, self._over), ""
         try:
             embedder, store = self.embedder(), self.store()
         except (MnemarkError, OSError) as error:
@@ -138,16 +153,45 @@ class Embeddings:
             raise TypeError(f"{type(embedder).__name__} is not the embedder it was taken for")
         return DenseRoute(WeightedQuery(embedder, store, text), self._mapping), ""
 
-    def embed(self, index: Index, *, progress: Progress | None = None) -> str:
-        """Embed passages without a vector; return the reason on failure, else an empty string."""
+    def embed(
+        self,
+        index: Index,
+        *,
+        progress: Progress | None = None,
+        unasked: bool = False,
+        seconds: float | None = None,
+    ) -> str:
+        """Embed passages without a vector; return the reason on failure, else an empty string.
+
+        Args:
+            index: the passages.
+            progress: is told each batch.
+            unasked: send no more to a server than the budget of the day.
+            seconds: end after the batch that takes longer, but for the bundled embedder.
+        """
         if not self.wanted or self._is_embedded(index):
             return ""
+        end = None if seconds is None or self.local else time.monotonic() + seconds
+
+        def step(done: int, total: int) -> None:
+            if progress is not None:
+                progress(done, total)
+            if end is not None and done < total and time.monotonic() > end:
+                raise _OutOfTime
+
         with self._embedding:
+            self._over = ""
             try:
-                generation, store = index.generation(), self.store()
-                embed_missing(index, self.embedder(), store, progress=progress)
-            except BusyError:
-                return ""  # another process is writing; the next call embeds the rest
+                generation, store, embedder = index.generation(), self.store(), self.embedder()
+                limited = unasked and getattr(embedder, "remote", False)
+                budget = self._config.embedder_tokens_per_day if limited else None
+                log = None if self.local else EmbeddingLog(self._folder, budget)
+                embed_missing(index, embedder, store, progress=step, log=log)
+            except (BusyError, _OutOfTime):
+                return ""  # another process may be writing; the next call embeds the rest
+            except BudgetSpentError:
+                self._over = f", as the day's budget of {budget:,} tokens is used up"
+                return f"dense: not all is embedded{self._over}"
             except (EmbedderUnavailable, ReadOnlyError, OSError) as error:
                 return self.failed(error)
             self._problem = ""
@@ -203,8 +247,10 @@ class Embeddings:
             if self._closed.is_set():
                 raise _Closed
 
+        if not self.local:
+            yield_to_others()  # a model computes for minutes; recalls have 150 ms
         try:
-            self.embed(index, progress=stop_if_closed)
+            self.embed(index, progress=stop_if_closed, unasked=True)
         except _Closed:
             return  # finished batches are stored; the next call embeds the rest
         except (MnemarkError, OSError) as error:

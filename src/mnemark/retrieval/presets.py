@@ -71,6 +71,8 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     meaning: float = 0.1
     """Added by the cosine among the candidates' cosines, per four standard deviations, as a share of the best
     score."""
+    encoder: float = 0.2
+    """As `meaning`, of vectors by a model that reads texts as wholes: they tell more than those of words."""
     ties: bool = True
     """Whether near ties are settled by what the candidates are; see `ranking.ties`."""
     identity: bool = True
@@ -84,7 +86,7 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
 DEFAULT: Final = Preset(name="default")
 _PLAIN: Final = Preset(
     name="", k1=1.2, neighbour=0, group=0, short=0, time=0, near=0, bridge=False, named=0, asks=0, user=0,
-    observed=0, long=0, meaning=0, ties=False, identity=False,
+    observed=0, long=0, meaning=0, encoder=0, ties=False, identity=False,
 )  # fmt: skip
 """BM25 on each passage alone, as in FTS5; quotations, code and an order that is asked for count as here."""
 PRESETS: Final[dict[str, Preset]] = {

@@ -1,11 +1,14 @@
 """Embed passages that have no vector yet, in batches."""
 
 import os
+import time
 from collections import deque
-from collections.abc import Callable, Collection, Mapping
-from typing import Final
+from collections.abc import Callable, Collection, Iterable, Mapping
+from itertools import islice
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mnemark.embed import Embedder
 from mnemark.embed.bundled import BundledEmbedder
@@ -15,13 +18,17 @@ from mnemark.index.passage import embedded_text
 from mnemark.index.rows import ROW, Rows
 from mnemark.index.segment import dead_bits
 from mnemark.index.store import Index
+from mnemark.index.vectors.background import EmbeddingLog
 from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.keys import Packed
 from mnemark.index.workers import WorkerAnswer, workers_for
 
 BATCH: Final = 256
-"""Passages embedded per batch."""
-
+"""Maximum number of passages embedded per batch."""
+_FIRST: Final = 16
+"""Passages in a model's first batch; the next ones take about `_SECONDS`."""
+_SECONDS: Final = 1.0
+"""Seconds of a batch, which is lost where the process ends."""
 _WAIT: Final = 10.0
 """Seconds to wait for another process that syncs."""
 _LARGE: Final = 5_000
@@ -65,16 +72,23 @@ def missing(index: Index, store: VectorStore, segments: Collection[int] | None =
 
 
 def embed_missing(
-    index: Index, embedder: Embedder, store: VectorStore, *, progress: Progress | None = None
+    index: Index,
+    embedder: Embedder,
+    store: VectorStore,
+    *,
+    progress: Progress | None = None,
+    log: EmbeddingLog | None = None,
 ) -> int:
     """Embed texts without a vector; return how many were embedded.
 
     May be interrupted at any point: added vectors stay. The lock is held only to write, so that a slow model
     does not block a sync. Processes that embed at once start at random offsets and skip each other's work.
+    With a `log`, batches take about a second, and each is noted there.
 
     Raises:
         EmbedderUnavailable: the embedder cannot be used.
         BusyError: another process held the lock for longer than `_WAIT` seconds.
+        BudgetSpentError: the `log`'s budget is used up.
     """
     store.refresh()
     generation, known, sums = store.generation, store.covered, index.sums()
@@ -83,50 +97,85 @@ def embed_missing(
     keys = list(wanted)
     offset = int.from_bytes(os.urandom(4)) % len(keys) if keys else 0
     keys = keys[offset:] + keys[:offset]
-    embedded = _embed(index, embedder, store, {key: wanted[key] for key in keys}, progress)
+    work = _Work(index, embedder, store, {key: wanted[key] for key in keys}, progress)
+    table = _shared_table(embedder)
+    embedded = _embed_by_time(work, log) if log is not None else _embed_with_workers(work, table)
     if store.generation == generation and not store.missing(keys):
         store.covered = sums  # else a text deleted meanwhile may be that of another passage, too
     return embedded
 
 
-def _embed(
-    index: Index,
-    embedder: Embedder,
-    store: VectorStore,
-    wanted: Mapping[bytes, int],
-    progress: Progress | None,
-) -> int:
-    """Embed the passages of content keys, in this order; return how many."""
-    keys = list(wanted)
-    embedded = 0
+class _Work(NamedTuple):
+    """What is to be embedded: passages by their content keys, in this order."""
 
-    def add(texts: Mapping[bytes, str], data: bytes | None) -> None:
-        matrix = (
-            embedder.passages(list(texts.values()))
-            if data is None
-            else np.frombuffer(data, np.float32).reshape(len(texts), embedder.dimension)
-        )
-        with sync_lock(index.home, timeout=_WAIT):
-            store.refresh()
-            store.add(list(texts), matrix)
+    source: Index
+    embedder: Embedder
+    store: VectorStore
+    wanted: Mapping[bytes, int]
+    progress: Progress | None
 
-    table = _shared_table(embedder)
-    with workers_for(len(keys) if table else 0, least=_LARGE) as workers:
+    def texts(self, start: int, size: int) -> dict[bytes, str]:
+        """Return the texts of a batch that are still there and have no vector yet, by content key."""
+        self.store.refresh()
+        keys = self.store.missing(list(islice(self.wanted, start, start + size)))
+        return _texts(self.source, {key: self.wanted[key] for key in keys})
+
+    def add(self, texts: Iterable[bytes], matrix: NDArray[np.float32]) -> None:
+        """Store vectors."""
+        with sync_lock(self.source.home, timeout=_WAIT):
+            self.store.refresh()
+            self.store.add(list(texts), matrix)
+
+    def tell(self, done: int) -> None:
+        """Tell how many passages are done."""
+        if self.progress is not None:
+            self.progress(min(done, len(self.wanted)), len(self.wanted))
+
+
+def _embed_by_time(work: _Work, log: EmbeddingLog) -> int:
+    """Embed by a model that takes time, in batches of about `_SECONDS`; return how many."""
+    embedded, start, size, total = 0, 0, min(_FIRST, BATCH), len(work.wanted)
+    with sync_lock(work.source.home, timeout=_WAIT):
+        log.note(total)
+    while start < total:
+        texts = work.texts(start, size)
+        started = time.monotonic()
+        if texts:
+            with sync_lock(work.source.home, timeout=_WAIT):
+                log.reserve(list(texts.values()))
+            work.add(texts, work.embedder.passages(list(texts.values())))
+            embedded += len(texts)
+        start += size
+        with sync_lock(work.source.home, timeout=_WAIT):
+            log.note(max(total - start, 0))
+        work.tell(start)
+        if len(texts) == size:
+            size = int(size * min(_SECONDS / max(time.monotonic() - started, 1e-3), 2))
+            size = min(max(size, 1), BATCH)
+    return embedded
+
+
+def _embed_with_workers(work: _Work, table: str) -> int:
+    """Embed in this process, or in workers where that is faster; return how many."""
+    embedded, total = 0, len(work.wanted)
+    with workers_for(total if table else 0, least=_LARGE) as workers:
         awaited: deque[tuple[Mapping[bytes, str], WorkerAnswer]] = deque()
-        for start in range(0, len(keys), BATCH):
-            store.refresh()
-            texts = _texts(index, {key: wanted[key] for key in store.missing(keys[start : start + BATCH])})
+        for start in range(0, total, BATCH):
+            texts = work.texts(start, BATCH)
             answer = workers.submit("vectors", table, list(texts.values())) if texts else None
             if answer is not None:
                 awaited.append((texts, answer))
             elif texts:
-                add(texts, None)
-            while awaited and (awaited[0][1].ready or start + BATCH >= len(keys)):
+                work.add(texts, work.embedder.passages(list(texts.values())))
+            while awaited and (awaited[0][1].ready or start + BATCH >= total):
                 done, answer = awaited.popleft()
-                add(done, answer.result())
+                if (data := answer.result()) is None:
+                    work.add(done, work.embedder.passages(list(done.values())))
+                else:
+                    matrix = np.frombuffer(data, np.float32)
+                    work.add(done, matrix.reshape(len(done), work.embedder.dimension))
             embedded += len(texts)
-            if progress is not None:
-                progress(min(start + BATCH, len(keys)), len(keys))
+            work.tell(start + BATCH)
     return embedded
 
 

@@ -38,7 +38,7 @@ def attention(ws: OpenWorkspace) -> list[Attention]:
 
     Changes that a person made in fact files are listed too; they are in effect already.
     """
-    return [*_reviews(ws), *_files(ws), *_extraction(ws), *_unfinished(ws)]
+    return [*_reviews(ws), *_files(ws), *_extraction(ws), *_embedding(ws), *_unfinished(ws)]
 
 
 def _reviews(ws: OpenWorkspace) -> "Iterator[Attention]":
@@ -116,6 +116,18 @@ def _budget(ws: OpenWorkspace, state: "State", due: int) -> "Iterator[Attention]
         "read tomorrow; to go on today, raise calls_per_day or tokens_per_day under [llm] in mnemark.toml"
     )
     yield Attention(what="budget", count=due, text=text)
+
+
+def _embedding(ws: OpenWorkspace) -> "Iterator[Attention]":
+    state, budget = ws.searcher.embeddings.state, ws.config.embedder_tokens_per_day
+    if not (state.waiting and state.over) or state.day != ws.now().date().isoformat():
+        return
+    text = (
+        f"today's budget for the embedder is used up ({budget:,} tokens); "
+        f"{_count(state.waiting, 'text')} can be found by their words only; to embed them now, run "
+        "`mnemark sync`, or raise embedder_tokens_per_day in mnemark.toml"
+    )
+    yield Attention(what="budget", count=state.waiting, text=text)
 
 
 def _unfinished(ws: OpenWorkspace) -> "Iterator[Attention]":

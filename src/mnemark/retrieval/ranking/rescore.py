@@ -38,6 +38,8 @@ class Clues(msgspec.Struct, frozen=True):
     """Which candidates have a speaker whom the query names."""
     user: bool
     """Whether the user's messages are asked for rather than the assistant's."""
+    encoder: bool = False
+    """Whether the cosines are of a model that reads texts as wholes, not of word vectors."""
 
 
 def rescore(
@@ -86,7 +88,8 @@ def _parts(positions: Positions, shares: Floats, clues: Clues, preset: Preset) -
         "long": -preset.long * shares * _relative_length(rows["length"]) * logged,
     }
     if clues.cosines is not None:
-        parts["meaning"] = preset.meaning * _standardised(clues.cosines[positions]) / _SIGMAS * logged
+        weight = preset.encoder if clues.encoder else preset.meaning
+        parts["meaning"] = weight * _standardised(clues.cosines[positions]) / _SIGMAS * logged
     return {name: part.astype(np.float32) for name, part in parts.items()}
 
 

@@ -192,8 +192,9 @@ class Ready(msgspec.Struct, frozen=True):
     vector: NDArray[np.float32] | None
     store: VectorStore | None
     problem: str = ""
-    scaled: bool = True
-    """Whether cosines with it are on the scale that the ranking is made for; see `standardised`."""
+    encoder: bool = False
+    """Whether a model read the texts as wholes: its cosines have a scale of their own (see `standardised`),
+    and tell more than those of word vectors."""
     cosines: Compare | None = None
     """Compares it with texts that have no vector yet, where that takes no time."""
 
@@ -221,7 +222,7 @@ class QueryVector:
     def __init__(self, make: Callable[[], tuple[Embedder, VectorStore]], text: str) -> None:
         def embed() -> Ready:
             embedder, store = make()
-            return Ready(embedder.query(text), store, scaled=not embedder.semantic)
+            return Ready(embedder.query(text), store, encoder=embedder.semantic)
 
         self._ready = background(embed, "mnemark-embed")
 

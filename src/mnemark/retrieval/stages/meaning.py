@@ -24,6 +24,8 @@ class DenseRoute(msgspec.Struct, frozen=True):
 
     vector: QueryVector | WeightedQuery
     mapping: VectorRows
+    lacking: str = ""
+    """Why passages that have no vector yet will not get one soon."""
 
 
 class Meaning(NamedTuple):
@@ -35,13 +37,15 @@ class Meaning(NamedTuple):
     """The same, or the cosines of derived lines where these are closer."""
     scores: Floats
     """With the neighbours' share."""
+    encoder: bool
+    """See `dense.Ready`."""
 
 
 class _Begun(NamedTuple):
-    """Cosines that are being computed, whether they are used as they are, and what computes more."""
+    """Cosines that are being computed, whether an encoder's, and what computes more."""
 
     scores: Callable[[], dense.Dense]
-    plain: bool
+    encoder: bool
     more: dense.Compare | None
 
 
@@ -66,7 +70,7 @@ class Comparison:
             self.problems.append(f"dense: {dense.NO_TIME}")  # the words took all of it
             return None
         compared = None if begun is None else self._cosines(begun)
-        if compared is None:
+        if begun is None or compared is None:
             return None
         edges, snapshot = self._question.edges, self._question.snapshot
         cosines = dense.filled(compared.scores, compared.missing, words.own)
@@ -77,7 +81,8 @@ class Comparison:
         if of_lines is not None:
             scores += np.float32(derived.DENSE) * of_lines
         scores *= sizes.substance
-        return Meaning(cosines, cosines if of_lines is None else np.maximum(cosines, of_lines), scores)
+        closest = cosines if of_lines is None else np.maximum(cosines, of_lines)
+        return Meaning(cosines, closest, scores, begun.encoder)
 
     def _seconds_left(self) -> float | None:
         deadline = self._question.request.deadline
@@ -95,9 +100,7 @@ class Comparison:
         scores = self._unless_lost(
             lambda: dense.begin(question.snapshot, vector, store, route.mapping, question.counted)
         )
-        # "weighted" is another program's formula, of plain cosines.
-        plain = ready.scaled or question.request.preset.fusion == "weighted"
-        return None if scores is None else _Begun(scores, plain, ready.cosines)
+        return None if scores is None else _Begun(scores, ready.encoder, ready.cosines)
 
     def _cosines(self, begun: _Begun) -> dense.Dense | None:
         compared = self._unless_lost(begun.scores)
@@ -106,7 +109,9 @@ class Comparison:
         compared = dense.with_new(compared, begun.more, self._question.view.fetch)
         if len(compared.missing) and not self._tell_missing(compared.missing):
             return None
-        return compared if begun.plain else replace(compared, scores=dense.standardised(compared.scores))
+        if not begun.encoder or self._question.request.preset.fusion == "weighted":
+            return compared  # "weighted" is another program's formula, of plain cosines
+        return replace(compared, scores=dense.standardised(compared.scores))
 
     def _tell_missing(self, missing: Positions) -> bool:
         """Tell how much of what may be found has no vector; return whether anything has one."""
@@ -115,7 +120,10 @@ class Comparison:
         count, lacking = int(np.count_nonzero(searched)), int(np.count_nonzero(searched[missing]))
         if lacking:
             share = (count - lacking) * 100 // count
-            self.problems.append(f"dense: only {share}% of the passages are embedded; run `mnemark sync`")
+            why = "" if self._route is None else self._route.lacking
+            self.problems.append(
+                f"dense: only {share}% of the passages are embedded{why}; run `mnemark sync`"
+            )
         return lacking < max(count, 1)
 
     def _unless_lost(self, step: Callable[[], _T]) -> _T | None:

@@ -105,9 +105,10 @@ def _best(
     positions = fusion.best_positions(fused.scores, max(count, rescore.DEPTH))
     told = _telling(question, fused.scores)
     positions = np.concatenate((positions, np.setdiff1d(told, positions)))
-    closest = None if routes.meaning is None else routes.meaning.closest
+    meaning = routes.meaning
+    closest, encoder = (None, False) if meaning is None else (meaning.closest, meaning.encoder)
     named_speakers = _named(question, words, positions)
-    clues = rescore.Clues(question.snapshot, closest, named_speakers, people.asks_user(text))
+    clues = rescore.Clues(question.snapshot, closest, named_speakers, people.asks_user(text), encoder)
     scores, parts = rescore.rescore(positions, fused.scores[positions], clues, preset)
     order = np.argsort(-scores, kind="stable")
     best = order[(np.arange(len(order)) < count) | np.isin(positions[order], told)]
