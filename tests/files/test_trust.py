@@ -25,7 +25,7 @@ SETTINGS: dict[str, str] = {
     "owner": '"Mallory"', "mounts": '{ x = "inner" }', "redact": '["(a|aa)+$"]', "retention_days": "1",
     "embedder": '"api:x"', "embedder_url": '"http://127.0.0.1:9"', "embedder_key_env": '"HOME"',
     "embedder_dimension": "8", "vector_store": '"sqlite-vec"', "reranker": '"/abs"', "recall_budget": "90000",
-    "recall_deadline_ms": "900000", "consolidate": "{ commit = true }",
+    "recall_deadline_ms": "900000", "embedder_tokens_per_day": "9", "consolidate": "{ commit = true }",
     "routes": '{ qmd_collection = "x" }',
     "llm": '{ model = "x", calls_per_day = 9, tokens_per_day = 9 }',
 }  # fmt: skip

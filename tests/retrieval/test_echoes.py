@@ -7,7 +7,7 @@ import pytest
 
 from mnemark.memory.memory import Memory
 from mnemark.retrieval.block import block
-from mnemark.retrieval.ranking.echoes import wants_questions
+from mnemark.retrieval.echoes import wants_questions
 from mnemark.retrieval.words import by_words_of
 from mnemark.types import Hit, Recall
 from mnemark_agents.hook.event import FLOOR

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from mnemark.files import layout
 from mnemark.files.names import SOURCES
-from mnemark.retrieval.ranking.echoes import only_asks
+from mnemark.retrieval.echoes import only_asks
 from mnemark.retrieval.render import EARLIER, NOTED
 from mnemark.summary.filler import is_bare, is_courtesy
 from mnemark.text.markdown import drop_comments

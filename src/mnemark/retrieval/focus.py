@@ -8,6 +8,7 @@ import re
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from mnemark.retrieval.echoes import asks
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.stopwords import estimated_terms
 
@@ -23,11 +24,8 @@ _END: Final = lazy_pattern(
 )
 _QUESTION: Final = lazy_pattern(r"[?？]\W{0,8}$")
 _REQUEST: Final = lazy_pattern(
-    r"^\W{0,8}(?:(?:so|and|but|ok|okay|well|also|now|please|hey|hi)\b[, ]{1,3}){0,3}"
-    r"(?:who|whom|whose|what|when|where|which|why|how|tell|show|list|find|give|remind|recall|summari[sz]e|search|"
-    r"look\s+up|(?:can|could|would|will|do|does|did|should|shall|is|are|was|were|have|has)\s+"
-    r"(?:you|i|we|my|our|the|there))\b|"
-    r"[谁哪几吗]|什么|多少|怎么|怎样|为何|是否|有没有|告诉|列出|找出|查一?[下找]|总结|回忆|说说",
+    r"\W{0,8}(?:please )?(?:list|find|recall|summari[sz]e|search|look up)\b|"
+    r"\W{0,8}请?(?:列出|找出|总结|回忆|说说)",
     re.IGNORECASE,
 )
 
@@ -67,11 +65,10 @@ def sentences(text: str) -> Sentences:
     ]  # fmt: skip
     if len(every) < 2:
         return Sentences([(0, len(text))], [], [])
-    for pattern in (_QUESTION, _REQUEST):
-        asking = [at for at, (first, last) in enumerate(every) if pattern.search(text[first:last])]
-        if asking:
-            break
-    else:
+    texts = [text[first:last].strip() for first, last in every]
+    asking = [at for at, one in enumerate(texts) if _QUESTION.search(one)]
+    asking = asking or [at for at, one in enumerate(texts) if asks(one) or _REQUEST.match(one)]
+    if not asking:
         return Sentences([], [], every)
     known = estimated_terms(joined(text, [every[at] for at in asking[:_ENOUGH]]))
     begin = asking[0]

@@ -15,10 +15,10 @@ from mnemark.facts.keys import subject_key
 from mnemark.facts.model import fact_text
 from mnemark.files.sessions import Placed
 from mnemark.files.tombstones import Tombstones
+from mnemark.retrieval.echoes import Echoes, wants_questions
 from mnemark.retrieval.fact_index import OWN, FactIndex, describe, hit_of, meta_of
 from mnemark.retrieval.presets import SUSPECT_FACTOR
 from mnemark.retrieval.ranking import confidence
-from mnemark.retrieval.ranking.echoes import Echoes, wants_questions
 from mnemark.retrieval.render import snippet
 from mnemark.retrieval.routes.lexical import idf
 from mnemark.text.markdown.blobs import readable

@@ -11,7 +11,8 @@ from mnemark.index.passage import embedded_text
 from mnemark.index.rows import seconds
 from mnemark.index.snapshot import Floats, Mask, Positions
 from mnemark.index.store import Record
-from mnemark.retrieval.ranking import echoes, features, fusion, people, rank, rescore, ties, twins
+from mnemark.retrieval import echoes
+from mnemark.retrieval.ranking import features, fusion, people, rank, rescore, ties, twins
 from mnemark.retrieval.routes.lexical import Lexical
 from mnemark.retrieval.stages import Question, Reranker
 from mnemark.retrieval.stages.fuse import Fused, Routes

@@ -58,17 +58,18 @@ def only_asks(text: str) -> bool:
     """Return whether a turn consists of questions, with courtesies between them at most."""
     if len(text) > _LONGEST_QUESTION:
         return False
-    asks, start = False, 0
+    found, start = False, 0
     for end in chain((match.end() for match in _SENTENCE_END.finditer(text)), [len(text)]):
         sentence, start = text[start:end].strip(), end
-        if sentence and _asks(sentence):
-            asks = True
+        if sentence and asks(sentence):
+            found = True
         elif sentence and not is_courtesy(sentence):
             return False
-    return asks
+    return found
 
 
-def _asks(sentence: str) -> bool:
+def asks(sentence: str) -> bool:
+    """Return whether a sentence asks, by its form."""
     if sentence.rstrip(_CLOSING).endswith(_MARKS) or _ASKS.match(sentence):
         return True
     if sentence.isascii():
