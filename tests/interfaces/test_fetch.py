@@ -39,7 +39,7 @@ class TextEmbedding:
         if not found:
             raise ValueError(name)
         return found[0]
-    def passage_embed(self, texts):
+    def passage_embed(self, texts, batch_size=256):
         return [np.ones(384, np.float32) for _ in texts]
     query_embed = passage_embed
 """
