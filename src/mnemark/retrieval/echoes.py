@@ -9,7 +9,6 @@ from functools import cached_property
 from itertools import chain
 from typing import Final
 
-from mnemark.summary.filler import is_courtesy
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.stopwords import ASKING_FORM, QUESTION_WORDS_ZH, estimated_terms
@@ -58,6 +57,8 @@ def only_asks(text: str) -> bool:
     """Return whether a turn consists of questions, with courtesies between them at most."""
     if len(text) > _LONGEST_QUESTION:
         return False
+    from mnemark.summary.filler import is_courtesy  # few searches meet a turn that asks
+
     found, start = False, 0
     for end in chain((match.end() for match in _SENTENCE_END.finditer(text)), [len(text)]):
         sentence, start = text[start:end].strip(), end
