@@ -105,7 +105,8 @@ def note_units(
     tags = _joined_words(front.fields.get("tags"))
     date = place.dated or _front_date(front.fields)
     note = _Note(PurePosixPath(path), place, title, date, tags)
-    told = telling_fields(front, title, date) if place.kind == "note" else []
+    is_plain = place.kind == "note" and place.role not in _DERIVED_ROLES
+    told = telling_fields(front, title, date) if is_plain else []
     units = [_fact_unit(parsed, fact, f"{note.path.stem} {tags}") for parsed, fact in facts]
     text = _with_front(_blank_bullets(text, facts), front, told)
     by_people, generated = split(text) if place.role in _DERIVED_ROLES else (text, "")

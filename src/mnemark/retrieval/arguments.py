@@ -8,8 +8,8 @@ from mnemark.errors import MOST_SECONDS, number_given, one_of, text_given
 from mnemark.files.scopes import scopes_of
 from mnemark.files.workspace import Workspace
 from mnemark.retrieval.filters import Filter
+from mnemark.retrieval.focus import clipped
 from mnemark.retrieval.presets import preset as named_preset
-from mnemark.retrieval.query import MAX_CHARACTERS
 from mnemark.retrieval.stages import Request
 from mnemark.text.dates.ranges import moment
 from mnemark.types import KINDS, ORIGINS, SearchOptions
@@ -29,8 +29,8 @@ def among(values: Iterable[Any] | None, known: Sequence[str], name: str) -> froz
 
 
 def text_of(query: str) -> str:
-    """Return the query cut to `MAX_CHARACTERS`; raise UsageError where it is not a string."""
-    return text_given(query, "the query")[:MAX_CHARACTERS]
+    """Return the query without the middle of a long one; raise UsageError where it is not a string."""
+    return clipped(text_given(query, "the query"))
 
 
 def count_of(k: int) -> int:

@@ -419,7 +419,7 @@ def _in_best_form(hits: Sequence[Quotable]) -> list[Quotable]:
 
 def _relevant(hits: Sequence[Quotable]) -> list[Quotable]:
     """Drop hits far behind the best; keep all versions of a fact if one is kept."""
-    passages = [one.hit for one in hits]
+    passages = [one.hit for one in hits if not one.hit.meta.get("applies")]  # how well it fits is no score
     best = max((hit.score for hit in passages), default=0.0)
     best_passage = max((hit.score for hit in passages if hit.kind != "fact"), default=0.0)
     near = {_fact_key(hit) for hit in passages if hit.kind == "fact" and hit.score >= _MIN_FACT_SHARE * best}
@@ -430,7 +430,7 @@ def _relevant(hits: Sequence[Quotable]) -> list[Quotable]:
         share = _MIN_ASKING_SHARE if hit.kind == "turn" and only_asks(hit.text) else _MIN_PASSAGE_SHARE
         return hit.score >= max(share * best_passage, _MIN_SHARE_OF_ALL * best)
 
-    return [one for one in hits if is_near(one.hit)]
+    return [one for one in hits if one.hit.meta.get("applies") or is_near(one.hit)]
 
 
 def _fact_key(hit: Hit) -> tuple[object, ...]:

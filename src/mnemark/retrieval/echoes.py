@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Final
 
+from mnemark.summary.filler import is_courtesy
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.stopwords import ASKING_FORM, QUESTION_WORDS_ZH, estimated_terms
@@ -30,7 +31,7 @@ _SOMETHING: Final = r"(?:the|my|our|your|his|her|their|this|that|these|those)"
 _WHAT: Final = r"(?:what|which|who|whose|whom|where|when|why|how)"
 _ASKS: Final = lazy_pattern(
     r"(?:(?:hi|hello|hey|ok(?:ay)?|so|and|but|also|now|well|please|sorry|then|btw)\b[\s,:!.]{0,3}){0,3}(?:"
-    rf"{_WHAT}(?:'s\b|\b(?! (?:an?|{_SOMEBODY}|{_SOMETHING})\b))|"
+    rf"{_WHAT}(?:['’]s\b| (?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had)\b)|"
     rf"(?:is|are|was|were|do|does|did|can|could|would|will|should|have|has|had|may)(?:n['’]t)? {_SOMEBODY}\b|"
     rf"(?:is|are|was|were|does|did)(?:n['’]t)? {_SOMETHING}\b|"
     rf"(?:(?:can|could|would|will) you )?(?:tell|remind|show) (?:me|us) (?:again )?"
@@ -57,12 +58,10 @@ def only_asks(text: str) -> bool:
     """Return whether a turn consists of questions, with courtesies between them at most."""
     if len(text) > _LONGEST_QUESTION:
         return False
-    from mnemark.summary.filler import is_courtesy  # few searches meet a turn that asks
-
     found, start = False, 0
     for end in chain((match.end() for match in _SENTENCE_END.finditer(text)), [len(text)]):
         sentence, start = text[start:end].strip(), end
-        if sentence and asks(sentence):
+        if sentence and _surely_asks(sentence):
             found = True
         elif sentence and not is_courtesy(sentence):
             return False
@@ -70,14 +69,17 @@ def only_asks(text: str) -> bool:
 
 
 def asks(sentence: str) -> bool:
-    """Return whether a sentence asks, by its form."""
+    """Return whether a sentence may ask, by its form: 谁 asks, but not in 谁都有."""
+    has_word = not sentence.isascii() and any(word in sentence for word in QUESTION_WORDS_ZH)
+    return has_word or _surely_asks(sentence)
+
+
+def _surely_asks(sentence: str) -> bool:
     if sentence.rstrip(_CLOSING).endswith(_MARKS) or _ASKS.match(sentence):
         return True
     if sentence.isascii():
         return False
-    return any(word in sentence for word in QUESTION_WORDS_ZH) or bool(
-        sentence.rstrip(_ENDING).endswith(_LAST_ZH) or _ASKS_ZH.match(sentence)
-    )
+    return bool(sentence.rstrip(_ENDING).endswith(_LAST_ZH) or _ASKS_ZH.match(sentence))
 
 
 class Echoes:

@@ -5,6 +5,7 @@ asks. So the sentences of a message are told apart; see `Query.sentences`.
 """
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -16,6 +17,8 @@ _HALF: Final = 4_096
 """Characters read at the start and at the end of a longer message: what is between them was pasted."""
 _ENOUGH: Final = 3
 """Content words of a question that say by themselves what it is about."""
+_SHORT: Final = 4
+"""Sentences beside the question up to which a message is short."""
 _MOST_LEADING: Final = 3
 """Sentences before a question that are taken along."""
 _END: Final = lazy_pattern(
@@ -53,6 +56,7 @@ def clipped(text: str) -> str:
     return text if len(text) <= 2 * _HALF else f"{text[:_HALF]}\n{text[-_HALF:]}"
 
 
+@lru_cache(maxsize=8)
 def sentences(text: str) -> Sentences:
     """Tell the sentences of a message apart.
 
@@ -84,6 +88,15 @@ def sentences(text: str) -> Sentences:
 def joined(text: str, parts: list[Span]) -> str:
     """Return sentences of a text as one text."""
     return " ".join(text[first:last].strip() for first, last in parts)
+
+
+def embedded(text: str) -> str:
+    """Return what of a message is compared by meaning: what it asks, and all of a short one.
+
+    A few sentences are mostly about one thing.
+    """
+    text = clipped(text)
+    return text if len(sentences(text).telling) <= _SHORT else focus(text)
 
 
 def focus(text: str) -> str:

@@ -43,6 +43,10 @@ _BORN: Final = lazy_pattern(r"\b(?:born|birthdays?)\b|出生|生日|生于", re.
 Order = Literal["before", "after", "latest", "first"]
 
 
+Part = tuple[float, str]
+"""Weight and words of a sentence."""
+
+
 class Sentence(NamedTuple):
     """A sentence of a message of several."""
 
@@ -98,7 +102,7 @@ def understand(
     every = [(_ASKING, one) for one in asked] + [(1.0, text[first:last]) for first, last in parts.telling]
     terms: dict[str, float] = {}
     apart: list[Sentence] = []
-    for weight, one in every[:_MOST_SENTENCES]:
+    for weight, one in _ends(every):
         own = _weighed(one, inner, cut)
         for term, part in own.items():
             if len(terms) < 2 * MAX_TERMS:
@@ -118,6 +122,12 @@ def understand(
         sentences=tuple(apart) if len(apart) > 1 else (),
         event=tuple(event_terms(asks, order, cut)),
     )
+
+
+def _ends(parts: Sequence[Part]) -> Sequence[Part]:
+    """Return the first and the last of many sentences, which say more than those between them."""
+    half = _MOST_SENTENCES // 2
+    return parts if len(parts) <= _MOST_SENTENCES else [*parts[:half], *parts[-half:]]
 
 
 def _weighed(text: str, inner: float, cut: Cut | None) -> dict[str, float]:
@@ -142,14 +152,15 @@ def code_spans(text: str) -> list[str]:
 def asked_times(text: str, now: datetime) -> tuple[DateRange, ...]:
     """Return the times that restrict what a query asks for.
 
-    In a message of several sentences those are the times of what it asks: "We came home late yesterday. Which
+    In a message that asks something those are the times of that: "We came home late yesterday. Which
     doctor did I see?" does not ask for yesterday, but for a date that was said before a short question it
     does. The time of a birth tells who is meant.
     """
     found = spans(text, now)
     if not found:
         return ()
-    asking, leading, _ = sentences(text)
+    asking, leading, telling = sentences(text)
+    leading = leading if asking else telling
 
     def is_in(place: int, parts: Sequence[Span]) -> bool:
         return any(first <= place < last for first, last in parts)

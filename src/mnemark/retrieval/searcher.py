@@ -40,7 +40,7 @@ from mnemark.retrieval.deadline import LATE, Loader, RecallInTime, TimedOut, tol
 from mnemark.retrieval.embeddings import Embeddings
 from mnemark.retrieval.fact_index_cache import FactIndexCache
 from mnemark.retrieval.filters import Filter
-from mnemark.retrieval.focus import focus
+from mnemark.retrieval.focus import embedded, focus
 from mnemark.retrieval.mounts import Mounts
 from mnemark.retrieval.opened import OpenedIndex
 from mnemark.retrieval.presets import preset as named_preset
@@ -393,7 +393,7 @@ class Searcher:
         asked = self.qmd.ask(outside, request.deadline) if self.qmd else None
         route, problem = (None, "")
         if request.preset.dense or request.preset.fusion == "rrf":
-            route, problem = self.embeddings.route(topic(focus(outside)))
+            route, problem = self.embeddings.route(topic(embedded(outside)))
         reasons = (problem, *self._opened.problems, *self._unfinished())
         degraded = [reason for reason in reasons if reason]
         ask = partial(search, request=request)
@@ -430,7 +430,7 @@ class Searcher:
 
         config = self.workspace.config
         return TextReader(
-            self.workspace.root, self.visible, request.text,
+            self.workspace.root, self.visible, focus(request.text),
             limit=config.passage_tokens, ignore=config.ignore, deadline=request.deadline,
         )  # fmt: skip
 

@@ -46,7 +46,7 @@ _TASTE: Final = lazy_pattern(
     r"[Mm]y (?:favou?rite|preference|go-to|cup of tea|style|allerg(?:y|ies)|\w{2,20} (?:allerg(?:y|ies)|can['’]t be))\b|"
     r"(?:gives?|makes?|puts?|wears?) (?:me|us) (?:sick|anxious|nervous|nauseous|sleepy|tired|uncomfortable|dizzy|out|"
     r"down|to sleep|a headache|headaches|nightmares)\b|"
-    r"(?:upsets?|tires?|hurts?|irritates?|itch(?:es)?(?: on)?) my\b|any day\b(?=[,.!]|$)|not (?:an option|happening) for (?:me|us)\b|(?:are|is) out\b(?=[.!]?$)|(?:bores?|exhausts?|drains?|disgusts?|suits?) (?:me|us)\b|For me\b(?=,| an? ))"
+    r"(?:upsets?|tires?|hurts?|irritates?|itch(?:es)?(?: on)?) my\b|any day\b(?=[,.!]|$)|not (?:an option|happening) for (?:me|us)\b|(?:bores?|exhausts?|drains?|disgusts?|suits?) (?:me|us)\b|For me\b(?=,| an? ))"
 )
 _TASTE_ZH: Final = lazy_pattern(
     r"[我咱][^，,。；;！!？?\n]{0,6}?(?:喜欢|偏爱|最爱|爱[吃喝看听玩用住坐穿]|讨厌|反感|受不了|忍不了|不[吃喝碰用买坐住穿看敢爱信习太]|"

@@ -13,7 +13,6 @@ Each rule compares candidates that say the same of a question, so none has a wei
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from functools import reduce
 from typing import Final
 
 import msgspec
@@ -95,7 +94,10 @@ def may_tell(question: str, fused: Floats, snapshot: Snapshot, cut: Cut | None) 
         telling = min(filter(len, found), key=len, default=nothing)
         telling = telling if len(telling) <= _MAX_NAMING else nothing
     else:
-        telling = reduce(np.intersect1d, found)
+        hits = sorted((snapshot.term(term) for term in terms), key=lambda hit: len(hit.pos))
+        telling = hits[0].pos[fused[hits[0].pos] > 0]
+        for hit in hits[1:]:
+            telling = telling[hit.among(telling)]
     telling = telling[fused[telling] > 0]
     most = _MAX_NAMING if state is None else _MAX_STATED
     return telling[np.argsort(-fused[telling], kind="stable")[:most]]

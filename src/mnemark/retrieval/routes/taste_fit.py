@@ -21,6 +21,8 @@ MIN_FIT: Final = 0.4
 of other people, most on its matter."""
 _NAMED: Final = 0.45
 """Fit of what names the matter in the words of a request."""
+ALIKE: Final = 0.2
+"""Likeness to the request below which a word of its matter has another sense: a train, a train split."""
 _DIRECT: Final = 0.5
 """Weight of the likeness to the request itself."""
 
@@ -34,14 +36,15 @@ class TasteFit:
         self._matters = matters_of(self.request)
         self._anchors = tuple(anchor for matter in self._matters for anchor in matter.anchors)
 
-    def of(self, texts: Sequence[str]) -> Floats:
-        """Return how well each text fits, (len(texts),), from 0 to 1."""
+    def of(self, texts: Sequence[str], least: float = 0.0) -> Floats:
+        """Return how well each text fits, (len(texts),), from 0 to 1; `least`: see `ALIKE`."""
         vectors = vectors_of(tuple(texts))
         direct: Floats = np.maximum(vectors @ vectors_of((self.request,))[0], np.float32(0))
         if not self._anchors:
             return direct
         about = (vectors @ vectors_of(self._anchors).T).max(axis=1)
-        named = [any(matter in self._matters for matter in matters_of(text)) for text in texts]
+        named = np.array([any(one in self._matters for one in matters_of(text)) for text in texts], np.bool_)
+        named &= direct >= least
         about = np.maximum(about, np.where(named, np.float32(_NAMED), np.float32(0)))
         fits: Floats = np.clip(about + np.float32(_DIRECT) * direct, direct, 1)
         return fits

@@ -19,7 +19,7 @@ from mnemark.retrieval.fact_index import FactIndex
 from mnemark.retrieval.ranking import people
 from mnemark.retrieval.routes import rules
 from mnemark.retrieval.routes.dense import WeightedQuery
-from mnemark.retrieval.routes.taste_fit import MIN_FIT, TasteFit
+from mnemark.retrieval.routes.taste_fit import ALIKE, MIN_FIT, TasteFit
 from mnemark.retrieval.stages import Found, Question
 from mnemark.retrieval.stages.hits import hit_of_record
 from mnemark.retrieval.stages.meaning import DenseRoute
@@ -51,7 +51,8 @@ def with_applying(
     if not applying and not turns:
         return found
     hits = rules.with_rules(fact_index, found.hits, applying, turns, k=request.k)
-    return found._replace(hits=tuple(hits), believable=max(found.believable, round(hits[0].score, 3)))
+    believable = max([found.believable, *(round(one.fit, 3) for one in applying)])
+    return found._replace(hits=tuple(hits), believable=believable)
 
 
 def _fitting(question: Question, route: DenseRoute, fit: TasteFit) -> list[Hit]:
@@ -64,7 +65,7 @@ def _fitting(question: Question, route: DenseRoute, fit: TasteFit) -> list[Hit]:
     before = dict(zip(chosen, _before(question, at[chosen], fit), strict=True))
     best: list[tuple[float, Record, str]] = []
     for i, (record, told) in enumerate(zip(records, stated, strict=True)):
-        own = fit.of([taste.words for taste in told]).tolist()
+        own = fit.of([taste.words for taste in told], ALIKE).tolist()
         fits = [max(one, before[i] if taste.chosen else 0) for one, taste in zip(own, told, strict=True)]
         if (value := max(fits, default=0)) >= MIN_FIT:
             best.append((value, record, told[fits.index(value)].words))

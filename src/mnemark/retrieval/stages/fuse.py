@@ -19,6 +19,8 @@ from mnemark.types import DateRange
 _MIN_EVENT_SHARE: Final = 0.6
 """Minimum share of an event's idf in a passage that counts as describing the event."""
 
+_MOST_NAMED: Final = 3
+"""Notes of one name that are raised: where many are called Meeting, none of them is meant."""
 _STEP: Final = 0.01
 """Share of the best score by which a note that the query names is above the next one."""
 
@@ -71,9 +73,9 @@ def _named_first(question: Question, fused: Floats, words: Lexical) -> list[int]
         return []
     groups = identity.named(text, question.asked, words.hits, snapshot, question.view.names, question.cut)
     top, named = float(fused.max(initial=0)), []
-    for place, group in enumerate(reversed(groups), 1):
-        passages = np.flatnonzero(snapshot.group == group)
-        best = int(passages[np.argmax(fused[passages])])
+    for place, group in enumerate(reversed(groups[:_MOST_NAMED]), 1):
+        first, end = np.searchsorted(snapshot.group, (group, group + 1))
+        best = int(first + np.argmax(fused[first:end]))
         if fused[best] > 0:
             fused[best] = top * (1 + _STEP * place)
             named.append(best)

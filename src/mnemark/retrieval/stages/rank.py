@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from mnemark.index.passage import embedded_text
-from mnemark.index.rows import seconds
+from mnemark.index.rows import NO_TIME, seconds
 from mnemark.index.snapshot import Floats, Mask, Positions
 from mnemark.index.store import Record
 from mnemark.retrieval import echoes
@@ -234,7 +234,9 @@ def _sorted(
 ) -> list[rank.Ranked]:
     """Sort candidates by score, then the newest first, then by path and line, not by index positions."""
     rounded = [round(float(score), 6) for score in scores]
-    ages = (times if oldest else -times).tolist()
+    dated = times != NO_TIME
+    signed = np.where(dated, times, 0) * (1 if oldest else -1)
+    ages = np.where(dated, signed, np.iinfo(np.int64).max).tolist()
     order = sorted(
         range(len(positions)),
         key=lambda i: (-rounded[i], ages[i], records[i].path, records[i].start_line, positions[i]),
