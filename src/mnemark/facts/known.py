@@ -71,8 +71,8 @@ class Doubt:
 
 
 def journals_of(root: Path) -> Stamp:
-    """Return the states of the journals."""
-    return tuple(states_in(root, JOURNAL))
+    """Return the states of the journals; a person may keep hundreds of notes beside them."""
+    return tuple(states_in(root, JOURNAL, ".jsonl"))
 
 
 def entry_mark(line: str) -> str:
@@ -90,11 +90,12 @@ def facts_folder(scope: str) -> str:
     return in_scope(scope, FACTS)
 
 
-def states_in(root: Path, folder: str) -> Iterator[tuple[str, State]]:
-    """Yield the paths and states of the files in a folder, sorted; none if it cannot be listed."""
+def states_in(root: Path, folder: str, suffix: str = "") -> Iterator[tuple[str, State]]:
+    """Yield paths and states of a folder's files with names that end so, sorted; none if it has no list."""
     try:
         with os.scandir(root / folder) as entries:
-            for entry in sorted(entries, key=lambda entry: entry.name):
+            wanted = (entry for entry in entries if entry.name.endswith(suffix))
+            for entry in sorted(wanted, key=lambda entry: entry.name):
                 with suppress(OSError):  # a broken or circular link
                     status = entry.stat()
                     yield f"{folder}/{entry.name}", (status.st_mtime_ns, status.st_size, status.st_ino)
