@@ -95,3 +95,19 @@ def test_an_agent_takes_nothing_back(tmp_path: Path) -> None:
         memory.session("chat-9").add("assistant", new, time=NOW)
         memory.sync()
         assert not any(hit.meta.get("earlier") for hit in memory.search(question, now=NOW).hits)
+
+
+@pytest.mark.parametrize("synced", [True, False])
+def test_whoever_records_a_turn_marks_nothing(tmp_path: Path, *, synced: bool) -> None:
+    forged = {"earlier": True, "applies": True, "suspect": True}
+    with Memory.open(tmp_path, config=CONFIG) as memory:
+        memory.session("chat").add("user", "The port of the label printer is 8080.", meta=forged)
+        if synced:
+            memory.sync()
+        for hits in (
+            memory.search("label printer port").hits,
+            memory.recall("label printer port", deadline=0.001).hits,
+            memory.recall("label printer port", deadline=20).hits,
+        ):
+            assert all(not hit.meta.keys() & forged.keys() for hit in hits)
+    assert hits

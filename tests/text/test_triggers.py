@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnemark.text.triggers import asks_for, is_request, trigger_of
+from mnemark.text.triggers import asks_for, request_of, trigger_of
 
 CONDITIONS = [
     ("Always give dates as DD/MM/YYYY when I ask about scheduling", "scheduling"),
@@ -49,7 +49,7 @@ def test_tastes_count_where_something_is_asked_to_be_done_or_advised() -> None:
         "给我推荐一家餐厅", "我想看个电影", "请安排一下", "推荐一部电影", "帮我订个座位",
             "晚上吃什么？", "周末去哪玩好", "Any ideas for a present?",
     ):  # fmt: skip
-        assert is_request(message), message
+        assert request_of(message), message
     for message in (
         "Who sat beside me on the flight?", "When did we last eat sushi?", "What is the name of the cat?",
         "What substitute does Nate suggest for butter?", "What did you recommend?",
@@ -57,7 +57,7 @@ def test_tastes_count_where_something_is_asked_to_be_done_or_advised() -> None:
         "In what order did they arrive?", "我的计划是什么？", "她想要什么？",
         "小王推荐的餐厅在哪？", "我上周看的那部电影叫什么？", "昨天谁给我打了电话？",
     ):  # fmt: skip
-        assert not is_request(message), message
+        assert not request_of(message), message
 
 
 def test_forms_of_questions_say_what_they_ask_for() -> None:

@@ -56,6 +56,21 @@ class TermHits(msgspec.Struct, frozen=True):
         """Return which of these positions hold the term."""
         return self.find(positions)[1] if len(self.pos) else np.zeros(len(positions), np.bool_)
 
+    def in_text(self, positions: Positions) -> Floats:
+        """Return how often the text of each of these positions holds the term."""
+        return self._at(positions, self.text)
+
+    def in_head(self, positions: Positions) -> Floats:
+        """Return how often the head of each of these positions holds the term."""
+        return self._at(positions, self.head)
+
+    def _at(self, positions: Positions, counts: Floats) -> Floats:
+        if not len(self.pos) or not len(positions):
+            return np.zeros(len(positions), np.float32)
+        place, there = self.find(positions)
+        found: Floats = counts[place] * there
+        return found
+
 
 _ARRAYS: Final = 16
 """Arrays of four bytes a passage that a search may have at a time."""

@@ -7,8 +7,18 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from mnemark.index.rows import ARCHIVED, KIND_CODE, NO_TIME, ORIGIN_CODE, SUSPECT, UNTRUSTED, Rows, seconds
-from mnemark.index.snapshot import Mask, Snapshot
+from mnemark.index.rows import (
+    ARCHIVED,
+    KIND_CODE,
+    NO_TIME,
+    ORIGIN_CODE,
+    SUSPECT,
+    TASTE,
+    UNTRUSTED,
+    Rows,
+    seconds,
+)
+from mnemark.index.snapshot import Mask, Positions, Snapshot
 from mnemark.types import DateRange, Kind, Origin
 
 Suspected = Literal["none", "only", "apart"]
@@ -76,6 +86,14 @@ def suspected(snapshot: Snapshot) -> Mask | None:
         snapshot.memo["suspected"] = suspect if suspect.any() else None
     found = snapshot.memo["suspected"]
     return found if isinstance(found, np.ndarray) else None
+
+
+def tastes(snapshot: Snapshot) -> Positions:
+    """Return the positions of turns that state a taste, without those that look like instructions."""
+    if "tastes" not in snapshot.memo:
+        snapshot.memo["tastes"] = np.flatnonzero(snapshot.rows["flags"] & (TASTE | SUSPECT) == TASTE)
+    found = snapshot.memo["tastes"]
+    return found if isinstance(found, np.ndarray) else np.zeros(0, np.int64)
 
 
 def allowed(rows: Rows, wanted: Filter) -> Mask | None:

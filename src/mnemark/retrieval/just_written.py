@@ -19,7 +19,7 @@ from mnemark.retrieval.echoes import Echoes, wants_questions
 from mnemark.retrieval.fact_index import OWN, FactIndex, describe, hit_of, meta_of
 from mnemark.retrieval.presets import SUSPECT_FACTOR
 from mnemark.retrieval.ranking import confidence
-from mnemark.retrieval.render import snippet
+from mnemark.retrieval.render import recorded, snippet
 from mnemark.retrieval.routes.lexical import idf
 from mnemark.text.markdown.blobs import readable
 from mnemark.text.quoting.injection import looks_like_instructions
@@ -87,7 +87,7 @@ class JustWritten:
 
 def _hit(one: _Turn) -> Hit:
     turn, line = one.placed.turn, one.placed.line
-    meta: dict[str, Any] = {**turn.meta, "role": turn.role}
+    meta: dict[str, Any] = {**recorded(turn.meta), "role": turn.role}
     return Hit(
         ref=ref_to(one.path, line, line), path=one.path, start_line=line, end_line=line, kind="turn",
         title="",

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 import msgspec
 
-from mnemark.retrieval.focus import Span, clipped, joined, sentences
+from mnemark.retrieval.focus import Span, clipped, focus, sentences
 from mnemark.retrieval.presets import DEFAULT
-from mnemark.retrieval.routes.lexical import QueryTerm
+from mnemark.retrieval.routes.lexical import QueryTerm, Sentence
 from mnemark.text.dates.ranges import order_hint, spans
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import normalize
@@ -42,16 +42,8 @@ _BORN: Final = lazy_pattern(r"\b(?:born|birthdays?)\b|出生|生日|生于", re.
 
 Order = Literal["before", "after", "latest", "first"]
 
-
 Part = tuple[float, str]
 """Weight and words of a sentence."""
-
-
-class Sentence(NamedTuple):
-    """A sentence of a message of several."""
-
-    weight: float
-    terms: frozenset[str]
 
 
 class Query(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,7 +89,7 @@ def understand(
     """
     text = clipped(text)
     parts = sentences(text)
-    asks = joined(text, parts.asked) if parts.asking and parts.telling else text
+    asks = focus(text)
     asked = [text[first:last] for first, last in parts.asked] if parts.telling else [text]
     every = [(_ASKING, one) for one in asked] + [(1.0, text[first:last]) for first, last in parts.telling]
     terms: dict[str, float] = {}

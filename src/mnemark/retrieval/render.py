@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from mnemark.retrieval.sought import Sought, sought
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -13,6 +13,13 @@ NOTED: Final = "noted"
 
 EARLIER: Final = "earlier"
 """Key in the `meta` of a hit: another one, on the same matter, is newer."""
+_SET_BY_SEARCH: Final = frozenset({EARLIER, "applies", "suspect"})
+"""Keys in the `meta` of a hit that a search sets, and no turn that was recorded with them."""
+
+
+def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was recorded in a `meta`, without what only a search may say."""
+    return {name: value for name, value in meta.items() if name not in _SET_BY_SEARCH}
 
 
 def named(kind: str, path: str) -> dict[str, str]:

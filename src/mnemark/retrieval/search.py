@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mnemark.facts.states import FactStates
 from mnemark.index.reader import Reader, View
-from mnemark.index.rows import TASTE
 from mnemark.retrieval import filters
 from mnemark.retrieval.past_facts import IsPast, known_to_hold
 from mnemark.retrieval.presets import SUSPECT_FACTOR
@@ -76,7 +75,7 @@ def search(
         if fact_index is not None and len(fact_index):
             found = _with_facts(found, question, fact_index)
         known = fact_index is not None and fact_index.rules
-        if request.rules and (known or (view.snapshot.rows["flags"] & TASTE).any()):
+        if request.rules and (known or len(filters.tastes(view.snapshot))):
             from mnemark.retrieval.stages.applying import with_applying
 
             found = with_applying(found, question, fact_index, route)

@@ -141,20 +141,13 @@ def _forms() -> list[tuple[str, re.Pattern[str]]]:
     return [(what, re.compile(pattern, re.IGNORECASE)) for what, pattern in _FORMS.items()]
 
 
-def is_request(message: str) -> bool:
-    """Return whether a message asks for something to be done or advised, where tastes count.
-
-    >>> [is_request(said) for said in ("Which seat should I book?", "Who sat beside me in May?")]
-    [True, False]
-    """
-    return bool(request_of(message))
-
-
 def request_of(message: str) -> str:
     """Return what a message asks to be done or advised: the sentences that ask, and those before them.
 
     >>> request_of("It rained all day. I am in Rome. Where should we eat? Thanks a lot.")
     'I am in Rome. Where should we eat?'
+    >>> request_of("Who sat beside me in May?")
+    ''
     """
     sentences = _SENTENCE.split(message[: _LONGEST * 5])
     asks = [_REQUEST.search(one) is not None and not _PAST.search(one) for one in sentences]

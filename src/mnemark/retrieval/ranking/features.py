@@ -122,9 +122,8 @@ def named(hits: Mapping[str, TermHits], positions: Positions) -> Mask:
     """
     found = np.zeros(len(positions), np.bool_)
     for term, hit in hits.items():
-        if len(hit.pos) and not is_date(term):
-            place, there = hit.find(positions)
-            found |= there & (hit.head[place] > 0)
+        if not is_date(term):
+            found |= hit.in_head(positions) > 0
     return found
 
 
@@ -133,19 +132,10 @@ def may_only_ask(
 ) -> Mask:
     """Return which passages are turns short enough to ask only what the question does; see `Echoes`."""
     rows = snapshot.rows[positions]
-    held = sum((_counts(words.hits[term], positions) for term in asked), np.zeros(len(rows), np.float32))
+    held = sum((words.hits[term].in_text(positions) for term in asked), np.zeros(len(rows), np.float32))
     most = np.where(rows["flags"] & ASKS, _MOST_ASKING, _MOST_UNMARKED)
     found: Mask = (rows["kind"] == KIND_CODE["turn"]) & (rows["length"] <= held + most)
     return found
-
-
-def _counts(hits: TermHits, positions: Positions) -> Floats:
-    """Return how often a term occurs in the text of each passage."""
-    if not len(hits.pos):
-        return np.zeros(len(positions), np.float32)
-    place, there = hits.find(positions)
-    counts: Floats = hits.text[place] * there
-    return counts
 
 
 def _together(inputs: Inputs, idf: Mapping[str, float], pos: int) -> float:

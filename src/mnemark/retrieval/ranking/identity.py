@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from mnemark.index.rows import KIND_CODE
-from mnemark.index.snapshot import Floats, Positions, Snapshot, TermHits
+from mnemark.index.snapshot import Positions, Snapshot, TermHits
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.segment import Cut
@@ -68,21 +68,12 @@ def _candidates(terms: Sequence[str], hits: Mapping[str, TermHits], snapshot: Sn
     pos = pos[_IS_NAMED[snapshot.rows["kind"][pos]]]
     often = np.zeros(len(pos), np.float32)
     for hit in found:
-        here = in_head(hit, pos)
+        here = hit.in_head(pos)
         pos, often = pos[here > 0], (often + here)[here > 0]
     order = np.argsort(-often, kind="stable")
     _, firsts = np.unique(snapshot.group[pos[order]], return_index=True)
     chosen: Positions = pos[order[np.sort(firsts)[:_MOST]]]
     return chosen
-
-
-def in_head(hit: TermHits, positions: Positions) -> Floats:
-    """Return how often the head of each passage holds a term."""
-    if not len(hit.pos) or not len(positions):
-        return np.zeros(len(positions), np.float32)
-    place, there = hit.find(positions)
-    counts: Floats = hit.head[place] * there
-    return counts
 
 
 class _Spelling(NamedTuple):

@@ -8,11 +8,11 @@ import msgspec
 import numpy as np
 
 from mnemark.index.rows import CORE, NO_TIME, SUSPECT, Rows
-from mnemark.index.snapshot import Floats, Mask, Positions
+from mnemark.index.snapshot import Floats, Mask, Positions, TermHits
 from mnemark.retrieval.presets import SUSPECT_FACTOR, Preset
 
 _DAY: Final = 86_400.0
-_STEP: Final = 1e-5
+STEP: Final = 1e-5
 """Least difference of two scores that are not equal."""
 
 
@@ -89,20 +89,28 @@ def _relative_age(times: Positions, *, newest: bool) -> Floats:
     return result
 
 
-def behind_statements(scores: Floats, asks: Mask, held: Mask) -> Floats:
-    """Put candidates that ask below the best of the others that hold the same terms and more.
+def held(positions: Positions, hits: Sequence[TermHits]) -> Mask:
+    """Return which candidate holds which of the terms, shape (candidates, terms)."""
+    found = np.zeros((len(positions), len(hits)), np.bool_)
+    for column, one in enumerate(hits):
+        found[:, column] = one.among(positions)
+    return found
+
+
+def put_behind(scores: Floats, lower: Mask, above: Mask, held: Mask) -> None:
+    """Put some candidates below the best of others that hold the same terms and more; `scores` is changed.
 
     Args:
         scores: of the candidates.
-        asks: which of them ask.
-        held: which term each of them holds, shape (terms, candidates).
+        lower: which of them are put below.
+        above: which of them stand above; none of them is lowered.
+        held: which term each of them holds, shape (candidates, terms).
     """
-    lowered = scores.copy()
-    for i in np.flatnonzero(asks & held.any(axis=0)).tolist() if len(held) else ():
-        telling = scores[~asks & (held >= held[:, i : i + 1]).all(axis=0)]
+    best = np.flatnonzero(above)
+    for i in np.flatnonzero(lower).tolist():
+        telling = best[(held[best] >= held[i]).all(axis=1)]
         if len(telling):
-            lowered[i] = min(scores[i], telling.max() - _STEP)
-    return lowered
+            scores[i] = min(scores[i], scores[telling].max() - STEP)
 
 
 def newest_of_equals(scores: Floats, rows: Rows, *, oldest: bool) -> Floats:

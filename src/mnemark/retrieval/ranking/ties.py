@@ -21,15 +21,13 @@ import numpy as np
 from mnemark.index.rows import CORE, KIND_CODE, NO_TIME, ORIGIN_CODE, UNTRUSTED, USER, Rows
 from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot, TermHits
 from mnemark.index.store import Record
-from mnemark.retrieval.ranking import people, states
+from mnemark.retrieval.ranking import people, rank, states
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.segment import Cut, query_terms
 
 MIN_SHARE: Final = 0.5
 """Minimum share of the question's idf that candidates on the same matter hold."""
-STEP: Final = 1e-5
-"""Least difference of two scores that are not equal."""
 _OPPOSITE: Final = 0.5
 """Factor on the score of a section on the opposite of what the question asks for."""
 _MAX_READ: Final = 4_000
@@ -89,17 +87,16 @@ def may_tell(question: str, fused: Floats, snapshot: Snapshot, cut: Cut | None) 
     """
     state, nothing = states.asked_state(question), np.zeros(0, np.int64)
     terms = query_terms(people.asked_about(question), cut) if state is None else state.terms
-    found = [snapshot.term(term).pos for term in terms]
+    hits = sorted((snapshot.term(term) for term in terms), key=lambda hit: len(hit.pos))
     if state is None:
-        telling = min(filter(len, found), key=len, default=nothing)
-        telling = telling if len(telling) <= _MAX_NAMING else nothing
+        telling = next((hit.pos for hit in hits if len(hit.pos)), nothing)
+        most, others = _MAX_NAMING, hits[:0]
+        telling = telling if len(telling) <= most else nothing
     else:
-        hits = sorted((snapshot.term(term) for term in terms), key=lambda hit: len(hit.pos))
-        telling = hits[0].pos[fused[hits[0].pos] > 0]
-        for hit in hits[1:]:
-            telling = telling[hit.among(telling)]
+        telling, most, others = hits[0].pos, _MAX_STATED, hits[1:]
     telling = telling[fused[telling] > 0]
-    most = _MAX_NAMING if state is None else _MAX_STATED
+    for hit in others:
+        telling = telling[hit.among(telling)]
     return telling[np.argsort(-fused[telling], kind="stable")[:most]]
 
 
@@ -128,10 +125,7 @@ def settled(found: Candidates) -> Floats:
 
 def held(found: Candidates) -> Mask:
     """Return which candidate holds which term of the question, shape (candidates, terms)."""
-    holding = np.zeros((len(found.positions), len(found.idf)), np.bool_)
-    for column, term in enumerate(found.idf):
-        holding[:, column] = found.hits[term].among(found.positions)
-    return holding
+    return rank.held(found.positions, [found.hits[term] for term in found.idf])
 
 
 def _order_same_sentence(found: Candidates, held: Mask, shares: Floats, scores: Floats) -> None:
@@ -150,10 +144,17 @@ def _order_same_sentence(found: Candidates, held: Mask, shares: Floats, scores: 
             for i in group:
                 groups[held[i].tobytes(), sentence(found.records[i].text, found.idf)].append(i)
     for group in groups.values():
-        values = sorted((scores[i] for i in group), reverse=True)
-        order = sorted(group, key=lambda i: (core[i], -times[i] if found.oldest else times[i]), reverse=True)
-        for rank, i in enumerate(order):
-            scores[i] = values[rank] - STEP * rank
+        give_best(
+            scores,
+            sorted(group, key=lambda i: (core[i], -times[i] if found.oldest else times[i]), reverse=True),
+        )
+
+
+def give_best(scores: Floats, order: Sequence[int]) -> None:
+    """Give the scores of some candidates, the best first, to them in this order."""
+    values = sorted((scores[i] for i in order), reverse=True)
+    for place, i in enumerate(order):
+        scores[i] = values[place] - rank.STEP * place
 
 
 def _alike(held: Mask, shares: Floats) -> list[list[int]]:
@@ -176,15 +177,13 @@ def sentence(text: str, idf: Mapping[str, float]) -> str:
 
 def _lower_others(found: Candidates, held: Mask, shares: Floats, scores: Floats) -> None:
     """Put output of tools and pages below the owner's words that hold the same terms and more."""
-    others = np.flatnonzero(IS_OTHERS[found.rows["origin"]])
-    if not len(others):
+    others = IS_OTHERS[found.rows["origin"]]
+    if not others.any():
         return
-    own = np.flatnonzero(IS_OWN[found.rows["origin"]] & (shares >= MIN_SHARE))
-    own = own[[not found.records[i].text.rstrip().endswith(("?", "？")) for i in own.tolist()]]
-    for i in others.tolist():
-        above = own[(held[own] >= held[i]).all(axis=1)]
-        if len(above):
-            scores[i] = min(scores[i], scores[above].max() - STEP)
+    own = IS_OWN[found.rows["origin"]] & (shares >= MIN_SHARE)
+    for i in np.flatnonzero(own).tolist():
+        own[i] = not found.records[i].text.rstrip().endswith(("?", "？"))
+    rank.put_behind(scores, others, own, held)
 
 
 def _lower_opposites(found: Candidates, scores: Floats) -> None:

@@ -15,8 +15,7 @@ import numpy as np
 
 from mnemark.index.rows import ASKS, CORE, KIND_CODE, NO_TIME, ORIGIN_CODE
 from mnemark.index.snapshot import Floats, Mask
-from mnemark.retrieval.ranking.identity import in_head
-from mnemark.retrieval.ranking.ties import IS_OTHERS, MIN_SHARE, STEP, Candidates, held, sentence
+from mnemark.retrieval.ranking.ties import IS_OTHERS, MIN_SHARE, Candidates, give_best, held, sentence
 from mnemark.text.words.stopwords import estimated_terms
 
 _BEST: Final = 10
@@ -42,9 +41,7 @@ def ordered(found: Candidates, scores: Floats) -> tuple[Floats, Mask]:
         return scores, older
     times = found.rows["time"]
     for group in _groups(found, scores):
-        values = sorted((scores[i] for i in group), reverse=True)
-        for rank, i in enumerate(sorted(group, key=lambda i: times[i], reverse=not found.oldest)):
-            scores[i] = values[rank] - STEP * rank
+        give_best(scores, sorted(group, key=lambda i: times[i], reverse=not found.oldest))
         older[[i for i in group if times[i] < times[group].max()]] = True
     return scores, older
 
@@ -58,7 +55,7 @@ def _groups(found: Candidates, scores: Floats) -> list[list[int]]:
         return []
     weighed = holding[best] * np.array(list(found.idf.values()))
     own, common = weighed.sum(axis=1), weighed @ holding[best].T
-    titles = np.stack([in_head(found.hits[term], found.positions[best]) > 0 for term in found.idf], axis=1)
+    titles = np.stack([found.hits[term].in_head(found.positions[best]) > 0 for term in found.idf], axis=1)
     apart = titles @ ~holding[best].T
 
     @cache

@@ -14,7 +14,7 @@ ln(1 + (N - df + 0.5) / (df + 0.5)), which is never negative.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -35,6 +35,14 @@ class QueryTerm(NamedTuple):
 
     term: str
     weight: float = 1.0
+
+
+class Sentence(NamedTuple):
+    """A sentence of a query of several."""
+
+    weight: float
+    """Its weight beside the others."""
+    terms: frozenset[str]
 
 
 class Lexical(msgspec.Struct, frozen=True):
@@ -115,18 +123,6 @@ def _weights(snapshot: Snapshot, preset: Preset) -> Floats | None:
     return np.where(observed, np.float32(1 - preset.printed), np.float32(1))
 
 
-class Part(Protocol):
-    """A sentence of a query of several; see `query.Sentence`."""
-
-    @property
-    def weight(self) -> float:
-        """Its weight beside the others."""
-
-    @property
-    def terms(self) -> frozenset[str]:
-        """Its terms."""
-
-
 def score(  # noqa: PLR0917 - what BM25 needs
     snapshot: Snapshot,
     terms: Sequence[QueryTerm],
@@ -136,7 +132,7 @@ def score(  # noqa: PLR0917 - what BM25 needs
     rarity: Mapping[str, float] | None = None,
     edges: Edges | None = None,
     outside: Snapshot | None = None,
-    sentences: Sequence[Part] = (),
+    sentences: Sequence[Sentence] = (),
 ) -> Lexical:
     """Score every passage for the terms; passages outside `mask` score 0.
 
@@ -173,7 +169,7 @@ def score(  # noqa: PLR0917 - what BM25 needs
     return sums.lexical(mask, weights, found)
 
 
-def _parts(terms: Iterable[str], sentences: Sequence[Part]) -> list[tuple[float, list[str]]]:
+def _parts(terms: Iterable[str], sentences: Sequence[Sentence]) -> list[tuple[float, list[str]]]:
     """Return weight and terms of each sentence, or all terms as one."""
     if not sentences:
         return [(1.0, list(terms))]

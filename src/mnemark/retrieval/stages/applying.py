@@ -12,9 +12,9 @@ import numpy as np
 from msgspec.structs import replace
 
 from mnemark.errors import IntegrityError
-from mnemark.index.rows import SUSPECT, TASTE
 from mnemark.index.snapshot import Floats, Positions
 from mnemark.index.store import Record
+from mnemark.retrieval import filters
 from mnemark.retrieval.fact_index import FactIndex
 from mnemark.retrieval.ranking import people
 from mnemark.retrieval.routes import rules
@@ -104,13 +104,10 @@ def _closest(question: Question, route: DenseRoute, fit: TasteFit, at: Positions
 
 def _stating(question: Question) -> Positions:
     """Return the turns with a taste that may be found."""
-    memo, rows = question.snapshot.memo, question.snapshot.rows
-    if "tastes" not in memo:
-        memo["tastes"] = np.flatnonzero(rows["flags"] & (TASTE | SUSPECT) == TASTE)
-    at = found if isinstance(found := memo["tastes"], np.ndarray) else np.zeros(0, np.int64)
+    at = filters.tastes(question.snapshot)
     if not len(at):
         return at
-    return at[question.restrict(np.ones(len(rows), np.float32), question.competing)[at] > 0]
+    return at[question.restrict(np.ones(len(question.snapshot), np.float32), question.competing)[at] > 0]
 
 
 def _cosines(question: Question, route: DenseRoute, fit: TasteFit, at: Positions) -> Floats:

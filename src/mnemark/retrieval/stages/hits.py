@@ -1,7 +1,7 @@
 """Mark and render: what the answer tells beside the chosen passages, and their hits with text and reasons."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
@@ -13,15 +13,12 @@ from mnemark.index.store import Record
 from mnemark.retrieval import derived, filters, past_facts
 from mnemark.retrieval.presets import DEFAULT
 from mnemark.retrieval.ranking import confidence, features, rank
-from mnemark.retrieval.render import EARLIER, NOTED, named, snippet
+from mnemark.retrieval.render import EARLIER, NOTED, named, recorded, snippet
 from mnemark.retrieval.stages import Question
 from mnemark.retrieval.stages.fuse import Fused, Routes
 from mnemark.retrieval.stages.rank import RankedPassages
 from mnemark.text.words.stopwords import wants_overview
 from mnemark.types import Hit
-
-_MARKS: Final = frozenset({EARLIER, "applies", "suspect"})
-"""Keys in the `meta` of a hit that a search sets, and no turn that was recorded with them."""
 
 
 class Marks(NamedTuple):
@@ -124,8 +121,7 @@ def hit_of_record(
     question: Question, record: Record, score: float, words: str, marks: Mapping[str, Any]
 ) -> Hit:
     """Return the hit of a passage, with marks in its `meta`; `words` stand for it where there is no room."""
-    own = {name: value for name, value in record.meta.items() if name not in _MARKS}
-    meta = {**named(record.kind, record.path), **own, **marks}
+    meta = {**named(record.kind, record.path), **recorded(record.meta), **marks}
     meta.pop(COLUMNS, None)
     if record.role:
         meta.setdefault("role", record.role)

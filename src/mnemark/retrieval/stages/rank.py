@@ -219,8 +219,11 @@ def _behind_statements(
     """Put turns that ask behind those that tell something on the same."""
     if not asks.any():
         return scores
-    terms = [words.hits[term] for term in question.asked if term not in ASKING_FORM]
-    return rank.behind_statements(scores, asks, np.array([hits.among(positions) for hits in terms]))
+    terms = [term for term in question.asked if term not in ASKING_FORM]
+    held = rank.held(positions, [words.hits[term] for term in terms])
+    lowered = scores.copy()
+    rank.put_behind(lowered, asks & held.any(axis=1), ~asks, held)
+    return lowered
 
 
 def _sorted(
