@@ -54,7 +54,8 @@ an error, `MNEMARK_WORKSPACE` sets the workspace if `-w` is not given. Install s
 Every command except `tui`, and `hook` and `mcp`, which use JSON anyway, has `--json`. These are the keys;
 later versions only add keys.
 
-- `believable`: the confidence, from 0 to 1, that the answer is among the hits.
+- `on_topic`: the confidence, from 0 to 1, that memory holds something on the question; `believable`: that the
+  answer is among the hits, if it does. [What both can tell](measurements.md) is measured.
 - `complete`: the index was up to date and all search methods answered; `degraded` gives the reasons if not. A
   passage that has no vector yet is ranked by its words; if it could be an answer, `complete` is false.
 - `origin`: where a text came from: `owner` (the user), `agent`, `tool`, `web`, `file` (a note or fact file,

@@ -142,5 +142,8 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
     """Optional parts that did not answer, each with the reason and the fix."""
     complete: bool
     """The index was fresh and all routes answered."""
-    believable: float
-    """0 to 1: how likely it is that the answer is among the hits."""
+    on_topic: float = 0.0
+    """0 to 1: how likely it is that memory holds something on what was asked."""
+    believable: float = 0.0
+    """0 to 1: how likely it is that the answer is among the hits, if memory holds something on it. A coarse
+    estimate: it is hardly lower where only the answer is missing."""

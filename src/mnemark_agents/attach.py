@@ -32,7 +32,7 @@ class MemoryHook(AgentHook):
 
     Args:
         session: the session that turns are recorded in.
-        floor: minimum `Recall.believable` for a recall to be returned; 0 for always.
+        floor: minimum `Recall.on_topic` for a recall to be returned; 0 for always.
         budget, deadline: as for `Session.recall`.
         brief: tokens of the briefing; 0 for none.
     """
@@ -192,7 +192,7 @@ def attach(
     Args:
         session: the session that turns are recorded in.
         hooks: further listeners, called after memory.
-        floor: minimum `Recall.believable` for a recall to be put before a message; 0 for always.
+        floor: minimum `Recall.on_topic` for a recall to be put before a message; 0 for always.
         budget: tokens of a recall.
         deadline: seconds a recall may take.
         seconds: time limits of hooks by event, other than `dispatch.SECONDS`.

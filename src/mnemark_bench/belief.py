@@ -1,17 +1,19 @@
-"""Does mnemark know when there is nothing? Answerable questions, with their evidence in the memory and out.
+"""Does mnemark know when there is nothing? Questions asked to their own memory, to others, and after a loss.
 
-Hard: the units that hold the evidence are deleted from the files and the index follows. Easy: the question
-is asked to another memory of the same set. Near: one word of the question is exchanged for another (see
-`exchanged`). Own: the set's own questions without an answer. How well a score tells "there" from each is its
-AUROC.
+Elsewhere: the question is asked to another memory of the same set, and to one of another set in the same
+language. Gone: the units that hold the evidence are deleted from the files and the index follows. Near: one
+word of the question is exchanged for another (see `exchanged`). Own: the set's own questions without an
+answer. How well a score tells "there" from each is its AUROC. The estimate of the answer is compared with
+what happens to the questions as they come: those of the set, with and without an answer.
 """
 
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Set as AbstractSet
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -19,24 +21,25 @@ from numpy.typing import NDArray
 
 from mnemark.embed import Embedder
 from mnemark.errors import UsageError
+from mnemark.memory.memory import Memory
 from mnemark_agents.hook.event import FLOOR
 from mnemark_bench.baselines import Bm25
 from mnemark_bench.data import DataSet, SetQuestion, find_sets, load_set
-from mnemark_bench.evidence import NAMES, features, vector
+from mnemark_bench.evidence import NAMES, rests_on
 from mnemark_bench.exchanged import exchanged
 from mnemark_bench.fixture import BenchFixture, bedded, embedder_for, kept_or_temporary
 from mnemark_bench.logistic import Logistic, fit
-from mnemark_bench.measures import Bin, auroc, brier, calibration_by_chance, calibration_error, reliability
+from mnemark_bench.measures import Bin, auroc, calibration_by_chance, calibration_error, reliability
 from mnemark_bench.removal import Removal
 from mnemark_bench.retrieval import plain_bm25
+from mnemark_bench.store import StoredScope
 
-SCORES: Final = ("believable", "bm25 share", "bm25 raw")
-WAYS: Final = ("there", "gone", "elsewhere", "near", "own")
+SCORES: Final = ("on_topic", "believable", "bm25 share", "bm25 raw")
+ABSENT: Final = ("elsewhere", "gone", "near", "own")
+WAYS: Final = ("there", *ABSENT)
 """The groups of a set's cases; all but the first are without an answer."""
 _HITS: Final = 8
 _RIDGE: Final = 0.01
-_Judged = tuple[list[float], list[float], list[float]]
-"""Estimates, outcomes, and weights of cases."""
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -44,68 +47,48 @@ class Case(msgspec.Struct, frozen=True):
 
     scores: dict[str, float]
     """By the names in `SCORES`."""
-    features: dict[str, float]
+    features: list[float] | None
+    """By the names in `evidence.NAMES`; None where nothing was found."""
+    answered: bool = False
+    """Whether some of the evidence is among the hits."""
 
 
 class Cases(msgspec.Struct, kw_only=True):
-    """All cases of a set, by question."""
+    """All cases of a set by the names in `WAYS`; a way that the set does not have is empty."""
 
     set: str
-    there: list[Case]
-    gone: list[Case]
-    elsewhere: list[Case]
-    """Empty where the set has one memory only."""
-    near: list[Case]
-    """Of the questions of which one word could be exchanged."""
-    own: list[Case]
-    """Of the set's own questions without an answer."""
+    by_way: dict[str, list[Case]]
 
 
 class SetBelief(msgspec.Struct, kw_only=True):
-    """AUROC on one set."""
+    """What the scores tell on one set."""
 
     set: str
     scored: int
-    hard: dict[str, float]
-    easy: dict[str, float]
-    near: dict[str, float]
-    own: dict[str, float]
-    falls: dict[str, float]
-    """Chance that a question scores lower once its evidence is gone, ties counting one half."""
-    single: dict[str, float]
-    """AUROC of each feature alone, hard."""
-    brier: float
-    """Mean squared error of `believable`: evidence there against gone, elsewhere and near."""
-    calibration: float
-    """Expected calibration error of the same."""
+    apart: dict[str, dict[str, float]]
+    """AUROC of each score, evidence there against each way without."""
+    answered: dict[str, float]
+    """AUROC of each score, questions answered against not, as they come."""
+    share: float
+    """Of the questions as they come, those that are answered."""
+    topic_error: float
+    """Expected calibration error of `on_topic`: own memory against others, each with half of the weight."""
+    answer_error: float
+    """The same of `believable` on the questions as they come."""
     by_chance: float
-    """What it would be with so many cases if every estimate were right."""
+    """What that would be with so many questions if every estimate were right."""
     handed: dict[str, float]
-    """Share of the cases of each way that hooks hand out: `believable` is at least their floor."""
-    length: float
-    """Correlation of `believable` with the logarithm of the question's terms."""
-
-
-class Pooled(msgspec.Struct, kw_only=True):
-    """Calibration over the cases of all sets; every set weighs the same."""
-
-    calibration: float
-    by_chance: float
-    length: float
-    bins: list[Bin]
+    """Share of the cases of each way that hooks hand out: `on_topic` is at least their floor."""
 
 
 class Fit(msgspec.Struct, kw_only=True):
-    """A model fitted on the cases of all sets, and what it reached on each when fitted on the others."""
+    """The formula of `on_topic` fitted again on all sets, and on all but each, where it is tested."""
 
     names: list[str]
     intercept: float
     weights: list[float]
+    fitted: dict[str, float]
     held_out: dict[str, float]
-    held_out_easy: dict[str, float]
-    held_out_near: dict[str, float]
-    fitted: float
-    """Mean AUROC over the sets it was fitted on: what is lost to `held_out` is what does not carry over."""
 
 
 class BeliefResult(msgspec.Struct, kw_only=True):
@@ -113,13 +96,9 @@ class BeliefResult(msgspec.Struct, kw_only=True):
 
     embedder: str
     sets: list[SetBelief]
-    mean_hard: dict[str, float]
-    mean_easy: dict[str, float]
-    mean_near: dict[str, float]
-    mean_brier: float
-    mean_calibration: float
-    pooled: Pooled
-    fits: list[Fit] = []
+    bins: list[Bin]
+    """`believable` against what happened, over the questions of all sets; every set weighs the same."""
+    fit: Fit | None = None
 
 
 def run(
@@ -137,24 +116,17 @@ def run(
         UsageError: the folder holds no set.
     """
     model = embedder_for(embedder)
-    with kept_or_temporary(keep) as workspaces:
-        cases = [collect(data, workspaces, model) for data in _sets_with_evidence(folder, limit, tell)]
-    if not cases:
+    sets = list(_sets_with_evidence(folder, limit, tell))
+    if not sets:
         raise UsageError(f"{folder} holds no set with questions and evidence")
-    sets = [_judge(found) for found in cases]
-    fits = []
-    if fitting:
-        fits = [cross_validate(cases, names) for names in (NAMES[:1], NAMES)]
+    with kept_or_temporary(keep) as workspaces:
+        cases = collect(sets, workspaces, model)
+    values, truth, weights = ([x for found in cases for x in _as_they_come(found)[i]] for i in range(3))
     return BeliefResult(
         embedder=embedder,
-        sets=sets,
-        mean_hard=_means([found.hard for found in sets]),
-        mean_easy=_means([found.easy for found in sets if found.easy]),
-        mean_near=_means([found.near for found in sets if found.near]),
-        mean_brier=float(np.mean([found.brier for found in sets])),
-        mean_calibration=float(np.mean([found.calibration for found in sets])),
-        pooled=_pooled(cases),
-        fits=fits,
+        sets=[_judge(found) for found in cases],
+        bins=reliability(values, truth, weights),
+        fit=cross_validate(cases) if fitting else None,
     )
 
 
@@ -168,205 +140,189 @@ def _sets_with_evidence(folder: Path, limit: int | None, tell: Callable[[str], N
             tell(f"{data.name}: no questions with evidence, left out")
 
 
-def _means(found: Sequence[dict[str, float]]) -> dict[str, float]:
-    return {score: float(np.mean([one[score] for one in found])) for score in SCORES} if found else {}
+class _Place(NamedTuple):
+    """A memory to ask, and plain BM25 over what is stored in it."""
+
+    memory: Memory
+    stored: StoredScope
+    ranker: Bm25
 
 
-def collect(data: DataSet, folder: Path, model: Embedder | None) -> Cases:
-    """Ask all questions of a set in all ways. Evidence is deleted from a copy of the workspaces."""
-    ranker = plain_bm25(data)
-    with _copied(data, folder, model) as copy, bedded(data, copy, model) as bed:
-        there = [_case(bed, question, question.scopes[0], ranker) for question in data.questions]
-        near = [_case(bed, asked, asked.scopes[0], ranker) for asked in exchanged(data).values()]
-        own = [_case(bed, asked, asked.scopes[0], ranker) for asked in data.unanswerable]
-        elsewhere = []
-        if len(data.units) > 1:
-            elsewhere = [
-                _case(bed, question, _other(bed.scopes(), question.scopes[0]), ranker)
-                for question in data.questions
+def collect(sets: Sequence[DataSet], folder: Path, model: Embedder | None) -> list[Cases]:
+    """Ask all questions of all sets in all ways."""
+    with ExitStack() as stack:
+        places = [_places(data, stack.enter_context(bedded(data, folder, model))) for data in sets]
+        found = []
+        for data, own in zip(sets, places, strict=True):
+            strange = [
+                place
+                for other, theirs in zip(sets, places, strict=True)
+                if other is not data and _language(other) == _language(data)
+                for place in theirs.values()
             ]
-        removals = {
-            scope: Removal(bed.memory(scope), bed.stored(scope), units) for scope, units in data.units.items()
-        }
-        gone = []
-        for question in data.questions:
-            with removals[question.scopes[0]].without(question.gold_ids):
-                gone.append(_case(bed, question, question.scopes[0], ranker, set(question.gold_ids)))
-    return Cases(set=data.name, there=there, gone=gone, elsewhere=elsewhere, near=near, own=own)
+            asked = {"there": data.questions, "near": exchanged(data).values(), "own": data.unanswerable}
+            by_way = {
+                way: [_case(own[question.scopes[0]], question) for question in questions]
+                for way, questions in asked.items()
+            }
+            by_way["elsewhere"] = [
+                _case(place, question)
+                for number, question in enumerate(data.questions)
+                for place in _elsewhere(own, question.scopes[0], strange, number)
+            ]
+            found.append(Cases(set=data.name, by_way=by_way))
+    for data, cases in zip(sets, found, strict=True):
+        cases.by_way["gone"] = _gone(data, folder, model)
+    return found
 
 
-@contextmanager
-def _copied(data: DataSet, folder: Path, model: Embedder | None) -> Iterator[Path]:
-    """A folder with the set stored in it that may be spoilt."""
-    with bedded(data, folder, model):
-        pass
+def _places(data: DataSet, bed: BenchFixture) -> dict[str, _Place]:
+    rankers = plain_bm25(data)
+    return {scope: _Place(bed.memory(scope), bed.stored(scope), rankers[scope]) for scope in data.units}
+
+
+def _language(data: DataSet) -> str:
+    return data.questions[0].lang
+
+
+def _elsewhere(
+    own: dict[str, _Place], scope: str, strange: Sequence[_Place], number: int
+) -> Iterator[_Place]:
+    """Yield the set's next memory, and one of another set."""
+    if len(own) > 1:
+        scopes = list(own)
+        yield own[scopes[(scopes.index(scope) + 1) % len(scopes)]]
+    if strange:
+        yield strange[number % len(strange)]
+
+
+def _gone(data: DataSet, folder: Path, model: Embedder | None) -> list[Case]:
+    """Ask a copy of the set's memories without the evidence, which is deleted question by question."""
     with tempfile.TemporaryDirectory(prefix="mnemark-belief-") as copy:
         shutil.copytree(folder / data.name, Path(copy) / data.name)
-        yield Path(copy)
+        with bedded(data, Path(copy), model) as bed:
+            places = _places(data, bed)
+            removals = {
+                scope: Removal(places[scope].memory, places[scope].stored, units)
+                for scope, units in data.units.items()
+            }
+            found = []
+            for question in data.questions:
+                scope = question.scopes[0]
+                with removals[scope].without(question.gold_ids):
+                    found.append(_case(places[scope], question, set(question.gold_ids)))
+    return found
 
 
-def _other(scopes: Sequence[str], scope: str) -> str:
-    return scopes[(scopes.index(scope) + 1) % len(scopes)]
-
-
-def _case(
-    bed: BenchFixture,
-    question: SetQuestion,
-    scope: str,
-    ranker: dict[str, Bm25],
-    gone: set[str] | None = None,
-) -> Case:
-    found = bed.memory(scope).search(question.query, k=_HITS, now=question.asked_at, explain=True)
-    scored = ranker[scope].score(question.query)
+def _case(place: _Place, question: SetQuestion, gone: AbstractSet[str] = frozenset()) -> Case:
+    found = place.memory.search(question.query, k=_HITS, now=question.asked_at, explain=True)
+    scored = place.ranker.score(question.query)
     left = scored.scores
     if gone:
-        left = np.where([identifier in gone for identifier in ranker[scope].ids], 0.0, left)
+        left = np.where([identifier in gone for identifier in place.ranker.ids], 0.0, left)
     best = float(left.max()) if len(left) else 0.0
-    share = best / scored.attainable if scored.attainable else 0.0
-    return Case({"believable": found.believable, "bm25 share": share, "bm25 raw": best}, features(found))
+    scores = {
+        "on_topic": found.on_topic,
+        "believable": found.believable,
+        "bm25 share": best / scored.attainable if scored.attainable else 0.0,
+        "bm25 raw": best,
+    }
+    answered = not set(question.gold_ids).isdisjoint(place.stored.ranking(found.hits))
+    return Case(scores, rests_on(found), question.answerable and answered)
 
 
 def _judge(cases: Cases) -> SetBelief:
-    def told_apart(absent: Sequence[Case]) -> dict[str, float]:
-        if not absent:
-            return {}
-        return {
-            score: auroc([c.scores[score] for c in cases.there], [c.scores[score] for c in absent])
-            for score in SCORES
-        }
-
-    judged = _judged(cases)
+    by_way = cases.by_way
+    values, truth, weights = _as_they_come(cases)
+    asked = [*by_way["there"], *by_way["own"]]
     return SetBelief(
         set=cases.set,
-        scored=len(cases.there),
-        hard=told_apart(cases.gone),
-        easy=told_apart(cases.elsewhere),
-        near=told_apart(cases.near),
-        own=told_apart(cases.own),
-        falls={
-            score: float(
-                np.mean(
-                    [
-                        _above(a.scores[score], b.scores[score])
-                        for a, b in zip(cases.there, cases.gone, strict=True)
-                    ]
-                )
-            )
-            for score in SCORES
-        },
-        single={
-            name: auroc([c.features[name] for c in cases.there], [c.features[name] for c in cases.gone])
-            for name in NAMES
-        },
-        brier=brier(*judged),
-        calibration=calibration_error(*judged),
-        by_chance=calibration_by_chance(judged[0], judged[2]),
-        handed=_handed(cases),
-        length=_by_length([case for group, *_ in _groups(cases) for case in group]),
-    )
-
-
-def _judged(cases: Cases) -> _Judged:
-    """`believable` of all cases, whether there was an answer, and weights: there weighs what absent does."""
-    values: list[float] = []
-    truth: list[float] = []
-    weights: list[float] = []
-    for group, label, weight in _groups(cases):
-        values += [case.scores["believable"] for case in group]
-        truth += [label] * len(group)
-        weights += [weight / len(group)] * len(group)
-    return values, truth, weights
-
-
-def _groups(cases: Cases) -> list[tuple[list[Case], float, float]]:
-    """Cases with their label and what they weigh together."""
-    absent = [group for group in (cases.gone, cases.elsewhere, cases.near) if group]
-    return [(cases.there, 1.0, 1.0), *((group, 0.0, 1.0 / len(absent)) for group in absent)]
-
-
-def _pooled(cases: Sequence[Cases]) -> Pooled:
-    judged = [_judged(found) for found in cases]
-    values, truth, weights = ([x for one in judged for x in one[column]] for column in range(3))
-    return Pooled(
-        calibration=calibration_error(values, truth, weights),
+        scored=len(by_way["there"]),
+        apart={way: _told_apart(by_way["there"], by_way[way]) for way in ABSENT if by_way[way]},
+        answered=_told_apart(
+            [case for case in asked if case.answered], [case for case in asked if not case.answered]
+        ),
+        share=float(np.mean(truth)),
+        topic_error=calibration_error(*_on_topic(cases)),
+        answer_error=calibration_error(values, truth, weights),
         by_chance=calibration_by_chance(values, weights),
-        length=_by_length([case for found in cases for group, *_ in _groups(found) for case in group]),
-        bins=reliability(values, truth, weights),
+        handed={
+            way: float(np.mean([case.scores["on_topic"] >= FLOOR for case in by_way[way]]))
+            for way in WAYS
+            if by_way[way]
+        },
     )
 
 
-def _by_length(cases: Sequence[Case]) -> float:
-    """Return the correlation of `believable` with the logarithm of the question's terms; 0 without any."""
-    rows = [(case.scores["believable"], case.features["terms"]) for case in cases if case.features["terms"]]
-    if len({terms for _, terms in rows}) < 2 or len({value for value, _ in rows}) < 2:
-        return 0.0
-    return float(np.corrcoef(np.array(rows).T)[0, 1])
-
-
-def _handed(cases: Cases) -> dict[str, float]:
-    """Return the share of each way's cases that reach the hooks' floor."""
+def _told_apart(there: Sequence[Case], absent: Sequence[Case]) -> dict[str, float]:
+    """Return the AUROC of each score; none where a group is empty."""
+    if not there or not absent:
+        return {}
     return {
-        way: float(np.mean([case.scores["believable"] >= FLOOR for case in group]))
-        for way in WAYS
-        if (group := getattr(cases, way))
+        score: auroc([one.scores[score] for one in there], [one.scores[score] for one in absent])
+        for score in SCORES
     }
 
 
-def _above(first: float, second: float) -> float:
-    return 1.0 if first > second else 0.5 if first == second else 0.0
+_Judged = tuple[list[float], list[float], list[float]]
+"""Estimates, outcomes, and weights of cases."""
 
 
-def cross_validate(cases: Sequence[Cases], names: Sequence[str]) -> Fit:
-    """Fit on all sets, and for each set on all others."""
-    whole = _fit(cases, names)
-    held_out, easy, near = {}, {}, {}
-    for left_out in cases:
-        others = [found for found in cases if found is not left_out]
-        if not others:
-            continue
-        model = _fit(others, names)
-        held_out[left_out.set] = _auroc(model, left_out.there, left_out.gone, names)
-        if left_out.elsewhere:
-            easy[left_out.set] = _auroc(model, left_out.there, left_out.elsewhere, names)
-        if left_out.near:
-            near[left_out.set] = _auroc(model, left_out.there, left_out.near, names)
+def _as_they_come(cases: Cases) -> _Judged:
+    """Return `believable` of a set's own questions, and whether they were answered; one weight together."""
+    asked = [*cases.by_way["there"], *cases.by_way["own"]]
+    values = [case.scores["believable"] for case in asked]
+    return values, [float(case.answered) for case in asked], [1 / len(asked)] * len(asked)
+
+
+def _on_topic(cases: Cases) -> _Judged:
+    """Return `on_topic` of questions to their own memory and to others, each group with one weight."""
+    values, truth, weights = [], [], []
+    for way, label in (("there", 1.0), ("elsewhere", 0.0)):
+        group = cases.by_way[way]
+        values += [case.scores["on_topic"] for case in group]
+        truth += [label] * len(group)
+        weights += [1 / len(group)] * len(group) if group else []
+    return values, truth, weights
+
+
+def cross_validate(cases: Sequence[Cases]) -> Fit:
+    """Fit `on_topic` on all sets, and for each set on all others."""
+    judged = [found for found in cases if found.by_way["elsewhere"]]
+    whole = _fitted(judged)
+    held_out = {
+        left_out.set: _auroc(_fitted([one for one in judged if one is not left_out]), left_out)
+        for left_out in judged
+        if len(judged) > 1
+    }
     return Fit(
-        names=list(names),
+        names=list(NAMES),
         intercept=whole.intercept,
         weights=whole.weights.tolist(),
+        fitted={found.set: _auroc(whole, found) for found in judged},
         held_out=held_out,
-        held_out_easy=easy,
-        held_out_near=near,
-        fitted=float(np.mean([_auroc(whole, found.there, found.gone, names) for found in cases])),
     )
 
 
-def _fit(cases: Sequence[Cases], names: Sequence[str]) -> Logistic:
-    """Slopes from each set around its own mean, then scale and intercept over all; sets weigh the same.
-
-    Without the first step a feature that differs more between the memories than inside them would get the
-    slope that tells the memories apart.
-    """
-    inner, outer, labels, weights = [], [], [], []
-    for found in cases:
-        centre = _matrix([*found.there, *found.gone, *found.near], names).mean(axis=0)
-        for group, label, weight in _groups(found):
-            rows = _matrix(group, names)
-            outer.append(rows)
-            inner.append(rows - centre)
-            labels.append(np.full(len(group), label))
-            weights.append(np.full(len(group), weight / len(group)))
-    y, share = np.concatenate(labels), np.concatenate(weights)
-    slopes = fit(np.concatenate(inner), y, share, ridge=_RIDGE).weights
-    scaled = fit((np.concatenate(outer) @ slopes)[:, None], y, share)
-    return Logistic(scaled.intercept, slopes * scaled.weights[0])
+def _fitted(cases: Sequence[Cases]) -> Logistic:
+    """Fit the formula; sets weigh the same, and so do both groups of each."""
+    groups = [
+        (_rows(found.by_way[way]), label)
+        for found in cases
+        for way, label in (("there", 1.0), ("elsewhere", 0.0))
+    ]
+    rows = np.concatenate([one for one, _ in groups])
+    labels = np.concatenate([np.full(len(one), label) for one, label in groups])
+    weights = np.concatenate([np.full(len(one), 1 / max(len(one), 1)) for one, _ in groups])
+    return fit(rows, labels, weights, ridge=_RIDGE)
 
 
-def _matrix(cases: Sequence[Case], names: Sequence[str]) -> NDArray[np.float64]:
-    return np.array([vector(case.features, names) for case in cases], np.float64).reshape(-1, len(names))
+def _rows(cases: Sequence[Case]) -> NDArray[np.float64]:
+    """Return the features of the cases in which something was found, shape (n, features)."""
+    found = [case.features for case in cases if case.features is not None]
+    return np.array(found, np.float64).reshape(-1, len(NAMES))
 
 
-def _auroc(model: Logistic, there: Sequence[Case], absent: Sequence[Case], names: Sequence[str]) -> float:
-    return auroc(
-        model.predict(_matrix(there, names)).tolist(), model.predict(_matrix(absent, names)).tolist()
-    )
+def _auroc(model: Logistic, cases: Cases) -> float:
+    there, elsewhere = (model.predict(_rows(cases.by_way[way])).tolist() for way in ("there", "elsewhere"))
+    return auroc(there, elsewhere)

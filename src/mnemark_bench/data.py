@@ -75,12 +75,15 @@ class DataSet(msgspec.Struct, frozen=True):
         return sum(len(units) for units in self.units.values())
 
     def limited(self, limit: int | None) -> "DataSet":
-        """The same with at most `limit` questions, spread evenly over all."""
-        count = len(self.questions)
+        """The same with at most `limit` questions, spread evenly, and the same share of the unanswerable."""
+        count, others = len(self.questions), len(self.unanswerable)
         if limit is None or count <= limit:
             return self
         chosen = [self.questions[index * count // limit] for index in range(limit)]
-        return replace(self, questions=chosen, skipped={**self.skipped, "over the limit": count - limit})
+        fewer = round(others * limit / count)
+        absent = [self.unanswerable[index * others // fewer] for index in range(fewer)]
+        skipped = {**self.skipped, "over the limit": count - limit}
+        return replace(self, questions=chosen, unanswerable=absent, skipped=skipped)
 
 
 def is_set(folder: Path) -> bool:

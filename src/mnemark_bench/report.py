@@ -12,6 +12,12 @@ from mnemark_bench.speed import SpeedResult
 from mnemark_bench.tables import number, points, short, table
 from mnemark_bench.tokens import Spared
 
+_ABSENCES = {
+    "elsewhere": "another memory",
+    "gone": "deleted",
+    "near": "one word of the question exchanged",
+    "own": "the set's own questions without an answer",
+}
 _PARTS = ("any@5", "all@5", "fractional@5", "any@10", "all@10", "fractional@10", "mrr", "ndcg@10")
 
 
@@ -147,92 +153,48 @@ def show_lived(results: Sequence[LivedSet]) -> None:
 
 
 def show_belief(result: BeliefResult) -> None:
-    """Print the AUROC of each score, hard and easy, and the fits."""
-    _show_scores(result)
-    _show_calibration(result)
-    names = list(result.sets[0].single)
-    singles = [[found.set, *(number(found.single[name]) for name in names)] for found in result.sets]
-    table("AUROC of each feature alone, hard", ["set", *names], singles)
-    for fit in result.fits:
-        _show_fit(fit)
-
-
-def _show_scores(result: BeliefResult) -> None:
+    """Print what each score tells apart, how right the estimates are, and the fit."""
+    for way, meaning in _ABSENCES.items():
+        rows = [
+            [found.set, *(number(told[score]) for score in SCORES)]
+            for found in result.sets
+            if (told := found.apart.get(way))
+        ]
+        if rows:
+            table(f"AUROC ({result.embedder}), evidence there against {meaning}", ["set", *SCORES], rows)
+    rows = [
+        [found.set, *(number(found.answered[score]) for score in SCORES)]
+        for found in result.sets
+        if found.answered
+    ]
+    table("AUROC, questions answered among the hits against not answered", ["set", *SCORES], rows)
     rows = [
         [
             found.set,
             str(found.scored),
-            *(number(found.hard[score]) for score in SCORES),
-            *(number(found.easy.get(score)) for score in SCORES),
-            *(number(found.near.get(score)) for score in SCORES),
-            *(number(found.own.get(score)) for score in SCORES),
-            *(number(found.falls[score]) for score in SCORES),
-            number(found.brier),
-            number(found.calibration),
-        ]
-        for found in result.sets
-    ]
-    means = [
-        [mean.get(score) for score in SCORES]
-        for mean in (result.mean_hard, result.mean_easy, result.mean_near, {})
-    ]
-    rows.append(
-        [
-            "mean of sets",
-            "",
-            *(number(value) for part in means for value in part),
-            *["" for _ in SCORES],
-            number(result.mean_brier),
-            number(result.mean_calibration),
-        ]
-    )
-    ways = ("hard", "easy", "near", "own", "falls:")
-    heads = [f"{way} {score}" for way in ways for score in SCORES] + ["Brier", "ECE"]
-    title = (
-        f"AUROC ({result.embedder}): evidence there against deleted (hard), another memory (easy), one word "
-        "of the question exchanged (near), the set's own questions without an answer (own)"
-    )
-    table(title, ["set", "n", *heads], rows)
-
-
-def _show_calibration(result: BeliefResult) -> None:
-    rows = [
-        [
-            found.set,
-            number(found.calibration),
+            number(found.topic_error),
+            number(found.answer_error),
             number(found.by_chance),
-            number(found.length),
+            number(found.share),
             *(number(found.handed.get(way)) for way in WAYS),
         ]
         for found in result.sets
     ]
-    pooled = result.pooled
-    rows.append(
-        ["all sets together", number(pooled.calibration), number(pooled.by_chance), number(pooled.length)]
-        + ["" for _ in WAYS]
-    )
-    table(
-        "Calibration error, the same if every estimate were right, correlation with the question's length, "
-        "and shares that hooks hand out",
-        ["set", "ECE", "by chance", "length", *WAYS],
-        rows,
-    )
-    rows = [[number(one.said), number(one.was), number(one.share)] for one in pooled.bins]
-    table("Reliability over all sets, each with the same weight", ["said", "was", "share"], rows)
+    heads = ["set", "n", "topic ECE", "answer ECE", "by chance", "answered", *WAYS]
+    table("Calibration, and shares that hooks hand out", heads, rows)
+    rows = [[number(one.said), number(one.was), number(one.share)] for one in result.bins]
+    table("`believable` over all sets, each with the same weight", ["said", "was", "share"], rows)
+    if result.fit:
+        _show_fit(result.fit)
 
 
 def _show_fit(fit: Fit) -> None:
     rows = [[name, number(weight)] for name, weight in zip(fit.names, fit.weights, strict=True)]
-    table("Fitted on all sets", ["feature", "weight"], [["intercept", number(fit.intercept)], *rows])
-    rows = [
-        [name, number(value), number(fit.held_out_easy.get(name)), number(fit.held_out_near.get(name))]
-        for name, value in fit.held_out.items()
-    ]
     table(
-        f"AUROC on each set, fitted on the others (on those fitted: {number(fit.fitted)})",
-        ["set", "hard", "easy", "near"],
-        rows,
+        "`on_topic` fitted on all sets", ["feature", "weight"], [["intercept", number(fit.intercept)], *rows]
     )
+    rows = [[name, number(value), number(fit.held_out.get(name))] for name, value in fit.fitted.items()]
+    table("AUROC on each set", ["set", "fitted on all", "fitted on the others"], rows)
 
 
 def show_tokens(results: Sequence[Spared]) -> None:

@@ -29,8 +29,8 @@ COLD_DEADLINE: Final = 2.0
 150 ms are for a warm one."""
 _DAEMON_WAIT: Final = 0.2
 """Seconds that a query in the daemon waits for another process to sync."""
-DOUBTFUL: Final = 0.32
-"""`believable` below which the answer is likely not among the hits."""
+DOUBTFUL: Final = 0.38
+"""`Recall.on_topic` below which memory likely holds nothing on what was asked."""
 
 
 def search(
@@ -160,7 +160,7 @@ def _ask(root: Path, memory: "Memory | None", question: "Callable[[Memory], Reca
         return found, _skipped(memory, found)
     if workspace.is_empty(root):
         output.say(workspace.nothing_in(root))
-        return Recall(hits=(), mode="none", complete=True, believable=0.0), 0
+        return Recall(hits=(), mode="none", complete=True), 0
     with workspace.followed(root) as (opened, late):
         found = question(opened)
         if late:
@@ -182,8 +182,8 @@ def _comment(found: Recall, skipped: int, *, quiet: bool, strict: bool) -> None:
 def _say_limits(found: Recall, skipped: int, *, quiet: bool) -> None:
     for reason in () if quiet else found.degraded:
         output.say(f"Note: {output.safe(reason)}")
-    if found.hits and found.complete and found.believable < DOUBTFUL and not quiet:
-        output.say(f"These may not answer the question (confidence {found.believable:.2f} of 1).")
+    if found.hits and found.complete and found.on_topic < DOUBTFUL and not quiet:
+        output.say(f"Memory may hold nothing on this (confidence {found.on_topic:.2f} of 1).")
     if found.hits or found.mode == "none":
         return
     if found.complete and skipped:

@@ -99,7 +99,12 @@ def _search(memory: "Memory", given: dict[str, Any]) -> Result:
     least = given.get("minScore", 0.0)
     rows = [_row(hit) for hit in found.hits if hit.score >= least]
     data = _quoted({"results": rows})
-    data |= {"mode": found.mode, "complete": found.complete, "believable": round(found.believable, 2)}
+    data |= {
+        "mode": found.mode,
+        "complete": found.complete,
+        "on_topic": round(found.on_topic, 2),
+        "believable": round(found.believable, 2),
+    }
     reasons = [*found.degraded]
     if corpus == "wiki":
         reasons.append("there is no wiki; notes and facts were searched")

@@ -54,7 +54,7 @@ def test_a_hostile_turn_takes_no_other_out_of_the_recall(memory: Memory) -> None
         found = memory.session("t").recall("What is the code word of the harbour gate?", deadline=5.0)
     assert "pelican" in sent[0]["content"]
     assert "<|<s|>" not in sent[0]["content"]
-    assert "pelican" in new_block(found, len(found.hits), frozenset(), 800)[0], "as the adapters hand it on"
+    assert "pelican" in new_block(found, frozenset(), 800)[0], "as the adapters hand it on"
 
 
 def test_parts_of_a_message_stay_parts(memory: Memory) -> None:

@@ -17,7 +17,7 @@ from mnemark_bench.cli import app
 from mnemark_bench.control import RandomWords, shuffled
 from mnemark_bench.corpus import Corpus, grow
 from mnemark_bench.data import load_set
-from mnemark_bench.evidence import NAMES, features
+from mnemark_bench.evidence import NAMES, rests_on
 from mnemark_bench.exchanged import exchanged
 from mnemark_bench.fixture import bedded
 from mnemark_bench.logistic import fit
@@ -116,27 +116,27 @@ def test_belief_tells_there_from_gone_and_from_elsewhere(tmp_path: Path) -> None
     result = run_json("belief", tmp_path, "--embedder", "none", "--fit")
     found = result["sets"][0]
     assert found["scored"] == 4
-    for score in ("believable", "bm25 share", "bm25 raw"):
-        assert found["hard"][score] > 0.6
-        assert found["easy"][score] > 0.9
-        assert found["falls"][score] > 0.8
+    for score in ("on_topic", "believable", "bm25 share", "bm25 raw"):
+        assert found["apart"]["gone"][score] > 0.6
+        assert found["apart"]["elsewhere"][score] > 0.6  # set b has the same memories
     assert found["handed"]["there"] == 1
-    assert found["handed"]["elsewhere"] < 0.5
+    assert found["handed"]["gone"] < 1
     assert 0 < found["by_chance"] < 0.5
-    assert sum(one["share"] for one in result["pooled"]["bins"]) == pytest.approx(1)
-    assert set(result["fits"][0]["held_out"]) == {"a", "b"}
+    assert 0 < found["share"] <= 1
+    assert sum(one["share"] for one in result["bins"]) == pytest.approx(1)
+    assert set(result["fit"]["held_out"]) == {"a", "b"}
     assert "bm25 share" in run("belief", folder, "--embedder", "none")
 
 
-def test_features_are_all_there_even_of_nothing(tmp_path: Path) -> None:
+def test_features_are_read_of_an_explained_answer(tmp_path: Path) -> None:
     data = load_set(tiny.write(tmp_path / "tiny"))
     with bedded(data, tmp_path / "work", None) as bed:
         memory = bed.memory("ann")
-        found = features(memory.search("plumber", explain=True))
-        empty = features(memory.search("xylophone", explain=True))
-    assert set(found) == set(empty) == set(NAMES)
-    assert found["coverage"] == found["together"] > 0
-    assert set(empty.values()) == {0.0}
+        found = rests_on(memory.search("plumber", explain=True))
+        assert rests_on(memory.search("xylophone", explain=True)) is None
+    assert found is not None
+    assert len(found) == len(NAMES)
+    assert dict(zip(NAMES, found, strict=True))["score"] > 0
 
 
 def test_the_fit_finds_the_weights_that_made_the_labels() -> None:

@@ -82,15 +82,16 @@ def test_status_and_doctor_agree_on_what_has_changed(shell: Shell) -> None:
 
 def test_the_demo_answers_its_questions(shell: Shell) -> None:
     from mnemark import demo
+    from mnemark_interfaces.queries import DOUBTFUL
 
     found = shell("demo", "sample", "--json").data
     for (query, path), answer in zip(demo.QUESTIONS, found["answers"], strict=True):
         assert answer["query"] == query
         if path:
             assert answer["answer"]["hits"][0]["path"] == path, query
-            assert answer["answer"]["believable"] > 0.3, query
+            assert answer["answer"]["on_topic"] >= DOUBTFUL, query
         else:
-            assert answer["answer"]["believable"] < 0.3, query
+            assert answer["answer"]["on_topic"] < DOUBTFUL, query
     assert list(found["answers"][0]["answer"]["hits"][0]) == list(Hit.__struct_fields__)
     assert "memory/2026-02-13.md" in found["recall"]["text"]
 

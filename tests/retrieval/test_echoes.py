@@ -38,13 +38,13 @@ def test_no_recall_holds_the_question_itself_and_none_is_sure_of_an_answer(memor
     for ask in _ways(memory):
         found = ask(ASKED)
         assert not {hit.text for hit in found.hits} & set(ASKED_BEFORE)
-        assert found.believable < FLOOR
+        assert found.on_topic < FLOOR
 
 
 def test_a_search_finds_it_and_is_not_sure_of_an_answer_either(memory: Memory) -> None:
     found = memory.search(ASKED)
     assert {hit.text for hit in found.hits[:3]} == set(ASKED_BEFORE)
-    assert found.believable < FLOOR
+    assert found.on_topic < FLOOR
 
 
 def test_beside_an_answer_the_answer_is_left_and_believed(memory: Memory) -> None:
@@ -54,7 +54,7 @@ def test_beside_an_answer_the_answer_is_left_and_believed(memory: Memory) -> Non
         found = ask(ASKED)
         assert found.hits[0].text == TOLD
         assert not {hit.text for hit in found.hits} & set(ASKED_BEFORE)
-        assert found.believable >= FLOOR
+        assert found.on_topic >= FLOOR
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_question_that_holds_its_answer_stays(memory: Memory, said: str, quest
     for ask in _ways(memory):
         found = ask(question)
         assert found.hits[0].text == said
-        assert found.believable >= FLOOR
+        assert found.on_topic >= FLOOR
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_a_question_in_other_words_is_no_answer_either(tmp_path: Path, before: s
             for ask in _ways(memory)[: 1 + synced]:
                 found = ask(question)
                 assert before not in [hit.text for hit in found.hits]
-                assert found.believable < FLOOR
+                assert found.on_topic < FLOOR
         assert memory.search(question).hits[0].text == before
 
 

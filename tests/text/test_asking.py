@@ -1,10 +1,10 @@
-"""What a question is about, without the words that ask for an overview; and whether it asks for one."""
+"""What a question is about, without the words that ask for an overview."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemark.text.words.stopwords import topic, wants_overview
+from mnemark.text.words.stopwords import topic
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,6 @@ from mnemark.text.words.stopwords import topic, wants_overview
 )
 def test_words_that_ask_for_an_overview_are_no_part_of_its_topic(question: str, about: str) -> None:
     assert topic(question).strip() == about
-    assert wants_overview(question)
 
 
 @pytest.mark.parametrize(
@@ -44,29 +43,9 @@ def test_other_questions_stay_whole(question: str) -> None:
     assert topic(question) == question
 
 
-@pytest.mark.parametrize(
-    ("question", "overview"),
-    [
-        ("In which order did I visit the cities?", True),
-        ("How has my diet changed since May?", True),
-        ("How did the plan for the garden develop?", True),
-        ("我先后去过哪些城市", True),
-        ("项目进展如何？", True),
-        ("How do I change the oil?", False),
-        ("What did I order for lunch?", False),
-        ("Who changed the oil, and how?", False),
-        ("什么时候换的机油？", False),
-        ("Which gate is it?", False),
-    ],
-)
-def test_developments_and_orders_are_overviews_and_details_are_not(question: str, *, overview: bool) -> None:
-    assert wants_overview(question) is overview
-
-
 def test_what_stands_far_behind_is_not_read_and_not_lost() -> None:
     pasted = "x" * 3_000 + " summarize this"
     assert topic(pasted) == pasted
-    assert not wants_overview(pasted)
     assert topic(f"Summarize the log: {pasted}").endswith(pasted)
 
 

@@ -18,7 +18,7 @@ from mnemark.files.tombstones import Tombstones
 from mnemark.retrieval.echoes import Echoes, wants_questions
 from mnemark.retrieval.fact_index import OWN, FactIndex, describe, hit_of, meta_of
 from mnemark.retrieval.presets import SUSPECT_FACTOR
-from mnemark.retrieval.ranking import confidence
+from mnemark.retrieval.ranking.confidence import Confidence, Evidence, confidence, share
 from mnemark.retrieval.render import recorded, snippet
 from mnemark.retrieval.routes.lexical import idf
 from mnemark.text.markdown.blobs import readable
@@ -130,11 +130,13 @@ def with_just_written(answer: Recall, new: Sequence[Unscored], question: str, k:
     ]
     count = len(texts) + _SMOOTHING
     rarity = {term: idf(count, sum(term in one for one in held)) for term in terms}
-    found: list[tuple[Hit, confidence.Evidence]] = []
+    found: list[tuple[Hit, Confidence]] = []
     for one, own, text in zip(new, held, texts, strict=True):
         if own:
-            evidence = _evidence(rarity, own, text)
-            found.append((_scored(one.hit, evidence.coverage, rarity, question), evidence))
+            scored = _scored(one.hit, share(rarity, own), rarity, question)
+            turn = float(scored.kind == "turn")
+            evidence = Evidence(scored.score, None, len(texts), len(rarity), len(text.split()), turn=turn)
+            found.append((scored, confidence(evidence)))
     if not found:
         return answer
     found.sort(key=lambda pair: -pair[0].score)
@@ -142,21 +144,19 @@ def with_just_written(answer: Recall, new: Sequence[Unscored], question: str, k:
     places = {(hit.path, hit.start_line) for hit in ours if hit.start_line}
     theirs = [hit for hit in answer.hits if (hit.path, hit.start_line) not in places]
     hits = sorted((*ours, *theirs), key=lambda hit: -hit.score)[:k]
-    believable = max(answer.believable, confidence.believable(found[0][1]))
-    return replace(answer, hits=tuple(hits), mode="lexical", believable=believable)
+    best = found[0][1]
+    return replace(
+        answer,
+        hits=tuple(hits),
+        mode="lexical",
+        on_topic=max(answer.on_topic, best.on_topic),
+        believable=max(answer.believable, best.believable),
+    )
 
 
-def _scored(hit: Hit, share: float, rarity: Mapping[str, float], question: str) -> Hit:
-    score, meta, text = _WEIGHT * share, hit.meta, readable(hit.text).text
+def _scored(hit: Hit, held: float, rarity: Mapping[str, float], question: str) -> Hit:
+    score, meta, text = _WEIGHT * held, hit.meta, readable(hit.text).text
     if hit.origin != "owner" and looks_like_instructions(hit.text):
         score, meta = score * SUSPECT_FACTOR, {**meta, "suspect": True}
     shown = snippet(text, rarity, title=hit.title, question=question)
     return replace(hit, score=round(score, 4), text=text, snippet=shown, meta=meta)
-
-
-def _evidence(rarity: Mapping[str, float], held: frozenset[str], text: str) -> confidence.Evidence:
-    share = confidence.share(rarity, held)
-    return confidence.Evidence(
-        lead=_WEIGHT * share, together=confidence.together(rarity, text, held), coverage=share, cosine=None,
-        outside=0.0, missing=confidence.missing(rarity, held), terms=len(rarity), words=len(text.split()),
-    )  # fmt: skip

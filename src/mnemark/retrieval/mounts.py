@@ -150,12 +150,12 @@ def joined(own: Found, name: str, other: Found, request: Request) -> Found:
     """Return the workspace's own hits with those of a mount, which are named after it."""
     suspected = request.where.suspected != "none"
     hits, theirs = _merged(own.hits, name, other.hits, k=request.k, suspected=suspected)
-    return own._replace(
+    found = own._replace(
         hits=hits,
         degraded=(*own.degraded, *(f"mount {name}: {reason}" for reason in other.degraded)),
         complete=own.complete and other.complete,
-        believable=max(own.believable, other.believable) if theirs else own.believable,
     )
+    return found.at_least(other.on_topic, other.believable) if theirs else found
 
 
 def _merged(

@@ -10,7 +10,7 @@ from mnemark.retrieval import filters
 from mnemark.retrieval.past_facts import IsPast, known_to_hold
 from mnemark.retrieval.presets import SUSPECT_FACTOR
 from mnemark.retrieval.query import understand as parse
-from mnemark.retrieval.ranking import confidence
+from mnemark.retrieval.ranking.confidence import confidence
 from mnemark.retrieval.routes import lexical
 from mnemark.retrieval.routes.dense import QueryVector
 from mnemark.retrieval.stages import (
@@ -119,13 +119,14 @@ def _passages(question: Question, beside: _Beside) -> tuple[Found, Mapping[str, 
     problems = [*comparison.problems, problem, ranking.reranked.problem]
     degraded = tuple(text for text in problems if text)
     answered = {"dense": meaning, "qmd": qmd_scores, "rerank": ranking.reranked.why or None}
-    return Found(
+    found = Found(
         hits=hits_of(question, routes, fused, ranking, marks),
         mode="+".join(["lexical", *(name for name, part in answered.items() if part is not None)]),
         degraded=degraded,
         complete=question.view.complete and not degraded,
-        believable=confidence.believable(marks.evidence),
-    ), words.idf
+        **confidence(marks.evidence)._asdict(),
+    )
+    return found, words.idf
 
 
 def _with_suspected(found: Found, question: Question, idf: Mapping[str, float], beside: _Beside) -> Found:
@@ -151,8 +152,8 @@ def _with_facts(found: Found, question: Question, fact_index: "FactIndex") -> Fo
         fact_index, found.hits, query.text, question.terms,
         k=request.k, where=request.where, now=request.now, asked=asked, explain=request.explain,
     )  # fmt: skip
-    believable = max(found.believable, round(joined.believable * _FACT_CONFIDENCE, 3))
-    return found._replace(hits=joined.hits, mode=f"{found.mode}+facts", believable=believable)
+    sure = round(joined.match * _FACT_CONFIDENCE, 3)
+    return found._replace(hits=joined.hits, mode=f"{found.mode}+facts").at_least(sure, sure)
 
 
 def _without_unknown_facts(
@@ -161,5 +162,8 @@ def _without_unknown_facts(
     """Remove facts that are not known to hold, where the fact index is out of date."""
     known = known_to_hold(found.hits, states, request.now, idf if request.hurried else None)
     return found._replace(
-        hits=known.hits, believable=round(found.believable * known.share, 3), complete=False
+        hits=known.hits,
+        complete=False,
+        on_topic=round(found.on_topic * known.share, 3),
+        believable=round(found.believable * known.share, 3),
     )

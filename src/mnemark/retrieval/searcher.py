@@ -326,7 +326,7 @@ class Searcher:
             reason = (
                 f"recall: no answer within {seconds * 1000:.0f} ms; allow more (deadline, recall_deadline_ms)"
             )
-            return Recall(hits=(), mode="none", degraded=(reason,), complete=False, believable=0.0)
+            return Recall(hits=(), mode="none", degraded=(reason,), complete=False)
         if counted:
             self.usage.note([hit for hit in found.hits if not hit.scope.startswith(layout.MOUNT)])
         return found
@@ -349,7 +349,7 @@ class Searcher:
             known = self.fact_index.known(request.where.scopes)
             answer = by_words(self.reader, request, known, reason, self.mounts.folders)
         except schema.UNREADABLE:  # there is none yet; of damage, the full answer tells
-            answer = Found((), "none", (reason,), complete=False, believable=0.0)
+            answer = Found((), "none", (reason,), complete=False, on_topic=0.0, believable=0.0)
         new = self._new(request)
         found = with_just_written(Recall(**answer._asdict()), new, focus(request.text), request.k)
         if found.mode == "none":

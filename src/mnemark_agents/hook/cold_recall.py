@@ -36,9 +36,7 @@ def recall(root: Path, call: HookCall, said: str, scope: str, *, make_index: Cal
         found = _recall_from_files(root, said, scope, window, error)
         make_index()
     marks = shown.load(root, session)
-    text, new = shown.new_block(
-        found, _HITS, marks, _BUDGET, agent=call.agent.name, folder=folder_of(call.data)
-    )
+    text, new = shown.new_block(found, marks, _BUDGET, agent=call.agent.name, folder=folder_of(call.data))
     if text:
         shown.save(root, session, marks | new)
     return text

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from mnemark.errors import UsageError
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -11,14 +11,8 @@ from mnemark.text.redaction.redact import without_keys
 from mnemark_agents.hook import agents
 from mnemark_agents.hook.agents import Agent, Event
 
-if TYPE_CHECKING:
-    from mnemark.types import Recall
-
-FLOOR: Final = 0.34
-"""`Recall.believable` below which a prompt gets no recall; docs/agents/README.md says why."""
-SMALL_FLOOR: Final = 0.32
-"""The floor where memory has fewer hits than a recall asks for: `believable` needs other passages to compare
-with, and one thing said in a first session must be found in the next."""
+FLOOR: Final = 0.38
+"""`Recall.on_topic` below which a prompt gets no recall; docs/agents/README.md says why."""
 MIN_TERMS: Final = 3
 """Minimum number of terms of a prompt for a recall, unless it is a question: "run the tests" needs none."""
 _QUESTION: Final = lazy_pattern(
@@ -95,11 +89,6 @@ def _without_ours(value: Any) -> Any:
 def checked(block: str) -> str:
     """Return the block if its quotation is well-formed, else an empty string: it could end its quotation."""
     return block if block and check_fenced(block) else ""
-
-
-def floor(found: "Recall", most: int) -> float:
-    """Return the minimum of `believable` for the block of a recall with `k=most`."""
-    return SMALL_FLOOR if len(found.hits) < most else FLOOR
 
 
 def message_text(content: Any) -> str:

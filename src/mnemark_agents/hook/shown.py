@@ -19,7 +19,7 @@ from mnemark.hashes import blake2b
 from mnemark.retrieval.block import Quotable, block
 from mnemark.text.markdown import drop_comments
 from mnemark.text.words.restated import BareSentence, SaidSentences, sentences
-from mnemark_agents.hook.event import checked, floor
+from mnemark_agents.hook.event import FLOOR, checked
 
 if TYPE_CHECKING:
     from mnemark.memory.prompt.briefing import Briefing
@@ -67,27 +67,25 @@ def _marked(mark: str) -> BareSentence:
 
 def new_block(
     found: "Recall",
-    most: int,
     marks: frozenset[str],
     budget: int,
     *,
-    least: float | None = None,
+    least: float = FLOOR,
     agent: str = "",
     folder: str = "",
 ) -> tuple[str, frozenset[str]]:
     """Return the block of a recall without what was shown, and the marks of what stands in it.
 
     Args:
-        found: a recall with `k=most`.
-        most: see `floor`.
+        found: a recall.
         marks: of what the model has.
         budget: tokens of the block.
-        least: the minimum of `Recall.believable`; by default `floor`.
+        least: the minimum of `Recall.on_topic`.
         agent: the agent's name; what it reads itself at each start is not repeated.
         folder: where it works; what Claude Code noted of another project is left out.
 
     Returns:
-        The block is empty where what is left is not believable enough: as the best hit is, so is its share.
+        The block is empty where what is left is not likely on the topic: as the best hit is, so is its share.
     """
     known = _read_by(agent, folder)
     context = _Context(marks)
@@ -96,7 +94,7 @@ def new_block(
     left = tuple(hit for hit in found.hits if hit.ref not in told or _corrects(hit, left))
     best = found.hits[0].score if found.hits else 0.0
     share = min(left[0].score / best, 1.0) if left and best > 0 and left[0] != found.hits[0] else 1.0
-    if not left or found.believable * share < (floor(found, most) if least is None else least):
+    if not left or found.on_topic * share < least:
         return "", frozenset()
     same = found.text and len(left) == len(found.hits)
     text, hits = (found.text, left) if same else block(left, budget=budget)

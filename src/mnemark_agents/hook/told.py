@@ -11,7 +11,7 @@ from mnemark.memory.prompt.briefing import BUDGET, Briefing, briefing
 from mnemark.text.quoting.fence import fenced
 from mnemark.types import Recall
 from mnemark_agents.hook import shown
-from mnemark_agents.hook.event import HookCall
+from mnemark_agents.hook.event import FLOOR, HookCall
 from mnemark_agents.upkeep import take_news
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def told(
     scope: str = "",
     budget: int | None = None,
     brief: int = BUDGET,
-    least: float | None = None,
+    least: float = FLOOR,
 ) -> str:
     """Return the blocks for one request, quoted; empty where memory has nothing to say.
 
@@ -68,12 +68,12 @@ def told(
         scope: scope to include beside the root's.
         budget: tokens of the recall; as configured by default.
         brief: tokens of the briefing; 0 for none.
-        least: the minimum of `Recall.believable`; by default that of hooks.
+        least: the minimum of `Recall.on_topic`.
     """
     before = briefing(ws, ws.now(), scope=scope, budget=brief) if brief else Briefing()
     if found is None:
         return before.text
     marks = shown.marks_of_briefing(before)
     tokens = ws.config.recall_budget if budget is None else budget
-    block, _ = shown.new_block(found, ws.config.recall_hits, marks, tokens, least=least)
+    block, _ = shown.new_block(found, marks, tokens, least=least)
     return "\n".join(filter(None, (before.text, block)))

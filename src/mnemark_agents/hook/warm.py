@@ -138,11 +138,10 @@ def _recall(memory: Memory, session: Session, call: HookCall) -> str:
     window = ((session.path, shown.first_visible_line(memory.root, session.path)),)
     context = [turn.content for turn in session.last(4)]
     found = memory.recall(said, context=context, scope=session.scope, exclude=window)
-    most, budget = memory.config.recall_hits, memory.config.recall_budget
     with in_turn(first=True):  # the recall has used up its time
         marks = shown.load(memory.root, session.log.name)
         text, new = shown.new_block(
-            found, most, marks, budget, agent=call.agent.name, folder=folder_of(call.data)
+            found, marks, memory.config.recall_budget, agent=call.agent.name, folder=folder_of(call.data)
         )
     if text:
         shown.save(memory.root, session.log.name, marks | new)

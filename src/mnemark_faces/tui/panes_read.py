@@ -46,7 +46,7 @@ class SearchPane:
         head = words.count(found.total or 0, "{n} hit", "{n} hits")
         if found.total == DEPTH:
             head = words("the best {n} hits", n=DEPTH)
-        if found.rows and found.believable < DOUBTFUL:
+        if found.rows and found.on_topic < DOUBTFUL:
             head = f"{head} · {words('probably not in this memory')}"
         return RowPage(
             tuple(_hit(hit, words) for hit in found.rows), found.next, head if found.rows else "",

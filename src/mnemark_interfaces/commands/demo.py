@@ -70,9 +70,9 @@ def _title(text: str) -> str:
 
 
 def _show(query: str, answer: Recall, seconds: float) -> None:
-    note = f"{seconds * 1000:.0f} ms · {answer.mode} · confidence {answer.believable:.2f}"
+    note = f"{seconds * 1000:.0f} ms · {answer.mode} · confidence {answer.on_topic:.2f}"
     output.out(f"\n{_title(query)}  {output.style(note, output.DIM)}")
-    if answer.believable < DOUBTFUL:
+    if answer.on_topic < DOUBTFUL:
         output.out("Probably not in this memory.")
     else:
         render.hits(answer, query)

@@ -38,6 +38,7 @@ class FoundPage(Page[Hit], frozen=True, kw_only=True):
     mode: str
     degraded: tuple[str, ...]
     complete: bool
+    on_topic: float
     believable: float
 
 
@@ -134,7 +135,7 @@ class Browse:
             rows=page.rows, next=page.next, total=page.total,
             kinds=counts(hit.kind for hit in answer.hits), origins=counts(hit.origin for hit in answer.hits),
             scopes=counts(hit.scope for hit in answer.hits), mode=answer.mode, degraded=answer.degraded,
-            complete=answer.complete, believable=answer.believable,
+            complete=answer.complete, on_topic=answer.on_topic, believable=answer.believable,
         )  # fmt: skip
 
     def review(

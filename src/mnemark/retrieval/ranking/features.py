@@ -13,16 +13,16 @@ from mnemark.retrieval.ranking import confidence
 from mnemark.retrieval.ranking.fusion import best_positions
 from mnemark.retrieval.ranking.people import is_about, is_date, named_in
 from mnemark.retrieval.routes import lexical
-from mnemark.text.words.normalize import HAN, normalize
+from mnemark.text.words.normalize import HAN
 
-_TOP: Final = 3
-"""Number of top passages searched for terms close together."""
+_DEPTH: Final = 100
+"""Best passages among which those of a named speaker are looked for."""
 _MAX_CHARACTERS: Final = 4_000
-"""Maximum number of characters of each searched."""
+"""Maximum number of characters of the best passage that are read."""
 _SAMPLE: Final = 400
 """Number of characters that show a text's language."""
 _SMOOTHING: Final = 20
-"""Number of passages added to smooth idf and the mean of cosines in a small memory."""
+"""Number of passages added to smooth the mean of cosines in a small memory."""
 
 _MOST_ASKING: Final = 6
 """Words beside the question's that a turn may have that repeats it, those of asking among them."""
@@ -51,46 +51,35 @@ class Inputs(msgspec.Struct, frozen=True):
     """Returns who said the passages at these positions."""
     echoes: frozenset[int] = frozenset()
     """Positions of turns that only repeat the question: no evidence."""
-    overview: bool = False
-    """Whether many passages answer the question together."""
 
 
 def gather(inputs: Inputs) -> confidence.Evidence | None:
     """Compute the features; None where nothing was found but echoes of the question."""
-    order = best_positions(inputs.fused, confidence.DEPTH)
-    full = len(order) == confidence.DEPTH
+    order = best_positions(inputs.fused, _DEPTH)
     if inputs.echoes:
         order = order[[pos not in inputs.echoes for pos in order.tolist()]]
     if not len(order):
         return None
     best = int(order[0])
-    # Smoothed by `_SMOOTHING` passages: in a memory of three turns every word is rare.
-    count = _SMOOTHING + (len(inputs.snapshot) if inputs.mask is None else int(np.count_nonzero(inputs.mask)))
-    asked = confidence.weighed(inputs.asked, overview=inputs.overview)
-    idf = {term: lexical.idf(count, len(inputs.words.hits[term].pos)) for term in asked}
+    count = len(inputs.snapshot) if inputs.mask is None else int(np.count_nonzero(inputs.mask))
     cosine = None
     if inputs.cosines is not None:
-        cosine = float(inputs.cosines[best]) - float(inputs.cosines.sum(dtype=np.float64)) / count
-    floor = float(inputs.fused[order[-1]]) if full else 0.0
+        mean = float(inputs.cosines.sum(dtype=np.float64)) / (count + _SMOOTHING)
+        cosine = float(inputs.cosines[best]) - mean
     inside = inputs.in_time is not None and bool(inputs.in_time[best])
-    top = [pos for pos in order[:_TOP].tolist() if pos in inputs.records]
     crossed = best in inputs.records and _crossed(inputs.asked, inputs.records[best].text)
     if crossed and inputs.snapshot.rows["flags"][best] & ASKS:
         crossed, cosine = False, 0.0  # what is near in meaning alone, and asks itself, answers nothing
-    answering = order[: confidence.OVERVIEW_DEPTH].tolist() if inputs.overview else [best]
-    around = frozenset[str]().union(*(_terms_around(inputs, pos) for pos in answering))
     return confidence.Evidence(
-        lead=max(float(inputs.fused[best]) - inside * inputs.time - floor, 0.0),
-        together=max((_together(inputs, idf, pos) for pos in top), default=0.0),
-        coverage=confidence.share(idf, around),
+        score=float(inputs.fused[best]) - inside * inputs.time,
         cosine=cosine,
-        outside=float(inputs.in_time is not None and not inside),
-        missing=confidence.missing(idf, around),
-        terms=len(idf),
+        passages=count,
+        terms=len(inputs.asked),
         words=int(inputs.snapshot.rows["length"][best]),
-        overview=float(inputs.overview),
+        outside=float(inputs.in_time is not None and not inside),
         other=_other(inputs, order),
         crossed=float(crossed),
+        turn=float(inputs.snapshot.rows["kind"][best] == KIND_CODE["turn"]),
     )
 
 
@@ -138,13 +127,6 @@ def may_only_ask(
     return found
 
 
-def _together(inputs: Inputs, idf: Mapping[str, float], pos: int) -> float:
-    record = inputs.records[pos]
-    text = normalize(f"{record.title}\n{record.text[:_MAX_CHARACTERS]}")
-    present = frozenset(term for term in inputs.asked if holds(inputs.words.hits[term].pos, pos))
-    return confidence.together(idf, text, present)
-
-
 def _crossed(asked: Sequence[str], text: str) -> bool:
     """Return whether a text is in another language than the terms: one of both in Chinese, the other not."""
     sample = text[:_SAMPLE]
@@ -153,16 +135,6 @@ def _crossed(asked: Sequence[str], text: str) -> bool:
     if chinese * 3 > len(sample):
         return asked_in_chinese == {False}
     return not chinese and asked_in_chinese == {True}
-
-
-def _terms_around(inputs: Inputs, pos: int) -> frozenset[str]:
-    """Return the question's terms that occur in the passage or its neighbours in the document."""
-    group = inputs.snapshot.group
-    near = range(max(pos - 1, 0), min(pos + 2, len(group)))
-    places = [place for place in near if group[place] == group[pos]]
-    return frozenset(
-        term for term in inputs.asked if any(holds(inputs.words.hits[term].pos, place) for place in places)
-    )
 
 
 def holds(positions: Positions, pos: int) -> bool:

@@ -42,10 +42,10 @@ _NEW_SHARE: Final = 0.5
 
 
 class Joined(msgspec.Struct, frozen=True):
-    """Hits with the facts merged in, and the best match's score: the confidence that a fact is the answer."""
+    """Hits with the facts merged in, and how well the best fact matches, 0 to 1."""
 
     hits: tuple[Hit, ...]
-    believable: float
+    match: float
 
 
 def join(

@@ -97,7 +97,14 @@ class Found(NamedTuple):
     mode: str
     degraded: tuple[str, ...]
     complete: bool
+    on_topic: float
     believable: float
+
+    def at_least(self, on_topic: float, believable: float) -> "Found":
+        """Return the same with no less confidence than this."""
+        return self._replace(
+            on_topic=max(self.on_topic, on_topic), believable=max(self.believable, believable)
+        )
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):

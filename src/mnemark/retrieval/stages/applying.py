@@ -51,8 +51,8 @@ def with_applying(
     if not applying and not turns:
         return found
     hits = rules.with_rules(fact_index, found.hits, applying, turns, k=request.k)
-    believable = max([found.believable, *(round(one.fit, 3) for one in applying)])
-    return found._replace(hits=tuple(hits), believable=believable)
+    fits = max((round(one.fit, 3) for one in applying), default=0.0)
+    return found._replace(hits=tuple(hits)).at_least(fits, fits)
 
 
 def _fitting(question: Question, route: DenseRoute, fit: TasteFit) -> list[Hit]:

@@ -17,7 +17,6 @@ from mnemark.retrieval.render import EARLIER, NOTED, named, recorded, snippet
 from mnemark.retrieval.stages import Question
 from mnemark.retrieval.stages.fuse import Fused, Routes
 from mnemark.retrieval.stages.rank import RankedPassages
-from mnemark.text.words.stopwords import wants_overview
 from mnemark.types import Hit
 
 
@@ -64,7 +63,6 @@ def _evidence(
     inputs = features.Inputs(
         question.snapshot, question.query.text, question.asked, routes.words, cosines, question.competing,
         fused.plain, fused.in_time, preset.time, ranking.records, question.view.speakers, ranking.echoes,
-        wants_overview(question.query.text),
     )  # fmt: skip
     return features.gather(inputs)
 

@@ -64,11 +64,9 @@ _LONGEST: Final = 2_000
 _SUM_UP_ZH: Final = "总结|小结|概括|概述|综述|梳理|回顾|汇总|归纳|盘点|复盘"
 _HINTS: Final = (
     "summar|sum up|overview|recap|rundown|synopsis|outline|timeline|chronolog|me through|us through|"
-    "up to speed|up to date|fill me in|catch me up|everything|all you|all we|history|order|sequence|"
-    f"how did|how ha|over time|{_SUM_UP_ZH}|来龙去脉|始末|历程|演变|演进|发展|变化|进展|"
-    "依次|先后|顺序|次序|时间线|时间轴|从头到尾"
+    f"up to speed|up to date|fill me in|catch me up|everything|me all|us all|history|{_SUM_UP_ZH}"
 ).split("|")
-"""One of these stands in every text that the patterns match, so that they are compiled for few."""
+"""One of these stands in every text that the pattern matches, so that it is compiled for few."""
 _POLITE: Final = (
     r"(?:(?:please|kindly|now|ok|okay|so|and|then|can you|could you|would you|will you|"
     r"i(?:'d| would) like(?: you)?(?: to)?|i (?:want|need)(?: you)?(?: to)?|let's|help me)[, ]+){0,4}"
@@ -87,28 +85,6 @@ _FRAME: Final = lazy_pattern(
     r"(?:一下|一遍|一番|下(?!周|月|次|个|一|半|午|班|雨|雪|面|载)|(?=我|你|咱|大家|关于|有关|这|那|目前|迄今|至今|所有|全部|最近|之前|以前|过去|上)|(?(asks)|(?(asked)|(?!))))吧?)",
     re.IGNORECASE,
 )
-_OVERVIEW: Final = lazy_pattern(
-    r"\b(?:summari[sz](?:e|ed|es|ing)|summary|summaries|recap|overview|rundown|synopsis|timeline|"
-    r"chronolog(?:y|ical|ically)|sum up|(?:walk|run|take|talk) (?:me|us) through|(?:bring|get) (?:me|us) up to (?:speed|date)|"
-    r"catch me up|fill me in|everything (?:that )?(?:about|we|you|i)|all (?:you|we) know|"
-    r"in (?:what|which|the) (?:order|sequence)|(?:order|sequence) in which|order of events|over time|"
-    r"how (?:has|have|had) (?:[\w'-]{1,30} ){1,8}?(?:developed|evolved|progressed|unfolded|changed|proceeded)|"
-    r"how did (?:[\w'-]{1,30} ){1,8}?(?:develop|evolve|progress|unfold|change|proceed|come about|come along))\b|"
-    rf"{_SUM_UP_ZH}|来龙去脉|始末|历程|演变|演进|怎么发展|如何发展|发展过程|"
-    r"(?:怎么|如何|怎样|哪些|什么)变化|变化过程|进展(?:如何|怎么样|怎样|情况)|依次|先后|顺序|次序|时间线|时间轴|从头到尾",
-    re.IGNORECASE,
-)
-_UNITS_ZH: Final = ("", *"个点件条项步句段字", "句话")
-OVERVIEW_FORM: Final = _LISTS["overview"].union(
-    number + unit for number in "一二两三四五六七八九十" for unit in _UNITS_ZH
-)
-"""Words of a question for an overview that say how it is to be made or that it was talked about."""
-
-
-def wants_overview(text: str) -> bool:
-    """Tell whether a question asks for many passages together: a summary, a development, an order."""
-    text = text[:_LONGEST]
-    return _hinted(text) and _OVERVIEW.search(text) is not None
 
 
 def topic(text: str) -> str:

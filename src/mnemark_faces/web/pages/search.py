@@ -14,6 +14,7 @@ from mnemark_faces.web import charts
 from mnemark_faces.web.at import At, PageContent
 from mnemark_faces.web.render import moment
 from mnemark_faces.web.words import ROUTES
+from mnemark_interfaces.queries import DOUBTFUL
 from mnemark_interfaces.tools_read import around
 
 _AROUND: Final = 3
@@ -30,6 +31,7 @@ def search(at: At) -> PageContent:
         "query": query, "kinds": kinds, "origins": origins, "given": given, "found": None,
         "all_kinds": KINDS, "all_origins": ORIGINS, "archived": bool(at.asked("archived")),
         "filtered": bool(kinds or origins or any(given.values()) or at.asked("archived")),
+        "doubtful": DOUBTFUL,
     }  # fmt: skip
     if not query:
         return PageContent("search.html", values, {})
