@@ -68,6 +68,8 @@ def _candidates(terms: Sequence[str], hits: Mapping[str, TermHits], snapshot: Sn
     pos = pos[_IS_NAMED[snapshot.rows["kind"][pos]]]
     often = np.zeros(len(pos), np.float32)
     for hit in found:
+        if not len(pos):
+            break
         here = hit.in_head(pos)
         pos, often = pos[here > 0], (often + here)[here > 0]
     order = np.argsort(-often, kind="stable")

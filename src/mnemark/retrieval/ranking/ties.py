@@ -66,6 +66,8 @@ class Candidates(msgspec.Struct, frozen=True):
     idf: Mapping[str, float]
     """Inverse document frequency of the question's own terms."""
     hits: Mapping[str, TermHits]
+    holding: Mask
+    """Which candidate holds which of these terms, shape (candidates, terms)."""
     named: Mask
     """Which of them are of notes that the question names: these keep their places."""
     dated: bool
@@ -73,10 +75,10 @@ class Candidates(msgspec.Struct, frozen=True):
     oldest: bool
     """Whether it asks for the first."""
 
-    def shares(self, holding: Mask) -> Floats:
-        """Return the share of the question's idf that each candidate holds; see `held`."""
+    def shares(self) -> Floats:
+        """Return the share of the question's idf that each candidate holds."""
         idf = np.array(list(self.idf.values()))
-        shares: Floats = holding @ idf / idf.sum()
+        shares: Floats = self.holding @ idf / idf.sum()
         return shares
 
 
@@ -114,18 +116,12 @@ def settled(found: Candidates) -> Floats:
     scores = found.scores.copy()
     if not len(scores) or not found.idf:
         return found.scores
-    holding = held(found)
-    shares = found.shares(holding)
+    shares = found.shares()
     _lower_opposites(found, scores)
     _raise_telling(found, scores)
-    _order_same_sentence(found, holding, shares, scores)
-    _lower_others(found, holding, shares, scores)
+    _order_same_sentence(found, found.holding, shares, scores)
+    _lower_others(found, found.holding, shares, scores)
     return scores
-
-
-def held(found: Candidates) -> Mask:
-    """Return which candidate holds which term of the question, shape (candidates, terms)."""
-    return rank.held(found.positions, [found.hits[term] for term in found.idf])
 
 
 def _order_same_sentence(found: Candidates, held: Mask, shares: Floats, scores: Floats) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from mnemark.index.rows import ASKS, CORE, KIND_CODE, NO_TIME, ORIGIN_CODE
 from mnemark.index.snapshot import Floats, Mask
-from mnemark.retrieval.ranking.ties import IS_OTHERS, MIN_SHARE, Candidates, give_best, held, sentence
+from mnemark.retrieval.ranking.ties import IS_OTHERS, MIN_SHARE, Candidates, give_best, sentence
 from mnemark.text.words.stopwords import estimated_terms
 
 _BEST: Final = 10
@@ -48,13 +48,16 @@ def ordered(found: Candidates, scores: Floats) -> tuple[Floats, Mask]:
 
 def _groups(found: Candidates, scores: Floats) -> list[list[int]]:
     """Return groups of candidates on the same matter, of several times."""
-    holding = held(found)
-    compared = _compared(found, found.shares(holding))
+    holding = found.holding
+    compared = _compared(found, found.shares())
     best = [i for i in np.argsort(-scores, kind="stable")[:_BEST].tolist() if compared[i]]
     if len(best) < 2:
         return []
     weighed = holding[best] * np.array(list(found.idf.values()))
     own, common = weighed.sum(axis=1), weighed @ holding[best].T
+    same = common >= _SAME_QUESTION * np.maximum(own[:, None], own)
+    if int(same.sum()) <= len(best):  # each is like itself
+        return []
     titles = np.stack([found.hits[term].in_head(found.positions[best]) > 0 for term in found.idf], axis=1)
     apart = titles @ ~holding[best].T
 
@@ -64,9 +67,8 @@ def _groups(found: Candidates, scores: Floats) -> list[list[int]]:
 
     group_of = {i: {i} for i in best}
     for (at, one), (beside, other) in combinations(enumerate(best), 2):
-        same_question = common[at, beside] >= _SAME_QUESTION * max(own[at], own[beside])
         other_thing = apart[at, beside] or apart[beside, at]
-        if same_question and not other_thing and _alike(words(one), words(other)):
+        if same[at, beside] and not other_thing and _alike(words(one), words(other)):
             joined = group_of[one] | group_of[other]
             group_of.update(dict.fromkeys(joined, joined))
     groups = {min(group): sorted(group) for group in group_of.values() if len(group) > 1}

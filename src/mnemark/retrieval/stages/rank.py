@@ -105,14 +105,17 @@ def _best(
     count = max(_CANDIDATES, 4 * question.request.k)
     positions = fusion.best_positions(fused.scores, max(count, rescore.DEPTH))
     told = _telling(question, fused.scores)
-    positions = np.concatenate((positions, np.setdiff1d(told, positions)))
+    if len(told):
+        positions = np.concatenate((positions, np.setdiff1d(told, positions)))
     meaning = routes.meaning
     closest, encoder = (None, False) if meaning is None else (meaning.closest, meaning.encoder)
     named_speakers = _named(question, words, positions)
     clues = rescore.Clues(question.snapshot, closest, named_speakers, people.asks_user(text), encoder)
     scores, parts = rescore.rescore(positions, fused.scores[positions], clues, preset)
     order = np.argsort(-scores, kind="stable")
-    best = order[(np.arange(len(order)) < count) | np.isin(positions[order], told)]
+    best = order[:count]
+    if len(told):
+        best = order[(np.arange(len(order)) < count) | np.isin(positions[order], told)]
     reasons = [{name: float(part[i]) for name, part in parts.items() if part[i]} for i in best.tolist()]
     return positions[best], scores[best], reasons
 
@@ -122,6 +125,8 @@ def _telling(question: Question, fused: Floats) -> Positions:
     if not question.request.preset.ties:
         return np.zeros(0, np.int64)
     at = ties.may_tell(question.query.text, fused, question.snapshot, question.cut)
+    if not len(at):
+        return at
     return at[ties.telling(question.query.text, question.view.fetch(at), question.snapshot.rows[at])]
 
 
@@ -189,9 +194,10 @@ def _settled(  # noqa: PLR0917 - what the candidates are
     """Settle near ties; return which candidates are older than another on the same matter, too."""
     if not question.request.preset.ties:
         return scores, np.zeros(len(scores), np.bool_)
+    idf = question.idf_asked(words)
     found = ties.Candidates(
-        positions, scores, records, question.snapshot.rows[positions], question.query.text,
-        question.idf_asked(words), words.hits, named,
+        positions, scores, records, question.snapshot.rows[positions], question.query.text, idf, words.hits,
+        rank.held(positions, [words.hits[term] for term in idf]), named,
         dated=bool(question.query.ranges), oldest=question.query.order == "first",
     )  # fmt: skip
     return twins.ordered(found, ties.settled(found))
