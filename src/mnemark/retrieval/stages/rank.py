@@ -134,11 +134,16 @@ def _named(question: Question, words: Lexical, positions: Positions) -> Mask:
     """Return which candidates have a speaker whom the query names, by a short form, too."""
     text = question.query.text
     named = features.named(words.hits, positions)
-    if question.request.preset.named and ((short := people.short_names(text)) or named.any()):
-        speakers = question.view.speakers(positions[: rescore.DEPTH])
+    if not question.request.preset.named:
+        return named
+    short = people.short_names(text)
+    read = np.arange(len(positions))[: rescore.DEPTH]
+    read = read if short else read[named[read]]  # each is a read from the disk
+    if len(read):
+        speakers = question.view.speakers(positions[read])
         by_name = people.named_in(text, speakers)
-        named[: rescore.DEPTH] &= np.array([speaker in by_name for speaker in speakers], np.bool_)
-        named[: rescore.DEPTH] |= np.array(people.called(short, speakers), np.bool_)
+        named[read] &= np.array([speaker in by_name for speaker in speakers], np.bool_)
+        named[read] |= np.array(people.called(short, speakers), np.bool_)
     return named
 
 
