@@ -58,6 +58,11 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Memory:
         ("Tools", "tools.md"),
         ("What is a tool?", "tool.md"),
         ("you", "you.md"),
+        ("Do I have notes on Flutter?", "flutter.md"),
+        ("What did I write about Django?", "python/django.md"),
+        ("show me everything I know about the green harbour plan", "zone.md"),
+        ("有没有量子力学的笔记？", "物理/量子力学.md"),
+        ("关于量子力学我记过什么？", "物理/量子力学.md"),
     ],
 )
 def test_the_note_that_a_query_names_is_first(memory: Memory, query: str, path: str) -> None:

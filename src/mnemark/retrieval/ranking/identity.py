@@ -14,7 +14,7 @@ from mnemark.index.snapshot import Positions, Snapshot, TermHits
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.segment import Cut
-from mnemark.text.words.stopwords import content_terms
+from mnemark.text.words.stopwords import OF_MEMORY, content_terms
 
 _LONGEST: Final = 200
 """Characters of a query that may be a name."""
@@ -38,7 +38,7 @@ def named(  # noqa: PLR0917 - what a search knows
     """Return the numbers of the notes (`Snapshot.group`) that a query names, the best fit first.
 
     Best is a name written like the query, then one with the same words. One with the same content words is
-    named, too: "What is Flutter?" means flutter.md.
+    named, too: "What is Flutter?" and "my notes on Flutter" mean flutter.md.
 
     Args:
         query: in any language.
@@ -63,7 +63,7 @@ def named(  # noqa: PLR0917 - what a search knows
 
 def _candidates(terms: Sequence[str], hits: Mapping[str, TermHits], snapshot: Snapshot) -> Positions:
     """Return a passage of each note whose head holds all the terms, at most `_MOST`."""
-    found = sorted((hits[term] for term in terms), key=lambda hit: len(hit.pos))
+    found = sorted((hits[term] for term in _subject(terms)), key=lambda hit: len(hit.pos))
     pos = found[0].pos if found else np.zeros(0, np.int64)
     pos = pos[_IS_NAMED[snapshot.rows["kind"][pos]]]
     often = np.zeros(len(pos), np.float32)
@@ -79,7 +79,7 @@ def _candidates(terms: Sequence[str], hits: Mapping[str, TermHits], snapshot: Sn
 
 
 class _Spelling(NamedTuple):
-    """A query or a name in three forms."""
+    """A query or a name in four forms."""
 
     written: str
     """As it is written, without punctuation, between blanks."""
@@ -87,17 +87,25 @@ class _Spelling(NamedTuple):
     """The same, normalised."""
     content: frozenset[str]
     """Its content words."""
+    subject: frozenset[str]
+    """Those without the words for what is remembered."""
 
 
 def _spelling(text: str, cut: Cut | None) -> _Spelling:
     written, words = (f" {_BETWEEN.sub(' ', form).strip()} " for form in (text, normalize(text)))
-    return _Spelling(written, words, frozenset(content_terms(text, cut)))
+    content = content_terms(text, cut)
+    return _Spelling(written, words, frozenset(content), frozenset(_subject(content)))
+
+
+def _subject(terms: Sequence[str]) -> Sequence[str]:
+    """Return terms without those for what is remembered, or all where there are no others."""
+    return [term for term in terms if term not in OF_MEMORY] or terms
 
 
 def _fit(query: _Spelling, name: _Spelling) -> tuple[float, ...]:
     """Return how well a name fits a query, comparable; empty where the query does not name it."""
     same = query.words == name.words
-    if not same and query.content != name.content:
+    if not same and name.content not in {query.content, query.subject}:
         return ()
     contained = len(name.words) if name.words in query.words else 0
     return query.written == name.written, same, contained, name.written in query.written

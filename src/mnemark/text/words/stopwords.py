@@ -1,8 +1,7 @@
 """List the stop words of English and Chinese, including question words, and find what else a text says.
 
 They are stemmed like all terms, so that a term of `segment` can be looked up directly. A question for an
-overview has more words that say nothing of its topic: "Give me a summary of the trip" is about the trip. It is
-answered by many passages together, one for a detail by one.
+overview has more words that say nothing of its topic: "Give me a summary of the trip" is about the trip.
 """
 
 # ruff: noqa: E501 - patterns read better whole
@@ -23,6 +22,8 @@ STOP: Final = frozenset(map(stem, _LISTS["english"] | _LISTS["chinese"]))
 
 ASKING_FORM: Final = frozenset(map(stem, _LISTS["asking"]))
 """Words of a way of asking, as terms: a question says nothing with them of what it asks for."""
+OF_MEMORY: Final = frozenset(map(stem, _LISTS["memory"]))
+"""Words for what is remembered and for looking it up, as terms."""
 QUESTION_WORDS_ZH: Final = tuple(_LISTS["question"])
 """Words by which a Chinese sentence asks."""
 
