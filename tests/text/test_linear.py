@@ -199,7 +199,15 @@ ARRANGED: Final[dict[str, Call]] = {
     "extraction.extract.is_of_another": lambda text: rules.is_of_another(text, text[-5:]),
     "extraction.reader.reading.with_shares": lambda text: with_shares(text, Encoder(), network()),
     "extraction.reader.reader.learned": lambda text: reader.learned(
-        text, [reader.Stretch(0, text)], NOW, 0.8
+        reader.read(text), [reader.Stretch(0, text)], NOW, 0.8, text
+    ),
+    "extraction.reader.reader.is_lasting": lambda text: reader.is_lasting(
+        reader.read(text),
+        text,
+        rules_base.Candidate(
+            subject="project", predicate="decisions", value=text[-LONGEST:], quote=text,
+            since=NOW, confidence=1.0, importance=1.0,
+        ),
     ),
     "extraction.reader.tokens.words": lambda text: reader_tokens.words(text, reader_tokens.tokens(text)),
     "extraction.candidate.listed": lambda text: (

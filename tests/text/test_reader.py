@@ -106,3 +106,21 @@ def test_messages_as_people_type_them_are_read(text: str, line: str) -> None:
 )
 def test_what_is_supposed_quoted_or_of_the_day_leaves_nothing(text: str) -> None:
     assert lines(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "decided"),
+    [
+        ("It was late, so we decided to keep going.", False),
+        ("We found an old mill on the way and decided to check it out.", False),
+        ("We decided to use PostgreSQL for the billing service.", True),
+        ("Decision: keep the index in one file.", True),
+    ],
+)
+def test_a_decision_of_the_moment_is_none_of_the_project(text: str, *, decided: bool) -> None:
+    found = extract(text, time=SAID)
+    assert any(one.predicate == "decisions" for one in found) is decided
+
+
+def test_half_a_character_is_read_past() -> None:
+    assert read("\ud800 i live in Rome").readings

@@ -21,7 +21,7 @@ from mnemark.extraction.english import RULES as ENGLISH
 from mnemark.extraction.english_facts import english_facts, to_do
 from mnemark.extraction.practice import Practice
 from mnemark.extraction.reader.joined import joined
-from mnemark.extraction.reader.reader import Stretch, learned, read
+from mnemark.extraction.reader.reader import Stretch, is_lasting, learned, read
 from mnemark.extraction.reader.whose import People
 from mnemark.extraction.sentences import Sentence, cleaned, sentences
 from mnemark.extraction.since import valid_since
@@ -110,7 +110,12 @@ def extract(
     found = _read_by_rules(heard, time=time, role=role, origin=origin, language=language)
     if role not in OWNER_ROLES:
         return found
-    return joined(found, learned(heard.turn, list(_asserted(heard)), time, _CONFIDENCE[origin]))
+    said = list(_asserted(heard))
+    if not found and not said:
+        return []
+    whole = read(heard.turn)
+    by_rule = [one for one in found if one.predicate != "decisions" or is_lasting(whole, heard.turn, one)]
+    return joined(by_rule, learned(whole, said, time, _CONFIDENCE[origin], heard.turn))
 
 
 def by_rules(

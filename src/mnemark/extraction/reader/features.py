@@ -81,7 +81,7 @@ class Encoder:
 
 def bucket(kind: str, text: str) -> int:
     """Return the row of a feature, never 0."""
-    return zlib.crc32(f"{kind}\0{text}".encode()) % (BUCKETS - 1) + 1
+    return zlib.crc32(f"{kind}\0{text}".encode("utf-8", "replace")) % (BUCKETS - 1) + 1
 
 
 @lru_cache(maxsize=1 << 14)

@@ -10,6 +10,11 @@ from mnemark.extraction.reader.features import Encoder
 from mnemark.extraction.reader.kept import candidates
 from mnemark.extraction.reader.network import network
 from mnemark.extraction.reader.reading import Clause, Read, Reading, read_message
+from mnemark.text.lazy_pattern import lazy_pattern
+
+_MAY_LAST: Final = 0.25
+"""Probability of a clause to say something that lasts, or of a decision, from which the rules' word is taken."""
+_ANNOUNCED: Final = lazy_pattern(r"(?i)\W*(?:decisions?|决定)\s*[:：]")
 
 _encoder: Final = cache(Encoder)
 
@@ -32,11 +37,24 @@ class Stretch(NamedTuple):
         return len(words) == one.end - one.start and BLOT not in words
 
 
-def learned(text: str, said: Sequence[Stretch], time: datetime, confidence: float) -> list[Candidate]:
-    """Return what is kept of a message of the owner: of what they say in the stretches `said`."""
-    if not said:
-        return []
-    found = read(text)
+def is_lasting(found: Read, text: str, decision: Candidate) -> bool:
+    """Return whether what the rules call a decision of a message is one that lasts.
+
+    "We decided to keep going" is one of the moment. One that is announced as such needs no reading.
+    """
+    if decision.over or _ANNOUNCED.match(decision.quote):
+        return True
+    start = max(text.find(decision.value), text.find(decision.quote), 0)
+    end = start + len(decision.value)
+    read = [*found.clauses, *(one for one in found.readings if one.key == "decisions")]
+    here = (one.probability for one in read if one.start < end and one.end > start)
+    return max(here, default=0.0) >= _MAY_LAST
+
+
+def learned(
+    found: Read, said: Sequence[Stretch], time: datetime, confidence: float, text: str
+) -> list[Candidate]:
+    """Return what is kept of what was read of the owner's message `text`: of what they say in `said`."""
     own = [one for one in found.readings if any(part.has(one) for part in said)]
     lasting = [one for one in found.clauses if any(part.has(one) for part in said)]
     return candidates(text, Read(own, lasting), time, confidence)
