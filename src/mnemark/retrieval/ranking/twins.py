@@ -22,7 +22,7 @@ _BEST: Final = 10
 """Number of the best candidates that are compared."""
 _SAME_QUESTION: Final = 0.6
 """Minimum share of the question's idf that either holds and both hold."""
-_SAME_WORDS: Final = 0.5
+_SAME_WORDS: Final = 0.4
 """Minimum share of the content words of the shorter sentence that are in the other one."""
 
 
