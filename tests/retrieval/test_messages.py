@@ -72,6 +72,18 @@ def test_a_time_in_what_is_told_restricts_nothing(memory: Memory) -> None:
         ("下雨了。我的绿色长梯子放在哪里了？", "我的绿色长梯子放在哪里了？"),
         ("", ""),
         ("  \n", "  \n"),
+        (
+            "Nothing new here. In March Dana sold her bakery in Ghent. Which supplier did she recommend?",
+            "In March Dana sold her bakery in Ghent. Which supplier did she recommend?",
+        ),
+        (
+            "We were late again. Which supplier did Dana recommend to her sister?",
+            "Which supplier did Dana recommend to her sister?",
+        ),
+        (
+            "今天好累。三月王芳卖掉了面包店。她推荐了哪家供应商？",
+            "三月王芳卖掉了面包店。 她推荐了哪家供应商？",
+        ),
     ],
 )
 def test_what_a_message_asks(message: str, asked: str) -> None:

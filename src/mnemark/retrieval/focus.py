@@ -26,6 +26,12 @@ _END: Final = lazy_pattern(
     r"[。！？；][”’」』）]*|\n"
 )
 _QUESTION: Final = lazy_pattern(r"[?？]\W{0,8}$")
+_POINTING: Final = lazy_pattern(
+    r"\b(?i:he|him|his|she|her|hers|they|them|their|its?|this|that|these|those|such)\b|[他她它]|这|那(?!么)|其中|该|此"
+)
+"""Words for what was named before."""
+_NAME: Final = lazy_pattern(r"\W[A-Z]\w|[\u4e00-\u9fff]{7}")
+"""What such a word may mean that stands before it: a name, or enough of Chinese to hold one."""
 _REQUEST: Final = lazy_pattern(
     r"\W{0,8}(?:please )?(?:list|find|recall|summari[sz]e|search|look up)\b|"
     r"\W{0,8}请?(?:列出|找出|总结|回忆|说说)",
@@ -42,7 +48,8 @@ class Sentences(NamedTuple):
     asking: list[Span]
     """Those that ask; all where there is but one, and none where several ask for nothing."""
     leading: list[Span]
-    """Those before a question that says little by itself: "On 5 May there was a party. Who came?"."""
+    """Those before a question that says little by itself or points back to them: "On 5 May there was a party.
+    Who came?"."""
     telling: list[Span]
 
     @property
@@ -76,6 +83,9 @@ def sentences(text: str) -> Sentences:
         return Sentences([], [], every)
     known = estimated_terms(joined(text, [every[at] for at in asking[:_ENOUGH]]))
     begin = asking[0]
+    if begin and _points_back(texts[begin]):
+        begin -= 1
+        known |= estimated_terms(texts[begin])
     while begin and asking[0] - begin < _MOST_LEADING and len(known) < _ENOUGH:
         begin -= 1
         known |= estimated_terms(text[slice(*every[begin])])
@@ -83,6 +93,12 @@ def sentences(text: str) -> Sentences:
     return Sentences(
         [every[at] for at in asking], every[begin : asking[0]], [every[at] for at in sorted(others)]
     )
+
+
+def _points_back(question: str) -> bool:
+    """Return whether a question speaks of something that was named before it."""
+    word = _POINTING.search(question)
+    return word is not None and _NAME.search(question, 0, word.start()) is None
 
 
 def joined(text: str, parts: list[Span]) -> str:
