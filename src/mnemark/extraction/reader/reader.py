@@ -5,7 +5,7 @@ from datetime import datetime
 from functools import cache
 from typing import Final, NamedTuple
 
-from mnemark.extraction.candidate import BLOT, Candidate
+from mnemark.extraction.candidate import BLOT, Candidate, is_program
 from mnemark.extraction.reader.features import Encoder
 from mnemark.extraction.reader.kept import candidates
 from mnemark.extraction.reader.network import network
@@ -40,13 +40,15 @@ class Stretch(NamedTuple):
 def is_lasting(found: Read, text: str, decision: Candidate) -> bool:
     """Return whether what the rules call a decision of a message is one that lasts.
 
-    "We decided to keep going" is one of the moment. One that is announced as such needs no reading.
+    "We decided to keep going" is one of the moment. One that is announced as such, or names a program, needs
+    no reading.
     """
-    if decision.over or _ANNOUNCED.match(decision.quote):
+    if decision.over or _ANNOUNCED.match(decision.quote) or any(map(is_program, decision.value.split())):
         return True
     start = max(text.find(decision.value), text.find(decision.quote), 0)
     end = start + len(decision.value)
-    read = [*found.clauses, *(one for one in found.readings if one.key == "decisions")]
+    read: list[Clause | Reading] = [*found.clauses]
+    read += (one for one in found.readings if one.key == "decisions")
     here = (one.probability for one in read if one.start < end and one.end > start)
     return max(here, default=0.0) >= _MAY_LAST
 
