@@ -94,7 +94,9 @@ def new_block(
     left = tuple(hit for hit in found.hits if hit.ref not in told or _corrects(hit, left))
     best = found.hits[0].score if found.hits else 0.0
     share = min(left[0].score / best, 1.0) if left and best > 0 and left[0] != found.hits[0] else 1.0
-    if not left or found.on_topic * share < least:
+    # Beside the best, which the model has, only what may answer, too, is worth its tokens.
+    sure = found.on_topic if share == 1.0 else min(found.on_topic, found.believable) * share
+    if not left or sure < least:
         return "", frozenset()
     same = found.text and len(left) == len(found.hits)
     text, hits = (found.text, left) if same else block(left, budget=budget)
