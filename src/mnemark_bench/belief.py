@@ -35,7 +35,13 @@ from mnemark_bench.retrieval import plain_bm25
 from mnemark_bench.store import StoredScope
 
 SCORES: Final = ("on_topic", "believable", "bm25 share", "bm25 raw")
-ABSENT: Final = ("elsewhere", "gone", "near", "own")
+ABSENT: Final = {
+    "elsewhere": "another memory",
+    "gone": "deleted",
+    "near": "one word of the question exchanged",
+    "own": "the set's own questions without an answer",
+}
+"""The ways without an answer, each with what it means."""
 WAYS: Final = ("there", *ABSENT)
 """The groups of a set's cases; all but the first are without an answer."""
 _HITS: Final = 8

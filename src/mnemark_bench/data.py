@@ -6,7 +6,7 @@ A unit of the corpus has `id`, `scope`, `session_id`, `time`, `role`, `kind`, `t
 
 import calendar
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -76,14 +76,18 @@ class DataSet(msgspec.Struct, frozen=True):
 
     def limited(self, limit: int | None) -> "DataSet":
         """The same with at most `limit` questions, spread evenly, and the same share of the unanswerable."""
-        count, others = len(self.questions), len(self.unanswerable)
+        count = len(self.questions)
         if limit is None or count <= limit:
             return self
-        chosen = [self.questions[index * count // limit] for index in range(limit)]
-        fewer = round(others * limit / count)
-        absent = [self.unanswerable[index * others // fewer] for index in range(fewer)]
+        chosen = _spread(self.questions, limit)
+        absent = _spread(self.unanswerable, round(len(self.unanswerable) * limit / count))
         skipped = {**self.skipped, "over the limit": count - limit}
         return replace(self, questions=chosen, unanswerable=absent, skipped=skipped)
+
+
+def _spread(questions: Sequence[SetQuestion], most: int) -> list[SetQuestion]:
+    """Return so many questions, spread evenly."""
+    return [questions[index * len(questions) // most] for index in range(most)]
 
 
 def is_set(folder: Path) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from mnemark_bench.ablate import MEASURES, Ablation
-from mnemark_bench.belief import SCORES, WAYS, BeliefResult, Fit
+from mnemark_bench.belief import ABSENT, SCORES, WAYS, BeliefResult, Fit
 from mnemark_bench.lived import COMPARED as LIVED_COMPARED
 from mnemark_bench.lived import MEASURES as LIVED_MEASURES
 from mnemark_bench.lived import LivedSet
@@ -12,12 +12,6 @@ from mnemark_bench.speed import SpeedResult
 from mnemark_bench.tables import number, points, short, table
 from mnemark_bench.tokens import Spared
 
-_ABSENCES = {
-    "elsewhere": "another memory",
-    "gone": "deleted",
-    "near": "one word of the question exchanged",
-    "own": "the set's own questions without an answer",
-}
 _PARTS = ("any@5", "all@5", "fractional@5", "any@10", "all@10", "fractional@10", "mrr", "ndcg@10")
 
 
@@ -154,7 +148,7 @@ def show_lived(results: Sequence[LivedSet]) -> None:
 
 def show_belief(result: BeliefResult) -> None:
     """Print what each score tells apart, how right the estimates are, and the fit."""
-    for way, meaning in _ABSENCES.items():
+    for way, meaning in ABSENT.items():
         rows = [
             [found.set, *(number(told[score]) for score in SCORES)]
             for found in result.sets

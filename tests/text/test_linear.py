@@ -199,7 +199,7 @@ ARRANGED: Final[dict[str, Call]] = {
     "extraction.extract.is_of_another": lambda text: rules.is_of_another(text, text[-5:]),
     "extraction.reader.reading.with_shares": lambda text: with_shares(text, Encoder(), network()),
     "extraction.reader.reader.learned": lambda text: reader.learned(
-        reader.read(text), [reader.Stretch(0, text)], NOW, 0.8, text
+        reader.read(text), text, [reader.Stretch(0, text)], NOW, 0.8
     ),
     "extraction.reader.reader.is_lasting": lambda text: reader.is_lasting(
         reader.read(text),

@@ -115,6 +115,9 @@ def test_what_is_supposed_quoted_or_of_the_day_leaves_nothing(text: str) -> None
         ("We found an old mill on the way and decided to check it out.", False),
         ("We decided to use PostgreSQL for the billing service.", True),
         ("Decision: keep the index in one file.", True),
+        ("Final decision: keep the index in one file.", True),
+        ("最终决定：索引放在一个文件里。", True),
+        ("定下来了，支持离线模式", True),
     ],
 )
 def test_a_decision_of_the_moment_is_none_of_the_project(text: str, *, decided: bool) -> None:

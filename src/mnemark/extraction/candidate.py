@@ -33,6 +33,8 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the turn says that this no longer holds ("I no longer like coffee"); an empty value: none of it."""
     standing: bool = False
     """Whether a rule says by its form that it is a standing order, whoever it seems addressed to."""
+    announced: bool = False
+    """Whether the whole sentence says what it is: "Final decision: …"."""
     against: Literal["", "change", "doubt"] = ""
     """Empty: it counts by itself. Else only where a fact of the same key is known: `change`: too unsure to be news,
     likely as a change, or an end whose value may be misread; `doubt`: no more than a doubt of that fact."""

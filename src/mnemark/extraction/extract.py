@@ -111,11 +111,11 @@ def extract(
     if role not in OWNER_ROLES:
         return found
     said = list(_asserted(heard))
-    if not found and not said:
-        return []
+    if not said and all(one.predicate != "decisions" for one in found):
+        return joined(found, [])
     whole = read(heard.turn)
     by_rule = [one for one in found if one.predicate != "decisions" or is_lasting(whole, heard.turn, one)]
-    return joined(by_rule, learned(whole, said, time, _CONFIDENCE[origin], heard.turn))
+    return joined(by_rule, learned(whole, heard.turn, said, time, _CONFIDENCE[origin]))
 
 
 def by_rules(
@@ -427,5 +427,6 @@ def _candidate(
         priority=priority,
         over=fact.over,
         standing=rule is not None and rule.standing,
+        announced=rule is not None and rule.whole,
         quote=sentence.text,
     )

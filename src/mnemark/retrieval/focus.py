@@ -82,13 +82,11 @@ def sentences(text: str) -> Sentences:
     if not asking:
         return Sentences([], [], every)
     known = estimated_terms(joined(text, [every[at] for at in asking[:_ENOUGH]]))
-    begin = asking[0]
-    if begin and _points_back(texts[begin]):
+    begin, least = asking[0], max(asking[0] - _MOST_LEADING, 0)
+    points_back = _points_back(texts[begin])
+    while begin > least and (len(known) < _ENOUGH or (points_back and begin == asking[0])):
         begin -= 1
         known |= estimated_terms(texts[begin])
-    while begin and asking[0] - begin < _MOST_LEADING and len(known) < _ENOUGH:
-        begin -= 1
-        known |= estimated_terms(text[slice(*every[begin])])
     others = set(range(len(every))).difference(asking, range(begin, asking[0]))
     return Sentences(
         [every[at] for at in asking], every[begin : asking[0]], [every[at] for at in sorted(others)]

@@ -10,11 +10,9 @@ from mnemark.extraction.reader.features import Encoder
 from mnemark.extraction.reader.kept import candidates
 from mnemark.extraction.reader.network import network
 from mnemark.extraction.reader.reading import Clause, Read, Reading, read_message
-from mnemark.text.lazy_pattern import lazy_pattern
 
 _MAY_LAST: Final = 0.25
 """Probability of a clause to say something that lasts, or of a decision, from which the rules' word is taken."""
-_ANNOUNCED: Final = lazy_pattern(r"(?i)\W*(?:decisions?|决定)\s*[:：]")
 
 _encoder: Final = cache(Encoder)
 
@@ -43,7 +41,7 @@ def is_lasting(found: Read, text: str, decision: Candidate) -> bool:
     "We decided to keep going" is one of the moment. One that is announced as such, or names a program, needs
     no reading.
     """
-    if decision.over or _ANNOUNCED.match(decision.quote) or any(map(is_program, decision.value.split())):
+    if decision.over or decision.announced or any(map(is_program, decision.value.split())):
         return True
     start = max(text.find(decision.value), text.find(decision.quote), 0)
     end = start + len(decision.value)
@@ -54,7 +52,7 @@ def is_lasting(found: Read, text: str, decision: Candidate) -> bool:
 
 
 def learned(
-    found: Read, said: Sequence[Stretch], time: datetime, confidence: float, text: str
+    found: Read, text: str, said: Sequence[Stretch], time: datetime, confidence: float
 ) -> list[Candidate]:
     """Return what is kept of what was read of the owner's message `text`: of what they say in `said`."""
     own = [one for one in found.readings if any(part.has(one) for part in said)]

@@ -45,10 +45,6 @@ class Confidence(NamedTuple):
     """That the answer is among the hits, if memory holds something on what is asked."""
 
 
-NONE: Final = Confidence(0.0, 0.0)
-"""The confidence where nothing was found."""
-
-
 class _Weights(NamedTuple):
     intercept: float
     score: float
@@ -75,13 +71,13 @@ _OTHER: Final = -5.0
 
 
 def confidence(evidence: Evidence | None) -> Confidence:
-    """Return both probabilities."""
+    """Return both probabilities; 0 where nothing was found."""
     if evidence is None:
-        return NONE
+        return Confidence(0.0, 0.0)
     topic = _log_odds(evidence)
-    intercept, share = _RESERVE
+    intercept, weight = _RESERVE
     against = _TURN * evidence.turn + _OUTSIDE * evidence.outside + _OTHER * evidence.other
-    return Confidence(_probability(topic), _probability(intercept + share * topic + against))
+    return Confidence(_probability(topic), _probability(intercept + weight * topic + against))
 
 
 def _log_odds(evidence: Evidence) -> float:
