@@ -55,6 +55,8 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "revert": ("undo", "Undo everything that came from one session or source."),
     "pin": ("undo", "Keep a fact, turn or part of a note from being archived."),
     "import": ("transfer", "Import notes and conversations."),
+    "merge": ("merge", "Bring everything of another memory of yours into this one."),
+    "git-merge": ("merge", "Join two versions of a file; git calls this, not people."),
     "bench": ("mnemark_bench.cli", "Benchmark search, speed and tokens against baselines."),
 }
 """Of each command its module, in `interfaces.commands` or by its whole name, and the first sentence of its
@@ -81,7 +83,7 @@ def loaded(name: str) -> Any:
     if name == "bench":
         return typer.main.get_group(module.app)  # as a part it has no completion of its own
     single = typer.Typer(add_completion=False, **SETTINGS)
-    single.command(name)(getattr(module, "import_" if name == "import" else name))
+    single.command(name)(getattr(module, "import_" if name == "import" else name.replace("-", "_")))
     return typer.main.get_command(single)
 
 

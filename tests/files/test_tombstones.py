@@ -125,7 +125,7 @@ def test_erased_turns_stay_hidden_whatever_comes_after(tmp_path: Path) -> None:
 
 
 def test_an_erasure_whose_end_was_read_first_is_complete(tmp_path: Path) -> None:
-    journal, log = Journal(Folder(tmp_path), "m1"), TombstoneLog(Journal(Folder(tmp_path), "m2"))
+    journal, log = Journal(Folder(tmp_path), "m1"), TombstoneLog(Journal(Folder(tmp_path), "m1"))
     line = new_id()
     journal.append(Change(kind="erased", payload={"ids": [line]}))
     log.current()
@@ -137,7 +137,7 @@ def test_an_erasure_whose_end_was_read_first_is_complete(tmp_path: Path) -> None
 
 
 def test_an_old_copy_of_a_journal_does_not_begin_an_erasure_again(tmp_path: Path) -> None:
-    journal, log = Journal(Folder(tmp_path), "m1"), TombstoneLog(Journal(Folder(tmp_path), "m2"))
+    journal, log = Journal(Folder(tmp_path), "m1"), TombstoneLog(Journal(Folder(tmp_path), "m1"))
     payload = {"turns": {"sessions/a.jsonl": ["one"]}, "lines": {"notes.md": [["00"]]}, "erase": True}
     line = journal.append(Change(kind="forget", payload=payload))
     before = (tmp_path / "journal/m1.jsonl").read_bytes()
@@ -218,3 +218,18 @@ def test_a_large_file_is_searched_without_copies_of_it() -> None:
     dated = data + b"the words (2026-11-25) of a turn"
     assert words.found_in(dated)
     assert BytePatterns(["下周三交稿"]).found_in("下周三（2026-11-25）交稿".encode())
+
+
+def test_what_another_machine_erased_is_to_be_erased_here(tmp_path: Path) -> None:
+    there, here = Journal(Folder(tmp_path), "m1"), Journal(Folder(tmp_path), "m2")
+    payload = {"turns": {"sessions/a.jsonl": ["one"]}, "lines": {"notes.md": [["00"]]}, "erase": True}
+    line = there.append(Change(kind="forget", payload=payload))
+    there.append(Change(kind="erased", payload={"ids": [line.id]}))
+    log = TombstoneLog(here)
+    assert [one.id for one in log.unfinished()] == [line.id]
+    assert log.is_done_elsewhere(line.id)
+    assert log.current().lines
+    here.append(Change(kind="erased", payload={"ids": [line.id]}))
+    assert not log.unfinished()
+    assert "one" in log.current().turns
+    assert not log.current().lines

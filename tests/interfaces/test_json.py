@@ -10,8 +10,8 @@ import pytest
 from interfaces.conftest import Shell
 from mnemark_interfaces.app import COMMANDS, loaded
 
-WITHOUT = {"hook", "mcp", "tui"}
-"""Commands that speak JSON anyway, and a panel for people."""
+WITHOUT = {"git-merge", "hook", "mcp", "tui"}
+"""Commands that speak JSON anyway or write a file, and a panel for people."""
 
 RUN = [
     "init .",
@@ -51,6 +51,7 @@ RUN = [
 
 ELSEWHERE = {
     "watch": "test_process.py: it runs until it is stopped, and prints a line for each change",
+    "merge": "test_merge.py: it needs another memory",
     "serve": "test_http_daemon.py: it runs until it is stopped",
     "web": "test_web_door.py: it starts the daemon",
 }
@@ -88,7 +89,7 @@ def test_each_prints_json_and_nothing_else(shell: Shell) -> None:
         assert isinstance(json.loads(ran.out), dict), line
 
 
-@pytest.mark.parametrize("name", sorted(WITHOUT - {"mcp"}))
+@pytest.mark.parametrize("name", sorted(WITHOUT - {"git-merge", "mcp"}))
 def test_the_others_say_that_they_have_none(name: str, shell: Shell) -> None:
     ran = shell(name, *(["x"] if name == "hook" else []), "--json")
     assert ran.code == 2

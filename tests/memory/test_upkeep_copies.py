@@ -50,14 +50,49 @@ def test_turns_of_another_machine_are_joined_and_found(memory: Memory) -> None:
     assert list((memory.root / "memory/archive/copies").iterdir())
 
 
-def test_what_is_not_sure_stays_and_is_told(memory: Memory) -> None:
+def test_a_sync_joins_copies_of_every_kind(memory: Memory) -> None:
     copy = copied(memory, chat(memory), b"// by hand\n")
     (memory.root / "MEMORY.md").write_text("- ours\n", "utf-8")
     note = copied(memory, "MEMORY.md", b"- theirs\n")
-    memory.consolidate()
-    assert copy.exists()
-    assert note.exists()
-    assert {one.what: one.count for one in memory.attention()} == {"copies": 2}
+    memory.remember("city", "Bern")
+    (facts,) = (memory.root / "memory/facts").iterdir()
+    more = b"- **river**: Aare <!-- id: 01KM0000000000000000000001 | since: 2026-02-13 -->\n"
+    fact = copied(memory, "memory/facts/user.md", more)
+    memory.sync()
+    assert not any(one.exists() for one in (copy, note, fact))
+    assert (memory.root / "MEMORY.md").read_text("utf-8") == "- ours\n- theirs\n"
+    assert {(one.predicate, one.value) for one in memory.facts()} == {("city", "Bern"), ("river", "Aare")}
+    assert facts.read_bytes().endswith(more)
+    assert not any(one.what == "copies" for one in memory.attention())
+
+
+def test_both_versions_of_a_line_stand_marked(memory: Memory) -> None:
+    (memory.root / "plan.md").write_text("# Plan\n\nport: 8080\n", "utf-8")
+    copy = copied(memory, "plan.md", b"")
+    (memory.root / "plan.md").write_text("# Plan\n\nport: 9090\n", "utf-8")
+    note = next(note for note in memory.consolidate().notes if "plan" in note)
+    assert "both versions" in note
+    text = (memory.root / "plan.md").read_text("utf-8")
+    assert "port: 8080" in text
+    assert "port: 9090" in text
+    assert not copy.exists()
+
+
+def test_a_name_that_only_looks_like_a_copy_stays(memory: Memory) -> None:
+    memory.remember("city", "Bern")
+    other = memory.root / "memory/facts/user 2.md"
+    other.write_text("- **pet**: a heron\n", "utf-8")
+    memory.sync()
+    assert other.exists()
+
+
+def test_a_version_that_could_not_be_joined_is_for_a_person(memory: Memory) -> None:
+    (memory.root / "MEMORY.md").write_text("- ours\n", "utf-8")
+    own = memory.root / "MEMORY.conflict-20260213T101500-1a2b3c4d.md"
+    own.write_text("- theirs\n", "utf-8")
+    memory.sync()
+    assert own.exists()
+    assert {one.what: one.count for one in memory.attention()} == {"copies": 1}
 
 
 def test_a_note_that_says_nothing_new_goes_to_the_archive(memory: Memory) -> None:

@@ -18,6 +18,7 @@ from mnemark.facts.model import TYPES, Fact
 from mnemark.files import layout, listing, names, platform, trust
 from mnemark.files.ids import derived_id, time_of
 from mnemark.files.layout import FACTS
+from mnemark.files.marks import without_marks
 from mnemark.text.lines import clean, decode
 from mnemark.types import ORIGINS
 
@@ -129,7 +130,7 @@ class FactFiles:
         saved = datetime.fromtimestamp(state.mtime_ns / 1e9, self.zone).isoformat()
         facts = self.stored(path, data) if first and self.stored is not None else None
         if facts is None:
-            raw = decode(data)
+            raw = without_marks(decode(data))
             facts = tuple(fact for _, fact in visible_facts(self._redacted(raw), raw, path, saved))
         if not trust.is_trusted(self.root):
             facts = tuple(heard(self.root, fact) for fact in facts)

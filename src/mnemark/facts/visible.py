@@ -171,9 +171,11 @@ def _hidden_runs(raw: Iterable[str], visible: Iterable[str]) -> dict[str, deque[
 class PlainWorkspace(Workspace):
     """A workspace with its visible texts and facts, without an index, for those who cannot wait for one."""
 
-    def __init__(self, root: Path, config: Config, *, readonly: bool = False) -> None:
+    def __init__(
+        self, root: Path, config: Config, *, readonly: bool = False, machine: str | None = None
+    ) -> None:
         links.check(root)
-        super().__init__(root, config, readonly=readonly)
+        super().__init__(root, config, readonly=readonly, machine=machine)
         self.visible = Visible(root, config, self.journal)
 
     @cached_property

@@ -1,21 +1,18 @@
-"""Recognize conflict copies of syncing tools by their names, and merge them where that is safe.
+"""Recognize conflict copies of syncing tools by their names.
 
-A trailing ` (1)` is no conflict: browsers and file managers name ordinary copies so.
+A trailing ` (1)` is no conflict: browsers and file managers name ordinary copies so. `user 2.md` (iCloud) and
+`user-DESKTOP-A1.md` (OneDrive) may be anything: `may_be_copy` says of what, and who reads both can tell.
 """
 
-import bisect
 import re
-from collections.abc import Iterable, Iterator
-from datetime import datetime
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
 
-from mnemark.files import ids, jsonl
 from mnemark.text.lazy_pattern import lazy_pattern
-from mnemark.types import Json
 
-Tool = Literal["syncthing", "mnemark", "dropbox", "nextcloud"]
+Tool = Literal["syncthing", "mnemark", "dropbox", "nextcloud", "unknown"]
 
 _PATTERNS: tuple[tuple[Tool, re.Pattern[str]], ...] = (
     # MEMORY.sync-conflict-20260213-101500-ABCDEF7.md
@@ -33,13 +30,19 @@ _PATTERNS: tuple[tuple[Tool, re.Pattern[str]], ...] = (
 )
 
 
+ARCHIVE = "memory/archive/copies"
+"""Where copies go, in each scope, once what they have is in their originals."""
+_UNSURE = (
+    lazy_pattern(r"(?P<stem>.+) \d(?P<suffix>\.[^./]+)"),
+    lazy_pattern(r"(?P<stem>.+?)-[A-Z0-9][A-Za-z0-9]*(?:-[A-Za-z0-9]+)*(?P<suffix>\.[^./]+)"),
+)
+
+
 class Copy(msgspec.Struct, frozen=True):
     """A conflict copy of the file `original`, which need not exist."""
 
     path: str
     original: str
-    kind: Literal["jsonl", "markdown"]
-    """`jsonl` is merged by `lacking`; `markdown` is for a person to merge."""
     tool: Tool
 
 
@@ -60,69 +63,22 @@ def copy_of(name: str) -> tuple[str, Tool] | None:
     return None
 
 
+def may_be_copy(path: str) -> list[str]:
+    """Return the paths of the files that a file may be a copy of, by names that are not sure.
+
+    >>> may_be_copy("memory/facts/user-DESKTOP-A1.md")
+    ['memory/facts/user.md']
+    """
+    folder, slash, name = path.rpartition("/")
+    found = (pattern.fullmatch(name) for pattern in _UNSURE)
+    return [f"{folder}{slash}{one['stem']}{one['suffix']}" for one in found if one is not None]
+
+
 def plan_copies(paths: Iterable[str]) -> list[Copy]:
     """Return the conflict copies among relative paths, sorted by path."""
     plan = []
     for path in paths:
         folder, slash, name = path.rpartition("/")
-        if (found := copy_of(name)) is not None:
-            kind: Literal["jsonl", "markdown"] = "jsonl" if name.lower().endswith(".jsonl") else "markdown"
-            plan.append(Copy(path, folder + slash + found[0], kind, found[1]))
+        if (found := copy_of(name)) is not None and not f"/{folder}/".endswith(f"/{ARCHIVE}/"):
+            plan.append(Copy(path, folder + slash + found[0], found[1]))
     return sorted(plan, key=lambda copy: copy.path)
-
-
-class Lacking(msgspec.Struct, frozen=True):
-    """Lines of one copy of an append-only log that the other lacks."""
-
-    lines: list[bytes]
-    """Records to append, whose ids are missing, in order of their ids or times."""
-    unclear: list[bytes]
-    """Lines to merge by hand: other contents of a known id, and lines that are no records."""
-
-
-def lacking(ours: bytes, theirs: bytes) -> Lacking:
-    """Return the lines of `theirs` missing in `ours`; appending them keeps line refs to `ours` valid.
-
-    A record that `ours` has erased stays erased; a torn line is left out where its whole is on either side.
-    """
-    have = dict(_records(ours))
-    known = {_id(record) for record in have.values()} - {""}
-    erased = {_id(record) for record in have.values() if "erased" in (record or {})} - {""}
-    new = {line: record for line, record in _records(theirs) if line not in have}
-    whole = sorted({*have, *new})
-    found: list[bytes] = []
-    unclear: list[bytes] = []
-    for line, record in new.items():
-        if _id(record) in erased or (record is None and _is_torn(line, whole)):
-            continue
-        (unclear if _id(record) in known or record is None else found).append(line)
-    return Lacking(sorted(found, key=lambda line: _order(new[line])), unclear)
-
-
-def _records(data: bytes) -> Iterator[tuple[bytes, dict[str, Json] | None]]:
-    """Yield the lines without their ends, which git and editors change, and their records."""
-    for line in data.split(b"\n"):
-        if (clean := line.removesuffix(b"\r")).strip():
-            yield clean, jsonl.decode(clean)
-
-
-def _id(record: dict[str, Json] | None) -> str:
-    identifier = (record or {}).get("id")
-    return identifier if isinstance(identifier, str) else ""
-
-
-def _order(record: dict[str, Json] | None) -> str:
-    """Return the ULID of a record, or one made from its time."""
-    if ids.is_id(identifier := _id(record)):
-        return identifier
-    time = (record or {}).get("time")
-    try:
-        return ids.derived_id(b"", datetime.fromisoformat(time)) if isinstance(time, str) else ""
-    except (ValueError, OverflowError):
-        return ""
-
-
-def _is_torn(line: bytes, whole: list[bytes]) -> bool:
-    """Whether `line` is only the beginning of another; `whole` is sorted."""
-    following = bisect.bisect_right(whole, line)
-    return following < len(whole) and whole[following].startswith(line)

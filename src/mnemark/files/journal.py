@@ -111,7 +111,7 @@ class Journal:
             msgspec.structs.replace(change, id=change.id or new_id(), time=change.time or now)
             for change in changes
         ]
-        self.truth.append(f"{FOLDER}/{self.file}", [_encode(change) for change in kept])
+        self.truth.append(f"{FOLDER}/{self.file}", [encode_change(change) for change in kept])
         return kept
 
     def read(
@@ -402,7 +402,8 @@ def states(root: Path) -> dict[str, platform.Identity]:
     return {name: state for name, state in found if state is not None}
 
 
-def _encode(change: Change) -> bytes:
+def encode_change(change: Change) -> bytes:
+    """Return a change, which has its id and time, as a line."""
     record: dict[str, Any] = dict(change.extra)
     record |= {"id": change.id, "time": change.time, "kind": change.kind, "origin": change.origin}
     record |= {"scope": change.scope} if change.scope else {}

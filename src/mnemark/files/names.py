@@ -4,6 +4,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Sequence
+from itertools import chain, count
 from pathlib import Path
 from typing import Final
 
@@ -81,6 +82,13 @@ OBSERVED: Final = lazy_pattern(
 SOURCES: Final = "sources"
 """Key of the refs that a derived passage comes from, in its `meta`."""
 _SOURCES: Final = lazy_pattern(r" \u2014 (?P<refs>[^ ]+\.jsonl#L\d+(?:, [^ ]+\.jsonl#L\d+)*)$")
+
+
+def free_name(root: Path, path: str) -> str:
+    """Return `path`, or the first numbered name beside it, that no file has yet."""
+    stem, dot, suffix = path.rpartition(".")
+    numbered = (f"{stem}-{number}{dot}{suffix}" for number in count(2))
+    return next(name for name in chain([path], numbered) if not (root / name).exists())
 
 
 def split_sources(line: str) -> tuple[str, tuple[str, ...]]:

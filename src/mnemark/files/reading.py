@@ -9,6 +9,7 @@ import msgspec
 
 from mnemark.files import layout, platform
 from mnemark.files.disk_errors import unread
+from mnemark.files.marks import is_marked, without_marks
 from mnemark.files.scan import FileEntry, stat_entry
 from mnemark.hashes import blake2b
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -160,7 +161,10 @@ def _document(path: str, data: bytes, entry: FileEntry) -> Document | Problem:
     if decoded is None:
         return Problem(path, "is binary, not text: save it as UTF-8 text")
     text, encoding, wrong = decoded
-    problems = (Problem(path, wrong, skipped=False),) if wrong else ()
+    problems: tuple[Problem, ...] = (Problem(path, wrong, skipped=False),) if wrong else ()
+    if is_marked(data):
+        problems += (Problem(path, "git marked two versions in it: `mnemark merge --repair`", skipped=False),)
+        text = without_marks(text)
     return Document(path, digest(data), text, entry, encoding, problems)
 
 

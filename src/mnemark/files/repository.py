@@ -139,12 +139,12 @@ class Repository:
 
     def run(self, *arguments: str, said: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
         """Run git, with paths taken literally; one that takes too long has failed."""
-        program = _program()
-        if program is None:
+        git = program()
+        if git is None:
             raise MnemarkError("git is not installed")
         try:
             return subprocess.run(
-                [program, *arguments], input=said, capture_output=True, cwd=self.root,
+                [git, *arguments], input=said, capture_output=True, cwd=self.root,
                 env=self._environment, timeout=_SECONDS, check=False,
             )  # fmt: skip
         except OSError as error:
@@ -174,7 +174,7 @@ def opened(root: Path, *, writes: bool = False) -> Iterator[Repository]:
         MnemarkError: git is missing, or is not run there, as another user owns the repository, it belongs
             to another folder, or is of a format that is not known.
     """
-    if _program() is None:
+    if program() is None:
         raise MnemarkError("git is not installed")
     root = Path(os.path.realpath(root))
     place = _place(root)
@@ -196,10 +196,10 @@ def opened(root: Path, *, writes: bool = False) -> Iterator[Repository]:
 
 def is_installed() -> bool:
     """Tell whether there is a git to run."""
-    return _program() is not None
+    return program() is not None
 
 
-def _program() -> str | None:
+def program() -> str | None:
     """Return the path of git, from absolute folders of PATH alone: others are searched in the folder."""
     folders = [folder for folder in os.get_exec_path() if Path(folder).is_absolute()]
     found = shutil.which("git", path=os.pathsep.join(folders))

@@ -153,12 +153,17 @@ class ForgetState:
         """Ids of undone lines and facts."""
         self.completed: list[str] = []
         """Ids of the lines above whose text is erased from the files."""
+        self.elsewhere: set[str] = set()
+        """Ids of lines whose text another machine has erased from its files; some are erased here, too."""
         self._early: set[str] = set()
         """Ids of such lines that are not dropped; some were not read yet, from another machine's journal."""
         self._dropped = PackedIds()
 
-    def take(self, change: Change) -> bool:
-        """Apply a line of one of `KINDS`; return whether it had an effect."""
+    def take(self, change: Change, *, own: bool = True) -> bool:
+        """Apply a line of one of `KINDS`; return whether it had an effect.
+
+        `own`: it is of this machine's journal. Another machine's `erased` says nothing about the files here.
+        """
         if not isinstance(change.payload, Mapping) or change.id in self._dropped:
             return False  # an old copy of a journal may bring a line again
         ids = strings(change.payload.get("ids"))
@@ -167,6 +172,9 @@ class ForgetState:
             self.completed += [change.id] if change.id in self._early else []
         elif change.kind == "undo":
             self.undone.update(ids)
+        elif not own:
+            self.elsewhere.update(one for one in ids if one not in self._dropped)
+            return False
         else:
             self._early.update(one for one in ids if one not in self._dropped)
             self.completed += [one for one in ids if one in self.lines]
@@ -182,6 +190,7 @@ class ForgetState:
             self.lines.pop(identifier, None)
         self._dropped = self._dropped.union(self.completed)
         self._early.difference_update(self.completed)
+        self.elsewhere.difference_update(self.completed)
         self.completed = []
 
     def standing(self) -> Iterator[tuple[str, Mapping[str, Json]]]:
@@ -242,7 +251,8 @@ class TombstoneLog:
                 self._clear()
             changed = rewritten
             for entry in entries:
-                changed = self._forgotten.take(entry.change) or changed
+                own = entry.file == self._feed.journal.file
+                changed = self._forgotten.take(entry.change, own=own) or changed
                 if len(self._forgotten.completed) >= AT_ONCE:
                     self._drop_completed()
             if changed:
@@ -261,6 +271,10 @@ class TombstoneLog:
         self.current()
         with self._lock:
             return self._forgotten.unfinished()
+
+    def is_done_elsewhere(self, identifier: str) -> bool:
+        """Whether another machine has erased from its files what a line of `unfinished` hides."""
+        return identifier in self._forgotten.elsewhere
 
 
 def _fold(before: Tombstones, forgotten: ForgetState, which: Collection[str]) -> Tombstones:

@@ -23,12 +23,15 @@ from mnemark.types import Turn
 class Workspace:
     """A folder, its settings, and whether it may be written. Safe to use from several threads."""
 
-    def __init__(self, root: Path, config: Config, *, readonly: bool = False) -> None:
+    def __init__(
+        self, root: Path, config: Config, *, readonly: bool = False, machine: str | None = None
+    ) -> None:
+        """`machine` names the journal that is written; by default this machine's."""
         self.root = root
         self.config = config
         self.truth = Folder(root)
         """The door by which all that changes the folder goes."""
-        self.journal = Journal(self.truth)
+        self.journal = Journal(self.truth, machine)
         self.readonly = readonly
         self.confined_to: tuple[Path, ...] = ()
         """Folders beside this one that attachments may be read from; none: anywhere."""

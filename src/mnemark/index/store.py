@@ -91,6 +91,10 @@ def _other_rules(meta: Mapping[str, str | int]) -> str:
     return "" if redacted else _MADE_OTHERWISE["redaction"]
 
 
+_REPLACED: Final = "replaced"
+"""Key in `meta` of the documents that may hold forgotten text again."""
+
+
 class Index:
     """The index of the workspace at `root`. Thread-safe.
 
@@ -197,6 +201,31 @@ class Index:
             return self.scalar("SELECT value FROM meta WHERE key = ?", (schema.DAMAGE,)) is not None
         except schema.UNREADABLE:
             return False
+
+    def digests(self) -> dict[str, str]:
+        """Return the hashes of the bytes of all indexed texts by path; those of logs are left out."""
+        rows = self.rows("SELECT path, digest FROM documents WHERE tail = 0")
+        return {path: digest.hex() for path, digest in rows}
+
+    def to_look_through(self, paths: Sequence[str]) -> tuple[str, ...]:
+        """Note files that may hold forgotten text again, and return all that are noted."""
+        noted = str(schema.read_meta(self.connection).get(_REPLACED, ""))
+        numbers = [
+            *map(int, noted.split()),
+            *(self.scalar("SELECT id FROM documents WHERE path = ?", (path,)) or 0 for path in paths),
+        ]
+        if paths:  # by number: a name may hold forgotten text itself
+            row = (_REPLACED, " ".join(map(str, dict.fromkeys(numbers))))
+            self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", row)
+        found = (
+            self.scalar("SELECT path FROM documents WHERE id = ?", (number,))
+            for number in dict.fromkeys(numbers)
+        )
+        return tuple(path for path in found if isinstance(path, str))
+
+    def looked_through(self) -> None:
+        """Note that the files of `to_look_through` were looked at."""
+        self.connection.execute("DELETE FROM meta WHERE key = ?", (_REPLACED,))
 
     def filled(self) -> None:
         """Note that a sync has filled the index: it is used again."""

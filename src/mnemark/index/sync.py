@@ -19,7 +19,7 @@ import msgspec
 
 from mnemark.errors import NewerFormatError
 from mnemark.files import layout, secrets
-from mnemark.files.copies import copy_of
+from mnemark.files.copies import plan_copies
 from mnemark.files.scan import FileEntry, scan
 from mnemark.files.tombstones import Tombstones
 from mnemark.files.truth import sync_lock
@@ -60,6 +60,9 @@ class SyncReport(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     temporary: tuple[str, ...] = ()
     """Temporary files, most of them left by killed processes."""
+    replaced: tuple[str, ...] = ()
+    """Files that are new here, or hold something else than before; not logs that only grew. Where something
+    is forgotten, those of earlier syncs, too, until `Index.looked_through`."""
     rebuilt: str = ""
     """Why the index was discarded and made anew; empty where it was not."""
 
@@ -142,9 +145,12 @@ def _sync_files(
     _note_secrets(index)
     marks = {entry.path: mark for entry in entries if (mark := hidden.mark(entry.path))}
     _store_marks(index, marks | withheld)
+    if hidden:
+        done = msgspec.structs.replace(done, replaced=index.to_look_through(done.replaced))
     index.filled()
     index.written.end(index.generation())
-    problems = [*found.problems, *copy_problems(found.entries), *stored_problems(index), *done.problems]
+    copies = copy_problems((*found.entries, *found.journals))
+    problems = [*found.problems, *copies, *stored_problems(index), *done.problems]
     return msgspec.structs.replace(
         done,
         problems=tuple(dict.fromkeys(problems)),
@@ -248,10 +254,8 @@ def _secret_hashes(index: Index) -> dict[str, str]:
 
 def copy_problems(entries: Sequence[FileEntry]) -> list[Problem]:
     """Report copies left by syncing tools, which are not indexed."""
-    reason = "is a copy left by a syncing tool or a conflict: merge it by hand, then delete it"
-    return [
-        Problem(entry.path, reason) for entry in entries if copy_of(entry.path.rpartition("/")[2]) is not None
-    ]
+    reason = "is a copy left by a syncing tool or a conflict: `mnemark merge --repair` joins it"
+    return [Problem(copy.path, reason) for copy in plan_copies(entry.path for entry in entries)]
 
 
 def searchable(entry: FileEntry) -> bool:

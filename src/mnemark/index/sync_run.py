@@ -69,6 +69,7 @@ class SyncRun:
         self.problems: list[Problem] = []
         """Problems of this sync that are not stored."""
         self.journals = 0
+        self.replaced: list[str] = []
         self.counts = {"added": 0, "changed": 0, "moved": 0, "removed": 0}
         self.scopes = index.scopes()
         self.hidden = hidden
@@ -89,6 +90,7 @@ class SyncRun:
         self._finish()
         return {
             "passages": self.passages, "journals": self.journals, "problems": tuple(self.problems),
+            "replaced": tuple(self.replaced),
             **self.counts,
         }  # fmt: skip
 
@@ -153,6 +155,7 @@ class SyncRun:
         text = self.index.visible.text(step.path, found.text, self.hidden)
         own = visible_facts(text, found.text, step.path, "") if place.kind == "fact" else []
         facts = [(parsed, heard(self.index.root, fact)) for parsed, fact in own]
+        self.replaced.append(step.path)
         title, units = note_units(step.path, text, place, limit=self.limit, facts=facts)
         kept: dict[int, Unit] = {}
         if not new:
@@ -236,6 +239,8 @@ class SyncRun:
             known = _LogPosition()
         if not (new or known.tail or empty):
             self.batch.replace(document)
+        if not known.tail:
+            self.replaced.append(step.path)
         self._scope_id(place)
         tail, lines, gained = known.tail, known.lines, 0
         for chunk in reader.chunks(tail, lines, _LOG_CHUNK):

@@ -14,7 +14,8 @@ from mnemark.errors import BusyError, MnemarkError
 from mnemark.facts import pending
 from mnemark.facts.remember import follow
 from mnemark.files import edit as editing
-from mnemark.files import platform
+from mnemark.files import listing, platform
+from mnemark.files.copies import may_be_copy, plan_copies
 from mnemark.files.journal import FOLDER
 from mnemark.files.private import private
 from mnemark.index.sync import SyncReport
@@ -68,16 +69,30 @@ def _finish_forgetting(ws: OpenWorkspace) -> None:
             raise MnemarkError(f"what was undone still stands in {', '.join(waiting)}")
 
 
+def _finish_merges(ws: OpenWorkspace) -> None:
+    """Put in place what a merge that was killed had prepared."""
+    if (private(ws.root) / "merges").is_dir():
+        from mnemark.memory.merging import arrivals
+
+        arrivals.finish(ws)
+
+
 _STEPS: Final[dict[str, Callable[[OpenWorkspace], None]]] = {
     "facts that wait for their file": _write_facts,
     "edits that were cut off": _finish_edits,
     "forgetting": _finish_forgetting,
+    "a merge": _finish_merges,
 }
 
 
 def after_sync(ws: OpenWorkspace, report: SyncReport) -> list[str]:
     """Remove what killed processes left, and note what people changed in fact files; return the failures."""
     failed: list[str] = []
+    if _may_have_come(ws, report):
+        from mnemark.memory.merging import arrivals
+
+        with _collect_failure("what another machine sent", failed):
+            report = arrivals.take_in(ws, report)
     if report.temporary:
         editing.sweep_temporary(ws.truth, report.temporary)
     if report.touched and ws.searcher.fact_index.changed():
@@ -86,6 +101,16 @@ def after_sync(ws: OpenWorkspace, report: SyncReport) -> list[str]:
             with _collect_failure("changes in fact files", failed), suppress(BusyError):
                 follow(ws.fact_store, scope)
     return failed
+
+
+def _may_have_come(ws: OpenWorkspace, report: SyncReport) -> bool:
+    """Whether another machine may have sent something: most memories are of one, and have no copies."""
+    return (
+        len(listing.names(ws.root, FOLDER, ".jsonl")) > 1
+        or any(plan_copies([one.path]) for one in report.problems)
+        or any(map(may_be_copy, report.replaced))
+        or (bool(report.replaced) and bool(ws.visible.hidden.current()))
+    )
 
 
 @contextmanager

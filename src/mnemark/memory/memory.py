@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from mnemark.memory.forgetting.receipt import Receipt
     from mnemark.memory.health.stats import Stats
     from mnemark.memory.learning.by_rule import LearningReport
+    from mnemark.memory.merging.merge import Merged
     from mnemark.memory.prompt.builder import Prompt
     from mnemark.memory.review.attention import Attention
     from mnemark.memory.review.explain import Why
@@ -470,6 +471,17 @@ class Memory:
         from mnemark.memory.transfer.transfer import import_from
 
         return import_from(self.workspace, format, Path(path), dry_run=dry_run)
+
+    def merge(self, other: "Path | str", *, dry_run: bool = False) -> "Merged":
+        """Bring everything of another memory into this one; see `mnemark.memory.merging.merge`."""
+        from mnemark.memory.merging.merge import merge
+
+        if dry_run:
+            return merge(self.workspace, other, dry_run=True)
+        self.sync(embed=False)  # finish what waits: it is merged, too
+        merged = merge(self.workspace, other)
+        self.sync()
+        return merged
 
     def attention(self) -> "list[Attention]":
         """Return what needs a person, each with what to do; see `mnemark.memory.review.attention`."""

@@ -35,8 +35,11 @@ _CLOSE_SECONDS = 5.0
 class OpenWorkspace(PlainWorkspace):
     """The open resources that all functions of `memory` take as `ws`. Safe to use from several threads."""
 
-    def __init__(self, root: Path, config: Config, *, readonly: bool, embedder: Embedder | None) -> None:
-        super().__init__(root, config, readonly=readonly)
+    def __init__(
+        self, root: Path, config: Config, *, readonly: bool, embedder: Embedder | None,
+        machine: str | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(root, config, readonly=readonly, machine=machine)
         self.failed: tuple[str, ...] = ()
         """Failures of the last sync."""
         self.state = State(self.root, readonly=self.readonly)

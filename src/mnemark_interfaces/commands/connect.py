@@ -15,6 +15,7 @@ from mnemark.files.layout import CONFIG
 from mnemark.files.new_workspace import init
 from mnemark.files.projects import folders
 from mnemark_agents.connect import connect as work
+from mnemark_agents.connect import git
 from mnemark_agents.connect.check import check
 from mnemark_agents.connect.choices import LINE, keep_answer, keep_one_memory, offer_for
 from mnemark_agents.connect.connect import SettingsChange, host_of, own_commands, plugin_files, write_plugin
@@ -25,12 +26,14 @@ from mnemark_interfaces import options, output, render
 from mnemark_interfaces.commands.mount import offer
 from mnemark_interfaces.output import out, out_json, safe, say
 from mnemark_interfaces.trusting import check_trust, what_trust_allows
+from mnemark_interfaces.workspace import locate
 
 _Dry = Annotated[bool, typer.Option("--dry-run", help="Show the changes without making them.")]
 
 
 _Agent = Annotated[
-    str, typer.Argument(help="One of those that `mnemark connect` lists; without it: all that are installed.")
+    str,
+    typer.Argument(help="git, or one that `mnemark connect` lists; without it: all that are installed."),
 ]
 _Workspace = Annotated[
     Path | None,
@@ -75,6 +78,9 @@ def connect(
     if check:
         _check(agent, here, json=json)
         return
+    if agent == "git":
+        _git(workspace_, remove=remove, dry_run=dry_run, json=json)
+        return
     root = workspace_for(workspace_)
     if one_memory and not remove:
         _one_memory(root, dry_run=dry_run)
@@ -86,6 +92,32 @@ def connect(
         _plugin(host, plugin, root, dry_run=dry_run, json=json)
         return
     _connect_one(host, root, here, remove=remove, dry_run=dry_run, json=json)
+
+
+def _git(workspace_: Path | None, *, remove: bool, dry_run: bool, json: bool) -> None:
+    """Set up the merge driver in the repository that the memory lies in."""
+    root = locate(workspace_)
+    changes = git.plan(root, remove=remove)
+    if changes and not dry_run:
+        git.apply(root, changes)
+    if json:
+        out_json({"workspace": str(root), "dry_run": dry_run, "removed": remove,
+                  "changes": [{"what": one.what, "before": one.before, "after": one.after}
+                              for one in changes]})  # fmt: skip
+        return
+    for one in changes:
+        out(f"{safe(one.what)}: {safe(', '.join(one.after.splitlines()) or 'removed')}")
+    if not changes:
+        say("Git is not connected." if remove else "Git is connected already.")
+    elif dry_run:
+        say("Nothing was changed. Run it again without --dry-run to apply this.")
+    elif remove:
+        say("Git merges the memory's files as any others again.")
+    else:
+        say(
+            f"A pull joins what both machines wrote from now on. Commit {git.ATTRIBUTES}, and run this on "
+            "the other machine, too; `mnemark connect git --remove` undoes it."
+        )
 
 
 def _one_memory(root: Path, *, dry_run: bool) -> None:

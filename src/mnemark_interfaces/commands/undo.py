@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from mnemark.memory.undo.undo import undo as undo_change
-from mnemark_interfaces import options, output, workspace
+from mnemark_interfaces import options, output, render, workspace
 
 _Id = Annotated[
     str | None,
@@ -46,12 +46,18 @@ def undo(
         "reject": "waits for review again",
         "forget": "no longer forgotten",
         "edit": "edit undone",
+        "merge": "merge undone",
     }
     for one in done:
-        about = ", ".join((*one.paths, *one.waiting)) + f"\n{one.text}" if one.what == "edit" else one.text
+        about = one.text
+        if one.what == "edit":
+            about = ", ".join((*one.paths, *one.waiting)) + f"\n{one.text}"
+        elif one.what == "merge":
+            about = render.counted(len(one.paths), "file") + " changed back"
         output.out(output.safe(f"{names.get(one.what, 'no longer pinned')}: {about}"))
         for path in one.waiting:
-            output.say(f"note: {output.safe(path)} could not be changed now; the next sync changes it")
+            later = "" if one.what == "merge" else " could not be changed now; the next sync changes it"
+            output.say(f"note: {output.safe(path)}{later}")
 
 
 def revert(

@@ -214,6 +214,13 @@ class UndoBody(Body):
     id: str | None = None
 
 
+class MergeBody(Body):
+    """As `Memory.merge`: `other` is a folder on this machine that the user made or trusted here."""
+
+    other: str
+    dry_run: bool = False
+
+
 class RevertBody(Body):
     """As `Memory.revert`."""
 

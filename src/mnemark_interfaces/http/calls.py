@@ -11,6 +11,7 @@ import msgspec
 
 from mnemark._version import __version__
 from mnemark.errors import DegradedError, MnemarkError, NotFoundError, UsageError
+from mnemark.files import trust
 from mnemark.files.private import private
 from mnemark.files.scopes import check_known
 from mnemark.memory.sessions.session import Session
@@ -75,6 +76,15 @@ def _prompt(at: PooledWorkspace, body: bodies.PromptBody) -> Any:
     return at.memory.prompt(session=session, **fields_of(body, "session", *_OWNERS))
 
 
+def _merge(at: PooledWorkspace, body: bodies.MergeBody) -> Any:
+    folder = Path(body.other).expanduser()
+    if not folder.is_dir() or not trust.is_trusted(folder):
+        raise UsageError(
+            f"{body.other} is no folder made or trusted on this machine; run `mnemark trust` there first"
+        )
+    return at.memory.merge(folder, dry_run=body.dry_run)
+
+
 def _status(at: PooledWorkspace, _: bodies.StatusBody) -> Any:
     return Status.of(at.memory)
 
@@ -99,6 +109,7 @@ CALLS: Final[tuple[Call, ...]] = (
          "Forget something; returns a receipt."),
     Call("undo", bodies.UndoBody, lambda at, body: {"undone": _as_objects(at.memory.undo(body.id))},
          "Undo a change."),
+    Call("merge", bodies.MergeBody, _merge, "Bring everything of another memory of yours into this one."),
     Call("revert", bodies.RevertBody, lambda at, body: at.memory.revert(**fields_of(body)),
          "Undo everything that came from one session or source."),
     Call("pin", bodies.PinBody, lambda at, body: at.memory.pin(body.ref),

@@ -8,8 +8,6 @@ archived because nobody asked for a year.
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from itertools import chain, count
-from pathlib import Path
 from typing import Final
 
 from mnemark.facts.files import facts_in
@@ -80,13 +78,6 @@ def archived(view: ScopeView) -> dict[str, list[tuple[Fact, Mapping[str, str]]]]
         facts = facts_in(view.text(path), path, "")
         found[path] = [(fact, one.meta) for fact, one in zip(facts, parsed, strict=True)]
     return found
-
-
-def free_name(root: Path, path: str) -> str:
-    """Return `path`, or the first numbered name beside it, that no file has yet."""
-    stem, dot, suffix = path.rpartition(".")
-    numbered = (f"{stem}-{number}{dot}{suffix}" for number in count(2))
-    return next(name for name in chain([path], numbered) if not (root / name).exists())
 
 
 def _title(path: str) -> str:

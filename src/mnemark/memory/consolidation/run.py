@@ -14,6 +14,7 @@ from mnemark.facts.remember import follow, remember_many
 from mnemark.files import layout
 from mnemark.files.ids import new_id
 from mnemark.files.journal import Change
+from mnemark.files.private import private
 from mnemark.files.scan import scan
 from mnemark.memory.consolidation import archive, cleanup, condense, duplicates, tidy
 from mnemark.memory.consolidation.report import Applied, Consolidated, write_report
@@ -25,6 +26,8 @@ from mnemark.memory.learning.by_rule import learn
 from mnemark.memory.learning.candidates import LearnedFact, remember_arguments
 from mnemark.memory.learning.from_notes import begin, describe, learn_notes
 from mnemark.memory.maintenance import finish
+from mnemark.memory.merging.bases import Bases
+from mnemark.memory.merging.copies import join_copies
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.review.attention import attention
 from mnemark.memory.sessions import scratchpad
@@ -51,7 +54,7 @@ LEARN: Final = "learn"
 """The part of a run that learns facts."""
 _READING_SECONDS: Final = 120.0
 """Time limit of learning; what the model has not read by then waits in the queue."""
-_PAUSE: Final = timedelta(days=3)
+_PAUSE: Final = timedelta(days=7)
 """Period after a consolidation on another machine in which this one does not consolidate."""
 _CLOCK_GAP: Final = timedelta(days=60)
 """A longer gap since the last run may be a wrong clock: such a run skips the decay step."""
@@ -74,7 +77,7 @@ def consolidate(
         ws: the workspace.
         dry_run: change nothing, and return what would change.
         now: the time that ages are measured at.
-        force: run even if another machine consolidated in the last three days.
+        force: run even if another machine consolidated in the last week.
         llm: a model that may tidy MEMORY.md, within the rules of `tidy`; the configured one by default.
         commit: commit what was learned since the last run, and the files of each step, where the workspace
             is the root of a git repository; as configured (`commit` in `[consolidate]`) by default.
@@ -178,7 +181,7 @@ class _Consolidation:
     def _catch_up(self) -> None:
         """Complete unended sessions, and learn."""
         ws = self.ws
-        self.notes += cleanup.merge_copies(ws)
+        self.notes += join_copies(ws)
         for ended in end_sessions(ws, queue=self.llm is not None):
             self.notes += [f"{ended.session}: {problem}" for problem in ended.problems]
             self._take(ended.facts)
@@ -190,7 +193,7 @@ class _Consolidation:
 
     def _foresee(self) -> None:
         """Do as `_catch_up`, and only say what it would do."""
-        self.notes += cleanup.merge_copies(self.ws, dry_run=True)
+        self.notes += join_copies(self.ws, dry_run=True)
         would = "would first be ended and summarized"
         self.notes += [f"session {session.id} {would}" for session in unended(self.ws)]
         self._take(learn(self.ws, dry_run=True).facts)
@@ -254,6 +257,10 @@ class _Consolidation:
         if self.learned or any(edit.status == "written" and edit.step != cleanup.STEP for edit in edits):
             write_report(ws, report)
         compiled(ws, llm=self.llm)
+        if whole and ws.index.exists():
+            bases = Bases(private(ws.root))
+            if bases.note_seen(ws.index.digests()):
+                bases.save()
         if ws.config.consolidate.commit if commit is None else commit:
             commit_to_git(ws, report, before)
         return report

@@ -6,10 +6,12 @@ sync or opening continues from that entry: items are erased last, so that their 
 search for quotations.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from datetime import UTC
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 import msgspec
 
@@ -17,16 +19,20 @@ from mnemark.errors import IntegrityError, MnemarkError, UsageError
 from mnemark.facts import states
 from mnemark.facts.fold import said_mark
 from mnemark.facts.fold import words_of as words_of_fact
+from mnemark.facts.model import Fact, refs_in
 from mnemark.facts.pending import catch_up
 from mnemark.facts.store import FactStore
+from mnemark.facts.timeline import when
 from mnemark.files import edit as editing
-from mnemark.files import layout, platform
+from mnemark.files import jsonl, layout, platform
 from mnemark.files.disk_errors import shortage
-from mnemark.files.journal import Change
+from mnemark.files.ids import is_id, time_of
+from mnemark.files.journal import Change, changes_of
+from mnemark.files.names import split_ref
 from mnemark.files.needles import BytePatterns
 from mnemark.files.private import private
 from mnemark.files.sessions import session_id
-from mnemark.files.tombstones import by_path, runs_by_path, strings
+from mnemark.files.tombstones import Tombstones, by_path, runs_by_path, strings
 from mnemark.files.truth import LOCK_SECONDS, sync_lock
 from mnemark.memory import file_edits
 from mnemark.memory.forgetting import names
@@ -40,6 +46,9 @@ from mnemark.memory.journal.erasures import Wait
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.words.segment import forget_words
 from mnemark.types import Json
+
+_SAME_TIME: Final = 5.0
+"""Seconds between a turn and what is said to have been learned from it then."""
 
 
 def erase(ws: OpenWorkspace, items: list[ForgetItem], *, query: str, dry_run: bool, git: bool) -> Receipt:
@@ -133,7 +142,7 @@ def _carry_out(ws: OpenWorkspace, note: Change, items: list[ForgetItem], query: 
         facts = ws.fact_store
         with facts.lock:
             facts.log.append(Change(kind="erased", payload={"ids": [note.id]}, origin="owner"))
-        if places:  # what was left of the files is hidden from searches until they are indexed after that
+        if places and ws.index.exists():  # what was left of the files is hidden until they are indexed anew
             with suppress(MnemarkError, OSError):  # busy: the next search does it
                 ws.searcher.sync()
     ws.searcher.fact_index.keep()
@@ -246,18 +255,26 @@ def finish(ws: OpenWorkspace, *, at_once: bool = False) -> list[Receipt]:
         return []
     receipts = []
     known = erasures.load(ws.root)
+    absent: list[Json] = []
     for note in ws.visible.hidden.unfinished():
         if not at_once and erasures.is_blocked(ws.root, known.get(note.id, ())):
             continue
         try:
-            editing.sweep(ws.truth)
             items = _items_of(ws, note.fields)
+            if not items and ws.visible.hidden.is_done_elsewhere(note.id):
+                absent.append(note.id)
+                continue
+            editing.sweep(ws.truth)
         except (MnemarkError, OSError) as error:  # for the next time
             erasures.keep(ws.root, note.id, [Wait("", str(error))])
             continue
         at = note.fields.get("at")
         query = query_at(items, at) if isinstance(at, Mapping) else ""
         receipts.append(_complete(ws, note, items, query))
+    if absent:  # another machine erased it, and nothing of it ever came here, or it is gone with its files
+        facts = ws.fact_store
+        with facts.lock:
+            facts.log.append(Change(kind="erased", payload={"ids": absent}, origin="owner"))
     return receipts
 
 
@@ -274,3 +291,97 @@ def _items_of(ws: OpenWorkspace, payload: Mapping[str, Any]) -> list[ForgetItem]
             if layout.safe_path(ws.root, path).is_file():
                 found += finder.marked(path, runs, whole=path in strings(payload.get("files")))
     return [_by_line(item) for item in found]
+
+
+def again(ws: OpenWorkspace, originals: Mapping[str, str]) -> list[Receipt]:
+    """Erase once more what came back in files, as by a program for syncing, or a copy that it left.
+
+    Args:
+        ws: the workspace.
+        originals: the paths of the files, each with the path that it is a version of.
+    """
+    hidden = ws.visible.hidden.current()
+    if not (hidden.turns or hidden.facts):
+        return []
+    finder = Selector(ws, Criteria())
+    back, causes = _came_back(ws, finder, originals, hidden)
+    if not back and all(path == original for path, original in originals.items()):
+        return []
+    receipts = []
+    for note in changes_of(ws.root, ("forget",)):
+        if not note.fields.get("erase"):
+            continue
+        named = {*strings(note.fields.get("ids")), *strings(note.fields.get("passing"))}
+        named.update(one for _, ids in by_path(note.fields.get("turns")) for one in ids)
+        items = [item for item in back.values() if item.id in named or causes.get(item.id) in named]
+        if items := [*items, *_lines_in(finder, note, originals)]:
+            receipts.append(_complete(ws, note, list(map(_by_line, items)), ""))
+    return receipts
+
+
+def _came_back(
+    ws: OpenWorkspace, finder: Selector, originals: Mapping[str, str], hidden: Tombstones
+) -> tuple[dict[str, ForgetItem], dict[str, str]]:
+    """Return the hidden turns and facts in files, and facts of erased turns with the turns' ids."""
+    back: dict[str, ForgetItem] = {}
+    causes: dict[str, str] = {}
+    erased_turns = cache(partial(_erased_turns, ws.root))
+    for path, original in originals.items():
+        for item in _items_in(finder, path, original):
+            if item.id in hidden.turns or item.id in hidden.facts:
+                back[item.id] = item
+        for item, fact in _facts_in(finder, path, original):
+            if fact.id not in back and (turn := _erased_source(fact, erased_turns)):
+                back[item.id], causes[item.id] = item, turn
+    return back, causes
+
+
+def _erased_turns(root: Path, log: str) -> Mapping[int, str]:
+    """Return the ids of the erased turns of a log by their lines."""
+    if not layout.is_inside(log) or not (root / log).is_file():
+        return {}
+    found = ((line.number, jsonl.decode(line.data)) for line in jsonl.read(root / log))
+    return {number: str(record["id"]) for number, record in found if record and "erased" in record}
+
+
+def _erased_source(fact: Fact, erased_turns: Callable[[str], Mapping[int, str]]) -> str:
+    """Return the erased turn that a fact was learned from; empty if that is not sure.
+
+    Another machine may have learned it before it heard of the erasure. Lines of a log move where two machines
+    wrote it, so that the time has to fit, too.
+    """
+    turns = [
+        erased_turns(path).get(first, "") if first == last else ""
+        for path, first, last in map(split_ref, refs_in(fact.source))
+    ]
+    said = when(fact.since, UTC)
+    if said is None or not turns or not all(map(is_id, turns)):
+        return ""
+    return turns[0] if abs((time_of(turns[0]) - said).total_seconds()) < _SAME_TIME else ""
+
+
+def _items_in(finder: Selector, path: str, original: str) -> list[ForgetItem]:
+    place = layout.place(original)
+    with suppress(OSError, UsageError):
+        if place is not None and place.kind == "turn":
+            return finder.log(path)
+    return [item for item, _ in _facts_in(finder, path, original)]
+
+
+def _facts_in(finder: Selector, path: str, original: str) -> list[tuple[ForgetItem, Fact]]:
+    place = layout.place(original)
+    with suppress(OSError, UsageError):
+        if place is not None and (place.kind == "fact" or place.role == "review"):
+            return finder.facts_in(path)
+    return []
+
+
+def _lines_in(finder: Selector, note: Change, originals: Mapping[str, str]) -> list[ForgetItem]:
+    """Return the lines that a note hides, in copies: elsewhere the same words may have been written again."""
+    runs = dict(runs_by_path(note.fields.get("lines")))
+    return [
+        item
+        for path, original in originals.items()
+        if path != original and original in runs
+        for item in finder.marked(path, runs[original], whole=False)
+    ]

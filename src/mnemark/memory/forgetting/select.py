@@ -437,6 +437,10 @@ class Selector:
             ]
         return found + [(_journal_item(fact), fact) for fact in apart]
 
+    def facts_in(self, path: str) -> list[tuple[ForgetItem, Fact]]:
+        """Return the facts that stand in a file, also in one that is a copy."""
+        return self._bullets(path)
+
     def _bullets(self, path: str) -> list[tuple[ForgetItem, Fact]]:
         text = self._text(path)
         lines = lines_of(text) or [""]

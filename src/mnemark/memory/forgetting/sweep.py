@@ -217,7 +217,7 @@ class Sweep:
         inner = path.split("/", 1)[1]
         if (
             inner in _EXEMPT
-            or inner.startswith(("vectors/", *self.mounts))
+            or inner.startswith(("vectors/", "merging/", *self.mounts))
             or full.name.endswith(("-wal", "-shm", "-journal"))
         ):
             return

@@ -47,7 +47,7 @@ def _reviews(ws: OpenWorkspace) -> "Iterator[Attention]":
     doubts = counts["otherwise"]
     look = "accept or reject with `mnemark review`"
     if conflicts:
-        against = "a more trusted source or a line you wrote"
+        against = "a more trusted source, a line you wrote or another machine"
         text = f"{_count(conflicts, 'fact')} in conflict with {against}: {look}"
         yield Attention(what="conflicts", count=conflicts, text=text)
     if proposed:
@@ -68,7 +68,7 @@ def _files(ws: OpenWorkspace) -> "Iterator[Attention]":
     copies, problems = _seen(ws)
     if copies:
         text = f"{_count(len(copies), 'conflict copy')} left by a sync program ({_named(copies)})"
-        fix = "`mnemark consolidate` merges session files; merge other files by hand, then delete the copy"
+        fix = "`mnemark merge --repair` joins them; delete those that stay once you have compared them"
         yield Attention(what="copies", count=len(copies), text=f"{text}: {fix}")
     found = {one.path: one for one in problems if one.skipped}
     skipped = [one for path, one in sorted(found.items()) if path not in copies]

@@ -22,11 +22,12 @@ from mnemark.memory.curation.generated import withdraw_all
 from mnemark.memory.forgetting.forget import follow
 from mnemark.memory.forgetting.select import Criteria, ForgetItem, Selector
 from mnemark.memory.journal.edits import AutomaticEdit
+from mnemark.memory.merging import steps
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.undo.runs import commit_undo, described, facts_of_runs, members, run_of
 from mnemark.types import Json
 
-What = Literal["remember", "retract", "otherwise", "accept", "reject", "forget", "edit", "pin"]
+What = Literal["remember", "retract", "otherwise", "accept", "reject", "forget", "edit", "pin", "merge"]
 
 
 class Undone(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,9 +59,9 @@ def undo(
 
     Args:
         ws: the workspace.
-        id: id of the change in the journal, of a group of edits (all are undone, the last first), or of what
-            was accepted or rejected. By default the last thing done on this machine that can be undone, a
-            run of edits as a whole.
+        id: id of the change in the journal, of a group of edits (all are undone, the last first), of what was
+            accepted or rejected, or of a merge. By default the last thing done on this machine that can be
+            undone, a run of edits as a whole.
         scopes: where the person is; "" alone is everywhere. Without an id, the last thing that they did there
             themselves, or a consolidation, goes before what followed by itself, and nothing that changed by
             itself in another scope is undone.
@@ -71,6 +72,10 @@ def undo(
         UsageError: it was an erasure or a revert, or the lines that it wrote were changed since.
     """
     ws.check_writable("take changes back")
+    if (merged := id or _last_merge(ws)) and steps.is_merge(ws.root, merged):
+        if id is None:
+            announce("the merge of the other memory")
+        return [_take_merge_back(ws, merged)]
     started = datetime.now(UTC)
     known, chosen = _chosen(ws, id, scopes)
     if id is None:
@@ -80,6 +85,20 @@ def undo(
     follow(ws)
     commit_undo(ws, id or done[-1].id, [one.id for one in done], started)
     return done
+
+
+def _last_merge(ws: OpenWorkspace) -> str:
+    """Return the id of a merge if it was the last thing done on this machine; else nothing."""
+    done = [plan.id for plan in steps.plans(ws.root) if plan.state == "done"]
+    return done[-1] if done and done[-1] > max(undoable(ws, own=True), default="") else ""
+
+
+def _take_merge_back(ws: OpenWorkspace, identifier: str) -> Undone:
+    """Undo a merge: the files are as they were, with what was written since, and without what was erased."""
+    paths, left = steps.take_back(ws.truth, identifier)
+    withdraw_all(ws)
+    follow(ws)
+    return Undone(id=identifier, what="merge", paths=tuple(paths), waiting=tuple(left), text="a merge")
 
 
 def _chosen(
@@ -264,7 +283,7 @@ def _undo(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Undo
             return _unhide(ws, identifier)
         case "pin":
             return _unpin(ws, identifier)
-        case "edit":
+        case _:
             done = file_edits.reverse(ws, identifier)
             busy = (done.path,) if done.status == "deferred" else ()
             paths = () if busy else (done.path,)

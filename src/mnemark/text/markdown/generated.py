@@ -87,6 +87,20 @@ def put(text: str, name: str, lines: Iterable[str]) -> str:
     return "\n".join([*old[: part.start], *framed, *old[part.stop :]])
 
 
+def replace(text: str, name: str, lines: Sequence[str], removed: frozenset[str]) -> str:
+    """Write the part `name`, which is there, with these lines and these hashes of removed ones.
+
+    Lines that a person wrote in the part move below it.
+    """
+    part = find(text, name)
+    if part is None:
+        return text
+    tail = "\r" if "\r\n" in text else ""
+    old = text.split("\n")
+    framed = [*_with_markers(name, lines, removed), *(["", *part.added] if part.added else ())]
+    return "\n".join([*old[: part.start], *(line + tail for line in framed), *old[part.stop :]])
+
+
 def _inside(text: str, part: GeneratedPart) -> list[str]:
     return [line.rstrip("\r") for line in text.split("\n")[part.start + 1 : part.stop - 1]]
 

@@ -1,0 +1,176 @@
+"""Join two versions of a fact file that two machines changed.
+
+A fact is told by its id, not by its line: what each side did to it (another source, an end, other words) is
+joined, and what one side removed is removed. The rest is joined by lines; see `mnemark.files.join`.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime, tzinfo
+from typing import Final
+
+from mnemark.facts import write
+from mnemark.facts.files import fact_of
+from mnemark.facts.model import Fact, refs_in
+from mnemark.facts.parse import ParsedFact, parse
+from mnemark.facts.timeline import in_order
+from mnemark.files.join import JoinedText, join_texts
+from mnemark.text.lines import decode, encode
+from mnemark.text.markdown import drop_comments, names_id
+
+_ID: Final = re.compile(rb"\bid: ([0-9A-Z]{26})\b")
+
+
+def join_facts(
+    base: bytes | None, ours: bytes, theirs: bytes, path: str, *, zone: tzinfo, removed: Collection[str] = ()
+) -> JoinedText:
+    """Return a fact file with the facts of both, in the order of their ids where both added some.
+
+    Args:
+        base: the last version that both had; None if there is none.
+        ours: one version.
+        theirs: the other; which is which makes no difference.
+        path: of the file, relative to the workspace.
+        zone: of the days in it.
+        removed: ids of facts that a person removed, or took back: they stay only where both sides have them.
+    """
+    if base in (ours, theirs) or ours == theirs:
+        return JoinedText(theirs if base == ours else ours)
+    sides = [_Side(decode(data), path) for data in (base or b"", ours, theirs)]
+    before, one, other = sides
+    for identifier in {*one.bullets, *other.bullets}:
+        mine, yours = one.bullets.get(identifier), other.bullets.get(identifier)
+        old = before.bullets.get(identifier)
+        if mine is not None and yours is not None:
+            joined = _joined(old, mine, yours)
+            for side in sides:
+                side.put(identifier, joined)
+        elif identifier in removed or (old is not None and old == (mine if yours is None else yours)):
+            for side in sides:
+                side.put(identifier, "")
+    texts = [encode(side.text()) for side in sides]
+    joined_text = join_texts(None if base is None else texts[0], texts[1], texts[2], order=_by_id)
+    data = encode(_with_ends(decode(joined_text.data), path, zone))
+    return JoinedText(data, joined_text.doubled)
+
+
+def _by_id(line: bytes) -> bytes:
+    found = _ID.search(line)
+    return found[1] if found else b""
+
+
+class _Side:
+    """One version of the file: its bullets by the ids of their facts."""
+
+    def __init__(self, text: str, path: str) -> None:
+        self._text = text
+        self.bullets: dict[str, str] = {}
+        self._spans: dict[str, tuple[int, int]] = {}
+        self._new: dict[str, str] = {}
+        for parsed in parse(text):
+            identifier = fact_of(parsed, path, "").id
+            if identifier not in self.bullets:  # a bullet that was copied with its comment stays a line
+                span = parsed.bullet.start, parsed.bullet.end
+                self._spans[identifier] = span
+                self.bullets[identifier] = text[slice(*span)]
+
+    def put(self, identifier: str, bullet: str) -> None:
+        """Replace a bullet that is here; an empty one removes it."""
+        if self.bullets.get(identifier, bullet) != bullet:
+            self._new[identifier] = bullet
+
+    def text(self) -> str:
+        text = self._text
+        for identifier in sorted(self._new, key=lambda one: self._spans[one], reverse=True):
+            start, end = self._spans[identifier]
+            text = text[:start] + self._new[identifier] + text[end:]
+        return text
+
+
+def _joined(base: str | None, mine: str, yours: str) -> str:
+    """Return a bullet with what both did to it."""
+    if base in (mine, yours) or mine == yours:
+        return yours if base == mine else mine
+    mine, yours = sorted((mine, yours))
+    one, other = _parsed(mine), _parsed(yours)
+    old = None if base is None else _parsed(base)
+    if one is None or other is None:
+        return yours
+    if (one.predicate, one.value) != (other.predicate, other.value):
+        if old is None or old.value not in {one.value, other.value}:
+            # Both say something else under one id: it stays with the greater, and both stand.
+            first = drop_comments(mine, names_id).rstrip()
+            return f"{first}\n{yours}"
+        if one.value == old.value:
+            mine, one, other = yours, other, one
+    struck = _chosen(None if old is None else old.struck, one.struck, other.struck)
+    fields = _fields(old.meta if old else {}, one.meta, other.meta)
+    if not struck:
+        fields["until"] = ""
+    changed_text = write.change_comment(mine, one, fields)
+    now = _parsed(changed_text)
+    if now is None or now.struck == struck:
+        return changed_text
+    if struck:
+        return write.strike(changed_text, now, {})
+    start, end = now.bullet.words
+    words = changed_text[start:end]
+    return changed_text[:start] + words.removeprefix("~~").removesuffix("~~") + changed_text[end:]
+
+
+def _parsed(bullet: str) -> ParsedFact | None:
+    return next(iter(parse(bullet.lstrip(" \t"))), None)
+
+
+def _chosen(old: bool | None, one: bool, other: bool) -> bool:  # noqa: FBT001 - three values of one thing
+    if one == other:
+        return one
+    return (one or other) if old is None else not old
+
+
+def _fields(old: Mapping[str, str], one: Mapping[str, str], other: Mapping[str, str]) -> dict[str, str]:
+    """Return the fields of the comments of both: what one side changed, and of two changes the greater."""
+    fields: dict[str, str] = {}
+    for name in dict.fromkeys((*one, *other)):
+        mine, yours, before = (side.get(name, "") for side in (one, other, old))
+        if name == "source":
+            fields[name] = ", ".join(sorted({*refs_in(mine), *refs_in(yours)}))
+        elif mine == yours or (old and before == yours):
+            fields[name] = mine
+        elif old and before == mine:
+            fields[name] = yours
+        elif name == "until":  # it has been over since the earlier
+            fields[name] = min(filter(None, (mine, yours)))
+        else:
+            fields[name] = max(mine, yours, key=_as_number)
+    return fields
+
+
+def _as_number(text: str) -> tuple[float, str]:
+    try:
+        return float(text), text
+    except ValueError:
+        return 0.0, text
+
+
+def _with_ends(text: str, path: str, zone: tzinfo) -> str:
+    """Strike out the facts that another of the file ends: each side knew its own only."""
+    now = datetime.now(UTC)
+    groups: defaultdict[tuple[str, ...], list[Fact]] = defaultdict(list)
+    for parsed in parse(text):
+        if parsed.id:
+            groups[fact_of(parsed, path, "").key].append(fact_of(parsed, path, ""))
+    for group in groups.values():
+        if len(group) < 2:
+            continue
+        known = {fact.id: fact for fact in group}
+        for version in in_order(group, zone):
+            fact = version.fact
+            if version.end is None or fact.until == known[fact.id].until:
+                continue
+            bullet = next((one for one in parse(text) if one.id == fact.id), None)
+            if bullet is not None:
+                change = write.strike if version.end <= now else write.change_comment
+                text = change(text, bullet, {"until": fact.until})
+    return text

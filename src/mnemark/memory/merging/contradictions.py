@@ -1,0 +1,102 @@
+"""Put up for review what two machines said differently about one thing since they last met.
+
+The later value holds, as everywhere. That the earlier one was said without knowing of it is for a person to
+see. It follows from the journals alone, so that every machine writes the same line, however the files came to
+it, and it waits once.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, timedelta
+from itertools import pairwise
+from typing import Final
+
+import msgspec
+
+from mnemark.facts.fold import payload_of
+from mnemark.facts.journal import FactJournal
+from mnemark.facts.keys import content_key
+from mnemark.facts.model import Fact
+from mnemark.facts.timeline import FactVersion, when
+from mnemark.files import listing
+from mnemark.files.ids import derived_id, time_of
+from mnemark.files.journal import FOLDER, Change, encode_change
+from mnemark.memory.open_workspace import OpenWorkspace
+
+FILE: Final = f"{FOLDER}/merges.jsonl"
+"""Journal of what merges put up for review: of no machine, so that it is the same on all."""
+_NEXT: Final = timedelta(microseconds=1)
+"""After the later value began: accepted, the earlier one holds from then on."""
+
+
+def note_contradictions(ws: OpenWorkspace, scopes: Iterable[str]) -> tuple[str, ...]:
+    """Put up for review the values that nobody replaced knowingly; return them for people.
+
+    Args:
+        ws: the workspace.
+        scopes: those whose facts have changed.
+    """
+    store = ws.fact_store
+    if len(listing.names(ws.root, FOLDER, ".jsonl")) < 2:
+        return ()
+    with store.lock:
+        log = store.log
+        log.refresh()
+        pairs = [
+            pair
+            for scope in scopes
+            for groups in store.groups(scope)
+            for group in groups.by_key.values()
+            if len(group) > 1
+            for pair in _contradicting(log, group)
+        ]
+        changes = [_change(earlier, later) for earlier, later in pairs]
+        new = [
+            (change, pair)
+            for change, pair in zip(changes, pairs, strict=True)
+            if log.of(change.id).fact is None
+        ]
+        if new:
+            ws.truth.append(FILE, [encode_change(change) for change, _ in new])
+            log.refresh()
+    return tuple(
+        f"{later.predicate}: {later.value} holds, {earlier.value} waits" for _, (earlier, later) in new
+    )
+
+
+def _contradicting(log: FactJournal, group: Sequence[FactVersion]) -> Iterator[tuple[Fact, Fact]]:
+    """Yield the values of one thing that another machine's ended unknowingly, each with that."""
+    last = group[-1]
+    current = log.of(last.fact.id)
+    if last.end is not None or current.record is None or current.hidden:
+        return
+    replaced = {record.supersedes for one in group if (record := log.of(one.fact.id).record) is not None}
+    known = {_value(one.fact) for one in group if one.fact.id in replaced} | {_value(last.fact)}
+    for one, following in pairwise(group):
+        state = log.of(one.fact.id)
+        if (
+            state.record is not None
+            and not state.hidden
+            and state.file != current.file
+            and one.end == following.begin  # else it was over before
+            and _value(one.fact) not in known
+        ):
+            yield one.fact, last.fact
+
+
+def _value(fact: Fact) -> str:
+    return content_key(fact.predicate, fact.value)
+
+
+def _change(earlier: Fact, later: Fact) -> Change:
+    """Return the line that puts the earlier value up for review, the same on each machine."""
+    content = f"merge\0{earlier.id}\0{later.id}".encode()
+    begin = max(time_of(earlier.id), time_of(later.id))
+    since = when(later.since or later.recorded, UTC) or begin
+    fact = msgspec.structs.replace(
+        earlier, since=(since + _NEXT).isoformat(), recorded="", until="", ended="", path="", line=0,
+        review="conflict", supersedes=later.id,
+    )  # fmt: skip
+    return Change(
+        kind="conflict", id=derived_id(content, begin), time=begin, origin=earlier.origin,
+        scope=earlier.scope, payload=payload_of(fact),
+    )  # fmt: skip

@@ -1,0 +1,349 @@
+"""Merge another memory into this one: everything of both, once, and nothing that either side erased.
+
+The result depends on neither the machine nor the order: when all machines have merged all others, their files
+are equal. What a merge notes for itself lies in `.mnemark/`.
+
+1. Copy what differs of the other side beside the workspace, with the journals of both.
+2. Carry out there what either side erased, while the text can still be found by its ids.
+3. Take the joined journals, and carry out here what the other side erased.
+4. Join the files, and put them in place; see `steps`.
+5. Put facts that both sides changed up for review.
+"""
+
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from mnemark.errors import MnemarkError
+from mnemark.files import jsonl, layout, listing, platform
+from mnemark.files.disk_errors import unread
+from mnemark.files.join import join_logs
+from mnemark.files.journal import FOLDER as JOURNAL
+from mnemark.files.private import private, private_folder
+from mnemark.memory.curation.generated import withdraw_all
+from mnemark.memory.forgetting import erase
+from mnemark.memory.merging import steps
+from mnemark.memory.merging.bases import Bases, mark_of
+from mnemark.memory.merging.contradictions import note_contradictions
+from mnemark.memory.merging.join import JoinedFile, join_file, kind_of
+from mnemark.memory.merging.refs import Moves, ids_in, moved, moved_lines
+from mnemark.memory.merging.source import fetched
+from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.types import Problem
+
+STAGE: Final = "merging"
+"""Folder in `.mnemark` of the copy of the other side, and its machine: no erasure is done there."""
+_SKIPPED: Final = frozenset({".git", layout.PRIVATE, "node_modules", "__pycache__"})
+
+
+class MergedFile(msgspec.Struct, frozen=True, kw_only=True):
+    """What a merge did, or would do, to a file."""
+
+    path: str
+    what: str
+    """new, joined, doubled, beside, removed."""
+    records: int = 0
+    """Turns, or lines of a journal, that came."""
+
+
+class Merged(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of a merge."""
+
+    id: str = ""
+    """For `undo`; empty where nothing changed."""
+    source: str
+    dry_run: bool = False
+    files: tuple[MergedFile, ...] = ()
+    turns: int = 0
+    facts: int = 0
+    """Facts that came."""
+    erased: int = 0
+    """Erasures of the other side that were carried out here."""
+    review: tuple[str, ...] = ()
+    """Facts with another value on each side: the later holds, the earlier waits for review."""
+    waiting: tuple[str, ...] = ()
+    """Files that were busy: the next sync goes on."""
+    problems: tuple[Problem, ...] = ()
+
+
+def merge(ws: OpenWorkspace, other: str | Path, *, dry_run: bool = False) -> Merged:
+    """Bring everything of another memory into this one, which keeps everything of its own.
+
+    Sync before, so that nothing waits, and after. The other memory is only read: run the merge there, too, to
+    have everything on both sides. What one side erased is erased on the other, in bytes. Settings
+    (`mnemark.toml`) stay as they are.
+
+    Args:
+        ws: the workspace.
+        other: a folder, `ssh:HOST:PATH`, or a git repository or remote; see `source.fetched`.
+        dry_run: only say what would come.
+
+    Raises:
+        NotFoundError, UsageError: there is no other memory there.
+        BusyError, ReadOnlyError: this one cannot be written (now).
+    """
+    if not dry_run:
+        ws.check_writable("merge")
+    with fetched(ws.root, str(other)) as folder:
+        if dry_run:
+            return _Merge(ws, folder, str(other)).foreseen()
+        with ws.truth.change():
+            merged = _Merge(ws, folder, str(other)).carry_out()
+    withdraw_all(ws)  # facts that the other side ended leave core memory
+    return merged
+
+
+class _Merge:
+    """A merge under way."""
+
+    def __init__(self, ws: OpenWorkspace, folder: Path, name: str) -> None:
+        self.ws = ws
+        self.folder = folder
+        self.name = name
+        self.problems: list[Problem] = []
+        self.files: list[MergedFile] = []
+        self.ours_bases = Bases(private(ws.root))
+        self.their_bases = Bases(folder / layout.PRIVATE)
+        self.removed: set[str] = set()
+        """Facts that a person removed, or took back, on either side."""
+
+    # --- what is there
+
+    def _paths(self, root: Path, *, tell: bool) -> list[str]:
+        """Return the files of a side that are memory, or lie beside it."""
+        found = listing.walk(root, skip=_SKIPPED)
+        if tell:
+            self.problems += [*found.odd, *found.closed]
+            self.problems += [
+                Problem(one, "is a separate workspace: merge it by itself") for one in found.inner
+            ]
+        return [
+            path
+            for path in found.files
+            if not path.startswith(".") and "/." not in path and path != layout.CONFIG
+        ]
+
+    def _read(self, root: Path, path: str) -> bytes | None:
+        try:
+            return platform.content(root / path)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            if root == self.ws.root:
+                raise MnemarkError(f"{path} {unread(error)}; nothing was merged") from error
+            self.problems.append(Problem(layout.shown(path), unread(error)))
+            return None
+
+    # --- the run
+
+    def foreseen(self) -> Merged:
+        """Return what would come, from the files as they are."""
+        journals = self._joined_journals(self._paths(self.folder, tell=True))
+        known = ids_in(b"\n".join(self._read(self.ws.root, path) or b"" for path in journals))
+        came = [one for one in _changes(journals.values()) if str(one.get("id")) not in known]
+        erased = sum(one.get("kind") == "forget" and _asks_to_erase(one) for one in came)
+        self._find_removed(journals.values())
+        for path in self._all_paths(self.folder):
+            joined = self._joined(path, self.folder, {}, {})
+            if joined is not None:
+                self._tell(path, self._read(self.ws.root, path), joined)
+        return self._result(erased=erased, facts=_count_facts(came), dry_run=True)
+
+    def carry_out(self) -> Merged:
+        """Merge; the workspace's lock is held."""
+        ws = self.ws
+        theirs = self._paths(self.folder, tell=True)
+        moves, their_moves = self._moves(theirs)
+        ids = ids_in(b"\n".join(self._read(ws.root, path) or b"" for path in theirs if _is_journal(path)))
+        plan = steps.Steps(ws.truth, self.name)
+        stage = private_folder(ws.root) / STAGE
+        shutil.rmtree(stage, ignore_errors=True)
+        try:
+            self._copy(theirs, stage)
+            journals = self._erased_there(stage, self._joined_journals(theirs))
+            for path, data in journals.items():
+                plan.change(path, self._read(ws.root, path), data)
+            plan.carry_out(begun=True)
+            receipts = erase.finish(ws, at_once=True)
+            self._find_removed(journals.values())
+            self._prepare(plan, stage, moves, their_moves, ids)
+        finally:
+            shutil.rmtree(stage, ignore_errors=True)
+        came = [one for one in _changes(journals.values()) if str(one.get("id")) not in ids]
+        done = plan.carry_out()
+        self.ours_bases.save()
+        review = note_contradictions(ws, ws.scopes())
+        erased = sum(bool(one.places) for one in receipts)
+        return self._result(
+            id=done.id, erased=erased, facts=_count_facts(came), review=review, waiting=done.waiting
+        )
+
+    def _result(self, **found: Any) -> Merged:
+        turns = sum(one.records for one in self.files)
+        return Merged(
+            source=self.name, turns=turns, files=tuple(self.files), problems=tuple(self.problems), **found
+        )
+
+    # --- journals
+
+    def _joined_journals(self, theirs: Iterable[str]) -> dict[str, bytes]:
+        joined: dict[str, bytes] = {}
+        for path in filter(_is_journal, theirs):
+            data = self._read(self.folder, path)
+            if data is not None:
+                joined[path] = join_logs(self._read(self.ws.root, path) or b"", data).data
+        return joined
+
+    def _find_removed(self, journals: Iterable[bytes]) -> None:
+        undone: set[str] = set()
+        for line in _changes(journals):
+            payload = line.get("payload")
+            if not isinstance(payload, Mapping):
+                continue
+            if line.get("kind") == "tombstone":
+                self.removed.add(str(payload.get("fact")))
+            elif line.get("kind") == "undo":
+                undone.update(str(one) for one in payload.get("ids") or ())
+        self.removed |= undone
+
+    # --- files
+
+    def _moves(self, theirs: Iterable[str]) -> tuple[Moves, Moves]:
+        """Return which lines of logs will have other numbers, of ours and of theirs."""
+        ours_moves: dict[str, Mapping[int, int]] = {}
+        their_moves: dict[str, Mapping[int, int]] = {}
+        for path in theirs:
+            if kind_of(path) == "log" and not _is_journal(path):
+                mine, yours = self._read(self.ws.root, path), self._read(self.folder, path)
+                if mine is not None and yours is not None and mine != yours:
+                    joined = join_logs(mine, yours)
+                    ours_moves |= {path: joined.ours} if joined.ours else {}
+                    their_moves |= {path: joined.theirs} if joined.theirs else {}
+        return ours_moves, their_moves
+
+    def _copy(self, theirs: Iterable[str], stage: Path) -> None:
+        """Copy the files that differ beside the workspace."""
+        for path in theirs:
+            data = self._read(self.folder, path)
+            if data is not None and data != self._read(self.ws.root, path):
+                platform.make_folder((stage / path).parent)
+                jsonl.write_new(stage / path, data, durable=False)
+
+    def _erased_there(self, stage: Path, journals: dict[str, bytes]) -> dict[str, bytes]:
+        """Carry out in the copy of the other side what either side erased; return the journals after that.
+
+        Where the text of an item is still there, it is found by its id, and with it what quotes it.
+        """
+        if not journals:
+            return {}
+        own = f"{JOURNAL}/{self.ws.journal.file}"
+        for path, data in {own: self._read(self.ws.root, own) or b"", **journals}.items():
+            platform.make_folder((stage / path).parent)
+            jsonl.replace_file(stage / path, data, durable=False)
+        there = OpenWorkspace(stage, self.ws.config, readonly=False, embedder=None, machine=STAGE)
+        try:
+            erase.finish(there, at_once=True)
+            for reason in there.to_finish():
+                self.problems.append(Problem(self.name, reason, skipped=False))
+        finally:
+            there.close()
+        return {path: self._read(stage, path) or b"" for path in journals}
+
+    def _all_paths(self, theirs: Path) -> list[str]:
+        known = self._paths(self.ws.root, tell=False) if self.their_bases.paths() else []
+        return sorted({*known, *self._paths(theirs, tell=False)})
+
+    def _prepare(
+        self, plan: steps.Steps, stage: Path, moves: Moves, their_moves: Moves, ids: set[str]
+    ) -> None:
+        root = self.ws.root
+        staged = {path for path in self._paths(stage, tell=False) if not _is_journal(path)}
+        texts = set(self._paths(root, tell=False))
+        for path in sorted(staged | texts):
+            if _is_journal(path):
+                old = self._read(root, path)
+                new = None if old is None else moved_lines(old, path, ids, moves, their_moves)
+                if new != old:
+                    plan.change(path, old, new)
+                continue
+            joined = self._joined(path, stage, moves, their_moves)
+            if joined is None:
+                continue
+            before = self._read(root, path)
+            self._tell(path, before, joined)
+            plan.change(path, before, joined.data if joined is not _REMOVED else None)
+            if joined.beside is not None:
+                stem, dot, suffix = path.rpartition(".")
+                name = f"{stem}.conflict-{mark_of(joined.beside)[:8]}{dot}{suffix}"
+                if self._read(root, name) is None:
+                    plan.change(name, None, joined.beside)
+
+    def _joined(self, path: str, theirs: Path, moves: Moves, their_moves: Moves) -> JoinedFile | None:
+        """Return what a file becomes; None where it stays, `_REMOVED` where the other side deleted it."""
+        if _is_journal(path):
+            return None
+        ours, other = self._read(self.ws.root, path), self._other(path, theirs)
+        mine, is_text = ours, kind_of(path) in {"facts", "page", "text"}
+        if is_text:
+            ours = None if ours is None else moved(ours, path, moves)
+            other = None if other is None else moved(other, path, their_moves)
+        if ours is not None and other is not None:
+            joined = self._of_both(path, ours, other)
+        elif other is not None:
+            if is_text and self.ours_bases.knows(path, other):
+                return None  # it was deleted here
+            joined = JoinedFile(other, added=_count(other) if kind_of(path) == "log" else 0)
+        elif ours is None or (is_text and self.their_bases.knows(path, ours)):
+            return None if ours is None else _REMOVED
+        else:
+            joined = JoinedFile(ours)
+        if is_text:
+            self.ours_bases.note(path, joined.data, *(() if other is None else (other,)))
+        return None if joined.data == mine and joined.beside is None else joined
+
+    def _other(self, path: str, theirs: Path) -> bytes | None:
+        """Return a file of the other side: of its copy, which lacks what is the same, and what was erased."""
+        copied = self._read(theirs, path)
+        if copied is not None or theirs == self.folder:
+            return copied
+        there = self._read(self.folder, path)
+        return there if there == self._read(self.ws.root, path) else None
+
+    def _of_both(self, path: str, ours: bytes, other: bytes) -> JoinedFile:
+        base = None
+        if ours != other and kind_of(path) in {"facts", "page", "text"}:
+            base = self.ours_bases.common(path, ours, self.their_bases, other)
+        return join_file(path, base, ours, other, zone=self.ws.fact_store.zone, removed=self.removed)
+
+    def _tell(self, path: str, before: bytes | None, joined: JoinedFile) -> None:
+        what = "removed" if joined is _REMOVED else "new" if before is None else "joined"
+        what = "doubled" if joined.doubled else "beside" if joined.beside is not None else what
+        self.files.append(MergedFile(path=layout.shown(path), what=what, records=joined.added))
+
+
+_REMOVED: Final = JoinedFile(b"")
+
+
+def _is_journal(path: str) -> bool:
+    return path.startswith(f"{JOURNAL}/") and path.endswith(".jsonl")
+
+
+def _changes(journals: Iterable[bytes]) -> list[dict[str, object]]:
+    lines = (line for data in journals for line in data.split(b"\n"))
+    return [record for line in lines if line and (record := jsonl.decode(line)) is not None]
+
+
+def _asks_to_erase(line: Mapping[str, object]) -> bool:
+    payload = line.get("payload")
+    return isinstance(payload, Mapping) and bool(payload.get("erase"))
+
+
+def _count_facts(lines: Iterable[Mapping[str, object]]) -> int:
+    return sum(line.get("kind") == "remember" for line in lines)
+
+
+def _count(log: bytes) -> int:
+    return sum(b'"role"' in line for line in log.split(b"\n"))

@@ -1,0 +1,56 @@
+"""Change the refs to lines of logs that moved when two logs were joined."""
+
+import posixpath
+import re
+from collections.abc import Collection, Mapping
+from typing import Final
+from urllib.parse import unquote
+
+from mnemark.files import jsonl
+
+Moves = Mapping[str, Mapping[int, int]]
+"""New numbers of lines, by the path of their log."""
+_REF: Final = re.compile(rb"([^\s|<>()\[\]`'\"]*?sessions/[^\s|<>()\[\]`'\"#]+\.jsonl)#L(\d+)(?:(-L?)(\d+))?")
+
+
+def moved(data: bytes, path: str, moves: Moves) -> bytes:
+    """Return a text of the file `path` with its refs to lines that moved changed."""
+    if not moves or b".jsonl#L" not in data:
+        return data
+
+    def change(found: re.Match[bytes]) -> bytes:
+        lines = moves.get(_log(found[1].decode("utf-8", "replace"), path))
+        if lines is None:
+            return found[0]
+        first = b"%b#L%d" % (found[1], lines.get(int(found[2]), int(found[2])))
+        if found[4] is None:
+            return first
+        return first + b"%b%d" % (found[3], lines.get(int(found[4]), int(found[4])))
+
+    return _REF.sub(change, data)
+
+
+def moved_lines(journal: bytes, path: str, ours: Collection[str], moves: Moves, their_moves: Moves) -> bytes:
+    """Return a joined journal with its refs changed: those of lines that were here, and those that came."""
+    if not (moves or their_moves):
+        return journal
+    return b"\n".join(
+        moved(line, path, moves if _id(line) in ours else their_moves) if b".jsonl#L" in line else line
+        for line in journal.split(b"\n")
+    )
+
+
+def ids_in(journal: bytes) -> set[str]:
+    """Return the ids of the lines of a journal."""
+    return {_id(line) for line in journal.split(b"\n")}
+
+
+def _id(line: bytes) -> str:
+    return str((jsonl.decode(line) or {}).get("id") or "")
+
+
+def _log(name: str, path: str) -> str:
+    """Return the log that a ref names; links in Markdown are relative to their file."""
+    if name.startswith("../"):
+        return posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(name)))
+    return name

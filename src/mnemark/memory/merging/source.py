@@ -1,0 +1,146 @@
+"""Get the other memory of a merge: a folder, a folder on a machine reached by ssh, or a git repository."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from mnemark.errors import MnemarkError, NotFoundError, UsageError
+from mnemark.files import layout, platform, repository
+from mnemark.files.private import private_folder
+from mnemark.text.lazy_pattern import lazy_pattern
+
+_SECONDS: Final = 600
+_SSH: Final = lazy_pattern(r"ssh:(?!//)(?P<host>[^:/]+):(?P<path>.+)|ssh://(?P<host2>[^/]+)(?P<path2>/.+)")
+_URL: Final = lazy_pattern(r"(?:https?|git|file)://.+|[\w.-]+@[\w.-]+:.+")
+_BARE: Final = ("HEAD", "objects", "refs")
+_LEFT: Final = (".git", ".mnemark/index*", ".mnemark/vectors", ".mnemark/state*", ".mnemark/mounts",
+                ".mnemark/displaced", ".mnemark/merg*")  # fmt: skip
+"""What does not come along by ssh: the other machine's index, and what it notes for itself."""
+
+
+@contextmanager
+def fetched(root: Path, other: str) -> Iterator[Path]:
+    """Yield the folder of another memory; what was fetched is deleted again at the end.
+
+    Args:
+        root: the workspace that it is merged into.
+        other: a folder; `ssh:HOST:PATH` or `ssh://HOST/PATH`; the URL of a git repository, a bare one's
+            folder, or the name of one of the workspace's remotes.
+
+    Raises:
+        NotFoundError: there is no such folder, or it is no memory.
+        UsageError: it is this memory, or lies in it, or around it.
+        MnemarkError: it could not be fetched.
+    """
+    if not other.strip():
+        raise UsageError("name the other memory: a folder, ssh:HOST:PATH, or a git remote")
+    place = Path(other).expanduser().absolute()
+    if found := _SSH.fullmatch(other):
+        host, path = found["host"] or found["host2"], found["path"] or found["path2"]
+        with _temporary(root) as folder:
+            _copy_by_ssh(host, path, folder)
+            yield _checked(folder, other)
+    elif (url := _git_url(root, other, place)) is not None:
+        with _temporary(root) as folder:
+            _clone(url, folder)
+            yield _checked(folder, other)
+    else:
+        if not place.is_dir():
+            raise NotFoundError(f"there is no folder {place}; give a folder, ssh:HOST:PATH, or a git remote")
+        here, there = Path(os.path.realpath(root)), Path(os.path.realpath(place))
+        if here == there:
+            raise UsageError(f"{place} is this memory itself")
+        if here in there.parents or there in here.parents:
+            raise UsageError(f"{place} lies in this memory, or around it; merge a folder beside it")
+        yield _checked(place, other)
+
+
+def _checked(folder: Path, name: str) -> Path:
+    has_core = any((folder / one).is_file() for one in ("MEMORY.md", "memory/MEMORY.md"))
+    if not (layout.is_workspace(folder) or has_core or (folder / "journal").is_dir()):
+        raise NotFoundError(f"{name} holds no memory: it has neither {layout.CONFIG} nor MEMORY.md")
+    return folder
+
+
+@contextmanager
+def _temporary(root: Path) -> Iterator[Path]:
+    """Yield an empty folder in `.mnemark` whose name says that it may be swept away."""
+    folder = platform.temporary_beside(private_folder(root) / "merged")
+    platform.make_folder(folder)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _copy_by_ssh(host: str, path: str, folder: Path) -> None:
+    if host.startswith("-"):
+        raise UsageError(f"{host!r} is no host")
+    if not (ssh := shutil.which("ssh")):
+        raise MnemarkError("ssh is not installed")
+    left = " ".join(f"--exclude={shlex.quote(f'./{one}')}" for one in _LEFT)
+    place = f'"$HOME"/{shlex.quote(path.removeprefix("~/"))}' if path.startswith("~/") else shlex.quote(path)
+    command = [ssh, "-o", "BatchMode=yes", "--", host, f"cd {place} && tar -cf - {left} ."]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        try:
+            with tarfile.open(fileobj=running.stdout, mode="r|") as archive:
+                archive.extractall(folder, filter="data")
+        except (tarfile.TarError, OSError) as error:
+            running.kill()
+            told = _told(running.stderr.read() if running.stderr else b"")
+            raise MnemarkError(f"{host}:{path} could not be copied: {told or error}") from error
+        told = _told(running.stderr.read() if running.stderr else b"")
+        if running.wait(_SECONDS):
+            raise MnemarkError(f"{host}:{path} could not be copied: {told}")
+
+
+def _git_url(root: Path, other: str, place: Path) -> str | None:
+    if _URL.fullmatch(other):
+        return other
+    if all((place / name).exists() for name in _BARE):
+        return str(place)
+    if place.exists() or "/" in other or not (root / ".git").exists():
+        return None
+    done = _git(("-C", str(root), "remote", "get-url", other))
+    url = done.stdout.decode("utf-8", "replace").strip()
+    return None if done.returncode or not url else str(root / url) if url.startswith(".") else url
+
+
+def _clone(url: str, folder: Path) -> None:
+    done = _git(("clone", "--quiet", "--depth=1", "--no-tags", "--", url, str(folder)))
+    if done.returncode:
+        raise MnemarkError(f"{url} could not be fetched: {_told(done.stderr)}")
+
+
+def _git(arguments: Sequence[str]) -> "subprocess.CompletedProcess[bytes]":
+    """Run git without hooks, filters of a repository, or questions."""
+    program = repository.program()
+    if program is None:
+        raise MnemarkError("git is not installed")
+    safe = (
+        "-c",
+        f"core.hooksPath={os.devnull}",
+        "-c",
+        "protocol.ext.allow=never",
+        "-c",
+        "core.fsmonitor=false",
+    )
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    try:
+        return subprocess.run(
+            [program, *safe, *arguments], capture_output=True, check=False, timeout=_SECONDS,
+            env=kept | {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"},
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise MnemarkError(f"git could not be run: {error}") from error
+
+
+def _told(stderr: bytes) -> str:
+    lines = stderr.decode("utf-8", "replace").strip().splitlines()
+    return lines[-1][:300] if lines else ""

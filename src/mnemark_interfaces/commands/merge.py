@@ -1,0 +1,122 @@
+"""Implement `merge` and `git-merge`: bring the memories of two machines together."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from mnemark.errors import UsageError
+from mnemark.memory.memory import Memory
+from mnemark.memory.merging.copies import join_copies
+from mnemark.memory.merging.copies import repair as repair_marks
+from mnemark.memory.merging.git import join_for_git
+from mnemark.memory.merging.merge import Merged
+from mnemark_interfaces import options, output, render, workspace
+
+_SHOWN: Final = 20
+_WORDS: Final = {
+    "new": "new",
+    "joined": "joined",
+    "doubled": "both versions of some lines stand in it, marked: keep one",
+    "beside": "kept beside the other version of it",
+    "removed": "deleted there, and unchanged here: deleted",
+}
+
+
+def merge(
+    other: Annotated[
+        str,
+        typer.Argument(
+            metavar="OTHER", help="A folder, ssh:HOST:PATH, or a git repository or remote such as origin."
+        ),
+    ] = "",
+    *,
+    workspace_: options.Workspace = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would come, without changing anything.")
+    ] = False,
+    repair: Annotated[
+        bool,
+        typer.Option("--repair", help="Join what git marked in files (<<<<<<<), and copies left by syncing."),
+    ] = False,
+    json: options.Json = False,
+) -> None:
+    """Bring everything of another memory of yours into this one.
+
+    For a laptop and a desktop, a copy on a stick, a folder in git. Turns, facts and notes of both are there
+    once; what either side erased is erased here, too; two values of one fact: the later holds, the earlier
+    waits in `mnemark review`. The other memory is only read: merge there as well. `mnemark undo ID` takes a
+    merge back. Merge only what is yours; for others' notes there is `mnemark import`.
+    """
+    if repair == bool(other):
+        raise UsageError("name the other memory, such as ../desktop/mnemark, or use --repair alone")
+    with workspace.opened(workspace.locate(workspace_), readonly=dry_run) as memory:
+        if repair:
+            _repair(memory, dry_run=dry_run, json=json)
+            return
+        merged = memory.merge(other, dry_run=dry_run)
+    if json:
+        output.out_json(merged)
+        return
+    _show(merged)
+
+
+def _repair(memory: Memory, *, dry_run: bool, json: bool) -> None:
+    ws = memory.workspace
+    joined = [*repair_marks(ws, dry_run=dry_run), *join_copies(ws, dry_run=dry_run)]
+    if joined and not dry_run:
+        memory.sync()
+    if json:
+        output.out_json({"joined": joined, "dry_run": dry_run})
+        return
+    for text in joined:
+        output.out(output.safe_line(text))
+    if not joined:
+        output.out("No marks of git and no conflict copies were found.")
+    elif dry_run:
+        output.say("Nothing was changed. Run it again without --dry-run to apply this.")
+    else:
+        output.say("Undo a change with `mnemark undo`. In a git repository, `git add` the files to go on.")
+
+
+def git_merge(
+    base: Annotated[Path, typer.Argument(metavar="BASE")],
+    ours: Annotated[Path, typer.Argument(metavar="OURS")],
+    theirs: Annotated[Path, typer.Argument(metavar="THEIRS")],
+    path: Annotated[str, typer.Argument(metavar="PATH")],
+) -> None:
+    """Join two versions of a file; git calls this, not people.
+
+    It is the merge driver that `mnemark connect git` sets up. Git gives the files of the version before and
+    of both versions, and the path; the joined version replaces the second file.
+    """
+    join_for_git(Path.cwd(), path, base, ours, theirs)
+
+
+def _show(merged: Merged) -> None:
+    what = Counter(one.what for one in merged.files)
+    counts = [
+        (merged.turns, "turn"), (merged.facts, "fact"), (what["new"], "new file"),
+        (what["joined"] + what["doubled"], "joined file"), (what["removed"], "deleted file"),
+    ]  # fmt: skip
+    tally = ", ".join(render.counted(count, name) for count, name in counts if count)
+    would = "Would bring" if merged.dry_run else "Merged"
+    output.out(f"{would}: {tally}" if tally else "Nothing is new there.")
+    for one in merged.files[:_SHOWN]:
+        turns = f", {render.counted(one.records, 'turn')}" if one.records else ""
+        output.out(f"  {output.safe_line(one.path)}: {_WORDS[one.what]}{turns}")
+    if len(merged.files) > _SHOWN:
+        output.out(f"  … and {len(merged.files) - _SHOWN:,} more")
+    if merged.erased:
+        done = "would be" if merged.dry_run else "was" if merged.erased == 1 else "were"
+        output.out(f"{render.counted(merged.erased, 'erasure')} of the other side {done} carried out here")
+    for text in merged.review:
+        output.out(f"  {output.safe_line(text)}: see `mnemark review`")
+    for path in merged.waiting:
+        output.say(f"note: another program is saving {output.safe_line(path)}; the next sync goes on")
+    render.problems(merged.problems)
+    if merged.dry_run and tally:
+        output.say("Nothing was changed. Run it again without --dry-run to apply this.")
+    elif merged.id:
+        output.say(f"Take it back with `mnemark undo {merged.id}`; merge there as well to have all on both.")
