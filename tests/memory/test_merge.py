@@ -221,6 +221,30 @@ def test_refs_follow_lines_that_moved(opened: Opened, pair: Path) -> None:
     assert "Call the plumber." in memory.read(fact.source)
 
 
+def test_pages_of_a_talk_that_both_went_on_with_are_written_anew(opened: Opened, tmp_path: Path) -> None:
+    memory = opened("laptop")
+    chat = memory.session("chat")
+    chat.add("user", "Let us plan the garden: we decided to plant oaks on Sunday.")
+    chat.add("assistant", "Good, oaks on Sunday.")
+    shutil.copytree(tmp_path / "laptop", tmp_path / "desktop", ignore=shutil.ignore_patterns(".mnemark"))
+    for name, asked, answer in (
+        ("laptop", "Please write a list for the fence.", "Done: posts, wire, nails."),
+        ("desktop", "We decided to water the lemons every Tuesday.", "I will remind you."),
+    ):
+        chat = opened(name).session("chat")
+        chat.add("user", asked)
+        chat.add("assistant", answer)
+        chat.end()
+    merge_until_nothing_comes(opened, tmp_path, "laptop", "desktop")
+    assert files(tmp_path / "laptop") == files(tmp_path / "desktop")
+    (page,) = (tmp_path / "laptop/memory/episodes").iterdir()
+    text = page.read_text("utf-8")
+    assert "6 turns" in text
+    assert "4 turns" not in text
+    (day,) = (tmp_path / "laptop/memory").glob("2*.md")
+    assert day.read_text("utf-8").count("mnemark:begin") == 1
+
+
 MARKED = """# User
 
 - **name**: Ann

@@ -12,6 +12,7 @@ from typing import Final
 
 from mnemark.facts import write
 from mnemark.facts.files import fact_of
+from mnemark.facts.keys import content_key
 from mnemark.facts.model import Fact, refs_in
 from mnemark.facts.parse import ParsedFact, parse
 from mnemark.facts.timeline import in_order
@@ -154,6 +155,10 @@ def _as_number(text: str) -> tuple[float, str]:
         return 0.0, text
 
 
+def _says_same(one: Fact, other: Fact) -> bool:
+    return content_key(one.predicate, one.value) == content_key(other.predicate, other.value)
+
+
 def _with_ends(text: str, path: str, zone: tzinfo) -> str:
     """Strike out the facts that another of the file ends: each side knew its own only."""
     now = datetime.now(UTC)
@@ -165,10 +170,13 @@ def _with_ends(text: str, path: str, zone: tzinfo) -> str:
         if len(group) < 2:
             continue
         known = {fact.id: fact for fact in group}
-        for version in in_order(group, zone):
+        ordered = in_order(group, zone)
+        for version, following in zip(ordered, [*ordered[1:], None], strict=True):
             fact = version.fact
             if version.end is None or fact.until == known[fact.id].until:
                 continue
+            if following is not None and _says_same(fact, following.fact):
+                continue  # both machines noted it: a consolidation makes one of them
             bullet = next((one for one in parse(text) if one.id == fact.id), None)
             if bullet is not None:
                 change = write.strike if version.end <= now else write.change_comment

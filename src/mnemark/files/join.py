@@ -22,7 +22,9 @@ _GIT: Final = re.compile(rb"(?:<{7}|>{7}|\|{7}) [^\r\n]*\r?|={7}\r?")
 _BEGIN: Final = b"<!-- two machines changed these lines; keep one version -->"
 _OR: Final = b"<!-- or -->"
 _END: Final = b"<!-- end of both versions -->"
-_ITEM: Final = re.compile(rb"(?:[-*+]|\d{1,9}[.)])[ \t]")
+PART_LINE: Final = "\0"
+"""Begins a line that stands for a part of a text: it is an item, and no version of any other line."""
+_ITEM: Final = re.compile(rb"(?:[-*+]|\d{1,9}[.)])[ \t]|\0")
 _FENCE: Final = re.compile(rb"[ \t]*(?:```|~~~)")
 _ALIKE: Final = 0.6
 """Similarity of two lines from which on one of them replaced the other."""
@@ -323,5 +325,8 @@ def _alike(one: Sequence[bytes], other: Sequence[bytes]) -> bool:
 
     if len(one) * len(other) > _MOST_COMPARED**2:
         return True
-    pairs = ((a.strip(), b.strip()) for a in one for b in other)
+    part = PART_LINE.encode()
+    pairs = (
+        (a.strip(), b.strip()) for a in one for b in other if not (a.startswith(part) or b.startswith(part))
+    )
     return any(a and b and SequenceMatcher(None, a, b).ratio() >= _ALIKE for a, b in pairs)

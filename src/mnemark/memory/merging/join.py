@@ -8,7 +8,7 @@ import msgspec
 
 from mnemark.facts.join import join_facts
 from mnemark.files import layout
-from mnemark.files.join import JoinedText, join_logs, join_texts
+from mnemark.files.join import PART_LINE, JoinedText, join_logs, join_texts
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown import generated
 
@@ -92,29 +92,50 @@ def _reach(page: bytes) -> tuple[str, int, bytes]:
 
 
 def _join_notes(base: bytes | None, ours: bytes, theirs: bytes) -> JoinedText:
-    """Join what people wrote; generated parts get the lines of both, and are made anew from truth later."""
-    texts = [
-        None if data is None else data.decode("utf-8", "surrogateescape") for data in (base, ours, theirs)
-    ]
-    names = set.intersection(*(set(_PART.findall(text)) for text in texts[1:] if text is not None))
+    """Join what people wrote; generated parts get the lines of both, and are made anew from truth later.
+
+    A part is one line while the rest is joined by lines: no mark of two versions may stand in it.
+    """
+    texts = [None if data is None else _decoded(data) for data in (base, ours, theirs)]
+    names = {name for text in texts[1:] if text is not None for name in _PART.findall(text)}
+    blocks: dict[str, str] = {}
     for name in sorted(names):
-        parts = [text and generated.find(text, name) for text in texts]
-        old, one, other = ("\n".join(part.lines).encode("utf-8", "surrogateescape") if part else None
-                           for part in parts)  # fmt: skip
-        if one is None or other is None or one == other:
-            continue
-        lines = _union(old, one, other)
-        removed = frozenset().union(*(part.removed for part in parts[1:] if part))
-        wanted = [line for line in lines if generated.mark(line) not in removed]
-        texts = [text if text is None else generated.replace(text, name, wanted, removed) for text in texts]
-    before, mine, yours = (
-        None if text is None else text.encode("utf-8", "surrogateescape") for text in texts
-    )
-    return join_texts(before, mine or b"", yours or b"")
+        texts = _with_one_version(texts, name)
+        found = [part for text in texts[1:] if text is not None and (part := generated.find(text, name))]
+        line = f"{PART_LINE}{next(iter(found[0].lines), '') if found else ''} {name}"
+        for at, text in enumerate(texts):
+            if text is not None and (part := generated.find(text, name)) is not None:
+                lines = text.split("\n")
+                block = "\n".join(lines[part.start : part.stop])
+                blocks[line] = block if at else blocks.get(line, block)
+                texts[at] = "\n".join([*lines[: part.start], line, *lines[part.stop :]])
+    before, mine, yours = (None if text is None else _encoded(text) for text in texts)
+    joined = join_texts(before, mine or b"", yours or b"")
+    lines = [blocks.get(line, line) for line in _decoded(joined.data).split("\n")]
+    return JoinedText(_encoded("\n".join(lines)), joined.doubled)
+
+
+def _with_one_version(texts: list[str | None], name: str) -> list[str | None]:
+    """Return the texts with the same lines in a generated part that both sides have."""
+    parts = [None if text is None else generated.find(text, name) for text in texts]
+    old, one, other = (None if part is None else _encoded("\n".join(part.lines)) for part in parts)
+    if one is None or other is None or one == other:
+        return texts
+    removed = frozenset[str]().union(*(part.removed for part in parts[1:] if part))
+    lines = [line for line in _union(old, one, other) if generated.mark(line) not in removed]
+    return [text if text is None else generated.replace(text, name, lines, removed) for text in texts]
 
 
 def _union(base: bytes | None, one: bytes, other: bytes) -> list[str]:
     """Return generated lines of both sides, but those that one side has dropped since."""
-    joined = join_texts(base, *sorted((one, other))).data.decode("utf-8", "surrogateescape")
+    joined = join_texts(base, *sorted((one, other))).data
     known = {*one.split(b"\n"), *other.split(b"\n")}
-    return [line for line in joined.split("\n") if line.encode("utf-8", "surrogateescape") in known]
+    return [_decoded(line) for line in joined.split(b"\n") if line in known]
+
+
+def _decoded(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")

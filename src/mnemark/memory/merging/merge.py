@@ -29,6 +29,7 @@ from mnemark.memory.merging import steps
 from mnemark.memory.merging.bases import Bases, mark_of
 from mnemark.memory.merging.contradictions import note_contradictions
 from mnemark.memory.merging.join import JoinedFile, join_file, kind_of
+from mnemark.memory.merging.pages import write_anew
 from mnemark.memory.merging.refs import Moves, ids_in, moved, moved_lines
 from mnemark.memory.merging.source import fetched
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -107,6 +108,8 @@ class _Merge:
         self.files: list[MergedFile] = []
         self.ours_bases = Bases(private(ws.root))
         self.their_bases = Bases(folder / layout.PRIVATE)
+        self.came: dict[str, set[str]] = {}
+        """Ids of the turns that came, by logs that were here."""
         self.removed: set[str] = set()
         """Facts that a person removed, or took back, on either side."""
 
@@ -176,6 +179,9 @@ class _Merge:
         done = plan.carry_out()
         self.ours_bases.save()
         review = note_contradictions(ws, ws.scopes())
+        for path, turns in self.came.items():
+            if problem := write_anew(ws, path, turns):
+                self.problems.append(Problem(path, problem, skipped=False))
         erased = sum(bool(one.places) for one in receipts)
         return self._result(
             id=done.id, erased=erased, facts=_count_facts(came), review=review, waiting=done.waiting
@@ -292,6 +298,8 @@ class _Merge:
             other = None if other is None else moved(other, path, their_moves)
         if ours is not None and other is not None:
             joined = self._of_both(path, ours, other)
+            if joined.added and kind_of(path) == "log":
+                self.came[path] = ids_in(other) - ids_in(ours)
         elif other is not None:
             if is_text and self.ours_bases.knows(path, other):
                 return None  # it was deleted here

@@ -7,6 +7,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from mnemark.files import jsonl
+from mnemark.text.markdown import generated
 
 Moves = Mapping[str, Mapping[int, int]]
 """New numbers of lines, by the path of their log."""
@@ -27,7 +28,11 @@ def moved(data: bytes, path: str, moves: Moves) -> bytes:
             return first
         return first + b"%b%d" % (found[3], lines.get(int(found[4]), int(found[4])))
 
-    return _REF.sub(change, data)
+    new = _REF.sub(change, data)
+    if new == data or b"<!-- mnemark:begin" not in data:
+        return new
+    before, after = (one.decode("utf-8", "surrogateescape") for one in (data, new))
+    return generated.with_marks_of(after, before).encode("utf-8", "surrogateescape")
 
 
 def moved_lines(journal: bytes, path: str, ours: Collection[str], moves: Moves, their_moves: Moves) -> bytes:

@@ -255,8 +255,7 @@ class _Ending:
     def _note(self, sitting: Sitting, found: Digest, episode: str, *, again: bool) -> None:
         session, (begin, end) = self.session, sitting.span(self.zone)
         path = in_scope(session.scope, f"memory/{begin:%Y-%m-%d}.md")
-        mark = f"{session.id}\0{sitting.first}".encode("utf-8", "replace")
-        name = f"session-{blake2b(mark, digest_size=4).hexdigest()}"
+        name = part_name(session.id, sitting.first)
         rows = note_block(found, (begin, end), path, episode, session.path)
 
         def change(text: str) -> str:
@@ -315,6 +314,12 @@ class _Ending:
         self.ws.session_journal.append(Change(kind="end", payload=payload, scope=self.session.scope))
 
 
+def part_name(session: str, first: str) -> str:
+    """Return the name of the part of a daily note that is about the sitting with that first turn."""
+    mark = f"{session}\0{first}".encode("utf-8", "replace")
+    return f"session-{blake2b(mark, digest_size=4).hexdigest()}"
+
+
 def end(ws: OpenWorkspace, session: Recorder, *, summary: bool = True, queue: bool = False) -> Ended:
     """Write the note, the episode, the scratchpad, attachments, observations and facts of a session by rule.
 
@@ -339,7 +344,7 @@ def end(ws: OpenWorkspace, session: Recorder, *, summary: bool = True, queue: bo
 
 
 def rewrite(ws: OpenWorkspace, session: Recorder, turns: Collection[str]) -> Ended:
-    """Write the episodes and notes of the sittings of these turns again, after a model has noted them.
+    """Write the episodes and notes of the sittings of these turns again: a model noted them, or they came.
 
     Raises:
         BusyError: a session is being ended for longer than 20 seconds.

@@ -101,6 +101,27 @@ def replace(text: str, name: str, lines: Sequence[str], removed: frozenset[str])
     return "\n".join([*old[: part.start], *(line + tail for line in framed), *old[part.stop :]])
 
 
+def with_marks_of(text: str, before: str) -> str:
+    """Return a text whose generated lines were changed since `before`, with their hashes changed, too.
+
+    Both have the same lines, markers included, but for the changes.
+    """
+    lines, old = text.split("\n"), before.split("\n")
+    for start, stop in _spans(old).values():
+        head = _BEGIN.match(old[start].rstrip("\r"))
+        if head is None:
+            continue
+        inside = zip(old[start + 1 : stop - 1], lines[start + 1 : stop - 1], strict=True)
+        new = {mark(one): mark(other) for one, other in inside if one != other}
+        own = [new.get(one, one) for one in _unpacked(head["own"])]
+        without = _unpacked(head["without"])
+        said = f"| without: {_packed(without)} " if without else ""
+        end = "\r" if old[start].endswith("\r") else ""
+        packed = f"<!-- mnemark:begin {head['name']} | {_packed(own)}".rstrip()
+        lines[start] = f"{packed} {said}-->{end}" if new else lines[start]
+    return "\n".join(lines)
+
+
 def _inside(text: str, part: GeneratedPart) -> list[str]:
     return [line.rstrip("\r") for line in text.split("\n")[part.start + 1 : part.stop - 1]]
 
