@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from interfaces.daemons import Running, running
+from mnemark.errors import UsageError
 from mnemark.text.quoting.fence import is_fenced
 from mnemark_agents import daemon
 
@@ -108,6 +109,21 @@ def test_what_is_written_is_found_by_the_next_search(ask: Asked) -> None:
     for number in range(5):
         ask("write", text=f"the marmot number{number} sleeps")
         assert ask("search", query=f"number{number}", k=1)["hits"][0]["snippet"].count(f"number{number}") == 1
+
+
+def test_a_folder_made_here_is_merged_and_no_other(ask: Asked, here: Running, tmp_path: Path) -> None:
+    other = Asked(here, tmp_path / "desktop")
+    other.workspace.mkdir()
+    other("turns", session="s", turns=[{"role": "user", "content": "the walrus lives in Frankfurt"}])
+    me = Asked(here, tmp_path / "laptop")
+    me.workspace.mkdir()
+    me("remember", predicate="city", value="Bern")
+    assert me("merge", other=str(other.workspace), dry_run=True)["turns"] == 1
+    merged = me("merge", other=str(other.workspace))
+    assert me("search", query="walrus")["hits"]
+    assert me("undo", id=merged["id"])["undone"][0]["what"] == "merge"
+    with pytest.raises(UsageError, match="mnemark trust"):
+        me("merge", other=str(tmp_path / "nothing"))
 
 
 def test_consolidation_reads_notes_from_the_day_that_is_named(ask: Asked) -> None:

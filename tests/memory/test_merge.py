@@ -153,7 +153,7 @@ def test_a_merge_is_taken_back_and_what_came_since_stays(opened: Opened, pair: P
         memory.undo(merged.id)
 
 
-@pytest.mark.parametrize("calls", range(1, 40, 3))
+@pytest.mark.parametrize("calls", [1, 3, 6, 12, 24])
 def test_a_merge_that_is_killed_goes_on(
     opened: Opened, pair: Path, calls: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
