@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,8 @@ Opened = Callable[[str], Memory]
 def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opened]:
     """Open a folder as a machine of that name."""
     for writes in (edit.edit, edit.settle):
-        monkeypatch.setitem(writes.__kwdefaults__, "quiet", 0.0)
+        defaults: Any = writes.__kwdefaults__
+        monkeypatch.setitem(defaults, "quiet", 0.0)
     memories: list[Memory] = []
 
     def open_as(name: str) -> Memory:

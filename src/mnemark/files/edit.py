@@ -134,6 +134,14 @@ def drop_expired(truth: Folder) -> None:
         records.drop_expired(records.all(), at_once=False)
 
 
+def drop_displaced(truth: Folder) -> None:
+    """Drop what edits replaced, for erasing, but for late saves that are still to be merged."""
+    base = Path(os.path.realpath(truth.root))
+    with translate_os_errors(base), truth.change():
+        records = EditRecords(base)
+        records.drop_expired(records.all(), at_once=True)
+
+
 def sweep(truth: Folder, *, quiet: float = QUIET, timeout: float = PATIENCE) -> list[Problem]:
     """At start: remove stale temporary files, complete or undo what a crash interrupted, and settle.
 

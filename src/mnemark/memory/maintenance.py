@@ -80,8 +80,8 @@ def _finish_merges(ws: OpenWorkspace) -> None:
 _STEPS: Final[dict[str, Callable[[OpenWorkspace], None]]] = {
     "facts that wait for their file": _write_facts,
     "edits that were cut off": _finish_edits,
-    "forgetting": _finish_forgetting,
     "a merge": _finish_merges,
+    "forgetting": _finish_forgetting,
 }
 
 

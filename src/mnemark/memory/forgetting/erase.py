@@ -6,6 +6,7 @@ sync or opening continues from that entry: items are erased last, so that their 
 search for quotations.
 """
 
+import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC
@@ -184,6 +185,17 @@ def _drop_hashes(root: Path, waiting: list[Wait]) -> None:
         waiting.append(Wait(layout.HOOKS, str(error)))
 
 
+def _drop_versions(ws: OpenWorkspace, merging: str) -> None:
+    """Delete earlier versions of files in `.mnemark`, but of this merge: what they hold cannot be told."""
+    own = private(ws.root)
+    editing.drop_displaced(ws.truth)
+    for folder in (own / "merges").glob("*"):
+        if folder.name != merging:
+            shutil.rmtree(folder, ignore_errors=True)
+    for file in (own / "bases").glob("*.txt"):
+        platform.FS.unlink(file)
+
+
 def _rewrite_index(ws: OpenWorkspace, waiting: list[Wait]) -> list[ErasedPlace]:
     """Update index and vectors to the state of the files, and rewrite them without erased bytes."""
     if ws.index.readonly or not ws.index.exists():
@@ -245,11 +257,11 @@ def _holds_names_only(path: Path, names: list[str], words: BytePatterns) -> bool
     return bool(names) and not words.found_in(data)
 
 
-def finish(ws: OpenWorkspace, *, at_once: bool = False) -> list[Receipt]:
+def finish(ws: OpenWorkspace, *, at_once: bool = False, merging: str = "") -> list[Receipt]:
     """Complete erasures that were interrupted, or that met a busy or inaccessible file.
 
     Those that wait for inaccessible files in an unchanged state are skipped, unless `at_once`. Failures are
-    stored for `still_waiting`, and not raised.
+    stored for `still_waiting`, and not raised. `merging` is the id of a merge under way.
     """
     if ws.readonly:
         return []
@@ -271,7 +283,8 @@ def finish(ws: OpenWorkspace, *, at_once: bool = False) -> list[Receipt]:
         at = note.fields.get("at")
         query = query_at(items, at) if isinstance(at, Mapping) else ""
         receipts.append(_complete(ws, note, items, query))
-    if absent:  # another machine erased it, and nothing of it ever came here, or it is gone with its files
+    if absent:  # another machine erased it, and what was here of it is gone with the files that came
+        _drop_versions(ws, merging)
         facts = ws.fact_store
         with facts.lock:
             facts.log.append(Change(kind="erased", payload={"ids": absent}, origin="owner"))
@@ -308,14 +321,17 @@ def again(ws: OpenWorkspace, originals: Mapping[str, str]) -> list[Receipt]:
     if not back and all(path == original for path, original in originals.items()):
         return []
     receipts = []
+    unfinished = {note.id for note in ws.visible.hidden.unfinished()}  # `finish` has their words
     for note in changes_of(ws.root, ("forget",)):
-        if not note.fields.get("erase"):
+        if not note.fields.get("erase") or note.id in unfinished:
             continue
         named = {*strings(note.fields.get("ids")), *strings(note.fields.get("passing"))}
         named.update(one for _, ids in by_path(note.fields.get("turns")) for one in ids)
         items = [item for item in back.values() if item.id in named or causes.get(item.id) in named]
         if items := [*items, *_lines_in(finder, note, originals)]:
-            receipts.append(_complete(ws, note, list(map(_by_line, items)), ""))
+            at = note.fields.get("at")
+            query = query_at(items, at) if isinstance(at, Mapping) else ""
+            receipts.append(_complete(ws, note, list(map(_by_line, items)), query))
     return receipts
 
 

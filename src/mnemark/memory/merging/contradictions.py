@@ -6,17 +6,14 @@ it, and it waits once.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, timedelta
 from itertools import pairwise
 from typing import Final
-
-import msgspec
 
 from mnemark.facts.fold import payload_of
 from mnemark.facts.journal import FactJournal
 from mnemark.facts.keys import content_key
 from mnemark.facts.model import Fact
-from mnemark.facts.timeline import FactVersion, when
+from mnemark.facts.timeline import FactVersion
 from mnemark.files import listing
 from mnemark.files.ids import derived_id, time_of
 from mnemark.files.journal import FOLDER, Change, encode_change
@@ -24,8 +21,6 @@ from mnemark.memory.open_workspace import OpenWorkspace
 
 FILE: Final = f"{FOLDER}/merges.jsonl"
 """Journal of what merges put up for review: of no machine, so that it is the same on all."""
-_NEXT: Final = timedelta(microseconds=1)
-"""After the later value began: accepted, the earlier one holds from then on."""
 
 
 def note_contradictions(ws: OpenWorkspace, scopes: Iterable[str]) -> tuple[str, ...]:
@@ -50,17 +45,16 @@ def note_contradictions(ws: OpenWorkspace, scopes: Iterable[str]) -> tuple[str, 
             for pair in _contradicting(log, group)
         ]
         changes = [_change(earlier, later) for earlier, later in pairs]
-        new = [
-            (change, pair)
+        new = {
+            change.id: (change, pair)
             for change, pair in zip(changes, pairs, strict=True)
             if log.of(change.id).fact is None
-        ]
+        }
         if new:
-            ws.truth.append(FILE, [encode_change(change) for change, _ in new])
+            ws.truth.append(FILE, [encode_change(change) for change, _ in new.values()])
             log.refresh()
-    return tuple(
-        f"{later.predicate}: {later.value} holds, {earlier.value} waits" for _, (earlier, later) in new
-    )
+    said = (pair for _, pair in new.values())
+    return tuple(f"{later.predicate}: {later.value} holds, {earlier.value} waits" for earlier, later in said)
 
 
 def _contradicting(log: FactJournal, group: Sequence[FactVersion]) -> Iterator[tuple[Fact, Fact]]:
@@ -88,15 +82,17 @@ def _value(fact: Fact) -> str:
 
 
 def _change(earlier: Fact, later: Fact) -> Change:
-    """Return the line that puts the earlier value up for review, the same on each machine."""
-    content = f"merge\0{earlier.id}\0{later.id}".encode()
-    begin = max(time_of(earlier.id), time_of(later.id))
-    since = when(later.since or later.recorded, UTC) or begin
-    fact = msgspec.structs.replace(
-        earlier, since=(since + _NEXT).isoformat(), recorded="", until="", ended="", path="", line=0,
+    """Return the line that puts the earlier value up for review, the same on each machine.
+
+    It names the value, not the fact: two machines may have noted it, each for itself.
+    """
+    content = "\0".join(("merge", earlier.scope, *earlier.key[:2], _value(earlier), later.id))
+    begin = time_of(later.id)
+    fact = Fact(
+        id="", subject=earlier.subject, predicate=earlier.predicate, value=earlier.value, type=earlier.type,
         review="conflict", supersedes=later.id,
     )  # fmt: skip
     return Change(
-        kind="conflict", id=derived_id(content, begin), time=begin, origin=earlier.origin,
-        scope=earlier.scope, payload=payload_of(fact),
+        kind="conflict", id=derived_id(content.encode("utf-8", "replace"), begin), time=begin,
+        origin=earlier.origin, scope=earlier.scope, payload=payload_of(fact),
     )  # fmt: skip

@@ -10,6 +10,7 @@ are equal. What a merge notes for itself lies in `.mnemark/`.
 5. Put facts that both sides changed up for review.
 """
 
+import re
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -22,6 +23,7 @@ from mnemark.files import jsonl, layout, listing, platform
 from mnemark.files.disk_errors import unread
 from mnemark.files.join import join_logs
 from mnemark.files.journal import FOLDER as JOURNAL
+from mnemark.files.journal import Change
 from mnemark.files.private import private, private_folder
 from mnemark.memory.curation.generated import withdraw_all
 from mnemark.memory.forgetting import erase
@@ -30,13 +32,14 @@ from mnemark.memory.merging.bases import Bases, mark_of
 from mnemark.memory.merging.contradictions import note_contradictions
 from mnemark.memory.merging.join import JoinedFile, join_file, kind_of
 from mnemark.memory.merging.pages import write_anew
-from mnemark.memory.merging.refs import Moves, ids_in, moved, moved_lines
+from mnemark.memory.merging.refs import Moves, ids_in, join_journals, moved
 from mnemark.memory.merging.source import fetched
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.types import Problem
 
 STAGE: Final = "merging"
 """Folder in `.mnemark` of the copy of the other side, and its machine: no erasure is done there."""
+_FACT_ID: Final = re.compile(rb"\bid: ([0-9A-Z]{26})\b")
 _SKIPPED: Final = frozenset({".git", layout.PRIVATE, "node_modules", "__pycache__"})
 
 
@@ -110,6 +113,10 @@ class _Merge:
         self.their_bases = Bases(folder / layout.PRIVATE)
         self.came: dict[str, set[str]] = {}
         """Ids of the turns that came, by logs that were here."""
+        self.same: set[str] = set()
+        """Files that were the same on both sides, before anything was erased."""
+        self.gone: set[str] = set()
+        """Facts that were in a file here, and are in none after the merge."""
         self.removed: set[str] = set()
         """Facts that a person removed, or took back, on either side."""
 
@@ -144,7 +151,7 @@ class _Merge:
 
     def foreseen(self) -> Merged:
         """Return what would come, from the files as they are."""
-        journals = self._joined_journals(self._paths(self.folder, tell=True))
+        journals = self._joined_journals(self._paths(self.folder, tell=True), {}, {})
         known = ids_in(b"\n".join(self._read(self.ws.root, path) or b"" for path in journals))
         came = [one for one in _changes(journals.values()) if str(one.get("id")) not in known]
         erased = sum(one.get("kind") == "forget" and _asks_to_erase(one) for one in came)
@@ -159,6 +166,7 @@ class _Merge:
         """Merge; the workspace's lock is held."""
         ws = self.ws
         theirs = self._paths(self.folder, tell=True)
+        steps.drop_begun(ws.truth)
         moves, their_moves = self._moves(theirs)
         ids = ids_in(b"\n".join(self._read(ws.root, path) or b"" for path in theirs if _is_journal(path)))
         plan = steps.Steps(ws.truth, self.name)
@@ -166,18 +174,19 @@ class _Merge:
         shutil.rmtree(stage, ignore_errors=True)
         try:
             self._copy(theirs, stage)
-            journals = self._erased_there(stage, self._joined_journals(theirs))
+            journals = self._erased_there(stage, self._joined_journals(theirs, moves, their_moves))
             for path, data in journals.items():
                 plan.change(path, self._read(ws.root, path), data)
             plan.carry_out(begun=True)
-            receipts = erase.finish(ws, at_once=True)
+            receipts = erase.finish(ws, at_once=True, merging=plan.id)
             self._find_removed(journals.values())
-            self._prepare(plan, stage, moves, their_moves, ids)
+            self._prepare(plan, stage, moves, their_moves)
         finally:
             shutil.rmtree(stage, ignore_errors=True)
         came = [one for one in _changes(journals.values()) if str(one.get("id")) not in ids]
         done = plan.carry_out()
         self.ours_bases.save()
+        self._note_gone()
         review = note_contradictions(ws, ws.scopes())
         for path, turns in self.came.items():
             if problem := write_anew(ws, path, turns):
@@ -193,14 +202,27 @@ class _Merge:
             source=self.name, turns=turns, files=tuple(self.files), problems=tuple(self.problems), **found
         )
 
+    def _note_gone(self) -> None:
+        """Note that facts left their files with the merge: no person removed them here."""
+        store = self.ws.fact_store
+        with store.lock:
+            store.log.refresh()
+            gone = sorted(one for one in self.gone if store.log.of(one).known is not None)
+            changes = [Change(kind="tombstone", payload={"fact": one}) for one in gone]
+            if changes:
+                store.log.append(*changes)
+
     # --- journals
 
-    def _joined_journals(self, theirs: Iterable[str]) -> dict[str, bytes]:
+    def _joined_journals(self, theirs: Iterable[str], moves: Moves, their_moves: Moves) -> dict[str, bytes]:
+        """Return the journals of the other side with the lines of ours, and refs to lines as they will be."""
         joined: dict[str, bytes] = {}
         for path in filter(_is_journal, theirs):
             data = self._read(self.folder, path)
             if data is not None:
-                joined[path] = join_logs(self._read(self.ws.root, path) or b"", data).data
+                ours = self._read(self.ws.root, path) or b""
+                own = path == f"{JOURNAL}/{self.ws.journal.file}"
+                joined[path] = join_journals(path, ours, data, moves, their_moves, own=own)
         return joined
 
     def _find_removed(self, journals: Iterable[bytes]) -> None:
@@ -234,7 +256,9 @@ class _Merge:
         """Copy the files that differ beside the workspace."""
         for path in theirs:
             data = self._read(self.folder, path)
-            if data is not None and data != self._read(self.ws.root, path):
+            if data is not None and data == self._read(self.ws.root, path):
+                self.same.add(path)
+            elif data is not None:
                 platform.make_folder((stage / path).parent)
                 jsonl.write_new(stage / path, data, durable=False)
 
@@ -245,8 +269,9 @@ class _Merge:
         """
         if not journals:
             return {}
-        own = f"{JOURNAL}/{self.ws.journal.file}"
-        for path, data in {own: self._read(self.ws.root, own) or b"", **journals}.items():
+        ours = (path for path in self._paths(self.ws.root, tell=False) if _is_journal(path))
+        all_journals = {path: self._read(self.ws.root, path) or b"" for path in ours} | journals
+        for path, data in all_journals.items():
             platform.make_folder((stage / path).parent)
             jsonl.replace_file(stage / path, data, durable=False)
         there = OpenWorkspace(stage, self.ws.config, readonly=False, embedder=None, machine=STAGE)
@@ -262,24 +287,20 @@ class _Merge:
         known = self._paths(self.ws.root, tell=False) if self.their_bases.paths() else []
         return sorted({*known, *self._paths(theirs, tell=False)})
 
-    def _prepare(
-        self, plan: steps.Steps, stage: Path, moves: Moves, their_moves: Moves, ids: set[str]
-    ) -> None:
+    def _prepare(self, plan: steps.Steps, stage: Path, moves: Moves, their_moves: Moves) -> None:
         root = self.ws.root
         staged = {path for path in self._paths(stage, tell=False) if not _is_journal(path)}
         texts = set(self._paths(root, tell=False))
         for path in sorted(staged | texts):
             if _is_journal(path):
-                old = self._read(root, path)
-                new = None if old is None else moved_lines(old, path, ids, moves, their_moves)
-                if new != old:
-                    plan.change(path, old, new)
                 continue
             joined = self._joined(path, stage, moves, their_moves)
             if joined is None:
                 continue
             before = self._read(root, path)
             self._tell(path, before, joined)
+            if kind_of(path) == "facts":
+                self.gone |= _ids(before or b"") - _ids(joined.data)
             plan.change(path, before, joined.data if joined is not _REMOVED else None)
             if joined.beside is not None:
                 stem, dot, suffix = path.rpartition(".")
@@ -317,8 +338,7 @@ class _Merge:
         copied = self._read(theirs, path)
         if copied is not None or theirs == self.folder:
             return copied
-        there = self._read(self.folder, path)
-        return there if there == self._read(self.ws.root, path) else None
+        return self._read(self.ws.root, path) if path in self.same else None
 
     def _of_both(self, path: str, ours: bytes, other: bytes) -> JoinedFile:
         base = None
@@ -333,6 +353,10 @@ class _Merge:
 
 
 _REMOVED: Final = JoinedFile(b"")
+
+
+def _ids(fact_file: bytes) -> set[str]:
+    return {one.decode() for one in _FACT_ID.findall(fact_file)}
 
 
 def _is_journal(path: str) -> bool:

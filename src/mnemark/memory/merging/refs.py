@@ -2,15 +2,17 @@
 
 import posixpath
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Final
 from urllib.parse import unquote
 
 from mnemark.files import jsonl
+from mnemark.files.join import join_logs
 from mnemark.text.markdown import generated
 
 Moves = Mapping[str, Mapping[int, int]]
 """New numbers of lines, by the path of their log."""
+_LINES: Final = re.compile(rb"#L\d+(?:-L?\d+)?")
 _REF: Final = re.compile(rb"([^\s|<>()\[\]`'\"]*?sessions/[^\s|<>()\[\]`'\"#]+\.jsonl)#L(\d+)(?:(-L?)(\d+))?")
 
 
@@ -35,14 +37,29 @@ def moved(data: bytes, path: str, moves: Moves) -> bytes:
     return generated.with_marks_of(after, before).encode("utf-8", "surrogateescape")
 
 
-def moved_lines(journal: bytes, path: str, ours: Collection[str], moves: Moves, their_moves: Moves) -> bytes:
-    """Return a joined journal with its refs changed: those of lines that were here, and those that came."""
-    if not (moves or their_moves):
-        return journal
-    return b"\n".join(
-        moved(line, path, moves if _id(line) in ours else their_moves) if b".jsonl#L" in line else line
-        for line in journal.split(b"\n")
-    )
+def join_journals(
+    path: str, ours: bytes, theirs: bytes, moves: Moves, their_moves: Moves, *, own: bool
+) -> bytes:
+    """Join two versions of a journal, and change the refs of their lines.
+
+    A line that both have was written where the logs were the same, or, in the `own` journal, here. The same
+    line with refs to other lines came from a machine that joined the logs before: the greater is kept.
+    """
+    shared = set(ours.split(b"\n")) & set(theirs.split(b"\n"))
+    one = b"\n".join(moved(line, path, moves if own or line not in shared else their_moves)
+                     for line in ours.split(b"\n"))  # fmt: skip
+    other = b"\n".join(moved(line, path, moves if own and line in shared else their_moves)
+                       for line in theirs.split(b"\n"))  # fmt: skip
+    joined = join_logs(one, other).data
+    kept: dict[bytes, bytes] = {}
+    for line in joined.split(b"\n"):
+        key = _without_lines(line)
+        kept[key] = max(line, kept.get(key, b""))
+    return b"\n".join(kept[key] for key in dict.fromkeys(map(_without_lines, joined.split(b"\n"))))
+
+
+def _without_lines(line: bytes) -> bytes:
+    return _LINES.sub(b"#L", line)
 
 
 def ids_in(journal: bytes) -> set[str]:

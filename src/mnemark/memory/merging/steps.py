@@ -96,6 +96,13 @@ def cut_off(root: Path) -> list[str]:
     return [plan.source for _, plan in _plans(root) if plan is not None and plan.state == "begun"]
 
 
+def drop_begun(truth: Folder) -> None:
+    """Take back the journals of merges that were killed before all was prepared; what was erased stays so."""
+    for plan in plans(truth.root):
+        if plan.state == "begun":
+            take_back(truth, plan.id)
+
+
 def plans(root: Path) -> list[MergePlan]:
     """Return the merges that are remembered, oldest first."""
     return [plan for _, plan in _plans(root) if plan is not None]

@@ -133,11 +133,13 @@ def _in_doubt(known: FactStore, scope: str) -> frozenset[str]:
 
 def _edited(known: FactStore, scope: str | None) -> Iterator[ReviewItem]:
     log = known.log
+    shown: set[tuple[str, ...]] = set()
     for one in log.tables.edits.values():
         if one.line in log.tables.decided or log.of(one.fact.id).hidden:
             continue
-        if scope not in {None, one.fact.scope}:
+        if scope not in {None, one.fact.scope} or _said_by(one) in shown:
             continue
+        shown.add(_said_by(one))
         before = one.before.value if one.before is not None else ""
         was = f" (was {before!r})" if before else ""
         text = f"{one.fact}{was}, {one.action} in {one.fact.path}"
@@ -151,6 +153,20 @@ def _edited(known: FactStore, scope: str | None) -> Iterator[ReviewItem]:
             text=text,
             suspect=is_suspect(one.fact),
         )
+
+
+def _said_by(one: Edited) -> tuple[str, ...]:
+    """Return what an edit says: two machines that saw it in the file note it twice."""
+    before = "" if one.before is None else one.before.value
+    return one.fact.id, one.action, one.fact.predicate, one.fact.value, before
+
+
+def _same_edits(known: FactStore, identifier: str) -> list[str]:
+    """Return the lines of an edit, the named one first, so that a decision holds for all of them."""
+    edits = known.log.tables.edits
+    said = _said_by(edits[identifier])
+    same = [line for line, one in edits.items() if _said_by(one) == said and line != identifier]
+    return [identifier, *(line for line in same if line not in known.log.tables.decided)]
 
 
 def accept(ws: OpenWorkspace, identifier: str, *, suspect: bool = False) -> Fact | None:
@@ -173,7 +189,8 @@ def accept(ws: OpenWorkspace, identifier: str, *, suspect: bool = False) -> Fact
     ws.check_writable("decide")
     known = ws.fact_store
     if identifier == EDITS:
-        lines = [one.id for one in waiting(ws) if one.what == "edit" and (suspect or not one.suspect)]
+        edits = [one.id for one in waiting(ws) if one.what == "edit" and (suspect or not one.suspect)]
+        lines = [line for one in edits for line in _same_edits(known, one)]
         _append_decision(known, lines, "", accept=True)
         return None
     fact = _open_fact(known, identifier)
@@ -184,7 +201,7 @@ def accept(ws: OpenWorkspace, identifier: str, *, suspect: bool = False) -> Fact
             "--suspect` makes it your own word, which agents act on"
         )
     if identifier in known.log.tables.edits:
-        _append_decision(known, [identifier], fact.scope, accept=True)
+        _append_decision(known, _same_edits(known, identifier), fact.scope, accept=True)
         return None
     return _accept_proposal(ws, identifier, fact)
 
@@ -233,7 +250,8 @@ def reject(ws: OpenWorkspace, identifier: str) -> Fact | None:
     fact = _open_fact(known, identifier)
     edited = known.log.tables.edits.get(identifier)
     again, made = (None, "") if edited is None else _revert_edit(ws, edited)
-    _append_decision(known, [identifier], fact.scope, accept=False, made=made)
+    lines = [identifier] if edited is None else _same_edits(known, identifier)
+    _append_decision(known, lines, fact.scope, accept=False, made=made)
     if edited is None:
         _drop_proposal(known, fact)
     return again
