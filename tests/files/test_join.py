@@ -148,7 +148,7 @@ def test_no_mark_stands_in_front_matter_or_code(place: bytes) -> None:
     one = place.replace(b"title: a", b"title: ab").replace(b"80", b"81")
     two = place.replace(b"title: a", b"title: ac").replace(b"80", b"82")
     joined = join_texts(place, one, two)
-    assert joined.doubled
+    assert joined.left_out
     assert b"<!--" not in joined.data
     assert joined.data == two
 

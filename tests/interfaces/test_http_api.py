@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from interfaces.daemons import Running, running
-from mnemark.errors import UsageError
 from mnemark.text.quoting.fence import is_fenced
 from mnemark_agents import daemon
 
@@ -122,7 +121,7 @@ def test_a_folder_made_here_is_merged_and_no_other(ask: Asked, here: Running, tm
     merged = me("merge", other=str(other.workspace))
     assert me("search", query="walrus")["hits"]
     assert me("undo", id=merged["id"])["undone"][0]["what"] == "merge"
-    with pytest.raises(UsageError, match="mnemark trust"):
+    with pytest.raises(daemon.DaemonRefusedError, match="mnemark trust"):
         me("merge", other=str(tmp_path / "nothing"))
 
 

@@ -5,13 +5,15 @@ joined, and what one side removed is removed. The rest is joined by lines; see `
 """
 
 import re
-from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime, tzinfo
+from functools import partial
 from typing import Final
 
 from mnemark.facts import write
 from mnemark.facts.files import fact_of
+from mnemark.facts.journal import FactJournal
 from mnemark.facts.keys import content_key
 from mnemark.facts.model import Fact, refs_in
 from mnemark.facts.parse import ParsedFact, parse
@@ -20,12 +22,15 @@ from mnemark.files.join import JoinedText, join_texts
 from mnemark.text.lines import decode, encode
 from mnemark.text.markdown import drop_comments, names_id
 
+Newer = Callable[[str, str, str], str | None]
+"""Of an id and two values, the one that was written over the other."""
 _ID: Final = re.compile(rb"\bid: ([0-9A-Z]{26})\b")
 
 
 def join_facts(
-    base: bytes | None, ours: bytes, theirs: bytes, path: str, *, zone: tzinfo, removed: Collection[str] = ()
-) -> JoinedText:
+    base: bytes | None, ours: bytes, theirs: bytes, path: str, *, zone: tzinfo, removed: Collection[str] = (),
+    newer: Newer | None = None,
+) -> JoinedText:  # fmt: skip
     """Return a fact file with the facts of both, in the order of their ids where both added some.
 
     Args:
@@ -35,6 +40,7 @@ def join_facts(
         path: of the file, relative to the workspace.
         zone: of the days in it.
         removed: ids of facts that a person removed, or took back: they stay only where both sides have them.
+        newer: tells which of two values of a fact is the newer, where there is no base.
     """
     if base in (ours, theirs) or ours == theirs:
         return JoinedText(theirs if base == ours else ours)
@@ -44,7 +50,7 @@ def join_facts(
         mine, yours = one.bullets.get(identifier), other.bullets.get(identifier)
         old = before.bullets.get(identifier)
         if mine is not None and yours is not None:
-            joined = _joined(old, mine, yours)
+            joined = _joined(old, mine, yours, partial(newer, identifier) if newer else None)
             for side in sides:
                 side.put(identifier, joined)
         elif identifier in removed or (old is not None and old == (mine if yours is None else yours)):
@@ -52,7 +58,7 @@ def join_facts(
                 side.put(identifier, "")
     texts = [encode(side.text()) for side in sides]
     joined_text = join_texts(None if base is None else texts[0], texts[1], texts[2], order=_by_id)
-    data = encode(_with_ends(decode(joined_text.data), path, zone))
+    data = encode(_with_ends(_without_twins(decode(joined_text.data), path), path, zone))
     return JoinedText(data, joined_text.doubled)
 
 
@@ -89,20 +95,42 @@ class _Side:
         return text
 
 
-def _joined(base: str | None, mine: str, yours: str) -> str:
+def newer_value(log: FactJournal, identifier: str, one: str, other: str) -> str | None:
+    """Return which of two values of a fact a person wrote over the other; None where nothing tells."""
+    state = log.of(identifier)
+    for fact in (state.record, state.changed):
+        if fact is not None and fact.value in {one, other}:
+            first = other if fact.value == one else one
+            if fact is state.record:  # as it was remembered: the other was written since
+                return first
+            return fact.value
+    return None
+
+
+def _joined(base: str | None, mine: str, yours: str, newer: Callable[[str, str], str | None] | None) -> str:
     """Return a bullet with what both did to it."""
     if base in (mine, yours) or mine == yours:
         return yours if base == mine else mine
     mine, yours = sorted((mine, yours))
     one, other = _parsed(mine), _parsed(yours)
-    old = None if base is None else _parsed(base)
     if one is None or other is None:
         return yours
+    return _with_both(None if base is None else _parsed(base), (mine, one), (yours, other), newer)
+
+
+def _with_both(
+    old: ParsedFact | None, first: tuple[str, ParsedFact], second: tuple[str, ParsedFact],
+    newer: Callable[[str, str], str | None] | None,
+) -> str:  # fmt: skip
+    """Return a bullet that both changed; each comes with its text."""
+    (mine, one), (yours, other) = first, second
     if (one.predicate, one.value) != (other.predicate, other.value):
+        value = newer(one.value, other.value) if newer and old is None else None
+        if value is not None:
+            return mine if one.value == value else yours
         if old is None or old.value not in {one.value, other.value}:
             # Both say something else under one id: it stays with the greater, and both stand.
-            first = drop_comments(mine, names_id).rstrip()
-            return f"{first}\n{yours}"
+            return f"{drop_comments(mine, names_id).rstrip()}\n{yours}"
         if one.value == old.value:
             mine, one, other = yours, other, one
     struck = _chosen(None if old is None else old.struck, one.struck, other.struck)
@@ -155,16 +183,35 @@ def _as_number(text: str) -> tuple[float, str]:
         return 0.0, text
 
 
+def _without_twins(text: str, path: str) -> str:
+    """Remove a fact that both machines learned from one turn, each for itself: the first id stays."""
+    first: dict[tuple[str, ...], str] = {}
+    facts = [(parsed.bullet, fact_of(parsed, path, "")) for parsed in parse(text) if parsed.id]
+    said = {fact.id: (*fact.key, _value(fact), fact.since, fact.source) for _, fact in facts if fact.source}
+    for identifier in sorted(said):
+        first.setdefault(said[identifier], identifier)
+    for bullet, fact in reversed(facts):
+        if fact.id in said and first[said[fact.id]] != fact.id:
+            text = text[: bullet.start] + text[bullet.end :]
+    return text
+
+
+def _value(fact: Fact) -> str:
+    return content_key(fact.predicate, fact.value)
+
+
 def _says_same(one: Fact, other: Fact) -> bool:
-    return content_key(one.predicate, one.value) == content_key(other.predicate, other.value)
+    return _value(one) == _value(other)
 
 
 def _with_ends(text: str, path: str, zone: tzinfo) -> str:
     """Strike out the facts that another of the file ends: each side knew its own only."""
     now = datetime.now(UTC)
     groups: defaultdict[tuple[str, ...], list[Fact]] = defaultdict(list)
-    for parsed in parse(text):
-        if parsed.id:
+    parsed_facts = parse(text)
+    counts = Counter(parsed.id for parsed in parsed_facts)
+    for parsed in parsed_facts:
+        if parsed.id and counts[parsed.id] == 1:  # a bullet that was copied with its comment is a person's
             groups[fact_of(parsed, path, "").key].append(fact_of(parsed, path, ""))
     for group in groups.values():
         if len(group) < 2:

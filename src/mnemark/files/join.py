@@ -140,6 +140,8 @@ class JoinedText(msgspec.Struct, frozen=True):
     data: bytes
     doubled: bool = False
     """Whether both changed the same lines differently: both versions stand, marked, for a person."""
+    left_out: bool = False
+    """Whether lines of one version are left out, where a mark would break front matter or code."""
 
 
 class _Hunk(NamedTuple):
@@ -166,7 +168,7 @@ def join_texts(
     lines = _shared(one, other) if base is None else base.split(b"\n")
     joining = _Joining(lines, order, has_base=base is not None)
     joining.join(_hunks(lines, one), _hunks(lines, other))
-    return JoinedText(b"\n".join(joining.lines), joining.doubled)
+    return JoinedText(b"\n".join(joining.lines), joining.doubled, joining.left_out)
 
 
 def is_doubled(data: bytes) -> bool:
@@ -191,6 +193,7 @@ class _Joining:
         self.has_base = has_base
         self.lines: list[bytes] = []
         self.doubled = False
+        self.left_out = False
         self._head = _head_end(base)
         self._fenced = False
 
@@ -208,13 +211,16 @@ class _Joining:
         self._keep(at, len(self.base))
 
     def _keep(self, start: int, end: int) -> None:
-        for line in self.base[start:end]:
+        self._add(self.base[start:end])
+
+    def _add(self, lines: Sequence[bytes]) -> None:
+        for line in lines:
             self._fenced ^= bool(_FENCE.match(line))
             self.lines.append(line)
 
     def _take(self, at: int, hunk: _Hunk) -> int:
         self._keep(at, hunk.start)
-        self.lines += hunk.lines
+        self._add(hunk.lines)
         return hunk.end
 
     def _take_both(self, at: int, one: list[_Hunk], two: list[_Hunk]) -> int:
@@ -227,7 +233,8 @@ class _Joining:
             end = max(end, taken[-1].end)
         start = min(mine[0].start, yours[0].start)
         self._keep(at, start)
-        self._put(self._version(start, end, mine), self._version(start, end, yours), is_new=start == end)
+        versions = self._version(start, end, mine), self._version(start, end, yours)
+        self._put(*versions, is_new=start == end, in_head=0 < start <= self._head)
         return end
 
     def _version(self, start: int, end: int, hunks: Sequence[_Hunk]) -> list[bytes]:
@@ -237,27 +244,29 @@ class _Joining:
             at = hunk.end
         return lines + self.base[at:end]
 
-    def _put(self, mine: list[bytes], yours: list[bytes], *, is_new: bool) -> None:
+    def _put(self, mine: list[bytes], yours: list[bytes], *, is_new: bool, in_head: bool) -> None:
         """Put both versions of some lines; `is_new`: they replace none of the base."""
         mine, yours = sorted((mine, yours))
+        fences = any(map(_FENCE.match, (*mine, *yours)))
         if _holds(mine, yours):
-            self.lines += mine
+            self._add(mine)
         elif _holds(yours, mine):
-            self.lines += yours
-        elif (is_new or self.order) and (items := self._in_order(mine, yours)):
-            self.lines += items
-        elif is_new and not _alike(mine, yours):
-            self.lines += mine + yours
-        elif len(self.lines) < self._head or self._fenced:
+            self._add(yours)
+        elif in_head or self._fenced or (fences and not is_new):
             # A comment would break the front matter, or stand in the code.
-            self.lines += yours
-            self.doubled = True
+            self._add(yours)
+            self.left_out = True
+        elif (is_new or self.order) and (items := self._in_order(mine, yours)):
+            self._add(items)
+        elif is_new and not _alike(mine, yours):
+            self._add(mine + yours)
         else:
             versions = sorted({*map(tuple, _versions(mine)), *map(tuple, _versions(yours))})
-            self.lines.append(_BEGIN)
+            end = b"\r" if mine[:1] and mine[0].endswith(b"\r") else b""
+            self._add([_BEGIN + end])
             for at, version in enumerate(versions):
-                self.lines += [_OR, *version] if at else version
-            self.lines.append(_END)
+                self._add([_OR + end, *version] if at else version)
+            self._add([_END + end])
             self.doubled = True
 
     def _in_order(self, mine: list[bytes], yours: list[bytes]) -> list[bytes]:
@@ -295,11 +304,12 @@ def _holds(longer: Sequence[bytes], shorter: Sequence[bytes]) -> bool:
 
 def _versions(lines: list[bytes]) -> list[list[bytes]]:
     """Return the versions in lines that are marked as such already; else these lines."""
-    if len(lines) < 2 or (lines[0], lines[-1]) != (_BEGIN, _END) or _BEGIN in lines[1:]:
+    bare = [line.rstrip(b"\r") for line in lines]
+    if len(lines) < 2 or (bare[0], bare[-1]) != (_BEGIN, _END) or _BEGIN in bare[1:]:
         return [lines]
     versions: list[list[bytes]] = [[]]
     for line in lines[1:-1]:
-        if line == _OR:
+        if line.rstrip(b"\r") == _OR:
             versions.append([])
         else:
             versions[-1].append(line)

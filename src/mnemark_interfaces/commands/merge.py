@@ -91,7 +91,8 @@ def git_merge(
     It is the merge driver that `mnemark connect git` sets up. Git gives the files of the version before and
     of both versions, and the path; the joined version replaces the second file.
     """
-    join_for_git(Path.cwd(), path, base, ours, theirs)
+    if not join_for_git(Path.cwd(), path, base, ours, theirs):
+        raise typer.Exit(1)  # git leaves the file as a conflict
 
 
 def _show(merged: Merged) -> None:

@@ -1,11 +1,11 @@
-"""Keep the versions of texts that machines had in common, so that a later merge knows what each changed.
+"""Keep the versions of files that machines had, so that a merge knows what each changed since they last met.
 
-`.mnemark/bases/` holds the last versions of each text after a merge, by their hash, and a list of the hashes
-by path, with those of each consolidation, whose texts are not kept: they tell an older version from a change.
-It can be deleted: then a merge keeps the lines of both sides, and nothing counts as deleted.
+`.mnemark/bases/` holds a list of the hashes of versions by path, oldest first: those before and after each
+merge, and those of each consolidation. The texts of the first are kept beside it. The folder can be deleted:
+then a merge keeps the lines of both sides, and nothing counts as deleted.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -16,14 +16,22 @@ from mnemark.files import jsonl, platform
 from mnemark.hashes import blake2b
 
 FOLDER: Final = "bases"
-_LIST: Final = "list.msgpack"
-_KEPT: Final = 12
-"""Versions known of each text: machines that merge now and then are not all of the same day."""
+LIST: Final = "list.msgpack"
+_KEPT: Final = 32
+"""Versions known of each file: machines that merge now and then are not all of the same day."""
+_BACK: Final = "*"
+"""Follows the mark of a version that a person went back to: it comes after what was there between."""
 
 
 def mark_of(data: bytes) -> str:
     """Return the name of a version."""
     return blake2b(data, digest_size=16).hexdigest()
+
+
+class _Noted(msgspec.Struct):
+    versions: dict[str, list[str]] = {}
+    last: dict[str, dict[str, str]] = {}
+    """The versions that the other side of a merge had, by its name and the path."""
 
 
 class Bases:
@@ -32,38 +40,47 @@ class Bases:
     def __init__(self, private_folder: Path) -> None:
         """`private_folder` is a `.mnemark`, of this workspace or of another."""
         self._folder = private_folder / FOLDER
-        self._versions: dict[str, list[str]] = {}
+        self._noted = _Noted()
         with suppress(OSError, msgspec.DecodeError):  # lost: without a base nothing counts as deleted
-            data = platform.content(self._folder / _LIST)
-            self._versions = msgspec.msgpack.decode(data, type=dict[str, list[str]])
+            self._noted = msgspec.msgpack.decode(platform.content(self._folder / LIST), type=_Noted)
         self._new: dict[str, bytes] = {}
 
     def paths(self) -> set[str]:
-        """Return the paths of the texts that a merge has seen."""
-        return set(self._versions)
+        """Return the paths of the files that are known."""
+        return set(self._noted.versions)
 
     def knows(self, path: str, data: bytes) -> bool:
-        """Whether this machine had that version of a text."""
-        return mark_of(data) in self._versions.get(path, ())
+        """Whether this machine had that version of a file."""
+        return mark_of(data) in self._noted.versions.get(path, ())
 
-    def common(self, path: str, ours: bytes, other: "Bases", theirs: bytes) -> bytes | None:
+    def common(self, path: str, ours: bytes, other: "Bases", theirs: bytes, source: str) -> bytes | None:
         """Return the last version that both machines had; None where none is known.
 
-        A machine whose version the other knows has nothing new: that version is the base.
+        Args:
+            path: of the file.
+            ours: what it is here.
+            other: the versions of the other machine.
+            theirs: what it is there.
+            source: name of the other side: what it had at the last merge is in ours.
         """
-        mine = [*self.versions(path), mark_of(ours)]
-        yours = [*other.versions(path), mark_of(theirs)]
-        shared = {mark: at + yours.index(mark) for at, mark in enumerate(mine) if mark in yours}
-        for mark in sorted(shared, key=lambda one: (shared[one], one), reverse=True):
+        mine, yours = self._history(path, ours), other._history(path, theirs)  # noqa: SLF001 - of its own kind
+        last = self._noted.last.get(source, {}).get(path, "")
+        shared = {mark: (at, yours.index(mark)) for at, mark in enumerate(mine) if mark in yours}
+        if last in mine and (last not in shared or last == yours[-1]):
+            shared[last] = mine.index(last), len(yours) - 1 if last == yours[-1] else -1
+        for mark in sorted(shared, key=lambda one: (*shared[one], one), reverse=True):
             if mark in (mine[-1], yours[-1]):
                 return ours if mark == mine[-1] else theirs
             if (data := self.content(mark)) is not None or (data := other.content(mark)) is not None:
                 return data
         return None
 
-    def versions(self, path: str) -> list[str]:
-        """Return the names of the versions of a text, the last one last."""
-        return self._versions.get(path, [])
+    def _history(self, path: str, now: bytes) -> list[str]:
+        """Return the versions of a file with the present one as the last."""
+        known, mark = self._noted.versions.get(path, []), mark_of(now)
+        if mark not in known:
+            return [*known, mark]
+        return known if known[-1] == mark else [*known, mark + _BACK]
 
     def content(self, mark: str) -> bytes | None:
         """Return a version; None where it was not kept, or is erased."""
@@ -72,32 +89,50 @@ class Bases:
         except OSError:
             return None
 
-    def note(self, path: str, data: bytes, *others: bytes) -> None:
-        """Note that this machine has a version now, which holds all that is in `others`."""
-        known = self._versions.get(path, [])
-        new = [mark for mark in (*map(mark_of, others), mark_of(data)) if mark not in known]
-        if mark_of(data) in known:
-            known = [*(mark for mark in known if mark != mark_of(data)), mark_of(data)]
-        self._versions[path] = [*known, *dict.fromkeys(new)][-_KEPT:]
-        self._new[mark_of(data)] = data
+    def note(
+        self, path: str, joined: bytes, versions: Sequence[bytes], other: "Bases", source: str, *, keep: bool
+    ) -> None:
+        """Note that a merge made one version of others, the last of which is of the other side.
+
+        With them come the versions that are in that: a third machine may have one of these. `keep`: keep the
+        texts of the versions, too.
+        """
+        known = self._noted.versions.setdefault(path, [])
+        known += [mark for mark in other._noted.versions.get(path, ()) if mark not in known]  # noqa: SLF001
+        for data in (*versions, joined):
+            self._add(path, mark_of(data))
+            if keep:
+                self._new[mark_of(data)] = data
+        if versions:
+            self._noted.last.setdefault(source, {})[path] = mark_of(versions[-1])
 
     def note_seen(self, marks: Mapping[str, str]) -> bool:
         """Note which versions there are now, by path, without their texts; return whether any was new."""
-        new = {path: mark for path, mark in marks.items() if mark not in self._versions.get(path, ())}
+        new = {path: mark for path, mark in marks.items() if self._noted.versions.get(path, [""])[-1] != mark}
         for path, mark in new.items():
-            self._versions[path] = [*self._versions.get(path, ()), mark][-_KEPT:]
+            self._add(path, mark)
         return bool(new)
 
+    def _add(self, path: str, mark: str) -> None:
+        known = [one for one in self._noted.versions.get(path, ()) if one != mark]
+        self._noted.versions[path] = [*known, mark][-_KEPT:]
+
+    def forget(self, path: str) -> None:
+        """Forget the versions of a file that is on neither side any more."""
+        self._noted.versions.pop(path, None)
+        for paths in self._noted.last.values():
+            paths.pop(path, None)
+
     def save(self) -> None:
-        """Write what was noted, and drop versions that no text has any more."""
+        """Write what was noted, and drop versions that no file has any more."""
         folder = self._folder
         platform.make_folder(folder)
         for mark, data in self._new.items():
             if not (folder / f"{mark}.txt").exists():
                 jsonl.replace_file(folder / f"{mark}.txt", data, durable=False)
         self._new.clear()
-        jsonl.replace_file(folder / _LIST, msgspec.msgpack.encode(self._versions), durable=False)
-        kept = {mark for marks in self._versions.values() for mark in marks}
+        jsonl.replace_file(folder / LIST, msgspec.msgpack.encode(self._noted), durable=False)
+        kept = {mark for marks in self._noted.versions.values() for mark in marks}
         for file in folder.glob("*.txt"):
             if file.stem not in kept:
                 platform.FS.unlink(file)

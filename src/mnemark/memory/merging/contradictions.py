@@ -13,6 +13,7 @@ from mnemark.facts.fold import payload_of
 from mnemark.facts.journal import FactJournal
 from mnemark.facts.keys import content_key
 from mnemark.facts.model import Fact
+from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import FactVersion
 from mnemark.files import listing
 from mnemark.files.ids import derived_id, time_of
@@ -36,25 +37,42 @@ def note_contradictions(ws: OpenWorkspace, scopes: Iterable[str]) -> tuple[str, 
     with store.lock:
         log = store.log
         log.refresh()
-        pairs = [
-            pair
-            for scope in scopes
-            for groups in store.groups(scope)
-            for group in groups.by_key.values()
-            if len(group) > 1
-            for pair in _contradicting(log, group)
-        ]
-        changes = [_change(earlier, later) for earlier, later in pairs]
-        new = {
-            change.id: (change, pair)
-            for change, pair in zip(changes, pairs, strict=True)
-            if log.of(change.id).fact is None
-        }
+        new: dict[str, tuple[Change, Fact, Fact]] = {}
+        for scope in scopes:
+            for earlier, later in contradictions(store, scope):
+                change = _change(earlier)
+                if log.of(change.id).fact is None:
+                    new.setdefault(change.id, (change, earlier, later))
         if new:
-            ws.truth.append(FILE, [encode_change(change) for change, _ in new.values()])
+            ws.truth.append(FILE, [encode_change(change) for change, *_ in new.values()])
             log.refresh()
-    said = (pair for _, pair in new.values())
-    return tuple(f"{later.predicate}: {later.value} holds, {earlier.value} waits" for earlier, later in said)
+    return tuple(
+        f"{later.predicate}: {later.value} holds, {earlier.value} waits" for _, earlier, later in new.values()
+    )
+
+
+def contradictions(store: FactStore, scope: str) -> list[tuple[Fact, Fact]]:
+    """Return the values of a scope that nobody replaced knowingly, each with the one that holds."""
+    found = [
+        pair
+        for groups in store.groups(scope)
+        for group in groups.by_key.values()
+        if len(group) > 1
+        for pair in _contradicting(store.log, group)
+    ]
+    return sorted(found, key=lambda pair: pair[0].id)
+
+
+def is_of_merge(store: FactStore, proposal: Fact) -> bool:
+    """Whether `note_contradictions` put a value up for review."""
+    return store.log.of(proposal.id).file == FILE.rpartition("/")[2]
+
+
+def held_against(store: FactStore, proposal: Fact) -> Fact | None:
+    """Return the fact that holds against a value that a merge put up for review; None if none does now."""
+    said = (*proposal.key[:2], _value(proposal))
+    pairs = contradictions(store, proposal.scope)
+    return next((later for one, later in pairs if (*one.key[:2], _value(one)) == said), None)
 
 
 def _contradicting(log: FactJournal, group: Sequence[FactVersion]) -> Iterator[tuple[Fact, Fact]]:
@@ -81,18 +99,18 @@ def _value(fact: Fact) -> str:
     return content_key(fact.predicate, fact.value)
 
 
-def _change(earlier: Fact, later: Fact) -> Change:
-    """Return the line that puts the earlier value up for review, the same on each machine.
+def _change(earlier: Fact) -> Change:
+    """Return the line that puts an earlier value up for review, the same on each machine.
 
-    It names the value, not the fact: two machines may have noted it, each for itself.
+    It names the value, not the fact, nor what holds: two machines may have noted it, each for itself, and a
+    third may bring a later one.
     """
-    content = "\0".join(("merge", earlier.scope, *earlier.key[:2], _value(earlier), later.id))
-    begin = time_of(later.id)
+    content = "\0".join(("merge", earlier.scope, *earlier.key[:2], _value(earlier)))
     fact = Fact(
         id="", subject=earlier.subject, predicate=earlier.predicate, value=earlier.value, type=earlier.type,
-        review="conflict", supersedes=later.id,
+        review="conflict",
     )  # fmt: skip
     return Change(
-        kind="conflict", id=derived_id(content.encode("utf-8", "replace"), begin), time=begin,
+        kind="conflict", id=derived_id(content.encode("utf-8", "replace")), time=time_of(earlier.id),
         origin=earlier.origin, scope=earlier.scope, payload=payload_of(fact),
     )  # fmt: skip

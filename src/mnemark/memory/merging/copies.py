@@ -109,6 +109,8 @@ def _join(ws: OpenWorkspace, copy: Copy, ours: bytes, theirs: bytes) -> JoinedFi
     if kind != "log" and bases.knows(copy.original, theirs):
         return JoinedFile(ours)  # an earlier version
     joined = join_file(copy.original, None, ours, theirs, zone=ws.fact_store.zone)
+    if joined.beside is not None:  # not all of it can be joined: it stays for a person
+        return None
     # mnemark's own copies are versions that could not be joined: with a person's word only.
     return None if copy.tool == "mnemark" and joined.data != ours else joined
 
@@ -134,6 +136,9 @@ def repair(ws: OpenWorkspace, *, dry_run: bool = False) -> list[str]:
         else:
             base, ours, theirs = versions_of(data)
             joined = join_file(path, base, ours, theirs, zone=ws.fact_store.zone)
+            if joined.beside is not None:
+                told.append(f"{path}: both changed its front matter or code; choose by hand")
+                continue
         if not dry_run and not _write(ws, path, joined):
             raise MnemarkError(f"{path}: another program is saving it; try again in a moment")
         marked = ": both versions of some lines stand in it, marked; keep one" if joined.doubled else ""

@@ -10,8 +10,8 @@ from mnemark.files.config import load
 from mnemark.memory.merging.join import join_file
 
 
-def join_for_git(top: Path, path: str, base: Path, ours: Path, theirs: Path) -> None:
-    """Write into `ours` what both versions have.
+def join_for_git(top: Path, path: str, base: Path, ours: Path, theirs: Path) -> bool:
+    """Write into `ours` what both versions have; return False where a person has to choose.
 
     Args:
         top: the work tree of the repository.
@@ -27,4 +27,7 @@ def join_for_git(top: Path, path: str, base: Path, ours: Path, theirs: Path) -> 
     before, mine, yours = (platform.content(one.absolute()) for one in (base, ours, theirs))
     zone = PlainWorkspace(root, load(root), readonly=True).fact_store.zone
     joined = join_file(name, before or None, mine, yours, zone=zone)
+    if joined.beside is not None:
+        return False
     ours.write_bytes(joined.data)
+    return True

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from mnemark.facts.join import join_facts
+from mnemark.facts.join import Newer, join_facts
 from mnemark.files import layout
 from mnemark.files.join import PART_LINE, JoinedText, join_logs, join_texts
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -49,8 +49,9 @@ def kind_of(path: str) -> Kind:
 
 
 def join_file(
-    path: str, base: bytes | None, ours: bytes, theirs: bytes, *, zone: tzinfo, removed: Collection[str] = ()
-) -> JoinedFile:
+    path: str, base: bytes | None, ours: bytes, theirs: bytes, *, zone: tzinfo, removed: Collection[str] = (),
+    newer: Newer | None = None,
+) -> JoinedFile:  # fmt: skip
     """Return a file with what both have, the same whichever side is `ours`.
 
     Logs get the records of both, fact files the facts, other texts the lines. Of a page that is generated as
@@ -64,6 +65,7 @@ def join_file(
         theirs: the other; which is which makes no difference.
         zone: of the days in fact files.
         removed: ids of facts that were removed or taken back.
+        newer: tells which of two values of a fact is the newer, where there is no base.
     """
     if ours == theirs or base in (ours, theirs):
         return JoinedFile(theirs if base == ours else ours)
@@ -72,18 +74,16 @@ def join_file(
             log = join_logs(ours, theirs)
             return JoinedFile(log.data, ours=log.ours, theirs=log.theirs, added=log.added)
         case "facts":
-            return _of(join_facts(base, ours, theirs, path, zone=zone, removed=removed))
+            facts = join_facts(base, ours, theirs, path, zone=zone, removed=removed, newer=newer)
+            return JoinedFile(facts.data, facts.doubled)
         case "page":
             return JoinedFile(max(ours, theirs, key=_reach))
         case "text":
-            return _of(_join_notes(base, ours, theirs))
+            text = _join_notes(base, ours, theirs)
+            return JoinedFile(text.data, text.doubled, min(ours, theirs) if text.left_out else None)
         case "other":
             first, second = sorted((ours, theirs))
             return JoinedFile(second, beside=first)
-
-
-def _of(joined: JoinedText) -> JoinedFile:
-    return JoinedFile(joined.data, joined.doubled)
 
 
 def _reach(page: bytes) -> tuple[str, int, bytes]:

@@ -10,23 +10,28 @@ are equal. What a merge notes for itself lies in `.mnemark/`.
 5. Put facts that both sides changed up for review.
 """
 
+import os
 import re
 import shutil
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
-from mnemark.errors import MnemarkError
+from mnemark.errors import MnemarkError, UsageError
+from mnemark.facts.join import newer_value
 from mnemark.files import jsonl, layout, listing, platform
 from mnemark.files.disk_errors import unread
 from mnemark.files.join import join_logs
 from mnemark.files.journal import FOLDER as JOURNAL
 from mnemark.files.journal import Change
 from mnemark.files.private import private, private_folder
+from mnemark.files.tombstones import strings
 from mnemark.memory.curation.generated import withdraw_all
 from mnemark.memory.forgetting import erase
+from mnemark.memory.journal import erasures
 from mnemark.memory.merging import steps
 from mnemark.memory.merging.bases import Bases, mark_of
 from mnemark.memory.merging.contradictions import note_contradictions
@@ -40,6 +45,9 @@ from mnemark.types import Problem
 STAGE: Final = "merging"
 """Folder in `.mnemark` of the copy of the other side, and its machine: no erasure is done there."""
 _FACT_ID: Final = re.compile(rb"\bid: ([0-9A-Z]{26})\b")
+_TEXTS: Final = frozenset({"facts", "page", "text"})
+_FEW: Final = 3
+"""Files that may have been deleted by a person, however few there are."""
 _SKIPPED: Final = frozenset({".git", layout.PRIVATE, "node_modules", "__pycache__"})
 
 
@@ -111,8 +119,12 @@ class _Merge:
         self.files: list[MergedFile] = []
         self.ours_bases = Bases(private(ws.root))
         self.their_bases = Bases(folder / layout.PRIVATE)
+        self.source = name if folder.is_relative_to(private(ws.root)) else os.path.realpath(folder)
+        self.deletes = self._has_most(folder)
         self.came: dict[str, set[str]] = {}
         """Ids of the turns that came, by logs that were here."""
+        self.unknown: set[str] = set()
+        """Files that are there, and cannot be read."""
         self.same: set[str] = set()
         """Files that were the same on both sides, before anything was erased."""
         self.gone: set[str] = set()
@@ -122,7 +134,7 @@ class _Merge:
 
     # --- what is there
 
-    def _paths(self, root: Path, *, tell: bool) -> list[str]:
+    def _paths(self, root: Path, *, tell: bool = False) -> list[str]:
         """Return the files of a side that are memory, or lie beside it."""
         found = listing.walk(root, skip=_SKIPPED)
         if tell:
@@ -130,22 +142,53 @@ class _Merge:
             self.problems += [
                 Problem(one, "is a separate workspace: merge it by itself") for one in found.inner
             ]
-        return [
-            path
-            for path in found.files
-            if not path.startswith(".") and "/." not in path and path != layout.CONFIG
-        ]
+        return [path for path in found.files if self._is_merged(path, tell=tell)]
+
+    def _has_most(self, folder: Path) -> bool:
+        """Whether the other side has most of what it once had: else it is half a copy."""
+        known = self.their_bases.paths()
+        missing = [path for path in known if not os.path.lexists(folder / path)]
+        if len(missing) < _FEW or 2 * len(missing) < len(known):
+            return True
+        reason = f"lacks {len(missing)} of {len(known)} files that it once had: none is deleted here"
+        self.problems.append(Problem(self.name, reason, skipped=False))
+        return False
+
+    def _is_merged(self, path: str, *, tell: bool) -> bool:
+        if path.startswith(".") or "/." in path or path.casefold() == layout.CONFIG:
+            return False
+        if layout.shown(path) == path and layout.is_inside(path) and layout.is_name(path):
+            return True
+        if tell:
+            self.problems.append(Problem(layout.shown(path), "cannot have that name here: rename it"))
+        return False
 
     def _read(self, root: Path, path: str) -> bytes | None:
+        """Return the bytes of a file; None if there is none, or, of the other side, none that can be read."""
         try:
             return platform.content(root / path)
         except FileNotFoundError:
             return None
+        except (IsADirectoryError, NotADirectoryError):
+            reason = "is a file on one side and a folder on the other: rename one of them"
         except OSError as error:
             if root == self.ws.root:
                 raise MnemarkError(f"{path} {unread(error)}; nothing was merged") from error
-            self.problems.append(Problem(layout.shown(path), unread(error)))
-            return None
+            reason = unread(error)
+        if path not in self.unknown:
+            self.unknown.add(path)
+            self.problems.append(Problem(layout.shown(path), reason))
+        return None
+
+    def _is_deleted(self, root: Path, path: str) -> bool:
+        """Whether a file is gone from a side, not out of sight: behind a link, or in a workspace."""
+        if path in self.unknown or os.path.lexists(root / path):
+            return False
+        above = path
+        while above := above.rpartition("/")[0]:
+            if (root / above).is_symlink() or layout.is_workspace(root / above):
+                return False
+        return True
 
     # --- the run
 
@@ -170,6 +213,7 @@ class _Merge:
         moves, their_moves = self._moves(theirs)
         ids = ids_in(b"\n".join(self._read(ws.root, path) or b"" for path in theirs if _is_journal(path)))
         plan = steps.Steps(ws.truth, self.name)
+        plan.keep_bases()
         stage = private_folder(ws.root) / STAGE
         shutil.rmtree(stage, ignore_errors=True)
         try:
@@ -192,6 +236,7 @@ class _Merge:
             if problem := write_anew(ws, path, turns):
                 self.problems.append(Problem(path, problem, skipped=False))
         erased = sum(bool(one.places) for one in receipts)
+        self.problems += [Problem(".", text, skipped=False) for one in receipts for text in one.still]
         return self._result(
             id=done.id, erased=erased, facts=_count_facts(came), review=review, waiting=done.waiting
         )
@@ -226,16 +271,12 @@ class _Merge:
         return joined
 
     def _find_removed(self, journals: Iterable[bytes]) -> None:
-        undone: set[str] = set()
         for line in _changes(journals):
             payload = line.get("payload")
-            if not isinstance(payload, Mapping):
-                continue
-            if line.get("kind") == "tombstone":
+            if isinstance(payload, dict) and line.get("kind") == "tombstone":
                 self.removed.add(str(payload.get("fact")))
-            elif line.get("kind") == "undo":
-                undone.update(str(one) for one in payload.get("ids") or ())
-        self.removed |= undone
+            elif isinstance(payload, dict) and line.get("kind") == "undo":
+                self.removed.update(strings(payload.get("ids")))
 
     # --- files
 
@@ -269,7 +310,7 @@ class _Merge:
         """
         if not journals:
             return {}
-        ours = (path for path in self._paths(self.ws.root, tell=False) if _is_journal(path))
+        ours = (path for path in self._paths(self.ws.root) if _is_journal(path))
         all_journals = {path: self._read(self.ws.root, path) or b"" for path in ours} | journals
         for path, data in all_journals.items():
             platform.make_folder((stage / path).parent)
@@ -277,25 +318,34 @@ class _Merge:
         there = OpenWorkspace(stage, self.ws.config, readonly=False, embedder=None, machine=STAGE)
         try:
             erase.finish(there, at_once=True)
-            for reason in there.to_finish():
-                self.problems.append(Problem(self.name, reason, skipped=False))
+            waits = erasures.load(stage)
+            reasons = (one.text for some in waits.values() for one in some if not _is_private(one.path))
+            self.problems += [Problem(self.name, reason, skipped=False) for reason in dict.fromkeys(reasons)]
         finally:
             there.close()
         return {path: self._read(stage, path) or b"" for path in journals}
 
     def _all_paths(self, theirs: Path) -> list[str]:
-        known = self._paths(self.ws.root, tell=False) if self.their_bases.paths() else []
-        return sorted({*known, *self._paths(theirs, tell=False)})
+        known = self._paths(self.ws.root) if self.their_bases.paths() else []
+        return sorted({*known, *self._paths(theirs)})
 
     def _prepare(self, plan: steps.Steps, stage: Path, moves: Moves, their_moves: Moves) -> None:
         root = self.ws.root
-        staged = {path for path in self._paths(stage, tell=False) if not _is_journal(path)}
-        texts = set(self._paths(root, tell=False))
+        staged = {path for path in self._paths(stage) if not _is_journal(path)}
+        texts = set(self._paths(root))
+        for path in self.ours_bases.paths() - staged - texts:
+            if self._is_deleted(root, path) and self._is_deleted(self.folder, path):
+                self.ours_bases.forget(path)
         for path in sorted(staged | texts):
             if _is_journal(path):
                 continue
             joined = self._joined(path, stage, moves, their_moves)
             if joined is None:
+                continue
+            try:
+                layout.safe_path(root, path)
+            except UsageError as error:
+                self.problems.append(Problem(path, str(error)))
                 continue
             before = self._read(root, path)
             self._tell(path, before, joined)
@@ -304,34 +354,49 @@ class _Merge:
             plan.change(path, before, joined.data if joined is not _REMOVED else None)
             if joined.beside is not None:
                 stem, dot, suffix = path.rpartition(".")
-                name = f"{stem}.conflict-{mark_of(joined.beside)[:8]}{dot}{suffix}"
+                # A digit first: so it counts as a copy that is for a person, and no note.
+                name = f"{stem}.conflict-0{mark_of(joined.beside)[:7]}{dot}{suffix}"
                 if self._read(root, name) is None:
                     plan.change(name, None, joined.beside)
 
     def _joined(self, path: str, theirs: Path, moves: Moves, their_moves: Moves) -> JoinedFile | None:
         """Return what a file becomes; None where it stays, `_REMOVED` where the other side deleted it."""
-        if _is_journal(path):
-            return None
         ours, other = self._read(self.ws.root, path), self._other(path, theirs)
-        mine, is_text = ours, kind_of(path) in {"facts", "page", "text"}
-        if is_text:
+        if path in self.unknown or _is_journal(path):
+            return None
+        mine, kind = ours, kind_of(path)
+        if kind in _TEXTS:
             ours = None if ours is None else moved(ours, path, moves)
             other = None if other is None else moved(other, path, their_moves)
         if ours is not None and other is not None:
             joined = self._of_both(path, ours, other)
-            if joined.added and kind_of(path) == "log":
+            if joined.added and kind == "log":
                 self.came[path] = ids_in(other) - ids_in(ours)
         elif other is not None:
-            if is_text and self.ours_bases.knows(path, other):
-                return None  # it was deleted here
-            joined = JoinedFile(other, added=_count(other) if kind_of(path) == "log" else 0)
-        elif ours is None or (is_text and self.their_bases.knows(path, ours)):
-            return None if ours is None else _REMOVED
+            if self._is_deleted_here(path, other):
+                return None
+            joined = JoinedFile(other, added=_count(other) if kind == "log" else 0)
+        elif ours is None:
+            return None
+        elif self._is_deleted_there(path, ours):
+            self.ours_bases.forget(path)
+            return _REMOVED
         else:
             joined = JoinedFile(ours)
-        if is_text:
-            self.ours_bases.note(path, joined.data, *(() if other is None else (other,)))
+        if kind != "log":
+            versions = [data for data in (ours, other) if data is not None]
+            self.ours_bases.note(
+                path, joined.data, versions, self.their_bases, self.source, keep=kind in _TEXTS
+            )
         return None if joined.data == mine and joined.beside is None else joined
+
+    def _is_deleted_here(self, path: str, theirs: bytes) -> bool:
+        known = kind_of(path) != "log" and self.ours_bases.knows(path, theirs)
+        return known and self._is_deleted(self.ws.root, path)
+
+    def _is_deleted_there(self, path: str, ours: bytes) -> bool:
+        known = kind_of(path) != "log" and self.deletes and self.their_bases.knows(path, ours)
+        return known and self._is_deleted(self.folder, path)
 
     def _other(self, path: str, theirs: Path) -> bytes | None:
         """Return a file of the other side: of its copy, which lacks what is the same, and what was erased."""
@@ -342,9 +407,12 @@ class _Merge:
 
     def _of_both(self, path: str, ours: bytes, other: bytes) -> JoinedFile:
         base = None
-        if ours != other and kind_of(path) in {"facts", "page", "text"}:
-            base = self.ours_bases.common(path, ours, self.their_bases, other)
-        return join_file(path, base, ours, other, zone=self.ws.fact_store.zone, removed=self.removed)
+        if ours != other and kind_of(path) != "log":
+            base = self.ours_bases.common(path, ours, self.their_bases, other, self.source)
+        return join_file(
+            path, base, ours, other, zone=self.ws.fact_store.zone, removed=self.removed,
+            newer=partial(newer_value, self.ws.fact_store.log),
+        )  # fmt: skip
 
     def _tell(self, path: str, before: bytes | None, joined: JoinedFile) -> None:
         what = "removed" if joined is _REMOVED else "new" if before is None else "joined"
@@ -357,6 +425,10 @@ _REMOVED: Final = JoinedFile(b"")
 
 def _ids(fact_file: bytes) -> set[str]:
     return {one.decode() for one in _FACT_ID.findall(fact_file)}
+
+
+def _is_private(path: str) -> bool:
+    return not path or path.startswith(f"{layout.PRIVATE}/")
 
 
 def _is_journal(path: str) -> bool:

@@ -5,10 +5,11 @@ import shlex
 import shutil
 import subprocess
 import tarfile
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from mnemark.errors import MnemarkError, NotFoundError, UsageError
 from mnemark.files import layout, platform, repository
@@ -16,6 +17,8 @@ from mnemark.files.private import private_folder
 from mnemark.text.lazy_pattern import lazy_pattern
 
 _SECONDS: Final = 600
+_CHANGED: Final = 1
+"""What tar ends with where a file changed while it was read."""
 _SSH: Final = lazy_pattern(r"ssh:(?!//)(?P<host>[^:/]+):(?P<path>.+)|ssh://(?P<host2>[^/]+)(?P<path2>/.+)")
 _URL: Final = lazy_pattern(r"(?:https?|git|file)://.+|[\w.-]+@[\w.-]+:.+")
 _BARE: Final = ("HEAD", "objects", "refs")
@@ -85,19 +88,26 @@ def _copy_by_ssh(host: str, path: str, folder: Path) -> None:
     if not (ssh := shutil.which("ssh")):
         raise MnemarkError("ssh is not installed")
     left = " ".join(f"--exclude={shlex.quote(f'./{one}')}" for one in _LEFT)
-    place = f'"$HOME"/{shlex.quote(path.removeprefix("~/"))}' if path.startswith("~/") else shlex.quote(path)
+    home, _, rest = path.partition("/")
+    place = f'"$HOME"/{shlex.quote(rest)}' if home == "~" else shlex.quote(path)
     command = [ssh, "-o", "BatchMode=yes", "--", host, f"cd {place} && tar -cf - {left} ."]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
-        try:
-            with tarfile.open(fileobj=running.stdout, mode="r|") as archive:
-                archive.extractall(folder, filter="data")
-        except (tarfile.TarError, OSError) as error:
-            running.kill()
-            told = _told(running.stderr.read() if running.stderr else b"")
-            raise MnemarkError(f"{host}:{path} could not be copied: {told or error}") from error
-        told = _told(running.stderr.read() if running.stderr else b"")
-        if running.wait(_SECONDS):
-            raise MnemarkError(f"{host}:{path} could not be copied: {told}")
+    with tempfile.TemporaryFile() as errors:  # a pipe that nobody reads would stop the other side
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors) as running:
+            try:
+                with tarfile.open(fileobj=running.stdout, mode="r|") as archive:
+                    for member in archive:
+                        if member.isfile() or member.isdir():  # links are followed nowhere
+                            archive.extract(member, folder, filter="data")
+            except (tarfile.TarError, OSError) as error:
+                running.kill()
+                raise MnemarkError(f"{host}:{path} could not be copied: {_said(errors) or error}") from error
+        if running.returncode not in {0, _CHANGED}:
+            raise MnemarkError(f"{host}:{path} could not be copied: {_said(errors)}")
+
+
+def _said(errors: IO[bytes]) -> str:
+    errors.seek(0)
+    return _told(errors.read(1 << 16))
 
 
 def _git_url(root: Path, other: str, place: Path) -> str | None:

@@ -15,16 +15,18 @@ import msgspec
 
 from mnemark.errors import MnemarkError, NotFoundError, UsageError
 from mnemark.files import jsonl, layout, platform
-from mnemark.files.edit import KEEP, edit, remove
+from mnemark.files.edit import edit, remove
 from mnemark.files.ids import is_id, new_id
 from mnemark.files.join import join_logs, join_texts
 from mnemark.files.private import private, private_folder
 from mnemark.files.truth import Folder
+from mnemark.memory.merging import bases
 from mnemark.memory.merging.bases import mark_of
 from mnemark.memory.merging.join import kind_of
 
 FOLDER: Final = "merges"
 _PLAN: Final = "merge.json"
+_BASES: Final = "bases.before"
 _KEPT: Final = 3
 """Merges that can be undone."""
 
@@ -58,6 +60,7 @@ class Steps:
         self.source = source
         self._folder = private_folder(truth.root) / FOLDER / self.id
         self._changes: list[FileChange] = []
+        self._bases = b""
 
     def change(self, path: str, before: bytes | None, after: bytes | None) -> None:
         """Prepare that a file gets other bytes; None: there is none."""
@@ -71,12 +74,18 @@ class Steps:
         marks = ("" if data is None else mark_of(data) for data in (before, after))
         self._changes.append(FileChange(path, *marks))
 
+    def keep_bases(self) -> None:
+        """Keep what is known of versions now, so that an undo knows it again."""
+        with suppress(OSError):  # there is none yet
+            self._bases = platform.content(private(self.truth.root) / bases.FOLDER / bases.LIST)
+
     def carry_out(self, *, begun: bool = False) -> MergePlan:
         """Put all in place, and return what was done; `begun`: more is to come."""
         if not self._changes:
             return MergePlan(id="", source=self.source, state="done")
         plan = MergePlan(id=self.id, source=self.source, state="ready", changes=tuple(self._changes))
         _save(self._folder, plan)
+        jsonl.replace_file(self._folder / _BASES, self._bases)
         return _put_in_place(self.truth, self._folder, plan, "begun" if begun else "done")
 
 
@@ -140,6 +149,9 @@ def take_back(truth: Folder, identifier: str) -> tuple[list[str], list[str]]:
             done.append(change.path)
         else:
             left.append(f"{change.path}: another program is saving it; undo again in a moment")
+    known = private(truth.root) / bases.FOLDER / bases.LIST
+    if (before := _content(folder / _BASES)) is not None and known.parent.is_dir():
+        jsonl.replace_file(known, before)
     if not left:
         _save(folder, msgspec.structs.replace(plan, state="undone"))
     return done, left
@@ -184,7 +196,8 @@ def _put(truth: Folder, path: str, before: bytes | None, after: bytes | None, *,
     if kind_of(path) == "log":
         put_log(truth, path, change)
         return True
-    result = edit(truth, path, change, keep=0 if undo else KEEP)
+    # Nothing is kept to put the edit back: who saves the version before, as to settle marks, means it.
+    result = edit(truth, path, change, keep=0)
     return result.status != "deferred"
 
 

@@ -27,6 +27,7 @@ from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import remember_many
 from mnemark.memory.forgetting.forget import forget
 from mnemark.memory.learning.by_hand import contradiction, line_of, statements_of
+from mnemark.memory.merging.contradictions import held_against, is_of_merge
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.lines import clean
@@ -106,6 +107,8 @@ def _proposed(known: FactStore, scope: str | None) -> Iterator[ReviewItem]:
                 continue
         rival = log.of(fact.supersedes)
         there = rival.record or rival.known
+        if is_of_merge(known, fact) and (there := held_against(known, fact)) is None:
+            continue  # it holds now, or somebody who knew it has said otherwise since
         against = fact.against or (there.value if there is not None else "")
         held = "you wrote" if fact.against else "current value"
         text = f"{fact} (source: {fact.origin})" + (f"; {held}: {against!r}" if against else "")
