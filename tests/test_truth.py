@@ -66,7 +66,7 @@ OUTSIDE: Final[dict[str, str]] = {
     "memory/merging/git.py": "a temporary file of git's",
     "memory/merging/merge.py": "a copy of the other side in `.mnemark`",
     "memory/merging/source.py": "a copy of the other side in `.mnemark`",
-    "memory/merging/steps.py": "puts joined files in place: a log under its own lock; what it was in `.mnemark`",
+    "memory/merging/steps.py": "joined files and what they were in `.mnemark`; a log under its own lock",
     "memory/transfer/backup.py": "an archive beside the workspace",
     "memory/transfer/restore.py": "a folder that is no workspace yet",
     "memory/transfer/transfer.py": "an archive beside the workspace",

@@ -106,7 +106,7 @@ def _join(ws: OpenWorkspace, copy: Copy, ours: bytes, theirs: bytes) -> JoinedFi
     kind, bases = kind_of(copy.original), Bases(private(ws.root))
     if kind == "other":
         return None
-    if kind != "log" and bases.knows(copy.original, theirs):
+    if kind != "log" and copy.tool != "mnemark" and bases.knows(copy.original, theirs):
         return JoinedFile(ours)  # an earlier version
     joined = join_file(copy.original, None, ours, theirs, zone=ws.fact_store.zone)
     if joined.beside is not None:  # not all of it can be joined: it stays for a person
