@@ -112,7 +112,7 @@ def _join_notes(base: bytes | None, ours: bytes, theirs: bytes) -> JoinedText:
     before, mine, yours = (None if text is None else _encoded(text) for text in texts)
     joined = join_texts(before, mine or b"", yours or b"")
     lines = [blocks.get(line, line) for line in _decoded(joined.data).split("\n")]
-    return JoinedText(_encoded("\n".join(lines)), joined.doubled)
+    return JoinedText(_encoded("\n".join(lines)), joined.doubled, joined.left_out)
 
 
 def _with_one_version(texts: list[str | None], name: str) -> list[str | None]:
