@@ -213,6 +213,7 @@ ARRANGED: Final[dict[str, Call]] = {
             confidence=1.0,
             importance=1.0,
         ),
+        NOW,
     ),
     "extraction.reader.tokens.words": lambda text: reader_tokens.words(text, reader_tokens.tokens(text)),
     "extraction.candidate.listed": lambda text: (

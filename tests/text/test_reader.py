@@ -113,6 +113,13 @@ def test_what_is_supposed_quoted_or_of_the_day_leaves_nothing(text: str) -> None
     [
         ("It was late, so we decided to keep going.", False),
         ("We found an old mill on the way and decided to check it out.", False),
+        ("We decided to grab lunch first.", False),
+        ("We decided to stay in tonight.", False),
+        ("We decided on Tuesday to turn back because of the rain.", False),
+        ("We decided to hold the retro on Thursday.", True),
+        ("我们决定明天上线", True),
+        ("我们决定先休息一下", False),
+        ("我们决定今晚不做饭了", False),
         ("We decided to use PostgreSQL for the billing service.", True),
         ("Decision: keep the index in one file.", True),
         ("Final decision: keep the index in one file.", True),

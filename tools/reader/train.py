@@ -290,15 +290,17 @@ def loss_of(net: Net, part: Batch) -> Tensor:
     return loss
 
 
-def fit(items: Sequence[Item], epochs: int) -> Net:
-    """Train a network."""
-    torch.manual_seed(SEED)
+def fit(items: Sequence[Item], epochs: int, seed: int, averaged: int) -> Net:
+    """Train a network; its weights are the mean of those after each of the last `averaged` epochs."""
+    torch.manual_seed(seed)
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(mode=True)
-    rng = random.Random(SEED)
+    torch.utils.deterministic.fill_uninitialized_memory = False
+    rng = random.Random(seed)
     net = Net(items[0].vectors.shape[1])
     optimizer = torch.optim.AdamW(net.parameters(), lr=RATE, weight_decay=0, betas=(0.9, 0.99))
     steps, step = epochs * (len(items) // BATCH + 1), 0
+    ends: list[dict[str, Tensor]] = []
     for epoch in range(epochs):
         net.train()
         total = 0.0
@@ -314,6 +316,9 @@ def fit(items: Sequence[Item], epochs: int) -> Net:
             optimizer.step()
             total += loss.item()
         print(f"epoch {epoch + 1} of {epochs}: loss {total * BATCH / len(items):.3f}", flush=True)
+        ends.append({name: value.clone() for name, value in net.state_dict().items()})
+    last = ends[-averaged:]
+    net.load_state_dict({name: sum(end[name] for end in last) / len(last) for name in last[0]})
     return net.eval()
 
 
@@ -402,6 +407,10 @@ def main() -> None:
     """Train, print how well it reads, and write the weights."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--epochs", type=int, default=9)
+    parser.add_argument("--seed", type=int, default=SEED, help="of weights, order and what is dropped")
+    parser.add_argument(
+        "--averaged", type=int, default=1, help="mean of the weights after so many last epochs"
+    )
     parser.add_argument("--out", type=Path, default=DATA)
     options = parser.parse_args()
     encoder = Encoder()
@@ -409,7 +418,8 @@ def main() -> None:
     held = [one for one in messages if _file(one).endswith(HELD_BACK)]
     rest = [one for one in messages if not _file(one).endswith(HELD_BACK)]
     print(f"{len(rest):,} messages to learn from, {len(held):,} held back", flush=True)
-    net = fit([item for one in rest if (item := encoded(encoder, one)).words], options.epochs)
+    items = [item for one in rest if (item := encoded(encoder, one)).words]
+    net = fit(items, options.epochs, options.seed, options.averaged)
     save(net, [0.0] * (1 + len(Shares._fields)), options.out)
     found, marks = reads(options.out, encoder, held)
     weights = calibration(found)

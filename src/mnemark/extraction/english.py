@@ -30,6 +30,7 @@ from mnemark.extraction.hosting import host
 from mnemark.extraction.no_places import is_no_place, is_software
 from mnemark.extraction.practice_words import role_of, role_of_either
 from mnemark.extraction.work_words import names_code
+from mnemark.text.dates.ranges import spans
 from mnemark.text.lazy_pattern import lazy_pattern
 
 _NAME: Final = rf"{TITLE}[A-Z][\w'-]*(?: {TITLE}[A-Z][\w'-]*){{0,2}}"
@@ -244,6 +245,11 @@ def _used(match: re.Match[str], _: Clause) -> list[Found]:
 
 def _decision(match: re.Match[str], clause: Clause) -> list[Found]:
     value = bare(match["v"])
+    # "We decided on Monday to turn back": that day is when it was decided.
+    first = next(iter(spans(value, clause.time)), None)
+    after = value[first[1] :].lstrip() if first and first[0] == 0 else value
+    if after.startswith("to "):
+        value = after.removeprefix("to ")
     if re.search(r"(?i)\blet's", match[0]):
         chosen = is_program(value) or re.search(r"(?i)\b(?:for|as|instead of|over)\b", value)
         if not chosen or match["v"].lower().startswith("the "):

@@ -114,7 +114,9 @@ def extract(
     if not said and all(one.predicate != "decisions" for one in found):
         return joined(found, [])
     whole = read(heard.turn)
-    by_rule = [one for one in found if one.predicate != "decisions" or is_lasting(whole, heard.turn, one)]
+    by_rule = [
+        one for one in found if one.predicate != "decisions" or is_lasting(whole, heard.turn, one, time)
+    ]
     return joined(by_rule, learned(whole, heard.turn, said, time, _CONFIDENCE[origin]))
 
 

@@ -10,6 +10,8 @@ from mnemark.extraction.reader.features import Encoder
 from mnemark.extraction.reader.kept import candidates
 from mnemark.extraction.reader.network import network
 from mnemark.extraction.reader.reading import Clause, Read, Reading, read_message
+from mnemark.extraction.validity import time_to_come
+from mnemark.text.dates.written import undated
 
 _MAY_LAST: Final = 0.25
 """Probability of a clause to say something that lasts, or of a decision, from which the rules' word is taken."""
@@ -35,16 +37,20 @@ class Stretch(NamedTuple):
         return len(words) == one.end - one.start and BLOT not in words
 
 
-def is_lasting(found: Read, text: str, decision: Candidate) -> bool:
-    """Return whether what the rules call a decision of a message is one that lasts.
+def is_lasting(found: Read, text: str, decision: Candidate, time: datetime) -> bool:
+    """Return whether what the rules call a decision of a message, said at `time`, is one that lasts.
 
-    "We decided to keep going" is one of the moment. One that is announced as such, or names a program, needs
-    no reading.
+    "We decided to keep going" is one of the moment. One that is announced as such, names a program, or is for
+    a later day, until which it stands like any plan, needs no reading.
     """
     if decision.over or decision.announced or any(map(is_program, decision.value.split())):
         return True
-    start = max(text.find(decision.value), text.find(decision.quote), 0)
-    end = start + len(decision.value)
+    when = time_to_come(decision.value, time)
+    if when is not None and when[0].date() > time.date():
+        return True
+    words = undated(decision.value)
+    start = max(text.find(words), text.find(decision.quote), 0)
+    end = start + len(words)
     read: list[Clause | Reading] = [*found.clauses]
     read += (one for one in found.readings if one.key == "decisions")
     here = (one.probability for one in read if one.start < end and one.end > start)
