@@ -165,6 +165,8 @@ ARRANGED: Final[dict[str, Call]] = {
     ),
     "markdown.generated.find": lambda text: generated.find(text, "p10001"),
     "markdown.generated.without": lambda text: generated.without(text, lambda line: "a" in line),
+    "markdown.generated.replace": lambda text: generated.replace(text, "p10001", ["a"], frozenset()),
+    "markdown.generated.with_marks_of": lambda text: generated.with_marks_of(text, text),
     "markdown.generated.put": lambda text: generated.put(text, "p10001", text.split("\n")),
     "markdown.hunks.apply": lambda text: hunks.apply(text, hunks.hunks(text, _edited(text))),
     "markdown.hunks.diff": lambda text: hunks.diff("a.md", text, _other(text)),

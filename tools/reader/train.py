@@ -409,7 +409,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=9)
     parser.add_argument("--seed", type=int, default=SEED, help="of weights, order and what is dropped")
     parser.add_argument(
-        "--averaged", type=int, default=1, help="mean of the weights after so many last epochs"
+        "--averaged", type=int, default=3, help="mean of the weights after so many last epochs"
     )
     parser.add_argument("--out", type=Path, default=DATA)
     options = parser.parse_args()
