@@ -167,3 +167,14 @@ def test_a_fact_that_both_learned_from_one_turn_is_one(opened: Opened, tmp_path:
     facts = "".join(path.read_text("utf-8") for path in (tmp_path / "laptop/memory/facts").iterdir())
     assert facts.count("Acme") == 1
     assert files(tmp_path / "laptop") == files(tmp_path / "desktop")
+
+
+def test_a_note_deleted_on_one_of_three_machines_is_gone_from_all(opened: Opened, met: Path) -> None:  # noqa: F811
+    shutil.copytree(met / "desktop", met / "stick", ignore=shutil.ignore_patterns(".mnemark"))
+    names = ("laptop", "desktop", "stick")
+    merge_until_nothing_comes(opened, met, *names)
+    (met / "laptop/notes/a.md").rename(met / "laptop/notes/b.md")
+    merge_until_nothing_comes(opened, met, *names)
+    for name in names:
+        assert not (met / name / "notes/a.md").exists()
+        assert (met / name / "notes/b.md").exists()

@@ -19,6 +19,8 @@ FOLDER: Final = "bases"
 LIST: Final = "list.msgpack"
 _KEPT: Final = 32
 """Versions known of each file: machines that merge now and then are not all of the same day."""
+_DELETED: Final = "-"
+"""Stands in the list where a file was deleted."""
 _BACK: Final = "*"
 """Follows the mark of a version that a person went back to: it comes after what was there between."""
 
@@ -46,8 +48,8 @@ class Bases:
         self._new: dict[str, bytes] = {}
 
     def paths(self) -> set[str]:
-        """Return the paths of the files that are known."""
-        return set(self._noted.versions)
+        """Return the paths of the files that are known, and were not deleted."""
+        return {path for path, marks in self._noted.versions.items() if marks[-1:] != [_DELETED]}
 
     def knows(self, path: str, data: bytes) -> bool:
         """Whether this machine had that version of a file."""
@@ -66,6 +68,7 @@ class Bases:
         mine, yours = self._history(path, ours), other._history(path, theirs)  # noqa: SLF001 - of its own kind
         last = self._noted.last.get(source, {}).get(path, "")
         shared = {mark: (at, yours.index(mark)) for at, mark in enumerate(mine) if mark in yours}
+        shared.pop(_DELETED, None)
         if last in mine and (last not in shared or last == yours[-1]):
             shared[last] = mine.index(last), len(yours) - 1 if last == yours[-1] else -1
         for mark in sorted(shared, key=lambda one: (*shared[one], one), reverse=True):
@@ -117,11 +120,16 @@ class Bases:
         known = [one for one in self._noted.versions.get(path, ()) if one != mark]
         self._noted.versions[path] = [*known, mark][-_KEPT:]
 
-    def forget(self, path: str) -> None:
-        """Forget the versions of a file that is on neither side any more."""
-        self._noted.versions.pop(path, None)
-        for paths in self._noted.last.values():
-            paths.pop(path, None)
+    def note_deleted(self, path: str) -> None:
+        """Note that a file is gone: whoever has a version from before deletes it, too."""
+        self._add(path, _DELETED)
+
+    def came_back(self, path: str, now: bytes) -> bool:
+        """Whether a file that is there had been deleted since this version was first had."""
+        known, mark = self._noted.versions.get(path, []), mark_of(now)
+        if _DELETED not in known:
+            return False
+        return known[-1] == _DELETED or mark not in known or known.index(_DELETED) < known.index(mark)
 
     def save(self) -> None:
         """Write what was noted, and drop versions that no file has any more."""

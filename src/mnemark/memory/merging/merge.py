@@ -333,9 +333,9 @@ class _Merge:
         root = self.ws.root
         staged = {path for path in self._paths(stage) if not _is_journal(path)}
         texts = set(self._paths(root))
-        for path in self.ours_bases.paths() - staged - texts:
-            if self._is_deleted(root, path) and self._is_deleted(self.folder, path):
-                self.ours_bases.forget(path)
+        for path in sorted(self.ours_bases.paths() - texts):
+            if self._is_deleted(root, path):
+                self.ours_bases.note_deleted(path)
         for path in sorted(staged | texts):
             if _is_journal(path):
                 continue
@@ -379,7 +379,7 @@ class _Merge:
         elif ours is None:
             return None
         elif self._is_deleted_there(path, ours):
-            self.ours_bases.forget(path)
+            self.ours_bases.note_deleted(path)
             return _REMOVED
         else:
             joined = JoinedFile(ours)
@@ -391,12 +391,14 @@ class _Merge:
         return None if joined.data == mine and joined.beside is None else joined
 
     def _is_deleted_here(self, path: str, theirs: bytes) -> bool:
-        known = kind_of(path) != "log" and self.ours_bases.knows(path, theirs)
-        return known and self._is_deleted(self.ws.root, path)
+        if kind_of(path) == "log" or self.their_bases.came_back(path, theirs):
+            return False
+        return self.ours_bases.knows(path, theirs) and self._is_deleted(self.ws.root, path)
 
     def _is_deleted_there(self, path: str, ours: bytes) -> bool:
-        known = kind_of(path) != "log" and self.deletes and self.their_bases.knows(path, ours)
-        return known and self._is_deleted(self.folder, path)
+        if kind_of(path) == "log" or not self.deletes or self.ours_bases.came_back(path, ours):
+            return False
+        return self.their_bases.knows(path, ours) and self._is_deleted(self.folder, path)
 
     def _other(self, path: str, theirs: Path) -> bytes | None:
         """Return a file of the other side: of its copy, which lacks what is the same, and what was erased."""
