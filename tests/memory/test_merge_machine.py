@@ -24,13 +24,11 @@ from typing import Any, Final
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from memory.machines import Machines
 from mnemark.errors import NotFoundError, UsageError
 
-SYNCTHING: Final = bool(os.environ.get("MNEMARK_TEST_SYNCTHING"))
-"""Whether programs for syncing leave their conflict copies, which the next sync joins."""
 NAMES: Final = ("laptop", "desktop", "stick")
 SAID: Final = (
     "Let us talk about {}.",
@@ -314,7 +312,6 @@ class Memories(RuleBasedStateMachine):
         self.erased = {word: one for word, one in self.erased.items() if one.encode() in together}
         self.written = {one for one in self.written if one in together}
 
-    @precondition(lambda _: SYNCTHING)
     @rule(name=machines, other=machines)
     def syncthing(self, name: str, other: str) -> None:
         name, other = self.pair(name, other)
