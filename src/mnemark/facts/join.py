@@ -13,8 +13,8 @@ from typing import Final
 
 from mnemark.facts import write
 from mnemark.facts.files import fact_of
+from mnemark.facts.fold import words_of
 from mnemark.facts.journal import FactJournal
-from mnemark.facts.keys import content_key
 from mnemark.facts.model import Fact, refs_in
 from mnemark.facts.parse import ParsedFact, parse
 from mnemark.facts.timeline import in_order
@@ -98,12 +98,11 @@ class _Side:
 def newer_value(log: FactJournal, identifier: str, one: str, other: str) -> str | None:
     """Return which of two values of a fact a person wrote over the other; None where nothing tells."""
     state = log.of(identifier)
-    for fact in (state.record, state.changed):
-        if fact is not None and fact.value in {one, other}:
-            first = other if fact.value == one else one
-            if fact is state.record:  # as it was remembered: the other was written since
-                return first
-            return fact.value
+    values = {one, other}
+    if state.record is not None and state.record.value in values:  # the other was written since
+        return (values - {state.record.value}).pop()
+    if state.changed is not None and state.changed.value in values:
+        return state.changed.value
     return None
 
 
@@ -187,21 +186,13 @@ def _without_twins(text: str, path: str) -> str:
     """Remove a fact that both machines learned from one turn, each for itself: the first id stays."""
     first: dict[tuple[str, ...], str] = {}
     facts = [(parsed.bullet, fact_of(parsed, path, "")) for parsed in parse(text) if parsed.id]
-    said = {fact.id: (*fact.key, _value(fact), fact.since, fact.source) for _, fact in facts if fact.source}
+    said = {fact.id: (*words_of(fact), fact.since, fact.source) for _, fact in facts if fact.source}
     for identifier in sorted(said):
         first.setdefault(said[identifier], identifier)
     for bullet, fact in reversed(facts):
         if fact.id in said and first[said[fact.id]] != fact.id:
             text = text[: bullet.start] + text[bullet.end :]
     return text
-
-
-def _value(fact: Fact) -> str:
-    return content_key(fact.predicate, fact.value)
-
-
-def _says_same(one: Fact, other: Fact) -> bool:
-    return _value(one) == _value(other)
 
 
 def _with_ends(text: str, path: str, zone: tzinfo) -> str:
@@ -212,7 +203,8 @@ def _with_ends(text: str, path: str, zone: tzinfo) -> str:
     counts = Counter(parsed.id for parsed in parsed_facts)
     for parsed in parsed_facts:
         if parsed.id and counts[parsed.id] == 1:  # a bullet that was copied with its comment is a person's
-            groups[fact_of(parsed, path, "").key].append(fact_of(parsed, path, ""))
+            fact = fact_of(parsed, path, "")
+            groups[fact.key].append(fact)
     for group in groups.values():
         if len(group) < 2:
             continue
@@ -222,7 +214,7 @@ def _with_ends(text: str, path: str, zone: tzinfo) -> str:
             fact = version.fact
             if version.end is None or fact.until == known[fact.id].until:
                 continue
-            if following is not None and _says_same(fact, following.fact):
+            if following is not None and words_of(fact) == words_of(following.fact):
                 continue  # both machines noted it: a consolidation makes one of them
             bullet = next((one for one in parse(text) if one.id == fact.id), None)
             if bullet is not None:

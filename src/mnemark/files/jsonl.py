@@ -227,8 +227,10 @@ def rewrite(path: Path, change: Callable[[Line], bytes | None]) -> int:
     `change` returns the new bytes of a line (`{}` blanks it), or None to keep it. Lines keep their numbers,
     so that refs hold. Appending processes wait and go on in the new file.
     """
-    with translate_os_errors(path), platform.locked(path, os.O_RDWR | os.O_APPEND, timeout=PATIENCE):
-        data, status = platform.read_file(path)
+    changed = 0
+
+    def rewritten(data: bytes) -> bytes:
+        nonlocal changed
         parts, kept, number, offset = list[bytes | memoryview](), 0, 0, 0
         view = memoryview(data)
         while offset < len(data):
@@ -241,10 +243,23 @@ def rewrite(path: Path, change: Callable[[Line], bytes | None]) -> int:
                 kept = stop
             offset = stop + 1
         changed = len(parts) // 2
-        if changed:
-            replace_file(path, b"".join([*parts, view[kept:]]), status)
-            platform.FS.sync_folder(path.parent)
+        return b"".join([*parts, view[kept:]]) if changed else data
+
+    transform(path, rewritten)
     return changed
+
+
+def transform(path: Path, change: Callable[[bytes], bytes]) -> None:
+    """Change a file of lines as a whole; hold the workspace's lock.
+
+    Appending processes wait and go on in the new file.
+    """
+    with translate_os_errors(path), platform.locked(path, os.O_RDWR | os.O_APPEND, timeout=PATIENCE):
+        data, status = platform.read_file(path)
+        new = change(data)
+        if new is not data and new != data:
+            replace_file(path, new, status)
+            platform.FS.sync_folder(path.parent)
 
 
 def replace_file(

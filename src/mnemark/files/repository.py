@@ -139,7 +139,7 @@ class Repository:
 
     def run(self, *arguments: str, said: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
         """Run git, with paths taken literally; one that takes too long has failed."""
-        git = program()
+        git = _program()
         if git is None:
             raise MnemarkError("git is not installed")
         try:
@@ -174,7 +174,7 @@ def opened(root: Path, *, writes: bool = False) -> Iterator[Repository]:
         MnemarkError: git is missing, or is not run there, as another user owns the repository, it belongs
             to another folder, or is of a format that is not known.
     """
-    if program() is None:
+    if _program() is None:
         raise MnemarkError("git is not installed")
     root = Path(os.path.realpath(root))
     place = _place(root)
@@ -196,10 +196,32 @@ def opened(root: Path, *, writes: bool = False) -> Iterator[Repository]:
 
 def is_installed() -> bool:
     """Tell whether there is a git to run."""
-    return program() is not None
+    return _program() is not None
 
 
-def program() -> str | None:
+def run_plain(arguments: Sequence[str], *, seconds: float) -> "subprocess.CompletedProcess[bytes]":
+    """Run git with a person's own settings, but no hooks, no programs of a URL, and no questions.
+
+    Raises:
+        MnemarkError: git is not installed, or could not be run.
+    """
+    git = _program()
+    if git is None:
+        raise MnemarkError("git is not installed")
+    safe = (
+        "-c", f"core.hooksPath={os.devnull}", "-c", "protocol.ext.allow=never", "-c", "core.fsmonitor=false",
+    )  # fmt: skip
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    try:
+        return subprocess.run(
+            [git, *safe, *arguments], capture_output=True, check=False, timeout=seconds,
+            env=kept | {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"},
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise MnemarkError(f"git could not be run: {error}") from error
+
+
+def _program() -> str | None:
     """Return the path of git, from absolute folders of PATH alone: others are searched in the folder."""
     folders = [folder for folder in os.get_exec_path() if Path(folder).is_absolute()]
     found = shutil.which("git", path=os.pathsep.join(folders))

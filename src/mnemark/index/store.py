@@ -209,7 +209,7 @@ class Index:
 
     def to_look_through(self, paths: Sequence[str]) -> tuple[str, ...]:
         """Note files that may hold forgotten text again, and return all that are noted."""
-        noted = str(schema.read_meta(self.connection).get(_REPLACED, ""))
+        noted = str(self.scalar("SELECT value FROM meta WHERE key = ?", (_REPLACED,)) or "")
         numbers = [
             *map(int, noted.split()),
             *(self.scalar("SELECT id FROM documents WHERE path = ?", (path,)) or 0 for path in paths),

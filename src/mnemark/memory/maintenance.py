@@ -107,7 +107,7 @@ def _may_have_come(ws: OpenWorkspace, report: SyncReport) -> bool:
     """Whether another machine may have sent something: most memories are of one, and have no copies."""
     return (
         len(listing.names(ws.root, FOLDER, ".jsonl")) > 1
-        or any(plan_copies([one.path]) for one in report.problems)
+        or bool(plan_copies(one.path for one in report.problems))
         or any(map(may_be_copy, report.replaced))
         or (bool(report.replaced) and bool(ws.visible.hidden.current()))
     )

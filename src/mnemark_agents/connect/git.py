@@ -5,11 +5,9 @@ repository say what the driver runs. The first travels with the repository, the 
 machine.
 """
 
-import os
 import shlex
-import subprocess
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -17,10 +15,14 @@ from mnemark.errors import MnemarkError, UsageError
 from mnemark.files import platform, repository
 from mnemark_agents.connect.hosts import command
 
+if TYPE_CHECKING:
+    from subprocess import CompletedProcess
+
 NAME: Final = "mnemark"
 ATTRIBUTES: Final = ".gitattributes"
 _BEGIN: Final = "# mnemark: begin"
 _END: Final = "# mnemark: end"
+_SECONDS: Final = 30.0
 _PATTERNS: Final = ("*.md", "*.markdown", "*.txt", "*.jsonl")
 
 
@@ -72,11 +74,6 @@ def apply(root: Path, changes: list[GitChange]) -> None:
             raise MnemarkError(f"git config failed: {done.stderr.decode('utf-8', 'replace').strip()[:300]}")
 
 
-def is_connected(root: Path) -> bool:
-    """Whether the repository of a memory has the driver."""
-    return not _git(root, "config", "--local", "--get", f"merge.{NAME}.driver").returncode
-
-
 def _settings() -> dict[str, str]:
     words = " ".join(map(shlex.quote, command("git-merge")))
     return {
@@ -92,14 +89,5 @@ def _without_ours(text: str) -> str:
     return before + rest.partition(_END)[2].removeprefix("\n")
 
 
-def _git(root: Path, *arguments: str) -> "subprocess.CompletedProcess[bytes]":
-    program = repository.program()
-    if program is None:
-        raise MnemarkError("git is not installed")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    try:
-        return subprocess.run(
-            [program, "-C", str(root), *arguments], capture_output=True, check=False, timeout=30, env=kept
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise MnemarkError(f"git could not be run: {error}") from error
+def _git(root: Path, *arguments: str) -> "CompletedProcess[bytes]":
+    return repository.run_plain(("-C", str(root), *arguments), seconds=_SECONDS)

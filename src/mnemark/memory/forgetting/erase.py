@@ -140,9 +140,7 @@ def _carry_out(ws: OpenWorkspace, note: Change, items: list[ForgetItem], query: 
     waiting += left
     if not waiting:
         names.drop(ws, note.id)  # all are renamed, and a crash after this finds none to rename
-        facts = ws.fact_store
-        with facts.lock:
-            facts.log.append(Change(kind="erased", payload={"ids": [note.id]}, origin="owner"))
+        _note_erased(ws, [note.id])
         if places and ws.index.exists():  # what was left of the files is hidden until they are indexed anew
             with suppress(MnemarkError, OSError):  # busy: the next search does it
                 ws.searcher.sync()
@@ -154,6 +152,19 @@ def _carry_out(ws: OpenWorkspace, note: Change, items: list[ForgetItem], query: 
         still=tuple(dict.fromkeys([*still, *done.still])),
         waiting=tuple(dict.fromkeys(one.text for one in waiting)),
     )  # fmt: skip
+
+
+def _note_erased(ws: OpenWorkspace, lines: list[Json]) -> None:
+    """Note that the text which these lines hide is erased from the files here."""
+    facts = ws.fact_store
+    with facts.lock:
+        facts.log.append(Change(kind="erased", payload={"ids": lines}, origin="owner"))
+
+
+def _query_of(note: Change, items: list[ForgetItem]) -> str:
+    """Return the words that an erasure was asked by, where an item still holds them."""
+    at = note.fields.get("at")
+    return query_at(items, at) if isinstance(at, Mapping) else ""
 
 
 def _with_anchor_last(note: Change, items: list[ForgetItem]) -> tuple[list[ForgetItem], list[ForgetItem]]:
@@ -280,14 +291,10 @@ def finish(ws: OpenWorkspace, *, at_once: bool = False, merging: str = "") -> li
         except (MnemarkError, OSError) as error:  # for the next time
             erasures.keep(ws.root, note.id, [Wait("", str(error))])
             continue
-        at = note.fields.get("at")
-        query = query_at(items, at) if isinstance(at, Mapping) else ""
-        receipts.append(_complete(ws, note, items, query))
+        receipts.append(_complete(ws, note, items, _query_of(note, items)))
     if absent:  # another machine erased it, and what was here of it is gone with the files that came
         _drop_versions(ws, merging)
-        facts = ws.fact_store
-        with facts.lock:
-            facts.log.append(Change(kind="erased", payload={"ids": absent}, origin="owner"))
+        _note_erased(ws, absent)
     return receipts
 
 
@@ -329,9 +336,7 @@ def again(ws: OpenWorkspace, originals: Mapping[str, str]) -> list[Receipt]:
         named.update(one for _, ids in by_path(note.fields.get("turns")) for one in ids)
         items = [item for item in back.values() if item.id in named or causes.get(item.id) in named]
         if items := [*items, *_lines_in(finder, note, originals)]:
-            at = note.fields.get("at")
-            query = query_at(items, at) if isinstance(at, Mapping) else ""
-            receipts.append(_complete(ws, note, list(map(_by_line, items)), query))
+            receipts.append(_complete(ws, note, list(map(_by_line, items)), _query_of(note, items)))
     return receipts
 
 
@@ -343,11 +348,11 @@ def _came_back(
     causes: dict[str, str] = {}
     erased_turns = cache(partial(_erased_turns, ws.root))
     for path, original in originals.items():
-        for item in _items_in(finder, path, original):
-            if item.id in hidden.turns or item.id in hidden.facts:
-                back[item.id] = item
+        back |= {item.id: item for item in _turns_in(finder, path, original) if item.id in hidden.turns}
         for item, fact in _facts_in(finder, path, original):
-            if fact.id not in back and (turn := _erased_source(fact, erased_turns)):
+            if fact.id in hidden.facts:
+                back[item.id] = item
+            elif turn := _erased_source(fact, erased_turns):
                 back[item.id], causes[item.id] = item, turn
     return back, causes
 
@@ -376,12 +381,12 @@ def _erased_source(fact: Fact, erased_turns: Callable[[str], Mapping[int, str]])
     return turns[0] if abs((time_of(turns[0]) - said).total_seconds()) < _SAME_TIME else ""
 
 
-def _items_in(finder: Selector, path: str, original: str) -> list[ForgetItem]:
+def _turns_in(finder: Selector, path: str, original: str) -> list[ForgetItem]:
     place = layout.place(original)
     with suppress(OSError, UsageError):
         if place is not None and place.kind == "turn":
             return finder.log(path)
-    return [item for item, _ in _facts_in(finder, path, original)]
+    return []
 
 
 def _facts_in(finder: Selector, path: str, original: str) -> list[tuple[ForgetItem, Fact]]:

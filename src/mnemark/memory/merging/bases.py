@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from mnemark.files import jsonl, platform
-from mnemark.hashes import blake2b
+from mnemark.files.reading import digest
 
 FOLDER: Final = "bases"
 LIST: Final = "list.msgpack"
@@ -23,11 +23,6 @@ _DELETED: Final = "-"
 """Stands in the list where a file was deleted."""
 _BACK: Final = "*"
 """Follows the mark of a version that a person went back to: it comes after what was there between."""
-
-
-def mark_of(data: bytes) -> str:
-    """Return the name of a version."""
-    return blake2b(data, digest_size=16).hexdigest()
 
 
 class _Noted(msgspec.Struct):
@@ -53,7 +48,7 @@ class Bases:
 
     def knows(self, path: str, data: bytes) -> bool:
         """Whether this machine had that version of a file."""
-        return mark_of(data) in self._noted.versions.get(path, ())
+        return digest(data) in self._noted.versions.get(path, ())
 
     def common(self, path: str, ours: bytes, other: "Bases", theirs: bytes, source: str) -> bytes | None:
         """Return the last version that both machines had; None where none is known.
@@ -80,7 +75,7 @@ class Bases:
 
     def _history(self, path: str, now: bytes) -> list[str]:
         """Return the versions of a file with the present one as the last."""
-        known, mark = self._noted.versions.get(path, []), mark_of(now)
+        known, mark = self._noted.versions.get(path, []), digest(now)
         if mark not in known:
             return [*known, mark]
         return known if known[-1] == mark else [*known, mark + _BACK]
@@ -103,11 +98,11 @@ class Bases:
         known = self._noted.versions.setdefault(path, [])
         known += [mark for mark in other._noted.versions.get(path, ()) if mark not in known]  # noqa: SLF001
         for data in (*versions, joined):
-            self._add(path, mark_of(data))
+            self._add(path, digest(data))
             if keep:
-                self._new[mark_of(data)] = data
+                self._new[digest(data)] = data
         if versions:
-            self._noted.last.setdefault(source, {})[path] = mark_of(versions[-1])
+            self._noted.last.setdefault(source, {})[path] = digest(versions[-1])
 
     def note_seen(self, marks: Mapping[str, str]) -> bool:
         """Note which versions there are now, by path, without their texts; return whether any was new."""
@@ -126,7 +121,7 @@ class Bases:
 
     def came_back(self, path: str, now: bytes) -> bool:
         """Whether a file that is there had been deleted since this version was first had."""
-        known, mark = self._noted.versions.get(path, []), mark_of(now)
+        known, mark = self._noted.versions.get(path, []), digest(now)
         if _DELETED not in known:
             return False
         return known[-1] == _DELETED or mark not in known or known.index(_DELETED) < known.index(mark)

@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from mnemark.facts.fold import payload_of
+from mnemark.facts.fold import payload_of, words_of
 from mnemark.facts.journal import FactJournal
-from mnemark.facts.keys import content_key
 from mnemark.facts.model import Fact
 from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import FactVersion
@@ -20,7 +19,8 @@ from mnemark.files.ids import derived_id, time_of
 from mnemark.files.journal import FOLDER, Change, encode_change
 from mnemark.memory.open_workspace import OpenWorkspace
 
-FILE: Final = f"{FOLDER}/merges.jsonl"
+_NAME: Final = "merges.jsonl"
+FILE: Final = f"{FOLDER}/{_NAME}"
 """Journal of what merges put up for review: of no machine, so that it is the same on all."""
 
 
@@ -65,14 +65,7 @@ def contradictions(store: FactStore, scope: str) -> list[tuple[Fact, Fact]]:
 
 def is_of_merge(store: FactStore, proposal: Fact) -> bool:
     """Whether `note_contradictions` put a value up for review."""
-    return store.log.of(proposal.id).file == FILE.rpartition("/")[2]
-
-
-def held_against(store: FactStore, proposal: Fact) -> Fact | None:
-    """Return the fact that holds against a value that a merge put up for review; None if none does now."""
-    said = (*proposal.key[:2], _value(proposal))
-    pairs = contradictions(store, proposal.scope)
-    return next((later for one, later in pairs if (*one.key[:2], _value(one)) == said), None)
+    return store.log.of(proposal.id).file == _NAME
 
 
 def _contradicting(log: FactJournal, group: Sequence[FactVersion]) -> Iterator[tuple[Fact, Fact]]:
@@ -82,7 +75,7 @@ def _contradicting(log: FactJournal, group: Sequence[FactVersion]) -> Iterator[t
     if last.end is not None or current.record is None or current.hidden:
         return
     replaced = {record.supersedes for one in group if (record := log.of(one.fact.id).record) is not None}
-    known = {_value(one.fact) for one in group if one.fact.id in replaced} | {_value(last.fact)}
+    known = {words_of(one.fact) for one in group if one.fact.id in replaced} | {words_of(last.fact)}
     for one, following in pairwise(group):
         state = log.of(one.fact.id)
         if (
@@ -90,13 +83,9 @@ def _contradicting(log: FactJournal, group: Sequence[FactVersion]) -> Iterator[t
             and not state.hidden
             and state.file != current.file
             and one.end == following.begin  # else it was over before
-            and _value(one.fact) not in known
+            and words_of(one.fact) not in known
         ):
             yield one.fact, last.fact
-
-
-def _value(fact: Fact) -> str:
-    return content_key(fact.predicate, fact.value)
 
 
 def _change(earlier: Fact) -> Change:
@@ -105,7 +94,7 @@ def _change(earlier: Fact) -> Change:
     It names the value, not the fact, nor what holds: two machines may have noted it, each for itself, and a
     third may bring a later one.
     """
-    content = "\0".join(("merge", earlier.scope, *earlier.key[:2], _value(earlier)))
+    content = "\0".join(("merge", earlier.scope, *words_of(earlier)))
     fact = Fact(
         id="", subject=earlier.subject, predicate=earlier.predicate, value=earlier.value, type=earlier.type,
         review="conflict",

@@ -23,6 +23,7 @@ from mnemark.memory.merging.bases import Bases
 from mnemark.memory.merging.join import JoinedFile, join_file, kind_of
 from mnemark.memory.merging.steps import put_log
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.text.lines import decode
 
 _STEP: Final = "copies"
 _ALIKE: Final = 0.5
@@ -119,7 +120,7 @@ def _write(ws: OpenWorkspace, path: str, joined: JoinedFile) -> bool:
     if kind_of(path) == "log":
         put_log(ws.truth, path, lambda now: join_logs(now, joined.data).data)
         return True
-    text = joined.data.decode("utf-8", "surrogateescape")
+    text = decode(joined.data)
     try:
         return file_edits.write(ws, path, lambda _: text, step=_STEP).status != "deferred"
     except UnicodeEncodeError:  # bytes that are no text: for a person

@@ -10,6 +10,7 @@ from mnemark.facts.join import Newer, join_facts
 from mnemark.files import layout
 from mnemark.files.join import PART_LINE, JoinedText, join_logs, join_texts
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.lines import decode, encode
 from mnemark.text.markdown import generated
 
 Kind = Literal["log", "facts", "page", "text", "other"]
@@ -96,7 +97,7 @@ def _join_notes(base: bytes | None, ours: bytes, theirs: bytes) -> JoinedText:
 
     A part is one line while the rest is joined by lines: no mark of two versions may stand in it.
     """
-    texts = [None if data is None else _decoded(data) for data in (base, ours, theirs)]
+    texts = [None if data is None else decode(data) for data in (base, ours, theirs)]
     names = {name for text in texts[1:] if text is not None for name in _PART.findall(text)}
     blocks: dict[str, str] = {}
     for name in sorted(names):
@@ -109,16 +110,16 @@ def _join_notes(base: bytes | None, ours: bytes, theirs: bytes) -> JoinedText:
                 block = "\n".join(lines[part.start : part.stop])
                 blocks[line] = block if at else blocks.get(line, block)
                 texts[at] = "\n".join([*lines[: part.start], line, *lines[part.stop :]])
-    before, mine, yours = (None if text is None else _encoded(text) for text in texts)
+    before, mine, yours = (None if text is None else encode(text) for text in texts)
     joined = join_texts(before, mine or b"", yours or b"")
-    lines = [blocks.get(line, line) for line in _decoded(joined.data).split("\n")]
-    return JoinedText(_encoded("\n".join(lines)), joined.doubled, joined.left_out)
+    lines = [blocks.get(line, line) for line in decode(joined.data).split("\n")]
+    return JoinedText(encode("\n".join(lines)), joined.doubled, joined.left_out)
 
 
 def _with_one_version(texts: list[str | None], name: str) -> list[str | None]:
     """Return the texts with the same lines in a generated part that both sides have."""
     parts = [None if text is None else generated.find(text, name) for text in texts]
-    old, one, other = (None if part is None else _encoded("\n".join(part.lines)) for part in parts)
+    old, one, other = (None if part is None else encode("\n".join(part.lines)) for part in parts)
     if one is None or other is None or one == other:
         return texts
     removed = frozenset[str]().union(*(part.removed for part in parts[1:] if part))
@@ -130,12 +131,4 @@ def _union(base: bytes | None, one: bytes, other: bytes) -> list[str]:
     """Return generated lines of both sides, but those that one side has dropped since."""
     joined = join_texts(base, *sorted((one, other))).data
     known = {*one.split(b"\n"), *other.split(b"\n")}
-    return [_decoded(line) for line in joined.split(b"\n") if line in known]
-
-
-def _decoded(data: bytes) -> str:
-    return data.decode("utf-8", "surrogateescape")
-
-
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
+    return [decode(line) for line in joined.split(b"\n") if line in known]

@@ -13,7 +13,7 @@ are equal. What a merge notes for itself lies in `.mnemark/`.
 import os
 import re
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -26,14 +26,14 @@ from mnemark.files import jsonl, layout, listing, platform
 from mnemark.files.disk_errors import unread
 from mnemark.files.join import join_logs
 from mnemark.files.journal import FOLDER as JOURNAL
-from mnemark.files.journal import Change
+from mnemark.files.journal import Change, decode_change
 from mnemark.files.private import private, private_folder
-from mnemark.files.tombstones import strings
+from mnemark.files.reading import digest
 from mnemark.memory.curation.generated import withdraw_all
 from mnemark.memory.forgetting import erase
 from mnemark.memory.journal import erasures
 from mnemark.memory.merging import steps
-from mnemark.memory.merging.bases import Bases, mark_of
+from mnemark.memory.merging.bases import Bases
 from mnemark.memory.merging.contradictions import note_contradictions
 from mnemark.memory.merging.join import JoinedFile, join_file, kind_of
 from mnemark.memory.merging.pages import write_anew
@@ -195,10 +195,9 @@ class _Merge:
     def foreseen(self) -> Merged:
         """Return what would come, from the files as they are."""
         journals = self._joined_journals(self._paths(self.folder, tell=True), {}, {})
-        known = ids_in(b"\n".join(self._read(self.ws.root, path) or b"" for path in journals))
-        came = [one for one in _changes(journals.values()) if str(one.get("id")) not in known]
-        erased = sum(one.get("kind") == "forget" and _asks_to_erase(one) for one in came)
-        self._find_removed(journals.values())
+        came = self._new_changes(journals)
+        erased = sum(one.kind == "forget" and bool(one.fields.get("erase")) for one in came)
+        self._find_removed(journals)
         for path in self._all_paths(self.folder):
             joined = self._joined(path, self.folder, {}, {})
             if joined is not None:
@@ -211,7 +210,6 @@ class _Merge:
         theirs = self._paths(self.folder, tell=True)
         steps.drop_begun(ws.truth)
         moves, their_moves = self._moves(theirs)
-        ids = ids_in(b"\n".join(self._read(ws.root, path) or b"" for path in theirs if _is_journal(path)))
         plan = steps.Steps(ws.truth, self.name)
         plan.keep_bases()
         stage = private_folder(ws.root) / STAGE
@@ -219,15 +217,15 @@ class _Merge:
         try:
             self._copy(theirs, stage)
             journals = self._erased_there(stage, self._joined_journals(theirs, moves, their_moves))
+            came = self._new_changes(journals)
             for path, data in journals.items():
                 plan.change(path, self._read(ws.root, path), data)
             plan.carry_out(begun=True)
             receipts = erase.finish(ws, at_once=True, merging=plan.id)
-            self._find_removed(journals.values())
+            self._find_removed(journals)
             self._prepare(plan, stage, moves, their_moves)
         finally:
             shutil.rmtree(stage, ignore_errors=True)
-        came = [one for one in _changes(journals.values()) if str(one.get("id")) not in ids]
         done = plan.carry_out()
         self.ours_bases.save()
         self._note_gone()
@@ -270,13 +268,17 @@ class _Merge:
                 joined[path] = join_journals(path, ours, data, moves, their_moves, own=own)
         return joined
 
-    def _find_removed(self, journals: Iterable[bytes]) -> None:
-        for line in _changes(journals):
-            payload = line.get("payload")
-            if isinstance(payload, dict) and line.get("kind") == "tombstone":
-                self.removed.add(str(payload.get("fact")))
-            elif isinstance(payload, dict) and line.get("kind") == "undo":
-                self.removed.update(strings(payload.get("ids")))
+    def _new_changes(self, journals: Mapping[str, bytes]) -> list[Change]:
+        """Return the changes in these journals that are in none of the same names here."""
+        known = set[str]().union(*(ids_in(self._read(self.ws.root, path) or b"") for path in journals))
+        return [change for change in _changes(journals.values()) if change.id not in known]
+
+    def _find_removed(self, journals: Mapping[str, bytes]) -> None:
+        for change in _changes(journals.values()):
+            if change.kind == "tombstone":
+                self.removed.add(str(change.fields.get("fact")))
+            elif change.kind == "undo":
+                self.removed.update(change.ids)
 
     # --- files
 
@@ -355,7 +357,7 @@ class _Merge:
             if joined.beside is not None:
                 stem, dot, suffix = path.rpartition(".")
                 # A digit first: so it counts as a copy that is for a person, and no note.
-                name = f"{stem}.conflict-0{mark_of(joined.beside)[:7]}{dot}{suffix}"
+                name = f"{stem}.conflict-0{digest(joined.beside)[:7]}{dot}{suffix}"
                 if self._read(root, name) is None:
                     plan.change(name, None, joined.beside)
 
@@ -437,18 +439,15 @@ def _is_journal(path: str) -> bool:
     return path.startswith(f"{JOURNAL}/") and path.endswith(".jsonl")
 
 
-def _changes(journals: Iterable[bytes]) -> list[dict[str, object]]:
-    lines = (line for data in journals for line in data.split(b"\n"))
-    return [record for line in lines if line and (record := jsonl.decode(line)) is not None]
+def _changes(journals: Iterable[bytes]) -> Iterator[Change]:
+    for line in (line for data in journals for line in data.split(b"\n") if line):
+        record = jsonl.decode(line)
+        if record is not None and (change := decode_change(record)) is not None:
+            yield change
 
 
-def _asks_to_erase(line: Mapping[str, object]) -> bool:
-    payload = line.get("payload")
-    return isinstance(payload, Mapping) and bool(payload.get("erase"))
-
-
-def _count_facts(lines: Iterable[Mapping[str, object]]) -> int:
-    return sum(line.get("kind") == "remember" for line in lines)
+def _count_facts(changes: Iterable[Change]) -> int:
+    return sum(change.kind == "remember" for change in changes)
 
 
 def _count(log: bytes) -> int:

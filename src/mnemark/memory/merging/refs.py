@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 from mnemark.files import jsonl
 from mnemark.files.join import join_logs
+from mnemark.text.lines import decode, encode
 from mnemark.text.markdown import generated
 
 Moves = Mapping[str, Mapping[int, int]]
@@ -33,8 +34,7 @@ def moved(data: bytes, path: str, moves: Moves) -> bytes:
     new = _REF.sub(change, data)
     if new == data or b"<!-- mnemark:begin" not in data:
         return new
-    before, after = (one.decode("utf-8", "surrogateescape") for one in (data, new))
-    return generated.with_marks_of(after, before).encode("utf-8", "surrogateescape")
+    return encode(generated.with_marks_of(decode(new), decode(data)))
 
 
 def join_journals(
@@ -53,13 +53,9 @@ def join_journals(
     joined = join_logs(one, other).data
     kept: dict[bytes, bytes] = {}
     for line in joined.split(b"\n"):
-        key = _without_lines(line)
+        key = _LINES.sub(b"#L", line)
         kept[key] = max(line, kept.get(key, b""))
-    return b"\n".join(kept[key] for key in dict.fromkeys(map(_without_lines, joined.split(b"\n"))))
-
-
-def _without_lines(line: bytes) -> bytes:
-    return _LINES.sub(b"#L", line)
+    return b"\n".join(kept.values())
 
 
 def ids_in(journal: bytes) -> set[str]:

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final
@@ -117,38 +117,16 @@ def _git_url(root: Path, other: str, place: Path) -> str | None:
         return str(place)
     if place.exists() or "/" in other or not (root / ".git").exists():
         return None
-    done = _git(("-C", str(root), "remote", "get-url", other))
+    done = repository.run_plain(("-C", str(root), "remote", "get-url", other), seconds=_SECONDS)
     url = done.stdout.decode("utf-8", "replace").strip()
     return None if done.returncode or not url else str(root / url) if url.startswith(".") else url
 
 
 def _clone(url: str, folder: Path) -> None:
-    done = _git(("clone", "--quiet", "--depth=1", "--no-tags", "--", url, str(folder)))
+    words = ("clone", "--quiet", "--depth=1", "--no-tags", "--", url, str(folder))
+    done = repository.run_plain(words, seconds=_SECONDS)
     if done.returncode:
         raise MnemarkError(f"{url} could not be fetched: {_told(done.stderr)}")
-
-
-def _git(arguments: Sequence[str]) -> "subprocess.CompletedProcess[bytes]":
-    """Run git without hooks, filters of a repository, or questions."""
-    program = repository.program()
-    if program is None:
-        raise MnemarkError("git is not installed")
-    safe = (
-        "-c",
-        f"core.hooksPath={os.devnull}",
-        "-c",
-        "protocol.ext.allow=never",
-        "-c",
-        "core.fsmonitor=false",
-    )
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    try:
-        return subprocess.run(
-            [program, *safe, *arguments], capture_output=True, check=False, timeout=_SECONDS,
-            env=kept | {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"},
-        )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise MnemarkError(f"git could not be run: {error}") from error
 
 
 def _told(stderr: bytes) -> str:

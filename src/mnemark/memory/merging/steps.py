@@ -4,7 +4,6 @@
 `merge.json` says "ready", a merge that was killed goes on from there.
 """
 
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -21,7 +20,6 @@ from mnemark.files.join import join_logs, join_texts
 from mnemark.files.private import private, private_folder
 from mnemark.files.truth import Folder
 from mnemark.memory.merging import bases
-from mnemark.memory.merging.bases import mark_of
 from mnemark.memory.merging.join import kind_of
 
 FOLDER: Final = "merges"
@@ -32,11 +30,11 @@ _KEPT: Final = 3
 
 
 class FileChange(msgspec.Struct, frozen=True):
-    """A file that a merge changes; hashes are empty where there is none."""
+    """A file that a merge changes, and whether there is one before and after."""
 
     path: str
-    before: str
-    after: str
+    before: bool
+    after: bool
 
 
 class MergePlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,8 +69,7 @@ class Steps:
             if data is not None:
                 platform.make_folder(self._folder)
                 jsonl.write_new(self._folder / f"{number}.{name}", data, durable=name == "after")
-        marks = ("" if data is None else mark_of(data) for data in (before, after))
-        self._changes.append(FileChange(path, *marks))
+        self._changes.append(FileChange(path, before is not None, after is not None))
 
     def keep_bases(self) -> None:
         """Keep what is known of versions now, so that an undo knows it again."""
@@ -202,18 +199,13 @@ def _put(truth: Folder, path: str, before: bytes | None, after: bytes | None, *,
 
 
 def put_log(truth: Folder, path: str, change: Callable[[bytes], bytes]) -> None:
-    """Rewrite a log; who appends to it waits, and goes on in the new file."""
+    """Rewrite a log as a whole, which is made if missing."""
     full = truth.root / path
     with truth.change() as files:
         if not full.exists():
             platform.make_file(full)
-        with platform.locked(full, os.O_RDWR | os.O_APPEND, timeout=jsonl.PATIENCE):
-            data, status = platform.read_file(full)
-            new = change(data)
-            if new != data:
-                files.wrote(path)
-                jsonl.replace_file(full, new, status)
-                platform.FS.sync_folder(full.parent)
+        files.wrote(path)
+        jsonl.transform(full, change)
 
 
 def _with(path: str, before: bytes | None, after: bytes, now: bytes) -> bytes:

@@ -14,6 +14,7 @@ import msgspec
 from mnemark.errors import IncompleteError, MnemarkError, NotFoundError, UsageError
 from mnemark.facts.decide import is_suspect
 from mnemark.facts.ends import Retraction
+from mnemark.facts.fold import Words, words_of
 from mnemark.facts.fold.tables import Edited
 from mnemark.facts.model import Fact
 from mnemark.facts.pending import drop_proposals
@@ -27,7 +28,7 @@ from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import remember_many
 from mnemark.memory.forgetting.forget import forget
 from mnemark.memory.learning.by_hand import contradiction, line_of, statements_of
-from mnemark.memory.merging.contradictions import held_against, is_of_merge
+from mnemark.memory.merging.contradictions import contradictions, is_of_merge
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.lines import clean
@@ -96,6 +97,7 @@ def with_diff(ws: OpenWorkspace, one: ReviewItem) -> ReviewItem:
 def _proposed(known: FactStore, scope: str | None) -> Iterator[ReviewItem]:
     log = known.log
     doubted: dict[str, frozenset[str]] = {}
+    held_against: dict[str, dict[Words, Fact]] = {}
     for fact in log.open_proposals():
         if scope not in {None, fact.scope}:
             continue
@@ -107,8 +109,13 @@ def _proposed(known: FactStore, scope: str | None) -> Iterator[ReviewItem]:
                 continue
         rival = log.of(fact.supersedes)
         there = rival.record or rival.known
-        if is_of_merge(known, fact) and (there := held_against(known, fact)) is None:
-            continue  # it holds now, or somebody who knew it has said otherwise since
+        if is_of_merge(known, fact):
+            if fact.scope not in held_against:
+                pairs = contradictions(known, fact.scope)
+                held_against[fact.scope] = {words_of(one): later for one, later in pairs}
+            there = held_against[fact.scope].get(words_of(fact))
+            if there is None:
+                continue  # it holds now, or somebody who knew it has said otherwise since
         against = fact.against or (there.value if there is not None else "")
         held = "you wrote" if fact.against else "current value"
         text = f"{fact} (source: {fact.origin})" + (f"; {held}: {against!r}" if against else "")

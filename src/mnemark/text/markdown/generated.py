@@ -77,14 +77,7 @@ def put(text: str, name: str, lines: Iterable[str]) -> str:
             return text
         gap = "" if not text else stop if text.endswith("\n") else 2 * stop
         return text + gap + stop.join(_with_markers(name, wanted, removed)) + stop
-    old = text.split("\n")
-    tail = "\r" if stop == "\r\n" else ""
-    framed = [line + tail for line in _with_markers(name, wanted, removed)]
-    if part.added:
-        framed += [tail, *(line + tail for line in part.added)]
-    if part.stop == len(old) and tail:  # the last line of a file may lack its end
-        framed[-1] = framed[-1].rstrip("\r")
-    return "\n".join([*old[: part.start], *framed, *old[part.stop :]])
+    return replace(text, name, wanted, removed)
 
 
 def replace(text: str, name: str, lines: Sequence[str], removed: frozenset[str]) -> str:
@@ -98,7 +91,10 @@ def replace(text: str, name: str, lines: Sequence[str], removed: frozenset[str])
     tail = "\r" if "\r\n" in text else ""
     old = text.split("\n")
     framed = [*_with_markers(name, lines, removed), *(["", *part.added] if part.added else ())]
-    return "\n".join([*old[: part.start], *(line + tail for line in framed), *old[part.stop :]])
+    framed = [line + tail for line in framed]
+    if part.stop == len(old) and tail:  # the last line of a file may lack its end
+        framed[-1] = framed[-1].rstrip("\r")
+    return "\n".join([*old[: part.start], *framed, *old[part.stop :]])
 
 
 def with_marks_of(text: str, before: str) -> str:
