@@ -90,7 +90,7 @@ class Journal:
     def __init__(self, truth: Folder, machine: str | None = None) -> None:
         self.truth = truth
         self.root = truth.root
-        self.file = f"{machine or platform.machine_name()}.jsonl"
+        self.file = f"{machine or trust.machine_name(truth.root)}.jsonl"
         if Path(self.file).name != self.file or self.file.startswith("."):
             raise UsageError(f"{machine!r} cannot name a machine; use letters, digits and '-'")
         self._lock = threading.Lock()

@@ -43,6 +43,8 @@ class _Entry(msgspec.Struct, frozen=True):
     mark: str
     trusted: bool | None = None
     """None: nobody was asked."""
+    machine: str = ""
+    """Name of its journal, where it is not that of the machine."""
 
 
 class Standing(NamedTuple):
@@ -55,6 +57,8 @@ class Standing(NamedTuple):
     """Whether the user has answered."""
     mark: str = ""
     """Of the entry; empty where there is none."""
+    machine: str = ""
+    """Name of its journal; empty where it is that of the machine."""
 
 
 _known: dict[str, Standing] = {}
@@ -93,12 +97,20 @@ def now(root: str | Path) -> Standing:
     entry = _read(real)
     ours = _is_ours(real, entry)
     if entry is not None and ours is not None and entry.trusted is not None:
-        return Standing(entry.trusted, ours, mark=entry.mark)
+        return Standing(entry.trusted, ours, mark=entry.mark, machine=entry.machine)
     if _is_listed(real) or _is_in_trusted(real):
         return Standing(trusted=True, ours=True)
     if entry is not None and ours is not None:
-        return Standing(trusted=False, ours=ours, asked=False, mark=entry.mark)
-    return Standing(trusted=False, ours=not used, asked=False)
+        return Standing(trusted=False, ours=ours, asked=False, mark=entry.mark, machine=entry.machine)
+    return Standing(trusted=False, ours=not used, asked=False, machine=_machine_of_copy(real))
+
+
+def machine_name(root: Path) -> str:
+    """Return the name under which a folder's journal is written: of this machine, or of a copy on it.
+
+    Two copies on one machine are told apart by it as if they lay on two.
+    """
+    return standing(root).machine or platform.machine_name()
 
 
 def home(root: Path) -> Path:
@@ -123,12 +135,17 @@ def refuse(root: Path) -> None:
     _write(root, trusted=False)
 
 
-def trust_new(root: Path) -> None:
-    """Trust a folder that this process makes; where nothing can be noted, this process alone does."""
+def trust_new(root: Path, *, made: bool = True) -> None:
+    """Trust a folder; where nothing can be noted, this process alone does.
+
+    `made`: this process makes it, so that it is no copy of another.
+    """
+    if made:
+        _known[os.fspath(root)] = standing(root)._replace(machine="")
     try:
         trust(root)
     except MnemarkError:
-        _known[os.fspath(root)] = Standing(trusted=True, ours=True)
+        _known[os.fspath(root)] = Standing(trusted=True, ours=True, machine=standing(root).machine)
 
 
 def note(root: Path) -> None:
@@ -188,6 +205,12 @@ def _is_ours(real: str, entry: _Entry | None) -> bool | None:
         return True
     is_beside = os.path.lexists(f"{own}/{_beside(entry.mark)}")
     return False if is_beside or (is_same and not entry.trusted) else None
+
+
+def _machine_of_copy(real: str) -> str:
+    """Return a name for a memory that was not made at this place; empty where there is none yet."""
+    is_memory = layout.is_workspace(Path(real)) or os.path.lexists(f"{real}/journal") or _is_used(real)
+    return f"{platform.machine_name()}-{_name(real)[:6]}" if is_memory else ""
 
 
 def _beside(mark: str) -> str:
@@ -254,7 +277,9 @@ def _write(root: Path, *, trusted: bool | None = None) -> None:
         with platform.locked(place.parent / _LOCK, os.O_RDWR | os.O_CREAT, timeout=5.0):
             entry = _read(real)
             if entry is None or _is_ours(real, entry) is None:
-                entry = _Entry(layout.shown(real), os.urandom(16).hex())
+                # As this process found it: it may have written the first lines since.
+                machine = standing(root).machine
+                entry = _Entry(layout.shown(real), os.urandom(16).hex(), machine=machine)
             answer = entry.trusted if trusted is None else trusted
             platform.write_private(place, msgspec.json.encode(msgspec.structs.replace(entry, trusted=answer)))
             if trusted and _is_used(real):

@@ -105,8 +105,9 @@ class Memory:
         """
         root = _folder_at(path, readonly=readonly)
         trust.look_again(root)
-        if trusted or not (readonly or trust.is_trusted(root) or any(root.iterdir()) or not is_own(root)):
-            trust.trust_new(root)
+        new = not (readonly or trust.is_trusted(root) or any(root.iterdir()) or not is_own(root))
+        if trusted or new:
+            trust.trust_new(root, made=new)
         settings = config if isinstance(config, Config) else load(root)
         if isinstance(config, Mapping):
             settings = with_changes(settings, config)

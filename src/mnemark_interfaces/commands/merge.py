@@ -103,7 +103,8 @@ def _show(merged: Merged) -> None:
     ]  # fmt: skip
     tally = ", ".join(render.counted(count, name) for count, name in counts if count)
     would = "Would bring" if merged.dry_run else "Merged"
-    output.out(f"{would}: {tally}" if tally else "Nothing is new there.")
+    if tally or not merged.erased:
+        output.out(f"{would}: {tally}" if tally else "Nothing is new there.")
     for one in merged.files[:_SHOWN]:
         turns = f", {render.counted(one.records, 'turn')}" if one.records else ""
         output.out(f"  {output.safe_line(one.path)}: {_WORDS[one.what]}{turns}")

@@ -14,6 +14,7 @@ from mnemark.facts.remember import follow, remember_many
 from mnemark.files import layout
 from mnemark.files.ids import new_id
 from mnemark.files.journal import Change
+from mnemark.files.platform import machine_name
 from mnemark.files.private import private
 from mnemark.files.scan import scan
 from mnemark.memory.consolidation import archive, cleanup, condense, duplicates, tidy
@@ -116,7 +117,7 @@ def _check(ws: OpenWorkspace, only: Iterable[str], *, dry_run: bool) -> None:
 def _why_skipped(ws: OpenWorkspace, now: datetime) -> str:
     """Return that another machine consolidated lately; empty if this one did, too, or none."""
     runs = [run for run in ws.edits.runs() if run.time is not None and abs(now - run.time) < _PAUSE]
-    if not runs or any(run.machine == ws.journal.file for run in runs):
+    if not runs or any(run.machine.startswith(machine_name()) for run in runs):
         return ""
     other = runs[-1].machine.removesuffix(".jsonl")
     return f"{other} consolidated this workspace in the last {_PAUSE.days} days; repeat it with --force"

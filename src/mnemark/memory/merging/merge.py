@@ -234,7 +234,11 @@ class _Merge:
             if problem := write_anew(ws, path, turns):
                 self.problems.append(Problem(path, problem, skipped=False))
         erased = sum(bool(one.places) for one in receipts)
-        self.problems += [Problem(".", text, skipped=False) for one in receipts for text in one.still]
+        self.problems += [
+            Problem("erased text", f"may remain in {text}", skipped=False)
+            for one in receipts
+            for text in one.still
+        ]
         return self._result(
             id=done.id, erased=erased, facts=_count_facts(came), review=review, waiting=done.waiting
         )

@@ -98,7 +98,7 @@ def _trust(folder: Path) -> None:
     """Note that the folder was made here; the times of what came back stay."""
     own = folder / layout.PRIVATE
     before = own.stat() if own.is_dir() else None
-    trust.trust_new(folder)
+    trust.trust_new(folder, made=False)
     if before is not None:
         os.utime(own, ns=(before.st_atime_ns, before.st_mtime_ns))
 
