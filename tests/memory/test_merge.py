@@ -130,6 +130,21 @@ def test_what_one_side_erased_is_gone_from_both(opened: Opened, pair: Path, eras
         assert left == []
 
 
+def test_what_a_copied_file_brought_back_is_in_no_version(opened: Opened, pair: Path) -> None:
+    """One machine quotes what the other had erased, and a person copies that file before the next merge."""
+    merge_until_nothing_comes(opened, pair, "laptop", "desktop")
+    opened("laptop").forget(query="7741", erase=True)
+    plan = pair / "desktop/plan.md"
+    plan.write_text(f"{plan.read_text('utf-8')}\nSo {SECRET}.\n", "utf-8")
+    opened("desktop").sync()
+    shutil.copy(plan, pair / "laptop/plan.md")
+    merge_until_nothing_comes(opened, pair, "laptop", "desktop")
+    for name in ("laptop", "desktop"):
+        opened(name).close()
+        left = [path for path in (pair / name).rglob("*") if path.is_file() and b"7741" in path.read_bytes()]
+        assert left == []
+
+
 def test_a_look_first_changes_nothing(opened: Opened, pair: Path) -> None:
     before = files(pair / "laptop")
     merged = opened("laptop").merge(pair / "desktop", dry_run=True)

@@ -7,7 +7,7 @@ search for quotations.
 """
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC
 from functools import cache, partial
@@ -107,19 +107,27 @@ def _fact_marks(facts: FactStore, items: list[ForgetItem]) -> list[Json]:
 
 
 def _complete(
-    ws: OpenWorkspace, note: Change, items: list[ForgetItem], query: str, *, git: bool = False
-) -> Receipt:
-    """Erase the items of a journal entry, or continue to; what stops it is a wait, as they are hidden now."""
+    ws: OpenWorkspace, note: Change, items: list[ForgetItem], query: str, *, git: bool = False,
+    sought: list[Targets] | None = None,
+) -> Receipt:  # fmt: skip
+    """Erase the items of a journal entry, or continue to; what stops it is a wait, as they are hidden now.
+
+    What was searched for is added to `sought`.
+    """
     try:
-        return _carry_out(ws, note, items, query, git=git)
+        targets = targets_of(ws.root, items, query, note.time or ws.now())
+        if sought is not None and items:
+            sought.append(targets)
+        return _carry_out(ws, note, items, targets, git=git)
     except (MnemarkError, OSError) as error:
         wait = Wait("", shortage(error) or str(error))
         erasures.keep(ws.root, note.id, [wait])
         return Receipt(id=note.id, action="erased", items=forgotten(items), waiting=(wait.text,))
 
 
-def _carry_out(ws: OpenWorkspace, note: Change, items: list[ForgetItem], query: str, *, git: bool) -> Receipt:
-    targets = targets_of(ws.root, items, query, note.time or ws.now())
+def _carry_out(
+    ws: OpenWorkspace, note: Change, items: list[ForgetItem], targets: Targets, *, git: bool
+) -> Receipt:
     done = Swept([], [], [])
     named = named_by(ws.root, targets)
     renames = names.keep(ws, note.id, targets, named, done.waiting)
@@ -268,11 +276,24 @@ def _holds_names_only(path: Path, names: list[str], words: BytePatterns) -> bool
     return bool(names) and not words.found_in(data)
 
 
-def finish(ws: OpenWorkspace, *, at_once: bool = False, merging: str = "") -> list[Receipt]:
+def sweep_copies(ws: OpenWorkspace, sought: Iterable[Targets], paths: Collection[str]) -> None:
+    """Delete quotations of texts that were erased elsewhere from these files, and from `.mnemark`.
+
+    In other files the same words may have been written again since.
+    """
+    done = Swept([], [], [])
+    for targets in sought:
+        Sweep(ws, targets, done, step="copies", among=frozenset(paths)).run()
+
+
+def finish(
+    ws: OpenWorkspace, *, at_once: bool = False, merging: str = "", sought: list[Targets] | None = None
+) -> list[Receipt]:
     """Complete erasures that were interrupted, or that met a busy or inaccessible file.
 
     Those that wait for inaccessible files in an unchanged state are skipped, unless `at_once`. Failures are
-    stored for `still_waiting`, and not raised. `merging` is the id of a merge under way.
+    stored for `still_waiting`, and not raised. `merging` is the id of a merge under way. What was searched
+    for is added to `sought`.
     """
     if ws.readonly:
         return []
@@ -291,7 +312,7 @@ def finish(ws: OpenWorkspace, *, at_once: bool = False, merging: str = "") -> li
         except (MnemarkError, OSError) as error:  # for the next time
             erasures.keep(ws.root, note.id, [Wait("", str(error))])
             continue
-        receipts.append(_complete(ws, note, items, _query_of(note, items)))
+        receipts.append(_complete(ws, note, items, _query_of(note, items), sought=sought))
     if absent:  # another machine erased it, and what was here of it is gone with the files that came
         _drop_versions(ws, merging)
         _note_erased(ws, absent)

@@ -273,7 +273,7 @@ def _forget_names(ws: OpenWorkspace, renames: Mapping[str, str], done: Swept) ->
     """Remove the old names from bookkeeping."""
     words = BytePatterns(list(_names(renames)))
     quiet = Swept([], done.waiting, done.still)
-    Sweep(ws, Targets(SearchPatterns(words, words)), quiet, step="copies", private=True).run()
+    Sweep(ws, Targets(SearchPatterns(words, words)), quiet, step="copies", among=frozenset()).run()
 
 
 def _names(renames: Mapping[str, str]) -> Iterator[str]:

@@ -45,6 +45,7 @@ from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown import drop_comments, names_id
 
+_OWN: Final = f"{layout.PRIVATE}/"
 _MAX_BYTES: Final = 1 << 29
 _MIN_WEIGHT: Final = 4
 """Minimum weight of a line that is searched for in recorded edits: more than the end of a code block."""
@@ -131,19 +132,20 @@ class Swept(NamedTuple):
 
 
 class Sweep:
-    """One step over all files of a workspace, or of its `.mnemark` alone; adds its result to `done`."""
+    """One step over all files of a workspace; adds its result to `done`."""
 
     def __init__(
         self, ws: OpenWorkspace, targets: Targets, done: Swept, *, step: Step, dry_run: bool = False,
-        private: bool = False,
+        among: frozenset[str] | None = None,
     ) -> None:  # fmt: skip
+        """`among`: these files and those in `.mnemark` alone."""
         self.truth = ws.truth
         self.root = ws.root
         self.targets = targets
         self.done = done
         self.step = step
         self.dry_run = dry_run
-        self.private = private
+        self.among = among
         self.ignored = ignorer(ws.config.ignore)
         self.mounts = tuple(f"mounts/{name}/" for name in ws.searcher.mounts.folders)
         """Folders of `.mnemark` with the indexes of mounts, whose files are not changed either."""
@@ -161,10 +163,10 @@ class Sweep:
 
     def _run(self) -> None:
         found = listing.walk(self.root)
-        if not self.private:
+        if self.among is None:
             self._report_unread(found)
         for path in found.files:
-            if self.private and not path.startswith(f"{layout.PRIVATE}/"):
+            if self.among is not None and path not in self.among and not path.startswith(_OWN):
                 continue
             try:
                 self._file(path)

@@ -31,6 +31,7 @@ from mnemark.files.private import private, private_folder
 from mnemark.files.reading import digest
 from mnemark.memory.curation.generated import withdraw_all
 from mnemark.memory.forgetting import erase
+from mnemark.memory.forgetting.sweep import Targets
 from mnemark.memory.journal import erasures
 from mnemark.memory.merging import steps
 from mnemark.memory.merging.bases import Bases
@@ -129,6 +130,10 @@ class _Merge:
         """Files that were the same on both sides, before anything was erased."""
         self.gone: set[str] = set()
         """Facts that were in a file here, and are in none after the merge."""
+        self.sought: list[Targets] = []
+        """Texts that were erased in the copy of the other side."""
+        self.holding: set[str] = set()
+        """Files of the other side that may hold them."""
         self.removed: set[str] = set()
         """Facts that a person removed, or took back, on either side."""
 
@@ -222,12 +227,15 @@ class _Merge:
                 plan.change(path, self._read(ws.root, path), data)
             plan.carry_out(begun=True)
             receipts = erase.finish(ws, at_once=True, merging=plan.id)
+            # A copied file may have brought here, before, what the other side had still to erase in it.
+            erase.sweep_copies(ws, self.sought, self.holding)
             self._find_removed(journals)
             self._prepare(plan, stage, moves, their_moves)
         finally:
             shutil.rmtree(stage, ignore_errors=True)
         done = plan.carry_out()
         self.ours_bases.save()
+        erase.sweep_copies(ws, self.sought, ())  # of the versions that this merge keeps
         self._note_gone()
         review = note_contradictions(ws, ws.scopes())
         for path, turns in self.came.items():
@@ -323,7 +331,8 @@ class _Merge:
             jsonl.replace_file(stage / path, data, durable=False)
         there = OpenWorkspace(stage, self.ws.config, readonly=False, embedder=None, machine=STAGE)
         try:
-            erase.finish(there, at_once=True)
+            receipts = erase.finish(there, at_once=True, sought=self.sought)
+            self.holding = {place.path for one in receipts for place in one.places} | self.same
             waits = erasures.load(stage)
             reasons = (one.text for some in waits.values() for one in some if not _is_private(one.path))
             self.problems += [Problem(self.name, reason, skipped=False) for reason in dict.fromkeys(reasons)]
