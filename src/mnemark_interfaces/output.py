@@ -207,11 +207,12 @@ class Progress:
             sys.stderr.flush()
 
     def tell(self, what: str, done: int, total: int, more: str = "") -> None:
-        """Show the progress, at most every `_PROGRESS_EVERY` seconds."""
+        """Show the progress, at most every `_PROGRESS_EVERY` seconds; a total of 0 is not known."""
         now = time.monotonic()
         if not self._live or now - self._begun < PROGRESS_AFTER or now - self._shown < _PROGRESS_EVERY:
             return
         self._shown = now
         share = f"{done / total:4.0%}" if total else "    "
-        _write(stderr(), f"\r\x1b[K{what} {share}  {done:,} of {total:,}{more}")
+        of = f" of {total:,}" if total else ""
+        _write(stderr(), f"\r\x1b[K{what} {share}  {done:,}{of}{more}")
         sys.stderr.flush()

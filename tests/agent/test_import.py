@@ -8,7 +8,7 @@ import pytest
 
 from agent.samples import claude_line, codex_line, event, write
 from mnemark import Memory, NotFoundError
-from mnemark.memory.transfer.transfer import import_from
+from mnemark.memory.transfer.imports import import_from
 from mnemark_agents.hook.agents import AGENTS, session_of
 from mnemark_agents.hook.capture import PlainRecord, capture
 

@@ -17,7 +17,7 @@ from mnemark import Memory
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.files.layout import find_root
 from mnemark.files.new_workspace import new_scope
-from mnemark.memory.transfer.transfer import import_from
+from mnemark.memory.transfer.imports import import_from
 from mnemark_adapters.memory_files import MemoryFiles
 from mnemark_interfaces import tools_run
 from mnemark_interfaces.http import bodies, calls

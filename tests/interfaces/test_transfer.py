@@ -28,7 +28,7 @@ def test_a_memory_goes_into_a_file_and_comes_back(
     workspace("init", str(other))
     monkeypatch.chdir(other)
     planned = workspace("import", "zip", str(archive), "--dry-run")
-    assert planned.out.startswith("Would import: ")
+    assert planned.out.startswith("Would import from mnemark: ")
     assert not (other / "notes").exists()
     brought = workspace("import", "zip", str(archive))
     assert "notes/birds.md" in brought.out
@@ -52,10 +52,12 @@ def test_notes_are_brought_in(workspace: Shell, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["import", "word", "x"], 2, "use one of markdown"),
+        (["import", "word", "x"], 2, "use one of chatgpt"),
         (["import", "zip", "nowhere.zip"], 3, "nowhere.zip does not exist"),
         (["import", "zip", "mnemark.toml"], 6, "not a readable zip archive"),
-        (["import", "zip"], 2, "Missing argument 'PATH'"),
+        (["import", "zip"], 2, "mnemark import zip PATH"),
+        (["import"], 2, "Missing argument"),
+        (["import", "none.zip"], 3, "does not exist"),
         (["export", "out.zip", "--format", "pdf"], 2, 'must be "zip" or "jsonl"'),
         (["export", "notes"], 2, "is a folder; give a file"),
         (["export", "copy.md"], 2, "would become part of the memory"),
@@ -120,7 +122,7 @@ def test_an_import_says_what_to_do_next(workspace: Shell, tmp_path: Path) -> Non
     planned = workspace("import", "markdown", str(tmp_path / "vault"), "--dry-run")
     assert "without --dry-run" in planned.err
     brought = workspace("import", "markdown", str(tmp_path / "vault"))
-    assert brought.out.startswith("Imported: 1 note\n")
+    assert brought.out.startswith("Imported from notes: 1 note\n")
     assert "mnemark search" in brought.err
     assert "mnemark learn" not in brought.err  # there is no conversation
     assert workspace("import", "markdown", str(tmp_path / "vault")).err == ""

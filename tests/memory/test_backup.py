@@ -26,8 +26,9 @@ from mnemark.files.edit import edit, settle
 from mnemark.files.truth import Folder
 from mnemark.memory.transfer import backup as module
 from mnemark.memory.transfer.backup import backup
+from mnemark.memory.transfer.imports import import_from
 from mnemark.memory.transfer.restore import restore
-from mnemark.memory.transfer.transfer import CutOffError, ExportFormat, blocks, export_workspace, import_from
+from mnemark.memory.transfer.transfer import CutOffError, ExportFormat, blocks, export_workspace
 
 LEXICAL: dict[str, Any] = {"embedder": "none"}
 POSIX = pytest.mark.skipif(sys.platform in {"win32", "darwin"}, reason="names of any bytes: Linux")

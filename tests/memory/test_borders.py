@@ -12,8 +12,9 @@ from mnemark import Memory, UsageError
 from mnemark.files import layout
 from mnemark.memory.health.doctor import doctor, verify
 from mnemark.memory.transfer.backup import backup
+from mnemark.memory.transfer.imports import import_from
 from mnemark.memory.transfer.restore import restore
-from mnemark.memory.transfer.transfer import export_workspace, import_from
+from mnemark.memory.transfer.transfer import export_workspace
 
 SECRET = "the passphrase of the lighthouse is swordfish-and-marmalade"
 

@@ -14,7 +14,8 @@ from mnemark import Memory
 from mnemark.files import platform
 from mnemark.memory.health.doctor import doctor, verify
 from mnemark.memory.transfer.backup import backup
-from mnemark.memory.transfer.transfer import export_workspace, import_from
+from mnemark.memory.transfer.imports import import_from
+from mnemark.memory.transfer.transfer import export_workspace
 from sampled import sampled
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX files")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mnemark import IntegrityError, Memory
-from mnemark.memory.transfer.transfer import import_from
+from mnemark.memory.transfer.imports import import_from
 
 
 def write(path: Path, value: Any) -> Path:

@@ -29,6 +29,7 @@ _ADDED: Final = lazy_pattern(
     r"task-notification)\b|# AGENTS\.md instructions|Caveat: The messages below were generated|"
     r"\[Request interrupted by user)"
 )
+_NOT_SAID: Final = ("isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage")
 _SPOKEN: Final = frozenset({"user", "assistant"})
 
 
@@ -79,7 +80,7 @@ def _as_message(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_spoken(record: Mapping[str, Any]) -> bool:
-    if any(record.get(key) is True for key in ("isSidechain", "isMeta", "isCompactSummary")):
+    if any(record.get(key) is True for key in _NOT_SAID):
         return False
     is_item = record.get("type") == "response_item"
     message = record.get("payload" if is_item else "message")

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from mnemark.memory.sessions.history import SpokenTurn
     from mnemark.memory.sessions.session import Session
     from mnemark.memory.transfer.importer import Summary
-    from mnemark.memory.transfer.transfer import ImportFormat
     from mnemark.memory.undo.revert import Reverted
     from mnemark.memory.undo.undo import Pinned, Undone
 
@@ -463,15 +462,19 @@ class Memory:
 
     def import_(
         self,
-        format: "ImportFormat",  # noqa: A002 - the word of the command
+        format: str,  # noqa: A002 - the word of the command
         path: "Path | str",
         *,
         dry_run: bool = False,
+        columns: Mapping[str, str] | None = None,
     ) -> "Summary":
-        """Import notes and conversations; importing again adds nothing. See `mnemark.memory.transfer`."""
-        from mnemark.memory.transfer.transfer import import_from
+        """Import notes and conversations; an empty format is recognised.
 
-        return import_from(self.workspace, format, Path(path), dry_run=dry_run)
+        Importing again adds nothing. See `mnemark.memory.transfer.imports.import_from`.
+        """
+        from mnemark.memory.transfer.imports import import_from
+
+        return import_from(self.workspace, format, Path(path), dry_run=dry_run, columns=columns)
 
     def merge(self, other: "Path | str", *, dry_run: bool = False) -> "Merged":
         """Bring everything of another memory into this one; see `mnemark.memory.merging.merge`."""

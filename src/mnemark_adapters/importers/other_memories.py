@@ -14,6 +14,7 @@ from mnemark.files.scopes import folder_name
 from mnemark.memory.transfer.importer import Incoming
 from mnemark.types import Problem, Turn
 from mnemark_adapters.importers.old_layouts import fact_bullets
+from mnemark_adapters.importers.source import Source
 
 Record = Mapping[str, Any]
 _MILLISECONDS: Final = 1e11
@@ -21,12 +22,13 @@ _OBSERVED: Final = ("title", "subtitle", "narrative", "text")
 _SUMMED: Final = ("request", "investigated", "learned", "completed", "next_steps", "notes")
 
 
-def read_mem0(incoming: Incoming, path: Path) -> None:
+def read_mem0(incoming: Incoming, source: Source, _: Mapping[str, str]) -> None:
     """Import the answer of mem0's `get_all`: a JSON list of memories, or `results`.
 
     Each memory is a fact of origin `import`. Where the export holds several users, each one's facts go to
     that user's scope, so that nobody's memory is mixed into another's.
     """
+    path = source.path
     found = _json(path)
     entries = found.get("results", found.get("memories")) if isinstance(found, dict) else found
     if not isinstance(entries, list):
@@ -58,8 +60,9 @@ def _memory(entry: Record, incoming: Incoming) -> dict[str, Any]:
     }
 
 
-def read_claude_mem(incoming: Incoming, path: Path) -> None:
+def read_claude_mem(incoming: Incoming, source: Source, _: Mapping[str, str]) -> None:
     """Import claude-mem's export: prompts, observations and summaries, by session."""
+    path = source.path
     found = _json(path)
     if not isinstance(found, dict) or not isinstance(found.get("observations"), list):
         raise IntegrityError(f"{path.name} is not an export of claude-mem: it contains no observations")

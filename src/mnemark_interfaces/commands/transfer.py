@@ -1,6 +1,7 @@
 """Implement `backup`, `restore`, `export` and `import`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,9 +11,10 @@ from mnemark.errors import IncompleteError, UsageError
 from mnemark.memory.transfer.backup import Saved
 from mnemark.memory.transfer.backup import backup as save
 from mnemark.memory.transfer.importer import Summary
+from mnemark.memory.transfer.imports import format_titles, import_from
 from mnemark.memory.transfer.restore import Restored
 from mnemark.memory.transfer.restore import restore as bring_back
-from mnemark.memory.transfer.transfer import ExportFormat, ImportFormat, export_workspace, import_from
+from mnemark.memory.transfer.transfer import ExportFormat, export_workspace
 from mnemark.types import Problem
 from mnemark_interfaces import options, output, render, workspace
 
@@ -120,48 +122,88 @@ def _report_missing(problems: Sequence[Problem], without: str, *, json: bool) ->
 
 
 def import_(
-    format_: Annotated[
-        str,
+    sources: Annotated[
+        list[Path],
         typer.Argument(
-            metavar="FORMAT",
-            help="markdown, jsonl, zip, openclaw, nanobot, openakita, chatgpt, claude, mem0, claude-mem, "
-            "claude-code or codex.",
+            metavar="[FORMAT] PATH...",
+            help="The files or folders to import; they are never changed. The format is recognised; it may "
+            "be named before them: chatgpt, claude, whatsapp, csv, … (docs/import.md).",
+            show_default=False,
         ),
-    ],
-    source: Annotated[
-        Path, typer.Argument(metavar="PATH", help="The file or folder to import; it is never changed.")
     ],
     *,
     workspace_: options.Workspace = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be imported, without changing anything.")
     ] = False,
+    columns: Annotated[
+        str,
+        typer.Option(
+            "--columns",
+            metavar="NAMES",
+            help="Of a table (CSV, JSON Lines): text=NAME, and role=, time= and session= if there are such.",
+        ),
+    ] = "",
     json: options.Json = False,
 ) -> None:
-    """Import notes and conversations.
+    """Import notes and conversations of other programs.
 
-    Reads a folder of Markdown, an export of mnemark, the folder of another agent, the archive that you can
-    download from ChatGPT or Claude, or the transcripts of Claude Code (~/.claude/projects) and Codex
-    (~/.codex/sessions). Importing twice adds nothing, and nothing is overwritten.
+    The archive that ChatGPT or Claude sends, chats of messengers, sessions of coding agents, other memories,
+    a folder of notes, a table: docs/import.md lists them all. Importing twice adds nothing, nothing is
+    overwritten, and an import that was cut off goes on when it is run again. What was left out is counted,
+    with the reason. Exits with 1 if nothing could be imported.
     """
-    chosen: ImportFormat = format_  # type: ignore[assignment] # checked by the import, with a message
+    format_, paths = _split(sources)
+    named = _columns(columns)
     root = workspace.locate(workspace_)
+    done: list[Summary] = []
     with workspace.opened(root, readonly=dry_run) as memory:
-        summary = import_from(memory.workspace, chosen, source, dry_run=dry_run)
+        for path in paths:
+            with output.Progress() as progress:
+                summary = import_from(
+                    memory.workspace, format_, path, dry_run=dry_run, columns=named,
+                    progress=partial(_tell, progress),
+                )  # fmt: skip
+            done.append(summary)
+            if not json:
+                _show(summary)  # at once: the next file may be refused
     if json:
-        output.out_json(summary)
+        output.out_json(done[0] if len(done) == 1 else done)
     else:
-        _show(summary)
-        _suggest_next(summary)
+        _suggest_next(done)
 
 
-def _suggest_next(summary: Summary) -> None:
-    brought = summary.notes or summary.sessions or summary.turns or summary.facts
-    if summary.dry_run and brought:
+def _tell(progress: output.Progress, counts: Mapping[str, int]) -> None:
+    came = counts["turns"] + counts["notes"] + counts["same"]
+    progress.tell("Importing", came, 0, " turns and notes")
+
+
+def _split(words: Sequence[Path]) -> tuple[str, Sequence[Path]]:
+    """Return the format that stands before the paths, if any, and the paths."""
+    first, *rest = words
+    if first.exists() or (not rest and str(first) not in format_titles()):
+        return "", words
+    if not rest:
+        raise UsageError(f"name the file or folder to import: mnemark import {first} PATH")
+    return str(first), rest  # the import says so where there is no such format
+
+
+def _columns(text: str) -> dict[str, str]:
+    pairs = [part.partition("=") for part in text.split(",") if part.strip()]
+    if any(not name.strip() or not value.strip() for name, _, value in pairs):
+        raise UsageError("write --columns as text=NAME,role=NAME,time=NAME,session=NAME")
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _suggest_next(done: Sequence[Summary]) -> None:
+    brought = any(one.notes or one.turns or one.facts or one.proposals for one in done)
+    if brought and done[0].dry_run:
         output.say("Nothing was changed. Run it again without --dry-run to apply this.")
     elif brought:
         output.say('Search it with `mnemark search "…"`; see the new totals with `mnemark status`.')
-        if summary.turns:
+        if any(one.proposals for one in done):
+            output.say("Look at what the other program had noted about you with `mnemark review`.")
+        if any(one.turns for one in done):
             output.say("See which facts the conversations contain with `mnemark learn --dry-run`.")
             output.say(
                 "Hide a conversation with `mnemark forget --session ID`; `mnemark sessions` lists the ids."
@@ -174,14 +216,20 @@ def _show(summary: Summary) -> None:
         "session": summary.sessions,
         "turn": summary.turns,
         "fact": summary.facts,
+        "proposal": summary.proposals,
     }
     found = [render.counted(count, name) for name, count in counts.items() if count]
     others = {"already there": summary.same, "redacted": summary.redacted}
     found += [f"{count:,} {name}" for name, count in others.items() if count]
     words = ", ".join(found) or "nothing"
-    output.out(f"{'Would import' if summary.dry_run else 'Imported'}: {words}")
+    title = format_titles().get(summary.format, summary.format)
+    output.out(f"{'Would import' if summary.dry_run else 'Imported'} from {title}: {words}")
     for path in summary.paths[:_SHOWN_PATHS]:
         output.out(f"  {output.safe_line(path)}")
     if len(summary.paths) > _SHOWN_PATHS:
         output.out(f"  … and {len(summary.paths) - _SHOWN_PATHS:,} more")
+    if summary.left:
+        output.out("Left out:")
+    for one in summary.left:
+        output.out(f"  {render.counted(one.count, one.what)}: {output.safe_line(one.reason)}")
     render.problems(summary.problems)

@@ -2,14 +2,19 @@
 
 import itertools
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from datetime import datetime
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
 from mnemark.errors import BusyError
+from mnemark.facts.model import NewFact
+from mnemark.facts.remember import remember_many
 from mnemark.files import jsonl, layout, platform
 from mnemark.files.disk_errors import translate_os_errors
 from mnemark.files.edit import edit
@@ -21,16 +26,30 @@ from mnemark.files.scopes import one_scope
 from mnemark.files.sessions import SessionLog
 from mnemark.files.truth import LOCK_SECONDS
 from mnemark.files.turns import decode_turn, encode_turn
-from mnemark.files.workspace import Workspace
 from mnemark.hashes import blake2b
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.redaction.redact import redact
 from mnemark.types import Problem, Turn
 
 _BATCH_TURNS: Final = 1_000
+_NOTED_TOGETHER: Final = 500
+"""Files written that one line of the journal names: a killed import is recorded up to there."""
 _BATCH_BYTES: Final = 8 << 20
 """Maximum bytes of log lines written in one batch."""
 _TEXT_KEYS: Final = frozenset({"content", "predicate", "subject", "tags", "source"})
 """Keys in another program's memory whose values become text of a fact, and so are redacted."""
+
+
+class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
+    """What an import left out on purpose."""
+
+    what: str
+    """Such as "picture", in the singular."""
+    reason: str
+    count: int
+
+    def __str__(self) -> str:
+        return f"{self.count:,} {self.what}{'s' if self.count != 1 else ''}: {self.reason}"
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,20 +63,28 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     turns: int = 0
     """New turns and journal lines."""
     facts: int = 0
+    proposals: int = 0
+    """Facts that another program had noted, which wait for review."""
     same: int = 0
-    """Notes, turns and lines that the workspace had already."""
+    """Notes, turns, lines and proposals that the workspace had already."""
     redacted: int = 0
     """Turns from which secrets were removed."""
     paths: tuple[str, ...] = ()
+    left: tuple[LeftOut, ...] = ()
     problems: tuple[Problem, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing came, and nothing of it was there before."""
+        return not (self.notes + self.turns + self.facts + self.proposals + self.same)
 
 
 class Incoming:
-    """An import in progress. The caller holds the workspace's lock."""
+    """An import in progress. Each note and session is written under the workspace's lock, not the whole."""
 
     def __init__(
         self,
-        ws: Workspace,
+        ws: OpenWorkspace,
         format: str,  # noqa: A002 - the word of the command
         source: Path,
         *,
@@ -72,8 +99,13 @@ class Incoming:
         self._dry_run = dry_run
         self._format = format
         self._source = source
-        self._counts = dict.fromkeys(("notes", "sessions", "turns", "facts", "same", "redacted"), 0)
+        counted = ("notes", "sessions", "turns", "facts", "proposals", "same", "redacted")
+        self._counts = dict.fromkeys(counted, 0)
+        self._left: Counter[tuple[str, str]] = Counter()
+        self._proposed: dict[tuple[str, str], NewFact] = {}
         self._written: dict[str, str] = {}
+        """Digests of the notes, and empty for other files, that are not in the journal yet."""
+        self._paths: set[str] = set()
         self._erased: dict[str, frozenset[str]] = {}
 
     def note(self, path: str, data: bytes) -> None:
@@ -88,10 +120,47 @@ class Incoming:
                     break
         self._counts["same"] += 1
 
+    def left(self, what: str, reason: str, count: int = 1) -> None:
+        """Count what is left out on purpose; `what` is in the singular, the reason for a person."""
+        self._left[what, reason] += count
+
+    def propose(self, text: str, since: datetime | None = None, *, type: str = "fact") -> None:  # noqa: A002
+        """Propose a fact that another program noted: at the end, for review."""
+        clean = " ".join(self.clean(text).split())
+        if clean:
+            fact = NewFact(predicate="", value=clean, type=type, origin="tool", since=since)
+            self._proposed.setdefault((type, clean), fact)
+
+    def _propose_all(self) -> None:
+        facts = [*self._proposed.values()]
+        store = self._ws.fact_store
+        with store.lock:
+            store.log.refresh()
+            known = {one.id for one in (*store.log.proposals(), *store.log.records())}
+        if facts:
+            made = remember_many(store, facts, dry_run=self._dry_run)
+            new = sum(not one.id or one.id not in known for one in made)
+            self._counts["proposals"] += new
+            self._counts["same"] += len(made) - new
+
+    def _wrote(self, path: str, mark: str = "") -> None:
+        self._written[path] = mark
+        self._paths.add(path)
+        if len(self._written) >= _NOTED_TOGETHER:
+            self.close()
+
+    def close(self) -> None:
+        """Record in the journal what was written so far."""
+        if self._written and not self._dry_run:
+            files = dict(sorted(self._written.items()))
+            payload = {"format": self._format, "source": self._source.name, "files": files}
+            self._ws.journal.append(Change(kind="import", origin="import", payload=payload))
+        self._written = {}
+
     def _write_note(self, name: str, data: bytes) -> None:
         self._counts["notes"] += 1
         self._tell()
-        self._written[name] = digest(data)
+        self._wrote(name, digest(data))
         if self._dry_run:
             return
         result = edit(self._ws.truth, name, lambda old: old or data, quiet=0.0, timeout=LOCK_SECONDS)
@@ -109,6 +178,10 @@ class Incoming:
         log = SessionLog(self.root / scope, session)
         if path and layout.safe_path(self.root, path).is_file():
             log, scope = SessionLog.at(self.root, path), ""
+        with nullcontext() if self._dry_run else self._ws.truth.change():
+            self._add_turns(log, scope, turns)
+
+    def _add_turns(self, log: SessionLog, scope: str, turns: Iterable[Turn]) -> None:
         known = {placed.turn.id for placed in log.turns()} | log.erased()
         new = self._new(turns, known)
         before = self._counts["turns"]
@@ -119,7 +192,7 @@ class Incoming:
                 log.append(self._ws.truth, batch)
         if self._counts["turns"] > before:
             self._counts["sessions"] += 1
-            self._written[in_scope(scope, log.name)] = ""
+            self._wrote(in_scope(scope, log.name))
 
     def _tell(self) -> None:
         if self._progress is not None:
@@ -143,7 +216,7 @@ class Incoming:
         self._counts["same"] += len(bullets) - len(fresh)
         self._counts["facts"] += len(fresh)
         if fresh:
-            self._written[path] = ""
+            self._wrote(path)
         if fresh and not self._dry_run:
             lines = [line.encode("utf-8", "replace") for line in fresh]
             self._ws.truth.append(path, lines, header=b"# Imported\n")
@@ -206,11 +279,11 @@ class Incoming:
         self._append_lines(path, fresh)
         self._counts["turns"] += count
         self._tell()
-        self._counts["sessions"] += path in self._written and "journal/" not in path
+        self._counts["sessions"] += path in self._paths and "journal/" not in path
 
     def _append_lines(self, path: str, lines: Sequence[bytes]) -> None:
         if lines:
-            self._written[path] = ""
+            self._wrote(path)
             if not self._dry_run:
                 self._ws.truth.append(path, lines)
 
@@ -237,8 +310,14 @@ class Incoming:
         same = clean == turn or (clean.content == turn.content and encode_turn(clean) == encode_turn(turn))
         return line if same else encode_turn(clean)
 
-    def migrated(self, steps: Sequence[OldFile]) -> None:
-        """Add the steps of a migration to the summary."""
+    def migrate(self, path: Path) -> None:
+        """Bring in the folder of another agent; see `importers.old_layouts`."""
+        old = import_module("mnemark_adapters.importers.old_layouts")
+        with nullcontext() if self._dry_run else self._ws.truth.change():
+            steps = old.migrate(path, self._ws.truth, dry_run=self._dry_run, cleaning=self)
+        self._migrated(steps)
+
+    def _migrated(self, steps: Sequence[OldFile]) -> None:
         names = {"copy": "notes", "session": "turns", "facts": "facts", "same": "same"}
         for step in steps:
             if step.action == "left":
@@ -247,16 +326,15 @@ class Incoming:
             self._counts[names[step.action]] += step.count
             self._counts["sessions"] += step.action == "session"
             if step.action != "same":
-                self._written[step.target] = ""
+                self._wrote(step.target)
 
     def finish(self) -> Summary:
-        """Record the import in the journal, and return its summary."""
-        if self._written and not self._dry_run:
-            files = dict(sorted(self._written.items()))
-            payload = {"format": self._format, "source": self._source.name, "files": files}
-            self._ws.journal.append(Change(kind="import", origin="import", payload=payload))
+        """Propose what was noted, record the import in the journal, and return its summary."""
+        self._propose_all()
+        self.close()
+        left = [LeftOut(what=what, reason=why, count=count) for (what, why), count in self._left.items()]
         return Summary(
-            format=self._format, dry_run=self._dry_run, paths=tuple(sorted(self._written)),
+            format=self._format, dry_run=self._dry_run, paths=tuple(sorted(self._paths)), left=tuple(left),
             problems=tuple(self.problems), **self._counts,
         )  # fmt: skip
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemark.errors import BusyError
-from mnemark.memory.transfer.transfer import FORMATS, import_from
+from mnemark.memory.transfer.imports import format_titles, import_from
 from mnemark_agents.connect import homes
 from mnemark_faces.web.at import At, Go, PageContent
 from mnemark_faces.web.background import Work
@@ -41,7 +41,7 @@ def show(at: At) -> PageContent:
     found = last.found[-1] if last is not None and last.found else None
     values = {
         "chosen": about.get("format", ""), "path": about.get("path", ""),
-        "looks": about.get("do") != "import", "formats": FORMATS, "known": known, "names": _TITLES,
+        "looks": about.get("do") != "import", "formats": format_titles(), "known": known, "names": _TITLES,
         "last": last, "running": running, "so_far": found if running and found else _NOTHING,
         "summary": None if running or (last is not None and last.problem) else found,
     }  # fmt: skip

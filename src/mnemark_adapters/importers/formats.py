@@ -1,0 +1,185 @@
+"""The formats that an import reads, and how each is recognised: a row in a table for each.
+
+A row says by what a file, folder or archive is known: names of files in it, and what such a file shows at its
+beginning. So an import needs no name of a format, and what nothing recognises is refused with the list.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from mnemark.errors import MnemarkError, UsageError
+from mnemark.files import layout, manifest, old_layouts
+from mnemark.memory.transfer.importer import Incoming
+from mnemark_adapters.importers.source import Look, Member, Source
+
+_LOOKED_AT: Final = 20
+"""Files of a folder or archive that are looked at for each format."""
+_EXPORTED: Final = "conversations.json", "conversations-*.json"
+
+
+class Signature(NamedTuple):
+    """What a file shows at its beginning: all of what is given."""
+
+    paths: frozenset[str] = frozenset()
+    """Places in its JSON."""
+    columns: frozenset[str] = frozenset()
+    tables: frozenset[str] = frozenset()
+    head: Callable[[str], Any] | None = None
+    """Tells whether a text begins so."""
+
+    def fits(self, look: Look) -> bool:
+        """Whether a member shows it."""
+        return (
+            self.paths <= look.paths
+            and self.columns <= look.columns
+            and self.tables <= look.tables
+            and (self.head is None or bool(look.head and self.head(look.head)))
+        )
+
+
+class Format(NamedTuple):
+    """A format that can be imported."""
+
+    name: str
+    title: str
+    expects: str
+    """What a source of it is, for messages and the documentation."""
+    reader: str
+    """Module in this package, and function; it gets the import, the source, and the names of columns."""
+    files: tuple[str, ...] = ()
+    """Names of the files in a folder or archive that may show it; a single file may have any name."""
+    shows: tuple[Signature, ...] = ()
+    """Each of them is enough; none: it is not recognised by a file."""
+    whole: Callable[[Source], bool] | None = None
+    """Tells whether a folder or archive as a whole is of the format."""
+    known: str = ""
+    """The version, or the month in which the form was current."""
+
+    def read_into(self, incoming: Incoming, source: Source, columns: Mapping[str, str]) -> None:
+        """Import a source that is of this format."""
+        module, _, function = self.reader.partition(":")
+        reader = getattr(import_module(f"mnemark_adapters.importers.{module}"), function)
+        reader(incoming, source, columns)
+
+    def is_shown_by(self, source: Source) -> bool:
+        """Whether a source is of this format."""
+        if self.whole is not None and self.whole(source):
+            return True
+        return next(self.members_in(source), None) is not None
+
+    def members_in(self, source: Source) -> Iterator[Member]:
+        """Yield the first members that show the format."""
+        for member in source.matching(*self.files)[:_LOOKED_AT] if self.shows else ():
+            if any(one.fits(source.look(member)) for one in self.shows):
+                yield member
+
+
+def _json(*paths: str) -> Signature:
+    return Signature(paths=frozenset(paths))
+
+
+def _is_own_archive(source: Source) -> bool:
+    names = {one.name for one in source.members}
+    return source.is_archive and (layout.CONFIG in names or manifest.NAME in names or "MEMORY.md" in names)
+
+
+def _is_of(kind: str) -> Callable[[Source], bool]:
+    def is_of(source: Source) -> bool:
+        if not source.path.is_dir():
+            return False
+        found = old_layouts.detect(source.path)
+        return found is not None and found.kind.removesuffix("-data") == kind
+
+    return is_of
+
+
+def _has_notes(source: Source) -> bool:
+    return source.path.is_dir() and bool(source.matching("*.md", "*.markdown", "*.txt"))
+
+
+FORMATS: Final = (
+    Format(
+        "chatgpt", "ChatGPT", "the archive that ChatGPT sends, its folder, or a conversations.json of it",
+        "chatgpt:read", _EXPORTED,
+        (_json("item.mapping"), _json("conversations.item.mapping"), _json("mapping")),
+        known="2026-11",
+    ),
+    Format(
+        "claude", "Claude", "the archive that Claude sends, its folder, or conversations.json in it",
+        "claude:read", _EXPORTED,
+        (_json("item.chat_messages"), _json("chat_messages"), _json("conversations.item.chat_messages")),
+        known="2026-11",
+    ),
+    Format(
+        "claude-code", "Claude Code", "a transcript of Claude Code, or a folder of them (~/.claude/projects)",
+        "transcripts:read_claude_code", ("*.jsonl",),
+        (_json("sessionId", "uuid"), _json("sessionId", "type")),
+        known="2026-11",
+    ),
+    Format(
+        "codex", "Codex", "a transcript of Codex, or a folder of them (~/.codex/sessions)",
+        "transcripts:read_codex", ("rollout-*.jsonl",), (_json("payload", "timestamp", "type"),),
+        known="2026-11",
+    ),
+    Format(
+        "mem0", "mem0", "the JSON of mem0's get_all", "other_memories:read_mem0", ("*.json",),
+        (_json("results.item.memory"), _json("memories.item.memory"), _json("item.memory")), known="1.0",
+    ),
+    Format(
+        "claude-mem", "claude-mem", "the JSON that claude-mem exports", "other_memories:read_claude_mem",
+        ("*.json",), (_json("observations.item.memory_session_id"), _json("observations", "summaries")),
+        known="7",
+    ),
+    Format(
+        "jsonl", "JSON Lines", "messages, one a line, or an export of mnemark", "messages:read", ("*.jsonl",),
+        (_json("role", "content"), _json("messages.item.role"), _json("mnemark")),
+    ),
+    Format(
+        "csv", "CSV", "a table with a line of names, and --columns text=NAME,role=NAME,time=NAME",
+        "messages:read_csv", ("*.csv",),
+    ),
+    Format(
+        "zip", "mnemark", "an archive that `mnemark export` or `mnemark backup` wrote", "own:read_zip",
+        whole=_is_own_archive,
+    ),
+    Format("openclaw", "OpenClaw", "the workspace of OpenClaw", "own:read_agent", whole=_is_of("openclaw")),
+    Format("nanobot", "nanobot", "the workspace of nanobot", "own:read_agent", whole=_is_of("nanobot")),
+    Format("openakita", "OpenAkita", "the folder of OpenAkita", "own:read_agent", whole=_is_of("openakita")),
+    Format("markdown", "notes", "a folder of notes", "own:read_markdown", whole=_has_notes),
+)  # fmt: skip
+BY_NAME: Final = {one.name: one for one in FORMATS}
+
+
+def check_name(name: str) -> None:
+    """Raise UsageError unless a format has that name."""
+    if name not in BY_NAME:
+        raise UsageError(f"{name!r} is not an import format; use one of {', '.join(BY_NAME)}, or none")
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Source]:
+    """Open a source for the time of a block; raises as `Source`."""
+    source = Source(path)
+    try:
+        yield source
+    finally:
+        source.close()
+
+
+def recognise(source: Source) -> Format:
+    """Return the format of a source.
+
+    Raises:
+        MnemarkError: nothing recognises it; the message says what can be imported.
+    """
+    for one in FORMATS:
+        if one.is_shown_by(source):
+            return one
+    names = ", ".join(one.title for one in FORMATS)
+    raise MnemarkError(
+        f"nothing was imported: {source.path.name} is of no kind that is recognised. Recognised are {names}; "
+        "for a table, name its columns: --columns text=NAME,role=NAME,time=NAME"
+    )
