@@ -145,7 +145,7 @@ def test_the_archive_of_chatgpt_needs_no_name(memory: Memory, tmp_path: Path) ->
 
 def test_what_chatgpt_noted_waits_for_a_person(memory: Memory, tmp_path: Path) -> None:
     brought(memory, packed(tmp_path, chatgpt()))
-    waiting = {(one.fact.value, one.fact.type, one.fact.since[:10]) for one in memory.review() if one.fact}
+    waiting = {(one.fact.value, one.fact.type, one.fact.since[:10]) for one in memory.review()}
     assert waiting == {
         ("I keep bees near Lund", "fact", "2026-01-01"),
         ("I am a carpenter", "fact", "2026-01-01"),
@@ -155,7 +155,7 @@ def test_what_chatgpt_noted_waits_for_a_person(memory: Memory, tmp_path: Path) -
         ("Takes the night train to Hamburg in June.", "fact", "2026-01-01"),
     }
     assert not list(memory.facts())
-    chosen = next(one for one in memory.review() if one.fact and "Ylva" in one.fact.value)
+    chosen = next(one for one in memory.review() if "Ylva" in one.fact.value)
     memory.accept(chosen.id)
     assert [fact.value for fact in memory.facts()] == ["Has a daughter named Ylva."]
     assert brought(memory, tmp_path / "export.zip").proposals == 0

@@ -25,13 +25,15 @@ from mnemark.files.reading import digest
 from mnemark.files.scopes import one_scope
 from mnemark.files.sessions import SessionLog
 from mnemark.files.truth import LOCK_SECONDS
-from mnemark.files.turns import decode_turn, encode_turn
+from mnemark.files.turns import UNDATED, decode_turn, encode_turn
 from mnemark.hashes import blake2b
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.redaction.redact import redact
 from mnemark.types import Problem, Turn
 
 _BATCH_TURNS: Final = 1_000
+_PEOPLE: Final = 20
+"""Speakers that a summary names."""
 _NOTED_TOGETHER: Final = 500
 """Files written that one line of the journal names: a killed import is recorded up to there."""
 _BATCH_BYTES: Final = 8 << 20
@@ -69,6 +71,11 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """Notes, turns, lines and proposals that the workspace had already."""
     redacted: int = 0
     """Turns from which secrets were removed."""
+    began: str = ""
+    """Day of the first new turn, as 2026-02-13."""
+    ended: str = ""
+    people: Mapping[str, int] = {}
+    """Who spoke, where the source names them, with the number of their new turns; most first."""
     paths: tuple[str, ...] = ()
     left: tuple[LeftOut, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -106,6 +113,10 @@ class Incoming:
         self._written: dict[str, str] = {}
         """Digests of the notes, and empty for other files, that are not in the journal yet."""
         self._paths: set[str] = set()
+        self._days = ("", "")
+        self._people: Counter[str] = Counter()
+        self._noted = dict(self._counts)
+        """The counts that the journal has."""
         self._erased: dict[str, frozenset[str]] = {}
 
     def note(self, path: str, data: bytes) -> None:
@@ -153,9 +164,26 @@ class Incoming:
         """Record in the journal what was written so far."""
         if self._written and not self._dry_run:
             files = dict(sorted(self._written.items()))
-            payload = {"format": self._format, "source": self._source.name, "files": files}
+            came = {name: self._counts[name] - self._noted[name] for name in ("notes", "sessions", "turns")}
+            began, ended = self._days
+            payload = {"format": self._format, "source": self._source.name, "files": files, "came": came,
+                       "began": began, "ended": ended, "people": self._most_heard()}  # fmt: skip
             self._ws.journal.append(Change(kind="import", origin="import", payload=payload))
+            self._noted = dict(self._counts)
         self._written = {}
+
+    def _most_heard(self) -> dict[str, int]:
+        return dict(self._people.most_common(_PEOPLE))
+
+    def _heard(self, turn: Turn) -> None:
+        """Note when a new turn was said, and by whom."""
+        if turn.time.year > UNDATED.year:
+            day = turn.time.date().isoformat()
+            began, ended = self._days
+            self._days = min(began or day, day), max(ended, day)
+        speaker = turn.meta.get("speaker")
+        if isinstance(speaker, str) and speaker:
+            self._people[speaker] += 1
 
     def _write_note(self, name: str, data: bytes) -> None:
         self._counts["notes"] += 1
@@ -204,6 +232,7 @@ class Incoming:
                 self._counts["same"] += 1
             else:
                 known.add(turn.id)
+                self._heard(turn)
                 yield self._redacted(turn)
 
     def bullets(self, scope: str, bullets: Mapping[str, str]) -> None:
@@ -333,9 +362,11 @@ class Incoming:
         self._propose_all()
         self.close()
         left = [LeftOut(what=what, reason=why, count=count) for (what, why), count in self._left.items()]
+        began, ended = self._days
         return Summary(
             format=self._format, dry_run=self._dry_run, paths=tuple(sorted(self._paths)), left=tuple(left),
-            problems=tuple(self.problems), **self._counts,
+            problems=tuple(self.problems), began=began, ended=ended, people=self._most_heard(),
+            **self._counts,
         )  # fmt: skip
 
 
