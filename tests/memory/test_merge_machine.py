@@ -300,10 +300,26 @@ class Memories(RuleBasedStateMachine):
     def copy(self, name: str, other: str) -> None:
         """What is older is overwritten, and may be lost by that: it is no longer asked for."""
         name, other = self.pair(name, other)
-        with self.step(name, f"copy newer files from {other}"):
+        with self.step(name, f"copy newer files from {other}"), self.unheard(name):
             copied = self.all.copy_newer(name, other)
             self.history[-1] += f": {', '.join(copied)}"
         self.overwritten()
+
+    @contextmanager
+    def unheard(self, name: str) -> Iterator[None]:
+        """Note the words that a machine can find no more: a log came in which their turn is erased already.
+
+        Quotations by hand stay there then: nobody has the words to look for.
+        """
+        before = {word for word in self.erased if self.says(name, word)}
+        yield
+        lost = {word for word in before if not self.says(name, word)}
+        self.erased = {word: one for word, one in self.erased.items() if word not in lost}
+
+    def says(self, name: str, word: str) -> bool:
+        """Whether a log of a machine still has a word."""
+        logs = (data for path, data in self.all.files(name).items() if path.startswith("sessions/"))
+        return any(word.encode() in data for data in logs)
 
     def overwritten(self) -> None:
         every = [data for name in self.all.names for data in self.all.files(name).values()]
@@ -318,7 +334,7 @@ class Memories(RuleBasedStateMachine):
         name, other = self.pair(name, other)
         key = frozenset({name, other})
         before, theirs = self.exchanged[key], self.all.files(other)
-        with self.step(name, f"Syncthing brings files of {other}"), self.all.at(name):
+        with self.step(name, f"Syncthing brings files of {other}"), self.unheard(name), self.all.at(name):
             for path, data in theirs.items():
                 ours = self.all.files(name).get(path)
                 if data in (ours, before.get(path)):
