@@ -1,6 +1,6 @@
 """Turns of a conversation of another program, with ids that are the same at each import."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ class Conversation(NamedTuple):
     id: str
     title: str
     began: datetime | None
-    messages: list[Record]
+    messages: Iterable[Record]
 
 
 def turns_of(
