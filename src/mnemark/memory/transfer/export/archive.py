@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from html import escape
 from typing import Final
 
@@ -129,7 +130,7 @@ class Archive:
             day = f"{talk.begin:%d}" if talk.begin else ""
             date = f'<time datetime="{talk.begin:%Y-%m-%d}">{day}</time>' if talk.begin else "<span></span>"
             scope = f' <small class="scope">{escape(talk.scope)}</small>' if talk.scope else ""
-            first = talk.first if talk.first != talk.title else ""
+            first = "" if talk.first.strip(".…?!。？！ ") == talk.title.strip(".…?!。？！ ") else talk.first
             more = f"<p>{escape(first[:_FIRST_WORDS])}</p>" if first else ""
             lang = _lang(self._words, chinese=talk.chinese)
             yield (
@@ -189,7 +190,7 @@ class Archive:
                 if last_day or len(talk.days) > 1:
                     yield f'<p class="day">{day}</p>\n'
                 last_day = day
-            time = f'<time datetime="{moment.isoformat(timespec="seconds")}">{moment:%H:%M}</time>' if moment else ""
+            time = _time(moment) if moment else ""
             yield self._message(talk, placed, time, words)
             for learned in facts.get(placed.line, ()):
                 yield f'<p class="learned"><span>{words.learned}</span> {escape(learned.words)}</p>\n'
@@ -210,9 +211,13 @@ class Archive:
                     f"<details><summary>{escape(part.title)}</summary><pre>{escape(part.text)}</pre></details>\n"
                 )
             else:
-                pieces.append(f'<p class="file">📎 {escape(part.text)}</p>\n')
+                pieces.append(f'<p class="file">{words.file}: {escape(part.text)}</p>\n')
         head = f'<h2>{escape(speaker(turn.role, talk))} <a href="#{anchor}">{time or "#"}</a></h2>\n'
         return f'<article class="{role}" id="{anchor}">\n{head}{"".join(pieces)}</article>\n'
+
+
+def _time(moment: datetime) -> str:
+    return f'<time datetime="{moment.isoformat(timespec="seconds")}">{moment:%H:%M}</time>'
 
 
 _CLASSES: Final = {"user": USERS, "tool": TOOLS | HOSTS}

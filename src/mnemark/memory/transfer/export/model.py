@@ -1,8 +1,7 @@
 """Define what an exported folder holds: notes, talks, facts by subject and days, with the paths of their pages."""
 
-from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableSequence
 from datetime import datetime
 from typing import Final, Literal, NamedTuple
 
@@ -56,7 +55,7 @@ class Talk(msgspec.Struct, kw_only=True):
     agent: str = ""
     begin: datetime | None = None
     end: datetime | None = None
-    lines: array[int]
+    lines: MutableSequence[int]
     """Lines of the turns that are shown, in order."""
     starts: list[int]
     """Of each page, the place in `lines` of its first turn."""

@@ -160,7 +160,7 @@ class Pages:
 
     # Talks
 
-    def talk(self, talk: Talk, problems: list[Problem]) -> Iterator[tuple[str, Iterator[str]]]:
+    def talk(self, talk: Talk) -> Iterator[tuple[str, Iterator[str]]]:
         """Yield path and pieces of each page of a talk; the pieces have to be taken in order."""
         log = SessionLog.at(self._ws.root, talk.source)
         turns = (one for one in log.turns() if one.turn.id not in self._hidden.turns and has_parts(one.turn))
@@ -209,7 +209,7 @@ class Pages:
             elif part.kind == "folded":
                 pieces.append(self._dialect.folded(part.title, _one_kind_of_end(part.text)))
             else:
-                pieces.append(f"📎 {label(part.text)}")
+                pieces.append(f"{words_for(chinese=talk.chinese).file}: {label(part.text)}")
         head = f"{label(speaker(turn.role, talk))}{time}"
         body = "\n\n".join(pieces)
         return self._dialect.turn(head, body, turn_anchor(placed.line), own=turn.role in USERS) + "\n"

@@ -64,5 +64,5 @@ def _image(_: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
     """Return a link to a picture instead of the picture, which would be fetched."""
     del options, env
     token = tokens[index]
-    address, words = str(token.attrGet("src") or ""), escape(token.content or "🖼")
-    return f'<a href="{escape(address)}" rel="{_REL}">🖼 {words}</a>' if is_web(address) else f"🖼 {words}"
+    address, words = str(token.attrGet("src") or ""), escape(f"[{token.content or address[:80]}]")
+    return f'<a href="{escape(address)}" rel="{_REL}">{words}</a>' if is_web(address) else words

@@ -9,6 +9,7 @@ from mnemark.types import Json, Turn
 
 _FOLDED: Final = 2_000
 """Maximum characters of what a tool got or gave, and of the instructions of a host."""
+_LINES: Final = 30
 TOOLS: Final = frozenset({"tool", "function"})
 HOSTS: Final = frozenset({"system", "developer"})
 USERS: Final = frozenset({"user", "human"})
@@ -28,18 +29,18 @@ def parts_of(turn: Turn) -> Iterator[Part]:
     if content.strip():
         if turn.role in TOOLS:
             name = turn.meta.get("name") or turn.meta.get("tool") or turn.role
-            yield Part("folded", short_name(str(name)), head_and_tail(content, _FOLDED))
+            yield Part("folded", short_name(str(name)), _shortened(content))
         elif turn.role in HOSTS:
-            yield Part("folded", turn.role, head_and_tail(content, _FOLDED))
+            yield Part("folded", turn.role, _shortened(content))
         else:
             yield Part("said", "", content)
     for call in turn.tool_calls:
         made = execution_of(call)
         if made is not None:
-            yield Part("folded", short_name(made.tool), head_and_tail(_arguments(made.arguments), _FOLDED))
+            yield Part("folded", short_name(made.tool), _shortened(_arguments(made.arguments)))
     for result in turn.tool_results:
         name = str(result.get("name") or "tool") if isinstance(result, Mapping) else "tool"
-        yield Part("folded", short_name(name), head_and_tail(text_of(result), _FOLDED))
+        yield Part("folded", short_name(name), _shortened(text_of(result)))
     for file in turn.attachments:
         yield Part("file", "", _file_words(file))
 
@@ -47,6 +48,15 @@ def parts_of(turn: Turn) -> Iterator[Part]:
 def has_parts(turn: Turn) -> bool:
     """Whether a turn has anything to show."""
     return bool(turn.content.strip() or turn.tool_calls or turn.tool_results or turn.attachments)
+
+
+def _shortened(text: str) -> str:
+    short = head_and_tail(text, _FOLDED)
+    rows = short.split("\n")
+    if len(rows) <= _LINES:
+        return short
+    first, last = rows[: _LINES * 2 // 3], rows[-(_LINES // 3) :]
+    return "\n".join([*first, f"… {len(rows) - len(first) - len(last):,} lines left out …", *last])
 
 
 def _arguments(arguments: Json) -> str:
