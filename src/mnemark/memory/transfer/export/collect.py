@@ -229,7 +229,8 @@ class Collector:
             path, first, last = split_ref(ref)
             talk = talks.get(path) or talks.get(layout.in_scope(fact.scope, path))
             if talk is not None:
-                return Learned(version=version, day=day, talk=talk, line=talk.nearest(first, last))
+                line = talk.nearest(first, last)
+                return Learned(version=version, day=talk.day_of(line) or day, talk=talk, line=line)
         return Learned(version=version, day=day)
 
 

@@ -12,6 +12,9 @@ from mnemark.memory.transfer.export.targets import PICTURES
 from mnemark.types import Json
 
 _SAFE: Final = "/-_.~!@&=+,;()·"
+_LINKED: Final = ("days", "episodes")
+_OUT_OF_FRONT: Final = {ord("!"): "\\u0021", ord("<"): "\\u003c", ord("`"): "\\u0060"}
+"""Characters that a viewer without front matter must not read as Markdown, as YAML may have them in quotes."""
 _IN_PARENTHESES: Final = {ord("("): "%28", ord(")"): "%29"}
 
 
@@ -102,10 +105,14 @@ class PlainMarkdown:
 
     def front(self, fields: Mapping[str, Json]) -> str:
         """Return front matter without links, which only Obsidian follows there."""
-        return front_matter_of({name: value for name, value in fields.items() if "[[" not in str(value)})
+        shown = {name: value for name, value in fields.items() if name not in _LINKED}
+        return front_matter_of(shown).translate(_OUT_OF_FRONT)
 
 
-_OUT_OF_WIKI: Final = {ord("["): "(", ord("]"): ")", ord("|"): "¦", ord("\\"): "/"} | {
+_OUT_OF_WIKI: Final = {
+    ord("["): "(", ord("]"): ")", ord("|"): "¦", ord("\\"): "/", ord("<"): "‹", ord(">"): "›", ord("`"): "'",
+    ord("%"): "％", ord("$"): "＄",
+} | {
     code: " " for code in (*range(32), 127, 0x85, 0x2028, 0x2029)
 }
 

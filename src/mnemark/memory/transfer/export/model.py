@@ -76,6 +76,10 @@ class Talk(msgspec.Struct, kw_only=True):
         found = self.lines[at] if at < len(self.lines) else 0
         return found if found <= (last or first) else 0
 
+    def day_of(self, line: int) -> str:
+        """Return the day of a turn; empty where nobody knows."""
+        return max((day for day, first in self.days.items() if first <= line), default="")
+
     def place(self, line: int = 0) -> Place:
         """Return where a shown line is; without one, where the talk begins."""
         if not line:

@@ -84,9 +84,8 @@ class OutputFolder:
         there = self.path / MANIFEST
         if not there.exists():
             with translate_os_errors(self.path):
-                is_empty = not any(os.scandir(self.path))
-            if is_empty:
-                return {}
+                if _is_empty(self.path):
+                    return {}
             raise UsageError(f"{self.path} is not empty, and no export; choose a new or empty folder")
         with translate_os_errors(there):
             found = _decoded(platform.content(there))
@@ -186,7 +185,7 @@ class OutputFolder:
         self._write_manifest(self.path, {path: [mark] for path, mark in self._new.items()})
 
     def _remove_empty(self, folder: Path) -> None:
-        while folder != self.path and not any(os.scandir(folder)):
+        while folder != self.path and _is_empty(folder):
             folder.rmdir()
             folder = folder.parent
 
@@ -207,6 +206,11 @@ def _decoded(data: bytes) -> dict[str, Any] | None:
         return None
     is_right = all(isinstance(marks, list) and all(isinstance(one, str) for one in marks) for marks in files.values())
     return found if is_right else None
+
+
+def _is_empty(folder: Path) -> bool:
+    with os.scandir(folder) as entries:
+        return not any(entries)
 
 
 def _to_disk() -> None:
