@@ -160,7 +160,7 @@ def test_a_vault_has_properties_and_embeds(done: dict[str, Path]) -> None:
     assert 'tags: ["mnemark/talk"]' in talk
     assert "date: 2026-02-13T09:05" in talk
     assert "> [!quote] You · 09:05" in talk
-    assert r"\<img src=y>" in talk
+    assert "&lt;img src=y>" in talk
     assert "mnemark:begin" not in whole(vault)
 
 

@@ -1,6 +1,7 @@
 """Find what an export holds, without keeping its text: notes, talks, facts and days, and how they belong."""
 
 from array import array
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, tzinfo
@@ -20,6 +21,7 @@ from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.transfer.export.model import Contents, Day, Learned, Limits, Note, Subject, Talk
 from mnemark.memory.transfer.export.turns import USERS, has_parts
 from mnemark.summary.sentences import is_chinese
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.frontmatter import FrontMatter, document_title, front_matter
 from mnemark.text.quoting.first_line import first_line
 from mnemark.types import Problem, Turn
@@ -29,6 +31,8 @@ Progress = Callable[[str, int, int], None]
 _NOTES: Final = frozenset(
     {"identity", "longterm", "scratchpad", "daily", "episode", "attachment", "archive", "persona", "note"}
 )
+_NAMED_BY_TITLE: Final = frozenset({"episode", "attachment"})
+_HEADING: Final = lazy_pattern(r"^# ", re.MULTILINE)
 _FACTS_A_PAGE: Final = 1_000
 _INNER: Final = "is a separate workspace and was skipped: export that one"
 
@@ -70,12 +74,13 @@ class Collector:
         notes = list(self._notes(found.notes))
         talks = list(self._talks(found.logs))
         by_source = {talk.source: talk for talk in talks}
+        notes = [one for one in notes if not (one.unnamed and one.talk and one.talk[0] not in by_source)]
         about: defaultdict[str, list[Note]] = defaultdict(list)
         for note in notes:
             if note.talk and note.talk[0] in by_source:
                 about[note.talk[0]].append(note)
                 talk = by_source[note.talk[0]]
-                if note.role == "episode" and not talk.named:
+                if note.role == "episode" and not talk.named and not note.unnamed:
                     talk.title, talk.named = note.title, True
         for talk in talks:
             talk.chinese = is_chinese(talk.title)
@@ -119,9 +124,14 @@ class Collector:
                 continue
             head = front_matter(document.text) if path.lower().endswith(".md") else FrontMatter()
             day = place.dated or str(head.fields.get("date") or head.fields.get("created") or "")[:10]
+            unnamed = (
+                place.role in _NAMED_BY_TITLE
+                and bool(self._hidden.mark(path))
+                and not _HEADING.search(document.text)
+            )
             yield Note(
                 source=path, scope=place.scope, role=place.role, day=day if when(day, self._zone) else "",
-                title=document_title(document.text, head, path),
+                title=day if unnamed else document_title(document.text, head, path), unnamed=unnamed,
                 talk=_source_in(place.role, head, document.text),
             )  # fmt: skip
 

@@ -121,7 +121,9 @@ class _Writer:
         """Give all pages their paths: notes keep theirs, and so come first."""
         contents, names = self._contents, self._names
         for note in contents.notes:
-            note.path = names.kept(note.source)
+            folder = note.source.rpartition("/")[0]
+            made = names.made(folder, f"{note.day} {note.role}", ".md") if note.unnamed else ""
+            note.path = made or names.kept(note.source)
         for day in contents.days.values():
             day.path = day.note.path if day.note else names.kept(layout.in_scope(day.scope, f"memory/{day.day}.md"))
         for subject in contents.subjects:

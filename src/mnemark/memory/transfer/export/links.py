@@ -1,18 +1,23 @@
-"""Rewrite the links in a note, and make text that anybody may have written safe to stand in a page.
+"""Rewrite the links in a note, and make text that anybody may have written safe to stand in a quotation.
 
-Both leave code as it is. What counts as code is decided with care in one direction: where a viewer could read
-a line otherwise, it is taken for text, which at worst shows a backslash.
+Both leave code as it is. In text of anybody, which lines are code is what a parser of CommonMark says of the
+finished quotation; of code within lines only what no viewer could read as anything else is left as it is.
 """
 
 import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
-from typing import Final, Literal, NamedTuple
+from collections.abc import Set as AbstractSet
+from functools import cache
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.lines import lines as lines_of
 
-_FENCE: Final = lazy_pattern(r"(?P<indent> {0,3})(?P<run>`{3,}|~{3,})(?P<info>.*)$")
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
+_FENCE: Final = lazy_pattern(r"[ \t]*+(?P<run>`{3,}|~{3,})(?P<info>.*)$")
 _CLOSE: Final = lazy_pattern(r"[ \t]*+(?P<run>`{3,}|~{3,})[ \t]*+$")
 _RUN: Final = lazy_pattern(r"`++")
 _DESTINATION: Final = r"(?:<(?P<angled{0}>[^<>\n]{{0,999}})>|(?P<bare{0}>[^\s()<>]{{1,999}}(?:\([^\s()<>]{{0,99}}\)[^\s()<>]{{0,99}})?))"
@@ -76,7 +81,7 @@ def without_marks(text: str) -> str:
 
 def _lines(text: str) -> Iterator[tuple[str, bool]]:
     """Yield the lines of a text with their ends, and whether each is code for sure."""
-    fence, indent = "", 0
+    fence = ""
     for line in lines_of(text):
         body = line.rstrip("\r\n")
         if fence:
@@ -85,20 +90,14 @@ def _lines(text: str) -> Iterator[tuple[str, bool]]:
                 fence = ""
                 yield line, True
                 continue
-            if not body.strip() or len(body) - len(body.lstrip(" ")) >= indent:
-                yield line, True
-                continue
-            fence = ""  # the list that the code stands in may have ended
+            yield line, True
+            continue
         opening = _FENCE.match(body)
         if opening and not (opening["run"][0] == "`" and "`" in opening["info"]):
-            fence, indent = opening["run"], len(opening["indent"])
-            yield line, _is_plain(opening["info"])
+            fence = opening["run"]
+            yield line, True
         else:
             yield line, False
-
-
-def _is_plain(info: str) -> bool:
-    return not set(info) & set("<[]%")
 
 
 def _spans(line: str) -> Iterator[tuple[str, bool]]:
@@ -147,7 +146,7 @@ _LONG: Final = 200_000
 def quoted(text: str, change: Callable[[Link], str | None], *, obsidian: bool) -> str:
     """Return Markdown of anybody in which nothing is HTML, loads anything or leads to no page.
 
-    `change` gives what a link becomes; None: it stays.
+    Its lines end in line feeds, and it is to stand in a quotation, so that it cannot go on after it. `change` gives what a link becomes; None: it stays.
     """
     if len(text) > _LONG:
         return fenced(text)
@@ -161,21 +160,44 @@ def quoted(text: str, change: Callable[[Link], str | None], *, obsidian: bool) -
             return f"[{_plain_text(link.label)}](<{link.target}>)"
         return _LEFT.sub(_escape, _plain_text(match[0]))
 
-    found = []
-    for line, is_code in _lines(text):
-        if is_code:
-            found.append(line)
-            continue
-        start, parts = True, []
-        for span, code in _spans(line):
-            if code:
-                parts.append(_code(span))
-                start = False
-                continue
-            parts.append(_quoted_span(span, changed, start=start, obsidian=obsidian))
-            start = False
-        found.append("".join(parts))
-    return "".join(found)
+    code = _code_lines(text)
+    rows = text.split("\n")
+    for number, row in enumerate(rows):
+        if number not in code:
+            rows[number] = _quoted_line(row, changed, obsidian=obsidian)
+    done = "\n".join(rows)
+    return done if not code or _code_lines(done) == code else fenced(text)
+
+
+def _quoted_line(row: str, changed: Callable[[re.Match[str]], str], *, obsidian: bool) -> str:
+    spans = enumerate(_spans(row))
+    return "".join(
+        _code(span) if code else _quoted_span(span, changed, start=at == 0, obsidian=obsidian)
+        for at, (span, code) in spans
+    )
+
+
+def _code_lines(text: str) -> AbstractSet[int]:
+    """Return the numbers of the lines that are code where a text stands in a quotation, without its fences."""
+    if not ("```" in text or "~~~" in text or "    " in text or "\t" in text):
+        return frozenset()
+    found: set[int] = set()
+    for token in _blocks().parse("\n".join(f"> {line}" for line in text.split("\n"))):
+        if token.map and token.type == "fence":
+            found.update(range(token.map[0] + 1, token.map[1]))
+        elif token.map and token.type == "code_block":
+            found.update(range(*token.map))
+    return found
+
+
+@cache
+def _blocks() -> "MarkdownIt":
+    """Return a parser of blocks; HTML and definitions are none, since they are escaped."""
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"maxNesting": 100}).disable(["html_block", "reference"])
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    return parser
 
 
 def _quoted_span(span: str, changed: Callable[[re.Match[str]], str], *, start: bool, obsidian: bool) -> str:
@@ -188,19 +210,20 @@ def _quoted_span(span: str, changed: Callable[[re.Match[str]], str], *, start: b
     done = "".join(
         piece if is_link else _LEFT.sub(_escape, _plain_text(piece)) for piece, is_link in pieces
     )
-    done = _DEFINITION.sub(r"\1\\[", done) if start else done
+    done = _DEFINITION.sub(r"\1&#91;", done) if start else done
     if obsidian:
-        done = _HASHTAG.sub(r"\\#", done.replace("%%", r"\%\%"))
+        done = done.replace("%%", r"\%\%").replace("$$", r"\$\$")
+        done = _HASHTAG.sub(r"\\#", done)
         done = _BLOCK_ID.sub(r"\\^", done)
     return done
 
 
 def _plain_text(text: str) -> str:
-    return _TAG.sub(r"\\<", text) if "<" in text else text
+    return _TAG.sub("&lt;", text) if "<" in text else text
 
 
 def _escape(match: re.Match[str]) -> str:
-    return "".join(f"\\{char}" for char in match[0])
+    return "".join(f"&#{ord(char)};" for char in match[0])  # a backslash may stand before it
 
 
 def _code(span: str) -> str:

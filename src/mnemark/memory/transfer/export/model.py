@@ -31,6 +31,8 @@ class Note(msgspec.Struct, kw_only=True):
     title: str
     talk: tuple[str, int] | None = None
     """The log and line that an episode or attachment names as its source."""
+    unnamed: bool = False
+    """Whether its title was forgotten, which its file's name tells, too."""
 
 
 class Limits(NamedTuple):

@@ -47,7 +47,8 @@ class OutputFolder:
         self._form = form
         self._check_place(root)
         self._known = self._manifest()
-        self._new: dict[str, str] = {}
+        self._new: dict[str, list[str]] = {}
+        """Hashes of what was written for each file, now or, where a person's file is kept, earlier."""
         self._bytes = 0
         self._moved: list[str] = []
         self.problems: list[Problem] = []
@@ -109,7 +110,7 @@ class OutputFolder:
                     size += len(piece)
                     out.write(piece)
         mark = hashed.hexdigest()
-        self._new[path] = mark
+        self._new[path] = [mark]
         self._bytes += size
         now = self._now(path)
         if now == mark:
@@ -120,7 +121,7 @@ class OutputFolder:
             platform.FS.unlink(staged)
             if mark not in self._known.get(path, ()):
                 self._tell(path, "was changed there and is kept: delete or rename it for the new content")
-            self._new[path] = mark if path in self._known else ""
+            self._new[path] = self._known.get(path, [])
 
     def _tell(self, path: str, reason: str) -> None:
         self.problems.append(Problem(path, reason, skipped=False))
@@ -146,18 +147,15 @@ class OutputFolder:
         gone = self._gone()
         with translate_os_errors(self.path):
             if not self.path.exists():
-                self._write_manifest(self._staging, {path: [mark] for path, mark in self._new.items()})
+                self._write_manifest(self._staging, self._new)
                 _to_disk()
                 platform.FS.replace(self._staging, self.path)
-            elif self._moved or gone or self._known.keys() != self._new.keys() or self._is_unfinished():
+            elif self._moved or gone or self._known != self._new:
                 self._move(gone)
             platform.FS.sync_folder(self.path.parent)
         return Written(
             files=len(self._new), bytes=self._bytes, changed=len(self._moved), removed=len(gone)
         )
-
-    def _is_unfinished(self) -> bool:
-        return any([mark] != self._known.get(path) for path, mark in self._new.items())
 
     def _gone(self) -> list[str]:
         """Return the files of earlier exports that are to be removed; those that a person changed stay."""
@@ -172,8 +170,8 @@ class OutputFolder:
 
     def _move(self, gone: list[str]) -> None:
         claimed = {path: [*marks] for path, marks in self._known.items()}
-        for path, mark in self._new.items():
-            claimed[path] = [*dict.fromkeys([*claimed.get(path, ()), mark])]
+        for path, marks in self._new.items():
+            claimed[path] = [*dict.fromkeys([*claimed.get(path, ()), *marks])]
         self._write_manifest(self.path, claimed)
         for path in self._moved:
             platform.make_folder((self.path / path).parent)
@@ -182,7 +180,7 @@ class OutputFolder:
             platform.FS.unlink(self.path / path)
             self._remove_empty((self.path / path).parent)
         _to_disk()
-        self._write_manifest(self.path, {path: [mark] for path, mark in self._new.items()})
+        self._write_manifest(self.path, self._new)
 
     def _remove_empty(self, folder: Path) -> None:
         while folder != self.path and _is_empty(folder):
@@ -191,7 +189,7 @@ class OutputFolder:
 
     def _write_manifest(self, folder: Path, files: Mapping[str, list[str]]) -> None:
         record = {"mnemark": "export", "version": 1, "format": self._form,
-                  "files": {path: [mark for mark in files[path] if mark] for path in sorted(files)}}  # fmt: skip
+                  "files": {path: files[path] for path in sorted(files)}}  # fmt: skip
         platform.write_private(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(record), indent=1))
 
 

@@ -78,13 +78,16 @@ class Pages:
     def _front(self, front: str, source: str, at: str) -> str:
         """Return the front matter of an episode with its refs as links, of others as it is."""
         place = layout.place(source)
-        if not front or place is None or place.role != "episode" or not self._dialect.is_obsidian:
+        if not front or place is None or place.role != "episode":
             return front
         rows = []
         for row in front.splitlines():
             name, colon, value = row.partition(": ")
-            found = self._targets.of_path(value, source) if name in {"source", "continues"} and colon else None
-            rows.append(f'{name}: "{self._dialect.link(at, found, name)}"' if found else row)
+            if not colon or name not in {"source", "continues"}:
+                rows.append(row)
+            elif found := self._targets.of_path(value, source):
+                named = self._dialect.link(at, found, name) if self._dialect.is_obsidian else found.path
+                rows.append(f'{name}: "{named}"')
         if not any(row.startswith("tags:") for row in rows):
             rows.insert(-1, "tags: [mnemark/episode]")
         return "\n".join(rows) + "\n"

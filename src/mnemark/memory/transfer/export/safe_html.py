@@ -19,6 +19,8 @@ _DEEP: Final = lazy_pattern(r"^(?:[ \t]{0,9}(?:[>*+-]|\d{1,9}[.)])){30}", re.MUL
 _BLANK: Final = lazy_pattern(r"\n[ \t]*+\n\s*")
 _LONGEST: Final = 40_000
 """Characters from which on a text is shown as it is: nobody formats that much by hand."""
+_MOST_BRACKETS: Final = 1_000
+"""Brackets that may be links, from which on the parser takes seconds."""
 _REL: Final = "noopener noreferrer nofollow"
 _SMALLEST_HEADING: Final = 6
 
@@ -28,7 +30,7 @@ def rendered(text: str) -> str:
     if not _MARKED.search(text):
         parts = (part.strip("\n") for part in _BLANK.split(text.strip()))
         return "".join(f"<p>{escape(part).replace(chr(10), '<br>' + chr(10))}</p>\n" for part in parts if part)
-    if len(text) > _LONGEST or _DEEP.search(text):
+    if len(text) > _LONGEST or text.count("[") > _MOST_BRACKETS or _DEEP.search(text):
         return f'<pre class="plain">{escape(text)}</pre>\n'
     return str(_parser().render(text))
 
