@@ -65,9 +65,11 @@ def broken_markdown_links(folder: Path) -> list[tuple[str, str]]:
         for token in MarkdownIt("commonmark").enable("table").parse(text):
             for child in token.children or ():
                 target = str(child.attrGet("href") or child.attrGet("src") or "")
-                if child.type == "image" and "://" in target:
-                    broken.append((name, target))
-                elif target and not re.match(r"https?:|mailto:", target) and not _resolves(folder, found, name, target):
+                if (child.type == "image" and "://" in target) or (
+                    target
+                    and not re.match(r"https?:|mailto:", target)
+                    and not _resolves(folder, found, name, target)
+                ):
                     broken.append((name, target))
     return broken
 
@@ -78,7 +80,10 @@ def _resolves(folder: Path, found: dict[str, str], name: str, target: str) -> bo
     if not anchor:
         return (folder / where).is_file()
     text = found.get(where, "")
-    headings = {re.sub(r"[^\w\- ]", "", h.casefold()).replace(" ", "-") for h in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
+    headings = {
+        re.sub(r"[^\w\- ]", "", h.casefold()).replace(" ", "-")
+        for h in re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    }
     return f'<a id="{anchor}"></a>' in text or anchor in headings
 
 

@@ -58,6 +58,7 @@ def test_notes_are_brought_in(workspace: Shell, tmp_path: Path) -> None:
         (["import", "zip"], 2, "Missing argument 'PATH'"),
         (["export", "out.zip", "--format", "pdf"], 2, "use one of zip, jsonl, obsidian, markdown, html"),
         (["export", "pdf", "out.pdf"], 2, "use one of zip, jsonl, obsidian, markdown, html"),
+        (["export"], 2, "say where to: `mnemark export FILE`"),
         (["export", "obsidian"], 2, "mnemark export obsidian FOLDER"),
         (["export", "jsonl"], 2, "mnemark export jsonl FILE"),
         (["export", "html", "x", "--format", "zip"], 2, "are two forms; give one"),

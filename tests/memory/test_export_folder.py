@@ -1,8 +1,7 @@
-"""A memory exported as a folder for people: nothing broken, nothing that was hidden, the same bytes each time."""
+"""A memory exported as a folder for people: nothing broken, nothing hidden, the same bytes each time."""
 
 import os
 import sys
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -32,16 +31,19 @@ DAY = datetime(2026, 2, 13, 9, 5, tzinfo=UTC)
 SECRET = "sk-proj-" + "Ab3dE6gH9jK2mN5pQ8sT1vW4yZ7b" + "Ab3dE6gH9jK2mN5pQ8s"
 BROKEN = {"obsidian": broken_wiki_links, "markdown": broken_markdown_links, "html": broken_html_links}
 NOTES = {
-    "MEMORY.md": "# Memory\n\nWe keep vectors in one file, see [the garden](notes/garden.md) and [[garden]].\n",
+    "MEMORY.md": "# Memory\n\nVectors are in one file, see [the garden](notes/garden.md) and [[garden]].\n",
     "USER.md": "# User\n\nHe rows.\n",
     "notes/garden.md": (
-        "---\ntags: [plants]\n---\n\n# Garden\n\n![a tomato](../pictures/tomato.png) and ![[pear.png|200]]\n\n"
-        "[[MEMORY|core]], [[2026-02-13]], [[Garden#Beds]], [a talk](../sessions/{log}#L2), {log_ref}\n\n"
-        "`[[not a link]]` and\n\n```\n[[neither]]\n```\n\n## Beds\n\n<private>the gate code is 4711</private>\n"
+        "---\ntags: [plants]\n---\n\n# Garden\n\n![red](../pictures/tomato.png) and ![[pear.png|200]]\n\n"
+        "[[MEMORY|core]], [[2026-02-13]], [[Garden#Beds]],\n[a talk](../sessions/{log}#L2), {log_ref}\n\n"
+        "`[[not a link]]` and\n\n```\n[[neither]]\n```\n\n## Beds\n\n"
+        "<private>the gate code is 4711</private>\n"
     ),
     "notes/水果 (秋天).md": "# 水果\n\n苹果和梨 [菜园](garden.md)。\n",
     "memory/2026-02-13.md": "# 2026-02-13\n\nWe planted [[水果 (秋天)|fruit]].\n",
-    "memory/facts/boat.md": "# Boat\n\nOur boat in [the garden](../../notes/garden.md).\n\n- **colour**: red\n- it leaks\n",
+    "memory/facts/boat.md": (
+        "# Boat\n\nOur boat in [the garden](../../notes/garden.md).\n\n- **colour**: red\n- it leaks\n"
+    ),
     "memory/review/facts.md": "# Review\n\n- **city**: Nowhere\n",
     "users/ann/notes/diary.md": "# Diary\n\nSee [my garden](../../../notes/garden.md).\n",
 }
@@ -61,12 +63,18 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Path:
         say(
             memory, "cli:main",
             ("user", f"I live in Hamburg. Plan a budget tracker. The key is {SECRET} for it."),
-            ("assistant", "Here:\n\n```python\nprint('<b>')\n```\n\n[docs](https://example.org/a) [[x]] <img src=y>"),
+            ("assistant", "Here:\n\n```python\nprint('<b>')\n```\n\n[a](https://x.org) [[x]] <img src=y>"),
             ("user", "I moved to Lisbon. We decided to use SQLite for it."),
             ("tool", "line\n" * 400),
         ).end()  # fmt: skip
-        say(memory, "chat:运维", ("user", "我住在杭州，喜欢爬山。"), ("assistant", "好的。"), ("user", "我们决定周六开始。"),
-            at=DAY + timedelta(days=1)).end()  # fmt: skip
+        say(
+            memory,
+            "chat:运维",
+            ("user", "我住在杭州，喜欢爬山。"),
+            ("assistant", "好的。"),
+            ("user", "我们决定周六开始。"),
+            at=DAY + timedelta(days=1),
+        ).end()
         say(memory, "chat:secret", ("user", "The heron flies at midnight"))
         say(memory, "chat:half", ("user", "Keep the kettle."), ("user", "Drop the pelican."), at=DAY)
         say(memory, "chat:ann", ("user", "I work at the harbour office."), ("assistant", "Nice."),
@@ -78,7 +86,9 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Path:
         log = next(path.name for path in (root / "sessions").iterdir() if "main" in path.name)
     for name, text in NOTES.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text.replace("{log_ref}", f"sessions/{log}#L4").replace("{log}", log), "utf-8")
+        (root / name).write_text(
+            text.replace("{log_ref}", f"sessions/{log}#L4").replace("{log}", log), "utf-8"
+        )
     for name in ("tomato.png", "pear.png", "unused.png"):
         (root / "pictures").mkdir(exist_ok=True)
         (root / "pictures" / name).write_bytes(b"\x89PNG" + name.encode())
@@ -91,11 +101,11 @@ def exported(root: Path, target: Path, form: Any, **more: Any) -> ExportedFolder
 
 
 @pytest.fixture(scope="module")
-def done(lived: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
+def done(lived: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("done")
     made = {form: exported(lived, folder / form, form) for form in FOLDER_FORMATS}
     assert {form: one.problems for form, one in made.items()} == dict.fromkeys(made, ())
-    yield {form: folder / form for form in made}
+    return {form: folder / form for form in made}
 
 
 def whole(folder: Path) -> str:
@@ -117,7 +127,9 @@ def test_what_was_hidden_stays_inside(done: dict[str, Path], form: str) -> None:
 
 
 @pytest.mark.parametrize("form", FOLDER_FORMATS)
-def test_the_same_memory_gives_the_same_bytes(done: dict[str, Path], lived: Path, tmp_path: Path, form: Any) -> None:
+def test_the_same_memory_gives_the_same_bytes(
+    done: dict[str, Path], lived: Path, tmp_path: Path, form: Any
+) -> None:
     exported(lived, tmp_path / "again", form)
     assert files(tmp_path / "again") == files(done[form])
     again = exported(lived, tmp_path / "again", form)
@@ -127,7 +139,9 @@ def test_the_same_memory_gives_the_same_bytes(done: dict[str, Path], lived: Path
 @pytest.mark.parametrize("form", ["obsidian", "markdown"])
 def test_talk_day_episode_and_fact_lead_to_each_other(done: dict[str, Path], form: str) -> None:
     found = pages(done[form], ".md")
-    (talk,) = [name for name in found if name.startswith("talks/2026-02/2026-02-13") and "Lisbon" in found[name]]
+    (talk,) = [
+        name for name in found if name.startswith("talks/2026-02/2026-02-13") and "Lisbon" in found[name]
+    ]
     (episode,) = [name for name in found if name.startswith("memory/episodes/2026-02-13")]
     places = {talk, episode, "memory/2026-02-13.md", "memory/facts/user.md"}
 
@@ -156,7 +170,9 @@ def test_a_vault_has_properties_and_embeds(done: dict[str, Path]) -> None:
     assert (vault / "pictures/pear.png").read_bytes() == b"\x89PNGpear.png"
     assert not (vault / "pictures/unused.png").exists()
     assert "`[[not a link]]`" in garden
-    talk = next(text for name, text in pages(vault, ".md").items() if "Lisbon" in text and name.startswith("talks"))
+    talk = next(
+        text for name, text in pages(vault, ".md").items() if "Lisbon" in text and name.startswith("talks")
+    )
     assert 'tags: ["mnemark/talk"]' in talk
     assert "date: 2026-02-13T09:05" in talk
     assert "> [!quote] You · 09:05" in talk
@@ -184,7 +200,9 @@ def test_one_scope_alone(lived: Path, tmp_path: Path) -> None:
     text = whole(tmp_path / "ann")
     assert "harbour office" in text
     assert "Lisbon" not in text
-    assert not [name for name in files(tmp_path / "ann") if not name.startswith(("users/ann/", "Contents", "."))]
+    assert not [
+        name for name in files(tmp_path / "ann") if not name.startswith(("users/ann/", "Contents", "."))
+    ]
     exported(lived, tmp_path / "shared", "html", scope="")
     assert "harbour office" not in whole(tmp_path / "shared")
     with pytest.raises(UsageError, match="no scope users/bob"):
@@ -256,12 +274,19 @@ def test_a_persons_file_with_the_name_of_a_page_stays(tmp_path: Path) -> None:
         (lambda target: target.write_text("x"), "is no folder"),
         (lambda target: (target.mkdir(), (target / "x.txt").write_text("x")), "is not empty"),
         (lambda target: (target.mkdir(), (target / MANIFEST).write_text("{")), "is damaged"),
-        (lambda target: (target.mkdir(), (target / MANIFEST).write_text('{"format":"html","files":{"../x":[]}}')),
-         "is damaged"),
-        (lambda target: (target.mkdir(), (target / MANIFEST).write_text('{"format":"html","files":{}}')),
-         "holds an export as html"),
+        (
+            lambda target: (
+                target.mkdir(),
+                (target / MANIFEST).write_text('{"format":"html","files":{"../x":[]}}'),
+            ),
+            "is damaged",
+        ),
+        (
+            lambda target: (target.mkdir(), (target / MANIFEST).write_text('{"format":"html","files":{}}')),
+            "holds an export as html",
+        ),
     ],
-)  # fmt: skip
+)
 def test_other_folders_are_refused(lived: Path, tmp_path: Path, prepare: Any, words: str) -> None:
     prepare(tmp_path / "out")
     before = files(tmp_path)
@@ -373,31 +398,61 @@ def test_an_empty_memory_has_a_page_of_contents(tmp_path: Path, form: Any) -> No
 # Text of anybody
 
 HOSTILE = (
-    "</article><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "[a](javascript:alert(1))",
-    "![t](https://evil.example/t.png)", "[x]: https://evil.example\n\n[x]", "```\nopen fence <b>", "<!-- open",
-    "> quote\n# heading ^t2\n%% comment", "[[Contents]] ![[Contents]] [[#^t2]]", "#tag and <https://example.org>",
-    "- a\n  ```\n<img src=x>\n```", "`a\n` <img src=x> ` b", "| ` | <img src=x> ` |\n|---|---|", "[up](../../../etc/passwd)",
-    "<details><summary>x", "text\n      ```\n      <img src=x>", "\\`<img src=x>`", "[a<img src=x>](https://example.org)",
-    "\u2028```\n<img src=x>", "$$\nopen", "[![a](b)](c)", "]]|[[", "[n](sessions/nowhere.jsonl#L3) sessions/no.jsonl#L1",
-    "\r# a\r\n<img src=x>", "\ud800 lone", "~~~ <img src=x>\n~~~", "[^1]: note\n\n[^1]", "<javascript:alert(1)>",
-)  # fmt: skip
+    "</article><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "[a](javascript:alert(1))",
+    "![t](https://evil.example/t.png)",
+    "[x]: https://evil.example\n\n[x]",
+    "```\nopen fence <b>",
+    "<!-- open",
+    "> quote\n# heading ^t2\n%% comment",
+    "[[Contents]] ![[Contents]] [[#^t2]]",
+    "#tag and <https://example.org>",
+    "- a\n  ```\n<img src=x>\n```",
+    "`a\n` <img src=x> ` b",
+    "| ` | <img src=x> ` |\n|---|---|",
+    "[up](../../../etc/passwd)",
+    "<details><summary>x",
+    "text\n      ```\n      <img src=x>",
+    "\\`<img src=x>`",
+    "[a<img src=x>](https://example.org)",
+    "R&amp;D &lt;b&gt; 100% ~a~ 'q' {x}",
+    "\u2028```\n<img src=x>",
+    "$$\nopen",
+    "[![a](b)](c)",
+    "]]|[[",
+    "[n](sessions/nowhere.jsonl#L3) sessions/no.jsonl#L1",
+    "\r# a\r\n<img src=x>",
+    "\ud800 lone",
+    "~~~ <img src=x>\n~~~",
+    "[^1]: note\n\n[^1]",
+    "<javascript:alert(1)>",
+)
 
 
 @pytest.mark.parametrize("form", FOLDER_FORMATS)
 def test_messages_break_out_of_nothing(tmp_path: Path, form: Any) -> None:
     root = tmp_path / "memory"
     with Memory.open(root, config=LEXICAL) as memory:
-        say(memory, "<script>x</script>", *[("user", text.encode("utf-8", "replace").decode()) for text in HOSTILE])
-        for number, text in enumerate(HOSTILE[:8]):
+        say(
+            memory,
+            "<script>x</script>",
+            *[("user", text.encode("utf-8", "replace").decode()) for text in HOSTILE],
+        )
+        for number, text in enumerate(HOSTILE):
             say(memory, f"s{number}", ("user", text), (f"<b>{number}", "x"))
-        memory.remember("motto <img src=x>", "[[x]] **bold** ~~y~~ ![t](https://evil.example/t.png) <img src=x>")
+        memory.remember(
+            "motto <img src=x>", "[[x]] **bold** ~~y~~ ![t](https://evil.example/t.png) <img src=x>"
+        )
     exported(root, tmp_path / "out", form)
     assert BROKEN[form](tmp_path / "out") == []
     if form != "html":
         assert unsafe(tmp_path / "out") == []
-        talk = max(pages(tmp_path / "out", ".md").values(), key=len)
-        anchors = [line for line in talk.splitlines() if line.startswith(("^t", '<a id="t'))]
-        assert len(anchors) == len(HOSTILE)
+        talks = [text for name, text in pages(tmp_path / "out", ".md").items() if "talks/" in name]
+        anchors = [
+            [line for line in text.splitlines() if line.startswith(("^t", '<a id="t'))] for text in talks
+        ]
+        assert max(map(len, anchors)) == len(HOSTILE)
 
 
 def unsafe(folder: Path) -> list[tuple[str, str]]:
@@ -416,7 +471,14 @@ def unsafe(folder: Path) -> list[tuple[str, str]]:
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.lists(st.sampled_from([*HOSTILE, "`", "``", "```", "\n", " ", "<b>", "> ", "- ", "    ", "](", "[[", "|", "\\"]), max_size=9))
+@given(
+    st.lists(
+        st.sampled_from(
+            [*HOSTILE, "`", "``", "```", "\n", " ", "<b>", "> ", "- ", "    ", "](", "[[", "|", "\\"]
+        ),
+        max_size=9,
+    )
+)
 def test_any_message_is_safe_in_html_and_markdown(parts: list[str]) -> None:
     from markdown_it import MarkdownIt
 

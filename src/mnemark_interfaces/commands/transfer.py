@@ -29,7 +29,7 @@ def export(
             help="obsidian, markdown or html: a folder for people; zip (the default) or jsonl: one file.",
             show_default=False,
         ),
-    ],
+    ] = "",
     target: Annotated[
         Path | None,
         typer.Argument(
@@ -85,6 +85,8 @@ def _form_and_target(form: str, target: Path | None, option: str) -> tuple[str, 
     Raises:
         UsageError: they say two things, or the target is missing.
     """
+    if not form:
+        raise UsageError("say where to: `mnemark export FILE`, or `mnemark export obsidian FOLDER`")
     if target is not None:
         if option and option != form:
             raise UsageError(f"{form} and --format {option} are two forms; give one")
@@ -101,7 +103,11 @@ def _export_folder(
     with workspace.opened(workspace.locate(folder), readonly=True) as memory, output.Progress() as progress:
         done = export_folder(memory.workspace, target, format=form, scope=scope, progress=progress.tell)
     counts = {"conversation": done.talks, "note": done.notes, "fact": done.facts}
-    told = [render.counted(count, name) for name, count in counts.items() if count and (form != "html" or name == "conversation")]
+    told = [
+        render.counted(count, name)
+        for name, count in counts.items()
+        if count and (form != "html" or name == "conversation")
+    ]
     news = [f"{done.changed:,} new or changed"] if done.changed < done.files else []
     news += [f"{done.removed:,} removed"] if done.removed else []
     files = render.counted(done.files, "file") + (f" ({', '.join(news)})" if news else "")

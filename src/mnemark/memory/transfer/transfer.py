@@ -309,8 +309,10 @@ def _is_hidden(record: Mapping[str, Any], hidden: Tombstones) -> bool:
 def _without_hidden_lines(record: dict[str, Any], hidden: Tombstones) -> dict[str, Any]:
     """Return a line of a journal whose changed lines of a note are empty where they are forgotten now."""
     payload = record.get("payload")
-    path, hunks = (payload.get("path"), payload.get("hunks")) if isinstance(payload, dict) else (None, None)
-    if not (hidden.lines and isinstance(path, str) and isinstance(hunks, list)):
+    if not (hidden.lines and isinstance(payload, dict)):
+        return record
+    path, hunks = payload.get("path"), payload.get("hunks")
+    if not (isinstance(path, str) and isinstance(hunks, list)):
         return record
 
     def left(value: Any) -> Any:

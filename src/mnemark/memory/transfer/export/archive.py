@@ -48,6 +48,9 @@ _PAGE: Final = """<!doctype html>
 """
 
 
+_Month = tuple[str, list[Talk]]
+
+
 class Archive:
     """Writes an index by month and the pages of each talk."""
 
@@ -58,7 +61,11 @@ class Archive:
         self._progress = progress
         self._zone = ws.fact_store.zone
         self._hidden = ws.visible.hidden.current()
-        self._talks = sorted(contents.talks, key=lambda talk: (talk.begin.isoformat() if talk.begin else "", talk.source), reverse=True)
+        self._talks = sorted(
+            contents.talks,
+            key=lambda talk: (talk.begin.isoformat() if talk.begin else "", talk.source),
+            reverse=True,
+        )
         names = FileNames("-", linked=False)
         for name in (INDEX, _STYLE):
             names.kept(name)
@@ -68,7 +75,9 @@ class Archive:
         for talk in self._talks:
             by_month[talk.month].append(talk)
         self._months = [(month, by_month[month]) for month in sorted(by_month, reverse=True)]
-        self._months_at = {month: names.kept(f"months/{month or 'undated'}.html") for month, _ in self._months}
+        self._months_at = {
+            month: names.kept(f"months/{month or 'undated'}.html") for month, _ in self._months
+        }
         self._words = words_for(chinese=is_chinese(" ".join(talk.title for talk in self._talks[:200])))
 
     def write(self) -> None:
@@ -80,7 +89,8 @@ class Archive:
             older = self._talks[at + 1] if at + 1 < len(self._talks) else None
             self._write_talk(talk, newer, older)
         listed = 0
-        on_index, apart = [], []
+        on_index: list[_Month] = []
+        apart: list[_Month] = []
         for month, talks in self._months:
             (on_index if not listed or listed + len(talks) <= _ON_INDEX else apart).append((month, talks))
             listed += len(talks)
@@ -94,29 +104,34 @@ class Archive:
 
     # Lists
 
-    def _index(
-        self, on_index: Sequence[tuple[str, list[Talk]]], apart: Sequence[tuple[str, list[Talk]]]
-    ) -> Iterator[str]:
+    def _index(self, on_index: Sequence[_Month], apart: Sequence[_Month]) -> Iterator[str]:
         words = self._words
         yield _top(INDEX, words, words.talks)
         yield f'<main class="list">\n<header><h1>{words.talks}</h1>\n'
         turns = sum(len(talk.lines) for talk in self._talks)
-        yield f'<p class="about">{len(self._talks):,} · {turns:,} {words.messages}</p></header>\n'
+        about = f"{len(self._talks):,} · {turns:,} {words.messages}" if self._talks else words.nothing
+        yield f'<p class="about">{about}</p></header>\n'
         if len(self._months) > 1:
-            yield '<nav class="months">' + "".join(
-                f'<a href="{"" if pair in on_index else href(INDEX, Place(self._months_at[pair[0]]))}'
-                f'{"#" + _month_id(pair[0]) if pair in on_index else ""}">{self._month(pair[0])}'
-                f" <small>{len(pair[1]):,}</small></a>\n"
-                for pair in self._months
-            ) + "</nav>\n"
+            yield (
+                '<nav class="months">'
+                + "".join(
+                    f'<a href="{"" if pair in on_index else href(INDEX, Place(self._months_at[pair[0]]))}'
+                    f'{"#" + _month_id(pair[0]) if pair in on_index else ""}">{self._month(pair[0])}'
+                    f" <small>{len(pair[1]):,}</small></a>\n"
+                    for pair in self._months
+                )
+                + "</nav>\n"
+            )
         for month, talks in on_index:
             yield from self._listed(INDEX, month, talks)
         yield "</main>\n</body>\n</html>\n" if not apart else self._older(apart)
 
-    def _older(self, apart: Sequence[tuple[str, list[Talk]]]) -> str:
+    def _older(self, apart: Sequence[_Month]) -> str:
         month = apart[0][0]
         address = href(INDEX, Place(self._months_at[month]))
-        return f'<p class="more"><a href="{address}">{self._month(month)} →</a></p>\n</main>\n</body>\n</html>\n'
+        return (
+            f'<p class="more"><a href="{address}">{self._month(month)} →</a></p>\n</main>\n</body>\n</html>\n'
+        )
 
     def _month_page(self, path: str, month: str, talks: Sequence[Talk]) -> Iterator[str]:
         yield _top(path, self._words, self._month(month))
@@ -134,8 +149,8 @@ class Archive:
             more = f"<p>{escape(first[:_FIRST_WORDS])}</p>" if first else ""
             lang = _lang(self._words, chinese=talk.chinese)
             yield (
-                f'<li>{date}<div{lang}><a href="{href(at, Place(talk.paths[0]))}">{escape(talk.title)}</a>{scope}'
-                f'{more}</div><small class="count">{len(talk.lines):,}</small></li>\n'
+                f'<li>{date}<div{lang}><a href="{href(at, Place(talk.paths[0]))}">{escape(talk.title)}</a>'
+                f'{scope}{more}</div><small class="count">{len(talk.lines):,}</small></li>\n'
             )
         yield "</ol>\n</section>\n"
 
@@ -254,6 +269,14 @@ def _parts(talk: Talk, number: int, words: Words) -> str:
 def _around(path: str, around: tuple[Talk | None, Talk | None]) -> str:
     """Return the links to the talks before and after."""
     newer, older = around
-    links = [f'<a rel="prev" href="{href(path, Place(older.paths[0]))}">← {escape(older.title)}</a>'] if older else ["<span></span>"]
-    links += [f'<a rel="next" href="{href(path, Place(newer.paths[0]))}">{escape(newer.title)} →</a>'] if newer else []
+    links = (
+        [f'<a rel="prev" href="{href(path, Place(older.paths[0]))}">← {escape(older.title)}</a>']
+        if older
+        else ["<span></span>"]
+    )
+    links += (
+        [f'<a rel="next" href="{href(path, Place(newer.paths[0]))}">{escape(newer.title)} →</a>']
+        if newer
+        else []
+    )
     return f'<nav class="around">{"".join(links)}</nav>\n'

@@ -1,7 +1,7 @@
 """Find what an export holds, without keeping its text: notes, talks, facts and days, and how they belong."""
 
-from array import array
 import re
+from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, tzinfo
@@ -49,7 +49,12 @@ class Collector:
     """Collects the contents of a workspace; `problems` gets what cannot be read."""
 
     def __init__(
-        self, ws: OpenWorkspace, limits: Limits, scope: str | None, progress: Progress, problems: list[Problem]
+        self,
+        ws: OpenWorkspace,
+        limits: Limits,
+        scope: str | None,
+        progress: Progress,
+        problems: list[Problem],
     ) -> None:
         self._ws = ws
         self._limits = limits
@@ -162,7 +167,11 @@ class Collector:
                     continue
                 size = len(turn.content)
                 on_page = len(talk.lines) - talk.starts[-1] if talk.starts else 0
-                if not on_page or on_page >= self._limits.turns or characters + size > self._limits.characters:
+                if (
+                    not on_page
+                    or on_page >= self._limits.turns
+                    or characters + size > self._limits.characters
+                ):
                     talk.starts.append(len(talk.lines))
                     characters = 0
                 characters += size
@@ -208,9 +217,7 @@ class Collector:
                 homes[path].files.append(path)
         return pages
 
-    def _pages_of(
-        self, scope: str, versions: list[FactVersion], talks: dict[str, Talk]
-    ) -> Iterator[Subject]:
+    def _pages_of(self, scope: str, versions: list[FactVersion], talks: dict[str, Talk]) -> Iterator[Subject]:
         groups: defaultdict[str, list[Learned]] = defaultdict(list)
         for version in versions:
             groups[predicate_key(version.fact.predicate)].append(self._learned(version, talks))
@@ -223,9 +230,7 @@ class Collector:
                 part = group[first : first + _FACTS_A_PAGE]
                 if count and count + len(part) > _FACTS_A_PAGE:
                     yield page
-                    page = Subject(
-                        scope=scope, name=page.name, groups=[], files=[], number=page.number + 1
-                    )
+                    page = Subject(scope=scope, name=page.name, groups=[], files=[], number=page.number + 1)
                     count = 0
                 page.groups.append(part)
                 count += len(part)
@@ -264,9 +269,7 @@ def _source_in(role: layout.Role, head: FrontMatter, text: str) -> tuple[str, in
     return (path, first) if path.endswith(".jsonl") else None
 
 
-def _days(
-    notes: list[Note], talks: list[Talk], subjects: list[Subject]
-) -> dict[tuple[str, str], Day]:
+def _days(notes: list[Note], talks: list[Talk], subjects: list[Subject]) -> dict[tuple[str, str], Day]:
     """Return all days on which something was said, learned or noted, by scope and date."""
     days: dict[tuple[str, str], Day] = {}
 

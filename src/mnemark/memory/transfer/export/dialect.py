@@ -3,19 +3,19 @@
 import json
 import posixpath
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, Protocol
-from urllib.parse import quote
 
 from mnemark.memory.transfer.export.links import entities, fenced, label
 from mnemark.memory.transfer.export.model import Place
 from mnemark.memory.transfer.export.targets import PICTURES
 from mnemark.types import Json
 
-_SAFE: Final = "/-_.~!@&=+,;()·"
 _LINKED: Final = ("days", "episodes")
-_OUT_OF_FRONT: Final = {ord("!"): "\\u0021", ord("<"): "\\u003c", ord("`"): "\\u0060"}
-"""Characters that a viewer without front matter must not read as Markdown, as YAML may have them in quotes."""
-_IN_PARENTHESES: Final = {ord("("): "%28", ord(")"): "%29"}
+_OUT_OF_FRONT: Final = {ord(char): f"\\u{ord(char):04x}" for char in "![]<`*_"}
+"""Characters that a viewer without front matter must not read as Markdown."""
+_ENCODED: Final = {ord(char): f"%{ord(char):02X}" for char in " !\"#$%&'()*<>?[\\]^`{|}~"}
+"""ASCII characters that an address cannot hold everywhere; letters of all languages stay legible."""
 
 
 class Dialect(Protocol):
@@ -106,15 +106,20 @@ class PlainMarkdown:
     def front(self, fields: Mapping[str, Json]) -> str:
         """Return front matter without links, which only Obsidian follows there."""
         shown = {name: value for name, value in fields.items() if name not in _LINKED}
-        return front_matter_of(shown).translate(_OUT_OF_FRONT)
+        return front_matter_of(shown, _OUT_OF_FRONT)
 
 
 _OUT_OF_WIKI: Final = {
-    ord("["): "(", ord("]"): ")", ord("|"): "¦", ord("\\"): "/", ord("<"): "‹", ord(">"): "›", ord("`"): "'",
-    ord("%"): "％", ord("$"): "＄",
-} | {
-    code: " " for code in (*range(32), 127, 0x85, 0x2028, 0x2029)
-}
+    ord("["): "(",
+    ord("]"): ")",
+    ord("|"): "¦",
+    ord("\\"): "/",
+    ord("<"): "‹",
+    ord(">"): "›",
+    ord("`"): "'",
+    ord("%"): "％",
+    ord("$"): "＄",
+} | dict.fromkeys((*range(32), 127, 133, 8232, 8233), " ")
 
 
 def wiki_target(to: Place) -> str:
@@ -129,22 +134,24 @@ def wiki_target(to: Place) -> str:
 def href(at: str, to: Place) -> str:
     """Return the relative address of a place from a page."""
     path = posixpath.relpath(to.path, posixpath.dirname(at) or ".")
-    address = quote(path, safe=_SAFE).translate(_IN_PARENTHESES)
-    return f"{address}#{quote(to.anchor, safe=_SAFE + '%').translate(_IN_PARENTHESES)}" if to.anchor else address
+    address = path.translate(_ENCODED)
+    return f"{address}#{to.anchor.translate(_ENCODED)}" if to.anchor else address
 
 
-def front_matter_of(fields: Mapping[str, Json]) -> str:
+def front_matter_of(fields: Mapping[str, Json], escaped: Mapping[int, str] = MappingProxyType({})) -> str:
     """Return fields that are not empty as YAML; each text is quoted as JSON, which is YAML, too."""
-    rows = [f"{name}: {_yaml(value)}\n" for name, value in fields.items() if value not in ("", None, [])]
+    rows = [
+        f"{name}: {_yaml(value, escaped)}\n" for name, value in fields.items() if value not in ("", None, [])
+    ]
     return "".join(["---\n", *rows, "---\n\n"]) if rows else ""
 
 
-def _yaml(value: Json) -> str:
+def _yaml(value: Json, escaped: Mapping[int, str]) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return "[" + ", ".join(map(_yaml, value)) + "]"
+        return "[" + ", ".join(_yaml(one, escaped) for one in value) + "]"
     text = str(value)
-    plain = text.isascii() and text[:1].isalnum() and all(c.isalnum() or c in "-:+./" for c in text)
-    return text if plain and not text.endswith(":") and text[:1].isdigit() else json.dumps(text, ensure_ascii=False)
+    is_time = text[:4].isdigit() and text[4:5] == "-" and all(c.isdigit() or c in "-:+T" for c in text)
+    return text if is_time and text.isascii() else json.dumps(text, ensure_ascii=False).translate(escaped)
 
 
 def _inside(text: str) -> str:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final, get_args
+from typing import Final, NamedTuple, get_args
 
 import msgspec
 
@@ -14,7 +14,7 @@ from mnemark.files.scopes import check_known, one_scope
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.transfer.export.archive import Archive
 from mnemark.memory.transfer.export.collect import Collector, Progress
-from mnemark.memory.transfer.export.dialect import DIALECTS
+from mnemark.memory.transfer.export.dialect import DIALECTS, Dialect
 from mnemark.memory.transfer.export.model import OF_PAGES, Contents, FolderFormat, Talk
 from mnemark.memory.transfer.export.names import FileNames
 from mnemark.memory.transfer.export.output import OutputFolder
@@ -41,7 +41,7 @@ class ExportedFolder(msgspec.Struct, frozen=True, kw_only=True):
     """Files that are new or have another content than before."""
     removed: int
     problems: tuple[Problem, ...] = ()
-    """What could not be read and is left out (`skipped`), and files that a person changed and that were kept."""
+    """What could not be read and is left out (`skipped`), and files of a person's that were kept."""
     complete: bool
 
 
@@ -59,9 +59,10 @@ def export_folder(
 
     Args:
         ws: the workspace.
-        target: a new or empty folder, or one of an earlier export of this format, which is brought up to date:
-            files that somebody changed there are kept and named.
-        format: "obsidian" (a vault), "markdown" (for forges and any editor) or "html" (an archive of the talks).
+        target: a new or empty folder, or one of an earlier export of this format, which is brought up to
+            date: files that somebody changed there are kept and named.
+        format: "obsidian" (a vault), "markdown" (for forges and any editor) or "html" (an archive of the
+            talks).
         scope: only this scope, such as "users/ann" or "" for the shared memory; all by default.
         progress: is called with what is done, how many are done, and of how many; what it raises ends the
             export, and the folder stays as it was.
@@ -83,7 +84,7 @@ def export_folder(
         if format == "html":
             Archive(ws, contents, out, tell).write()
         else:
-            _Writer(ws, contents, out, format, scope, tell, problems).write()
+            _Writer(_Job(ws, contents, out, scope, tell, problems), DIALECTS[format]).write()
         written = out.finish()
     problems += out.problems
     return ExportedFolder(
@@ -97,25 +98,28 @@ def _no_progress(what: str, done: int, total: int) -> None:
     del what, done, total
 
 
+class _Job(NamedTuple):
+    """What is written where."""
+
+    ws: OpenWorkspace
+    contents: Contents
+    out: OutputFolder
+    scope: str | None
+    progress: Progress
+    problems: list[Problem]
+
+
 class _Writer:
     """Writes all pages in Markdown."""
 
-    def __init__(
-        self, ws: OpenWorkspace, contents: Contents, out: OutputFolder, form: FolderFormat, scope: str | None,
-        progress: Progress, problems: list[Problem],
-    ) -> None:  # fmt: skip
-        dialect = DIALECTS[form]
-        self._ws = ws
-        self._contents = contents
-        self._out = out
-        self._progress = progress
-        self._problems = problems
+    def __init__(self, job: _Job, dialect: Dialect) -> None:
+        self._ws, self._contents, self._out, scope, self._progress, self._problems = job
         self._names = FileNames(dialect.gap, linked=dialect.is_obsidian)
         self._months: list[tuple[str, str, list[Talk]]] = []
         self._home = ""
         self._name_pages()
-        self._targets = Targets(ws.root, contents, self._names, scope)
-        self._pages = Pages(ws, contents, self._targets, dialect)
+        self._targets = Targets(self._ws.root, self._contents, self._names, scope)
+        self._pages = Pages(self._ws, self._contents, self._targets, dialect)
 
     def _name_pages(self) -> None:
         """Give all pages their paths: notes keep theirs, and so come first."""
@@ -125,7 +129,9 @@ class _Writer:
             made = names.made(folder, f"{note.day} {note.role}", ".md") if note.unnamed else ""
             note.path = made or names.kept(note.source)
         for day in contents.days.values():
-            day.path = day.note.path if day.note else names.kept(layout.in_scope(day.scope, f"memory/{day.day}.md"))
+            day.path = (
+                day.note.path if day.note else names.kept(layout.in_scope(day.scope, f"memory/{day.day}.md"))
+            )
         for subject in contents.subjects:
             number = f" {subject.number}" if subject.number > 1 else ""
             folder = layout.in_scope(subject.scope, layout.FACTS)
@@ -175,5 +181,7 @@ class _Writer:
                 with platform.open_file(self._ws.root / source) as file:
                     self._out.put(path, blocks(file))
             except (OSError, CutOffError) as error:
-                reason = unread(error) if isinstance(error, OSError) else f"cannot be read to its end: {error}"
+                reason = (
+                    unread(error) if isinstance(error, OSError) else f"cannot be read to its end: {error}"
+                )
                 self._problems.append(Problem(source, reason))

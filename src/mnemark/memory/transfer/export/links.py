@@ -20,10 +20,14 @@ if TYPE_CHECKING:
 _FENCE: Final = lazy_pattern(r"[ \t]*+(?P<run>`{3,}|~{3,})(?P<info>.*)$")
 _CLOSE: Final = lazy_pattern(r"[ \t]*+(?P<run>`{3,}|~{3,})[ \t]*+$")
 _RUN: Final = lazy_pattern(r"`++")
-_DESTINATION: Final = r"(?:<(?P<angled{0}>[^<>\n]{{0,999}})>|(?P<bare{0}>[^\s()<>]{{1,999}}(?:\([^\s()<>]{{0,99}}\)[^\s()<>]{{0,99}})?))"
+_DESTINATION: Final = (
+    r"(?:<(?P<angled{0}>[^<>\n]{{0,999}})>"
+    r"|(?P<bare{0}>[^\s()<>]{{1,999}}(?:\([^\s()<>]{{0,99}}\)[^\s()<>]{{0,99}})?))"
+)
 _LINK: Final = lazy_pattern(
     r"(?P<embed>!?)(?:\[\[(?P<wiki>[^\[\]\n]{1,500})\]\]"
-    rf"|\[(?P<label>[^\[\]\n]{{0,500}})\]\({_DESTINATION.format(1)}(?P<title>[ \t]{{1,9}}\"[^\"\n]{{0,300}}\")?\))"
+    rf"|\[(?P<label>[^\[\]\n]{{0,500}})\]\({_DESTINATION.format(1)}"
+    r"(?P<title>[ \t]{1,9}\"[^\"\n]{0,300}\")?\))"
     rf"|\]\({_DESTINATION.format(2)}\)"
     r"|(?<![^\s,，(（：:])(?P<ref>[^\s()\[\]<>\"'`,，（）|*]{1,300}\.jsonl#L\d{1,9}(?:-L\d{1,9})?)"
 )
@@ -146,7 +150,8 @@ _LONG: Final = 200_000
 def quoted(text: str, change: Callable[[Link], str | None], *, obsidian: bool) -> str:
     """Return Markdown of anybody in which nothing is HTML, loads anything or leads to no page.
 
-    Its lines end in line feeds, and it is to stand in a quotation, so that it cannot go on after it. `change` gives what a link becomes; None: it stays.
+    Its lines end in line feeds, and it is to stand in a quotation, so that it cannot go on after it. `change`
+    gives what a link becomes; None: it stays.
     """
     if len(text) > _LONG:
         return fenced(text)
@@ -178,7 +183,7 @@ def _quoted_line(row: str, changed: Callable[[re.Match[str]], str], *, obsidian:
 
 
 def _code_lines(text: str) -> AbstractSet[int]:
-    """Return the numbers of the lines that are code where a text stands in a quotation, without its fences."""
+    """Return the numbers of the lines that are code where a text stands in a quotation, not its fences."""
     if not ("```" in text or "~~~" in text or "    " in text or "\t" in text):
         return frozenset()
     found: set[int] = set()
@@ -207,9 +212,7 @@ def _quoted_span(span: str, changed: Callable[[re.Match[str]], str], *, start: b
         pieces += [(span[at : match.start()], False), (changed(match), True)]
         at = match.end()
     pieces.append((span[at:], False))
-    done = "".join(
-        piece if is_link else _LEFT.sub(_escape, _plain_text(piece)) for piece, is_link in pieces
-    )
+    done = "".join(piece if is_link else _LEFT.sub(_escape, _plain_text(piece)) for piece, is_link in pieces)
     done = _DEFINITION.sub(r"\1&#91;", done) if start else done
     if obsidian:
         done = done.replace("%%", r"\%\%").replace("$$", r"\$\$")
@@ -237,7 +240,9 @@ def _code(span: str) -> str:
 
 def entities(text: str) -> str:
     """Return a text with all that Markdown or HTML might read written as entities."""
-    return "".join(char if char.isalnum() or char == " " or ord(char) > 127 else f"&#{ord(char)};" for char in text)
+    return "".join(
+        char if char.isalnum() or char == " " or ord(char) > 127 else f"&#{ord(char)};" for char in text
+    )
 
 
 def label(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Define what an exported folder holds: notes, talks, facts by subject and days, with the paths of their pages."""
+"""Define what an exported folder holds: notes, talks, facts by subject, and days, with their pages."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, MutableSequence

@@ -1,9 +1,9 @@
-"""Write a folder so that it is whole or as before, and bring one up to date without losing what a person wrote.
+"""Write a folder whole or not at all, and bring one up to date without losing what a person wrote.
 
-New content is written to a folder beside and moved into place at the end. `.mnemark-export.json` lists each
-file with a hash of what was written: a file that has another content now was changed by somebody else, and
-stays. While files are moved, it lists the old and the new hashes, so that an export that was interrupted
-is continued by the next one.
+New content is written to a temporary folder, beside the folder or in it if it is there, and moved into place
+at the end. `.mnemark-export.json` lists each file with a hash of what was written: a file that has another
+content now was changed by somebody else, and stays. While files are moved, it lists the old and the new
+hashes, so that an export that was interrupted is continued by the next one.
 """
 
 import os
@@ -46,6 +46,8 @@ class OutputFolder:
         self.path = target.expanduser().absolute()
         self._form = form
         self._check_place(root)
+        within = self.path if self.path.exists() else self.path.parent
+        platform.sweep_folder(within)
         self._known = self._manifest()
         self._new: dict[str, list[str]] = {}
         """Hashes of what was written for each file, now or, where a person's file is kept, earlier."""
@@ -53,11 +55,10 @@ class OutputFolder:
         self._moved: list[str] = []
         self.problems: list[Problem] = []
         """Files of a person's that were kept."""
-        self._staging = platform.temporary_beside(self.path)
+        self._staging = platform.temporary_beside(within / self.path.name)
 
     def __enter__(self) -> Self:
         with translate_os_errors(self.path):
-            platform.sweep_folder(self.path.parent)
             platform.make_folder(self._staging)
         return self
 
@@ -94,7 +95,8 @@ class OutputFolder:
             raise UsageError(f"{there} is damaged; choose a new folder")
         if found.get("format") != self._form:
             raise UsageError(
-                f"{self.path} holds an export as {found.get('format')}; choose another folder for {self._form}"
+                f"{self.path} holds an export as {found.get('format')}; choose another folder for "
+                f"{self._form}"
             )
         return {path: list(marks) for path, marks in found["files"].items()}
 
@@ -153,9 +155,7 @@ class OutputFolder:
             elif self._moved or gone or self._known != self._new:
                 self._move(gone)
             platform.FS.sync_folder(self.path.parent)
-        return Written(
-            files=len(self._new), bytes=self._bytes, changed=len(self._moved), removed=len(gone)
-        )
+        return Written(files=len(self._new), bytes=self._bytes, changed=len(self._moved), removed=len(gone))
 
     def _gone(self) -> list[str]:
         """Return the files of earlier exports that are to be removed; those that a person changed stay."""
@@ -202,7 +202,9 @@ def _decoded(data: bytes) -> dict[str, Any] | None:
     files = found.get("files") if isinstance(found, dict) else None
     if not isinstance(files, dict) or not all(map(layout.is_name, files)):
         return None
-    is_right = all(isinstance(marks, list) and all(isinstance(one, str) for one in marks) for marks in files.values())
+    is_right = all(
+        isinstance(marks, list) and all(isinstance(one, str) for one in marks) for marks in files.values()
+    )
     return found if is_right else None
 
 

@@ -18,4 +18,3 @@ def name_talk(talk: Talk, names: FileNames, suffix: str) -> None:
         names.made(folder, f"{day}{talk.title}{f' part {at + 1}' if at else ''}", suffix)
         for at in range(len(talk.starts))
     ]
-

@@ -29,7 +29,9 @@ def rendered(text: str) -> str:
     """Return Markdown as HTML."""
     if not _MARKED.search(text):
         parts = (part.strip("\n") for part in _BLANK.split(text.strip()))
-        return "".join(f"<p>{escape(part).replace(chr(10), '<br>' + chr(10))}</p>\n" for part in parts if part)
+        return "".join(
+            f"<p>{escape(part).replace(chr(10), '<br>' + chr(10))}</p>\n" for part in parts if part
+        )
     if len(text) > _LONGEST or text.count("[") > _MOST_BRACKETS or _DEEP.search(text):
         return f'<pre class="plain">{escape(text)}</pre>\n'
     return str(_parser().render(text))
@@ -66,5 +68,6 @@ def _image(_: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
     """Return a link to a picture instead of the picture, which would be fetched."""
     del options, env
     token = tokens[index]
-    address, words = str(token.attrGet("src") or ""), escape(f"[{token.content or address[:80]}]")
+    address = str(token.attrGet("src") or "")
+    words = escape(f"[{token.content or address[:80]}]")
     return f'<a href="{escape(address)}" rel="{_REL}">{words}</a>' if is_web(address) else words

@@ -99,7 +99,9 @@ class Targets:
         same = self._by_name.get(_name(path), []) if "/" not in path else []
         folder = source.rpartition("/")[0]
         if same:
-            near = min(same, key=lambda note: (note.source.rpartition("/")[0] != folder, note.source.count("/")))
+            near = min(
+                same, key=lambda note: (note.source.rpartition("/")[0] != folder, note.source.count("/"))
+            )
             return Place(near.path, fragment)
         return self._file_named(path) if "/" not in path else None
 
@@ -164,7 +166,7 @@ class Targets:
 
     @cached_property
     def _pictures(self) -> dict[str, str]:
-        """All files that may be copied by their names, as links of Obsidian have them; the outermost first."""
+        """The files that may be copied by their names, as links of Obsidian have them, outermost first."""
         found: dict[str, str] = {}
         for path in sorted(walk(self._root).files, key=lambda path: (path.count("/"), path)):
             if _is_copied(path):

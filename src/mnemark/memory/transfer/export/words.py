@@ -33,6 +33,7 @@ class Words(NamedTuple):
     undated: str
     other: str
     messages: str
+    nothing: str
 
 
 ENGLISH: Final = Words(
@@ -40,12 +41,13 @@ ENGLISH: Final = Words(
     episode="Episode", talk="Conversation", talks="Conversations", notes="Notes", facts="Facts",
     learned="Remembered", file="File", part="Part", since="since", until="until", core="Core memory",
     contents="Contents", undated="Undated", other="Also in", messages="messages",
+    nothing="There are no conversations yet.",
 )  # fmt: skip
 CHINESE: Final = Words(
     lang="zh-Hans", you="你", assistant="助手", tool="工具", system="系统", day="日期", days="日期",
     episode="纪要", talk="对话", talks="对话", notes="笔记", facts="事实", learned="记住了", file="文件",
     part="第几部分", since="始于", until="止于", core="核心记忆", contents="目录", undated="无日期",
-    other="另见", messages="条消息",
+    other="另见", messages="条消息", nothing="还没有对话。",
 )  # fmt: skip
 _ROLES: Final[Mapping[str, str]] = {
     **dict.fromkeys(USERS, "you"), "assistant": "assistant", **dict.fromkeys(TOOLS, "tool"),
