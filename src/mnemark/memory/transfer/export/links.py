@@ -6,7 +6,7 @@ finished quotation; of code within lines only what no viewer could read as anyth
 
 import re
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from functools import cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
@@ -16,6 +16,7 @@ from mnemark.text.lines import lines as lines_of
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 _FENCE: Final = lazy_pattern(r"[ \t]*+(?P<run>`{3,}|~{3,})(?P<info>.*)$")
 _CLOSE: Final = lazy_pattern(r"[ \t]*+(?P<run>`{3,}|~{3,})[ \t]*+$")
@@ -186,8 +187,14 @@ def _code_lines(text: str) -> AbstractSet[int]:
     """Return the numbers of the lines that are code where a text stands in a quotation, not its fences."""
     if not ("```" in text or "~~~" in text or "    " in text or "\t" in text):
         return frozenset()
+    quotation = "\n".join(f"> {line}" for line in text.split("\n"))
+    plain, with_tables = (_code_in(parser.parse(quotation)) for parser in _parsers())
+    return plain & with_tables
+
+
+def _code_in(tokens: Iterable["Token"]) -> set[int]:
     found: set[int] = set()
-    for token in _blocks().parse("\n".join(f"> {line}" for line in text.split("\n"))):
+    for token in tokens:
         if token.map and token.type == "fence":
             found.update(range(token.map[0] + 1, token.map[1]))
         elif token.map and token.type == "code_block":
@@ -196,13 +203,15 @@ def _code_lines(text: str) -> AbstractSet[int]:
 
 
 @cache
-def _blocks() -> "MarkdownIt":
-    """Return a parser of blocks; HTML and definitions are none, since they are escaped."""
+def _parsers() -> tuple["MarkdownIt", "MarkdownIt"]:
+    """Return parsers of blocks, without tables and with; HTML and definitions are none, as they are escaped."""
     from markdown_it import MarkdownIt
 
-    parser = MarkdownIt("commonmark", {"maxNesting": 100}).disable(["html_block", "reference"])
-    parser.core.ruler.enableOnly(["normalize", "block"])
-    return parser
+    plain, with_tables = (MarkdownIt("commonmark", {"maxNesting": 100}) for _ in range(2))
+    with_tables.enable("table")
+    for parser in (plain, with_tables):
+        parser.disable(["html_block", "reference"]).core.ruler.enableOnly(["normalize", "block"])
+    return plain, with_tables
 
 
 def _quoted_span(span: str, changed: Callable[[re.Match[str]], str], *, start: bool, obsidian: bool) -> str:
