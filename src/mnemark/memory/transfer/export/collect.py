@@ -129,13 +129,15 @@ class Collector:
                 continue
             head = front_matter(document.text) if path.lower().endswith(".md") else FrontMatter()
             day = place.dated or str(head.fields.get("date") or head.fields.get("created") or "")[:10]
+            moment = when(day, self._zone)
+            day = f"{moment:%Y-%m-%d}" if moment and place.role != "archive" else ""
             unnamed = (
                 place.role in _NAMED_BY_TITLE
                 and bool(self._hidden.mark(path))
                 and not _HEADING.search(document.text)
             )
             yield Note(
-                source=path, scope=place.scope, role=place.role, day=day if when(day, self._zone) else "",
+                source=path, scope=place.scope, role=place.role, day=day,
                 title=day if unnamed else document_title(document.text, head, path), unnamed=unnamed,
                 talk=_source_in(place.role, head, document.text),
             )  # fmt: skip

@@ -204,7 +204,7 @@ def _code_in(tokens: Iterable["Token"]) -> set[int]:
 
 @cache
 def _parsers() -> tuple["MarkdownIt", "MarkdownIt"]:
-    """Return parsers of blocks, without tables and with; HTML and definitions are none, as they are escaped."""
+    """Return parsers of blocks, without tables and with; HTML and definitions, being escaped, are none."""
     from markdown_it import MarkdownIt
 
     plain, with_tables = (MarkdownIt("commonmark", {"maxNesting": 100}) for _ in range(2))
