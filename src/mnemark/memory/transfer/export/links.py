@@ -188,8 +188,9 @@ def _code_lines(text: str) -> AbstractSet[int]:
     if not ("```" in text or "~~~" in text or "    " in text or "\t" in text):
         return frozenset()
     quotation = "\n".join(f"> {line}" for line in text.split("\n"))
-    plain, with_tables = (_code_in(parser.parse(quotation)) for parser in _parsers())
-    return plain & with_tables
+    plain, with_tables = _parsers()
+    code = _code_in(plain.parse(quotation))
+    return code & _code_in(with_tables.parse(quotation)) if code and "|" in text else code
 
 
 def _code_in(tokens: Iterable["Token"]) -> set[int]:
