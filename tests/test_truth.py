@@ -68,6 +68,7 @@ OUTSIDE: Final[dict[str, str]] = {
     "memory/merging/source.py": "a copy of the other side in `.mnemark`",
     "memory/merging/steps.py": "joined files and what they were in `.mnemark`; a log under its own lock",
     "memory/transfer/backup.py": "an archive beside the workspace",
+    "memory/transfer/export/": "an export beside the workspace; a style sheet of the program",
     "memory/transfer/restore.py": "a folder that is no workspace yet",
     "memory/transfer/transfer.py": "an archive beside the workspace",
     "mnemark_adapters/chroma.py": "`.mnemark`",

@@ -32,7 +32,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     ),
     "doctor": ("repair", "Check installation, settings and workspace; say what to fix."),
     "verify": ("repair", "Check the index for damage and compare it with the files."),
-    "export": ("transfer", "Write the text of a memory to one file."),
+    "export": ("transfer", "Write a memory as pages for people, or its text to one file."),
     "backup": ("transfer", "Save the whole folder in one zip file, and verify it."),
     "restore": ("transfer", "Restore a backup to a new folder."),
     "consolidate": ("consolidate", "Merge duplicates, archive unused facts, update core memory."),

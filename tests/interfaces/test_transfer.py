@@ -58,7 +58,17 @@ def test_notes_are_brought_in(workspace: Shell, tmp_path: Path) -> None:
         (["import", "zip"], 2, "mnemark import zip PATH"),
         (["import"], 2, "Missing argument"),
         (["import", "none.zip"], 3, "does not exist"),
-        (["export", "out.zip", "--format", "pdf"], 2, 'must be "zip" or "jsonl"'),
+        (["export", "out.zip", "--format", "pdf"], 2, "use one of zip, jsonl, obsidian, markdown, html"),
+        (["export", "pdf", "out.pdf"], 2, "use one of zip, jsonl, obsidian, markdown, html"),
+        (["export"], 2, "say where to: `mnemark export FILE`"),
+        (["export", "obsidian"], 2, "mnemark export obsidian FOLDER"),
+        (["export", "jsonl"], 2, "mnemark export jsonl FILE"),
+        (["export", "html", "x", "--format", "zip"], 2, "are two forms; give one"),
+        (["export", "zip", "x.zip", "--scope", "users/ann"], 2, "holds all scopes"),
+        (["export", "html", "../out", "--scope", "users/ann"], 2, "there is no scope users/ann"),
+        (["export", "markdown", "notes"], 2, "would become part of the memory"),
+        (["export", "markdown", "../no/out"], 2, "does not exist"),
+        (["export", "markdown", "mnemark.toml"], 2, "is no folder"),
         (["export", "notes"], 2, "is a folder; give a file"),
         (["export", "copy.md"], 2, "would become part of the memory"),
     ],
@@ -137,3 +147,44 @@ def test_an_import_says_what_to_do_next(workspace: Shell, tmp_path: Path) -> Non
     assert "1 session, 1 turn" in told.out
     assert "mnemark review learned" in told.err
     assert "mnemark forget --session" in told.err
+
+
+def test_a_memory_goes_into_pages(workspace: Shell, tmp_path: Path) -> None:
+    ran = workspace("export", "obsidian", str(tmp_path / "vault"))
+    assert ran.out.startswith(f"{tmp_path / 'vault'}: 1 conversation, 2 notes, ")
+    assert (ran.code, ran.err) == (0, "")
+    assert "kingfisher" in (tmp_path / "vault/notes/birds.md").read_text("utf-8")
+    (tmp_path / "vault/notes/birds.md").write_text("mine\n", "utf-8")
+    workspace.write("notes/birds.md", "The kingfisher left.\n")
+    again = workspace("export", str(tmp_path / "vault"), "--format", "obsidian", "--json")
+    assert (again.code, again.data["problems"][0]["path"]) == (0, "notes/birds.md")
+    told = workspace("export", "obsidian", str(tmp_path / "vault"))
+    assert "note: notes/birds.md: was changed there and is kept" in told.err
+    assert "(0 new or changed)" in told.out
+
+    page = workspace("export", "html", str(tmp_path / "talks"))
+    assert page.out.startswith(f"{tmp_path / 'talks'}: 1 conversation, 3 files, ")
+    assert "数据库在新机器上" in (tmp_path / "talks/index.html").read_text("utf-8")
+
+
+def test_pages_lack_what_could_not_be_read_and_say_so(workspace: Shell, tmp_path: Path) -> None:
+    (workspace.folder / "huge.md").write_bytes(b"x" * (16 * 1024 * 1024 + 1))
+    ran = workspace("export", "markdown", str(tmp_path / "pages"))
+    assert ran.code == 8
+    assert "left out: huge.md: " in ran.err
+    assert (tmp_path / "pages/notes/birds.md").exists()
+
+
+def test_forgotten_text_is_in_no_export_but_the_files(workspace: Shell, tmp_path: Path) -> None:
+    said = [f"The walrus is booked for day {day}." for day in range(3)]
+    for text in said:
+        workspace("add", text, "--session", "zoo:1", "--role", "user")
+    workspace("remember", "animal", "walrus")
+    workspace("sessions", "end", "zoo:1")
+    workspace("forget", "--query", "walrus", "--yes")
+    for form, target in {"jsonl": "out.jsonl", "obsidian": "v", "markdown": "m", "html": "h"}.items():
+        assert workspace("export", form, str(tmp_path / target)).code == 0
+        parts = [tmp_path / target] if form == "jsonl" else (tmp_path / target).rglob("*.*")
+        words = b"walrus is booked" if form == "jsonl" else b"walrus"  # which names files as they are
+        assert not [part for part in parts if part.is_file() and words in part.read_bytes().lower()], form
+        assert not [part for part in (tmp_path / target).rglob("*walrus*") if form != "jsonl"], form

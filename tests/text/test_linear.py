@@ -68,7 +68,7 @@ from mnemark.text.markdown import (
     writing,
 )
 from mnemark.text.markdown import cut as markdown_cut
-from mnemark.text.quoting import fence, injection, signs
+from mnemark.text.quoting import fence, first_line, injection, signs
 from mnemark.text.redaction import json as redact_json
 from mnemark.text.redaction import own_patterns, redact
 from mnemark.text.words import normalize as normal
@@ -182,6 +182,7 @@ ARRANGED: Final[dict[str, Call]] = {
     "words.normalize.in_form": lambda text: [
         normal.in_form(form, text) for form in ("NFC", "NFD", "NFKC", "NFKD")
     ],
+    "quoting.first_line.first_line": lambda text: first_line.first_line(text, redact.DEFAULT),
     "redaction.redact.redact": lambda text: redact.redact(
         text, redact.DEFAULT.with_values(["aaaaaaaa", "--------"]).with_patterns(["emp-[0-9]+"])
     ),

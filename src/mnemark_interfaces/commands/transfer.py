@@ -3,13 +3,15 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
 from mnemark.errors import IncompleteError, UsageError
 from mnemark.memory.transfer.backup import Saved
 from mnemark.memory.transfer.backup import backup as save
+from mnemark.memory.transfer.export.export import FOLDER_FORMATS, export_folder
+from mnemark.memory.transfer.export.model import FolderFormat
 from mnemark.memory.transfer.importer import Summary
 from mnemark.memory.transfer.imports import format_titles, import_from
 from mnemark.memory.transfer.restore import Restored
@@ -23,32 +25,96 @@ _SHOWN_PEOPLE = 6
 
 
 def export(
+    form: Annotated[
+        str,
+        typer.Argument(
+            metavar="[FORM]",
+            help="obsidian, markdown or html: a folder for people; zip (the default) or jsonl: one file.",
+            show_default=False,
+        ),
+    ] = "",
     target: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The file to write; an existing one is replaced.")
-    ],
+        Path | None,
+        typer.Argument(
+            metavar="TARGET",
+            help="The file to write, which is replaced, or the folder: new, empty, or of an earlier export.",
+            show_default=False,
+        ),
+    ] = None,
     *,
     workspace_: options.Workspace = None,
     format_: Annotated[
-        str,
+        str, typer.Option("--format", metavar="FORM", help="The same as FORM.", show_default=False)
+    ] = "",
+    scope: Annotated[
+        str | None,
         typer.Option(
-            "--format",
-            metavar="FORMAT",
-            help='"zip": the files unchanged; "jsonl": one line for each passage.',
+            metavar="SCOPE",
+            help='Only users/NAME, agents/NAME or projects/NAME, or "" for the shared memory; of a folder.',
         ),
-    ] = "zip",
+    ] = None,
     json: options.Json = False,
 ) -> None:
-    """Write the text of a memory to one file.
+    """Write a memory as pages for people, or its text to one file.
 
-    Exports the notes, sessions and journals of all users, agents and projects, without pictures and hidden
-    files; `mnemark backup` saves those too. Exits with 8 if a note could not be read.
+    obsidian is a vault and markdown is for any editor or forge: notes, facts by subject, days and
+    conversations, linked both ways. html is an archive of the conversations for a browser. Secrets, private
+    passages and what was forgotten are left out. An earlier export is brought up to date; files that you
+    changed in it are kept and named. zip has the files unchanged, jsonl one line for each passage: notes,
+    sessions and journals of all users, agents and projects; `mnemark backup` saves pictures and hidden files
+    too. Exits with 8 if something could not be read.
     """
-    _check_target(target)
-    chosen: ExportFormat = format_  # type: ignore[assignment] # checked by the export, with a message
+    chosen, path = _form_and_target(form, target, format_)
+    if chosen in FOLDER_FORMATS:
+        _export_folder(chosen, path, scope, workspace_, json=json)
+        return
+    if chosen not in get_args(ExportFormat):
+        known = ", ".join((*get_args(ExportFormat), *FOLDER_FORMATS))
+        raise UsageError(f"{chosen!r} is no form of an export; use one of {known}")
+    if scope is not None:
+        raise UsageError(f"--scope is for {', '.join(FOLDER_FORMATS)}; a {chosen} holds all scopes")
+    _check_target(path)
     with workspace.opened(workspace.locate(workspace_), readonly=True) as memory:
-        done = export_workspace(memory.workspace, target, format=chosen)
+        done = export_workspace(memory.workspace, path, format=chosen)  # type: ignore[arg-type] # checked
     records = f", {done.records:,} lines" if done.records else ""
     tally = f"{render.counted(done.files, 'file')}{records}, {render.size(done.bytes)}"
+    output.out_result(done, f"{done.target}: {tally}", json=json)
+    _report_missing(done.problems, "the export is not complete", json=json)
+
+
+def _form_and_target(form: str, target: Path | None, option: str) -> tuple[str, Path]:
+    """Return what `[FORM] TARGET` and `--format` say together.
+
+    Raises:
+        UsageError: they say two things, or the target is missing.
+    """
+    if not form:
+        raise UsageError("say where to: `mnemark export FILE`, or `mnemark export obsidian FOLDER`")
+    if target is not None:
+        if option and option != form:
+            raise UsageError(f"{form} and --format {option} are two forms; give one")
+        return form, target
+    if form in FOLDER_FORMATS or (form in get_args(ExportFormat) and not option):
+        kind = "FOLDER" if form in FOLDER_FORMATS else "FILE"
+        raise UsageError(f"say where to: `mnemark export {form} {kind}`; ./{form} is a file of that name")
+    return option or "zip", Path(form)
+
+
+def _export_folder(
+    form: FolderFormat, target: Path, scope: str | None, folder: Path | None, *, json: bool
+) -> None:
+    with workspace.opened(workspace.locate(folder), readonly=True) as memory, output.Progress() as progress:
+        done = export_folder(memory.workspace, target, format=form, scope=scope, progress=progress.tell)
+    counts = {"conversation": done.talks, "note": done.notes, "fact": done.facts}
+    told = [
+        render.counted(count, name)
+        for name, count in counts.items()
+        if count and (form != "html" or name == "conversation")
+    ]
+    news = [f"{done.changed:,} new or changed"] if done.changed < done.files else []
+    news += [f"{done.removed:,} removed"] if done.removed else []
+    files = render.counted(done.files, "file") + (f" ({', '.join(news)})" if news else "")
+    tally = ", ".join([*told, files, render.size(done.bytes)])
     output.out_result(done, f"{done.target}: {tally}", json=json)
     _report_missing(done.problems, "the export is not complete", json=json)
 

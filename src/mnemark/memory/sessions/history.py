@@ -20,16 +20,12 @@ from mnemark.files.sessions import (
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.summary.tool_titles import execution_of, short_name
 from mnemark.text.dates.ranges import moment
-from mnemark.text.quoting.fence import strip_fences
-from mnemark.text.redaction.redact import Rules, redact
+from mnemark.text.quoting.first_line import first_line
 from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
 from mnemark.types import Json, Turn
 
 _PER_MESSAGE: Final = 4
 """Tokens that a message costs beside its text: role and separators."""
-_TITLE: Final = 80
-_SEARCHED: Final = 20_000
-"""Maximum characters of a turn in which its first line is looked for."""
 _CHAT_ROLES: Final = {"user": "user", "human": "user", "assistant": "assistant", "system": "system"}
 
 
@@ -192,23 +188,14 @@ def _listed(ws: OpenWorkspace, scope: str, info: SessionInfo) -> ListedSession:
     for count, spoken in enumerate(_spoken(ws, scope, info), 1):  # noqa: B007
         turn = spoken.turn
         last = turn.time
-        title = title or (_first_line(turn.content, ws.rules) if turn.role in {"user", "human"} else "")
+        title = title or (first_line(turn.content, ws.rules) if turn.role in {"user", "human"} else "")
         named = named or _text(turn.meta.get("conversation"))
         agent = agent or _text(turn.meta.get("agent"))
     return ListedSession(
         session=info.id, scope=scope, path=info.path.relative_to(ws.root).as_posix(), created=info.created,
-        last=last, bytes=info.size, title=_first_line(named, ws.rules) if named else title, turns=count,
+        last=last, bytes=info.size, title=first_line(named, ws.rules) if named else title, turns=count,
         agent=agent,
     )  # fmt: skip
-
-
-def _first_line(text: str, rules: Rules) -> str:
-    clean = redact(strip_fences(text[:_SEARCHED]), rules).text
-    lines = (
-        " ".join("".join(c if c.isprintable() else " " for c in line).split()) for line in clean.splitlines()
-    )
-    words = next((line for line in lines if any(char.isalnum() for char in line)), "")
-    return words if len(words) <= _TITLE else f"{words[: _TITLE - 1]}…"
 
 
 def _text(value: Json) -> str:

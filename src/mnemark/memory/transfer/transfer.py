@@ -3,7 +3,7 @@
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from mnemark.files import jsonl, layout, manifest, platform
 from mnemark.files.disk_errors import translate_os_errors, unread
 from mnemark.files.scan import scan
 from mnemark.files.sessions import SessionLog
+from mnemark.files.tombstones import Tombstones
 from mnemark.files.turns import encode_turn
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.markdown.passages import passages, text_passages
@@ -52,7 +53,7 @@ def export_workspace(ws: OpenWorkspace, target: Path, *, format: ExportFormat = 
 
     The same workspace gives the same bytes. "zip" holds the files as they are, including those of nested
     workspaces, so that the folder can be restored; "jsonl" has a line for each passage, turn and journal
-    entry of this workspace alone, with its source.
+    entry of this workspace alone, with its source, without what was forgotten.
 
     Raises:
         UsageError: the format is unknown, or the target is a folder or would be indexed as memory.
@@ -197,14 +198,19 @@ def _records(visible: Visible, path: str, problems: list[Problem]) -> Iterator[d
     place = layout.place(path)
     if place is None or place.role == "copy":
         return
+    hidden = visible.hidden.current()
     try:
         if place.role == "journal":
             for line, record in jsonl.records(visible.root / path, problems=problems, name=path):
-                clean = redact_json(record, visible.rules)
+                if _is_hidden(record, hidden):
+                    continue
+                clean = redact_json(_without_hidden_lines(record, hidden), visible.rules)
                 yield {"type": "change", "path": path, "line": line.number, "record": clean}
         elif place.role == "session":
             log = SessionLog.at(visible.root, path)
             for placed in log.turns(problems=problems):
+                if placed.turn.id in hidden.turns:
+                    continue
                 turn = msgspec.json.decode(encode_turn(visible.turn(placed.turn)))
                 at = {"path": path, "line": placed.line, "session": log.id, "scope": place.scope}
                 yield {"type": "turn", **at, **turn}
@@ -212,6 +218,32 @@ def _records(visible: Visible, path: str, problems: list[Problem]) -> Iterator[d
             yield from _passages(visible, path, place, problems)
     except OSError as error:
         problems.append(Problem(path, unread(error)))
+
+
+def _is_hidden(record: Mapping[str, Any], hidden: Tombstones) -> bool:
+    """Whether a line of a journal is of a forgotten fact or observation."""
+    payload = record.get("payload")
+    named = {record.get("id"), payload.get("fact") if isinstance(payload, Mapping) else None}
+    return any(isinstance(one, str) and (one in hidden.facts or one in hidden.turns) for one in named)
+
+
+def _without_hidden_lines(record: dict[str, Any], hidden: Tombstones) -> dict[str, Any]:
+    """Return a line of a journal whose changed lines of a note are empty where they are forgotten now."""
+    payload = record.get("payload")
+    if not (hidden.lines and isinstance(payload, dict)):
+        return record
+    path, hunks = payload.get("path"), payload.get("hunks")
+    if not (isinstance(path, str) and isinstance(hunks, list)):
+        return record
+
+    def left(value: Any) -> Any:
+        if not (isinstance(value, list) and all(isinstance(line, str) for line in value)):
+            return value
+        gone = hidden.lines_gone(path, "\n".join(value))
+        return ["" if number in gone else line for number, line in enumerate(value, 1)]
+
+    shown = [{k: left(v) for k, v in one.items()} if isinstance(one, dict) else one for one in hunks]
+    return {**record, "payload": {**payload, "hunks": shown}}
 
 
 def _passages(
