@@ -21,7 +21,7 @@ from mnemark.facts.files import heard, visible_facts
 from mnemark.facts.visible import Visible
 from mnemark.files import layout, platform
 from mnemark.files.layout import Place
-from mnemark.files.reading import decode, read
+from mnemark.files.reading import read
 from mnemark.files.scan import FileEntry, scan
 from mnemark.files.tombstones import Tombstones
 from mnemark.index.derived import Edges
@@ -33,6 +33,7 @@ from mnemark.index.snapshot import Positions, Snapshot
 from mnemark.index.store import Record
 from mnemark.index.unindexed import Gathered
 from mnemark.index.units import note_units, turn_units
+from mnemark.text.decoding import decode
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.stopwords import content_terms
 from mnemark.types import Problem

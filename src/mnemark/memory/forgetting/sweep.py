@@ -19,7 +19,7 @@ from urllib.parse import unquote
 from mnemark.errors import BusyError, MnemarkError
 from mnemark.facts.fold import versions_in
 from mnemark.facts.parse import parse
-from mnemark.files import attachments, jsonl, layout, listing, platform, reading
+from mnemark.files import attachments, jsonl, layout, listing, platform
 from mnemark.files import edit as editing
 from mnemark.files.disk_errors import is_no_file, unread
 from mnemark.files.needles import (
@@ -42,6 +42,7 @@ from mnemark.memory.journal import erasures
 from mnemark.memory.journal.erasures import Wait
 from mnemark.memory.journal.sessions import NOTES
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.text.decoding import decode
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown import drop_comments, names_id
 
@@ -346,7 +347,7 @@ class Sweep:
         runs = self.step == "copies" and self._runs.found_in(data.replace(b"\r\n", b"\n"))
         if not lines and not runs:
             return
-        decoded = reading.decode(data)
+        decoded = decode(data)
         if decoded is None or decoded[1].startswith("utf-1") or decoded[1].startswith("utf-3"):
             self.done.still.append(f"{layout.shown(path)}: not UTF-8 text; edit or delete it by hand")
             return
@@ -367,7 +368,7 @@ class Sweep:
     def _lines_to_go(self, path: str, data: bytes) -> set[int]:
         if not self._may_hold(path, data):
             return set()
-        decoded = reading.decode(data)
+        decoded = decode(data)
         raw = data.splitlines(keepends=True)
         lines = [line.decode(decoded[1] if decoded else "utf-8", "replace") for line in raw]
         own = self._own_lines(path, lines)
