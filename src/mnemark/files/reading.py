@@ -8,15 +8,18 @@ import msgspec
 
 from mnemark.files import layout, platform
 from mnemark.files.disk_errors import unread
+from mnemark.files.documents import LARGEST, view_of
 from mnemark.files.marks import is_marked, without_marks
 from mnemark.files.scan import FileEntry, stat_entry
 from mnemark.hashes import blake2b
 from mnemark.text.decoding import decode
+from mnemark.text.documents import UnreadableDocumentError, format_of
 from mnemark.types import Problem
 
 READ_LIMIT = 16 * 1024 * 1024
 """Maximum size in bytes of a text file; larger ones are reported and skipped. Session logs have no limit."""
 
+VIEW = "view"
 _TRIES = 8
 
 
@@ -30,7 +33,7 @@ class Document(msgspec.Struct, frozen=True):
     entry: FileEntry
     """Status of the file when it was read: the same before and after."""
     encoding: str = "utf-8"
-    """Only "utf-8" may be edited in place."""
+    """Only "utf-8" may be edited in place; `VIEW` where `text` is a view of a document, which is no text."""
     problems: tuple[Problem, ...] = ()
 
 
@@ -51,7 +54,7 @@ def read(root: Path, path: str, entry: FileEntry | None = None) -> Document | Pr
         UsageError: `path` is no name inside a workspace (`..`, absolute, NUL).
     """
     layout.check_name(path)
-    if entry is not None and entry.size > READ_LIMIT:
+    if entry is not None and entry.size > limit_of(path):
         return _too_large(path, entry.size)
     if outside := _why_outside(root, path, scanned=entry is not None):
         return Problem(layout.shown(path), outside)
@@ -101,7 +104,7 @@ def _snapshot(full: Path, path: str) -> tuple[bytes, FileEntry] | Problem | None
     descriptor = platform.FS.open_to_read(full, links=False)
     try:
         before = os.fstat(descriptor)
-        if before.st_size > READ_LIMIT:
+        if before.st_size > limit_of(path):
             return _too_large(path, before.st_size)
         chunks = []
         left = before.st_size + 1
@@ -116,6 +119,11 @@ def _snapshot(full: Path, path: str) -> tuple[bytes, FileEntry] | Problem | None
 
 
 def _document(path: str, data: bytes, entry: FileEntry) -> Document | Problem:
+    if format_of(path) is not None:
+        try:
+            return Document(path, digest(data), view_of(path, data), entry, VIEW)
+        except UnreadableDocumentError as error:
+            return Problem(path, str(error))
     decoded = decode(data)
     if decoded is None:
         return Problem(path, "is binary, not text: save it as UTF-8 text")
@@ -127,6 +135,11 @@ def _document(path: str, data: bytes, entry: FileEntry) -> Document | Problem:
     return Document(path, digest(data), text, entry, encoding, problems)
 
 
+def limit_of(path: str) -> int:
+    """Return the maximum size in bytes of a file that is read."""
+    return READ_LIMIT if format_of(path) is None else LARGEST
+
+
 def _too_large(path: str, size: int) -> Problem:
-    limit = READ_LIMIT // 1024 // 1024
+    limit = limit_of(path) // 1024 // 1024
     return Problem(layout.shown(path), f"has {size / 1024 / 1024:.0f} MB, more than {limit}: split it")
