@@ -1,11 +1,14 @@
 """Collect the state of a workspace, and print it for people."""
 
+from collections.abc import Mapping
+
 import msgspec
 
 from mnemark.files.config import load_reported
 from mnemark.files.layout import sync_warning
 from mnemark.files.old_layouts import unread
 from mnemark.files.projects import folders
+from mnemark.files.unread import told
 from mnemark.index.check import ahead
 from mnemark.memory.health.stats import MountState, mount_states
 from mnemark.memory.memory import Memory
@@ -35,6 +38,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     """Texts that the embedder has not read yet; 0 for those that take no time."""
     inner: tuple[str, ...]
     """Folders inside that are separate workspaces, which are not indexed."""
+    unread: Mapping[str, int]
+    """Files that hold text and are not read, counted by suffix."""
     problems: tuple[Problem, ...]
     attention: tuple[Attention, ...]
     """Items that need a person's decision."""
@@ -53,6 +58,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
             scopes=stats.scopes, projects=len(folders(memory.root)), bytes=stats.bytes,
             outdated=left.outdated, stale=stats.stale, embedder=memory.config.embedder,
             unembedded=memory.workspace.searcher.embeddings.state.waiting, inner=left.inner,
+            unread=left.unread,
             problems=(*settings, *warnings, *left.problems, *stats.problems),
             attention=tuple(one for one in memory.attention() if one.what != "skipped"),
             mounts=tuple(mount_states(memory.workspace)),
@@ -74,6 +80,7 @@ def show(found: Status) -> None:
     waits = f", {counted(found.unembedded, 'text')} not embedded yet" if found.unembedded else ""
     rows += [("index", room + _freshness(found)), ("embedder", found.embedder + waits)]
     rows += [("not indexed", inner(found.inner))] if found.inner else []
+    rows += [("not read", safe_line(told(found.unread)))] if found.unread else []
     rows += [(f"@{safe_line(one.name)}", safe_line(_mount(one))) for one in found.mounts]
     for line in table(rows):
         out(line)

@@ -65,6 +65,8 @@ class SyncReport(msgspec.Struct, frozen=True, kw_only=True):
     is forgotten, those of earlier syncs, too, until `Index.looked_through`."""
     rebuilt: str = ""
     """Why the index was discarded and made anew; empty where it was not."""
+    unread: Mapping[str, int] = {}
+    """Files that hold text and are not read, counted by suffix; see `unread.told`."""
 
     @property
     def touched(self) -> int:
@@ -155,6 +157,7 @@ def _sync_files(
         done,
         problems=tuple(dict.fromkeys(problems)),
         inner=tuple(found.inner),
+        unread=found.unread,
         temporary=tuple(found.temporary),
         seconds=time.monotonic() - started,
     )

@@ -28,6 +28,7 @@ from mnemark.files.reading import read
 from mnemark.files.scan import Scan, scan
 from mnemark.files.sessions import SessionLog
 from mnemark.files.truth import Folder
+from mnemark.files.unread import told
 from mnemark.index import check, schema
 from mnemark.index.store import Index
 from mnemark.index.sync import stored_problems
@@ -89,6 +90,8 @@ def _verified(memory: OpenWorkspace | Path, *, deep: bool = False) -> Iterator[F
     yield from _index(root, found, deep=deep)
     yield from _logs(root, found, deep=deep)
     yield from _problems(found)
+    if found.unread:
+        yield Finding("ok", f"not read: {told(found.unread)}", kind="unread")
     if not isinstance(memory, Path):
         named = {problem.path for problem in found.problems}
         skipped = [one for one in problems(memory) if one.skipped and one.path not in named]

@@ -1,4 +1,4 @@
-"""Split texts that are not Markdown: Org, AsciiDoc, reStructuredText and LaTeX at their headings, tables by rows.
+"""Split Org, AsciiDoc, reStructuredText and LaTeX at their headings, and tables by their rows.
 
 Only headings are understood; all else is text, whose blocks end at blank lines.
 """
