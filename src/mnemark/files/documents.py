@@ -115,7 +115,12 @@ def _asked(path: str, data: bytes) -> str:
     except OSError as error:
         raise UnreadableDocumentError(f"cannot be converted: no process can be started ({error})") from error
     late = threading.Event()
-    timer = threading.Timer(SECONDS, lambda: (late.set(), process.kill()))
+
+    def end() -> None:
+        late.set()
+        process.kill()
+
+    timer = threading.Timer(SECONDS, end)
     timer.start()
     try:
         assert process.stdin is not None and process.stdout is not None  # noqa: PT018, S101

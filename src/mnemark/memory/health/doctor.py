@@ -20,6 +20,7 @@ from mnemark.errors import (
 from mnemark.files import layout, links, old_layouts, projects
 from mnemark.files.config import load_reported
 from mnemark.files.disk_errors import unread
+from mnemark.files.documents import converting
 from mnemark.files.edit import sweep
 from mnemark.files.journal import Journal
 from mnemark.files.listing import close_to_others, open_to_others
@@ -88,7 +89,9 @@ def _verified(memory: OpenWorkspace | Path, *, deep: bool = False) -> Iterator[F
     root = _root(memory)
     found = scan(root, ignore=() if isinstance(memory, Path) else memory.config.ignore)
     yield from _index(root, found, deep=deep)
-    yield from _logs(root, found, deep=deep)
+    with converting():
+        logs = list(_logs(root, found, deep=deep))
+    yield from logs
     yield from _problems(found)
     if found.unread:
         yield Finding("ok", f"not read: {told(found.unread)}", kind="unread")
