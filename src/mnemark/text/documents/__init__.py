@@ -13,10 +13,11 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Final, NamedTuple
 
+from mnemark.text.installed import version_of
 from mnemark.text.lazy_pattern import lazy_pattern
 
 VERSION: Final = 1
-"""Raise it where views change: indexes are made anew."""
+"""Raise it where views change: documents are indexed anew."""
 EXTRA: Final = "pip install 'mnemark[documents]'"
 """Installs the libraries."""
 MOST: Final = 16 * 1024 * 1024
@@ -68,6 +69,14 @@ def missing() -> tuple[str, ...]:
     return tuple(
         suffix for suffix, how in FORMATS.items() if any(find_spec(name) is None for name in how.packages)
     )
+
+
+@cache
+def fingerprint() -> str:
+    """Return an identifier of all that views depend on: our version, and those of the libraries."""
+    packages = sorted({name for how in FORMATS.values() for name in how.packages})
+    versions = (f"{name}={version_of(name) if find_spec(name) else ''}" for name in packages)
+    return ";".join((str(VERSION), *versions))
 
 
 def convert(path: str, data: bytes) -> str:
