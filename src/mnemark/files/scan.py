@@ -1,8 +1,8 @@
 """Find the memory files of a workspace: one pass over the folders, one `stat` a file.
 
-Nothing is opened and no link is followed. Hidden folders and files without text are left out silently; what
-looks like memory but cannot be read is a `Problem`, and other formats that hold text are counted. Workspaces
-inside this one are not looked into.
+Nothing is opened but the settings of a vault, and no link is followed. Hidden folders and files without text
+are left out silently; what looks like memory but cannot be read is a `Problem`, and other formats that hold
+text are counted. Workspaces inside this one are not looked into.
 """
 
 import fnmatch
@@ -17,6 +17,7 @@ import msgspec
 from mnemark.files import layout, platform
 from mnemark.files.listing import descend, odd
 from mnemark.files.unread import is_too_much, suffix_of, unread_suffixes
+from mnemark.files.vaults import no_notes
 from mnemark.types import Problem
 
 Ignore = Callable[[str], bool]
@@ -172,6 +173,8 @@ class _Walk:
         self.is_chosen = is_chosen
         self.found = Scan([], [], [], [], [], {})
         self.unread = unread_suffixes()
+        self.no_notes: frozenset[str] = frozenset()
+        """Folders of templates and old versions, of vaults that the walk came through."""
 
     def problem(self, path: str, reason: str) -> None:
         self.found.problems.append(Problem(layout.shown(path.rstrip("/")), reason))
@@ -182,7 +185,9 @@ class _Walk:
         suffixes = layout.suffixes(prefix.rstrip("/"))
         with os.scandir(f"{self.base}{prefix}") as listed:
             found = list(listed)
-        if prefix and layout.has_marks({item.name for item in found}):
+        names = {item.name for item in found}
+        self.no_notes |= no_notes(self.root, prefix, names)
+        if prefix and layout.has_marks(names):
             self.found.inner.append(layout.shown(prefix.rstrip("/")))
             return []
         return [
@@ -198,7 +203,7 @@ class _Walk:
         if name[0] == ".":
             self.hidden(path, name)
             return ""
-        if self.leaves_out(path, item):
+        if path in self.no_notes or self.leaves_out(path, item):
             return ""
         ending = f"/{name}".lower()
         is_text = ending.endswith(suffixes) and not ending.endswith(self.unread)
