@@ -23,7 +23,7 @@ import msgspec
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.files import platform
 from mnemark.files.copies import copy_of
-from mnemark.text.documents import MARKDOWN
+from mnemark.text.documents import MARKDOWN, RULES
 from mnemark.text.documents import SUFFIXES as DOCUMENTS
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Kind, Origin, Problem
@@ -118,11 +118,12 @@ def place(path: str) -> Place | None:
     True
     """
     *folders, name = path.split("/")
-    if not name or name.startswith(".") or any(skipped_folder(folder) for folder in folders):
+    lowered = name.casefold()
+    hidden = name.startswith(".") and lowered not in RULES
+    if not name or hidden or any(skipped_folder(folder) for folder in folders):
         return None
     scope, folders = _split_scope(folders)
     inside = [folder.casefold() for folder in folders]
-    lowered = name.casefold()
     if lowered.endswith(".jsonl"):
         return _place_log(scope, inside, name)
     is_summary = lowered.endswith(".json") and inside[-1:] == [_SUMMARIES]

@@ -18,6 +18,7 @@ from mnemark.files import layout, platform
 from mnemark.files.listing import descend, odd
 from mnemark.files.unread import is_too_much, suffix_of, unread_suffixes
 from mnemark.files.vaults import no_notes
+from mnemark.text.documents import RULES
 from mnemark.types import Problem
 
 Ignore = Callable[[str], bool]
@@ -200,7 +201,7 @@ class _Walk:
         """Take what has a name in a folder; return the prefix of a folder to read, else an empty text."""
         name = item.name
         path = prefix + name
-        if name[0] == ".":
+        if name[0] == "." and (self.is_chosen is None or name.lower() not in RULES):
             self.hidden(path, name)
             return ""
         if path in self.no_notes or self.leaves_out(path, item):

@@ -54,8 +54,10 @@ FORMATS: Final[Mapping[str, Format]] = {
 }
 """The formats by suffix."""
 SUFFIXES: Final = tuple(FORMATS)
-MARKDOWN: Final = (".md", ".markdown", ".mdc")
-"""Endings of Markdown, and of the rules of Cursor, which are."""
+RULES: Final = (".cursorrules", ".windsurfrules")
+"""Files of rules for agents, which are hidden, and Markdown; only mounts that name them read them."""
+MARKDOWN: Final = (".md", ".markdown", ".mdc", *RULES)
+"""Endings of Markdown, and of the rules of Cursor and Windsurf, which are."""
 
 
 def format_of(path: str) -> Format | None:
