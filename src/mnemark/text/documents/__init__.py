@@ -89,7 +89,7 @@ def convert(path: str, data: bytes) -> str:
         data: its bytes.
 
     Raises:
-        UnreadableDocumentError: it is damaged, encrypted, too large, or has no text.
+        UnreadableDocumentError: it is damaged, encrypted or too large, or its pages are pictures.
     """
     how = FORMATS[f".{path.rpartition('.')[2].lower()}"]
     function: Callable[[bytes], str] = getattr(
@@ -103,10 +103,7 @@ def convert(path: str, data: bytes) -> str:
         raise UnreadableDocumentError(f"is damaged: {_brief(error)}; open it and save it anew") from error
     if len(view) > MOST:
         raise UnreadableDocumentError(f"holds more than {MOST >> 20} million characters: split it")
-    view = tidy(view)
-    if not view:
-        raise UnreadableDocumentError("holds no text, perhaps only pictures of pages")
-    return view
+    return tidy(view)
 
 
 def tidy(text: str) -> str:

@@ -23,11 +23,6 @@ class Archive:
         self.members = {member.filename: member for member in self._zip.infolist()}
         self._left = MOST
 
-    def check(self, *endings: str) -> None:
-        """Raise UnreadableDocumentError where the members with these endings are too large together."""
-        if sum(m.file_size for name, m in self.members.items() if name.lower().endswith(endings)) > MOST:
-            raise UnreadableDocumentError(f"would unpack to more than {MOST >> 20} MB of text")
-
     def read(self, name: str) -> bytes:
         """Return a member; empty where there is none. Raises UnreadableDocumentError."""
         member = self.members.get(name)

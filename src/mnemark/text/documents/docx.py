@@ -1,7 +1,9 @@
 """Convert documents of Word to Markdown, with mammoth."""
 
+import re
+import zipfile
 from io import BytesIO
-from typing import Any, Final
+from typing import Final
 
 from mnemark.text.documents import UnreadableDocumentError
 from mnemark.text.documents.archives import Archive
@@ -11,6 +13,9 @@ _STYLES: Final = """
 p[style-name='Title'] => h1:fresh
 p[style-name='Subtitle'] => h2:fresh
 """
+_PARTS: Final = (".xml", ".rels")
+_END: Final = b"</w:style>"
+_TABLE: Final = re.compile(rb"""<w:style [^>]{0,300}w:type=["']table["']""")
 _LOCKED: Final = bytes.fromhex("d0cf11e0a1b11ae1")
 """How files begin that Word has encrypted, or that an older Word wrote."""
 
@@ -21,15 +26,28 @@ def docx(data: bytes) -> str:
 
     if data.startswith(_LOCKED):
         raise UnreadableDocumentError("is encrypted, or of an old Word: save it as .docx without a password")
-    archive = Archive(data)
-    archive.check(".xml", ".rels")
-    if "word/document.xml" not in archive.members and "_rels/.rels" not in archive.members:
-        raise UnreadableDocumentError("is damaged, or not what its name says")
     found = mammoth.convert_to_html(
-        BytesIO(data), style_map=_STYLES, convert_image=mammoth.images.img_element(_no_image)
-    )
+        BytesIO(_texts(Archive(data))), style_map=_STYLES,
+        convert_image=mammoth.images.img_element(lambda _: {}),
+    )  # fmt: skip
     return markdown(found.value)
 
 
-def _no_image(_: Any) -> dict[str, str]:
-    return {}
+def _texts(archive: Archive) -> bytes:
+    """Return a document without its pictures, and with a short list of styles."""
+    out = BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as texts:
+        for name in archive.members:
+            if name.lower().endswith(_PARTS):
+                part = archive.read(name)
+                texts.writestr(name, _without_looks(part) if name.endswith("/styles.xml") else part)
+    return out.getvalue()
+
+
+def _without_looks(styles: bytes) -> bytes:
+    """Return a list of styles without those of tables: most of it, of which mammoth reads each element."""
+    *parts, rest = styles.split(_END)
+    kept = (
+        part[: found.start()] if (found := _TABLE.search(part)) is not None else part + _END for part in parts
+    )
+    return b"".join((*kept, rest))

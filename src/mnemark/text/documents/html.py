@@ -10,6 +10,7 @@ from codecs import lookup
 from typing import Final
 
 from mnemark.text.decoding import decode
+from mnemark.text.documents import UnreadableDocumentError
 from mnemark.text.lazy_pattern import lazy_pattern
 
 _CHARSET: Final = re.compile(rb"""<meta[^>]{0,200}?charset=["']?([\w-]{2,20})""", re.IGNORECASE)
@@ -47,4 +48,6 @@ def _decoded(data: bytes) -> str:
         return data.decode(encoding)
     except (LookupError, UnicodeDecodeError):  # none that Python knows, or not what it says
         found = decode(data)
-        return found[0] if found else data.decode("utf-8", "replace")
+        if found is None:
+            raise UnreadableDocumentError("is binary, not a page") from None
+        return found[0]

@@ -37,7 +37,7 @@ def pdf(data: bytes) -> str:
     finally:
         document.close()
     if not any(pages):
-        return ""
+        raise UnreadableDocumentError("holds no text: its pages may be pictures")
     return "\n\n".join(f"{PAGE}{number}\n\n{text}" for number, text in enumerate(pages, 1))
 
 
