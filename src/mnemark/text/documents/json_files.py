@@ -6,7 +6,9 @@ from typing import Any, Final
 import msgspec
 
 from mnemark.text.documents import UnreadableDocumentError
+from mnemark.text.lazy_pattern import lazy_pattern
 
+_TICKS: Final = lazy_pattern("`++")
 _LINES: Final = 20
 """Lines of each output that are shown: logs of a training are no notes."""
 
@@ -52,9 +54,7 @@ def _shortened(text: str) -> str:
 
 
 def _fenced(text: str, language: str) -> str:
-    fence = "```"
-    while fence in text:
-        fence += "`"
+    fence = "`" * max(3, *(len(run[0]) + 1 for run in _TICKS.finditer(text)), 3)
     return f"{fence}{language if language.isalnum() else ''}\n{text}\n{fence}"
 
 

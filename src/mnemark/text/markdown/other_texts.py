@@ -19,7 +19,7 @@ from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Passage
 
 _ORG: Final = lazy_pattern(r"(\*{1,20})[ \t]++([^\r\n]+)")
-_ORG_TAGS: Final = lazy_pattern(r"[ \t]++:[\w@#%:]{1,200}:[ \t]*+$")
+_ORG_TAGS: Final = lazy_pattern(r"(?<![ \t])[ \t]++:[\w@#%:]{1,200}:[ \t]*+$")
 _ADOC: Final = lazy_pattern(r"(={1,6}|#{1,6})[ \t]++([^\r\n]+)")
 _TEX: Final = lazy_pattern(
     r"[ \t]*+\\(part|chapter|(?:sub){0,2}section|paragraph)\*?+(?:\[[^\]]{0,200}\])?+\{([^{}]{1,500})\}"
