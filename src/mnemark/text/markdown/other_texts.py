@@ -94,9 +94,9 @@ def _rows(text: str, limit: int) -> list[Passage]:
     rows = list(_records(text))
     names = rows[0][2] if len(rows) > 1 and _are_names(rows[0][2]) else ()
     found: list[Passage] = []
-    for first, last, cells in rows[1 if names else 0 :]:
+    for number, (first, last, cells) in enumerate(rows):
         start, end = starts[first - 1], starts[last]
-        row = "; ".join(_named(cells, names))
+        row = "; ".join(_named(cells, names if number else ()))
         if not row:
             continue
         if estimate_tokens(row) <= limit:
@@ -109,7 +109,7 @@ def _rows(text: str, limit: int) -> list[Passage]:
                     part.start + start, part.end + start, part.text,
                 )
             )  # fmt: skip
-    return found if rows[1 if names else 0 :] else text_passages(text, limit=limit)
+    return found
 
 
 def _records(text: str) -> Iterator[tuple[int, int, list[str]]]:
