@@ -25,19 +25,27 @@ def pdf(*pages: Sequence[str], trailer: str = "") -> bytes:
     """Return a PDF with a page of lines each, in the fonts that every reader has, Chinese included."""
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
-        f"<< /Type /Pages /Kids [{' '.join(f'{5 + 2 * n} 0 R' for n in range(len(pages)))}] "
-        f"/Count {len(pages)} >>",
-        "<< /Type /Font /Subtype /Type0 /BaseFont /STSong-Light /Encoding /UniGB-UCS2-H "
-        "/DescendantFonts [4 0 R] >>",
-        "<< /Type /Font /Subtype /CIDFontType0 /BaseFont /STSong-Light "
-        "/CIDSystemInfo << /Registry (Adobe) /Ordering (GB1) /Supplement 4 >> >>",
+        (
+            f"<< /Type /Pages /Kids [{' '.join(f'{5 + 2 * n} 0 R' for n in range(len(pages)))}] "
+            f"/Count {len(pages)} >>"
+        ),
+        (
+            "<< /Type /Font /Subtype /Type0 /BaseFont /STSong-Light /Encoding /UniGB-UCS2-H "
+            "/DescendantFonts [4 0 R] >>"
+        ),
+        (
+            "<< /Type /Font /Subtype /CIDFontType0 /BaseFont /STSong-Light "
+            "/CIDSystemInfo << /Registry (Adobe) /Ordering (GB1) /Supplement 4 >> >>"
+        ),
     ]
     for number, lines in enumerate(pages):
         shown = " ".join(f"<{line.encode('utf-16-be').hex()}> Tj 0 -16 Td" for line in lines)
         content = f"BT /F1 12 Tf 72 720 Td {shown} ET"
         objects += [
-            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> "
-            f"/Contents {6 + 2 * number} 0 R >>",
+            (
+                "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> "
+                f"/Contents {6 + 2 * number} 0 R >>"
+            ),
             f"<< /Length {len(content)} >>\nstream\n{content}\nendstream",
         ]
     out = "%PDF-1.4\n"

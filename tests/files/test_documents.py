@@ -59,7 +59,9 @@ def test_a_document_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPa
     assert process() is None
 
 
-def test_a_document_that_ends_the_process_is_told_and_the_next_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_document_that_ends_the_process_is_told_and_the_next_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with converting():
         with monkeypatch.context() as patch:
             patch.setattr(pipes, "program", lambda _: [sys.executable, "-c", "import os; os._exit(3)"])

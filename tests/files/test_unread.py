@@ -21,7 +21,18 @@ def without_libraries(monkeypatch: pytest.MonkeyPatch, *suffixes: str) -> None:
 
 
 def test_formats_that_hold_text_are_counted_and_others_are_not(tmp_path: Path) -> None:
-    fill(tmp_path, "a.doc", "b/C.DOC", "d.pages", "e.png", "f.py", "g.zip", "h", "node_modules/i.doc", ".j/k.doc")
+    fill(
+        tmp_path,
+        "a.doc",
+        "b/C.DOC",
+        "d.pages",
+        "e.png",
+        "f.py",
+        "g.zip",
+        "h",
+        "node_modules/i.doc",
+        ".j/k.doc",
+    )
     fill(tmp_path, "inner/mnemark.toml", "inner/l.doc")
     found = scan(tmp_path)
     assert found.unread == {".doc": 2, ".pages": 1}

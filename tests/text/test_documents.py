@@ -35,11 +35,16 @@ def test_each_page_of_a_pdf_has_a_heading() -> None:
 
 
 def test_chinese_broken_at_the_end_of_a_line_is_one_word_again() -> None:
-    assert plain("师傅换了阀\r\n门和水泵，\r\n并写下说明。\r\n另一句") == "师傅换了阀门和水泵，并写下说明。\n另一句"
+    assert (
+        plain("师傅换了阀\r\n门和水泵，\r\n并写下说明。\r\n另一句")
+        == "师傅换了阀门和水泵，并写下说明。\n另一句"
+    )
     assert plain("a hand\ufffe\r\nbook and more\r\nwords") == "a handbook and more\nwords"
 
 
-@pytest.mark.parametrize("line", ["# no heading", "```", "~~~", "<!-- hidden", "<div>", "----", "===", "    code"])
+@pytest.mark.parametrize(
+    "line", ["# no heading", "```", "~~~", "<!-- hidden", "<div>", "----", "===", "    code"]
+)
 def test_no_line_of_a_page_hides_the_pages_after_it(line: str) -> None:
     from mnemark.text.markdown.other_texts import passages_of
 
