@@ -59,7 +59,7 @@ def test_a_document_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPa
     assert process() is None
 
 
-def test_a_document_that_ends_the_process_is_told_and_the_next_is_read(
+def test_what_ends_the_process_is_told_and_the_next_is_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with converting():
@@ -102,7 +102,7 @@ def test_a_document_may_be_larger_than_a_text(tmp_path: Path) -> None:
 
 
 def test_a_library_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(documents.documents, "missing", lambda: (".pdf",))
+    monkeypatch.setattr("mnemark.text.documents.missing", lambda: (".pdf",))
     assert "pip install 'mnemark[documents]'" in why_not(pdf(["x"]))
 
 

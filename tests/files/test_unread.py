@@ -1,11 +1,11 @@
-"""What is not read is counted: by its ending, with what would have it read; files without text are not told."""
+"""What is not read is counted by its ending, with what would have it read; pictures are not told."""
 
 from pathlib import Path
 
 import pytest
 
+from mnemark.files import layout, unread
 from mnemark.files import scan as scanning
-from mnemark.files import unread
 from mnemark.files.scan import only, scan
 
 
@@ -62,7 +62,7 @@ def test_data_by_the_megabyte_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_bytes(b"x" * (unread.LARGEST_DATA + 1))
     (tmp_path / "e.org").write_bytes(b"x" * (unread.LARGEST_DATA + 1))
     found = scan(tmp_path)
-    assert [entry.path for entry in found.entries if scanning.layout.place(entry.path)] == [
+    assert [entry.path for entry in found.entries if layout.place(entry.path)] == [
         "a.csv", "b.yaml", "c.md", "e.org",
     ]  # fmt: skip
     assert unread.told(found.unread) == "1 .csv (larger than 256 kB)"

@@ -20,7 +20,10 @@ ADOC = f"= House\n\n== Boiler\n\n{LONG}\n\n=== Valve\n\n{LONG}\n\n== Garden\n\n{
 RST = (
     f"=====\nHouse\n=====\n\nBoiler\n------\n\n{LONG}\n\nValve\n~~~~~\n\n{LONG}\n\nGarden\n------\n\n{LONG}\n"
 )
-TEX = f"\\title{{House}}\n\\section{{Boiler}}\n{LONG}\n\\subsection*{{Valve}}\n{LONG}\n\\section[G]{{Garden}}\n{LONG}\n"
+TEX = (
+    f"\\title{{House}}\n\\section{{Boiler}}\n{LONG}\n\\subsection*{{Valve}}\n{LONG}\n"
+    f"\\section[G]{{Garden}}\n{LONG}\n"
+)
 
 
 def titles(path: str, text: str) -> list[str]:
