@@ -103,7 +103,7 @@ def test_a_document_may_be_larger_than_a_text(tmp_path: Path) -> None:
 
 def test_a_library_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mnemark.text.documents.missing", lambda: (".pdf",))
-    assert "pip install 'mnemark[documents]'" in why_not(pdf(["x"]))
+    assert 'pip install "mnemark[documents]"' in why_not(pdf(["x"]))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")

@@ -54,7 +54,7 @@ def test_documents_without_their_library_are_named_with_the_command(
     without_libraries(monkeypatch, ".pdf", ".docx")
     found = scan(tmp_path)
     assert [entry.path for entry in found.entries] == ["e.ipynb"]
-    assert unread.told(found.unread) == "2 .pdf, 1 .docx (pip install 'mnemark[documents]'), 1 .rtf"
+    assert unread.told(found.unread) == '2 .pdf, 1 .docx (pip install "mnemark[documents]"), 1 .rtf'
 
 
 def test_data_by_the_megabyte_is_not_read(tmp_path: Path) -> None:

@@ -63,9 +63,9 @@ def test_a_missing_library_is_named_with_its_command(notes: Shell, monkeypatch: 
     for place in ("mnemark.files.unread.missing", "mnemark.text.documents.missing"):
         monkeypatch.setattr(place, lambda: (".pdf",))
     ran = notes("search", "heron")
-    assert "Not read: 1 .pdf (pip install 'mnemark[documents]'), 2 .doc, 1 .pages" in ran.err
+    assert 'Not read: 1 .pdf (pip install "mnemark[documents]"), 2 .doc, 1 .pages' in ran.err
     ran = notes("read", "house.pdf")
-    assert (ran.code, "pip install 'mnemark[documents]'" in ran.err) == (3, True)
+    assert (ran.code, 'pip install "mnemark[documents]"' in ran.err) == (3, True)
 
 
 def test_a_page_is_read_and_forgotten_by_its_number(notes: Shell) -> None:

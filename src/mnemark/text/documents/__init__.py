@@ -18,7 +18,7 @@ from mnemark.text.lazy_pattern import lazy_pattern
 
 VERSION: Final = 1
 """Raise it where views change: documents are indexed anew."""
-EXTRA: Final = "pip install 'mnemark[documents]'"
+EXTRA: Final = 'pip install "mnemark[documents]"'
 """Installs the libraries."""
 MOST: Final = 16 * 1024 * 1024
 """Maximum number of characters of a view."""
