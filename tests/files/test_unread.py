@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from mnemark.files import layout, unread
-from mnemark.files import scan as scanning
 from mnemark.files.scan import only, scan
+from mnemark.text import documents
 
 
 def fill(folder: Path, *names: str) -> None:
@@ -16,8 +16,8 @@ def fill(folder: Path, *names: str) -> None:
 
 
 def without_libraries(monkeypatch: pytest.MonkeyPatch, *suffixes: str) -> None:
-    monkeypatch.setattr(unread, "missing", lambda: suffixes)
-    monkeypatch.setattr(scanning, "unread_suffixes", unread.unread_suffixes)
+    for module in (documents, unread):
+        monkeypatch.setattr(module, "missing", lambda: suffixes)
 
 
 def test_formats_that_hold_text_are_counted_and_others_are_not(tmp_path: Path) -> None:
@@ -59,8 +59,8 @@ def test_documents_without_their_library_are_named_with_the_command(
 
 def test_data_by_the_megabyte_is_not_read(tmp_path: Path) -> None:
     fill(tmp_path, "a.csv", "b.yaml", "pnpm-lock.yaml", "c.md")
-    (tmp_path / "d.csv").write_bytes(b"x" * (unread.LARGEST_DATA + 1))
-    (tmp_path / "e.org").write_bytes(b"x" * (unread.LARGEST_DATA + 1))
+    (tmp_path / "d.csv").write_bytes(b"x" * (documents.LARGEST_DATA + 1))
+    (tmp_path / "e.org").write_bytes(b"x" * (documents.LARGEST_DATA + 1))
     found = scan(tmp_path)
     assert [entry.path for entry in found.entries if layout.place(entry.path)] == [
         "a.csv", "b.yaml", "c.md", "e.org",

@@ -141,7 +141,7 @@ def test_a_document_is_indexed_again_where_it_or_its_converter_changes(
     (memory.root / "house.pdf").write_bytes(pdf(["The heron came."]))
     assert memory.sync().changed == 1
     assert refs(memory, "heron")
-    monkeypatch.setattr(syncing, "fingerprint", lambda: "newer")
+    monkeypatch.setattr(syncing, "_converters", lambda: "newer")
     assert memory.sync().changed == 2
     assert memory.sync().touched == 0
 

@@ -144,6 +144,7 @@ ARRANGED: Final[dict[str, Call]] = {
         text.splitlines()[:300], text, must=text.splitlines()[:20]
     ),
     "summary.outline_compile.kept": lambda text: compile_drop.kept(outline.outline(text)),
+    "documents.is_too_much": lambda text: documents.is_too_much(text, 1 << 30),
     "documents.convert": lambda text: (
         documents.convert("a.ipynb", msgspec.json.encode(_notebook(text))),
         documents.convert("a.canvas", msgspec.json.encode(_canvas(text))),
@@ -382,7 +383,8 @@ NO_TEXT: Final[dict[str, str]] = {
         )
     },
     "dates.grammar.hours": "a key of ours",
-    "installed.version_of": "the name of a package",
+    "documents.is_installed": "the name of a package",
+    "words.segment.version_of": "the name of a package",
     "dates.calendar.festival_name": "words that one of our patterns matched",
     "dates.grammar.chinese_amount": "words that one of our patterns matched",
     "dates.grammar.chinese_number": "words that one of our patterns matched",

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 SECONDS: Final = 60.0
 """Longest time for one document."""
-LARGEST: Final = 64 * 1024 * 1024
-"""Maximum size in bytes of a document; what a text may have is `reading.READ_LIMIT`."""
 _KEPT: Final = 4
 """Views that are kept in memory: lines of a document are read one after the other."""
 _SHORTEST: Final = 20_000

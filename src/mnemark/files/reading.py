@@ -8,12 +8,11 @@ import msgspec
 
 from mnemark.files import layout, platform
 from mnemark.files.disk_errors import unread
-from mnemark.files.documents import LARGEST, view_of
 from mnemark.files.marks import is_marked, without_marks
 from mnemark.files.scan import FileEntry, stat_entry
 from mnemark.hashes import blake2b
 from mnemark.text.decoding import decode
-from mnemark.text.documents import UnreadableDocumentError, format_of
+from mnemark.text.documents import LARGEST, UnreadableDocumentError, format_of
 from mnemark.types import Problem
 
 READ_LIMIT = 16 * 1024 * 1024
@@ -120,6 +119,8 @@ def _snapshot(full: Path, path: str) -> tuple[bytes, FileEntry] | Problem | None
 
 def _document(path: str, data: bytes, entry: FileEntry) -> Document | Problem:
     if format_of(path) is not None:
+        from mnemark.files.documents import view_of
+
         try:
             return Document(path, digest(data), view_of(path, data), entry, VIEW)
         except UnreadableDocumentError as error:

@@ -16,9 +16,7 @@ import msgspec
 
 from mnemark.files import layout, platform
 from mnemark.files.listing import descend, odd
-from mnemark.files.unread import is_too_much, suffix_of, unread_suffixes
-from mnemark.files.vaults import no_notes
-from mnemark.text.documents import RULES
+from mnemark.text.documents import RULES, is_too_much, suffix_of, unread_suffixes
 from mnemark.types import Problem
 
 Ignore = Callable[[str], bool]
@@ -30,6 +28,7 @@ class Chosen(Protocol):
     def __call__(self, path: str, *, folder: bool) -> bool: ...  # noqa: D102
 
 
+_OF_VAULTS: Final = frozenset({".obsidian", "logseq"})
 _ONLY: Final = "!"
 """Begins a pattern made by `only`; no setting may."""
 
@@ -187,7 +186,10 @@ class _Walk:
         with os.scandir(f"{self.base}{prefix}") as listed:
             found = list(listed)
         names = {item.name for item in found}
-        self.no_notes |= no_notes(self.root, prefix, names)
+        if not names.isdisjoint(_OF_VAULTS):
+            from mnemark.files.vaults import no_notes
+
+            self.no_notes |= no_notes(self.root, prefix, names)
         if prefix and layout.has_marks(names):
             self.found.inner.append(layout.shown(prefix.rstrip("/")))
             return []

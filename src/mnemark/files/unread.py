@@ -4,37 +4,8 @@ Pictures, programs and other files without notes are not told.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Final
 
-from mnemark.text.documents import EXTRA, missing
-
-DATA: Final = (".csv", ".tsv", ".yaml", ".yml")
-"""Text that people write by hand, and programs by the megabyte."""
-LARGEST_DATA: Final = 256 * 1024
-"""Maximum size in bytes of such a file: beyond it, its lines would drown the notes."""
-UNREAD: Final = (
-    ".doc", ".docm", ".dot", ".odt", ".fodt", ".rtf", ".pages", ".wpd", ".wps", ".hwp", ".hwpx",
-    ".ppt", ".pptx", ".odp", ".xls", ".xlsx", ".ods", ".numbers",
-    ".mobi", ".azw", ".azw3", ".fb2", ".djvu", ".caj", ".xps",
-    ".one", ".enex", ".eml", ".msg", ".mbox", ".mht", ".mhtml", ".webarchive",
-    ".opml", ".xmind", ".textile", ".mediawiki", ".goodnotes", ".textpack",
-)  # fmt: skip
-"""Formats that hold text and are not read."""
-
-
-def unread_suffixes() -> tuple[str, ...]:
-    """Return the suffixes of files that hold text and are not read here."""
-    return (*UNREAD, *missing())
-
-
-def suffix_of(path: str) -> str:
-    """Return the suffix of a file, by which what is not read is counted."""
-    return f".{path.rpartition('.')[2].lower()}"
-
-
-def is_too_much(path: str, size: int) -> bool:
-    """Whether a file is data by the megabyte; see `LARGEST_DATA`."""
-    return size > LARGEST_DATA and path.lower().endswith(DATA)
+from mnemark.text.documents import DATA, EXTRA, LARGEST_DATA, missing
 
 
 def told(counts: Mapping[str, int]) -> str:

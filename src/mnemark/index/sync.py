@@ -13,6 +13,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import cache
 from typing import Final
 
 import msgspec
@@ -28,7 +29,8 @@ from mnemark.index import schema
 from mnemark.index.plan import KnownFile, SyncStep, plan
 from mnemark.index.store import NEW, Index
 from mnemark.index.workers import workers_for
-from mnemark.text.documents import fingerprint, format_of
+from mnemark.text.documents import PACKAGES, VERSION, format_of, is_installed
+from mnemark.text.words.segment import version_of
 from mnemark.types import Problem
 
 Progress = Callable[[int, int, int], None]
@@ -236,17 +238,24 @@ def _paths_with_new_secrets(index: Index) -> frozenset[str]:
     return frozenset(path for number, path in listed if number in numbers)
 
 
+@cache
+def _converters() -> str:
+    """Return an identifier of all that views depend on: our version, and those of the libraries."""
+    versions = (f"{name}={version_of(name) if is_installed(name) else ''}" for name in PACKAGES)
+    return ";".join((str(VERSION), *versions))
+
+
 def _converted_otherwise(index: Index, known: Mapping[str, KnownFile]) -> frozenset[str]:
     """Return the documents whose views were made by other versions of the libraries, or of mnemark."""
     paths = frozenset(path for path in known if format_of(path) is not None)
-    if not paths or schema.read_meta(index.connection).get(_CONVERTERS) == fingerprint():
+    if not paths or schema.read_meta(index.connection).get(_CONVERTERS) == _converters():
         return frozenset()
     return paths
 
 
 def _note_converters(index: Index) -> None:
-    if schema.read_meta(index.connection).get(_CONVERTERS) != fingerprint():
-        index.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_CONVERTERS, fingerprint()))
+    if schema.read_meta(index.connection).get(_CONVERTERS) != _converters():
+        index.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_CONVERTERS, _converters()))
 
 
 def _note_secrets(index: Index) -> None:

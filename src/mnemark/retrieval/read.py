@@ -13,8 +13,7 @@ from mnemark.files.disk_errors import HINT, MISSING
 from mnemark.files.mounts import Mounted
 from mnemark.files.names import columns_of, cut_to_columns, split_ref
 from mnemark.files.reading import read
-from mnemark.text.documents import format_of
-from mnemark.text.documents.pdf import PAGE
+from mnemark.text.documents import PAGE, format_of
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import WHOLE, Problem
 

@@ -13,13 +13,14 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Final, NamedTuple
 
-from mnemark.text.installed import version_of
 from mnemark.text.lazy_pattern import lazy_pattern
 
 VERSION: Final = 1
 """Raise it where views change: documents are indexed anew."""
 EXTRA: Final = 'pip install "mnemark[documents]"'
 """Installs the libraries."""
+LARGEST: Final = 64 * 1024 * 1024
+"""Maximum size in bytes of a document."""
 MOST: Final = 16 * 1024 * 1024
 """Maximum number of characters of a view."""
 _GAP: Final = lazy_pattern(r"\n{3,}")
@@ -54,8 +55,23 @@ FORMATS: Final[Mapping[str, Format]] = {
 }
 """The formats by suffix."""
 SUFFIXES: Final = tuple(FORMATS)
+PACKAGES: Final = tuple(sorted({name for how in FORMATS.values() for name in how.packages}))
+PAGE: Final = "## Page "
+"""Begins the heading of a page of a PDF."""
 RULES: Final = (".cursorrules", ".windsurfrules")
 """Files of rules for agents, which are hidden, and Markdown; only mounts that name them read them."""
+DATA: Final = (".csv", ".tsv", ".yaml", ".yml")
+"""Text that people write by hand, and programs by the megabyte."""
+LARGEST_DATA: Final = 256 * 1024
+"""Maximum size in bytes of such a file: beyond it, its lines would drown the notes."""
+UNREAD: Final = (
+    ".doc", ".docm", ".dot", ".odt", ".fodt", ".rtf", ".pages", ".wpd", ".wps", ".hwp", ".hwpx",
+    ".ppt", ".pptx", ".odp", ".xls", ".xlsx", ".ods", ".numbers",
+    ".mobi", ".azw", ".azw3", ".fb2", ".djvu", ".caj", ".xps",
+    ".one", ".enex", ".eml", ".msg", ".mbox", ".mht", ".mhtml", ".webarchive",
+    ".opml", ".xmind", ".textile", ".mediawiki", ".goodnotes", ".textpack",
+)  # fmt: skip
+"""Formats that hold text and are not read."""
 MARKDOWN: Final = (".md", ".markdown", ".mdc", *RULES)
 """Endings of Markdown, and of the rules of Cursor and Windsurf, which are."""
 
@@ -65,20 +81,30 @@ def format_of(path: str) -> Format | None:
     return FORMATS.get(f".{path.rpartition('.')[2].lower()}") if path.lower().endswith(SUFFIXES) else None
 
 
+def is_installed(package: str) -> bool:
+    """Whether a library is there, without loading it."""
+    return find_spec(package) is not None
+
+
 @cache
 def missing() -> tuple[str, ...]:
     """Return the suffixes of formats whose libraries are not installed."""
-    return tuple(
-        suffix for suffix, how in FORMATS.items() if any(find_spec(name) is None for name in how.packages)
-    )
+    return tuple(suffix for suffix, how in FORMATS.items() if not all(map(is_installed, how.packages)))
 
 
-@cache
-def fingerprint() -> str:
-    """Return an identifier of all that views depend on: our version, and those of the libraries."""
-    packages = sorted({name for how in FORMATS.values() for name in how.packages})
-    versions = (f"{name}={version_of(name) if find_spec(name) else ''}" for name in packages)
-    return ";".join((str(VERSION), *versions))
+def unread_suffixes() -> tuple[str, ...]:
+    """Return the suffixes of files that hold text and are not read here."""
+    return (*UNREAD, *missing())
+
+
+def suffix_of(path: str) -> str:
+    """Return the suffix of a file, by which what is not read is counted."""
+    return f".{path.rpartition('.')[2].lower()}"
+
+
+def is_too_much(path: str, size: int) -> bool:
+    """Whether a file is a table or YAML by the megabyte; see `LARGEST_DATA`."""
+    return size > LARGEST_DATA and path.lower().endswith(DATA)
 
 
 def convert(path: str, data: bytes) -> str:

@@ -38,7 +38,7 @@ def markdown(text: str) -> str:
     options = ConversionOptions(
         extract_metadata=False, skip_images=True, compact_tables=True, max_depth=_DEEPEST, autolinks=False
     )
-    return convert(text, options).content or ""
+    return convert(text.replace("\0", ""), options).content or ""
 
 
 def _decoded(data: bytes) -> str:

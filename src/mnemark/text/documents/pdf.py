@@ -7,11 +7,9 @@ took ten times as long.
 import re
 from typing import Any, Final
 
-from mnemark.text.documents import UnreadableDocumentError
+from mnemark.text.documents import PAGE, UnreadableDocumentError
 from mnemark.text.lazy_pattern import lazy_pattern
 
-PAGE: Final = "## Page "
-"""Begins the heading of a page."""
 _HYPHEN: Final = lazy_pattern(r"[\ufffe\x02]\r?\n?")
 """What PDFium gives for the hyphen of a word that was broken at the end of a line."""
 _CJK: Final = r"\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af"

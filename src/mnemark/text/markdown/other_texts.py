@@ -3,7 +3,6 @@
 Only headings are understood; all else is text, whose blocks end at blank lines.
 """
 
-import csv
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
@@ -133,6 +132,8 @@ def _parsed(lines: Sequence[str], delimiter: str) -> Iterator[tuple[int, list[st
         cells = lines[0].rstrip("\r\n").split(delimiter)
         used = 1
     else:
+        import csv  # most tables have no quotation marks
+
         try:
             reader = csv.reader(lines, delimiter=delimiter)
             cells, used = next(reader), reader.line_num
