@@ -135,10 +135,16 @@ def convert(path: str, data: bytes) -> str:
 def tidy(text: str) -> str:
     """Return a text with line feeds alone, without control characters, blanks at line ends and wide gaps."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    for pattern, by in ((_CONTROL, ""), (_TRAILING, ""), (_EMPTY, ""), (_GAP, "\n\n")):
+    text = printable(text)
+    for pattern, by in ((_TRAILING, ""), (_EMPTY, ""), (_GAP, "\n\n")):
         text = pattern.sub(by, text)
     text = text.strip("\n")
     return f"{text}\n" if text.strip() else ""
+
+
+def printable(text: str) -> str:
+    """Return a text without control characters but tabs and line ends."""
+    return _CONTROL.sub("", text)
 
 
 def _brief(error: Exception) -> str:

@@ -10,7 +10,7 @@ from codecs import lookup
 from typing import Final
 
 from mnemark.text.decoding import decode
-from mnemark.text.documents import UnreadableDocumentError
+from mnemark.text.documents import UnreadableDocumentError, printable
 from mnemark.text.lazy_pattern import lazy_pattern
 
 _CHARSET: Final = re.compile(rb"""<meta[^>]{0,200}?charset=["']?([\w-]{2,20})""", re.IGNORECASE)
@@ -38,7 +38,7 @@ def markdown(text: str) -> str:
     options = ConversionOptions(
         extract_metadata=False, skip_images=True, compact_tables=True, max_depth=_DEEPEST, autolinks=False
     )
-    return convert(text.replace("\0", ""), options).content or ""
+    return convert(printable(text), options).content or ""
 
 
 def _decoded(data: bytes) -> str:
