@@ -123,12 +123,14 @@ def _toml(text: str) -> object:
 
 
 def _notebook(text: str) -> dict[str, Any]:
+    text = text.encode("utf-8", "replace").decode()
     cells = [{"cell_type": "markdown", "source": text}]
     cells += [{"cell_type": "code", "source": text, "outputs": [{"text": text}]}]  # type: ignore[dict-item]
     return {"cells": cells}
 
 
 def _canvas(text: str) -> dict[str, Any]:
+    text = text.encode("utf-8", "replace").decode()
     nodes = [{"id": str(n), "type": "text", "text": line} for n, line in enumerate(text.split("\n"))]
     return {"nodes": nodes, "edges": [{"fromNode": "0", "toNode": one["id"]} for one in nodes]}
 
