@@ -33,7 +33,6 @@ from mnemark.files import (
     merge,
     names,
     needles,
-    reading,
     secrets,
     tombstones,
     turns,
@@ -56,6 +55,7 @@ from mnemark.retrieval.ranking import people, states
 from mnemark.retrieval.render import snippet
 from mnemark.retrieval.routes import fact_questions, fact_times
 from mnemark.text import lines as diff
+from mnemark.text.decoding import decode
 from mnemark.text.words.segment import query_terms
 from mnemark.types import Hit, Turn
 from mnemark_adapters.importers import old_layouts
@@ -139,7 +139,7 @@ def _memories(text: str) -> object:
 
 
 def _decoded(text: str) -> object:
-    return reading.decode(_bytes(text)), reading.decode(text.encode("gb18030", "replace"))
+    return decode(_bytes(text)), decode(text.encode("gb18030", "replace"))
 
 
 def _record(text: str) -> object:
@@ -208,7 +208,7 @@ CASES: Final[Mapping[str, Call]] = {
     "files.merge of an edit": lambda text: merge.lacks(_bytes(text), _bytes(text[::-1]), _bytes(text)),
     "files.names": lambda text: names.file_name(text, ".jsonl"),
     "importers.old_layouts": _memories,
-    "files.reading": _decoded,
+    "text.decoding": _decoded,
     "files.turns": _record,
     "index.analysed": lambda text: segment_builder.analysed(
         [segment_builder.PassageText(text, text[:200], untrusted=True)], segment_builder.TermNumbers()

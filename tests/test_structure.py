@@ -15,6 +15,7 @@ SOURCE: Final = ROOT / "src" / "mnemark"
 ROOMS: Final = ("mnemark", "mnemark_adapters", "mnemark_agents", "mnemark_faces", "mnemark_interfaces")
 LATE: Final[dict[str, tuple[int, str]]] = {
     "text/redaction/": (7, "a search finds no secrets"),
+    "files/": (2, "a text needs no converter, and most folders are no vault"),
     "facts/": (5, "who finds the fact files unchanged parses, judges and opens none"),
     "embed/__init__.py": (4, "the configured embedder alone"),
     "index/": (4, "what is new, and which vector engine is configured, says what is needed"),

@@ -60,7 +60,10 @@ later versions only add keys.
   passage that has no vector yet is ranked by its words; if it could be an answer, `complete` is false.
 - `origin`: where a text came from: `owner` (the user), `agent`, `tool`, `web`, `file` (a note or fact file,
   also by `mnemark add`) or `import`.
-- `ref`: a file, or lines of it (`memory/2026-02-13.md#L12`); `mnemark read REF` prints them.
+- `ref`: a file, or lines of it (`memory/2026-02-13.md#L12`); `mnemark read REF` prints them. A page of a PDF:
+  `report.pdf#page=12`.
+- `unread`: how many files hold text and were not read, by the end of their name; of an answer only if it is
+  empty or doubtful.
 
 """
 

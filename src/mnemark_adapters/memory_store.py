@@ -14,9 +14,9 @@ from mnemark.files import platform
 from mnemark.files.config import load
 from mnemark.files.edit import EditResult, edit
 from mnemark.files.merge import merge3
-from mnemark.files.reading import decode
 from mnemark.memory.curation.context import read_context
 from mnemark.memory.curation.files import curated_files
+from mnemark.text.decoding import decode
 from mnemark.text.redaction.private import PLACEHOLDER
 from mnemark.text.redaction.redact import NO_HASH, Rules, redact
 from mnemark.types import Problem

@@ -15,6 +15,8 @@ from mnemark.facts.visible import Visible
 from mnemark.files.config import load
 from mnemark.files.mounts import mounts_of
 from mnemark.files.reading import READ_LIMIT
+from mnemark.files.scan import scan
+from mnemark.files.unread import told
 from mnemark.retrieval.read import located, read_ref
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Recall
@@ -156,16 +158,25 @@ def _ask(root: Path, memory: "Memory | None", question: "Callable[[Memory], Reca
     if memory is not None:
         if not memory.workspace.index.is_damaged():
             workspace.synced(memory.workspace.searcher.sync, memory, wait=_DAEMON_WAIT, reads=True)
-        found = question(memory)
+        found = _with_unread(memory, question(memory))
         return found, _skipped(memory, found)
     if workspace.is_empty(root):
         output.say(workspace.nothing_in(root))
-        return Recall(hits=(), mode="none", complete=True), 0
+        return Recall(hits=(), mode="none", complete=True, unread=scan(root).unread), 0
     with workspace.followed(root) as (opened, late):
-        found = question(opened)
+        found = _with_unread(opened, question(opened))
         if late:
             found = msgspec.structs.replace(found, degraded=(*found.degraded, *late), complete=False)
         return found, _skipped(opened, found)
+
+
+def _with_unread(memory: "Memory", found: Recall) -> Recall:
+    """Return an answer with what was not read, if it is empty or doubtful."""
+    import msgspec
+
+    if (found.hits and found.on_topic >= DOUBTFUL) or found.unread:
+        return found
+    return msgspec.structs.replace(found, unread=memory.workspace.searcher.unread())
 
 
 def _skipped(memory: "Memory", found: Recall) -> int:
@@ -180,15 +191,20 @@ def _comment(found: Recall, skipped: int, *, quiet: bool, strict: bool) -> None:
 
 
 def _say_limits(found: Recall, skipped: int, *, quiet: bool) -> None:
+    unread = "" if quiet and found.hits else told(found.unread)
     for reason in () if quiet else found.degraded:
         output.say(f"Note: {output.safe(reason)}")
     if found.hits and found.complete and found.on_topic < DOUBTFUL and not quiet:
         output.say(f"Memory may hold nothing on this (confidence {found.on_topic:.2f} of 1).")
+    if unread:
+        output.say(f"Not read: {output.safe_line(unread)}")
     if found.hits or found.mode == "none":
         return
     if found.complete and skipped:
         files = render.counted(skipped, "file")
         output.say(f"Nothing found, but {files} could not be read; `mnemark status` shows why.")
+    elif found.complete and unread:
+        output.say("Nothing found in what was read; try other words.")
     elif found.complete:
         output.say("Nothing found. The search was complete; try other words.")
     else:

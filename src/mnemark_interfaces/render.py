@@ -8,6 +8,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from mnemark.files.unread import told
 from mnemark.text.dates import local
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import normalize
@@ -157,6 +158,8 @@ def report(found: "SyncReport") -> None:
     out(f"{counted(found.files, 'file')}: {done} ({found.seconds:.1f} s)")
     if found.inner:
         say(f"Not indexed: {inner(found.inner)}")
+    if found.unread:
+        say(f"Not read: {safe_line(told(found.unread))}")
     problems(found.problems)
 
 

@@ -9,6 +9,7 @@ from mnemark.files.config import load_reported
 from mnemark.files.layout import sync_warning
 from mnemark.files.old_layouts import unread
 from mnemark.files.projects import folders
+from mnemark.files.unread import told
 from mnemark.index.check import ahead
 from mnemark.memory.health.stats import MountState, mount_states
 from mnemark.memory.memory import Memory
@@ -43,6 +44,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     """Texts that the embedder has not read yet; 0 for those that take no time."""
     inner: tuple[str, ...]
     """Folders inside that are separate workspaces, which are not indexed."""
+    unread: Mapping[str, int]
+    """Files that hold text and are not read, counted by suffix."""
     problems: tuple[Problem, ...]
     attention: tuple[Attention, ...]
     """Items that need a person's decision."""
@@ -63,6 +66,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
             scopes=stats.scopes, projects=len(folders(memory.root)), bytes=stats.bytes,
             outdated=left.outdated, stale=stats.stale, embedder=memory.config.embedder,
             unembedded=memory.workspace.searcher.embeddings.state.waiting, inner=left.inner,
+            unread=left.unread,
             problems=(*settings, *warnings, *left.problems, *stats.problems),
             attention=tuple(one for one in memory.attention() if one.what != "skipped"),
             mounts=tuple(mount_states(memory.workspace)), brought=tuple(brought(memory.workspace)),
@@ -86,6 +90,7 @@ def show(found: Status) -> None:
     titles = format_titles() if found.brought else {}
     rows += [("imported", brought_words(one, titles)) for one in found.brought]
     rows += [("not indexed", inner(found.inner))] if found.inner else []
+    rows += [("not read", safe_line(told(found.unread)))] if found.unread else []
     rows += [(f"@{safe_line(one.name)}", safe_line(_mount(one))) for one in found.mounts]
     for line in table(rows):
         out(line)

@@ -16,6 +16,7 @@ from mnemark.files.sessions import SessionLog
 from mnemark.files.turns import decode_turn
 from mnemark.memory.curation.files import past_lines
 from mnemark.memory.memory import Memory
+from mnemark.retrieval.read import with_lines
 from mnemark.text.dates import local_now
 from mnemark.text.dates.ranges import moment
 from mnemark.text.quoting.fence import inert, visible
@@ -41,8 +42,8 @@ def read_lines(memory: Memory, ref: str, start: int | None, count: int | None) -
         UsageError: the path leaves the workspace, or is not a memory file.
     """
     where, inside = memory.workspace.searcher.located(ref)
-    named = split_ref(ref)[0]
-    path, first, last = split_ref(inside)
+    named = _named(ref)
+    path, first, last = split_ref(with_lines(where, inside))
     place = _place(where, path)
     first = start or first
     wanted = count or (last - first + 1 if last is not None and start is None else MAX_LINES)
@@ -69,6 +70,11 @@ def read_lines(memory: Memory, ref: str, start: int | None, count: int | None) -
     if following <= len(lines) and (count is None or len(chosen) < count):
         row |= {"truncated": last is None or len(chosen) < wanted, "nextFrom": following}
     return row
+
+
+def _named(ref: str) -> str:
+    """Return the path in a ref to lines, or to a page."""
+    return split_ref(ref)[0].partition("#page=")[0]
 
 
 def _fitting(lines: Iterable[str]) -> list[str]:
@@ -155,8 +161,8 @@ def around(memory: Memory, ref: str, *, before: int, after: int) -> list[Row]:
         UsageError: the path leaves the workspace, or is not a memory file.
     """
     where, inside = memory.workspace.searcher.located(ref)
-    named = visible(split_ref(ref)[0])
-    path, line, last = split_ref(inside)
+    named = visible(_named(ref))
+    path, line, last = split_ref(with_lines(where, inside))
     end = line if last is None else last
     place = _place(where, path)
     if not (where.root / path).is_file():

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mnemark._version import __version__
 from mnemark.errors import BusyError, IntegrityError, MnemarkError, UsageError, one_of
 from mnemark.files.scopes import check_known
+from mnemark.files.unread import told
 from mnemark.text.quoting.fence import fence, inert, visible
 from mnemark.text.words.tokens import cut_to_tokens
 from mnemark_agents.hook.project import project_of, scope_of_statement
@@ -105,6 +106,8 @@ def _search(memory: "Memory", given: dict[str, Any]) -> Result:
         "on_topic": round(found.on_topic, 2),
         "believable": round(found.believable, 2),
     }
+    if found.unread:
+        data["notRead"] = told(found.unread)
     reasons = [*found.degraded]
     if corpus == "wiki":
         reasons.append("there is no wiki; notes and facts were searched")

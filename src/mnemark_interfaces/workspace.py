@@ -23,6 +23,7 @@ from mnemark.files.private import private
 from mnemark.files.projects import Project, top_of
 from mnemark.files.scan import scan
 from mnemark.files.scopes import check_known
+from mnemark.files.unread import told
 from mnemark_agents import daemon
 from mnemark_interfaces.output import Progress, is_terminal, safe, say, stderr
 from mnemark_interfaces.trusting import check_trust
@@ -164,7 +165,9 @@ def session_in(memory: "Memory", identifier: str, scope: str) -> "Session":
 
 def nothing_in(root: Path) -> str:
     """Return what to say of a folder that `is_empty`."""
-    return f"No Markdown, text or session files in {safe(str(root))}; choose another folder with -w."
+    unread = told(scan(root).unread)
+    more = f" Not read: {unread}." if unread else ""
+    return f"No Markdown, text or session files in {safe(str(root))}; choose another folder with -w.{more}"
 
 
 def is_empty(root: Path) -> bool:

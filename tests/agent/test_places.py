@@ -140,9 +140,57 @@ def test_files_of_a_project_are_not_the_users_own(home: Path) -> None:
     shop = home / "code/my shop"
     found = places(home / "mnemark", shop / "src")
     assert listed(found) == {
-        "my-shop": (str(shop / "AGENTS.md"),),
+        "my-shop": (str(shop / "AGENTS.md"), str(shop / "src/AGENTS.md")),
         "my-shop.claude": (str(shop / ".claude/rules/a/b.md"),),
         "my-shop.cursor": (str(shop / ".cursor/rules/style.mdc"),),
     }
     assert not any(one.own for one in found)
     assert places(home / "mnemark", home) == []
+
+
+def test_rules_for_agents_are_found_where_they_lie(home: Path) -> None:
+    fill(
+        home, "shop/.git/HEAD", "shop/.cursorrules", "shop/.windsurfrules", "shop/.env", "shop/.other.md",
+        "shop/.github/copilot-instructions.md", "shop/.github/instructions/py.instructions.md",
+        "shop/.github/ISSUE_TEMPLATE.md", "shop/.github/workflows/ci.yml", "shop/.windsurf/rules/a.md",
+        "shop/pkg/[id]/CLAUDE.md", "shop/pkg/README.md", "shop/node_modules/x/CLAUDE.md",
+    )  # fmt: skip
+    found = places(home / "mnemark", home / "shop")
+    shop = home / "shop"
+    assert listed(found) == {
+        "shop": tuple(str(shop / one) for one in (".cursorrules", ".windsurfrules", "pkg/[id]/CLAUDE.md")),
+        "shop.windsurf": (str(shop / ".windsurf/rules/a.md"),),
+        "shop.github": (
+            str(shop / ".github/copilot-instructions.md"),
+            str(shop / ".github/instructions/py.instructions.md"),
+        ),
+    }
+    assert not any(one.own for one in found)
+
+
+def test_what_a_file_imports_is_offered_with_it(home: Path) -> None:
+    fill(
+        home,
+        "shop/.git/HEAD",
+        "outside.md",
+        "shop/code.py",
+        "shop/docs/b.md",
+        "shop/docs/c/d.txt",
+        "shop/not.md",
+    )
+    (home / "shop/CLAUDE.md").write_text(
+        "See @docs/a.md. Mail ann@not.md or `@not.md`.\n@../outside.md @~/outside.md @code.py @gone.md\n"
+        "```\n@not.md\n```\n@./CLAUDE.md\n"
+    )
+    (home / "shop/docs/a.md").write_text("Also @b.md and @c/d.txt\n")
+    (home / "shop/docs/b.md").write_text("Round: @a.md\n")
+    (one,) = places(home / "mnemark", home / "shop")
+    assert one.found == ("CLAUDE.md", "docs/a.md", "docs/b.md", "docs/c/d.txt")
+    assert one.files[-3:] == ("docs/a.md", "docs/b.md", "docs/c/d.txt")
+
+
+def test_what_the_users_own_file_imports_is_found(home: Path) -> None:
+    fill(home, ".claude/mine.md", ".claude/.credentials.json")
+    (home / ".claude/CLAUDE.md").write_text("@mine.md @.credentials.json\n")
+    (one,) = places(home / "mnemark")
+    assert (one.name, one.found) == ("claude-code", ("CLAUDE.md", "mine.md"))

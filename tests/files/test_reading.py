@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from mnemark.errors import UsageError
 from mnemark.files import reading
-from mnemark.files.reading import Document, decode, read
+from mnemark.files.reading import Document, read
 from mnemark.files.scan import scan
+from mnemark.text.decoding import BIG5, decode
 from mnemark.types import Problem
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX files")
@@ -78,6 +79,44 @@ def test_old_chinese_files_are_read_and_flagged(tmp_path: Path) -> None:
     assert [(p.skipped, "save it as UTF-8" in p.reason) for p in found.problems] == [(False, True)]
 
 
+TRADITIONAL = (
+    "地下室的鍋爐三月份檢修過，師傅換了閥門和水泵，並留下了關於水壓的說明。",
+    "今天下午三點跟林小姐開會，討論新產品的包裝。",
+    "密碼放在抽屜裡",
+    "會議紀錄",
+    "Dear team,\n請在星期五以前把報告寄給我。\nThanks",
+)
+SIMPLIFIED = (
+    "地下室的锅炉三月份检修过，师傅换了阀门和水泵。",
+    "今天下午三点跟林小姐开会，讨论新产品的包装。",
+    "密码放在抽屉里",
+    "会议纪要",
+    "测试",
+    "姓名：张伟 电话 123",
+    "红烧茄子",
+)
+
+
+@pytest.mark.parametrize("text", TRADITIONAL)
+def test_old_traditional_files_are_read_and_flagged(tmp_path: Path, text: str) -> None:
+    write(tmp_path, text.encode("big5"))
+    found = document(tmp_path)
+    assert (found.text, found.encoding) == (text, BIG5)
+    assert "read as Big5" in found.problems[0].reason
+
+
+@pytest.mark.parametrize("text", SIMPLIFIED)
+def test_simplified_text_is_never_taken_for_big5(text: str) -> None:
+    assert decode(text.encode("gb18030"))[:2] == (text, "gb18030")  # type: ignore[index]
+
+
+@given(st.text(st.sampled_from("".join(SIMPLIFIED)), min_size=1, max_size=12))
+def test_a_short_file_does_not_flip_to_big5(text: str) -> None:
+    found = decode(text.encode("gb18030"))
+    assert found is not None
+    assert found[1] != BIG5
+
+
 def test_old_western_files_are_read_and_flagged(tmp_path: Path) -> None:
     text = "Le café était fermé – naïve façade.\nOver the weekend we fixed it."
     write(tmp_path, text.encode("cp1252"))
@@ -91,10 +130,9 @@ def test_old_western_files_are_read_and_flagged(tmp_path: Path) -> None:
     [
         CHINESE.encode() + b"\xff broken \xc3( end",
         CHINESE.encode()[:-2],  # cut in the middle of a character
-        CHINESE.encode("big5", "ignore"),
         "Привет, мир, как дела".encode("koi8-r"),
     ],
-    ids=["damaged", "cut", "big5", "koi8-r"],
+    ids=["damaged", "cut", "koi8-r"],
 )
 def test_what_cannot_be_told_is_marked_not_guessed(tmp_path: Path, data: bytes) -> None:
     write(tmp_path, data)

@@ -169,3 +169,20 @@ def test_terminal_escapes_of_a_mount_are_shown_not_run(shell: Shell, home: Path)
     (home / ".claude/CLAUDE.md").write_text("staging \x1b]0;title\x07 \x1b[31m server\n")
     shell("mount", "claude-code")
     assert "\x1b" not in shell("search", "staging server").out
+
+
+@pytest.mark.parametrize("name", [".cursorrules", "rules [old].md"])
+def test_a_single_file_is_mounted_and_nothing_beside_it(shell: Shell, home: Path, name: str) -> None:
+    for path, text in {name: "Indent with tabs.\n", "other.md": "Indent with spaces.\n"}.items():
+        (home / "notes" / path).write_text(text)
+    assert shell("mount", str(home / "notes" / name), "--name", "rules").code == 0
+    found = shell("search", "indent with", "--json").data["hits"]
+    assert [one["ref"] for one in found] == [f"@rules/{name}#L1"]
+    assert shell("read", f"@rules/{name}").out == "Indent with tabs.\n"
+    assert shell("read", "@rules/other.md").code == 3
+
+
+def test_hidden_rules_are_no_notes_of_the_workspace_itself(shell: Shell, home: Path) -> None:
+    shell.write(".cursorrules", "Indent with tabs.\n")
+    shell.write("a.md", "Nothing else.\n")
+    assert shell("sync", "--json").data["files"] == 1

@@ -139,6 +139,7 @@ def test_what_a_copied_file_brought_back_is_in_no_version(opened: Opened, pair: 
     plan.write_text(f"{plan.read_text('utf-8')}\nSo {SECRET}.\n", "utf-8")
     opened("desktop").sync()
     shutil.copy(plan, pair / "laptop" / into)
+    opened("laptop").sync()
     merge_until_nothing_comes(opened, pair, "laptop", "desktop")
     for name in ("laptop", "desktop"):
         opened(name).close()
@@ -325,3 +326,11 @@ def test_a_git_repository_is_merged_from(opened: Opened, pair: Path) -> None:
     git(memory.root, "init", "-q")
     git(memory.root, "remote", "add", "origin", str(pair / "bare.git"))
     assert memory.merge("origin").turns == 0
+
+
+def test_documents_are_never_joined_line_by_line(opened: Opened, pair: Path) -> None:
+    versions = [b'{"cells": [], "a": 1}\n', b'{"cells": [], "b": 2}\n']
+    for name, data in zip(("laptop", "desktop"), versions, strict=True):
+        (pair / name / "plan.ipynb").write_bytes(data)
+    opened("laptop").merge(pair / "desktop")
+    assert {path.read_bytes() for path in (pair / "laptop").glob("plan*.ipynb")} == set(versions)

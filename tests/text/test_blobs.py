@@ -7,6 +7,7 @@ import pytest
 
 from mnemark.text.markdown.blobs import readable
 
+UUID = "65e6f3a1-1111-4222-8333-123456789abc"
 DATA = base64.b64encode(random.Random(38).randbytes(3_000)).decode()
 BROKEN = "\n".join(DATA[at : at + 76] for at in range(0, len(DATA), 76))
 CHUNKS = "\n\n".join(DATA[at : at + 256] for at in range(0, 700, 256))
@@ -24,6 +25,10 @@ CHUNKS = "\n\n".join(DATA[at : at + 256] for at in range(0, 700, 256))
             "# Text\nReeds ^a1\n## Drawing",
         ),
         ('%%\n## Drawing\n```json\n{"type": "x",\n"elements": []}\n```\n%%\nEnd', "## Drawing\nEnd"),
+        (f"- sow\n  id:: {UUID}\n  collapsed:: true\n- reap", "- sow\n- reap"),
+        (f"see (({UUID})) and ((mine)), two", "see and ((mine)), two"),
+        ("Reeds ^a1b2c3\nSedge ^Ab12Cd34  \nEnd", "Reeds\nSedge  \nEnd"),
+        (f"* Reeds\n:PROPERTIES:\n:ID:       {UUID}\n:KIND: sedge\n:END:\nEnd", "* Reeds\n:KIND: sedge\nEnd"),
         ("- [ ] sow\n\n%% board:settings\n```\n{}\n```\n%%\n", "- [ ] sow\n"),
     ],
 )
@@ -44,6 +49,8 @@ def test_blobs_are_cut_out_and_lines_stay(text: str, left: str) -> None:
         f"sha512 {'0a1b2c3d4e5f6789' * 40}",  # no capitals
         f"ssh-rsa {DATA[:716]} and a token {DATA[716:1500]}",
         "data: none yet, data:text/plain,hello",
+        f"the id is {UUID}\nid:: mine\n[[{UUID}]]",
+        "x^2345678 and 2 ^1024 or see ^summary\n(((a)))",
         f"{'-' * 700}\n{'=' * 700}\n",
         "一段很长的中文" * 200,
         '%% a remark %%\n```json\n{"mine": 1}\n```\n',

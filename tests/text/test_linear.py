@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import cache
 from types import ModuleType
-from typing import Final
+from typing import Any, Final
 
+import msgspec
 import pytest
 
 import mnemark.extraction
@@ -49,9 +50,9 @@ from mnemark.summary import outline_compile as compile_drop
 from mnemark.summary import sentences as summary_rules
 from mnemark.summary import summary as summary_check
 from mnemark.summary import tool_titles as summary_tools
+from mnemark.text import documents, toml
 from mnemark.text import lines as matching
 from mnemark.text import redaction as redact_base
-from mnemark.text import toml
 from mnemark.text.dates import chinese as times_zh
 from mnemark.text.dates import english as times_en
 from mnemark.text.dates import ranges as times
@@ -64,6 +65,7 @@ from mnemark.text.markdown import (
     generated,
     hunks,
     names_id,
+    other_texts,
     outline,
     writing,
 )
@@ -120,6 +122,19 @@ def _toml(text: str) -> object:
         return None
 
 
+def _notebook(text: str) -> dict[str, Any]:
+    text = text.encode("utf-8", "replace").decode()
+    cells = [{"cell_type": "markdown", "source": text}]
+    cells += [{"cell_type": "code", "source": text, "outputs": [{"text": text}]}]  # type: ignore[dict-item]
+    return {"cells": cells}
+
+
+def _canvas(text: str) -> dict[str, Any]:
+    text = text.encode("utf-8", "replace").decode()
+    nodes = [{"id": str(n), "type": "text", "text": line} for n, line in enumerate(text.split("\n"))]
+    return {"nodes": nodes, "edges": [{"fromNode": "0", "toNode": one["id"]} for one in nodes]}
+
+
 ARRANGED: Final[dict[str, Call]] = {
     "markdown.comments": lambda text: list(comments(text)),
     "markdown.drop_comments": lambda text: (
@@ -131,6 +146,19 @@ ARRANGED: Final[dict[str, Call]] = {
         text.splitlines()[:300], text, must=text.splitlines()[:20]
     ),
     "summary.outline_compile.kept": lambda text: compile_drop.kept(outline.outline(text)),
+    "documents.is_too_much": lambda text: documents.is_too_much(text, 1 << 30),
+    "documents.convert": lambda text: (
+        documents.convert("a.ipynb", msgspec.json.encode(_notebook(text))),
+        documents.convert("a.canvas", msgspec.json.encode(_canvas(text))),
+        documents.convert("a.html", text.encode("utf-8", "replace")),
+    ),
+    "markdown.other_texts.own_title": lambda text: [
+        other_texts.own_title(f"a{one}", text) for one in other_texts.FORMATS
+    ],
+    "markdown.other_texts.passages_of": lambda text: [
+        other_texts.passages_of(f"a{one}", text, limit=32) for one in other_texts.FORMATS
+    ],
+    "markdown.other_texts.text_format": other_texts.text_format,
     "markdown.writing.added": lambda text: writing.added(text, text.split("\n")),
     "facts.timeline.when": lambda text: facts_timeline.when(text, UTC),
     "facts.timeline.timeline": lambda text: facts_timeline.timeline(
@@ -358,6 +386,8 @@ NO_TEXT: Final[dict[str, str]] = {
         )
     },
     "dates.grammar.hours": "a key of ours",
+    "documents.is_installed": "the name of a package",
+    "words.segment.version_of": "the name of a package",
     "dates.calendar.festival_name": "words that one of our patterns matched",
     "dates.grammar.chinese_amount": "words that one of our patterns matched",
     "dates.grammar.chinese_number": "words that one of our patterns matched",

@@ -23,6 +23,8 @@ import msgspec
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.files import platform
 from mnemark.files.copies import copy_of
+from mnemark.text.documents import MARKDOWN, RULES
+from mnemark.text.documents import SUFFIXES as DOCUMENTS
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Kind, Origin, Problem
 
@@ -32,7 +34,14 @@ Role = Literal[
 ]  # fmt: skip
 """The purpose of a file. `copy`: left by a syncing tool, never memory."""
 
-TEXT_SUFFIXES = (".md", ".markdown", ".mdc", ".txt")
+NOTES = (*MARKDOWN, ".txt")
+"""Endings of the files that mnemark also writes, whose names have a meaning."""
+TEXT_SUFFIXES = (
+    *NOTES, ".org", ".adoc", ".asciidoc", ".rst", ".tex", ".csv", ".tsv", ".yaml", ".yml",
+)  # fmt: skip
+"""Endings of texts, of which lines can be erased."""
+SUFFIXES = (*TEXT_SUFFIXES, *DOCUMENTS)
+"""Endings of all files that are read: texts, and documents that are converted."""
 _HISTORY = "history.jsonl"
 """nanobot's condensed history, in `memory/`: read like a session, where it lies."""
 _SUMMARIES = "daily_summaries"
@@ -55,6 +64,8 @@ EPISODES = "memory/episodes"
 FACTS = "memory/facts"
 """Folder of the fact files in each scope."""
 
+_LOCKS = ("-lock.yaml", "-lock.yml")
+"""Endings of what programs note of packages: `pnpm-lock.yaml`."""
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 _IDENTITY = frozenset({"user", "soul", "agent", "agents", "identity", "claude"})
 _UNDER_MEMORY: dict[str, tuple[Role, Kind, bool]] = {
@@ -107,22 +118,24 @@ def place(path: str) -> Place | None:
     True
     """
     *folders, name = path.split("/")
-    if not name or name.startswith(".") or any(skipped_folder(folder) for folder in folders):
+    lowered = name.casefold()
+    hidden = name.startswith(".") and lowered not in RULES
+    if not name or hidden or any(skipped_folder(folder) for folder in folders):
         return None
     scope, folders = _split_scope(folders)
     inside = [folder.casefold() for folder in folders]
-    lowered = name.casefold()
     if lowered.endswith(".jsonl"):
         return _place_log(scope, inside, name)
-    if not lowered.endswith(TEXT_SUFFIXES) and not (
-        lowered.endswith(".json") and inside[-1:] == [_SUMMARIES]
-    ):
+    is_summary = lowered.endswith(".json") and inside[-1:] == [_SUMMARIES]
+    if not (is_summary or lowered.endswith(SUFFIXES)) or lowered.endswith(_LOCKS):
         return None
     stem = lowered.rsplit(".", 1)[0]
     dated = _date_in(stem)
     if copy_of(name) is not None:
         return Place("note", scope, "file", dated, "copy", searchable=False)
     role, kind, searchable = _role(inside, stem, dated)
+    if not (is_summary or lowered.endswith(NOTES)) and searchable:
+        role, kind = ("archive" if role == "archive" else "note"), "note"
     origin: Origin = "agent" if role == "report" else "file"
     if role == "review" or kind == "observation":
         origin = "tool"
@@ -168,7 +181,7 @@ def suffixes(folder: str) -> tuple[str, ...]:
     """Return the ends, one of which `/NAME` has where a file NAME in a relative folder may be memory."""
     inside = [part.casefold() for part in _split_scope(folder.split("/"))[1]]
     more = (".jsonl",) if log_folder(folder) else (f"/{_HISTORY}",) if inside == ["memory"] else ()
-    return (*TEXT_SUFFIXES, *more, *((".json",) if inside[-1:] == [_SUMMARIES] else ()))
+    return (*SUFFIXES, *more, *((".json",) if inside[-1:] == [_SUMMARIES] else ()))
 
 
 @lru_cache(maxsize=256)

@@ -1,7 +1,8 @@
 """Find the memory files of a workspace: one pass over the folders, one `stat` a file.
 
-Nothing is opened and no link is followed. Other file types and hidden folders are left out silently; what
-looks like memory but cannot be read is a `Problem`. Workspaces inside this one are not looked into.
+Nothing is opened but the settings of a vault, and no link is followed. Hidden folders and files without text
+are left out silently; what looks like memory but cannot be read is a `Problem`, and other formats that hold
+text are counted. Workspaces inside this one are not looked into.
 """
 
 import fnmatch
@@ -15,6 +16,7 @@ import msgspec
 
 from mnemark.files import layout, platform
 from mnemark.files.listing import descend, odd
+from mnemark.text.documents import RULES, is_too_much, suffix_of, unread_suffixes
 from mnemark.types import Problem
 
 Ignore = Callable[[str], bool]
@@ -26,6 +28,7 @@ class Chosen(Protocol):
     def __call__(self, path: str, *, folder: bool) -> bool: ...  # noqa: D102
 
 
+_OF_VAULTS: Final = frozenset({".obsidian", "logseq"})
 _ONLY: Final = "!"
 """Begins a pattern made by `only`; no setting may."""
 
@@ -45,13 +48,15 @@ class Scan(msgspec.Struct, frozen=True):
     """The candidate files, each list sorted by path."""
 
     entries: list[FileEntry]
-    """Markdown and text anywhere, `.jsonl` below `sessions/`; copies left by syncing tools included."""
+    """Texts and documents anywhere, `.jsonl` below `sessions/`; copies left by syncing tools included."""
     journals: list[FileEntry]
     problems: list[Problem]
     inner: list[str]
     """Folders that are workspaces of their own."""
     temporary: list[str]
     """Temporary files, most of them left by killed processes."""
+    unread: dict[str, int]
+    """Files that hold text and are not read, counted by suffix; see `unread.told`."""
 
 
 def scan(root: Path, *, ignore: Sequence[str] = ()) -> Scan:
@@ -166,7 +171,10 @@ class _Walk:
         self.real_root = root.resolve()
         self.ignored = None if ignored is _never else ignored
         self.is_chosen = is_chosen
-        self.found = Scan([], [], [], [], [])
+        self.found = Scan([], [], [], [], [], {})
+        self.unread = unread_suffixes()
+        self.no_notes: frozenset[str] = frozenset()
+        """Folders of templates and old versions, of vaults that the walk came through."""
 
     def problem(self, path: str, reason: str) -> None:
         self.found.problems.append(Problem(layout.shown(path.rstrip("/")), reason))
@@ -177,30 +185,44 @@ class _Walk:
         suffixes = layout.suffixes(prefix.rstrip("/"))
         with os.scandir(f"{self.base}{prefix}") as listed:
             found = list(listed)
-        if prefix and layout.has_marks({item.name for item in found}):
+        names = {item.name for item in found}
+        if not names.isdisjoint(_OF_VAULTS):
+            from mnemark.files.vaults import no_notes
+
+            self.no_notes |= no_notes(self.root, prefix, names)
+        if prefix and layout.has_marks(names):
             self.found.inner.append(layout.shown(prefix.rstrip("/")))
             return []
-        folders = []
-        for item in found:
-            name = item.name
-            path = prefix + name
-            if name[0] == ".":
-                self.hidden(path, name)
-                continue
-            if self.leaves_out(path, item):
-                continue
-            is_text = f"/{name}".lower().endswith(suffixes)
-            if is_text and item.is_file(follow_symlinks=False):
-                journal = logs == "journal" and name.lower().endswith(".jsonl")
+        return [
+            below
+            for item in found
+            if (below := self.item(item, prefix, suffixes, journals=logs == "journal"))
+        ]
+
+    def item(self, item: os.DirEntry[str], prefix: str, suffixes: tuple[str, ...], *, journals: bool) -> str:
+        """Take what has a name in a folder; return the prefix of a folder to read, else an empty text."""
+        name = item.name
+        path = prefix + name
+        if name[0] == "." and (self.is_chosen is None or name.lower() not in RULES):
+            self.hidden(path, name)
+            return ""
+        if path in self.no_notes or self.leaves_out(path, item):
+            return ""
+        ending = f"/{name}".lower()
+        is_text = ending.endswith(suffixes) and not ending.endswith(self.unread)
+        if item.is_file(follow_symlinks=False):
+            if is_text:
+                journal = journals and ending.endswith(".jsonl")
                 self.file(item, path, self.found.journals if journal else self.found.entries)
-            elif item.is_dir(follow_symlinks=False):
-                if not layout.skipped_folder(name):
-                    folders.append(path + "/")
-            elif item.is_symlink():
-                self.link(path, is_text=is_text)
-            elif is_text and (problem := odd(path, item)):
-                self.found.problems.append(problem)
-        return folders
+            elif ending.endswith(self.unread):
+                self.not_read(path)
+        elif item.is_dir(follow_symlinks=False):
+            return "" if layout.skipped_folder(name) else path + "/"
+        elif item.is_symlink():
+            self.link(path, is_text=is_text)
+        elif is_text and (problem := odd(path, item)):
+            self.found.problems.append(problem)
+        return ""
 
     def leaves_out(self, path: str, item: os.DirEntry[str]) -> bool:
         if self.ignored is not None and self.ignored(path):
@@ -213,6 +235,10 @@ class _Walk:
         if name.startswith(platform.TEMPORARY):
             self.found.temporary.append(path)
 
+    def not_read(self, path: str) -> None:
+        suffix = suffix_of(path)
+        self.found.unread[suffix] = self.found.unread.get(suffix, 0) + 1
+
     def file(self, item: os.DirEntry[str], path: str, into: list[FileEntry]) -> None:
         if not path.isascii() and layout.shown(path) != path:
             # Such a name can be neither stored as text nor shown to a model as a ref.
@@ -222,7 +248,11 @@ class _Walk:
             self.problem(path, "name means another place on other systems: rename the file")
             return
         try:
-            into.append(stat_entry(path, item.stat(follow_symlinks=False)))
+            entry = stat_entry(path, item.stat(follow_symlinks=False))
+            if is_too_much(path, entry.size):
+                self.not_read(path)
+            else:
+                into.append(entry)
         except FileNotFoundError:
             return
         except OSError as error:

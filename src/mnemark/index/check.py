@@ -1,7 +1,7 @@
 """Check the index for damage and against the files; rebuild it."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -125,6 +125,8 @@ class SyncAhead(NamedTuple):
     """Files that cannot be read."""
     inner: tuple[str, ...]
     """Folders that are separate workspaces."""
+    unread: Mapping[str, int]
+    """Files that hold text and are not read, counted by suffix."""
 
 
 def ahead(index: Index, ignore: Sequence[str]) -> SyncAhead:
@@ -135,7 +137,7 @@ def ahead(index: Index, ignore: Sequence[str]) -> SyncAhead:
     if index.exists() and not index.is_damaged():
         with schema.translated(index.path):
             outdated = len(differing(entries, index.known()))
-    return SyncAhead(outdated, tuple(found.problems), tuple(found.inner))
+    return SyncAhead(outdated, tuple(found.problems), tuple(found.inner), found.unread)
 
 
 def differences(index: Index, entries: Sequence[FileEntry]) -> list[str]:

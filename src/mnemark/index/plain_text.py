@@ -21,7 +21,7 @@ from mnemark.facts.files import heard, visible_facts
 from mnemark.facts.visible import Visible
 from mnemark.files import layout, platform
 from mnemark.files.layout import Place
-from mnemark.files.reading import decode, read
+from mnemark.files.reading import Document, read
 from mnemark.files.scan import FileEntry, scan
 from mnemark.files.tombstones import Tombstones
 from mnemark.index.derived import Edges
@@ -33,6 +33,8 @@ from mnemark.index.snapshot import Positions, Snapshot
 from mnemark.index.store import Record
 from mnemark.index.unindexed import Gathered
 from mnemark.index.units import note_units, turn_units
+from mnemark.text.decoding import decode
+from mnemark.text.documents import format_of
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.stopwords import content_terms
 from mnemark.types import Problem
@@ -115,12 +117,20 @@ class TextReader(Reader):
                 if time.monotonic() > until:
                     return places
                 with suppress(OSError):  # deleted or unreadable: the next sync reports it
-                    data = platform.content(self._root / entry.path)
+                    data = self._content(entry)
                     more = list(self._in_file(entry, _normal(data) if normal else data.lower()))
                     if not (more or normal or self._ascii) and (b"\\u" in data or not data.isascii()):
                         rest.append(entry)
                     places += more
         return places
+
+    def _content(self, entry: FileEntry) -> bytes:
+        """Return the bytes of a text, or the view of a document; a library takes too long for a search."""
+        how = format_of(entry.path)
+        if how is None:
+            return platform.content(self._root / entry.path)
+        found = read(self._root, entry.path, entry) if not how.packages else None
+        return found.text.encode("utf-8", "replace") if isinstance(found, Document) else b""
 
     def _in_file(self, entry: FileEntry, data: bytes) -> Iterator[_WordLine]:
         if not _is_log(entry.path):  # the name of a note is searched with its first line

@@ -13,6 +13,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import cache
 from typing import Final
 
 import msgspec
@@ -28,6 +29,8 @@ from mnemark.index import schema
 from mnemark.index.plan import KnownFile, SyncStep, plan
 from mnemark.index.store import NEW, Index
 from mnemark.index.workers import workers_for
+from mnemark.text.documents import PACKAGES, VERSION, format_of, is_installed
+from mnemark.text.words.segment import version_of
 from mnemark.types import Problem
 
 Progress = Callable[[int, int, int], None]
@@ -36,6 +39,8 @@ Progress = Callable[[int, int, int], None]
 _PROBLEMS: Final = msgspec.json.Decoder(list[Problem])
 _SECRETS: Final = "values"
 """Key in `meta` of the hashes of exact secrets that the index was searched for."""
+_CONVERTERS: Final = "converters"
+"""Key in `meta` of what the views of documents were made by."""
 _LARGE: Final = 3_000_000
 """Bytes of new text that are worth the start of workers: about 5,000 passages."""
 
@@ -65,6 +70,8 @@ class SyncReport(msgspec.Struct, frozen=True, kw_only=True):
     is forgotten, those of earlier syncs, too, until `Index.looked_through`."""
     rebuilt: str = ""
     """Why the index was discarded and made anew; empty where it was not."""
+    unread: Mapping[str, int] = {}
+    """Files that hold text and are not read, counted by suffix; see `unread.told`."""
 
     @property
     def touched(self) -> int:
@@ -128,7 +135,7 @@ def _sync_files(
     entries = files + [entry for entry in found.journals if entry.path in known or searchable(entry)]
     hidden = index.hidden.current()
     secret = _paths_with_new_secrets(index)
-    reindex = index.outdated(hidden) | secret
+    reindex = index.outdated(hidden) | secret | _converted_otherwise(index, known)
     withheld = _withheld(index, hidden)
     steps = _steps(entries, known, reindex, withheld.keys())
     inner = tuple(f"{folder}/" for folder in found.inner)
@@ -143,6 +150,8 @@ def _sync_files(
             run = SyncRun(index, known, limit, hidden, reindex, workers=workers)
             done = msgspec.structs.replace(done, **run.carry_out(steps, progress))
     _note_secrets(index)
+    if any(format_of(entry.path) for entry in files):
+        _note_converters(index)
     marks = {entry.path: mark for entry in entries if (mark := hidden.mark(entry.path))}
     _store_marks(index, marks | withheld)
     if hidden:
@@ -155,6 +164,7 @@ def _sync_files(
         done,
         problems=tuple(dict.fromkeys(problems)),
         inner=tuple(found.inner),
+        unread=found.unread,
         temporary=tuple(found.temporary),
         seconds=time.monotonic() - started,
     )
@@ -226,6 +236,26 @@ def _paths_with_new_secrets(index: Index) -> frozenset[str]:
     numbers |= {number for number, facts in packed if in_bytes.search(facts)}
     listed = index.rows("SELECT id, path FROM documents")
     return frozenset(path for number, path in listed if number in numbers)
+
+
+@cache
+def _converters() -> str:
+    """Return an identifier of all that views depend on: our version, and those of the libraries."""
+    versions = (f"{name}={version_of(name) if is_installed(name) else ''}" for name in PACKAGES)
+    return ";".join((str(VERSION), *versions))
+
+
+def _converted_otherwise(index: Index, known: Mapping[str, KnownFile]) -> frozenset[str]:
+    """Return the documents whose views were made by other versions of the libraries, or of mnemark."""
+    paths = frozenset(path for path in known if format_of(path) is not None)
+    if not paths or schema.read_meta(index.connection).get(_CONVERTERS) == _converters():
+        return frozenset()
+    return paths
+
+
+def _note_converters(index: Index) -> None:
+    if schema.read_meta(index.connection).get(_CONVERTERS) != _converters():
+        index.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_CONVERTERS, _converters()))
 
 
 def _note_secrets(index: Index) -> None:

@@ -18,6 +18,7 @@ from mnemark.facts.model import Fact
 from mnemark.facts.parse import ParsedFact
 from mnemark.facts.visible import forgotten_lines
 from mnemark.files import layout, platform
+from mnemark.files.documents import converting
 from mnemark.files.layout import Place
 from mnemark.files.reading import Document, PassingProblem, digest, read
 from mnemark.files.scan import FileEntry
@@ -83,10 +84,11 @@ class SyncRun:
         self, steps: Sequence[SyncStep], progress: Callable[[int, int, int], None] | None
     ) -> dict[str, Any]:
         """Carry out all steps; return the fields of the report that say what was done."""
-        for number, step in enumerate(steps, 1):
-            self._take(step)
-            if progress is not None:
-                progress(number, len(steps), self.passages)
+        with converting():
+            for number, step in enumerate(steps, 1):
+                self._take(step)
+                if progress is not None:
+                    progress(number, len(steps), self.passages)
         self._finish()
         return {
             "passages": self.passages, "journals": self.journals, "problems": tuple(self.problems),

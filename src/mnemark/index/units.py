@@ -26,6 +26,7 @@ from mnemark.text.lines import lines
 from mnemark.text.markdown.blobs import readable
 from mnemark.text.markdown.frontmatter import FrontMatter, document_title, front_matter, telling_fields
 from mnemark.text.markdown.generated import split
+from mnemark.text.markdown.other_texts import own_title, passages_of, text_format
 from mnemark.text.markdown.passages import passages, text_passages
 from mnemark.types import Kind, Origin, Passage, Turn
 
@@ -100,8 +101,10 @@ def note_units(
 
     `text` is the visible text; `facts` are those in it.
     """
-    front = front_matter(text)
-    title = document_title(text, front, path)
+    how = text_format(path)
+    front = front_matter(text) if how is None else FrontMatter()
+    title = document_title(text if how is None else "", front, path)
+    title = own_title(path, text) or title
     tags = _joined_words(front.fields.get("tags"))
     date = place.dated or _front_date(front.fields)
     note = _Note(PurePosixPath(path), place, title, date, tags)
@@ -142,19 +145,13 @@ def _by_people(note: _Note, text: str, front: FrontMatter, told: Sequence[str], 
     bare = note.place.kind == "fact" or note.place.role in _DERIVED_ROLES  # where headings alone say nothing
     shown = readable(text)
     squeezed = bool(front.end or shown.cuts)
-    for passage in _passages(note, shown.text, limit, front.end_line):
+    for passage in passages_of(note.path.name, shown.text, limit=limit, front=front.end_line):
         if not passage.text.strip() or (bare and not _has_body(passage.text)):
             continue
         own = replace(passage, start=shown.original(passage.start), end=shown.original(passage.end))
         meta = {**_columns(text, own), **names}
         yield note.unit(_trimmed(passage, squeezed=squeezed), fields=about, meta=meta)
         about, names = "", {}
-
-
-def _passages(note: _Note, text: str, limit: int, front: int) -> list[Passage]:
-    if note.path.suffix.lower() in {".md", ".markdown", ".mdc"}:
-        return passages(text, limit=limit, front=front)
-    return text_passages(text, limit=limit)
 
 
 def _derived(

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from mnemark.embed.bundled import BundledEmbedder
+from mnemark.files.pipes import LostError, receive, send
 from mnemark.index.segment_builder import PassageText, Sender, Sent
-from mnemark.index.workers import LostError, receive, send
 
 _embedder: Final = cache(BundledEmbedder)
 

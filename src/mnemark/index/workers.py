@@ -7,14 +7,13 @@ work to a worker can do it itself: one that does not start, dies or hangs only c
 """
 
 import os
-import struct
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+
+from mnemark.files.pipes import NO_WINDOW, LostError, program, receive, send
 
 if TYPE_CHECKING:  # imported when the first worker starts
     from concurrent.futures import Future
@@ -25,11 +24,7 @@ _QUEUED: Final = 2
 """Requests that a worker has at most; beyond that the caller does the work itself."""
 _PATIENCE: Final = 60.0
 """Seconds for one request, which takes less than one: only a worker that hangs takes longer."""
-_START: Final = (
-    "import sys; sys.path[:] = sys.argv[1:]; from mnemark.index.worker_process import main; main()"
-)
-_NO_WINDOW: Final = 0x0800_0000
-_LENGTH: Final = struct.Struct("<Q")
+_PROGRAM: Final = "mnemark.index.worker_process"
 
 
 class Workers:
@@ -81,34 +76,6 @@ class WorkerAnswer:
             return None
 
 
-class LostError(Exception):
-    """The other side ended before its message did."""
-
-
-def send(pipe: BinaryIO, value: object) -> None:
-    """Send a message."""
-    data = msgspec.msgpack.encode(value)
-    pipe.write(_LENGTH.pack(len(data)))
-    pipe.write(data)
-    pipe.flush()
-
-
-def receive(pipe: BinaryIO) -> Any:
-    """Receive a message.
-
-    Raises:
-        LostError: the other side has ended.
-    """
-    return msgspec.msgpack.decode(_exactly(pipe, _LENGTH.unpack(_exactly(pipe, _LENGTH.size))[0]))
-
-
-def _exactly(pipe: BinaryIO, size: int) -> bytes:
-    data = pipe.read(size)
-    if len(data) < size:
-        raise LostError
-    return data
-
-
 class _WorkerProcess:
     """A process, and the thread that talks to it."""
 
@@ -117,11 +84,7 @@ class _WorkerProcess:
         from subprocess import DEVNULL, PIPE, Popen
 
         self._process: Any = Popen(
-            [sys.executable, "-I", "-c", _START, *map(str, sys.path)],
-            stdin=PIPE,
-            stdout=PIPE,
-            stderr=DEVNULL,
-            creationflags=_NO_WINDOW if sys.platform == "win32" else 0,
+            program(_PROGRAM) or (), stdin=PIPE, stdout=PIPE, stderr=DEVNULL, creationflags=NO_WINDOW
         )
         self.number: int = self._process.pid
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="mnemark-worker")
@@ -174,7 +137,7 @@ def workers_for(work: int, *, least: int) -> Iterator[Workers]:
 
 def _count() -> int:
     """Return the number of workers that this machine can use: one processor is the caller's."""
-    if getattr(sys, "frozen", False) or not PurePath(sys.executable or "").name.lower().startswith("py"):
-        return 0  # `sys.executable` is the user's program, not Python
+    if program(_PROGRAM) is None:
+        return 0
     own = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
     return min(len(own) - 1, MAX_WORKERS)

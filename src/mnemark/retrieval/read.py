@@ -1,5 +1,6 @@
 """Read the text of a ref from its file."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -12,9 +13,11 @@ from mnemark.files.disk_errors import HINT, MISSING
 from mnemark.files.mounts import Mounted
 from mnemark.files.names import columns_of, cut_to_columns, split_ref
 from mnemark.files.reading import read
+from mnemark.text.documents import PAGE, format_of
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import WHOLE, Problem
 
+_PAGE: Final = lazy_pattern(r"(?P<path>.+)#page=(?P<page>[0-9]{1,6})", re.DOTALL)
 _LINE: Final = lazy_pattern(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
@@ -49,7 +52,8 @@ def read_ref(visible: Visible, ref: str, *, raw: bool = False) -> str:
 
     Args:
         visible: filter of the workspace's texts.
-        ref: `path`, `path#L12`, `path#L12-L30` or, for characters in lines, `path#L12C341-L12C900`.
+        ref: `path`, `path#L12`, `path#L12-L30`, for characters in lines `path#L12C341-L12C900`, or a page of
+            a PDF, `path#page=12`.
         raw: return whole lines unfiltered, for the owner of the file; otherwise without secrets, private
             passages and forgotten text.
 
@@ -58,6 +62,7 @@ def read_ref(visible: Visible, ref: str, *, raw: bool = False) -> str:
         UsageError: the path leaves the workspace.
     """
     root = visible.root
+    ref = with_lines(visible, ref)
     path, first, last = split_ref(ref)
     full = layout.safe_path(root, path)
     found = read(root, path)
@@ -77,6 +82,32 @@ def read_ref(visible: Visible, ref: str, *, raw: bool = False) -> str:
     if columns[0] > len(chosen[0]):
         raise NotFoundError(f"line {first} of {layout.shown(path)} has only {len(chosen[0])} characters")
     return "".join(cut_to_columns(chosen, columns))
+
+
+def with_lines(visible: Visible, ref: str) -> str:
+    """Return a ref to a page of a PDF, `path#page=12`, as one to its lines, which begin with a heading.
+
+    Other refs are returned as they are.
+
+    Raises:
+        NotFoundError: the file cannot be read, or has no such page.
+        UsageError: the path leaves the workspace.
+    """
+    match = _PAGE.fullmatch(ref)
+    if match is None or format_of(match["path"]) is None:
+        return ref
+    layout.safe_path(visible.root, match["path"])
+    found = read(visible.root, match["path"])
+    if isinstance(found, Problem):
+        raise NotFoundError(f"{layout.shown(match['path'])} {found.reason}")
+    lines = found.text.splitlines()
+    starts = [number for number, line in enumerate(lines, 1) if line.startswith(PAGE)]
+    page = int(match["page"])
+    if not 1 <= page <= len(starts):
+        pages = f"{len(starts):,} pages" if starts else "no pages"
+        raise NotFoundError(f"{layout.shown(match['path'])} has {pages}; there is no page {page}")
+    end = starts[page] - 1 if page < len(starts) else len(lines)
+    return f"{match['path']}#L{starts[page - 1]}-L{end}"
 
 
 def _archived_path(root: Path, path: str) -> str:

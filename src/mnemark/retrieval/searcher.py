@@ -231,6 +231,12 @@ class Searcher:
             entry.path for entry in scan(self.workspace.root, ignore=self.workspace.config.ignore).entries
         ]
 
+    def unread(self) -> Mapping[str, int]:
+        """Count the files of the workspace that hold text and are not read, by suffix."""
+        with contextlib.suppress(OSError):  # a folder that is gone: the search has told it
+            return scan(self.workspace.root, ignore=self.workspace.config.ignore).unread
+        return {}
+
     def load_behind(self) -> None:
         """Load dictionaries, index and vectors in the background, once, ahead of the first `recall`."""
         self._loader.load_behind()
@@ -275,7 +281,8 @@ class Searcher:
         if self.mounts:
             self.mounts.freshen()
             found = self._with_mounts(found, request)
-        return Recall(**(found._asdict() | told(found.degraded, complete=found.complete and fresh)))
+        answer = found._asdict() | told(found.degraded, complete=found.complete and fresh)
+        return Recall(**answer, unread={} if found.hits else self.unread())
 
     def recall(
         self,

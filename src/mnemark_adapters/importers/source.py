@@ -19,7 +19,7 @@ from typing import IO, Any, Final, NamedTuple
 
 from mnemark.errors import IntegrityError, NotFoundError
 from mnemark.files import platform
-from mnemark.files.reading import decode
+from mnemark.text.decoding import decode
 
 _EVENTS: Final = 4_000
 """Parts of a JSON file that are looked at to tell what it is."""

@@ -8,6 +8,8 @@ Sources, as of autumn 2026:
     Codex: https://developers.openai.com/codex/memories, https://developers.openai.com/codex/guides/agents-md
     Gemini CLI: https://geminicli.com/docs/tools/memory, https://geminicli.com/docs/cli/gemini-md
     Cursor: https://cursor.com/docs/rules (rules of a user are in its database, those of a project in files)
+    Windsurf: https://docs.windsurf.com/windsurf/cascade/memories
+    Copilot: https://docs.github.com/en/copilot/how-tos/configure-custom-instructions
     OpenClaw: https://docs.openclaw.ai/concepts/agent-workspace
     nanobot: https://github.com/HKUDS/nanobot/blob/main/docs/memory.md
     basic-memory: https://docs.basicmemory.com/reference/configuration
@@ -17,12 +19,17 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from glob import escape
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from mnemark.files import platform
+from mnemark.files import layout, platform
 from mnemark.files.mounts import Mounted
 from mnemark.files.projects import top_of
+from mnemark.files.reading import read
+from mnemark.files.scan import only, scan
+from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.types import Problem
 from mnemark_agents.connect import homes
 
 _CLAUDE: Final = ("CLAUDE.md", "rules/**/*.md", "projects/*/memory/**/*.md")
@@ -35,11 +42,28 @@ _OPENCLAW: Final = ("MEMORY.md", "USER.md", "TOOLS.md", "memory/**/*.md")
 _NANOBOT: Final = ("USER.md", "memory/*.md")
 _NOTES: Final = ("**/*.md",)
 _PROJECT: Final = (
-    ("", "", ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md")),
+    (
+        "", "",
+        (
+            "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md", ".cursorrules",
+            ".windsurfrules",
+        ),
+    ),
     (".claude", ".claude", ("CLAUDE.md", "rules/**/*.md")),
     (".cursor", ".cursor/rules", ("**/*.mdc",)),
-)
+    (".windsurf", ".windsurf/rules", ("**/*.md",)),
+    (".github", ".github", ("copilot-instructions.md", "instructions/**/*.instructions.md")),
+)  # fmt: skip
 """What is added to a project's name, the folder in it, and the files there."""
+_NESTED: Final = ("**/CLAUDE.md", "**/AGENTS.md", "**/GEMINI.md")
+"""Files of rules for a part of a project. They are looked for once, and then named one by one: a search does
+not walk a repository."""
+_MOST_NESTED: Final = 50
+_IMPORTING: Final = frozenset({"CLAUDE.md", "CLAUDE.local.md", "GEMINI.md"})
+_HOPS: Final = 5
+"""Imports of imports of … that Claude Code follows."""
+_CODE: Final = lazy_pattern(r"^(?:```|~~~).*?^(?:```|~~~)[^\n]*$|`[^`\n]*+`", re.MULTILINE | re.DOTALL)
+_IMPORT: Final = lazy_pattern(r"(?:^|(?<=[\s(]))@((?:\.{1,2}/|~/|/)?[\w][\w./-]*)")
 
 
 class OtherMemory(NamedTuple):
@@ -74,6 +98,7 @@ def _filled(place: OtherMemory, root: Path) -> OtherMemory | None:
     if real.is_relative_to(own) or own.is_relative_to(real):
         return None
     try:
+        place = place._replace(files=(*place.files, *_imported(place)))
         found = tuple(entry.path for entry in Mounted(place.folder, place.files).entries() if entry.size)
     except OSError:  # not there, or not ours to read
         return None
@@ -101,7 +126,44 @@ def _of_project(start: Path) -> Iterator[OtherMemory]:
         return
     for more, inside, files in _PROJECT:
         name = f"{_plain(root.name)}{more}"
+        files = files if inside else (*files, *_nested(root))  # noqa: PLW2901
         yield OtherMemory(name, f"The project {root.name}", root / inside, files, own=False)
+
+
+def _nested(root: Path) -> tuple[str, ...]:
+    """Return patterns of the files of rules in folders of a project."""
+    try:
+        found = [entry.path for entry in scan(root, ignore=only(_NESTED)).entries if "/" in entry.path]
+    except OSError:  # not ours to read
+        return ()
+    return tuple(map(escape, sorted(found, key=lambda path: (path.count("/"), path))[:_MOST_NESTED]))
+
+
+def _imported(place: OtherMemory) -> tuple[str, ...]:
+    """Return patterns of the texts in a folder that its files import with `@path`, and these again."""
+    known = [entry.path for entry in Mounted(place.folder, place.files).entries()]
+    waiting = [path for path in known if path.rpartition("/")[2] in _IMPORTING]
+    found: dict[str, None] = {}
+    for _ in range(_HOPS):
+        named = dict.fromkeys(one for path in waiting for one in _imports(place.folder, path))
+        waiting = [path for path in named if path not in found and path not in known]
+        found |= dict.fromkeys(waiting)
+    return tuple(map(escape, found))
+
+
+def _imports(folder: Path, path: str) -> Iterator[str]:
+    """Yield the paths of the texts in a folder that a file there imports."""
+    text = read(folder, path)
+    if isinstance(text, Problem):
+        return
+    for match in _IMPORT.finditer(_CODE.sub("", text.text)):
+        target = os.path.normpath(folder / Path(path).parent / Path(match[1].rstrip(".")).expanduser())
+        if not Path(target).is_relative_to(folder):
+            continue
+        inside = Path(target).relative_to(folder).as_posix()
+        at = layout.place(inside)
+        if at is not None and at.searchable and Path(target).is_file():
+            yield inside
 
 
 def _openclaw() -> Path:

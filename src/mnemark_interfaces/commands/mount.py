@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
+from glob import escape
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,8 +28,8 @@ connected. `mnemark mount` shows and changes this."""
 _Folder = Annotated[
     str,
     typer.Argument(
-        metavar="[FOLDER|NAME]",
-        help="A folder, or the name of a memory that was found; without it: list them.",
+        metavar="[FOLDER|FILE|NAME]",
+        help="A folder, a file, or the name of a memory that was found; without it: list them.",
     ),
 ]
 _Name = Annotated[str, typer.Option(metavar="NAME", help="The name in refs. Default: that of the folder.")]
@@ -153,6 +154,8 @@ def _add(root: Path, given: str, name: str, files: tuple[str, ...]) -> None:
         folder, name, files = place.folder, name or place.name, files or place.files
     else:
         folder = Path(given).expanduser().absolute()
+        if folder.is_file() and not files:
+            folder, name, files = folder.parent, name or folder.stem.lstrip("."), (escape(folder.name),)
         if not folder.is_dir():
             raise NotFoundError(
                 f"there is no folder {given}, and no memory of that name was found; see `mnemark mount`"

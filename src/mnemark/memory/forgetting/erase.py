@@ -27,6 +27,7 @@ from mnemark.facts.timeline import when
 from mnemark.files import edit as editing
 from mnemark.files import jsonl, layout, platform
 from mnemark.files.disk_errors import shortage
+from mnemark.files.documents import forget_views
 from mnemark.files.ids import is_id, time_of
 from mnemark.files.journal import Change, changes_of
 from mnemark.files.names import split_ref
@@ -41,10 +42,20 @@ from mnemark.memory.forgetting.needles import anchor, query_at
 from mnemark.memory.forgetting.receipt import ErasedPlace, Receipt, forgotten
 from mnemark.memory.forgetting.remaining import named_by, remaining_copies
 from mnemark.memory.forgetting.select import Criteria, ForgetItem, Selector, append_forget
-from mnemark.memory.forgetting.sweep import RENAMING, Step, Sweep, Swept, Targets, holding, targets_of
+from mnemark.memory.forgetting.sweep import (
+    RENAMING,
+    Step,
+    Sweep,
+    Swept,
+    Targets,
+    holding,
+    in_document,
+    targets_of,
+)
 from mnemark.memory.journal import erasures
 from mnemark.memory.journal.erasures import Wait
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.text.documents import format_of
 from mnemark.text.words.segment import forget_words
 from mnemark.types import Json
 
@@ -55,6 +66,24 @@ _SAME_TIME: Final = 5.0
 def erase(ws: OpenWorkspace, items: list[ForgetItem], *, query: str, dry_run: bool, git: bool) -> Receipt:
     """Erase items and their quotations; see `forgetting.forget.forget`."""
     items = [_by_line(item) for item in items]
+    kept = [item for item in items if item.kind != "file" and format_of(item.path) is not None]
+    if not kept:
+        return _erased(ws, items, query=query, dry_run=dry_run, git=git)
+    items = [item for item in items if item not in kept]
+    names = sorted({layout.shown(item.path) for item in kept})
+    if not items:
+        raise UsageError(
+            f"no part of {', '.join(names)} can be erased, as it is no text; nothing was changed. "
+            "Delete the file itself, or hide the part with `mnemark forget` without --erase"
+        )
+    if not dry_run:
+        append_forget(ws, kept, {})
+    receipt = _erased(ws, items, query=query, dry_run=dry_run, git=git)
+    still = dict.fromkeys([*map(in_document, sorted({item.path for item in kept})), *receipt.still])
+    return msgspec.structs.replace(receipt, still=tuple(still))
+
+
+def _erased(ws: OpenWorkspace, items: list[ForgetItem], *, query: str, dry_run: bool, git: bool) -> Receipt:
     if dry_run:
         return _dry_run(ws, items, query, git=git)
     editing.sweep(ws.truth)  # temporary files of crashes may hold the text
@@ -155,6 +184,7 @@ def _carry_out(
     ws.searcher.fact_index.keep()
     forget_words()  # last: what is synced and read above is kept by what it is called
     layout.forget_paths()
+    forget_views()
     return Receipt(
         id=note.id, action="erased", items=forgotten(items), places=_merge_places(places),
         still=tuple(dict.fromkeys([*still, *done.still])),
@@ -284,6 +314,9 @@ def sweep_copies(ws: OpenWorkspace, sought: Iterable[Targets], paths: Collection
     done = Swept([], [], [])
     for targets in sought:
         Sweep(ws, targets, done, step="copies", among=frozenset(paths)).run()
+    if any(not place.path.startswith(f"{layout.PRIVATE}/") for place in done.places):
+        ws.visible.forget_texts()
+        _rewrite_index(ws, done.waiting)
 
 
 def holding_again(ws: OpenWorkspace, sought: Iterable[Targets]) -> list[str]:

@@ -15,6 +15,7 @@ import msgspec
 from mnemark.errors import MnemarkError, UsageError, one_of, text_given
 from mnemark.files import platform
 from mnemark.files.disk_errors import CANNOT_BE_READ
+from mnemark.files.documents import converting
 from mnemark.files.scopes import one_scope
 from mnemark.memory.forgetting.derived import derived_copies, related
 from mnemark.memory.forgetting.erase import erase as erased
@@ -72,6 +73,11 @@ def forget(
         raise UsageError("git can only be used together with erase")
     if not dry_run:
         ws.check_writable("forget")
+    with converting():
+        return _forgotten(ws, wanted, erase=erase, dry_run=dry_run, git=git)
+
+
+def _forgotten(ws: OpenWorkspace, wanted: Criteria, *, erase: bool, dry_run: bool, git: bool) -> Receipt:
     finder = Selector(ws, wanted, by_words=not erase)
     items = finder.find()
     if erase and not dry_run:

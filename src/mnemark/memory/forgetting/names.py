@@ -19,7 +19,7 @@ import msgspec
 
 from mnemark.errors import BusyError, MnemarkError, ReadOnlyError, UsageError
 from mnemark.facts.parse import parse
-from mnemark.files import attachments, jsonl, layout, listing, platform, reading
+from mnemark.files import attachments, jsonl, layout, listing, platform
 from mnemark.files import edit as editing
 from mnemark.files.disk_errors import unread
 from mnemark.files.needles import BytePatterns, spellings
@@ -32,6 +32,7 @@ from mnemark.memory.forgetting.sweep import RENAMING, Sweep, Swept, Targets, is_
 from mnemark.memory.journal import erasures
 from mnemark.memory.journal.erasures import Wait
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.text.decoding import decode
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.frontmatter import front_matter
 from mnemark.text.markdown.generated import find
@@ -245,7 +246,7 @@ def _relink(truth: Folder, path: str, rules: Sequence[Rule]) -> None:
             return
         if path.lower().endswith(".jsonl"):
             rewrite(truth, path, lambda line: _replaced(line.data, rules))
-        elif reading.decode(data) is not None:
+        elif decode(data) is not None:
             result = editing.edit(
                 truth, path, lambda now: _replaced(now, rules), keep=0, timeout=LOCK_SECONDS
             )

@@ -18,6 +18,7 @@ from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import when
 from mnemark.files import jsonl, layout, platform
 from mnemark.files.disk_errors import HINT, unread
+from mnemark.files.documents import converting
 from mnemark.files.ids import is_id, time_of
 from mnemark.files.journal import Change
 from mnemark.files.names import split_ref
@@ -28,6 +29,7 @@ from mnemark.files.sessions import Placed, SessionLog, is_journal, observations_
 from mnemark.files.tombstones import Run, matches, run_of
 from mnemark.files.turns import texts_in
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.retrieval.read import with_lines
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.lines import lines as lines_of
 from mnemark.text.markdown import drop_comments, names_id
@@ -178,6 +180,7 @@ class Selector:
     def __init__(self, ws: OpenWorkspace, wanted: Criteria, *, by_words: bool = False) -> None:
         """`by_words`: take the query as whole words, and of facts those that have it, where any has."""
         self.root = ws.root
+        self._visible = ws.visible
         self.facts: FactStore = ws.fact_store
         self.wanted = wanted
         self.zone: tzinfo = self.facts.zone
@@ -208,6 +211,10 @@ class Selector:
             NotFoundError: there is no such ref or id.
             UsageError: the ref names no file of the memory.
         """
+        with converting():
+            return self._find()
+
+    def _find(self) -> list[ForgetItem]:
         wanted = self.wanted
         if wanted.ref and is_id(wanted.ref) and not (self.root / wanted.ref).exists():
             wanted = self.wanted = wanted._replace(ref="", id=wanted.ref)
@@ -232,7 +239,7 @@ class Selector:
     # --- by ref and id
 
     def _of_ref(self, ref: str) -> list[ForgetItem]:
-        path, first, last = split_ref(ref)
+        path, first, last = split_ref(with_lines(self._visible, ref))
         full = layout.safe_path(self.root, path)
         try:
             platform.opened(full).close()

@@ -19,9 +19,10 @@ from urllib.parse import unquote
 from mnemark.errors import BusyError, MnemarkError
 from mnemark.facts.fold import versions_in
 from mnemark.facts.parse import parse
-from mnemark.files import attachments, jsonl, layout, listing, platform, reading
+from mnemark.files import attachments, jsonl, layout, listing, platform
 from mnemark.files import edit as editing
 from mnemark.files.disk_errors import is_no_file, unread
+from mnemark.files.documents import converting, view_of
 from mnemark.files.needles import (
     BytePatterns,
     tombstone,
@@ -42,6 +43,8 @@ from mnemark.memory.journal import erasures
 from mnemark.memory.journal.erasures import Wait
 from mnemark.memory.journal.sessions import NOTES
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.text.decoding import decode
+from mnemark.text.documents import UnreadableDocumentError, format_of
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown import drop_comments, names_id
 
@@ -158,7 +161,7 @@ class Sweep:
 
         Hold the workspace's lock, so that no other process records a half-erased fact as a person's change.
         """
-        with nullcontext() if self.dry_run else self.truth.change():
+        with converting(), nullcontext() if self.dry_run else self.truth.change():
             self._run()
 
     def _run(self) -> None:
@@ -208,6 +211,8 @@ class Sweep:
                 self._private(path, full)
         elif name.lower().endswith(".jsonl"):
             self._log(path, full)
+        elif format_of(name) is not None:
+            self._document(path, full)
         elif _is_memory(name):
             self._text(path, full)
         elif self.step == "copies" and self.targets.words.notes.found_in(_read(full)):
@@ -332,6 +337,24 @@ class Sweep:
             return new
         return tombstone(line.data, turn.id, self.targets.time) if self.step == "items" else None
 
+    # --- documents
+
+    def _document(self, path: str, full: Path) -> None:
+        """Delete a document that goes as a whole; no part of one can be taken out, only told."""
+        if path in self.targets.files:
+            if self.step == "items":
+                self._text(path, full)
+            return
+        if self.step != "copies" or not (self.targets.words.notes or path in self.targets.marks):
+            return
+        try:
+            view = view_of(path, _read(full))
+        except UnreadableDocumentError as error:
+            self.done.still.append(f"{layout.shown(path)}: {error}; not searched")
+            return
+        if self.targets.words.notes.found_in(view.encode("utf-8", "replace")):
+            self.done.still.append(in_document(path))
+
     # --- text
 
     def _text(self, path: str, full: Path) -> None:
@@ -348,7 +371,7 @@ class Sweep:
         runs = self.step == "copies" and self._runs.found_in(data.replace(b"\r\n", b"\n"))
         if not lines and not runs:
             return
-        decoded = reading.decode(data)
+        decoded = decode(data)
         if decoded is None or decoded[1].startswith("utf-1") or decoded[1].startswith("utf-3"):
             self.done.still.append(f"{layout.shown(path)}: not UTF-8 text; edit or delete it by hand")
             return
@@ -369,7 +392,7 @@ class Sweep:
     def _lines_to_go(self, path: str, data: bytes) -> set[int]:
         if not self._may_hold(path, data):
             return set()
-        decoded = reading.decode(data)
+        decoded = decode(data)
         raw = data.splitlines(keepends=True)
         lines = [line.decode(decoded[1] if decoded else "utf-8", "replace") for line in raw]
         own = self._own_lines(path, lines)
@@ -422,6 +445,12 @@ class Sweep:
         self.done.places.append(
             ErasedPlace(path=layout.shown(path), what=what, lines=tuple(lines), bytes=max(bytes_, 0))
         )
+
+
+def in_document(path: str) -> str:
+    """Return what to do about a document that holds what is erased: it is no text that could be edited."""
+    name = layout.shown(path)
+    return f"{name}: still holds it, as no part of a document can be erased; delete the file itself"
 
 
 def is_about_erased(targets: Targets, path: str, data: bytes) -> bool:

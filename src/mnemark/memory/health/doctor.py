@@ -20,6 +20,7 @@ from mnemark.errors import (
 from mnemark.files import layout, links, old_layouts, projects
 from mnemark.files.config import load_reported
 from mnemark.files.disk_errors import unread
+from mnemark.files.documents import converting
 from mnemark.files.edit import sweep
 from mnemark.files.journal import Journal
 from mnemark.files.listing import close_to_others, open_to_others
@@ -28,6 +29,7 @@ from mnemark.files.reading import read
 from mnemark.files.scan import Scan, scan
 from mnemark.files.sessions import SessionLog
 from mnemark.files.truth import Folder
+from mnemark.files.unread import told
 from mnemark.index import check, schema
 from mnemark.index.store import Index
 from mnemark.index.sync import stored_problems
@@ -87,8 +89,12 @@ def _verified(memory: OpenWorkspace | Path, *, deep: bool = False) -> Iterator[F
     root = _root(memory)
     found = scan(root, ignore=() if isinstance(memory, Path) else memory.config.ignore)
     yield from _index(root, found, deep=deep)
-    yield from _logs(root, found, deep=deep)
+    with converting():
+        logs = list(_logs(root, found, deep=deep))
+    yield from logs
     yield from _problems(found)
+    if found.unread:
+        yield Finding("ok", f"not read: {told(found.unread)}", kind="unread")
     if not isinstance(memory, Path):
         named = {problem.path for problem in found.problems}
         skipped = [one for one in problems(memory) if one.skipped and one.path not in named]

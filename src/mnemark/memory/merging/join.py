@@ -9,6 +9,7 @@ import msgspec
 from mnemark.facts.join import Newer, join_facts
 from mnemark.files import layout
 from mnemark.files.join import PART_LINE, JoinedText, join_logs, join_texts
+from mnemark.text.documents import format_of
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.lines import decode, encode
 from mnemark.text.markdown import generated
@@ -38,7 +39,7 @@ class JoinedFile(msgspec.Struct, frozen=True):
 def kind_of(path: str) -> Kind:
     """Return how a file is joined; see `join_file`."""
     place = layout.place(path)
-    if place is None:
+    if place is None or format_of(path) is not None:
         return "other"
     if path.lower().endswith(".jsonl"):
         return "log"

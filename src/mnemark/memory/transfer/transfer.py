@@ -20,7 +20,7 @@ from mnemark.files.sessions import SessionLog
 from mnemark.files.tombstones import Tombstones
 from mnemark.files.turns import encode_turn
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.text.markdown.passages import passages, text_passages
+from mnemark.text.markdown.other_texts import passages_of
 from mnemark.text.redaction.json import redact_json
 from mnemark.types import Problem
 
@@ -253,8 +253,7 @@ def _passages(
     if isinstance(found, Problem):
         problems.append(found)
         return
-    cut = passages if path.lower().endswith((".md", ".markdown")) else text_passages
-    for one in cut(found.text, limit=_PASSAGE_TOKENS):
+    for one in passages_of(path, found.text, limit=_PASSAGE_TOKENS):
         yield {
             "type": "passage", "path": path, "start_line": one.start_line, "end_line": one.end_line,
             "kind": place.kind, "origin": place.origin, "scope": place.scope, "date": place.dated,

@@ -1,4 +1,4 @@
-"""Cut out of a text what only programs read: data in base64, data URIs, what plugins keep in a note.
+"""Cut out of a text what only programs read: data in base64, data URIs, ids of blocks, what plugins keep.
 
 Such data is long and mixes capitals, small letters and digits: hashes, keys and tokens are words like others.
 No line is removed, so that the numbers of lines stay.
@@ -27,6 +27,17 @@ _PACKED: Final = lazy_pattern(r"[\w+/=-]{60,}+$", re.ASCII)
 """A line of data that was broken into lines."""
 _REST: Final = lazy_pattern(r"[\w+/=-]++$", re.ASCII)
 """The last line of such data."""
+_UUID: Final = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
+_ID_LINE: Final = lazy_pattern(
+    rf"[ \t]*+(?:id::[ \t]++{_UUID}|collapsed::[ \t]++(?:true|false)|:ID:[ \t]++{_UUID}|:(?:PROPERTIES|END):)"
+    r"[ \t]*+$"
+)
+"""A line of Logseq or Org that names a block for programs."""
+_BLOCK_ID: Final = lazy_pattern(
+    rf"[ \t]?\(\({_UUID}\)\)|[ \t]\^(?=[a-zA-Z]{{0,8}}[0-9])[0-9a-zA-Z]{{6,8}}(?=[ \t]*+$)"
+)
+"""A reference to such a block, and the id that Obsidian puts behind one."""
+_ID_SIGNS: Final = ("id:: ", "ed:: ", "((", ":ID:", " ^")
 _FENCE: Final = "```"
 _JSON: Final = lazy_pattern(r"`{3}(?:[\w-]{0,20}json)?$")
 _COMMENT: Final = "%%"
@@ -52,14 +63,14 @@ def readable(text: str) -> Readable:
     if not _may_hold_blobs(text):
         return Readable(text)
     lines, starts = line_starts(text)
-    gone = {*_plugin_data(lines), *_packed(lines)}
+    ids = {number for number, line in enumerate(lines) if ":" in line and _ID_LINE.match(line)}
+    gone = {*_plugin_data(lines), *_packed(lines), *ids}
     parts: list[str] = []
     cuts: list[int] = []
     missing: list[int] = []
     at = length = 0
     for number, (line, start) in enumerate(zip(lines, starts, strict=True)):
-        mark = "" if number in gone else _MARK
-        for first, last in [(0, len(line))] if number in gone else _in_line(line):
+        for first, last, mark in [(0, len(line), "")] if number in gone else _in_line(line):
             parts += (text[at : start + first], mark)
             length += start + first - at + len(mark)
             at = start + last
@@ -72,7 +83,8 @@ def _may_hold_blobs(text: str) -> bool:
     """Return whether a text may have blobs, without reading each of its characters."""
     windows = (text[at : at + _WINDOW] for at in range(0, len(text) - _WINDOW, _WINDOW))
     return (
-        (_COMMENT in text and _FENCE in text)
+        any(sign in text for sign in _ID_SIGNS)
+        or (_COMMENT in text and _FENCE in text)
         or _URI.search(text) is not None
         or any(" " not in window and window.isascii() for window in windows)
     )
@@ -111,10 +123,14 @@ def _packed(lines: Sequence[str]) -> Iterator[int]:
         group = []
 
 
-def _in_line(line: str) -> Iterator[tuple[int, int]]:
-    """Yield where data is in a line."""
-    uris = [match.span() for match in _URI.finditer(line)]
-    yield from uris or (match.span() for match in _RUN.finditer(line) if _is_data(match[0]))
+def _in_line(line: str) -> Iterator[tuple[int, int, str]]:
+    """Yield where data or an id is in a line, and what stands for it."""
+    data = [match.span() for match in _URI.finditer(line)]
+    data = data or [match.span() for match in _RUN.finditer(line) if _is_data(match[0])]
+    if data:
+        yield from ((first, last, _MARK) for first, last in data)
+    elif "((" in line or "^" in line:
+        yield from ((*match.span(), "") for match in _BLOCK_ID.finditer(line))
 
 
 def _is_data(run: str) -> bool:

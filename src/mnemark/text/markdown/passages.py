@@ -7,8 +7,9 @@ are joined with the next one below the same parent, and a heading stays with its
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
-from itertools import takewhile
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, takewhile
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from mnemark.errors import UsageError
@@ -33,6 +34,15 @@ class _Unit(NamedTuple):
     level: int = 0
 
 
+class Heading(NamedTuple):
+    """A heading in a text that is not Markdown."""
+
+    end: int
+    """The line after it (0-based)."""
+    level: int
+    title: str
+
+
 class _Draft(NamedTuple):
     """A passage before short ones are joined."""
 
@@ -45,12 +55,12 @@ class _Draft(NamedTuple):
     whole: bool  # whether it is all of one or more sections
 
 
-def passages(text: str, *, limit: int = 256, front: int | None = None) -> list[Passage]:
+def passages(text: str, *, limit: int = 256, front: int | None = None, join: bool = True) -> list[Passage]:
     """Split a Markdown text into passages of at most `limit` tokens.
 
     Their concatenation is the text, character for character. Only a passage of a single character may exceed
     the limit. Linear in the length of the text. `front` is the number of lines of its front matter, where it
-    has been read and its marks are gone.
+    has been read and its marks are gone. `join`: join very short sections.
 
     Raises:
         UsageError: `limit` is below 1.
@@ -59,33 +69,43 @@ def passages(text: str, *, limit: int = 256, front: int | None = None) -> list[P
     first = front_matter(text).end_line if front is None else front
     blocks = [MarkdownBlock("front", 0, first)] if first else []
     blocks += scan(lines, first)
-    return _passages(text, blocks, starts, limit)
+    return _passages(text, blocks, starts, limit, join=join)
 
 
-def text_passages(text: str, *, limit: int = 256) -> list[Passage]:
-    """Split plain text, where blocks end at blank lines, as `passages` does."""
+def text_passages(
+    text: str, *, limit: int = 256, headings: Mapping[int, Heading] = MappingProxyType({})
+) -> list[Passage]:
+    """Split plain text, where blocks end at blank lines and `headings` (by line, 0-based), as `passages`."""
     lines, starts = line_starts(text)
     blocks: list[MarkdownBlock] = []
     at = 0
     while at < len(lines):
-        end = at
-        while end < len(lines) and lines[end].strip():
+        heading = headings.get(at)
+        end = heading.end if heading else at
+        while not heading and end < len(lines) and lines[end].strip() and (end == at or end not in headings):
             end += 1
         while end < len(lines) and not lines[end].strip():
             end += 1
-        blocks.append(MarkdownBlock("paragraph", at, end))
+        blocks.append(
+            MarkdownBlock("heading", at, end, heading.level, heading.title)
+            if heading
+            else MarkdownBlock("paragraph", at, end)
+        )
         at = end
     return _passages(text, blocks, starts, limit)
 
 
-def _passages(text: str, blocks: list[MarkdownBlock], starts: list[int], limit: int) -> list[Passage]:
+def _passages(
+    text: str, blocks: list[MarkdownBlock], starts: list[int], limit: int, *, join: bool = True
+) -> list[Passage]:
     if limit < 1:
         raise UsageError(f"limit is {limit}; it must be at least 1 token")
     sections = list(_sections(_units(text, blocks, starts)))
     if len(sections) == 1 and len(text) * MOST_OF_CHARACTER + 1 <= limit:
         pieces = [_piece(sections[0], 0, whole=True)]  # most turns: they need not be measured
     else:
-        pieces = _join_short(_pieces(text, sections, limit), limit)
+        parts = _pieces(text, sections, limit)
+        pieces = _join_short(parts, limit) if join else list(chain.from_iterable(parts))
     return [
         Passage(
             ordinal=ordinal,

@@ -295,12 +295,12 @@ def fingerprint() -> str:
 
     table = sha256(VARIANTS.read_bytes()).hexdigest()[:12]
     return (
-        f"{VERSION};rjieba={_version_of('rjieba')};stemmer={Stemmer.version()}"
+        f"{VERSION};rjieba={version_of('rjieba')};stemmer={Stemmer.version()}"
         f";unicode={unicodedata.unidata_version};variants={table}"
     )
 
 
-def _version_of(package: str) -> str:
+def version_of(package: str) -> str:
     """Return the version of an installed package, without loading it.
 
     It is in the name of the folder beside it. `importlib.metadata` would take 10 ms to load.

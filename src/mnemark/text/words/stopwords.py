@@ -28,6 +28,11 @@ QUESTION_WORDS_ZH: Final = tuple(_LISTS["question"])
 """Words by which a Chinese sentence asks."""
 
 
+_LONGEST_KEY: Final = 42
+_PROPERTY: Final = lazy_pattern(r"\s{0,4}[\w-]{1,40}::?[ \t]{0,4}([\w-]{1,40})\s{0,4}")
+"""A property of a note and its value, of a word each, as front matter has them."""
+
+
 def is_stop(term: str) -> bool:
     """Return whether a term of `segment` is a stop word."""
     return term in STOP
@@ -36,10 +41,13 @@ def is_stop(term: str) -> bool:
 def content_terms(text: str, cut: Cut | None = None) -> list[str]:
     """Return the distinct terms of a text without stop words, or with them where there are no others.
 
-    `cut` segments Chinese, as for `query_terms`.
+    A value of a property counts whatever its words are: `status: done`. `cut` segments Chinese, as for
+    `query_terms`.
     """
     terms = list(dict.fromkeys(query_terms(text, cut)))
-    return [term for term in terms if not is_stop(term)] or terms
+    found = _PROPERTY.fullmatch(text) if ":" in text[:_LONGEST_KEY] else None
+    kept = frozenset(query_terms(found[1], cut)) if found else frozenset[str]()
+    return [term for term in terms if term in kept or not is_stop(term)] or terms
 
 
 def estimated_terms(text: str, without: frozenset[str] = frozenset()) -> set[str]:

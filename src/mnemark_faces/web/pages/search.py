@@ -7,6 +7,7 @@ from mnemark.errors import NotFoundError
 from mnemark.facts.model import Fact
 from mnemark.files import layout
 from mnemark.files.names import split_ref
+from mnemark.files.unread import told
 from mnemark.memory.journal.changes import KINDS as KINDS_OF_CHANGES
 from mnemark.text.quoting.memory_poisoning import speaks_for_owner
 from mnemark.types import KINDS, ORIGINS
@@ -45,7 +46,8 @@ def search(at: At) -> PageContent:
         (hit, charts.share(at.words("score {n}", n=f"{hit.score:.2f}"), hit.score, best))
         for hit in found.rows
     ]
-    return PageContent("search.html", {**values, "found": found, "rows": rows}, found)
+    unread = "" if rows else told(at.memory.workspace.searcher.unread())
+    return PageContent("search.html", {**values, "found": found, "rows": rows, "unread": unread}, found)
 
 
 def item(at: At) -> PageContent:

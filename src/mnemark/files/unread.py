@@ -1,0 +1,31 @@
+"""Tell which files hold text that is not read: formats that nothing here converts, and tables of data.
+
+Pictures, programs and other files without notes are not told.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from mnemark.text.documents import DATA, EXTRA, LARGEST_DATA, missing
+
+
+def told(counts: Mapping[str, int]) -> str:
+    """Return what was not read, such as "12 .pdf, 3 .docx (pip install …)"; empty for nothing.
+
+    >>> told({".pages": 2, ".csv": 1})
+    '1 .csv (larger than 256 kB), 2 .pages'
+    """
+    wanted = missing()
+    parts = (
+        (f" ({EXTRA})", [suffix for suffix in counts if suffix in wanted]),
+        (f" (larger than {LARGEST_DATA >> 10} kB)", [suffix for suffix in counts if suffix in DATA]),
+        ("", [suffix for suffix in counts if suffix not in (*wanted, *DATA)]),
+    )
+    return ", ".join(
+        ", ".join(f"{counts[one]:,} {one}" for one in _ranked(suffixes, counts)) + why
+        for why, suffixes in parts
+        if suffixes
+    )
+
+
+def _ranked(suffixes: Iterable[str], counts: Mapping[str, int]) -> list[str]:
+    return sorted(suffixes, key=lambda suffix: (-counts[suffix], suffix))
