@@ -30,10 +30,10 @@ class Said(NamedTuple):
     """Its time as written, where that is not one."""
 
 
-def read_chat(incoming: Incoming, service: str, title: str, said: Iterable[Said]) -> None:
-    """Import a chat as a session that is called after its title."""
-    found = Conversation(title, title, None, _messages(incoming, said))
-    incoming.turns("", f"{service}:{title}", turns_of(service, found))
+def read_chat(incoming: Incoming, service: str, name: str, said: Iterable[Said], *, title: str = "") -> None:
+    """Import a chat as a session called after its title, or by a name that tells equal titles apart."""
+    found = Conversation(name, title or name, None, _messages(incoming, said))
+    incoming.turns("", f"{service}:{name}", turns_of(service, found))
 
 
 def _messages(incoming: Incoming, said: Iterable[Said]) -> Iterator[Record]:
@@ -45,7 +45,7 @@ def _messages(incoming: Incoming, said: Iterable[Said]) -> Iterator[Record]:
             before, seen = mark, Counter()
         seen[one.name, one.text] += 1
         message: Record = {"id": f"{mark}\n{seen[one.name, one.text]}", "content": one.text}
-        message |= said_by(incoming, one.name, owner=one.is_owner)
+        message |= said_by(incoming, one.name, one.text, owner=one.is_owner)
         if one.when is not None:
             message["time"] = one.when.isoformat()
         yield message

@@ -12,6 +12,7 @@ from mnemark.files.ids import derived_id
 from mnemark.files.turns import UNDATED, created, decode_turn
 from mnemark.hashes import blake2b
 from mnemark.memory.transfer.importer import Incoming
+from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.types import Turn
 
 Record = dict[str, Any]
@@ -82,22 +83,24 @@ def words(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def said_by(incoming: Incoming, name: str, *, owner: bool | None = None) -> Record:
+def said_by(incoming: Incoming, name: str, text: str, *, owner: bool | None = None) -> Record:
     """Return role, origin and speaker of what a person said in a chat of people.
 
-    The owner's words are the owner's. Everybody else's have their name as role and the trust of a page:
-    nothing is learned from them.
+    The owner's words are the owner's. Everybody else's have their name as role, and are an import: nothing
+    about the owner is learned from them. What looks like instructions is trusted as little as a page.
 
     Args:
         incoming: the import, which knows what the owner is called.
         name: of who spoke.
+        text: what was said.
         owner: whether the export says that this is the owner; None: it does not say.
     """
     name = " ".join(name.split()) or "somebody"
     if incoming.is_owner(name, known=owner):
         return {"role": "user", "origin": "owner", "meta": {SPEAKER: name}}
     role = f"{name} (person)" if name.lower() in _KNOWN_ROLES else name
-    return {"role": role, "origin": "tool", "meta": {SPEAKER: name}}
+    origin = "tool" if looks_like_instructions(text) else "import"
+    return {"role": role, "origin": origin, "meta": {SPEAKER: name}}
 
 
 def shown_branch(

@@ -277,12 +277,14 @@ def opened(path: Path) -> Iterator[Source]:
         source.close()
 
 
-def recognise(source: Source) -> Format:
-    """Return the format of a source.
+def recognise(source: Source, columns: Mapping[str, str] | None = None) -> Format:
+    """Return the format of a source; where columns are named, it is a table, or JSON Lines.
 
     Raises:
         MnemarkError: nothing recognises it; the message says what can be imported.
     """
+    if columns and source.members:
+        return BY_NAME["jsonl" if source.look(source.members[0]).paths else "csv"]
     for one in FORMATS:
         if one.is_shown_by(source):
             return one

@@ -63,7 +63,7 @@ def _mcp_facts(record: Record) -> Iterator[Record]:
                    "tags": [kind] if kind else [], "source": "mcp memory"}  # fmt: skip
     ends = words(record.get("from")), words(record.get("to")), words(record.get("relationType"))
     if all(ends):
-        yield {"id": "mcp\n" + "\n".join(ends), "content": ends[1], "subject": _subject(ends[0]),
+        yield {"id": "mcp\n" + "\n".join(ends), "content": _subject(ends[1]), "subject": _subject(ends[0]),
                "predicate": ends[2].replace("_", " "), "source": "mcp memory"}  # fmt: skip
 
 

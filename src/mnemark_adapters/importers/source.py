@@ -358,7 +358,10 @@ def _paths(data: bytes) -> frozenset[str]:
 
 def _look_at_text(text: str) -> Look:
     first, _, _ = text.removeprefix("\ufeff").partition("\n")
-    names = next(csv.reader([first]), []) if "," in first else []
+    try:
+        names = next(csv.reader([first]), []) if "," in first else []
+    except csv.Error:  # it has a line end of old within
+        names = []
     return Look(head=text.removeprefix("\ufeff"), columns=frozenset(name.strip().lower() for name in names))
 
 

@@ -37,7 +37,7 @@ def read(incoming: Incoming, source: Source, _: Mapping[str, str]) -> None:
         for about, said in _chats(member):
             title = words(about.get("name")).strip() or words(about.get("type")).replace("_", " ") or "chat"
             named = f"{title} {about.get('id')}" if about.get("id") else title
-            read_chat(incoming, _SERVICE, named, _said(incoming, about, said))
+            read_chat(incoming, _SERVICE, named, _said(incoming, about, said), title=title)
 
 
 def _chats(member: Member) -> Iterator[tuple[Record, Iterable[Any]]]:

@@ -17,11 +17,10 @@ from mnemark.extraction.extract import extract
 from mnemark.files import listing, platform
 from mnemark.files.layout import in_scope
 from mnemark.files.sessions import FOLDER, Placed, SessionLog
+from mnemark.index.state import LEARNED
 from mnemark.memory.learning.candidates import CandidateWriter, LearnedFact, SourcedCandidate
 from mnemark.memory.open_workspace import OpenWorkspace
 
-POSITION: Final = "learn:"
-"""Prefix of the names of positions in `state.db`."""
 STRETCH: Final = 8
 """Maximum number of turns queued for the model as one item."""
 _STRETCH_CHARACTERS: Final = 6_000
@@ -170,7 +169,7 @@ class _LearningRun:
         self._sessions += self._turns > before
 
     def _position(self, path: str, log: SessionLog) -> _Position:
-        text = self._state.position(POSITION + path)
+        text = self._state.position(LEARNED + path)
         try:
             at = msgspec.json.decode(text, type=_Position) if text else _Position()
         except msgspec.DecodeError:
@@ -198,7 +197,7 @@ class _LearningRun:
             return
         items = list(_queue_items(path, read)) if self._queue else []
         at = msgspec.json.encode(_Position(read[-1].end, read[-1].line)).decode()
-        self._queued += self._state.enqueue(items, self._ws.now(), noting={POSITION + path: at})
+        self._queued += self._state.enqueue(items, self._ws.now(), noting={LEARNED + path: at})
 
 
 def _queue_items(path: str, read: Sequence[Placed]) -> Iterator[tuple[str, int, int]]:

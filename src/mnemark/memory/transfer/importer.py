@@ -28,6 +28,7 @@ from mnemark.files.sessions import SessionLog
 from mnemark.files.truth import LOCK_SECONDS, rewrite
 from mnemark.files.turns import decode_turn, encode_turn
 from mnemark.hashes import blake2b
+from mnemark.index.state import LEARNED
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.redaction.redact import redact
 from mnemark.types import Problem, Turn
@@ -216,7 +217,9 @@ class Incoming:
             if not self._dry_run:
                 log.append(self._ws.truth, batch)
         if others and not self._dry_run:
-            rewrite(self._ws.truth, in_scope(scope, log.name), lambda line: _corrected(line.data, others))
+            path = in_scope(scope, log.name)
+            rewrite(self._ws.truth, path, lambda line: _corrected(line.data, others))
+            self._ws.state.note({LEARNED + path: ""})  # what the owner said is learned from now
         if self._counts["turns"] > before:
             self._counts["sessions"] += 1
         if others or self._counts["turns"] > before:

@@ -52,7 +52,7 @@ def import_from(
     if not dry_run:
         ws.check_writable("import")
     with _source_errors(path), table.opened(path) as source:
-        chosen = table.BY_NAME[format] if format else table.recognise(source)
+        chosen = table.BY_NAME[format] if format else table.recognise(source, columns)
         incoming = Incoming(ws, chosen.name, path, dry_run=dry_run, me=me, progress=progress)
         try:
             chosen.read_into(incoming, source, dict(columns or {}))
