@@ -17,6 +17,7 @@ from mnemark.errors import MnemarkError
 from mnemark.files.sessions import SessionLog
 from mnemark.memory.transfer.importer import Summary
 from mnemark.types import Turn
+from mnemark_adapters.importers.formats import FORMATS, Format
 
 ASKED, ANSWERED = "How does the lighthouse blink?", "Once a minute."
 BEN, ANN = "I live in Oslo near the lighthouse.", "I live in Bergen."
@@ -328,3 +329,12 @@ def test_damage_is_told_and_nothing_comes_twice(
         else:
             again: Any = memory.import_(chosen, path)
             assert not again.turns + again.notes + again.facts + again.proposals
+
+
+PAGE = Path(__file__).parent.parent.parent / "docs" / "import.md"
+
+
+@pytest.mark.parametrize("one", FORMATS, ids=lambda one: one.name)
+def test_the_page_names_each_format_and_its_known_form(one: Format) -> None:
+    rows = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+    assert [row for row in rows if f"`{one.name}`" in row.split("|")[1] and one.known in row.split("|")[-2]]
