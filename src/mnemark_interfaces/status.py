@@ -1,5 +1,8 @@
 """Collect the state of a workspace, and print it for people."""
 
+from collections.abc import Mapping
+from typing import Final
+
 import msgspec
 
 from mnemark.files.config import load_reported
@@ -10,9 +13,14 @@ from mnemark.index.check import ahead
 from mnemark.memory.health.stats import MountState, mount_states
 from mnemark.memory.memory import Memory
 from mnemark.memory.review.attention import Attention
+from mnemark.memory.transfer.brought import Brought, brought
+from mnemark.memory.transfer.imports import format_titles
 from mnemark.types import Problem
 from mnemark_interfaces.output import out, safe, safe_line, say
 from mnemark_interfaces.render import counted, inner, problems, size, table
+
+_PEOPLE: Final = 4
+"""People that are named."""
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,6 +48,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     """Items that need a person's decision."""
     mounts: tuple[MountState, ...] = ()
     """Other memories that searches read beside this one."""
+    brought: tuple[Brought, ...] = ()
+    """What was imported, by format."""
 
     @classmethod
     def of(cls, memory: Memory) -> "Status":
@@ -55,7 +65,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
             unembedded=memory.workspace.searcher.embeddings.state.waiting, inner=left.inner,
             problems=(*settings, *warnings, *left.problems, *stats.problems),
             attention=tuple(one for one in memory.attention() if one.what != "skipped"),
-            mounts=tuple(mount_states(memory.workspace)),
+            mounts=tuple(mount_states(memory.workspace)), brought=tuple(brought(memory.workspace)),
         )  # fmt: skip
 
 
@@ -73,6 +83,8 @@ def show(found: Status) -> None:
     room = f"{size(found.bytes)}, " if found.bytes else ""
     waits = f", {counted(found.unembedded, 'text')} not embedded yet" if found.unembedded else ""
     rows += [("index", room + _freshness(found)), ("embedder", found.embedder + waits)]
+    titles = format_titles() if found.brought else {}
+    rows += [("imported", brought_words(one, titles)) for one in found.brought]
     rows += [("not indexed", inner(found.inner))] if found.inner else []
     rows += [(f"@{safe_line(one.name)}", safe_line(_mount(one))) for one in found.mounts]
     for line in table(rows):
@@ -80,6 +92,17 @@ def show(found: Status) -> None:
     problems(found.problems)
     for one in found.attention:
         say(f"Needs your attention: {safe_line(one.text)}")
+
+
+def brought_words(one: Brought, titles: Mapping[str, str]) -> str:
+    """Return what was imported in words: how much, from where, of when, with whom."""
+    counts = [(one.sessions, "talk"), (one.turns, "turn"), (one.notes, "note")]
+    much = ", ".join(counted(count, name) for count, name in counts if count)
+    when = f", {one.began} – {one.ended}" if one.began else ""
+    people = [safe_line(name) for name in one.people]
+    more = f" and {len(people) - _PEOPLE} more" if len(people) > _PEOPLE else ""
+    whom = f"; with {', '.join(people[:_PEOPLE])}{more}" if people else ""
+    return f"{much} from {safe_line(titles.get(one.format, one.format))}{when}{whom}"
 
 
 def _mount(found: MountState) -> str:

@@ -53,6 +53,7 @@ def test_what_was_said_is_kept_and_what_the_agent_added_is_not(tmp_path: Path) -
         claude_line(6, "user", "<command-name>/clear</command-name>"),
         claude_line(7, "user", "side talk", isSidechain=True),
         claude_line(8, "user", "This session is being continued …", isCompactSummary=True),
+        claude_line(9, "assistant", "API Error: 529 overloaded", isApiErrorMessage=True),
         claude_line(9, "user", "hidden", isMeta=True),
     )
     assert keep(tmp_path, CLAUDE, event(path)) == 2

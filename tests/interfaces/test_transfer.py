@@ -135,5 +135,5 @@ def test_an_import_says_what_to_do_next(workspace: Shell, tmp_path: Path) -> Non
     )
     told = workspace("import", "claude", str(tmp_path / "chats"))
     assert "1 session, 1 turn" in told.out
-    assert "mnemark learn --dry-run" in told.err
+    assert "mnemark review learned" in told.err
     assert "mnemark forget --session" in told.err

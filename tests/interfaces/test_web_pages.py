@@ -432,6 +432,36 @@ def test_an_import_goes_on_beside_the_page_which_says_how_far_it_is(here: Runnin
     assert re.search(r"30.000 turns", page.text)
 
 
+def test_what_was_learned_of_an_import_is_looked_over(here: Running, tmp_path: Path) -> None:
+    root, source = tmp_path / "agent", tmp_path / "messages.jsonl"
+    root.mkdir()
+    said = ("I live in Lund.", "I am allergic to hazelnuts.", "I have a dog named Biscuit.")
+    source.write_text("".join(json.dumps({"role": "user", "content": one}) + "\n" for one in said), "utf-8")
+    browser = Browser(here, root)
+    fields = browser.page("import").forms("import")[-1]
+    done = browser.follow(
+        browser.send("import", {**fields, "format": "", "path": str(source), "do": "import"})
+    )
+    assert "Learn from it" in done.text
+    ahead = browser.page("learned")
+    assert "it costs nothing" in ahead.text
+    browser.send("learned", {**ahead.forms("learned")[0], "do": "learn"})
+    deadline = time.monotonic() + 60
+    while "Learning …" in (page := browser.page("learned")).text:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    (form,) = page.forms("learned")
+    rows = re.findall(r'name="shown" value="(\w+)".*?class="words"[^>]*>([^<]*)<', page.text, re.DOTALL)
+    right = [one for one, words in rows if "hazelnuts" not in words]
+    assert len(right) == len(rows) - 1
+    told = browser.follow(browser.send("learned", {**form, "right": right, "do": "settle"}))
+    assert "1 forgotten" in told.text
+    facts = browser.page("facts").text
+    assert "Lund" in facts
+    assert "hazelnuts" not in facts
+    assert "Brought along" in browser.page().text
+
+
 def test_an_import_beside_another_is_refused_and_not_dropped(tmp_path: Path) -> None:
     from mnemark_faces.web.at import At
     from mnemark_faces.web.background import Background

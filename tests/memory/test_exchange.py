@@ -1,8 +1,9 @@
 """Taking a memory elsewhere and bringing others in: nothing lost, nothing twice, nothing overwritten."""
 
 import json
+import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from faults.logical import LEXICAL
 from mnemark.errors import IntegrityError, MnemarkError, NotFoundError, UsageError
+from mnemark.files.journal import changes_of
 from mnemark.memory.memory import Memory
 from mnemark.memory.transfer.imports import format_titles, import_from
 from mnemark.memory.transfer.transfer import export_workspace
@@ -228,6 +230,28 @@ def test_messages_of_openai(tmp_path: Path) -> None:
         assert import_from(memory.workspace, "jsonl", file).turns == 4
         assert import_from(memory.workspace, "jsonl", file).turns == 0
         assert {hit.text for hit in memory.search("alpha beta").hits} == {"alpha", "beta"}
+
+
+def test_an_import_that_was_cut_off_goes_on(tmp_path: Path) -> None:
+    lines = [json.dumps({"id": f"c{number}", "messages": [{"role": "user", "content": f"word {number}"}]})
+             for number in range(300)]  # fmt: skip
+    file = tmp_path / "talks.jsonl"
+    file.write_text("\n".join(lines), "utf-8")
+
+    def stop(counts: Mapping[str, int]) -> None:
+        if counts["turns"] == 120:
+            raise KeyboardInterrupt
+
+    with opened(tmp_path / "w") as memory:
+        with pytest.raises(KeyboardInterrupt):
+            import_from(memory.workspace, "", file, progress=stop)
+        memory.remember("city", "Oslo")  # nobody has to wait for the end of an import
+        rest = import_from(memory.workspace, "", file)
+        assert (rest.turns, rest.same) == (181, 119)
+        logs = [one.read_text("utf-8") for one in (tmp_path / "w/sessions").glob("*.jsonl")]
+        assert sorted(re.findall(r"word \d+", "".join(logs))) == sorted(f"word {one}" for one in range(300))
+        named = {path for change in changes_of(memory.root, ("import",)) for path in change.fields["files"]}
+        assert len(named) == 300
 
 
 @pytest.mark.parametrize("form", ["", *format_titles()])

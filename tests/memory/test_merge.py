@@ -13,7 +13,7 @@ import pytest
 from mnemark import Memory
 from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
 from mnemark.files import edit, jsonl, platform
-from mnemark.memory.merging import copies
+from mnemark.memory.merging import copies, merge
 
 SECRET = "the heron sleeps by mill 7741"
 Opened = Callable[[str], Memory]
@@ -130,19 +130,38 @@ def test_what_one_side_erased_is_gone_from_both(opened: Opened, pair: Path, eras
         assert left == []
 
 
-def test_what_a_copied_file_brought_back_is_in_no_version(opened: Opened, pair: Path) -> None:
+@pytest.mark.parametrize("into", ["plan.md", "renamed.md"])
+def test_what_a_copied_file_brought_back_is_in_no_version(opened: Opened, pair: Path, into: str) -> None:
     """One machine quotes what the other had erased, and a person copies that file before the next merge."""
     merge_until_nothing_comes(opened, pair, "laptop", "desktop")
     opened("laptop").forget(query="7741", erase=True)
     plan = pair / "desktop/plan.md"
     plan.write_text(f"{plan.read_text('utf-8')}\nSo {SECRET}.\n", "utf-8")
     opened("desktop").sync()
-    shutil.copy(plan, pair / "laptop/plan.md")
+    shutil.copy(plan, pair / "laptop" / into)
     merge_until_nothing_comes(opened, pair, "laptop", "desktop")
     for name in ("laptop", "desktop"):
         opened(name).close()
         left = [path for path in (pair / name).rglob("*") if path.is_file() and b"7741" in path.read_bytes()]
         assert left == []
+
+
+def test_what_was_written_anew_stays_and_is_told(opened: Opened, pair: Path) -> None:
+    merge_until_nothing_comes(opened, pair, "laptop", "desktop")
+    opened("laptop").forget(query="7741", erase=True)
+    (pair / "laptop/new.md").write_text(f"On purpose: {SECRET}.\n", "utf-8")
+    told = [
+        one.path for one in opened("laptop").merge(pair / "desktop").problems if one.reason == merge.AGAIN
+    ]
+    assert told == ["new.md"]
+    told = [
+        one.path for one in opened("desktop").merge(pair / "laptop").problems if one.reason == merge.AGAIN
+    ]
+    assert told == ["new.md"]
+    merge_until_nothing_comes(opened, pair, "laptop", "desktop")
+    for name in ("laptop", "desktop"):
+        assert "On purpose" in (pair / name / "new.md").read_text("utf-8")
+        assert b"7741" not in b"".join(one.read_bytes() for one in (pair / name / "sessions").iterdir())
 
 
 def test_a_look_first_changes_nothing(opened: Opened, pair: Path) -> None:

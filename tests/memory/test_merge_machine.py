@@ -5,7 +5,7 @@ A failure prints the history, a line for each step, and which promise was broken
 equal          the files of all machines are the same, byte for byte, and another merge changes nothing
 nothing lost   turns, facts, lines of notes and attachments are there, but for what somebody removed
 nothing twice  a turn stands once in its log
-erased         no file holds a byte of what was erased, nor has it in its name
+erased         no file holds a byte of what was erased, nor has it in its name, but where a merge said so
 contradictions all know the same facts, and wait for the same decisions, each once
 equal answers  a search finds the same
 """
@@ -28,6 +28,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from memory.machines import Machines
 from mnemark.errors import NotFoundError, UsageError
+from mnemark.memory.merging.merge import AGAIN, Merged
 
 NAMES: Final = ("laptop", "desktop", "stick")
 SAID: Final = (
@@ -287,7 +288,7 @@ class Memories(RuleBasedStateMachine):
     def merge(self, name: str, other: str) -> None:
         name, other = self.pair(name, other)
         with self.step(name, f"merge from {other}"):
-            self.all.merge(name, other)
+            self.heed(name, self.all.merge(name, other))
 
     @rule(name=machines, other=machines, at=st.integers(0, 60))
     def killed(self, name: str, other: str, at: int) -> None:
@@ -299,10 +300,26 @@ class Memories(RuleBasedStateMachine):
     def copy(self, name: str, other: str) -> None:
         """What is older is overwritten, and may be lost by that: it is no longer asked for."""
         name, other = self.pair(name, other)
-        with self.step(name, f"copy newer files from {other}"):
+        with self.step(name, f"copy newer files from {other}"), self.unheard(name):
             copied = self.all.copy_newer(name, other)
             self.history[-1] += f": {', '.join(copied)}"
         self.overwritten()
+
+    @contextmanager
+    def unheard(self, name: str) -> Iterator[None]:
+        """Note the words that a machine can find no more: a log came in which their turn is erased already.
+
+        Quotations by hand stay there then: nobody has the words to look for.
+        """
+        before = {word for word in self.erased if self.says(name, word)}
+        yield
+        lost = {word for word in before if not self.says(name, word)}
+        self.erased = {word: one for word, one in self.erased.items() if word not in lost}
+
+    def says(self, name: str, word: str) -> bool:
+        """Whether a log of a machine still has a word."""
+        logs = (data for path, data in self.all.files(name).items() if path.startswith("sessions/"))
+        return any(word.encode() in data for data in logs)
 
     def overwritten(self) -> None:
         every = [data for name in self.all.names for data in self.all.files(name).values()]
@@ -317,7 +334,7 @@ class Memories(RuleBasedStateMachine):
         name, other = self.pair(name, other)
         key = frozenset({name, other})
         before, theirs = self.exchanged[key], self.all.files(other)
-        with self.step(name, f"Syncthing brings files of {other}"), self.all.at(name):
+        with self.step(name, f"Syncthing brings files of {other}"), self.unheard(name), self.all.at(name):
             for path, data in theirs.items():
                 ours = self.all.files(name).get(path)
                 if data in (ours, before.get(path)):
@@ -356,14 +373,22 @@ class Memories(RuleBasedStateMachine):
             for name, other in itertools.permutations(self.all.names, 2):
                 before = self.all.tree(name)
                 with self.all.opened(name) as memory:
-                    memory.merge(self.all.root(other))
+                    merged = memory.merge(self.all.root(other))
                     memory.sync()
+                self.heed(name, merged)
                 after = self.all.tree(name)
                 paths = sorted(path for path in before | after if before.get(path) != after.get(path))
                 changes += [f"{name} from {other}: {', '.join(paths)}"] if paths else []
             if not changes:
                 return
         raise AssertionError("\n".join([f"equal: {ROUNDS} rounds of merges, and still", *changes]))
+
+    def heed(self, name: str, merged: Merged) -> None:
+        """Note which erased words a person was told of: written anew, or copied, they stay."""
+        for one in merged.problems:
+            if one.reason == AGAIN:
+                data = self.all.data(name, one.path)
+                self.erased = {word: at for word, at in self.erased.items() if word.encode() not in data}
 
     def compare(self) -> None:
         differing = self.all.differing()

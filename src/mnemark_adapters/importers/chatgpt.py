@@ -20,7 +20,7 @@ _SERVICE: Final = "chatgpt"
 _MAX_DEPTH: Final = 100_000
 _TALKS: Final = ("conversations.json", "conversations-*.json")
 _CITATION: Final = lazy_pattern(
-    "\ue200[^\ue200\ue201]{0,2000}\ue201|[\ue200-\ue206]|【\\d{1,3}†[^】\n]{0,200}】"
+    r" ?\ue200[^\ue200\ue201]{0,2000}\ue201|[\ue200-\ue206]|【\d{1,3}†[^】\n]{0,200}】"
 )
 """Marks of sources, which only ChatGPT's page can show."""
 _NUMBERED: Final = lazy_pattern(r"(?m)^\s*\d{1,4}\.\s*\[(\d{4}-\d\d-\d\d)\]\.?\s*")

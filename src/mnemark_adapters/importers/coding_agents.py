@@ -18,7 +18,7 @@ from mnemark_adapters.importers.conversations import (
     turns_of,
     words,
 )  # fmt: skip
-from mnemark_adapters.importers.source import Member, Source
+from mnemark_adapters.importers.source import Database, Member, Source
 
 COPILOT_FILES: Final = (
     "chatsessions/*.json",
@@ -321,23 +321,21 @@ def _object(member: Member) -> Record:
 
 def _in_database(member: Member) -> Iterator[_Session]:
     with member.database() as database:
-        sessions = database.execute(
-            "SELECT id, title, parent_id, time_created FROM session ORDER BY id"
-        ).fetchall()
+        sessions = database.rows("SELECT id, title, parent_id, time_created FROM session ORDER BY id")
         for identifier, title, parent, created in sessions:
-            rows = database.execute(
-                "SELECT id, data, time_created FROM message WHERE session_id = ? ORDER BY time_created, id",
-                (identifier,),
-            ).fetchall()
-            messages = []
-            for message, data, made in rows:
-                parts = database.execute("SELECT data FROM part WHERE message_id = ? ORDER BY id", (message,))
-                info = {"time": {"created": made}} | decoded(data) | {"id": message}
-                messages.append((info, [decoded(part) for (part,) in parts]))
+            messages = _messages_of(database, identifier)
             yield (
                 {"id": identifier, "title": title, "parentID": parent, "time": {"created": created}},
                 messages,
             )
+
+
+def _messages_of(database: Database, session: str) -> Iterator[tuple[Record, list[Record]]]:
+    sql = "SELECT id, data, time_created FROM message WHERE session_id = ? ORDER BY time_created, id"
+    for message, data, made in database.rows(sql, session):
+        parts = database.rows("SELECT data FROM part WHERE message_id = ? ORDER BY id", message)
+        info = {"time": {"created": made}} | decoded(data) | {"id": message}
+        yield info, [decoded(part) for (part,) in parts]
 
 
 def decoded(data: object) -> Record:

@@ -1,16 +1,13 @@
 """Read talks with Cursor out of its database, `state.vscdb`."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from mnemark.errors import NotFoundError
 from mnemark.memory.transfer.importer import Incoming
 from mnemark_adapters.importers.coding_agents import decoded
 from mnemark_adapters.importers.conversations import Conversation, Record, dicts, moment, turns_of, words
-from mnemark_adapters.importers.source import Source
-
-if TYPE_CHECKING:
-    import sqlite3
+from mnemark_adapters.importers.source import Database, Source
 
 FILES: Final = ("state.vscdb",)
 _SERVICE: Final = "cursor"
@@ -32,11 +29,11 @@ def read(incoming: Incoming, source: Source, _: Mapping[str, str]) -> None:
         raise NotFoundError(f"there is no state.vscdb of Cursor in {source.path.name}")
 
 
-def _talks(incoming: Incoming, database: "sqlite3.Connection") -> Iterator[Conversation]:
+def _talks(incoming: Incoming, database: Database) -> Iterator[Conversation]:
     # By ranges of keys, which have an index: the table may have tens of gigabytes of other things.
-    keys = database.execute(
+    keys = database.rows(
         "SELECT key FROM cursorDiskKV WHERE key >= 'composerData:' AND key < 'composerData;' ORDER BY key"
-    ).fetchall()
+    )
     for (key,) in keys:
         talk = _value(database, key)
         bubbles = [*_bubbles(database, talk, str(key).partition(":")[2])]
@@ -53,14 +50,14 @@ def _talks(incoming: Incoming, database: "sqlite3.Connection") -> Iterator[Conve
             yield Conversation(identifier, title, began, messages)
 
 
-def _value(database: "sqlite3.Connection", key: str, table: str = "cursorDiskKV") -> Record:
+def _value(database: Database, key: str, table: str = "cursorDiskKV") -> Record:
     tables = {"cursorDiskKV": "SELECT value FROM cursorDiskKV WHERE key = ?",
               "ItemTable": "SELECT value FROM ItemTable WHERE key = ?"}  # fmt: skip
-    row = database.execute(tables[table], (key,)).fetchone()
-    return decoded(row[0]) if row else {}
+    row = database.rows(tables[table], key)
+    return decoded(row[0][0]) if row else {}
 
 
-def _bubbles(database: "sqlite3.Connection", talk: Record, identifier: str) -> Iterator[Record]:
+def _bubbles(database: Database, talk: Record, identifier: str) -> Iterator[Record]:
     """Yield the messages of a talk: within it, or each under a key of its own."""
     if inside := dicts(talk.get("conversation")):
         yield from inside

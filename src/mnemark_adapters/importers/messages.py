@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from itertools import chain
 from typing import Any, Final
 
 from mnemark.errors import IntegrityError, NotFoundError, UsageError
@@ -10,7 +10,14 @@ from mnemark.files import jsonl
 from mnemark.files.turns import created, decode_turn
 from mnemark.memory.transfer.importer import Incoming
 from mnemark.types import Problem, Turn
-from mnemark_adapters.importers.conversations import Conversation, Record, moment, said_by, turns_of
+from mnemark_adapters.importers.conversations import (
+    Conversation,
+    Record,
+    dicts,
+    moment,
+    said_by,
+    turns_of,
+)  # fmt: skip
 from mnemark_adapters.importers.source import Source
 
 COLUMNS: Final = ("text", "role", "time", "session")
@@ -36,7 +43,7 @@ def read(incoming: Incoming, source: Source, columns: Mapping[str, str]) -> None
     if first[1].get("mnemark") == "export":
         _read_own_export(incoming, (record for _, record in records))
     else:
-        _messages(incoming, path, [first[1], *(record for _, record in records)])
+        _messages(incoming, path.stem, chain([first[1]], (record for _, record in records)))
     incoming.problems.extend(problems)
 
 
@@ -71,20 +78,42 @@ def _read_own_export(incoming: Incoming, records: Iterator[Record]) -> None:
         incoming.lines(path, lines)
 
 
-def _messages(incoming: Incoming, path: Path, records: list[Record]) -> None:
-    loose: list[Record] = []
-    for number, record in enumerate(records):
-        if isinstance(record.get("messages"), list):
-            title = str(record.get("title") or record.get("name") or "")
-            messages = [message for message in record["messages"] if isinstance(message, dict)]
-            session = str(record.get("id") or record.get("session") or f"{path.stem}-{number + 1}")
-            found = Conversation(session, title, created(record), messages)
-            incoming.turns("", f"import:{session}", turns_of("import", found))
+def _messages(incoming: Incoming, name: str, records: Iterable[Record]) -> None:
+    """Import conversations, one a line, or one conversation with a message a line; the other kind waits.
+
+    What the first line is, is read as a stream: such files have gigabytes.
+    """
+    other: list[tuple[int, Record]] = []
+    numbered = iter(enumerate(records, 1))
+    first = next(numbered)
+    together = _is_conversation(first[1])
+
+    def alike() -> Iterator[tuple[int, Record]]:
+        for one in chain([first], numbered):
+            if _is_conversation(one[1]) == together:
+                yield one
+            else:
+                other.append(one)
+
+    for read in (alike(), other):
+        if together:
+            for number, record in read:
+                _conversation(incoming, f"{name}-{number}", record)
         else:
-            loose.append(record)
-    if loose:
-        found = Conversation(path.stem, "", None, loose)
-        incoming.turns("", f"import:{found.id}", turns_of("import", found))
+            loose = Conversation(name, "", None, (record for _, record in read))
+            incoming.turns("", f"import:{name}", turns_of("import", loose))
+        together = not together
+
+
+def _is_conversation(record: Record) -> bool:
+    return isinstance(record.get("messages"), list)
+
+
+def _conversation(incoming: Incoming, name: str, record: Record) -> None:
+    session = str(record.get("id") or record.get("session") or name)
+    title = str(record.get("title") or record.get("name") or "")
+    found = Conversation(session, title, created(record), dicts(record["messages"]))
+    incoming.turns("", f"import:{session}", turns_of("import", found))
 
 
 def read_csv(incoming: Incoming, source: Source, columns: Mapping[str, str]) -> None:

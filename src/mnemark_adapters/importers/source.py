@@ -168,7 +168,7 @@ class Member(NamedTuple):
             yield io.TextIOWrapper(file, found[1], errors="replace", newline=newline)
 
     @contextmanager
-    def database(self) -> "Iterator[sqlite3.Connection]":
+    def database(self) -> "Iterator[Database]":
         """Open an SQLite member for reading. Raises IntegrityError if it is none, damaged, or in an archive.
 
         Where another program has it open, what that program wrote last is seen, too.
@@ -183,7 +183,7 @@ class Member(NamedTuple):
         try:
             with closing(sqlite3.connect(f"{self.path.as_uri()}?{how}", uri=True)) as database:
                 database.text_factory = _as_text
-                yield database
+                yield Database(database, self.name)
         except sqlite3.Error as error:
             raise IntegrityError(f"{self.name} is no database that can be read: {error}") from error
 
@@ -227,6 +227,23 @@ class Member(NamedTuple):
             return Look()
         found = _decoded(head)
         return Look() if found is None else _look_at_text(found[0])
+
+
+class Database:
+    """An SQLite database of another program, for reading."""
+
+    def __init__(self, connection: "sqlite3.Connection", name: str) -> None:
+        self._connection = connection
+        self._name = name
+
+    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Return the rows of a query. Raises IntegrityError if it is damaged, or of another form."""
+        import sqlite3
+
+        try:
+            return self._connection.execute(sql, values).fetchall()
+        except sqlite3.Error as error:
+            raise IntegrityError(f"{self._name} is no database that can be read: {error}") from error
 
 
 class Source:
@@ -368,7 +385,7 @@ def _look_at_text(text: str) -> Look:
 def _tables(member: Member) -> frozenset[str]:
     try:
         with member.database() as database:
-            return frozenset(name for (name,) in database.execute("SELECT name FROM sqlite_master"))
+            return frozenset(name for (name,) in database.rows("SELECT name FROM sqlite_master"))
     except IntegrityError:
         return frozenset()
 

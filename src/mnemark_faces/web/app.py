@@ -75,11 +75,13 @@ class Web:
         self._key = secrets.token_bytes(16)
         self._checks = Background(lease, "mnemark-check")
         self._imports = Background(lease, "mnemark-import")
+        self._learning = Background(lease, "mnemark-learning")
 
     def close(self) -> None:
         """Stop what runs in the background."""
         self._checks.close()
         self._imports.close()
+        self._learning.close()
 
     def refused(self, message: str, accepted: str) -> str:
         """Return a page that says why a browser is not let in, in one of its languages."""
@@ -215,7 +217,8 @@ class Web:
             with self._lease(str(root)) as memory:
                 base = self._base(self._id(root))
                 at = At(memory, base, session, words, query=query, form=form or {}, page=page,
-                        checks=self._checks, imports=self._imports, confined=self._confined)  # fmt: skip
+                        checks=self._checks, imports=self._imports, learning=self._learning,
+                        confined=self._confined)  # fmt: skip
                 made = view(at)
                 if isinstance(made, Go):
                     return RedirectResponse(made.path, 303)

@@ -56,12 +56,14 @@ class At:
         page: str = "",
         checks: "Background | None" = None,
         imports: "Background | None" = None,
+        learning: "Background | None" = None,
         confined: bool = False,
     ) -> None:
         self.memory = memory
         self.confined = confined
         self.checks = checks
         self.imports = imports
+        self.learning = learning
         self.page = page
         self.base = base
         self.session = session

@@ -1,6 +1,7 @@
 """Implement `learn`: extract facts from turns, with their sources."""
 
 from datetime import datetime
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -10,14 +11,15 @@ from msgspec.structs import replace
 from mnemark.errors import UsageError
 from mnemark.files import layout
 from mnemark.files.config import load_reported
+from mnemark.files.user_config import LLMConfig
 from mnemark.index.state import QueueCounts, Queued
-from mnemark.memory.learning.by_rule import LearningReport, has_sessions
+from mnemark.memory.learning.by_rule import LearningReport, Price, has_sessions
 from mnemark.memory.learning.by_rule import learn as by_rule
 from mnemark.memory.sessions.reading import learn_all
 from mnemark.text.dates import local_now
 from mnemark_interfaces import render
 from mnemark_interfaces.options import Json, Workspace
-from mnemark_interfaces.output import DIM, out, out_json, safe, safe_line, say, style
+from mnemark_interfaces.output import DIM, Progress, out, out_json, safe, safe_line, say, style
 from mnemark_interfaces.workspace import locate, opened
 
 _FAILED_SHOWN = 20
@@ -57,18 +59,25 @@ def learn(
         if failed:
             _show_failed(state.failed(), json=json)
             return
-        if dry_run or again or session or not memory.config.llm.active:
-            report = by_rule(memory.workspace, session, dry_run=dry_run, again=again)
-        else:
-            report = learn_all(memory.workspace, budget_seconds=600.0)
+        with Progress() as progress:
+            tell = partial(progress.tell, "Reading", more=" conversations")
+            if dry_run or again or session or not memory.config.llm.active:
+                report = by_rule(memory.workspace, session, dry_run=dry_run, again=again, progress=tell)
+            else:
+                report = learn_all(memory.workspace, budget_seconds=600.0, progress=tell)
         ignored = [one.reason for one in load_reported(root).problems if one.path == layout.CONFIG]
         report = replace(report, notes=(*report.notes, *ignored))
         waiting, next_try = state.waiting(now), state.next_try(now)
         none_there = not report.turns and not has_sessions(memory.root)
+        llm = memory.config.llm
     if json:
         out_json(to_builtins(report) | ({"retried": count} if retry else {}))
     else:
         _show(report, waiting, next_try, dry_run=dry_run, none_there=none_there)
+        if dry_run and report.turns:
+            _show_price(report.price, llm)
+        elif report.facts:
+            say("Look over what was learned with `mnemark review learned`.")
 
 
 def _show(
@@ -110,6 +119,17 @@ def _show(
         if waiting.failed:
             counts.append(f"{waiting.failed:,} failed (list them with --failed)")
         say(f"Parts of conversations for the language model to read: {', '.join(counts)}.")
+
+
+def _show_price(price: Price, llm: LLMConfig) -> None:
+    """Print what it costs to read these turns: by rule nothing, by a model this much."""
+    say("By rule this is done on this machine, and costs nothing.")
+    asked = f"about {render.counted(price.requests, 'request')} and {price.tokens:,} tokens"
+    if llm.active:
+        days = max(-(-price.tokens // llm.tokens_per_day), -(-price.requests // llm.calls_per_day))
+        say(f"The language model is asked as well: {asked}; with its budget, {render.counted(days, 'day')}.")
+    else:
+        say(f"A language model would take {asked}; none is asked, as none has a budget.")
 
 
 def _show_failed(items: list[Queued], *, json: bool) -> None:

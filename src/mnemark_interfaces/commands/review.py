@@ -14,6 +14,7 @@ from mnemark.memory.review.explain import QueryRank, Why
 from mnemark.memory.review.review import ReviewItem
 from mnemark_interfaces import options, output, render, workspace
 from mnemark_interfaces.commands.facts import row
+from mnemark_interfaces.commands.learned import learned
 
 _SOURCES = {
     "owner": "you",
@@ -45,29 +46,48 @@ _Scope = Annotated[
         metavar="SCOPE", help="Only what waits in users/NAME, agents/NAME or projects/NAME. Default: all."
     ),
 ]
+_Keep = Annotated[bool, typer.Option("--keep", help="With learned: all of it is right. It is confirmed.")]
+_Strike = Annotated[
+    str,
+    typer.Option(
+        "--strike",
+        metavar="MARKS",
+        help="With learned: these are wrong and forgotten, all others are confirmed. Marks as in the list.",
+    ),
+]
 _Suspect = Annotated[
     bool, typer.Option("--suspect", help="Accept what looks like instructions to a model, too.")
 ]
 
 
 def review(
-    action: Annotated[str, typer.Argument(metavar="[list|show|accept|reject]")] = "list",
+    action: Annotated[str, typer.Argument(metavar="[list|show|accept|reject|learned]")] = "list",
     id_: _Id = None,
     *,
     workspace_: options.Workspace = None,
     scope: _Scope = "*",
     suspect: _Suspect = False,
+    keep: _Keep = False,
+    strike: _Strike = "",
     json: options.Json = False,
 ) -> None:
-    """Accept or reject proposed facts, conflicts and edits.
+    """Accept or reject proposed facts, conflicts and edits; look over what was learned.
 
     Facts from tools or the web wait here, facts that contradict a more trusted source, what you may have said
     otherwise since, and edits in fact files. Accepting a proposal makes it a fact, and writes it into the
     line of yours that it contradicts, as `review show` prints it; rejecting an edit in a file restores the
     previous value. What looks like instructions to a model is quoted by `review show ID`, and accepted only
     with --suspect.
+
+    `review learned` lists what was learned from conversations and nobody has confirmed; `--keep` confirms all
+    of it, `--strike MARKS` forgets these and confirms the others.
     """
     root = workspace.locate(workspace_)
+    if action == "learned":
+        learned(root, keep=keep, strike=strike, scope="" if scope == "*" else scope, json=json)
+        return
+    if keep or strike:
+        raise UsageError("--keep and --strike go with `mnemark review learned`")
     decides = action in {"accept", "reject"}
     with workspace.opened(root, readonly=not decides and not private(root).is_dir()) as memory:
         if not memory.readonly:
@@ -79,7 +99,7 @@ def review(
             _decide(memory, action, id_, scope, suspect=suspect, json=json)
             return
         if action not in {"list", "show"}:
-            raise UsageError(f"the action must be list, show, accept or reject, not {action!r}")
+            raise UsageError(f"the action must be list, show, accept, reject or learned, not {action!r}")
         if id_ is not None and action == "list":
             raise UsageError(
                 f"`list` takes no id; use `mnemark review show {id_}`, or accept or reject instead of show"

@@ -20,6 +20,7 @@ from mnemark_interfaces import options, output, render, workspace
 
 _SHOWN_PATHS = 20
 _SHOWN_NAMES = 12
+_SHOWN_PEOPLE = 6
 
 
 def export(
@@ -213,7 +214,8 @@ def _suggest_next(done: Sequence[Summary]) -> None:
         if any(one.proposals for one in done):
             output.say("Look at what the other program had noted about you with `mnemark review`.")
         if any(one.turns for one in done):
-            output.say("See which facts the conversations contain with `mnemark learn --dry-run`.")
+            output.say("Learn facts from the conversations with `mnemark learn`: by rule, at no cost.")
+            output.say("Then look over what it learned with `mnemark review learned`.")
             output.say(
                 "Hide a conversation with `mnemark forget --session ID`; `mnemark sessions` lists the ids."
             )
@@ -235,6 +237,9 @@ def _show(summary: Summary) -> None:
     words = ", ".join(found) or "nothing"
     title = format_titles().get(summary.format, summary.format)
     output.out(f"{'Would import' if summary.dry_run else 'Imported'} from {title}: {words}")
+    if summary.began:
+        people = ", ".join(output.safe_line(name) for name in list(summary.people)[:_SHOWN_PEOPLE])
+        output.out(f"  from {summary.began} to {summary.ended}" + (f", with {people}" if people else ""))
     for path in summary.paths[:_SHOWN_PATHS]:
         output.out(f"  {output.safe_line(path)}")
     if len(summary.paths) > _SHOWN_PATHS:

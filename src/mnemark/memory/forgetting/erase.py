@@ -286,6 +286,15 @@ def sweep_copies(ws: OpenWorkspace, sought: Iterable[Targets], paths: Collection
         Sweep(ws, targets, done, step="copies", among=frozenset(paths)).run()
 
 
+def holding_again(ws: OpenWorkspace, sought: Iterable[Targets]) -> list[str]:
+    """Return the files of a workspace, but for its `.mnemark`, that quote texts which were erased."""
+    done = Swept([], [], [])
+    for targets in sought:
+        Sweep(ws, targets, done, step="copies", dry_run=True).run()
+    paths = (place.path for place in done.places if not place.path.startswith(f"{layout.PRIVATE}/"))
+    return sorted(set(paths))
+
+
 def finish(
     ws: OpenWorkspace, *, at_once: bool = False, merging: str = "", sought: list[Targets] | None = None
 ) -> list[Receipt]:

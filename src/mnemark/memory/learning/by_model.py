@@ -26,6 +26,7 @@ from mnemark.memory.learning.candidates import CandidateWriter, LearnedFact, Sou
 from mnemark.memory.learning.model_checks import believed, believed_change
 from mnemark.memory.learning.model_prompt import (
     FACTS,
+    REQUEST_CHARACTERS,
     SITTING_TASK,
     Answer,
     SittingAnswer,
@@ -35,8 +36,6 @@ from mnemark.memory.learning.model_prompt import (
 from mnemark.memory.learning.sitting_notes import PARTS, SittingNotes, checked, payload_of
 from mnemark.memory.open_workspace import OpenWorkspace
 
-_CHARACTERS: Final = 24_000
-"""Maximum characters of turns in one request."""
 GAP: Final = timedelta(hours=6)
 """Pause that ends a sitting."""
 MIN_TURNS: Final = 3
@@ -141,7 +140,7 @@ class _ModelReader:
             self._ask(part)
 
     def _parts(self, items: Sequence[Queued]) -> list[_Batch]:
-        """Divide items into sittings, of up to `_CHARACTERS` a request; short ones share a request.
+        """Divide items into sittings, of up to `REQUEST_CHARACTERS` a request; short ones share a request.
 
         An item that failed before is sent alone.
         """
@@ -165,7 +164,7 @@ class _ModelReader:
                 shares = last is not None and (
                     not (alone or last.sitting) if item is sitting[0][0] else last.sitting == alone
                 )
-                if last is not None and shares and _length((*last.said, *said)) <= _CHARACTERS:
+                if last is not None and shares and _length((*last.said, *said)) <= REQUEST_CHARACTERS:
                     parts[-1] = _Batch((*last.items, item), (*last.said, *said), alone)
                 else:
                     parts.append(_Batch((item,), tuple(said), alone))

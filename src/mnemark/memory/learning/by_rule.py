@@ -6,7 +6,7 @@ even if it was removed or forgotten since.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -17,15 +17,31 @@ from mnemark.extraction.extract import extract
 from mnemark.files import listing, platform
 from mnemark.files.layout import in_scope
 from mnemark.files.sessions import FOLDER, Placed, SessionLog
-from mnemark.index.state import LEARNED
+from mnemark.index.state import LEARNED, State
 from mnemark.memory.learning.candidates import CandidateWriter, LearnedFact, SourcedCandidate
+from mnemark.memory.learning.model_prompt import LONGEST, REQUEST_CHARACTERS, TASK_TOKENS
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.text.words.tokens import estimate_tokens
 
 STRETCH: Final = 8
 """Maximum number of turns queued for the model as one item."""
 _STRETCH_CHARACTERS: Final = 6_000
+_ASKED_ABOUT: Final = frozenset({"owner", "agent", "import"})
+_BYTES_PER_TOKEN: Final = 5
+"""Of a log, whose lines have more than the words: about."""
 _CHECKPOINT_TURNS: Final = 100
 """Number of turns after which the position is stored."""
+
+
+class Price(msgspec.Struct, frozen=True, kw_only=True):
+    """What it costs to let a model read turns: an estimate, as it answers as it likes."""
+
+    requests: int = 0
+    tokens: int = 0
+    """Of the questions, without the answers."""
+
+    def __add__(self, other: "Price") -> "Price":
+        return Price(requests=self.requests + other.requests, tokens=self.tokens + other.tokens)
 
 
 class LearningReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,6 +54,8 @@ class LearningReport(msgspec.Struct, frozen=True, kw_only=True):
     """Sessions with new turns."""
     queued: int = 0
     """Items (runs of up to `STRETCH` turns) queued for the model."""
+    price: Price = Price()
+    """What a model would be asked about these turns."""
     asked: int = 0
     """Requests sent to the model."""
     noted: int = 0
@@ -62,6 +80,7 @@ def learn(
     budget_seconds: float | None = None,
     again: bool = False,
     queue: bool = False,
+    progress: Callable[[int, int], None] | None = None,
 ) -> LearningReport:
     """Learn by rule from turns that were not read yet; queue them where a model is configured.
 
@@ -72,6 +91,7 @@ def learn(
         budget_seconds: stop after the turn at which this time is exceeded; a later run continues there.
         again: read from the first turn, instead of the stored position.
         queue: queue the turns for a model even if none is configured.
+        progress: is called with the number of sessions that were read, and of all, after each.
 
     Raises:
         NotFoundError: there is no such session.
@@ -84,11 +104,24 @@ def learn(
         raise NotFoundError(f"session {session!r} not found; `mnemark sessions` lists all sessions")
     end = None if budget_seconds is None else time.monotonic() + budget_seconds
     run = _LearningRun(ws, dry_run=dry_run, end=end, queue=queue or ws.config.llm.active)
-    for scope, log in logs:
+    for number, (scope, log) in enumerate(logs, 1):
         run.read(scope, log, again=again)
+        if progress is not None:
+            progress(number, len(logs))
         if run.late:
             break
     return run.report()
+
+
+def price_ahead(ws: OpenWorkspace) -> Price:
+    """Return about what a model would be asked about the turns not read yet, by their bytes alone."""
+    ahead = 0
+    for scope, log in _logs(ws.root):
+        state = platform.identity(log.path)
+        at = _position(ws.state, in_scope(scope, log.name), log)
+        ahead += max(0, state.size - at.offset) if state is not None else 0
+    requests = -(-ahead // REQUEST_CHARACTERS)
+    return Price(requests=requests, tokens=ahead // _BYTES_PER_TOKEN + requests * TASK_TOKENS)
 
 
 def _logs_of(ws: OpenWorkspace, session: str) -> list[tuple[str, SessionLog]]:
@@ -130,6 +163,7 @@ class _LearningRun:
         self._candidates: list[SourcedCandidate] = []
         self._turns = self._sessions = self._queued = 0
         self._notes: list[str] = []
+        self._price = Price()
         self.late = False
 
     def report(self) -> LearningReport:
@@ -140,12 +174,13 @@ class _LearningRun:
         )
         return LearningReport(
             facts=tuple(self._facts), turns=self._turns, sessions=self._sessions, queued=self._queued,
-            complete=not self.late, notes=tuple(filter(None, (*self._notes, problem, left_out))),
+            price=self._price, complete=not self.late,
+            notes=tuple(filter(None, (*self._notes, problem, left_out))),
         )  # fmt: skip
 
     def read(self, scope: str, log: SessionLog, *, again: bool) -> None:
         path = in_scope(scope, log.name)
-        at = _Position() if again else self._position(path, log)
+        at = _Position() if again else _position(self._state, path, log)
         state = platform.identity(log.path)
         if state is None or state.size <= at.offset:
             return
@@ -168,14 +203,6 @@ class _LearningRun:
         self._facts += self._writer.propose()
         self._sessions += self._turns > before
 
-    def _position(self, path: str, log: SessionLog) -> _Position:
-        text = self._state.position(LEARNED + path)
-        try:
-            at = msgspec.json.decode(text, type=_Position) if text else _Position()
-        except msgspec.DecodeError:
-            return _Position()
-        return at if _is_line_start(log.path, at.offset) else _Position()  # rewritten since: read it again
-
     def _extract_candidates(self, placed: Placed, path: str, scope: str) -> None:
         self._turns += 1
         turn = placed.turn
@@ -194,10 +221,27 @@ class _LearningRun:
         candidates, self._candidates = self._candidates, []
         self._facts += self._writer.keep(candidates)
         if self._dry_run:
+            self._price += _price_of(read)
             return
         items = list(_queue_items(path, read)) if self._queue else []
         at = msgspec.json.encode(_Position(read[-1].end, read[-1].line)).decode()
         self._queued += self._state.enqueue(items, self._ws.now(), noting={LEARNED + path: at})
+
+
+def _position(state: State, path: str, log: SessionLog) -> _Position:
+    text = state.position(LEARNED + path)
+    try:
+        at = msgspec.json.decode(text, type=_Position) if text else _Position()
+    except msgspec.DecodeError:
+        return _Position()
+    return at if _is_line_start(log.path, at.offset) else _Position()  # rewritten since: read it again
+
+
+def _price_of(read: Sequence[Placed]) -> Price:
+    """Return what a model would be asked about turns: each request has its task beside them."""
+    shown = [one.turn.content[:LONGEST] for one in read if one.turn.origin in _ASKED_ABOUT]
+    requests = -(-sum(map(len, shown)) // REQUEST_CHARACTERS)
+    return Price(requests=requests, tokens=sum(map(estimate_tokens, shown)) + requests * TASK_TOKENS)
 
 
 def _queue_items(path: str, read: Sequence[Placed]) -> Iterator[tuple[str, int, int]]:
@@ -211,7 +255,7 @@ def _queue_items(path: str, read: Sequence[Placed]) -> Iterator[tuple[str, int, 
             size = len(placed.turn.content)
         parts[-1].append(placed)
     for part in parts:
-        if any(placed.turn.origin in {"owner", "agent", "import"} for placed in part):
+        if any(placed.turn.origin in _ASKED_ABOUT for placed in part):
             yield path, part[0].line, part[-1].line
 
 

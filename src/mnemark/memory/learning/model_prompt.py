@@ -13,7 +13,11 @@ from mnemark.types import Turn
 
 FACTS: Final = 60
 """Known facts that the model is shown."""
-_LONGEST: Final = 1_200
+REQUEST_CHARACTERS: Final = 24_000
+"""Maximum characters of turns in one request."""
+TASK_TOKENS: Final = 2_000
+"""About what a request has beside the turns: the task, the known facts, and the form of the answer."""
+LONGEST: Final = 1_200
 """Characters of a turn that the model is shown; tool output is cut to a quarter."""
 _KEYS: Final = """\
 one value each: name, nickname, age, birthday, hometown, marital status, spouse, city, country, address, \
@@ -133,7 +137,7 @@ def question(said: Sequence[TurnExcerpt], known: Sequence[Fact], task: str = FAC
 def _shown(number: int, one: TurnExcerpt) -> str:
     turn = one.turn
     text = strip_fences(turn.content)
-    most = _LONGEST if turn.origin in {"owner", "agent", "import"} else _LONGEST // 4
+    most = LONGEST if turn.origin in {"owner", "agent", "import"} else LONGEST // 4
     text = text if len(text) <= most else f"{text[:most]} …"
     speaker = {"owner": "owner", "agent": "agent", "import": turn.role}.get(turn.origin, "tool")
     return f"T{number} [{turn.time:%Y-%m-%d %H:%M}] {speaker}: {text}"

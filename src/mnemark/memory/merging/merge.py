@@ -45,6 +45,10 @@ from mnemark.types import Problem
 
 STAGE: Final = "merging"
 """Folder in `.mnemark` of the copy of the other side, and its machine: no erasure is done there."""
+AGAIN: Final = (
+    "holds words that were erased on one side: written again or copied since; forget them if not meant"
+)
+"""Is told of a file that stays as it is: a person may have said it anew."""
 _FACT_ID: Final = re.compile(rb"\bid: ([0-9A-Z]{26})\b")
 _TEXTS: Final = frozenset({"facts", "page", "text"})
 _FEW: Final = 3
@@ -131,7 +135,7 @@ class _Merge:
         self.gone: set[str] = set()
         """Facts that were in a file here, and are in none after the merge."""
         self.sought: list[Targets] = []
-        """Texts that were erased in the copy of the other side."""
+        """Texts that were erased here, or in the copy of the other side."""
         self.holding: set[str] = set()
         """Files of the other side that may hold them."""
         self.removed: set[str] = set()
@@ -226,9 +230,9 @@ class _Merge:
             for path, data in journals.items():
                 plan.change(path, self._read(ws.root, path), data)
             plan.carry_out(begun=True)
-            receipts = erase.finish(ws, at_once=True, merging=plan.id)
             # A copied file may have brought here, before, what the other side had still to erase in it.
             erase.sweep_copies(ws, self.sought, self.holding)
+            receipts = erase.finish(ws, at_once=True, merging=plan.id, sought=self.sought)
             self._find_removed(journals)
             self._prepare(plan, stage, moves, their_moves)
         finally:
@@ -237,6 +241,9 @@ class _Merge:
         self.ours_bases.save()
         erase.sweep_copies(ws, self.sought, ())  # of the versions that this merge keeps
         self._note_gone()
+        self.problems += [
+            Problem(path, AGAIN, skipped=False) for path in erase.holding_again(ws, self.sought)
+        ]
         review = note_contradictions(ws, ws.scopes())
         for path, turns in self.came.items():
             if problem := write_anew(ws, path, turns):
@@ -332,13 +339,27 @@ class _Merge:
         there = OpenWorkspace(stage, self.ws.config, readonly=False, embedder=None, machine=STAGE)
         try:
             receipts = erase.finish(there, at_once=True, sought=self.sought)
-            self.holding = {place.path for one in receipts for place in one.places} | self.same
+            self.holding = self._holding({place.path for one in receipts for place in one.places}, stage)
             waits = erasures.load(stage)
             reasons = (one.text for some in waits.values() for one in some if not _is_private(one.path))
             self.problems += [Problem(self.name, reason, skipped=False) for reason in dict.fromkeys(reasons)]
         finally:
             there.close()
         return {path: self._read(stage, path) or b"" for path in journals}
+
+    def _holding(self, erased: set[str], stage: Path) -> set[str]:
+        """Return the files here that may hold what was erased in these of the other side.
+
+        A file may have been copied from there, and renamed since: it has the same path, or a line of it.
+        """
+        gone: set[bytes] = set()
+        for path in erased:
+            if kind_of(path) in _TEXTS and not _is_private(path):
+                before, after = self._read(self.folder, path), self._read(stage, path)
+                gone |= set((before or b"").split(b"\n")) - set((after or b"").split(b"\n"))
+        texts = (path for path in self._paths(self.ws.root) if gone and kind_of(path) in _TEXTS)
+        lines = ((path, (self._read(self.ws.root, path) or b"").split(b"\n")) for path in texts)
+        return erased | self.same | {path for path, there in lines if not gone.isdisjoint(there)}
 
     def _all_paths(self, theirs: Path) -> list[str]:
         known = self._paths(self.ws.root) if self.their_bases.paths() else []

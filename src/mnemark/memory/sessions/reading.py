@@ -4,6 +4,7 @@ import logging
 import threading
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -56,11 +57,15 @@ def read(ws: OpenWorkspace, *, seconds: float, model: "LLM | None" = None, path:
 
 
 def learn_all(
-    ws: OpenWorkspace, budget_seconds: float = 30.0, *, model: "LLM | None" = None
+    ws: OpenWorkspace,
+    budget_seconds: float = 30.0,
+    *,
+    model: "LLM | None" = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> LearningReport:
     """Learn by rule, then with the model if one is configured or given, within the time limit."""
     started = time.monotonic()
-    report = learn(ws, budget_seconds=budget_seconds, queue=model is not None)
+    report = learn(ws, budget_seconds=budget_seconds, queue=model is not None, progress=progress)
     left = budget_seconds - (time.monotonic() - started)
     if left <= 0:
         return report

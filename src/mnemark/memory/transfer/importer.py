@@ -26,7 +26,7 @@ from mnemark.files.reading import digest
 from mnemark.files.scopes import one_scope
 from mnemark.files.sessions import SessionLog
 from mnemark.files.truth import LOCK_SECONDS, rewrite
-from mnemark.files.turns import decode_turn, encode_turn
+from mnemark.files.turns import UNDATED, decode_turn, encode_turn
 from mnemark.hashes import blake2b
 from mnemark.index.state import LEARNED
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -34,6 +34,8 @@ from mnemark.text.redaction.redact import redact
 from mnemark.types import Problem, Turn
 
 _BATCH_TURNS: Final = 1_000
+_PEOPLE: Final = 20
+"""Speakers that a summary names."""
 _NOTED_TOGETHER: Final = 500
 """Files written that one line of the journal names: a killed import is recorded up to there."""
 _BATCH_BYTES: Final = 8 << 20
@@ -75,6 +77,11 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """Turns that were there as somebody else's words: the import says who the owner is."""
     speakers: tuple[str, ...] = ()
     """Who speaks in it, where several people do and none of them is known to be the owner."""
+    began: str = ""
+    """Day of the first new turn, as 2026-02-13."""
+    ended: str = ""
+    people: Mapping[str, int] = {}
+    """Who spoke, where the source names them, with the number of their new turns; most first."""
     paths: tuple[str, ...] = ()
     left: tuple[LeftOut, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -125,6 +132,10 @@ class Incoming:
         self._written: dict[str, str] = {}
         """Digests of the notes, and empty for other files, that are not in the journal yet."""
         self._paths: set[str] = set()
+        self._days = ("", "")
+        self._people: Counter[str] = Counter()
+        self._noted = dict(self._counts)
+        """The counts that the journal has."""
         self._erased: dict[str, frozenset[str]] = {}
 
     def note(self, path: str, data: bytes) -> None:
@@ -178,9 +189,26 @@ class Incoming:
         """Record in the journal what was written so far."""
         if self._written and not self._dry_run:
             files = dict(sorted(self._written.items()))
-            payload = {"format": self._format, "source": self._source.name, "files": files}
+            came = {name: self._counts[name] - self._noted[name] for name in ("notes", "sessions", "turns")}
+            began, ended = self._days
+            payload = {"format": self._format, "source": self._source.name, "files": files, "came": came,
+                       "began": began, "ended": ended, "people": self._most_heard()}  # fmt: skip
             self._ws.journal.append(Change(kind="import", origin="import", payload=payload))
+            self._noted = dict(self._counts)
         self._written = {}
+
+    def _most_heard(self) -> dict[str, int]:
+        return dict(self._people.most_common(_PEOPLE))
+
+    def _heard(self, turn: Turn) -> None:
+        """Note when a new turn was said, and by whom."""
+        if turn.time.year > UNDATED.year:
+            day = turn.time.date().isoformat()
+            began, ended = self._days
+            self._days = min(began or day, day), max(ended, day)
+        speaker = turn.meta.get("speaker")
+        if isinstance(speaker, str) and speaker:
+            self._people[speaker] += 1
 
     def _write_note(self, name: str, data: bytes) -> None:
         self._counts["notes"] += 1
@@ -237,6 +265,7 @@ class Incoming:
         for turn in turns:
             if turn.id not in known:
                 known[turn.id] = intern(turn.role)
+                self._heard(turn)
                 yield self._redacted(turn)
             elif known[turn.id] not in {turn.role, ""} and turn.origin == "owner" and self._me:
                 self._counts["corrected"] += 1
@@ -371,11 +400,12 @@ class Incoming:
         self._propose_all()
         self.close()
         left = [LeftOut(what=what, reason=why, count=count) for (what, why), count in self._left.items()]
+        began, ended = self._days
         unknown = () if any(self._speakers.values()) else tuple(sorted(self._speakers))
         return Summary(
             format=self._format, dry_run=self._dry_run, paths=tuple(sorted(self._paths)), left=tuple(left),
-            speakers=unknown,
-            problems=tuple(self.problems), **self._counts,
+            problems=tuple(self.problems), began=began, ended=ended, people=self._most_heard(),
+            speakers=unknown, **self._counts,
         )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from mnemark_faces.web.pages import (
     forget,
     health,
     import_,
+    learned,
     prompt,
     review,
     search,
@@ -43,6 +44,7 @@ PAGES: Final[Mapping[str, Callable[[At], PageContent | Go]]] = {
     "health": health.health,
     "connect": connect.connect,
     "import": import_.show,
+    "learned": learned.show,
 }
 ACTIONS: Final[Mapping[str, Callable[[At], PageContent | Go]]] = {
     "review": review.decide,
@@ -56,6 +58,7 @@ ACTIONS: Final[Mapping[str, Callable[[At], PageContent | Go]]] = {
     "describe": attachments.describe,
     "connect": connect.apply,
     "import": import_.bring_in,
+    "learned": learned.decide,
     "sync": health.sync,
     "end": sessions.end,
     "revert": sessions.revert,

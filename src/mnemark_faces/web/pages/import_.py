@@ -20,14 +20,10 @@ _KNOWN: Final[dict[str, Callable[[], Path]]] = {
     "claude-code": lambda: homes.claude() / "projects", "codex": lambda: homes.codex() / "sessions",
 }  # fmt: skip
 """Where programs keep what can be imported."""
-_TITLES: Final = {
-    "chatgpt": "ChatGPT", "claude": "Claude", "claude-code": "Claude Code", "codex": "Codex",
-    "openclaw": "OpenClaw", "openakita": "OpenAkita",
-}  # fmt: skip
 _WAIT: Final = 1.0
 """Seconds that a form waits for what is soon done, so that its page need not be loaded again."""
 
-_NOTHING: Final = dict.fromkeys(("notes", "sessions", "turns", "facts"), 0)
+_NOTHING: Final = dict.fromkeys(("notes", "sessions", "turns", "facts", "proposals"), 0)
 _EVERY: Final = 0.2
 """Seconds between two looks at how far it is."""
 
@@ -41,7 +37,7 @@ def show(at: At) -> PageContent:
     found = last.found[-1] if last is not None and last.found else None
     values = {
         "chosen": about.get("format", ""), "path": about.get("path", ""),
-        "looks": about.get("do") != "import", "formats": format_titles(), "known": known, "names": _TITLES,
+        "looks": about.get("do") != "import", "formats": format_titles(), "known": known,
         "last": last, "running": running, "so_far": found if running and found else _NOTHING,
         "summary": None if running or (last is not None and last.problem) else found,
     }  # fmt: skip

@@ -1,5 +1,8 @@
 """Today: what needs a person, what was learned, changed and recalled, and what it cost."""
 
+from mnemark.memory.learning.check import to_check
+from mnemark.memory.transfer.brought import brought
+from mnemark.memory.transfer.imports import format_titles
 from mnemark_faces.web import charts
 from mnemark_faces.web.at import At, PageContent
 
@@ -13,6 +16,7 @@ def today(at: At) -> PageContent:
     days = browse.activity(days=_DAYS)
     spend = browse.spend(days=1)
     facts = browse.facts(order="recent", limit=_LATEST)
+    came = brought(at.memory.workspace)
     _ = at.words
     bars = [
         charts.Bar(
@@ -33,6 +37,9 @@ def today(at: At) -> PageContent:
         "days": days,
         "turns": sum(day.turns for day in days),
         "spent": spend,
+        "brought": came,
+        "titles": format_titles() if came else {},
+        "unchecked": len(to_check(at.memory.workspace)) if came else 0,
         "empty": not at.memory.workspace.index.exists() or not (facts.total or browse.timeline(limit=1).rows),
     }
     return PageContent("today.html", values, {"attention": values["needs"], "activity": days, "spend": spend})

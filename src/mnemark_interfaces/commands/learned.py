@@ -1,0 +1,73 @@
+"""Show what was learned, and confirm or strike it in one go: `mnemark review learned`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from mnemark.errors import UsageError
+from mnemark.facts.model import Fact
+from mnemark.memory.learning.check import Checked, settle, to_check
+from mnemark_interfaces import output, render, workspace
+from mnemark_interfaces.commands.facts import row
+
+_MARK: Final = 5
+"""Characters at the end of an id that stand for it in the list."""
+
+
+def learned(root: Path, *, keep: bool, strike: str, scope: str, json: bool) -> None:
+    """List what was learned, or settle it; see `review`."""
+    if keep and strike:
+        raise UsageError("use --keep, or --strike with the marks of what is wrong")
+    settles = keep or bool(strike)
+    with workspace.opened(root, readonly=not settles) as memory:
+        found = to_check(memory.workspace, scope)
+        if settles:
+            wrong = _meant(found, strike)
+            right = [fact.id for fact in found if fact.id not in wrong]
+            done = settle(memory.workspace, right, wrong, scope=scope)
+            output.out_result(done, _told(done), json=json)
+            return
+    if json:
+        output.out_json({"learned": [row(fact) for fact in found]})
+        return
+    _list(found)
+
+
+def _list(found: Sequence[Fact]) -> None:
+    rows = [(_mark(fact), fact.since[:10], output.safe_line(str(fact)), output.safe_line(fact.source))
+            for fact in found]  # fmt: skip
+    for line in render.table(rows):
+        output.out(line)
+    if not found:
+        output.say("Nothing to look over: what was learned is confirmed, or nothing was learned yet.")
+        return
+    output.say(
+        f"{render.counted(len(found), 'fact')} learned. All right? `mnemark review learned --keep`. "
+        f"Some wrong? `mnemark review learned --strike {_mark(found[0])},…` forgets these, confirms the rest."
+    )
+
+
+def _mark(fact: Fact) -> str:
+    return fact.id[-_MARK:].lower()
+
+
+def _meant(found: Sequence[Fact], marks: str) -> list[str]:
+    """Return the ids that marks stand for. Raises UsageError for one that stands for none, or for several."""
+    ids = []
+    for mark in filter(None, (one.strip() for one in marks.split(","))):
+        named = [fact.id for fact in found if fact.id.lower().endswith(mark.lower())]
+        if len(named) != 1:
+            what = "nothing" if not named else "several facts"
+            raise UsageError(f"{mark!r} stands for {what} in the list of `mnemark review learned`")
+        ids.append(named[0])
+    if marks and not ids:
+        raise UsageError("--strike needs marks as they stand in the list, such as --strike 7kq2d,9fw3m")
+    return list(dict.fromkeys(ids))
+
+
+def _told(done: Checked) -> str:
+    words = f"{render.counted(done.confirmed, 'fact')} confirmed"
+    if done.struck:
+        undo = f" (undo with `mnemark undo {done.struck[0]}`)" if len(done.struck) == 1 else ""
+        words += f", {len(done.struck):,} forgotten{undo}"
+    return words
