@@ -18,7 +18,7 @@ from mnemark.types import Turn
 Record = dict[str, Any]
 SPEAKER: Final = "speaker"
 """Key in a turn's `meta` for who said it, where several people speak."""
-_GATHERED: Final = 32 << 20
+_GATHERED: Final = 16 << 20
 """Characters of mixed messages that are sorted at a time."""
 _KNOWN_ROLES: Final = frozenset(
     ("user", "human", "owner", "assistant", "agent", "ai", "model", "system", "developer", "tool", "function",
@@ -157,6 +157,7 @@ class Gathered:
             found = Conversation(session, "", None, ordered)
             self._incoming.turns("", f"{self._service}:{session}", turns_of(self._service, found))
         self._sessions.clear()
+        self._seen.clear()  # equal ones of one time stand together
         self._size = 0
 
 
