@@ -75,7 +75,7 @@ BOUNDED: Final[dict[str, tuple[int, str]]] = {
     "mnemark.text.markdown.blocks": (600, "a heading: three times `_MAX_TITLE`"),
     "mnemark.text.redaction.values": (2_048, "a value: `redact_extent._LONGEST`"),
     "mnemark.files.copies": (255, "the name of a file"),
-    "mnemark_adapters.importers.chats": (255, "the name of a file"),
+    "mnemark_adapters.importers.transcripts": (255, "the name of a file"),
     "mnemark.text.markdown": (600, "a text that ends a comment: it is cut off behind the last end"),
 }
 """Modules with patterns that are not linear, the characters these see at most, and why."""

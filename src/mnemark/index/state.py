@@ -87,6 +87,8 @@ def _version(connection: apsw.Connection, path: Path) -> int:
 
 
 NAME: Final = "state.db"
+LEARNED: Final = "learn:"
+"""Prefix of the positions up to which sessions were learned from, by their files."""
 TRIES: Final = 3
 """Maximum number of attempts to learn from the same turns."""
 _DUE: Final = "(next_try <= ?1 OR next_try > ?1 + 604800)"

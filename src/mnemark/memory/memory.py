@@ -467,6 +467,7 @@ class Memory:
         *,
         dry_run: bool = False,
         columns: Mapping[str, str] | None = None,
+        me: Sequence[str] = (),
     ) -> "Summary":
         """Import notes and conversations; an empty format is recognised.
 
@@ -474,7 +475,7 @@ class Memory:
         """
         from mnemark.memory.transfer.imports import import_from
 
-        return import_from(self.workspace, format, Path(path), dry_run=dry_run, columns=columns)
+        return import_from(self.workspace, format, Path(path), dry_run=dry_run, columns=columns, me=me)
 
     def merge(self, other: "Path | str", *, dry_run: bool = False) -> "Merged":
         """Bring everything of another memory into this one; see `mnemark.memory.merging.merge`."""

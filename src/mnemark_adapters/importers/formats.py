@@ -13,10 +13,23 @@ from typing import Any, Final, NamedTuple
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.files import layout, manifest, old_layouts
 from mnemark.memory.transfer.importer import Incoming
+from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark_adapters.importers import (
+    assistants,
+    coding_agents,
+    cursor,
+    gemini,
+    memories,
+    telegram,
+    wechat,
+    whatsapp,
+)  # fmt: skip
 from mnemark_adapters.importers.source import Look, Member, Source
 
 _LOOKED_AT: Final = 20
 """Files of a folder or archive that are looked at for each format."""
+_PERMALINK: Final = lazy_pattern(r"\A---\n(?:[^\n]{0,400}\n){0,20}?permalink: ?\S")
+"""Front matter that basic-memory writes."""
 _EXPORTED: Final = "conversations.json", "conversations-*.json"
 
 
@@ -96,6 +109,11 @@ def _is_of(kind: str) -> Callable[[Source], bool]:
     return is_of
 
 
+def _is_basic_memory(source: Source) -> bool:
+    notes = source.matching("*.md")[:_LOOKED_AT] if source.path.is_dir() else []
+    return any(_PERMALINK.search(source.look(one).head) for one in notes)
+
+
 def _has_notes(source: Source) -> bool:
     return source.path.is_dir() and bool(source.matching("*.md", "*.markdown", "*.txt"))
 
@@ -114,6 +132,49 @@ FORMATS: Final = (
         known="2026-11",
     ),
     Format(
+        "gemini", "Gemini",
+        "the archive of Google Takeout, its folder, or MyActivity.json (or .html) of Gemini Apps",
+        "gemini:read", gemini.FILES,
+        (Signature(frozenset({"item.header", "item.time"}), head=gemini.is_json),
+         Signature(head=gemini.is_html)),
+        known="2026-09",
+    ),
+    Format(
+        "grok", "Grok", "the archive that xAI sends, or prod-grok-backend.json of it", "assistants:read_grok",
+        assistants.GROK_FILES, (_json("conversations.item.conversation", "conversations.item.responses"),),
+        known="2026-09",
+    ),
+    Format(
+        "open-webui", "Open WebUI", "the JSON that Open WebUI exports", "assistants:read_open_webui",
+        ("*.json",),
+        (_json("item.chat.history"), _json("item.chat.messages"), _json("chat.history.messages"),
+         _json("item.history.messages"), _json("history.messages", "history.currentId")),
+        known="0.6",
+    ),
+    Format(
+        "librechat", "LibreChat", "the JSON that LibreChat exports of a talk, or a folder of them",
+        "assistants:read_librechat", ("*.json",), (_json("conversationId", "exportAt"),), known="0.8",
+    ),
+    Format(
+        "copilot", "Microsoft Copilot", "copilot-activity-history.csv of Microsoft's privacy dashboard",
+        "assistants:read_copilot", ("*.csv",), (Signature(columns=assistants.COPILOT_COLUMNS),),
+        known="2026-02",
+    ),
+    Format(
+        "github-copilot", "GitHub Copilot Chat",
+        "the JSON of VS Code's \"Chat: Export Chat…\", or its folder workspaceStorage",
+        "coding_agents:read_github_copilot", coding_agents.COPILOT_FILES,
+        (_json("requests.item.message", "requests.item.response"), _json("requests", "responderUsername"),
+         _json("kind", "v.requests")),
+        known="1.110",
+    ),
+    Format(
+        "gemini-cli", "Gemini CLI", "a session of Gemini CLI, or a folder of them (~/.gemini/tmp)",
+        "coding_agents:read_gemini_cli", coding_agents.GEMINI_FILES,
+        (_json("sessionId", "projectHash"), _json("item.role", "item.parts"), _json("history.item.parts")),
+        known="0.61",
+    ),
+    Format(
         "claude-code", "Claude Code", "a transcript of Claude Code, or a folder of them (~/.claude/projects)",
         "transcripts:read_claude_code", ("*.jsonl",),
         (_json("sessionId", "uuid"), _json("sessionId", "type")),
@@ -125,8 +186,51 @@ FORMATS: Final = (
         known="2026-11",
     ),
     Format(
+        "cursor", "Cursor", "state.vscdb of Cursor, or its folder User (globalStorage)", "cursor:read",
+        cursor.FILES, (Signature(tables=frozenset({"cursorDiskKV"})),), known="3",
+    ),
+    Format(
+        "opencode", "OpenCode",
+        "opencode.db (~/.local/share/opencode), its folder storage, or what `opencode export` wrote",
+        "coding_agents:read_opencode", ("opencode*.db", "opencode-*.json"),
+        (Signature(tables=frozenset({"session", "message", "part"})),
+         _json("info", "messages.item.info", "messages.item.parts")),
+        whole=coding_agents.is_opencode_storage, known="1.2",
+    ),
+    Format(
+        "telegram", "Telegram", "result.json that Telegram Desktop exported, or its folder", "telegram:read",
+        telegram.FILES,
+        (_json("messages.item.date", "messages.item.type"), _json("chats.list"),
+         _json("personal_information", "about")),
+        known="6",
+    ),
+    Format(
+        "whatsapp", "WhatsApp", "the archive or text of a chat that WhatsApp exported", "whatsapp:read",
+        whatsapp.FILES, (Signature(head=whatsapp.is_chat),), known="2026-10",
+    ),
+    Format(
+        "wechat", "WeChat",
+        "the text of a chat of WeChat, or the table or text that WeChatMsg (MemoTrace) writes",
+        "wechat:read", wechat.FILES, (Signature(columns=wechat.COLUMNS), Signature(head=wechat.is_chat)),
+        known="8.0, MemoTrace 2",
+    ),
+    Format(
+        "mcp-memory", "MCP memory server", "memory.jsonl of MCP's memory server", "memories:read_mcp",
+        memories.MCP_FILES,
+        (_json("entityType", "observations"), _json("relationType", "from", "to")), known="2026-01",
+    ),
+    Format(
         "mem0", "mem0", "the JSON of mem0's get_all", "other_memories:read_mem0", ("*.json",),
         (_json("results.item.memory"), _json("memories.item.memory"), _json("item.memory")), known="1.0",
+    ),
+    Format(
+        "zep", "Zep", "the JSON of Zep's edges (graph.edge.get_by_user_id) or facts", "memories:read_zep",
+        ("*.json",),
+        (_json("item.fact", "item.uuid"), _json("edges.item.fact"), _json("facts.item.fact")), known="v3",
+    ),
+    Format(
+        "letta", "Letta", "an agent file of Letta (.af)", "memories:read_letta", ("*.af",),
+        (_json("agents.item.agent_type"), _json("core_memory", "agent_type")), known="2026-01",
     ),
     Format(
         "claude-mem", "claude-mem", "the JSON that claude-mem exports", "other_memories:read_claude_mem",
@@ -148,6 +252,10 @@ FORMATS: Final = (
     Format("openclaw", "OpenClaw", "the workspace of OpenClaw", "own:read_agent", whole=_is_of("openclaw")),
     Format("nanobot", "nanobot", "the workspace of nanobot", "own:read_agent", whole=_is_of("nanobot")),
     Format("openakita", "OpenAkita", "the folder of OpenAkita", "own:read_agent", whole=_is_of("openakita")),
+    Format(
+        "basic-memory", "basic-memory", "the folder of notes of basic-memory", "own:read_markdown",
+        whole=_is_basic_memory, known="0.16",
+    ),
     Format("markdown", "notes", "a folder of notes", "own:read_markdown", whole=_has_notes),
 )  # fmt: skip
 BY_NAME: Final = {one.name: one for one in FORMATS}
@@ -169,12 +277,14 @@ def opened(path: Path) -> Iterator[Source]:
         source.close()
 
 
-def recognise(source: Source) -> Format:
-    """Return the format of a source.
+def recognise(source: Source, columns: Mapping[str, str] | None = None) -> Format:
+    """Return the format of a source; where columns are named, it is a table, or JSON Lines.
 
     Raises:
         MnemarkError: nothing recognises it; the message says what can be imported.
     """
+    if columns and source.members:
+        return BY_NAME["jsonl" if source.look(source.members[0]).paths else "csv"]
     for one in FORMATS:
         if one.is_shown_by(source):
             return one

@@ -10,7 +10,14 @@ from mnemark.files import jsonl
 from mnemark.files.turns import created, decode_turn
 from mnemark.memory.transfer.importer import Incoming
 from mnemark.types import Problem, Turn
-from mnemark_adapters.importers.conversations import Conversation, Record, dicts, moment, turns_of
+from mnemark_adapters.importers.conversations import (
+    Conversation,
+    Record,
+    dicts,
+    moment,
+    said_by,
+    turns_of,
+)  # fmt: skip
 from mnemark_adapters.importers.source import Source
 
 COLUMNS: Final = ("text", "role", "time", "session")
@@ -153,11 +160,11 @@ def read_rows(
         key = (session, role, str(said.get("time")), text)
         seen[key] += 1
         # Not by its number: a longer export of the same table begins earlier.
-        message: Record = {"id": "\n".join((*key, str(seen[key]))), "role": _role(role), "content": text}
+        message: Record = {"id": "\n".join((*key, str(seen[key]))), "content": text}
+        known = _ROLES.get(role.strip().lower())
+        message |= {"role": known} if known else said_by(incoming, role, text)
         if (when := moment(said.get("time"))) is not None:
             message["time"] = when.isoformat()
-        if _role(role) != role:
-            message["meta"] = {"speaker": role}
         sessions[session].append(message)
     for session, messages in sessions.items():
         found = Conversation(session, "", None, messages)
@@ -168,10 +175,7 @@ _ROLES: Final = {
     **dict.fromkeys(
         ("assistant", "ai", "bot", "model", "chatgpt", "claude", "gemini", "copilot", "grok"), "assistant"
     ),
+    **dict.fromkeys(("user", "human", "owner", "me", "you", "我"), "user"),
     "system": "system", "tool": "tool",
 }  # fmt: skip
-
-
-def _role(name: str) -> str:
-    """Return the role of who is named: a program's answers are the assistant's, all others are said."""
-    return _ROLES.get(name.strip().lower(), "user")
+"""The roles of who is named; others are people, of whom one may be the owner."""

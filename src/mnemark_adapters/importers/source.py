@@ -11,23 +11,32 @@ import itertools
 import json
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any, Final, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 from mnemark.errors import IntegrityError, NotFoundError
 from mnemark.files import platform
 from mnemark.text.decoding import decode
 
+if TYPE_CHECKING:
+    import sqlite3
+
 _EVENTS: Final = 4_000
 """Parts of a JSON file that are looked at to tell what it is."""
 _HEAD: Final = 1 << 16
+_PART: Final = 1 << 20
+"""Characters of a text that are read at a time."""
 _NAMES: Final = 200_000
 """Files of a folder that are looked at."""
 MOST_BYTES: Final = 256 << 20
 """Largest member that is read as a whole."""
+_MOST_CELL: Final = 64 << 20
+"""Characters of a cell in a CSV file; Python's own limit is shorter than an answer may be."""
+_VALUES: Final = frozenset({"string", "number", "boolean", "null"})
+_ENDS: Final = frozenset({"end_map", "end_array"})
 SQLITE: Final = b"SQLite format 3\0"
 
 Record = dict[str, Any]
@@ -39,11 +48,21 @@ class Look(NamedTuple):
     paths: frozenset[str] = frozenset()
     """Places in its JSON, as `item.mapping`: of a list its first items; of JSON Lines the first line."""
     head: str = ""
-    """Its first characters, of a text."""
+    """Its first characters, of a text or JSON."""
     columns: frozenset[str] = frozenset()
     """Names in its first line, of a CSV file; in small letters."""
     tables: frozenset[str] = frozenset()
     """Tables, of an SQLite database."""
+
+
+class Child(NamedTuple):
+    """An item of a list within an object of a JSON file."""
+
+    parent: str
+    """Where the object stands."""
+    about: dict[str, Record]
+    """The plain values of the objects that were asked for, by their places, as far as they stood before."""
+    item: Any
 
 
 class Member(NamedTuple):
@@ -95,6 +114,79 @@ class Member(NamedTuple):
         with readable(self.name), closing(self.open()) as file:
             yield from ijson.items(file, prefix, use_float=True)
 
+    def children(self, key: str, parents: Sequence[str], beside: Sequence[str] = ()) -> Iterator[Child]:
+        """Yield the items of the lists under a name in objects, one at a time, with what stood before them.
+
+        So a chat of any length is read, whose title stands outside of the list of its messages.
+
+        Args:
+            key: the name of the list.
+            parents: where objects with such a list may stand; "" is the outermost.
+            beside: where other objects stand whose plain values are wanted, too.
+
+        Raises:
+            IntegrityError: the member is damaged.
+        """
+        import ijson
+
+        lists = {f"{parent}.{key}.item".lstrip("."): parent for parent in parents}
+        about: dict[str, Record] = {parent: {} for parent in (*parents, *beside)}
+        with readable(self.name), closing(self.open()) as file:
+            events = iter(ijson.parse(file, use_float=True))
+            for prefix, event, value in events:
+                if prefix in lists:
+                    item = _built(event, value, events, prefix)
+                    yield Child(lists[prefix], about, item)
+                elif event == "start_map" and prefix in about:
+                    about[prefix] = {}  # a new one: who holds the one before keeps it
+                elif event in _VALUES and (place := prefix.rpartition("."))[0] in about:
+                    about[place[0]][place[2]] = value
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of a text member, without their ends; raises IntegrityError if it is no text."""
+        for line in self._text_lines(newline=None):
+            yield line.rstrip("\n")
+
+    def parts(self) -> Iterator[str]:
+        """Yield the text of a member in parts; raises IntegrityError if it is no text."""
+        with self._as_text(newline=None) as text:
+            while part := text.read(_PART):
+                yield part
+
+    def _text_lines(self, newline: str | None) -> Iterator[str]:
+        with self._as_text(newline) as text:
+            for number, line in enumerate(text):
+                yield line if number else line.removeprefix("\ufeff")
+
+    @contextmanager
+    def _as_text(self, newline: str | None) -> Iterator[io.TextIOWrapper]:
+        with readable(self.name), closing(self.open()) as file:
+            found = _decoded(file.read(_HEAD))
+        if found is None:
+            raise IntegrityError(f"{self.name} is not text in a known encoding")
+        with readable(self.name), closing(self.open()) as file:
+            yield io.TextIOWrapper(file, found[1], errors="replace", newline=newline)
+
+    @contextmanager
+    def database(self) -> "Iterator[Database]":
+        """Open an SQLite member for reading. Raises IntegrityError if it is none, damaged, or in an archive.
+
+        Where another program has it open, what that program wrote last is seen, too.
+        """
+        import sqlite3
+
+        if self.path is None:
+            raise IntegrityError(f"{self.name} is a database in an archive: unpack it first")
+        beside = self.path.with_name(f"{self.path.name}-wal")
+        # Without a log beside it nothing is written by anyone, and reading makes no file.
+        how = "mode=ro" if beside.is_file() and beside.stat().st_size else "mode=ro&immutable=1"
+        try:
+            with closing(sqlite3.connect(f"{self.path.as_uri()}?{how}", uri=True)) as database:
+                database.text_factory = _as_text
+                yield Database(database, self.name)
+        except sqlite3.Error as error:
+            raise IntegrityError(f"{self.name} is no database that can be read: {error}") from error
+
     def _has(self, prefix: str) -> bool:
         return any(path == prefix or path.startswith(f"{prefix}.") for path in self.look().paths)
 
@@ -111,7 +203,8 @@ class Member(NamedTuple):
 
     def rows(self) -> Iterator[dict[str, str]]:
         """Yield the rows of a CSV member by the names of its columns, in small letters."""
-        lines = csv.reader(io.StringIO(self.text().removeprefix("\ufeff"), newline=""))
+        csv.field_size_limit(_MOST_CELL)
+        lines = csv.reader(self._text_lines(newline=""))
         try:
             names = [name.strip().lower() for name in next(lines, [])]
             for row in lines:
@@ -125,14 +218,32 @@ class Member(NamedTuple):
             with closing(self.open()) as file:
                 head = file.read(_HEAD)
                 if head.startswith(SQLITE):
-                    return Look(tables=_tables(self.path))
+                    return Look(tables=_tables(self))
                 begins = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
                 if begins in {b"{", b"["}:
-                    return Look(paths=_paths(head if len(head) < _HEAD else head + file.read(_HEAD * 63)))
+                    paths = _paths(head if len(head) < _HEAD else head + file.read(_HEAD * 63))
+                    return Look(paths=paths, head=head.decode("utf-8-sig", "replace"))
         except (OSError, *BROKEN):
             return Look()
-        found = decode(head) or decode(head[: head.rfind(b"\n") + 1])
+        found = _decoded(head)
         return Look() if found is None else _look_at_text(found[0])
+
+
+class Database:
+    """An SQLite database of another program, for reading."""
+
+    def __init__(self, connection: "sqlite3.Connection", name: str) -> None:
+        self._connection = connection
+        self._name = name
+
+    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Return the rows of a query. Raises IntegrityError if it is damaged, or of another form."""
+        import sqlite3
+
+        try:
+            return self._connection.execute(sql, values).fetchall()
+        except sqlite3.Error as error:
+            raise IntegrityError(f"{self._name} is no database that can be read: {error}") from error
 
 
 class Source:
@@ -264,17 +375,41 @@ def _paths(data: bytes) -> frozenset[str]:
 
 def _look_at_text(text: str) -> Look:
     first, _, _ = text.removeprefix("\ufeff").partition("\n")
-    names = next(csv.reader([first]), []) if "," in first else []
+    try:
+        names = next(csv.reader([first]), []) if "," in first else []
+    except csv.Error:  # it has a line end of old within
+        names = []
     return Look(head=text.removeprefix("\ufeff"), columns=frozenset(name.strip().lower() for name in names))
 
 
-def _tables(path: Path | None) -> frozenset[str]:
-    if path is None:
-        return frozenset()
-    import sqlite3
-
+def _tables(member: Member) -> frozenset[str]:
     try:
-        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as database:
-            return frozenset(name for (name,) in database.execute("SELECT name FROM sqlite_master"))
-    except sqlite3.Error:
+        with member.database() as database:
+            return frozenset(name for (name,) in database.rows("SELECT name FROM sqlite_master"))
+    except IntegrityError:
         return frozenset()
+
+
+def _as_text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _decoded(head: bytes) -> tuple[str, str] | None:
+    """Return the beginning of a text and its encoding; a character may be cut off at the end."""
+    found = decode(head) or decode(head[: head.rfind(b"\n") + 1])
+    return None if found is None else (found[0], found[1])
+
+
+def _built(event: str, value: Any, events: "Iterable[tuple[str, str, Any]]", place: str) -> Any:
+    """Return the JSON value that begins with an event."""
+    import ijson
+
+    if event in _VALUES:
+        return value
+    builder = ijson.ObjectBuilder()
+    builder.event(event, value)
+    for prefix, inner, given in events:
+        builder.event(inner, given)
+        if prefix == place and inner in _ENDS:
+            break
+    return builder.value

@@ -21,6 +21,7 @@ from mnemark.types import Problem
 from mnemark_interfaces import options, output, render, workspace
 
 _SHOWN_PATHS = 20
+_SHOWN_NAMES = 12
 _SHOWN_PEOPLE = 6
 
 
@@ -211,6 +212,14 @@ def import_(
             help="Of a table (CSV, JSON Lines): text=NAME, and role=, time= and session= if there are such.",
         ),
     ] = "",
+    me: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--me",
+            metavar="NAME",
+            help="Of a chat of several people: what you are called in it; may be given more than once.",
+        ),
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """Import notes and conversations of other programs.
@@ -228,7 +237,7 @@ def import_(
         for path in paths:
             with output.Progress() as progress:
                 summary = import_from(
-                    memory.workspace, format_, path, dry_run=dry_run, columns=named,
+                    memory.workspace, format_, path, dry_run=dry_run, columns=named, me=me or (),
                     progress=partial(_tell, progress),
                 )  # fmt: skip
             done.append(summary)
@@ -287,7 +296,9 @@ def _show(summary: Summary) -> None:
         "proposal": summary.proposals,
     }
     found = [render.counted(count, name) for name, count in counts.items() if count]
-    others = {"already there": summary.same, "redacted": summary.redacted}
+    others = {
+        "already there": summary.same, "redacted": summary.redacted, "now yours": summary.corrected
+    }  # fmt: skip
     found += [f"{count:,} {name}" for name, count in others.items() if count]
     words = ", ".join(found) or "nothing"
     title = format_titles().get(summary.format, summary.format)
@@ -303,4 +314,11 @@ def _show(summary: Summary) -> None:
         output.out("Left out:")
     for one in summary.left:
         output.out(f"  {render.counted(one.count, one.what)}: {output.safe_line(one.reason)}")
+    if summary.speakers:
+        names = ", ".join(summary.speakers[:_SHOWN_NAMES])
+        more = f" and {len(summary.speakers) - _SHOWN_NAMES:,} more" * (len(summary.speakers) > _SHOWN_NAMES)
+        output.say(
+            f"None of those who speak is known to be you: {output.safe_line(names)}{more}. If you are one of "
+            "them, import it again with --me NAME; without it nothing is learned from these words."
+        )
     render.problems(summary.problems)

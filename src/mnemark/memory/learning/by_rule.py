@@ -17,14 +17,12 @@ from mnemark.extraction.extract import extract
 from mnemark.files import listing, platform
 from mnemark.files.layout import in_scope
 from mnemark.files.sessions import FOLDER, Placed, SessionLog
-from mnemark.index.state import State
+from mnemark.index.state import LEARNED, State
 from mnemark.memory.learning.candidates import CandidateWriter, LearnedFact, SourcedCandidate
 from mnemark.memory.learning.model_prompt import LONGEST, REQUEST_CHARACTERS, TASK_TOKENS
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.words.tokens import estimate_tokens
 
-POSITION: Final = "learn:"
-"""Prefix of the names of positions in `state.db`."""
 STRETCH: Final = 8
 """Maximum number of turns queued for the model as one item."""
 _STRETCH_CHARACTERS: Final = 6_000
@@ -227,11 +225,11 @@ class _LearningRun:
             return
         items = list(_queue_items(path, read)) if self._queue else []
         at = msgspec.json.encode(_Position(read[-1].end, read[-1].line)).decode()
-        self._queued += self._state.enqueue(items, self._ws.now(), noting={POSITION + path: at})
+        self._queued += self._state.enqueue(items, self._ws.now(), noting={LEARNED + path: at})
 
 
 def _position(state: State, path: str, log: SessionLog) -> _Position:
-    text = state.position(POSITION + path)
+    text = state.position(LEARNED + path)
     try:
         at = msgspec.json.decode(text, type=_Position) if text else _Position()
     except msgspec.DecodeError:

@@ -8,6 +8,7 @@ from contextlib import nullcontext, suppress
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
+from sys import intern
 from typing import Any, Final
 
 import msgspec
@@ -24,9 +25,10 @@ from mnemark.files.old_layouts import FACTS, OldFile
 from mnemark.files.reading import digest
 from mnemark.files.scopes import one_scope
 from mnemark.files.sessions import SessionLog
-from mnemark.files.truth import LOCK_SECONDS
+from mnemark.files.truth import LOCK_SECONDS, rewrite
 from mnemark.files.turns import UNDATED, decode_turn, encode_turn
 from mnemark.hashes import blake2b
+from mnemark.index.state import LEARNED
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.redaction.redact import redact
 from mnemark.types import Problem, Turn
@@ -71,6 +73,10 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """Notes, turns, lines and proposals that the workspace had already."""
     redacted: int = 0
     """Turns from which secrets were removed."""
+    corrected: int = 0
+    """Turns that were there as somebody else's words: the import says who the owner is."""
+    speakers: tuple[str, ...] = ()
+    """Who speaks in it, where several people do and none of them is known to be the owner."""
     began: str = ""
     """Day of the first new turn, as 2026-02-13."""
     ended: str = ""
@@ -83,7 +89,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_empty(self) -> bool:
         """Whether nothing came, and nothing of it was there before."""
-        return not (self.notes + self.turns + self.facts + self.proposals + self.same)
+        return not (self.notes + self.turns + self.facts + self.proposals + self.same + self.corrected)
 
 
 class Incoming:
@@ -96,9 +102,19 @@ class Incoming:
         source: Path,
         *,
         dry_run: bool,
+        me: Sequence[str] = (),
         progress: Callable[[Mapping[str, int]], None] | None = None,
     ) -> None:
-        """`progress` is called with the counts so far, after each note and each batch of turns."""
+        """Begin an import.
+
+        Args:
+            ws: the workspace.
+            format: the name of the format, for the journal.
+            source: what is imported.
+            dry_run: only count.
+            me: what the owner is called in it, beside the configured `owner`.
+            progress: is called with the counts so far, after each note and each batch of turns.
+        """
         self._ws = ws
         self.root = ws.root
         self._progress = progress
@@ -106,7 +122,10 @@ class Incoming:
         self._dry_run = dry_run
         self._format = format
         self._source = source
-        counted = ("notes", "sessions", "turns", "facts", "proposals", "same", "redacted")
+        self._me = frozenset(_folded(name) for name in (*me, ws.config.owner) if name.strip())
+        self._speakers: dict[str, bool] = {}
+        """Who spoke, and whether that is the owner."""
+        counted = ("notes", "sessions", "turns", "facts", "proposals", "same", "redacted", "corrected")
         self._counts = dict.fromkeys(counted, 0)
         self._left: Counter[tuple[str, str]] = Counter()
         self._proposed: dict[tuple[str, str], NewFact] = {}
@@ -134,6 +153,12 @@ class Incoming:
     def left(self, what: str, reason: str, count: int = 1) -> None:
         """Count what is left out on purpose; `what` is in the singular, the reason for a person."""
         self._left[what, reason] += count
+
+    def is_owner(self, name: str, *, known: bool | None = None) -> bool:
+        """Whether somebody who speaks is the owner; `known` is what the export says of that, if anything."""
+        found = bool(known) or _folded(name) in self._me
+        self._speakers[name] = self._speakers.get(name, False) or found
+        return found
 
     def propose(self, text: str, since: datetime | None = None, *, type: str = "fact") -> None:  # noqa: A002
         """Propose a fact that another program noted: at the end, for review."""
@@ -210,30 +235,43 @@ class Incoming:
             self._add_turns(log, scope, turns)
 
     def _add_turns(self, log: SessionLog, scope: str, turns: Iterable[Turn]) -> None:
-        known = {placed.turn.id for placed in log.turns()} | log.erased()
-        new = self._new(turns, known)
+        known = dict.fromkeys(log.erased(), "") | {one.turn.id: intern(one.turn.role) for one in log.turns()}
+        others: dict[str, Turn] = {}
+        new = self._new(turns, known, others)
         before = self._counts["turns"]
         while batch := list(itertools.islice(new, _BATCH_TURNS)):
             self._counts["turns"] += len(batch)
             self._tell()
             if not self._dry_run:
                 log.append(self._ws.truth, batch)
+        if others and not self._dry_run:
+            path = in_scope(scope, log.name)
+            rewrite(self._ws.truth, path, lambda line: _corrected(line.data, others))
+            self._ws.state.note({LEARNED + path: ""})  # what the owner said is learned from now
         if self._counts["turns"] > before:
             self._counts["sessions"] += 1
+        if others or self._counts["turns"] > before:
             self._wrote(in_scope(scope, log.name))
 
     def _tell(self) -> None:
         if self._progress is not None:
             self._progress(dict(self._counts))
 
-    def _new(self, turns: Iterable[Turn], known: set[str]) -> Iterator[Turn]:
+    def _new(self, turns: Iterable[Turn], known: dict[str, str], others: dict[str, Turn]) -> Iterator[Turn]:
+        """Yield turns that are not known; collect those in `others` that turn out to be the owner's.
+
+        Only these are changed: who the owner is may be said at a second import.
+        """
         for turn in turns:
-            if turn.id in known:
-                self._counts["same"] += 1
-            else:
-                known.add(turn.id)
+            if turn.id not in known:
+                known[turn.id] = intern(turn.role)
                 self._heard(turn)
                 yield self._redacted(turn)
+            elif known[turn.id] not in {turn.role, ""} and turn.origin == "owner" and self._me:
+                self._counts["corrected"] += 1
+                others[turn.id] = turn
+            else:
+                self._counts["same"] += 1
 
     def bullets(self, scope: str, bullets: Mapping[str, str]) -> None:
         """Append facts, given by id, to the scope's `memory/facts/imported.md`; skip known ids."""
@@ -363,11 +401,25 @@ class Incoming:
         self.close()
         left = [LeftOut(what=what, reason=why, count=count) for (what, why), count in self._left.items()]
         began, ended = self._days
+        unknown = () if any(self._speakers.values()) else tuple(sorted(self._speakers))
         return Summary(
             format=self._format, dry_run=self._dry_run, paths=tuple(sorted(self._paths)), left=tuple(left),
             problems=tuple(self.problems), began=began, ended=ended, people=self._most_heard(),
-            **self._counts,
+            speakers=unknown, **self._counts,
         )  # fmt: skip
+
+
+def _folded(name: str) -> str:
+    return " ".join(name.split()).casefold()
+
+
+def _corrected(line: bytes, others: Mapping[str, Turn]) -> bytes | None:
+    """Return the line of a turn with who said it put right; None for other lines."""
+    record = jsonl.decode(line)
+    turn = others.get(str(record.get("id"))) if record else None
+    return None if record is None or turn is None else jsonl.encode(
+        record | {"role": turn.role, "origin": turn.origin}
+    )  # fmt: skip
 
 
 def _whole_lines(data: Iterable[bytes]) -> Iterator[bytes]:

@@ -1,6 +1,6 @@
 """Import notes and conversations of other programs."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -19,6 +19,7 @@ def import_from(
     *,
     dry_run: bool = False,
     columns: Mapping[str, str] | None = None,
+    me: Sequence[str] = (),
     progress: Callable[[Mapping[str, int]], None] | None = None,
 ) -> Summary:
     """Import notes and conversations; importing again adds nothing, and goes on where one was cut off.
@@ -29,6 +30,7 @@ def import_from(
         path: the file or folder to read. It is never changed.
         dry_run: only return what would be done.
         columns: of a table or JSON Lines, which column is what.
+        me: what the owner is called in a chat of several people, beside the configured `owner`.
         progress: is called with the counts so far; what it raises ends the import, which can be continued.
 
     Nothing is overwritten: a note with other content is imported as `NAME.imported.md`, sessions get the
@@ -50,8 +52,8 @@ def import_from(
     if not dry_run:
         ws.check_writable("import")
     with _source_errors(path), table.opened(path) as source:
-        chosen = table.BY_NAME[format] if format else table.recognise(source)
-        incoming = Incoming(ws, chosen.name, path, dry_run=dry_run, progress=progress)
+        chosen = table.BY_NAME[format] if format else table.recognise(source, columns)
+        incoming = Incoming(ws, chosen.name, path, dry_run=dry_run, me=me, progress=progress)
         try:
             chosen.read_into(incoming, source, dict(columns or {}))
         finally:
