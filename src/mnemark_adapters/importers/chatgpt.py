@@ -23,7 +23,7 @@ _CITATION: Final = lazy_pattern(
     r" ?\ue200[^\ue200\ue201]{0,2000}\ue201|[\ue200-\ue206]|【\d{1,3}†[^】\n]{0,200}】"
 )
 """Marks of sources, which only ChatGPT's page can show."""
-_NUMBERED: Final = lazy_pattern(r"(?m)^\s*\d{1,4}\.\s*\[(\d{4}-\d\d-\d\d)\]\.?\s*")
+_NUMBERED: Final = lazy_pattern(r"(?m)^[ \t]{0,8}\d{1,4}\.[ \t]{0,8}\[(\d{4}-\d\d-\d\d)\]\.?")
 """Begins an entry of the list of memories."""
 _FENCE: Final = lazy_pattern(r"```(.*?)```", re.DOTALL)
 _NOTED: Final = "Model set context updated."

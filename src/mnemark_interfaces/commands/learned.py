@@ -6,7 +6,7 @@ from typing import Final
 
 from mnemark.errors import UsageError
 from mnemark.facts.model import Fact
-from mnemark.memory.learning.check import Checked, settle, to_check
+from mnemark.memory.review.check import Checked, settle, to_check
 from mnemark_interfaces import output, render, workspace
 from mnemark_interfaces.commands.facts import row
 

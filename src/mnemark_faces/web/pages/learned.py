@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemark.memory.learning.by_rule import price_ahead
-from mnemark.memory.learning.check import settle, to_check
+from mnemark.memory.review.check import settle, to_check
 from mnemark.memory.sessions.reading import learn_all
 from mnemark_faces.web.at import At, Go, PageContent
 
