@@ -313,7 +313,7 @@ def _show(summary: Summary) -> None:
     if summary.left:
         output.out("Left out:")
     for one in summary.left:
-        output.out(f"  {render.counted(one.count, one.what)}: {output.safe_line(one.reason)}")
+        output.out(f"  {output.safe_line(str(one))}")
     if summary.speakers:
         names = ", ".join(summary.speakers[:_SHOWN_NAMES])
         more = f" and {len(summary.speakers) - _SHOWN_NAMES:,} more" * (len(summary.speakers) > _SHOWN_NAMES)

@@ -53,7 +53,14 @@ class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
     count: int
 
     def __str__(self) -> str:
-        return f"{self.count:,} {self.what}{'s' if self.count != 1 else ''}: {self.reason}"
+        return f"{self.counted}: {self.reason}"
+
+    @property
+    def counted(self) -> str:
+        """How much of it, as "2 parts of a message"."""
+        thing, of, whole = self.what.partition(" of ")
+        many = "" if self.count == 1 else "es" if thing.endswith("s") else "s"
+        return f"{self.count:,} {thing}{many}{of}{whole}"
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):

@@ -36,7 +36,7 @@ def show(at: At) -> PageContent:
     about = last.about if last is not None else {}
     found = last.found[-1] if last is not None and last.found else None
     values = {
-        "chosen": about.get("format", ""), "path": about.get("path", ""),
+        "chosen": about.get("format", ""), "path": about.get("path", ""), "me": about.get("me", ""),
         "looks": about.get("do") != "import", "formats": format_titles(), "known": known,
         "last": last, "running": running, "so_far": found if running and found else _NOTHING,
         "summary": None if running or (last is not None and last.problem) else found,
@@ -52,9 +52,10 @@ def bring_in(at: At) -> Go:
         BusyError: another import is going on.
     """
     check_free(at, "import")
-    about = {"format": at.sent("format"), "path": at.sent("path").strip(), "do": at.sent("do")}
+    about = {"format": at.sent("format"), "path": at.sent("path").strip(), "do": at.sent("do"),
+             "me": at.sent("me").strip()}  # fmt: skip
     if at.imports is not None:
-        work = _work(about["format"], Path(about["path"]), look=about["do"] != "import")
+        work = _work(about, look=about["do"] != "import")
         run = at.imports.start(at.root, work, about)
         if run.about != about:
             raise BusyError("another import is going on; begin this one when it has ended")
@@ -62,7 +63,9 @@ def bring_in(at: At) -> Go:
     return Go(at.link("import") + "#result")
 
 
-def _work(chosen: Any, path: Path, *, look: bool) -> Work:
+def _work(about: Mapping[str, str], *, look: bool) -> Work:
+    me = [about["me"]] if about["me"] else []
+
     def work(memory: "Memory", tell: Callable[[Any], None]) -> None:
         told = 0.0
 
@@ -72,7 +75,9 @@ def _work(chosen: Any, path: Path, *, look: bool) -> Work:
                 told = now
                 tell(counts)
 
-        summary = import_from(memory.workspace, chosen, path, dry_run=look, progress=so_far)
+        summary = import_from(
+            memory.workspace, about["format"], Path(about["path"]), dry_run=look, me=me, progress=so_far
+        )
         tell(summary)
 
     return work
