@@ -24,6 +24,7 @@ from mnemark.files.layout import in_scope
 from mnemark.files.old_layouts import FACTS, OldFile
 from mnemark.files.reading import digest
 from mnemark.files.scopes import one_scope
+from mnemark.files.secrets import redacted_turn
 from mnemark.files.sessions import SessionLog
 from mnemark.files.truth import LOCK_SECONDS, rewrite
 from mnemark.files.turns import UNDATED, decode_turn, encode_turn
@@ -34,6 +35,8 @@ from mnemark.text.redaction.redact import redact
 from mnemark.types import Problem, Turn
 
 _BATCH_TURNS: Final = 1_000
+_CLEANED: Final = 1_000
+"""Kinds of turns whose speaker is kept as it is written."""
 _PEOPLE: Final = 20
 """Speakers that a summary names."""
 _NOTED_TOGETHER: Final = 500
@@ -131,6 +134,7 @@ class Incoming:
         self._source = source
         self._me = frozenset(_folded(name) for name in (*me, ws.config.owner) if name.strip())
         self._speakers: dict[str, bool] = {}
+        self._speakers_cleaned: dict[tuple[str, bytes], tuple[str, Mapping[str, Any]]] = {}
         """Who spoke, and whether that is the owner."""
         counted = ("notes", "sessions", "turns", "facts", "proposals", "same", "redacted", "corrected")
         self._counts = dict.fromkeys(counted, 0)
@@ -320,9 +324,20 @@ class Incoming:
         return self.clean(value) if isinstance(value, str) else value
 
     def _redacted(self, turn: Turn) -> Turn:
-        clean = self._ws.redact(turn)
+        clean = self._ws.redact(msgspec.structs.replace(turn, role="user", meta={}))
         self._counts["redacted"] += clean.content != turn.content
-        return clean
+        role, meta = self._clean_speaker(turn.role, turn.meta)
+        return msgspec.structs.replace(clean, role=role, meta=meta)
+
+    def _clean_speaker(self, role: str, meta: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+        """Return who spoke, and what is said of a turn, without secrets: in a chat both repeat."""
+        key = (role, jsonl.encode(meta))
+        if key not in self._speakers_cleaned:
+            if len(self._speakers_cleaned) >= _CLEANED:
+                self._speakers_cleaned.clear()
+            said = redacted_turn(Turn(id="", time=UNDATED, role=role, content="", meta=meta), self._ws.rules)
+            self._speakers_cleaned[key] = (said.role, said.meta)
+        return self._speakers_cleaned[key]
 
     def lines(self, path: str, data: Iterable[bytes]) -> None:
         """Import lines of a session or journal, except known and erased ones; turns are redacted.
