@@ -324,7 +324,15 @@ class Memories(RuleBasedStateMachine):
     def overwritten(self) -> None:
         every = [data for name in self.all.names for data in self.all.files(name).values()]
         together = b"\n".join(every)
-        self.turns = {one for one in self.turns if one.encode() in together}
+        logs = b"\n".join(
+            data
+            for name in self.all.names
+            for path, data in self.all.files(name).items()
+            if path.startswith("sessions/")
+        )
+        self.turns = {
+            one for one in self.turns if one.encode() in logs
+        }  # a journal names erased ones as well
         self.facts = {one for one in self.facts if one.encode() in together}
         self.erased = {word: one for word, one in self.erased.items() if one.encode() in together}
         self.written = {one for one in self.written if one in together}
