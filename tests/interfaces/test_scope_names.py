@@ -14,7 +14,7 @@ from typing import Any, Final
 import pytest
 
 from mnemark import Memory
-from mnemark.errors import NotFoundError, UsageError
+from mnemark.errors import MnemarkError, NotFoundError, UsageError
 from mnemark.files.layout import find_root
 from mnemark.files.new_workspace import new_scope
 from mnemark.memory.transfer.imports import import_from
@@ -112,8 +112,12 @@ def _imported(memory: Memory, kind: str, name: str) -> None:
     }  # fmt: skip
     file = memory.root.parent / "export.jsonl"
     file.write_text(json.dumps({"mnemark": "export"}) + "\n" + json.dumps(record) + "\n", "utf-8")
-    if problems := import_from(memory.workspace, "jsonl", file).problems:
-        raise UsageError(str(problems[0].reason))
+    try:
+        import_from(memory.workspace, "jsonl", file)
+    except UsageError:
+        raise
+    except MnemarkError as error:  # nothing was imported, for the reason that it tells
+        raise UsageError(str(error)) from error
     memory.sync()
 
 
