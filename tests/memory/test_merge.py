@@ -223,6 +223,26 @@ def test_a_note_deleted_here_does_not_come_back(opened: Opened, pair: Path) -> N
     assert not (pair / "desktop/plan.md").exists()
 
 
+def test_a_note_that_both_renamed_is_not_lost(opened: Opened, pair: Path) -> None:
+    """One renames it, the other does the same, hears of it, and renames it back."""
+    merge_until_nothing_comes(opened, pair, "laptop", "desktop")
+    text = (pair / "laptop/plan.md").read_text("utf-8")
+    for name in ("desktop", "laptop"):
+        (pair / name / "plan.md").rename(pair / name / "plan-b.md")
+        opened(name).consolidate(force=True)
+    opened("laptop").merge(pair / "desktop")
+    (pair / "laptop/plan-b.md").rename(pair / "laptop/plan.md")
+    shutil.rmtree(pair / "laptop/.mnemark/bases")
+    opened("laptop").consolidate(force=True)
+    (pair / "laptop/plan.md").rename(pair / "laptop/plan-b.md")
+    opened("laptop").consolidate(force=True)
+    (pair / "laptop/plan-b.md").rename(pair / "laptop/plan.md")
+    merge_until_nothing_comes(opened, pair, "laptop", "desktop")
+    for name in ("laptop", "desktop"):
+        left = [one for one in (pair / name).glob("plan*.md") if one.read_text("utf-8") == text]
+        assert len(left) == 1, name
+
+
 def test_both_versions_of_a_picture_are_kept(opened: Opened, pair: Path) -> None:
     (pair / "laptop/map.png").write_bytes(b"\x89PNG one")
     (pair / "desktop/map.png").write_bytes(b"\x89PNG two")

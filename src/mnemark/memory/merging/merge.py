@@ -132,6 +132,8 @@ class _Merge:
         """Files that are there, and cannot be read."""
         self.same: set[str] = set()
         """Files that were the same on both sides, before anything was erased."""
+        self.kept: set[str] = set()
+        """Files that stay though one side has deleted them, as the other name of the same is deleted, too."""
         self.gone: set[str] = set()
         """Facts that were in a file here, and are in none after the merge."""
         self.sought: list[Targets] = []
@@ -207,7 +209,9 @@ class _Merge:
         came = self._new_changes(journals)
         erased = sum(one.kind == "forget" and bool(one.fields.get("erase")) for one in came)
         self._find_removed(journals)
-        for path in self._all_paths(self.folder):
+        paths = self._all_paths(self.folder)
+        self._find_kept(paths, self.folder)
+        for path in paths:
             joined = self._joined(path, self.folder, {}, {})
             if joined is not None:
                 self._tell(path, self._read(self.ws.root, path), joined)
@@ -372,6 +376,7 @@ class _Merge:
         for path in sorted(self.ours_bases.paths() - texts):
             if self._is_deleted(root, path):
                 self.ours_bases.note_deleted(path)
+        self._find_kept(staged | texts, stage)
         for path in sorted(staged | texts):
             if _is_journal(path):
                 continue
@@ -394,6 +399,29 @@ class _Merge:
                 name = f"{stem}.conflict-0{digest(joined.beside)[:7]}{dot}{suffix}"
                 if self._read(root, name) is None:
                     plan.change(name, None, joined.beside)
+
+    def _find_kept(self, paths: Iterable[str], theirs: Path) -> None:
+        """Find what would be deleted for having another name on each side, as two renamed it: one name stays.
+
+        Without this, each side would take the other's name for deleted. The first by the alphabet stays, so
+        that it is the same on all machines.
+        """
+        here: list[tuple[str, bytes]] = []
+        there: list[tuple[str, bytes]] = []
+        for path in paths:
+            if os.path.lexists(self.ws.root / path) and self._is_there(path, theirs):
+                continue
+            ours, other = self._read(self.ws.root, path), self._other(path, theirs)
+            if ours is not None and other is None and self._is_deleted_there(path, ours):
+                here.append((path, ours))
+            elif other is not None and ours is None and self._is_deleted_here(path, other):
+                there.append((path, other))
+        named, others = _by_content(here), _by_content(there)
+        for mark in named.keys() & others.keys():
+            self.kept.add(min(named[mark] | others[mark]))
+
+    def _is_there(self, path: str, theirs: Path) -> bool:
+        return path in self.same or os.path.lexists(theirs / path)
 
     def _joined(self, path: str, theirs: Path, moves: Moves, their_moves: Moves) -> JoinedFile | None:
         """Return what a file becomes; None where it stays, `_REMOVED` where the other side deleted it."""
@@ -427,12 +455,14 @@ class _Merge:
         return None if joined.data == mine and joined.beside is None else joined
 
     def _is_deleted_here(self, path: str, theirs: bytes) -> bool:
-        if kind_of(path) == "log" or self.their_bases.came_back(path, theirs):
+        if kind_of(path) == "log" or path in self.kept or self.their_bases.came_back(path, theirs):
             return False
         return self.ours_bases.knows(path, theirs) and self._is_deleted(self.ws.root, path)
 
     def _is_deleted_there(self, path: str, ours: bytes) -> bool:
-        if kind_of(path) == "log" or not self.deletes or self.ours_bases.came_back(path, ours):
+        if kind_of(path) == "log" or path in self.kept or not self.deletes:
+            return False
+        if self.ours_bases.came_back(path, ours):
             return False
         return self.their_bases.knows(path, ours) and self._is_deleted(self.folder, path)
 
@@ -459,6 +489,13 @@ class _Merge:
 
 
 _REMOVED: Final = JoinedFile(b"")
+
+
+def _by_content(files: Iterable[tuple[str, bytes]]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for path, data in files:
+        found.setdefault(digest(data), set()).add(path)
+    return found
 
 
 def _ids(fact_file: bytes) -> set[str]:
