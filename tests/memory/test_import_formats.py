@@ -185,7 +185,7 @@ def test_a_folder_of_archives_names_them(memory: Memory, tmp_path: Path) -> None
 def _archived(folder: Path) -> Path:
     """Write a talk of ChatGPT as its archive has it."""
     said = {"id": "m", "author": {"role": "user"}, "content": {"content_type": "text", "parts": [BEN]}}
-    node = {"id": "m", "message": said, "parent": None, "children": []}
+    node: dict[str, Any] = {"id": "m", "message": said, "parent": None, "children": []}
     folder.mkdir()
     (folder / "conversations.json").write_text(
         json.dumps([{"id": "c", "title": "Home", "mapping": {"m": node}, "current_node": "m"}])

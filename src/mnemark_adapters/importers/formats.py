@@ -307,8 +307,8 @@ def recognise(source: Source, columns: Mapping[str, str] | None = None) -> Forma
         )
     if source.is_single and name.lower().endswith(_DOCUMENTS):
         raise MnemarkError(
-            f"nothing was imported: {name} is a document: copy it into the folder of your memory, where it is "
-            "searched as it is, or import the folder it is in"
+            f"nothing was imported: {name} is a document: copy it into the folder of your memory, where it "
+            "is searched as it is, or import the folder it is in"
         )
     names = ", ".join(one.title for one in FORMATS)
     raise MnemarkError(

@@ -34,7 +34,9 @@ def learned(root: Path, *, keep: bool, strike: str, scope: str, json: bool) -> N
             return
         words = said(memory.workspace, found)
     if json:
-        output.out_json({"learned": [{**row(fact), "said": words.get(fact.id, "")} for fact in found]})
+        output.out_json(
+            {"learned": [{**(row(fact) or {}), "said": words.get(fact.id, "")} for fact in found]}
+        )
         return
     _list(found, words)
 
