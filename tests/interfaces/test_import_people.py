@@ -50,6 +50,7 @@ def test_who_you_are_may_be_said_at_a_second_import(workspace: Shell) -> None:
     done = workspace("import", CHAT, "--me", "Ann Lee", "--json").data
     assert (done["turns"], done["corrected"], done["same"]) == (0, 1, 3)
     assert workspace("import", CHAT, "--me", "Ann Lee", "--json").data["corrected"] == 0
+    assert "--me" not in workspace("import", CHAT).err  # it was said before
     assert cities(workspace) == ["Bergen"]
 
 

@@ -37,8 +37,19 @@ def learned(shell: Shell, export: Path) -> Shell:
 def marks(shell: Shell) -> dict[str, str]:
     """The marks of what was learned, by the line that they stand in."""
     return {
-        line.split(maxsplit=1)[1]: line.split()[0] for line in shell("review", "learned").out.splitlines()
+        line.split(maxsplit=1)[1]: line.split()[0]
+        for line in shell("review", "learned").out.splitlines()
+        if not line.startswith(" ")
     }
+
+
+def test_what_was_learned_stands_with_the_words_it_is_from(learned: Shell) -> None:
+    lines = learned("review", "learned").out.splitlines()
+    at = next(number for number, line in enumerate(lines) if "hazelnuts" in line)
+    assert lines[at + 1].strip().startswith("“")
+    assert "hazelnuts" in lines[at + 1]
+    rows = learned("review", "learned", "--json").data["learned"]
+    assert all(row["said"] for row in rows)
 
 
 def test_what_came_is_told_at_once(shell: Shell, export: Path) -> None:

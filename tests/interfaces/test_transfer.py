@@ -132,7 +132,7 @@ def test_an_import_says_what_to_do_next(workspace: Shell, tmp_path: Path) -> Non
     planned = workspace("import", "markdown", str(tmp_path / "vault"), "--dry-run")
     assert "without --dry-run" in planned.err
     brought = workspace("import", "markdown", str(tmp_path / "vault"))
-    assert brought.out.startswith("Imported from notes: 1 note\n")
+    assert brought.out.startswith("Imported from a folder of notes: 1 note\n")
     assert "mnemark search" in brought.err
     assert "mnemark learn" not in brought.err  # there is no conversation
     assert workspace("import", "markdown", str(tmp_path / "vault")).err == ""

@@ -2,6 +2,7 @@
 
 import re
 from datetime import datetime, timedelta
+from typing import get_args
 
 import pytest
 
@@ -9,6 +10,7 @@ pytest.importorskip("jinja2")
 
 from interfaces import web_words
 from mnemark.facts.model import PRIORITIES, TYPES
+from mnemark.memory.review.attention import What
 from mnemark.types import ORIGINS
 from mnemark_faces.web.pages import PAGES
 from mnemark_faces.web.words import ROUTES, Words, catalogue, language_of
@@ -22,6 +24,12 @@ def test_every_text_has_a_translation_and_no_translation_is_left_over() -> None:
     asked = web_words.in_templates() | web_words.in_code() | NAMED
     assert sorted(asked - set(catalogue()) - ROUTE_NAMES) == []
     assert sorted(set(catalogue()) - asked) == []
+
+
+def test_whatever_needs_a_person_has_a_name_on_the_page_of_today() -> None:
+    text = (web_words.WEB / "templates" / "today.html").read_text("utf-8")
+    named = re.findall(r'"(\w+)": "', text.split("{% set names = ")[1].split("%}")[0])
+    assert set(named) == set(get_args(What))
 
 
 def test_a_translation_has_the_places_of_its_text() -> None:

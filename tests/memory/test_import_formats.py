@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -104,12 +105,10 @@ UNRELATED = {
     "list.json": '[{"id": 1, "title": "x", "user_id": 2, "content": "hello"}]',
     "package.json": '{"name": "x", "version": "1.0.0", "type": "module", "history": {}}',
     "table.csv": "name,amount\nlamp,3\n",
-    "paper.pdf": "%PDF-1.7\n1 0 obj\n<<>>\nendobj\n",
     "server.log": "2026-03-04 10:00:00 INFO: started\n2026-03-04 10:00:01 ERROR: failed\n",
     "app.log": "[2026-03-04 10:00:00] production.ERROR: failed\n[2026-03-04 10:00:01] local.INFO: again\n",
     "access.log": "2026-03-04 10:00:00 started\n2026-03-04 10:00:01 stopped\n2026-03-04 10:00:02 started\n",
     "diary.txt": "On Monday at 10:00 we met.\nIt rained: all day.\n",
-    "page.html": "<html><body><p>Gemini is a sign of the zodiac.</p></body></html>",
     "events.jsonl": '{"type": "entity", "name": "x"}\n',
 }  # fmt: skip
 
@@ -120,6 +119,78 @@ def test_what_is_of_no_format_is_refused(memory: Memory, tmp_path: Path, name: s
     with pytest.raises(MnemarkError, match="of no kind that is recognised"):
         memory.import_("", tmp_path / name)
     assert not list(memory.root.rglob("*.jsonl"))
+
+
+DOCUMENTS = {
+    "paper.pdf": "%PDF-1.7\n1 0 obj\n<<>>\nendobj\n",
+    "page.html": "<html><body><p>Gemini is a sign of the zodiac.</p></body></html>",
+    "茶.md": "茶罐在左上柜。\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_document_alone_is_refused_with_the_place_where_it_is_searched(
+    memory: Memory, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).write_text(DOCUMENTS[name], encoding="utf-8")
+    with pytest.raises(MnemarkError, match="is a document: copy it into the folder of your memory"):
+        memory.import_("", tmp_path / name)
+
+
+def test_a_folder_of_documents_is_one_of_notes(memory: Memory, tmp_path: Path) -> None:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    for name, text in (
+        ("tax.org", "* Fee\n420 euros\n"),
+        *DOCUMENTS.items(),
+        ("letter.rtf", "{\\rtf1 hello}"),
+    ):
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "茶.md").unlink()
+    done: Any = memory.import_("", folder)
+    assert (done.format, done.notes) == ("markdown", 3)
+    assert [str(one) for one in done.left] == ["1 .rtf file: this format is not read"]
+
+
+def test_web_pages_alone_may_be_a_messengers(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "chat").mkdir()
+    (tmp_path / "chat/messages.html").write_text(DOCUMENTS["page.html"], encoding="utf-8")
+    with pytest.raises(MnemarkError, match="of no kind that is recognised"):
+        memory.import_("", tmp_path / "chat")
+
+
+def test_other_exports_in_a_folder_are_told(memory: Memory, tmp_path: Path) -> None:
+    folder = tmp_path / "downloads"
+    single(folder, "telegram")
+    (folder / "notes").mkdir()
+    (folder / "notes/tea.md").write_text("Tea.\n", encoding="utf-8")
+    shutil.make_archive(str(folder / "chatgpt"), "zip", _archived(tmp_path / "a"))
+    done: Any = memory.import_("", folder)
+    assert done.format == "telegram"
+    assert {one.path: one.reason for one in done.problems} == {
+        "chatgpt.zip": "holds ChatGPT: not imported; give its own path",
+        "notes": "holds a folder of notes: not imported; give its own path",
+    }
+
+
+def test_a_folder_of_archives_names_them(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "zips").mkdir()
+    shutil.make_archive(str(tmp_path / "zips/chatgpt"), "zip", _archived(tmp_path / "a"))
+    with pytest.raises(
+        MnemarkError, match=r"zips holds chatgpt\.zip \(ChatGPT\); import each of them by its own path"
+    ):
+        memory.import_("", tmp_path / "zips")
+
+
+def _archived(folder: Path) -> Path:
+    """Write a talk of ChatGPT as its archive has it."""
+    said = {"id": "m", "author": {"role": "user"}, "content": {"content_type": "text", "parts": [BEN]}}
+    node: dict[str, Any] = {"id": "m", "message": said, "parent": None, "children": []}
+    folder.mkdir()
+    (folder / "conversations.json").write_text(
+        json.dumps([{"id": "c", "title": "Home", "mapping": {"m": node}, "current_node": "m"}])
+    )
+    return folder
 
 
 ASSISTANTS = ["grok", "open-webui", "open-webui, one chat", "librechat", "gemini-cli", "gemini-cli log",
@@ -210,6 +281,14 @@ def test_of_two_who_speak_one_is_known_to_be_the_owner(memory: Memory, tmp_path:
     assert found[BEN] == ("Ben Oak", "import", "Ben Oak")
     assert found[ANN] == ("user", "owner", "Ann Lee")
     assert done.speakers == ()
+
+
+def test_whom_a_chat_of_two_is_named_after_is_not_the_owner(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "result.json").write_text(
+        samples.TELEGRAM.replace('"id": 22', '"id": 4411'), encoding="utf-8"
+    )
+    memory.import_("", tmp_path / "result.json")
+    assert {(turn.content, turn.role) for turn in said(memory)} >= {(BEN, "Ben Oak"), (ANN, "user")}
 
 
 def test_words_that_were_forwarded_are_not_the_owners(memory: Memory, tmp_path: Path) -> None:

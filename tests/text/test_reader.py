@@ -134,3 +134,28 @@ def test_a_decision_of_the_moment_is_none_of_the_project(text: str, *, decided: 
 
 def test_half_a_character_is_read_past() -> None:
     assert read("\ud800 i live in Rome").readings
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("business name is Stillwater Acoustics", "name"), ("公司名是静水声学", "name"),
+        ("妈妈七十岁生日送什么好？她喜欢昆曲和兰花，不吃甜食", "diet"), ("她最喜欢的绘本是《团圆》", ""),
+        ("好主意，买了8月12号《牡丹亭》两张票，在厦门大剧院", "address"),
+        ("Ida turned 8 on 2 May. which bike size", "appointments"),
+    ],
+)  # fmt: skip
+def test_what_is_of_another_or_has_no_such_form_is_not_the_owners(text: str, wrong: str) -> None:
+    assert wrong not in {one.predicate for one in extract(text, time=SAID) if one.subject == "user"}
+
+
+def test_what_the_writer_says_after_somebody_else_is_the_writers() -> None:
+    found = {
+        (one.subject, one.predicate, one.value) for one in extract("she left, so I moved to Porto", time=SAID)
+    }
+    assert ("user", "city", "Porto") in found
+
+
+def test_the_verb_of_a_taste_may_change_in_a_list() -> None:
+    found = [(one.predicate, one.value) for one in extract("I like teal, hate gradients", time=SAID)]
+    assert found == [("likes", "teal"), ("dislikes", "gradients")]

@@ -131,8 +131,19 @@ def _tastes(said: Said, who: str) -> list[Found]:
     bad = said.verb in _HATE or said.verb == "stand" or said.negative
     if said.negative and said.verb in _HATE:
         return []
-    key = "dislikes" if bad else "likes"
-    return [Found(who, key, value) for value in values(said.rest) if not _OF_EVERYONE.match(value)]
+    return [
+        found
+        for value in values(said.rest)
+        if not _OF_EVERYONE.match((found := _taste(who, value, bad)).value)
+    ]
+
+
+def _taste(who: str, value: str, bad: bool) -> Found:  # noqa: FBT001 - how the clause before was meant
+    """Return a taste of a list, in which the verb may change: "I like teal, hate gradients"."""
+    verb, _, rest = value.partition(" ")
+    if rest and verb.casefold() in _HATE | _LIKE:
+        return Found(who, "dislikes" if verb.casefold() in _HATE else "likes", rest)
+    return Found(who, "dislikes" if bad else "likes", value)
 
 
 _OF_EVERYONE: Final = lazy_pattern(

@@ -16,15 +16,23 @@ def told(counts: Mapping[str, int]) -> str:
     """
     wanted = missing()
     parts = (
-        (f" ({EXTRA})", [suffix for suffix in counts if suffix in wanted]),
-        (f" (larger than {LARGEST_DATA >> 10} kB)", [suffix for suffix in counts if suffix in DATA]),
-        ("", [suffix for suffix in counts if suffix not in (*wanted, *DATA)]),
+        [suffix for suffix in counts if suffix in wanted],
+        [suffix for suffix in counts if suffix in DATA],
+        [suffix for suffix in counts if suffix not in (*wanted, *DATA)],
     )
     return ", ".join(
-        ", ".join(f"{counts[one]:,} {one}" for one in _ranked(suffixes, counts)) + why
-        for why, suffixes in parts
+        ", ".join(f"{counts[one]:,} {one}" for one in _ranked(suffixes, counts))
+        + (f" ({why})" if (why := reason(suffixes[0])) else "")
+        for suffixes in parts
         if suffixes
     )
+
+
+def reason(suffix: str) -> str:
+    """Return why files of that suffix are not read, or how they would be; empty: nothing here reads them."""
+    if suffix in missing():
+        return EXTRA
+    return f"larger than {LARGEST_DATA >> 10} kB" if suffix in DATA else ""
 
 
 def _ranked(suffixes: Iterable[str], counts: Mapping[str, int]) -> list[str]:

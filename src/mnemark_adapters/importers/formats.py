@@ -4,6 +4,7 @@ A row says by what a file, folder or archive is known: names of files in it, and
 beginning. So an import needs no name of a format, and what nothing recognises is refused with the list.
 """
 
+import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -30,6 +31,17 @@ _LOOKED_AT: Final = 20
 """Files of a folder or archive that are looked at for each format."""
 _PERMALINK: Final = lazy_pattern(r"\A---\n(?:[^\n]{0,400}\n){0,20}?permalink: ?\S")
 """Front matter that basic-memory writes."""
+_LISTED: Final = 100
+"""Files and folders within one that are looked at, for other exports."""
+_NOTES: Final = tuple(
+    f"*{suffix}" for suffix in layout.SUFFIXES if suffix not in {".html", ".htm", ".xhtml", ".yaml", ".yml"}
+)
+"""Files that make a folder one of notes. Web pages and settings alone do not: messengers and programs export
+such, too. They come with the others."""
+_DOCUMENTS: Final = tuple(
+    one for one in layout.SUFFIXES if one not in {".csv", ".tsv", ".txt", ".yaml", ".yml"}
+)
+"""Files that are documents where nothing else recognises them; tables and texts may be exports."""
 _EXPORTED: Final = "conversations.json", "conversations-*.json"
 
 
@@ -115,7 +127,7 @@ def _is_basic_memory(source: Source) -> bool:
 
 
 def _has_notes(source: Source) -> bool:
-    return source.path.is_dir() and bool(source.matching("*.md", "*.markdown", "*.txt"))
+    return source.path.is_dir() and bool(source.matching(*_NOTES))
 
 
 FORMATS: Final = (
@@ -256,7 +268,7 @@ FORMATS: Final = (
         "basic-memory", "basic-memory", "the folder of notes of basic-memory", "own:read_markdown",
         whole=_is_basic_memory, known="0.16",
     ),
-    Format("markdown", "notes", "a folder of notes", "own:read_markdown", whole=_has_notes),
+    Format("markdown", "a folder of notes", "a folder of notes", "own:read_markdown", whole=_has_notes),
 )  # fmt: skip
 BY_NAME: Final = {one.name: one for one in FORMATS}
 
@@ -285,11 +297,62 @@ def recognise(source: Source, columns: Mapping[str, str] | None = None) -> Forma
     """
     if columns and source.members:
         return BY_NAME["jsonl" if source.look(source.members[0]).paths else "csv"]
-    for one in FORMATS:
-        if one.is_shown_by(source):
-            return one
+    if found := _recognised(source):
+        return found
+    name = source.path.name
+    if inner := others_in(source):
+        listed = ", ".join(f"{one.name} ({one.format.title})" for one in inner)
+        raise MnemarkError(
+            f"nothing was imported: {name} holds {listed}; import each of them by its own path"
+        )
+    if source.is_single and name.lower().endswith(_DOCUMENTS):
+        raise MnemarkError(
+            f"nothing was imported: {name} is a document: copy it into the folder of your memory, where it "
+            "is searched as it is, or import the folder it is in"
+        )
     names = ", ".join(one.title for one in FORMATS)
     raise MnemarkError(
-        f"nothing was imported: {source.path.name} is of no kind that is recognised. Recognised are {names}; "
-        "for a table, name its columns: --columns text=NAME,role=NAME,time=NAME"
+        f"nothing was imported: {name} is of no kind that is recognised. Recognised are {names}; "
+        "for a table, name its columns: --columns text=NAME,role=NAME,time=NAME. A text or table that is "
+        "none of these is searched as it is in the folder of your memory: copy it there"
     )
+
+
+def _recognised(source: Source) -> Format | None:
+    return next((one for one in FORMATS if one.is_shown_by(source)), None)
+
+
+class Inner(NamedTuple):
+    """An export that lies in a folder beside others."""
+
+    name: str
+    format: Format
+
+
+def others_in(source: Source, chosen: Format | None = None) -> list[Inner]:
+    """Return what lies directly in a folder and can be imported, but is not when the folder is.
+
+    Args:
+        source: the folder; of all else nothing is returned.
+        chosen: the format that the folder is imported as, if any. One that takes a folder as a whole, as
+            agents' are, leaves nothing.
+    """
+    if not source.path.is_dir() or (chosen and chosen.whole and chosen.name != "markdown"):
+        return []
+    inner = sorted(one for one in source.path.iterdir() if not one.name.startswith("."))
+    return [
+        Inner(path.name, one)
+        for path in inner[:_LISTED]
+        if (one := _format_at(path)) and (one is not chosen or zipfile.is_zipfile(path))
+    ]
+
+
+def _format_at(path: Path) -> Format | None:
+    """Return the format of a file or folder; None if nothing recognises it, or it cannot be read."""
+    if path.is_symlink():
+        return None
+    try:
+        with opened(path) as source:
+            return _recognised(source)
+    except (MnemarkError, OSError):
+        return None

@@ -78,8 +78,8 @@ def _who(about: Record, message: Record, text: str) -> tuple[str, str, bool | No
         return words(message.get("forwarded_from")) or "somebody", text, False
     if about.get("owner") and sender:
         return name, text, sender == f"user{about['owner']}"
-    if about.get("type") in _PAIRS and sender:  # a chat of two has the other's id
-        return name, text, sender != f"user{about.get('id')}"
+    if about.get("type") in _PAIRS and sender:  # a chat of two has the other's id and name
+        return name, text, sender != f"user{about.get('id')}" and name != words(about.get("name"))
     return name, text, True if about.get("type") == "saved_messages" else None
 
 

@@ -1,17 +1,22 @@
 """Show what was learned, and confirm or strike it in one go: `mnemark review learned`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from mnemark.errors import UsageError
 from mnemark.facts.model import Fact
 from mnemark.memory.review.check import Checked, settle, to_check
+from mnemark.memory.review.said import said
 from mnemark_interfaces import output, render, workspace
 from mnemark_interfaces.commands.facts import row
 
 _MARK: Final = 5
 """Characters at the end of an id that stand for it in the list."""
+_BELOW: Final = " " * (_MARK + 14)
+"""Stands before the words that a fact comes from: they are below it."""
+_MOST: Final = 160
+"""Characters of them that are shown."""
 
 
 def learned(root: Path, *, keep: bool, strike: str, scope: str, json: bool) -> None:
@@ -27,17 +32,20 @@ def learned(root: Path, *, keep: bool, strike: str, scope: str, json: bool) -> N
             done = settle(memory.workspace, right, wrong, scope=scope)
             output.out_result(done, _told(done), json=json)
             return
+        words = said(memory.workspace, found)
     if json:
-        output.out_json({"learned": [row(fact) for fact in found]})
+        output.out_json(
+            {"learned": [{**(row(fact) or {}), "said": words.get(fact.id, "")} for fact in found]}
+        )
         return
-    _list(found)
+    _list(found, words)
 
 
-def _list(found: Sequence[Fact]) -> None:
-    rows = [(_mark(fact), fact.since[:10], output.safe_line(str(fact)), output.safe_line(fact.source))
-            for fact in found]  # fmt: skip
-    for line in render.table(rows):
-        output.out(line)
+def _list(found: Sequence[Fact], words: Mapping[str, str]) -> None:
+    for fact in found:
+        output.out(f"{_mark(fact)}  {fact.since[:10]:10}  {output.safe_line(str(fact))}")
+        if fact.id in words:  # whether it is right is seen by what was said
+            output.out(f"{_BELOW}“{output.safe_line(render.shortened(words[fact.id], _MOST))}”")
     if not found:
         output.say("Nothing to look over: what was learned is confirmed, or nothing was learned yet.")
         return

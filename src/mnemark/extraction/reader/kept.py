@@ -1,5 +1,6 @@
 """Tell what is kept of the words that the reader marks: whose, under which key, with which value and date."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
@@ -63,6 +64,11 @@ _DENIED: Final = lazy_pattern(
 """Before a value: that it is not so, or no more."""
 _SELF: Final = lazy_pattern(r"(?i)\b(?:i|i'm|i've|im|ive|my|me|mine|we|we're|our)\b|[我咱俺]|本人")
 """Whoever speaks: a clause kept in its words says something of them."""
+_THIRD: Final = lazy_pattern(
+    r"(?i)(?:^|[,;:，、；：\n]|\b(?:and|but|so|because|that))\s*(?:he|she)\b|"
+    r"(?:^|[,，、；：。\n]|但是?|所以|因为|而且)[他她](?![的们])"
+)
+"""Begins a clause of somebody else's."""
 _ASKS: Final = lazy_pattern(r"[?？]|(?:吗|呢|么)\s*$")
 _SEVERAL: Final = lazy_pattern(r"\w\s+\w|[\u3400-\u9fff]{3}")
 _AT_CLOCK: Final = lazy_pattern(r"(?i)^[,\s]*at [\d:.]{1,5}(?: ?[ap]\.?m\.?)?")
@@ -74,6 +80,9 @@ _FAVORITE: Final = lazy_pattern(
     r"最(?:喜欢|爱|喜歡|愛)的(?P<zh>[\u4e00-\u9fff]{1,6}?)(?=是|就|一直|[：:，,])"
 )
 _DECIMAL: Final = lazy_pattern(r"\d\.\d")
+_LETTER: Final = lazy_pattern(r"[^\W\d_]")
+_NO_ADDRESS: Final = lazy_pattern(r"\d\s*[月点]|[《》]")
+"""A day or a title, whose 号 and numbers look like a house's."""
 _LATIN: Final = lazy_pattern(r"[A-Za-z][A-Za-z.+#]*")
 
 
@@ -81,8 +90,17 @@ _FORMS: Final[Mapping[str, Callable[[str], bool]]] = {
     "email": lambda words: "@" in words,
     "phone": lambda words: sum(map(str.isdigit, words)) >= 5,
     "age": lambda words: _DECIMAL.search(words) is None,
+    "address": lambda words: _LETTER.search(words) is not None and _NO_ADDRESS.search(words) is None,
+    "appointments": lambda words: _LETTER.search(words) is not None,
 }
 """What a value must look like whose form is fixed; another reading of it is wrong."""
+_NOT_OWN: Final[Mapping[str, re.Pattern[str]]] = {
+    "name": lazy_pattern(
+        r"(?i)\b(?:business|company|shop|brand|product|firm|domain|user|file|project|repo|band|team|boat|branch|app)(?:'s)? name\b|"
+        r"(?:公司|店铺?|品牌|产品|项目|团队|域名?|用户|文件|分支|仓库)名"
+    ),
+}
+"""Before a value, in its sentence: it is something else's."""
 
 
 class Kept(NamedTuple):
@@ -139,7 +157,7 @@ def candidates(turn: str, read: Read, time: datetime, confidence: float) -> list
             continue
         start, end = around(turn, one.start, one.end, SENTENCE_END)
         words = _whole(turn[one.start : one.end].strip(_EDGES))
-        if not (one.evidence or _FORMS.get(one.key, bool)(words)):
+        if not (one.evidence or (_FORMS.get(one.key, bool)(words) and _is_own(turn[start : one.start], one))):
             continue
         if one.act in _HOLDS and one.key not in _MAY_BE_DENIED and _DENIED.search(turn[start : one.start]):
             one = one._replace(act="ends")  # noqa: PLW2901 - "I don't live in Paris": only of use where it is known
@@ -182,6 +200,20 @@ def _lasting(
         confidence=round(confidence * max(one.probability for one in sure), 2),
         quote=turn[slice(*around(turn, start, end, SENTENCE_END))].strip(),
     )  # fmt: skip
+
+
+def _is_own(before: str, one: Reading) -> bool:
+    """Return whether what stands before a value in its sentence leaves it to whom the reader gives it.
+
+    Who is spoken of last is meant: what follows "she …" is hers, up to "I".
+    """
+    others = _NOT_OWN.get(one.key)
+    if others is not None and others.search(before):
+        return False
+    if one.other or one.key == "relation":
+        return True
+    third = max((match.start() for match in _THIRD.finditer(before)), default=-1)
+    return third < 0 or any(match.start() > third for match in _SELF.finditer(before))
 
 
 def _against(one: Reading) -> Literal["", "change", "doubt"] | None:
@@ -282,7 +314,11 @@ def _appointment(said: _Said) -> Found | None:
             while after and after[0].casefold() in _LINKS:
                 after.pop(0)
             what = " ".join((*before, *after)).strip(_EDGES)
-            return Found("user", "appointments", f"{day:%Y-%m-%d}{clock(text)} {what}") if what else None
+            return (
+                Found("user", "appointments", f"{day:%Y-%m-%d}{clock(text)} {what}")
+                if _LETTER.search(what)
+                else None
+            )
     return Found("user", "appointments", written_out(words, said.time, ahead=True))
 
 

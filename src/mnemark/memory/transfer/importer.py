@@ -136,6 +136,8 @@ class Incoming:
         self._speakers: dict[str, bool] = {}
         self._speakers_cleaned: dict[tuple[str, bytes], tuple[str, Mapping[str, Any]]] = {}
         """Who spoke, and whether that is the owner."""
+        self._knew_owner = False
+        """Whether an earlier import was told who of them the owner is."""
         counted = ("notes", "sessions", "turns", "facts", "proposals", "same", "redacted", "corrected")
         self._counts = dict.fromkeys(counted, 0)
         self._left: Counter[tuple[str, str]] = Counter()
@@ -282,6 +284,7 @@ class Incoming:
                 self._counts["corrected"] += 1
                 others[turn.id] = turn
             else:
+                self._knew_owner |= known[turn.id] == "user"
                 self._counts["same"] += 1
 
     def bullets(self, scope: str, bullets: Mapping[str, str]) -> None:
@@ -423,7 +426,8 @@ class Incoming:
         self.close()
         left = [LeftOut(what=what, reason=why, count=count) for (what, why), count in self._left.items()]
         began, ended = self._days
-        unknown = () if any(self._speakers.values()) else tuple(sorted(self._speakers))
+        is_known = self._knew_owner or any(self._speakers.values())
+        unknown = () if is_known else tuple(sorted(self._speakers))
         return Summary(
             format=self._format, dry_run=self._dry_run, paths=tuple(sorted(self._paths)), left=tuple(left),
             problems=tuple(self.problems), began=began, ended=ended, people=self._most_heard(),

@@ -10,6 +10,7 @@ from mnemark.errors import MnemarkError, NotFoundError
 from mnemark.files import layout
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.transfer.importer import Incoming, Summary
+from mnemark.types import Problem
 
 
 def import_from(
@@ -58,6 +59,8 @@ def import_from(
             chosen.read_into(incoming, source, dict(columns or {}))
         finally:
             incoming.close()
+        for name, inner in () if format else table.others_in(source, chosen):
+            incoming.problems.append(Problem(name, f"holds {inner.title}: not imported; give its own path"))
         summary = incoming.finish()
     if summary.is_empty:
         raise MnemarkError(nothing_imported(summary, path, chosen.expects))

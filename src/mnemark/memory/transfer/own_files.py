@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from mnemark.errors import IntegrityError, NotFoundError, UsageError
-from mnemark.files import layout, platform
-from mnemark.files.disk_errors import unread
+from mnemark.files import disk_errors, layout, platform, unread
 from mnemark.files.reading import READ_LIMIT
 from mnemark.files.scan import scan
 from mnemark.memory.transfer.importer import Incoming
@@ -29,6 +28,8 @@ def read_markdown(incoming: Incoming, folder: Path) -> None:
     found = scan(folder)
     incoming.problems.extend(found.problems)
     incoming.problems.extend(Problem(inner, f"{SKIPPED}: import that one") for inner in found.inner)
+    for suffix, count in found.unread.items():
+        incoming.left(f"{suffix} file", unread.reason(suffix) or "this format is not read", count)
     for entry in found.entries:
         place = layout.place(entry.path)
         if entry.path.lower().endswith(".jsonl") or place is None or place.role == "copy":
@@ -39,7 +40,7 @@ def read_markdown(incoming: Incoming, folder: Path) -> None:
         try:
             data, _ = platform.read_file(folder / entry.path)
         except OSError as error:
-            incoming.problems.append(Problem(entry.path, unread(error)))
+            incoming.problems.append(Problem(entry.path, disk_errors.unread(error)))
         else:
             incoming.note(f"imported/{folder.name}/{entry.path}", data)
 

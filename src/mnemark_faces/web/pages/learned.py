@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mnemark.memory.learning.by_rule import price_ahead
 from mnemark.memory.review.check import settle, to_check
+from mnemark.memory.review.said import said
 from mnemark.memory.sessions.reading import learn_all
 from mnemark_faces.web.at import At, Go, PageContent
 
@@ -28,7 +29,8 @@ def show(at: At) -> PageContent:
     values = {
         "running": running, "problem": last.problem if last is not None and not running else "",
         "so_far": last.found[-1] if running and last is not None and last.found else None,
-        "rows": waiting[:_AT_ONCE], "total": len(waiting), "llm": at.memory.config.llm.active,
+        "rows": waiting[:_AT_ONCE], "total": len(waiting),
+        "said": said(at.memory.workspace, waiting[:_AT_ONCE]), "llm": at.memory.config.llm.active,
         "price": price_ahead(at.memory.workspace) if not running else None,
     }  # fmt: skip
     return PageContent("learned.html", values, {"learned": waiting[:_AT_ONCE], "total": len(waiting)})
