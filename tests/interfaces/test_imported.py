@@ -93,6 +93,17 @@ def test_what_is_wrong_is_struck_and_the_rest_confirmed(learned: Shell) -> None:
     assert "hazelnuts" in learned("facts").out
 
 
+def test_what_a_wrong_fact_had_replaced_holds_again(learned: Shell) -> None:
+    learned("add", "I live in Krakow now.", "--session", "later", "--role", "user")
+    learned("learn")
+    assert "Krakow" in learned("facts").out
+    wrong = next(mark for line, mark in marks(learned).items() if "Krakow" in line)
+    assert learned("review", "learned", "--strike", wrong).code == 0
+    facts = learned("facts").out
+    assert "Krakow" not in facts
+    assert "Lund" in facts
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

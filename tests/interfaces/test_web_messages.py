@@ -23,7 +23,7 @@ PLACE = re.compile(r"\{[^{}]*\}")
 TOLD_ON_PAGES = (
     "mnemark/memory/review/review.py", "mnemark/memory/undo/undo.py", "mnemark/memory/browse",
     "mnemark/memory/health/doctor.py", "mnemark_faces/web", "mnemark_adapters/importers",
-    "mnemark/memory/transfer/imports.py", "mnemark/memory/review/check.py", "mnemark/errors.py",
+    "mnemark/memory/transfer/imports.py", "mnemark/memory/browse/check.py", "mnemark/errors.py",
 )  # fmt: skip
 """Where errors and findings come from that a page shows."""
 NOT_ON_PAGES = {

@@ -96,12 +96,19 @@ def view_of(path: str, data: bytes) -> str:
     with converting(), _converter.lock:
         view = _converter.views.pop(key, None)
         if view is None:
-            view = _asked(path, data)
+            try:
+                view = _asked(path, data)
+            except _LostProgramError:  # somebody may have ended it, who ended this process, too
+                view = _asked(path, data)
         if len(view) >= _SHORTEST:
             _converter.views[key] = view
             if len(_converter.views) > _KEPT:
                 _converter.views.popitem(last=False)
         return view
+
+
+class _LostProgramError(UnreadableDocumentError):
+    """The program that converts ended before its answer."""
 
 
 def _asked(path: str, data: bytes) -> str:
@@ -126,8 +133,13 @@ def _asked(path: str, data: bytes) -> str:
         view, problem = pipes.receive(process.stdout)  # type: ignore[arg-type]
     except (pipes.LostError, OSError, ValueError, msgspec.MsgspecError) as error:
         _converter.stop()
-        why = f"takes longer than {SECONDS:.0f} s" if late.is_set() else "ends the program that reads it"
-        raise UnreadableDocumentError(f"cannot be converted, as it {why}: save it as text") from error
+        if late.is_set():
+            raise UnreadableDocumentError(
+                f"cannot be converted, as it takes longer than {SECONDS:.0f} s: save it as text"
+            ) from error
+        raise _LostProgramError(
+            "cannot be converted, as it ends the program that reads it: save it as text"
+        ) from error
     finally:
         timer.cancel()
     if problem:

@@ -6,7 +6,7 @@ from typing import Final
 
 from mnemark.errors import UsageError
 from mnemark.facts.model import Fact
-from mnemark.memory.review.check import Checked, settle, to_check
+from mnemark.memory.browse.check import Checked, settle, to_check
 from mnemark.memory.review.said import said
 from mnemark_interfaces import output, render, workspace
 from mnemark_interfaces.commands.facts import row
@@ -75,6 +75,8 @@ def _meant(found: Sequence[Fact], marks: str) -> list[str]:
 
 def _told(done: Checked) -> str:
     words = f"{render.counted(done.confirmed, 'fact')} confirmed"
+    if done.taken_back:
+        words += f", {done.taken_back:,} taken back: what they had replaced holds again"
     if done.struck:
         undo = f" (undo with `mnemark undo {done.struck[0]}`)" if len(done.struck) == 1 else ""
         words += f", {len(done.struck):,} forgotten{undo}"

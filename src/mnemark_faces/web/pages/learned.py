@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
+from mnemark.memory.browse.check import settle, to_check
 from mnemark.memory.learning.by_rule import price_ahead
-from mnemark.memory.review.check import settle, to_check
 from mnemark.memory.review.said import said
 from mnemark.memory.sessions.reading import learn_all
 from mnemark_faces.web.at import At, Go, PageContent
@@ -46,8 +46,8 @@ def decide(at: At) -> Go:
     done = settle(at.memory.workspace, [one for one in shown if one in right],
                   [one for one in shown if one not in right])  # fmt: skip
     parts = [at.words.count(done.confirmed, "1 fact confirmed", "{n} facts confirmed")] * bool(done.confirmed)
-    if done.struck:
-        parts.append(at.words.count(len(done.struck), "1 forgotten", "{n} forgotten"))
+    if gone := len(done.struck) + done.taken_back:
+        parts.append(at.words.count(gone, "1 forgotten", "{n} forgotten"))
     at.tell("{text}", text=", ".join(parts), undo=done.struck)
     return Go(at.link("learned"))
 

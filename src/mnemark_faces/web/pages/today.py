@@ -1,6 +1,6 @@
 """Today: what needs a person, what was learned, changed and recalled, and what it cost."""
 
-from mnemark.memory.review.check import to_check
+from mnemark.memory.browse.check import to_check
 from mnemark.memory.transfer.brought import brought
 from mnemark.memory.transfer.imports import format_titles
 from mnemark_faces.web import charts

@@ -11,6 +11,7 @@ from mnemark.facts.pending import bring_in
 from mnemark.files.journal import Change
 from mnemark.memory.forgetting.forget import forget
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.memory.undo.undo import undo
 
 _SURE: Final = 1.0
 """Confidence of a fact that its owner confirmed: rules and models never reach it."""
@@ -21,8 +22,10 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
 
     confirmed: int = 0
     """Number of facts that are sure from now on."""
+    taken_back: int = 0
+    """Number of facts that had taken the place of others, which hold again."""
     struck: tuple[str, ...] = ()
-    """Ids of what hides the others in the journal: `undo` takes each back."""
+    """Ids of what hides the rest in the journal: `undo` takes each back."""
 
 
 def to_check(ws: OpenWorkspace, scope: str = "") -> list[Fact]:
@@ -59,7 +62,10 @@ def settle(
     waiting = {fact.id: fact for fact in to_check(ws, scope)}
     if unknown := [one for one in (*confirm, *strike) if one not in waiting]:
         raise NotFoundError(f"{unknown[0]} is not among what was learned; look at the list again")
-    struck = [forget(ws, id=one).id for one in strike]
+    for one in strike:
+        if waiting[one].supersedes:  # what it took the place of holds again
+            undo(ws, one)
+    struck = [forget(ws, id=one).id for one in strike if not waiting[one].supersedes]
     changes = [_confirmation(waiting[one], scope) for one in confirm]
     store = ws.fact_store
     with store.lock, ws.truth.change():
@@ -67,7 +73,7 @@ def settle(
             store.log.append(*changes)
             bring_in(store, scope, most=len(changes))
     store.changed()
-    return Checked(confirmed=len(changes), struck=tuple(struck))
+    return Checked(confirmed=len(changes), taken_back=len(strike) - len(struck), struck=tuple(struck))
 
 
 def _confirmation(fact: Fact, scope: str) -> Change:
