@@ -13,6 +13,7 @@ from faults.logical import LEXICAL
 from mnemark.errors import IntegrityError, MnemarkError, NotFoundError, UsageError
 from mnemark.files.journal import changes_of
 from mnemark.memory.memory import Memory
+from mnemark.memory.transfer.brought import brought
 from mnemark.memory.transfer.imports import format_titles, import_from
 from mnemark.memory.transfer.transfer import export_workspace
 
@@ -364,3 +365,51 @@ def test_secrets_do_not_come_in_with_another_agents_folder(tmp_path: Path) -> No
         with (history / "a.jsonl").open("a", encoding="utf-8") as file:
             file.write(json.dumps({**said[0], "id": "t9", "content": "new"}) + "\n")
         assert import_from(memory.workspace, "openakita", tmp_path / "old").turns == 1
+
+
+CHAT = (
+    "12/13/24, 11:59 PM - Zebulon Quirk: the code is QUAGGA\n"
+    "12/13/24, 11:59 PM - Ann: thanks, Zebulon Quirk\n"
+    "12/14/24, 11:59 PM - Ann: I bought a kayak\n"
+)
+
+
+def journals(root: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in (root / "journal").iterdir())
+
+
+def test_a_person_who_is_erased_from_a_chat_is_gone_from_the_record_of_the_import(tmp_path: Path) -> None:
+    (tmp_path / "WhatsApp Chat with Zebulon Quirk.txt").write_text(CHAT, "utf-8")
+    with opened(tmp_path / "w") as memory:
+        import_from(memory.workspace, "", tmp_path / "WhatsApp Chat with Zebulon Quirk.txt")
+        assert "Zebulon Quirk" in brought(memory.workspace)[0].people
+        receipt = memory.forget(query="Zebulon Quirk", erase=True)
+        assert receipt.waiting == ()
+        assert any("WhatsApp Chat with Zebulon Quirk.txt" in one for one in receipt.still)
+        assert not {"Zebulon Quirk", "Ann"} & set(
+            brought(memory.workspace)[0].people
+        )  # nothing of it is left
+    assert b"Zebulon Quirk" not in journals(tmp_path / "w")
+
+
+def test_who_is_not_erased_stays_in_the_record_of_the_import(tmp_path: Path) -> None:
+    (tmp_path / "WhatsApp Chat with Crew.txt").write_text(CHAT.replace("Zebulon Quirk", "Cy Oak"), "utf-8")
+    with opened(tmp_path / "w") as memory:
+        import_from(memory.workspace, "", tmp_path / "WhatsApp Chat with Crew.txt")
+        memory.forget(query="Cy Oak", erase=True)
+        assert brought(memory.workspace)[0].people == {"Ann": 2}
+    assert b"Cy Oak" not in journals(tmp_path / "w")
+    assert b"WhatsApp Chat with Crew" in journals(tmp_path / "w")
+
+
+def test_what_was_erased_does_not_come_back_when_its_log_was_deleted(tmp_path: Path) -> None:
+    (tmp_path / "WhatsApp Chat with Cy Oak.txt").write_text(CHAT, "utf-8")
+    with opened(tmp_path / "w") as memory:
+        import_from(memory.workspace, "", tmp_path / "WhatsApp Chat with Cy Oak.txt")
+        export_workspace(memory.workspace, tmp_path / "old.zip", format="zip")
+        memory.forget(query="QUAGGA", erase=True)
+        for log in (tmp_path / "w/sessions").iterdir():
+            log.unlink()  # as the receipt proposes for one that is named after a person
+        assert import_from(memory.workspace, "", tmp_path / "WhatsApp Chat with Cy Oak.txt").turns == 2
+        import_from(memory.workspace, "zip", tmp_path / "old.zip")
+    assert not [name for name, data in tree(tmp_path / "w").items() if b"QUAGGA" in data]
