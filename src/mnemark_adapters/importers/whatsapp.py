@@ -34,7 +34,7 @@ _TITLE: Final = lazy_pattern(
     r"(?i)(?:与|與)(?P<zh>.{1,120}?)的\s?WhatsApp|"
     r"WhatsApp.{0,20}?(?:\s(?:with|mit|con|com|avec|met|med|z|с)\s|\s?-\s)(?P<name>.{1,120})"
 )
-_ATTACHED: Final = lazy_pattern(_MARK + r"?<[^<>:\n]{1,40}: ?[^<>\n]{1,200}>")
+_ATTACHED: Final = lazy_pattern(_MARK + r"?<[^<>:：/!\n]{1,40}[:：] ?[^<>/\n]{1,200}\.\w{2,5}>")
 _EDITED: Final = lazy_pattern(
     r"\s{0,4}"
     + _MARK
