@@ -149,7 +149,7 @@ def read(incoming: Incoming, source: Source, _: Mapping[str, str]) -> None:
     if not found:
         raise NotFoundError(f"there is no chat of WhatsApp in {source.path.name}")
     if not source.is_single and (files := len(source.members) - len(source.matching(*FILES))):
-        incoming.left("file beside the chat", _FILES, files)
+        incoming.left("file of no chat", _FILES, files)
 
 
 def _header_of(line: str) -> _Header | None:
