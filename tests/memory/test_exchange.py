@@ -1,6 +1,7 @@
 """Taking a memory elsewhere and bringing others in: nothing lost, nothing twice, nothing overwritten."""
 
 import json
+import os
 import re
 import zipfile
 from collections.abc import Callable, Mapping
@@ -413,3 +414,27 @@ def test_what_was_erased_does_not_come_back_when_its_log_was_deleted(tmp_path: P
         assert import_from(memory.workspace, "", tmp_path / "WhatsApp Chat with Cy Oak.txt").turns == 2
         import_from(memory.workspace, "zip", tmp_path / "old.zip")
     assert not [name for name, data in tree(tmp_path / "w").items() if b"QUAGGA" in data]
+
+
+def test_an_undo_right_after_an_import_takes_back_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "WhatsApp Chat with Cy Oak.txt").write_text(CHAT, "utf-8")
+    with opened(tmp_path / "w") as memory:
+        import_from(memory.workspace, "", tmp_path / "WhatsApp Chat with Cy Oak.txt")
+        with pytest.raises(UsageError, match="the last change was an import"):
+            memory.undo()
+    with opened(tmp_path / "v") as memory:
+        kept = memory.remember("city", "Leeds")
+        import_from(memory.workspace, "", tmp_path / "WhatsApp Chat with Cy Oak.txt")
+        with pytest.raises(UsageError, match="the last change was an import"):
+            memory.undo()
+        assert [fact.value for fact in memory.facts()] == ["Leeds"]
+        assert [one.id for one in memory.undo(kept.id)] == [kept.id]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+def test_a_link_that_is_named_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "WhatsApp Chat with Cy Oak.txt").write_text(CHAT, "utf-8")
+    (tmp_path / "latest.txt").symlink_to("WhatsApp Chat with Cy Oak.txt")
+    with opened(tmp_path / "w") as memory:
+        assert import_from(memory.workspace, "", tmp_path / "latest.txt").turns == 3
+        assert import_from(memory.workspace, "", tmp_path / "WhatsApp Chat with Cy Oak.txt").turns == 0
