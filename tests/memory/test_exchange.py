@@ -15,6 +15,7 @@ from mnemark.errors import IntegrityError, MnemarkError, NotFoundError, UsageErr
 from mnemark.files.journal import changes_of
 from mnemark.memory.memory import Memory
 from mnemark.memory.transfer.brought import brought
+from mnemark.memory.transfer.export.export import export_folder
 from mnemark.memory.transfer.imports import format_titles, import_from
 from mnemark.memory.transfer.transfer import export_workspace
 
@@ -438,3 +439,28 @@ def test_a_link_that_is_named_is_followed(tmp_path: Path) -> None:
     with opened(tmp_path / "w") as memory:
         assert import_from(memory.workspace, "", tmp_path / "latest.txt").turns == 3
         assert import_from(memory.workspace, "", tmp_path / "WhatsApp Chat with Cy Oak.txt").turns == 0
+
+
+@pytest.mark.parametrize("form", ["obsidian", "markdown", "html"])
+def test_times_at_the_edges_of_the_calendar_are_exported(tmp_path: Path, form: Any) -> None:
+    lines = "".join(
+        json.dumps({"id": str(number), "role": "user", "content": f"turn {number}", "created_at": time})
+        + "\n"
+        for number, time in enumerate(("9999-12-31T23:59:59Z", "0001-01-01T00:00:00+14:00"))
+    )
+    (tmp_path / "m.jsonl").write_text(lines, "utf-8")
+    with Memory.open(tmp_path / "w", config={**LEXICAL, "timezone": "Asia/Shanghai"}) as memory:
+        assert import_from(memory.workspace, "", tmp_path / "m.jsonl").turns == 2
+        assert export_folder(memory.workspace, tmp_path / "out", format=form).talks == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["text;who\nhi;me\n\nshort\n", "text\twho\nhi\tme\n\nshort\n", "text,who\nhi,me\n\nshort\n"]
+)
+def test_tables_as_spreadsheets_write_them(tmp_path: Path, text: str) -> None:
+    (tmp_path / "t.csv").write_text(text, "utf-8-sig")
+    with opened(tmp_path / "w") as memory:
+        summary = import_from(
+            memory.workspace, "", tmp_path / "t.csv", columns={"text": "text", "role": "who"}
+        )
+        assert (summary.turns, summary.left) == (2, ())
