@@ -188,3 +188,15 @@ def test_forgotten_text_is_in_no_export_but_the_files(workspace: Shell, tmp_path
         words = b"walrus is booked" if form == "jsonl" else b"walrus"  # which names files as they are
         assert not [part for part in parts if part.is_file() and words in part.read_bytes().lower()], form
         assert not [part for part in (tmp_path / target).rglob("*walrus*") if form != "jsonl"], form
+
+
+def test_what_is_refused_among_several_keeps_none_of_the_others_out(workspace: Shell, tmp_path: Path) -> None:
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault/plover.md").write_text("The plover is small.\n", encoding="utf-8")
+    (tmp_path / "empty.txt").touch()
+    ran = workspace("import", str(tmp_path / "empty.txt"), str(tmp_path / "nowhere"), str(tmp_path / "vault"))
+    assert ran.code == 1
+    assert "empty.txt is of no kind that is recognised" in ran.err
+    assert "nowhere does not exist" in ran.err
+    assert "imported/vault/plover.md" in ran.out
+    assert workspace("import", str(tmp_path / "nowhere"), str(tmp_path / "empty.txt")).code == 3

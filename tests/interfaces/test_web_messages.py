@@ -37,6 +37,10 @@ NOT_ON_PAGES = {
         "the last change was an erasure, which cannot be undone; to undo an earlier change, give its id from "
         "`mnemark log`"
     ),
+    (
+        "the last change was an import, which cannot be undone as a whole: hide a conversation with `mnemark "
+        "forget --session ID`, or delete its notes; to undo an earlier change, give its id from `mnemark log`"
+    ),
     "{}: {}",
 }
 

@@ -1,6 +1,7 @@
 """Taking a memory elsewhere and bringing others in: nothing lost, nothing twice, nothing overwritten."""
 
 import json
+import os
 import re
 import zipfile
 from collections.abc import Callable, Mapping
@@ -13,6 +14,8 @@ from faults.logical import LEXICAL
 from mnemark.errors import IntegrityError, MnemarkError, NotFoundError, UsageError
 from mnemark.files.journal import changes_of
 from mnemark.memory.memory import Memory
+from mnemark.memory.transfer.brought import brought
+from mnemark.memory.transfer.export.export import export_folder
 from mnemark.memory.transfer.imports import format_titles, import_from
 from mnemark.memory.transfer.transfer import export_workspace
 
@@ -364,3 +367,100 @@ def test_secrets_do_not_come_in_with_another_agents_folder(tmp_path: Path) -> No
         with (history / "a.jsonl").open("a", encoding="utf-8") as file:
             file.write(json.dumps({**said[0], "id": "t9", "content": "new"}) + "\n")
         assert import_from(memory.workspace, "openakita", tmp_path / "old").turns == 1
+
+
+CHAT = (
+    "12/13/24, 11:59 PM - Zebulon Quirk: the code is QUAGGA\n"
+    "12/13/24, 11:59 PM - Ann: thanks, Zebulon Quirk\n"
+    "12/14/24, 11:59 PM - Ann: I bought a kayak\n"
+)
+
+
+def journals(root: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in (root / "journal").iterdir())
+
+
+def test_a_person_who_is_erased_from_a_chat_is_gone_from_the_record_of_the_import(tmp_path: Path) -> None:
+    (tmp_path / "WhatsApp Chat with Zebulon Quirk.txt").write_text(CHAT, "utf-8")
+    with opened(tmp_path / "w") as memory:
+        import_from(memory.workspace, "", tmp_path / "WhatsApp Chat with Zebulon Quirk.txt")
+        assert "Zebulon Quirk" in brought(memory.workspace)[0].people
+        receipt = memory.forget(query="Zebulon Quirk", erase=True)
+        assert receipt.waiting == ()
+        assert any("WhatsApp Chat with Zebulon Quirk.txt" in one for one in receipt.still)
+        assert not {"Zebulon Quirk", "Ann"} & set(
+            brought(memory.workspace)[0].people
+        )  # nothing of it is left
+    assert b"Zebulon Quirk" not in journals(tmp_path / "w")
+
+
+def test_who_is_not_erased_stays_in_the_record_of_the_import(tmp_path: Path) -> None:
+    (tmp_path / "WhatsApp Chat with Crew.txt").write_text(CHAT.replace("Zebulon Quirk", "Cy Oak"), "utf-8")
+    with opened(tmp_path / "w") as memory:
+        import_from(memory.workspace, "", tmp_path / "WhatsApp Chat with Crew.txt")
+        memory.forget(query="Cy Oak", erase=True)
+        assert brought(memory.workspace)[0].people == {"Ann": 2}
+    assert b"Cy Oak" not in journals(tmp_path / "w")
+    assert b"WhatsApp Chat with Crew" in journals(tmp_path / "w")
+
+
+def test_what_was_erased_does_not_come_back_when_its_log_was_deleted(tmp_path: Path) -> None:
+    (tmp_path / "WhatsApp Chat with Cy Oak.txt").write_text(CHAT, "utf-8")
+    with opened(tmp_path / "w") as memory:
+        import_from(memory.workspace, "", tmp_path / "WhatsApp Chat with Cy Oak.txt")
+        export_workspace(memory.workspace, tmp_path / "old.zip", format="zip")
+        memory.forget(query="QUAGGA", erase=True)
+        for log in (tmp_path / "w/sessions").iterdir():
+            log.unlink()  # as the receipt proposes for one that is named after a person
+        assert import_from(memory.workspace, "", tmp_path / "WhatsApp Chat with Cy Oak.txt").turns == 2
+        import_from(memory.workspace, "zip", tmp_path / "old.zip")
+    assert not [name for name, data in tree(tmp_path / "w").items() if b"QUAGGA" in data]
+
+
+def test_an_undo_right_after_an_import_takes_back_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "WhatsApp Chat with Cy Oak.txt").write_text(CHAT, "utf-8")
+    with opened(tmp_path / "w") as memory:
+        import_from(memory.workspace, "", tmp_path / "WhatsApp Chat with Cy Oak.txt")
+        with pytest.raises(UsageError, match="the last change was an import"):
+            memory.undo()
+    with opened(tmp_path / "v") as memory:
+        kept = memory.remember("city", "Leeds")
+        import_from(memory.workspace, "", tmp_path / "WhatsApp Chat with Cy Oak.txt")
+        with pytest.raises(UsageError, match="the last change was an import"):
+            memory.undo()
+        assert [fact.value for fact in memory.facts()] == ["Leeds"]
+        assert [one.id for one in memory.undo(kept.id)] == [kept.id]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+def test_a_link_that_is_named_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "WhatsApp Chat with Cy Oak.txt").write_text(CHAT, "utf-8")
+    (tmp_path / "latest.txt").symlink_to("WhatsApp Chat with Cy Oak.txt")
+    with opened(tmp_path / "w") as memory:
+        assert import_from(memory.workspace, "", tmp_path / "latest.txt").turns == 3
+        assert import_from(memory.workspace, "", tmp_path / "WhatsApp Chat with Cy Oak.txt").turns == 0
+
+
+@pytest.mark.parametrize("form", ["obsidian", "markdown", "html"])
+def test_times_at_the_edges_of_the_calendar_are_exported(tmp_path: Path, form: Any) -> None:
+    lines = "".join(
+        json.dumps({"id": str(number), "role": "user", "content": f"turn {number}", "created_at": time})
+        + "\n"
+        for number, time in enumerate(("9999-12-31T23:59:59Z", "0001-01-01T00:00:00+14:00"))
+    )
+    (tmp_path / "m.jsonl").write_text(lines, "utf-8")
+    with Memory.open(tmp_path / "w", config={**LEXICAL, "timezone": "Asia/Shanghai"}) as memory:
+        assert import_from(memory.workspace, "", tmp_path / "m.jsonl").turns == 2
+        assert export_folder(memory.workspace, tmp_path / "out", format=form).talks == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["text;who\nhi;me\n\nshort\n", "text\twho\nhi\tme\n\nshort\n", "text,who\nhi,me\n\nshort\n"]
+)
+def test_tables_as_spreadsheets_write_them(tmp_path: Path, text: str) -> None:
+    (tmp_path / "t.csv").write_text(text, "utf-8-sig")
+    with opened(tmp_path / "w") as memory:
+        summary = import_from(
+            memory.workspace, "", tmp_path / "t.csv", columns={"text": "text", "role": "who"}
+        )
+        assert (summary.turns, summary.left) == (2, ())

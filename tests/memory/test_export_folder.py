@@ -213,6 +213,7 @@ def test_one_scope_alone(lived: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", ["obsidian", "markdown"])
 def test_an_export_can_be_imported_elsewhere(done: dict[str, Path], tmp_path: Path, form: str) -> None:
     with Memory.open(tmp_path / "new", config=LEXICAL) as memory:
+        assert import_from(memory.workspace, "", done[form], dry_run=True).format == "markdown"
         import_from(memory.workspace, "markdown", done[form])
         memory.sync()
         hit = next(hit for hit in memory.search("budget tracker").hits if "/talks/2026-02/" in hit.path)

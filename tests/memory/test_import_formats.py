@@ -251,6 +251,18 @@ def test_cursor_of_today_and_of_old(memory: Memory, tmp_path: Path) -> None:
     assert [turn.content for turn in memory.session("cursor:t-1").last()] == ["Is it tall?", "Thirty metres."]
 
 
+def test_only_a_file_in_brackets_is_a_file_in_a_chat(memory: Memory, tmp_path: Path) -> None:
+    kept = ("see <https://a.example/b.html>", "<!-- id: 1 --> hi", "<a: b> works", "type <key: value>")
+    path = tmp_path / "WhatsApp Chat with Ben Oak.txt"
+    lines = (*kept, "tower <attached: 1-PHOTO.jpg>", "塔 <附件：1-PHOTO.jpg>")
+    path.write_text(
+        "".join(f"13/12/2024, 10:0{n} - Ben Oak: {one}\n" for n, one in enumerate(lines)), "utf-8"
+    )
+    summary = memory.import_("", path)
+    assert [turn.content for turn in said(memory)] == [*kept, "tower", "塔"]
+    assert told(summary) == {"file": 2}
+
+
 def test_a_text_that_was_attached_is_a_note(memory: Memory, tmp_path: Path) -> None:
     memory.import_("", single(tmp_path, "open-webui")[1])
     (hit, *_) = memory.search("clockwork").hits

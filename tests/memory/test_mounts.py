@@ -13,8 +13,9 @@ import pytest
 
 from embed import scripted_server as server
 from forked import mnemark
+from made_documents import pdf
 from mnemark import Memory, NotFoundError
-from mnemark.errors import MnemarkError
+from mnemark.errors import MnemarkError, UsageError
 from mnemark.files import trust
 from mnemark.files.mounts import accept, forget
 from mnemark.memory.review.explain import why
@@ -154,6 +155,23 @@ def test_refs_of_mounts_are_read_by_every_door(own: Path, capsys: pytest.Capture
             assert "hidden-thing" not in str(call(memory, "memory_get", {"path": f"@claude-code/{path}"}))
     with pytest.raises(NotFoundError):
         queries.read(Subject(own), "@claude-code/.credentials.json", raw=True)
+
+
+def test_what_a_mount_holds_is_not_forgotten_here(own: Path) -> None:
+    with Memory.open(own) as memory:
+        for ref in ("@claude-code/x.md#L3", "@claude-code/x.pdf#page=2", "@claude-code/x.md"):
+            with pytest.raises(UsageError, match="mnemark mount --remove claude-code"):
+                memory.forget(ref)
+
+
+def test_a_page_of_a_document_in_a_mount_is_read(tmp_path: Path) -> None:
+    (tmp_path / "team").mkdir()
+    (tmp_path / "team/house.pdf").write_bytes(pdf("The otter sleeps.", "The valve is shut."))
+    with Memory.open(tmp_path / "own", config={"mounts": {"team": str(tmp_path / "team")}}) as memory:
+        assert "valve" in memory.read("@team/house.pdf#page=2")
+        assert "otter" not in memory.read("@team/house.pdf#page=2")
+        with pytest.raises(NotFoundError, match="has 2 pages"):
+            memory.read("@team/house.pdf#page=3")
 
 
 def test_a_folder_of_ones_own_may_begin_with_the_mark(own: Path) -> None:

@@ -266,6 +266,12 @@ class TombstoneLog:
             self._erased = _fold(self._erased, self._forgotten, self._forgotten.completed)
             self._forgotten.drop_completed()
 
+    def erased_turns(self) -> PackedIds:
+        """Return the ids of turns whose text is erased, also of logs that were deleted since."""
+        self.current()
+        with self._lock:
+            return self._erased.turns
+
     def unfinished(self) -> list[Change]:
         """Return the lines that request an erasure which is not complete, oldest first."""
         self.current()

@@ -42,7 +42,8 @@ def located(visible: Visible, config: Config, mounts: Mapping[str, Mounted], ref
         raise NotFoundError(f"there is no mount {name!r}; configured mounts: {known}")
     if why := mounts[name].why_not(name):
         raise NotFoundError(why)
-    if not mounts[name].holds(split_ref(rest)[0]):
+    page = _PAGE.fullmatch(rest)
+    if not mounts[name].holds(page["path"] if page else split_ref(rest)[0]):
         raise NotFoundError(f"{layout.shown(rest)} is no file that is read from the mount {name}")
     return Visible(mounts[name].folder, config), rest
 

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.files import layout, manifest, old_layouts
+from mnemark.memory.transfer.export.output import MANIFEST
 from mnemark.memory.transfer.importer import Incoming
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark_adapters.importers import (
@@ -113,7 +114,7 @@ def _is_own_archive(source: Source) -> bool:
 
 def _is_of(kind: str) -> Callable[[Source], bool]:
     def is_of(source: Source) -> bool:
-        if not source.path.is_dir():
+        if not source.path.is_dir() or (source.path / MANIFEST).is_file():  # our pages, for people
             return False
         found = old_layouts.detect(source.path)
         return found is not None and found.kind.removesuffix("-data") == kind

@@ -202,13 +202,20 @@ class Member(NamedTuple):
                     yield found
 
     def rows(self) -> Iterator[dict[str, str]]:
-        """Yield the rows of a CSV member by the names of its columns, in small letters."""
+        """Yield the rows of a CSV member by the names of its columns, in small letters.
+
+        A row that is short has empty values at its end; blank lines are none.
+        """
         csv.field_size_limit(_MOST_CELL)
-        lines = csv.reader(self._text_lines(newline=""))
+        text = self._text_lines(newline="")
+        first = next(text, "")
+        # Where a comma is the decimal mark, spreadsheets write a semicolon.
+        delimiter = next((one for one in ",;\t" if one in first), ",")
+        lines = csv.reader(itertools.chain([first], text), delimiter=delimiter)
         try:
             names = [name.strip().lower() for name in next(lines, [])]
-            for row in lines:
-                yield dict(zip(names, row, strict=False))
+            for row in filter(None, lines):
+                yield dict(itertools.zip_longest(names, row[: len(names)], fillvalue=""))
         except csv.Error as error:
             raise IntegrityError(f"{self.name} is not CSV: {error}") from error
 

@@ -34,7 +34,7 @@ _TITLE: Final = lazy_pattern(
     r"(?i)(?:与|與)(?P<zh>.{1,120}?)的\s?WhatsApp|"
     r"WhatsApp.{0,20}?(?:\s(?:with|mit|con|com|avec|met|med|z|с)\s|\s?-\s)(?P<name>.{1,120})"
 )
-_ATTACHED: Final = lazy_pattern(_MARK + r"?<[^<>:\n]{1,40}: ?[^<>\n]{1,200}>")
+_ATTACHED: Final = lazy_pattern(_MARK + r"?<[^<>:：/!\n]{1,40}[:：] ?[^<>/\n]{1,200}\.\w{2,5}>")
 _EDITED: Final = lazy_pattern(
     r"\s{0,4}"
     + _MARK
@@ -149,7 +149,7 @@ def read(incoming: Incoming, source: Source, _: Mapping[str, str]) -> None:
     if not found:
         raise NotFoundError(f"there is no chat of WhatsApp in {source.path.name}")
     if not source.is_single and (files := len(source.members) - len(source.matching(*FILES))):
-        incoming.left("file beside the chat", _FILES, files)
+        incoming.left("file of no chat", _FILES, files)
 
 
 def _header_of(line: str) -> _Header | None:

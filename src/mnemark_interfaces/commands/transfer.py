@@ -7,7 +7,7 @@ from typing import Annotated, get_args
 
 import typer
 
-from mnemark.errors import IncompleteError, UsageError
+from mnemark.errors import IncompleteError, MnemarkError, UsageError
 from mnemark.memory.transfer.backup import Saved
 from mnemark.memory.transfer.backup import backup as save
 from mnemark.memory.transfer.export.export import FOLDER_FORMATS, export_folder
@@ -233,20 +233,32 @@ def import_(
     named = _columns(columns)
     root = workspace.locate(workspace_)
     done: list[Summary] = []
+    refused: list[MnemarkError] = []
     with workspace.opened(root, readonly=dry_run) as memory:
         for path in paths:
-            with output.Progress() as progress:
-                summary = import_from(
-                    memory.workspace, format_, path, dry_run=dry_run, columns=named, me=me or (),
-                    progress=partial(_tell, progress),
-                )  # fmt: skip
+            try:
+                with output.Progress() as progress:
+                    summary = import_from(
+                        memory.workspace, format_, path, dry_run=dry_run, columns=named, me=me or (),
+                        progress=partial(_tell, progress),
+                    )  # fmt: skip
+            except MnemarkError as error:
+                if len(paths) == 1 or isinstance(error, UsageError):
+                    raise
+                refused.append(error)
+                output.error(str(error))  # of this source: the others are imported
+                continue
             done.append(summary)
             if not json:
-                _show(summary)  # at once: the next file may be refused
+                _show(summary)  # at once: the next file may take long
+    if not done:
+        raise typer.Exit(refused[0].exit_code)
     if json:
         output.out_json(done[0] if len(done) == 1 else done)
     else:
         _suggest_next(done)
+    if refused:
+        raise typer.Exit(refused[0].exit_code)
 
 
 def _tell(progress: output.Progress, counts: Mapping[str, int]) -> None:
@@ -257,7 +269,8 @@ def _tell(progress: output.Progress, counts: Mapping[str, int]) -> None:
 def _split(words: Sequence[Path]) -> tuple[str, Sequence[Path]]:
     """Return the format that stands before the paths, if any, and the paths."""
     first, *rest = words
-    if first.exists() or (not rest and str(first) not in format_titles()):
+    is_path = first.exists() or len(first.parts) > 1 or bool(first.suffix)
+    if is_path or (not rest and str(first) not in format_titles()):
         return "", words
     if not rest:
         raise UsageError(f"name the file or folder to import: mnemark import {first} PATH")

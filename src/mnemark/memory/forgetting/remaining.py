@@ -15,7 +15,6 @@ from mnemark.files.journal import FOLDER, changes_of
 from mnemark.files.mounts import home_of
 from mnemark.files.names import split_ref
 from mnemark.files.private import private
-from mnemark.files.tombstones import strings
 from mnemark.index.check import knows_below
 from mnemark.index.store import NAME
 from mnemark.memory.forgetting.needles import weight
@@ -223,7 +222,8 @@ def _imports(ws: OpenWorkspace, items: Sequence[ForgetItem]) -> Iterator[str]:
     paths = {item.path for item in items}
     names = set()
     for change in changes_of(ws.root, ("import",)):
-        if paths & set(strings(change.fields.get("files"))):
+        files = change.fields.get("files")
+        if isinstance(files, Mapping) and not paths.isdisjoint(files):
             names.add(str(change.fields.get("source", "")))
     for name in sorted(filter(None, names)):
         yield f"the source it was imported from: {layout.shown(name)}"

@@ -239,6 +239,12 @@ class Selector:
     # --- by ref and id
 
     def _of_ref(self, ref: str) -> list[ForgetItem]:
+        if ref.startswith(layout.MOUNT) and not (self.root / ref.partition("/")[0]).exists():
+            name = layout.shown(ref.partition("/")[0].removeprefix(layout.MOUNT))
+            raise UsageError(
+                f"{layout.shown(ref)} is another memory's, which nothing here changes: forget it there, or "
+                f"search it no longer with `mnemark mount --remove {name}`"
+            )
         path, first, last = split_ref(with_lines(self._visible, ref))
         full = layout.safe_path(self.root, path)
         try:

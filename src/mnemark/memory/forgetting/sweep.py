@@ -24,6 +24,7 @@ from mnemark.files import edit as editing
 from mnemark.files.disk_errors import is_no_file, unread
 from mnemark.files.documents import converting, view_of
 from mnemark.files.needles import (
+    ERASED,
     BytePatterns,
     tombstone,
     without_lines,
@@ -47,6 +48,7 @@ from mnemark.text.decoding import decode
 from mnemark.text.documents import UnreadableDocumentError, format_of
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown import drop_comments, names_id
+from mnemark.types import Json
 
 _OWN: Final = f"{layout.PRIVATE}/"
 _MAX_BYTES: Final = 1 << 29
@@ -292,6 +294,8 @@ class Sweep:
         if record is None:
             return b"{}" if quoted and self.step == "copies" and self._quotes(line) else None
         kind, payload = record.get("kind"), record.get("payload")
+        if kind == "import" and self.step == "copies":
+            return self._import_line(record)
         named = isinstance(payload, dict) and payload.get("fact") in self.targets.facts
         if kind in _VALUES and isinstance(payload, dict) and self.targets.facts:
             named = named or not self.targets.facts.isdisjoint(versions_in(str(record.get("id")), payload))
@@ -305,6 +309,28 @@ class Sweep:
             return None
         kept = {key: record[key] for key in ("id", "time", "origin", "scope") if key in record}
         return jsonl.encode(kept | {"kind": "blank", "erased": self.targets.time})
+
+    def _import_line(self, record: Mapping[str, Json]) -> bytes | None:
+        """Return the line of an import without the names of people and files that are erased.
+
+        Their names are keys and names of files, no quotations, and the rest of the line says what else came.
+        Where no turn of its chats is left, all of its names go.
+        """
+        payload = record.get("payload")
+        if not isinstance(payload, dict):
+            return None
+        files, people = payload.get("files"), payload.get("people")
+        gone = isinstance(files, dict) and bool(files) and self.targets.whole_logs.issuperset(files)
+
+        def is_erased(name: str) -> bool:
+            return gone or self.targets.words.notes.found_in(name.encode("utf-8", "replace"))
+
+        kept = dict(payload)
+        if isinstance(people, dict):
+            kept["people"] = {name: count for name, count in people.items() if not is_erased(name)}
+        if is_erased(str(payload.get("source", ""))):
+            kept["source"] = ERASED
+        return None if kept == payload else jsonl.encode({**record, "payload": kept})
 
     def _quotes(self, line: jsonl.Line) -> bool:
         return self.targets.words.notes.found_in(line.data)

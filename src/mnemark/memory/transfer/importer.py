@@ -275,7 +275,10 @@ class Incoming:
 
         Only these are changed: who the owner is may be said at a second import.
         """
+        erased = self._ws.visible.hidden.erased_turns()
         for turn in turns:
+            if turn.id not in known and turn.id in erased:
+                known[turn.id] = ""
             if turn.id not in known:
                 known[turn.id] = intern(turn.role)
                 self._heard(turn)
@@ -396,7 +399,7 @@ class Incoming:
         if path not in self._erased:
             layout.safe_path(self.root, path)
             self._erased[path] = SessionLog.at(self.root, path).erased()
-        if turn.id in self._erased[path]:
+        if turn.id in self._erased[path] or turn.id in self._ws.visible.hidden.erased_turns():
             return None
         clean = self._redacted(turn)
         same = clean == turn or (clean.content == turn.content and encode_turn(clean) == encode_turn(turn))

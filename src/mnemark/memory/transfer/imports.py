@@ -50,6 +50,9 @@ def import_from(
     path = path.expanduser().absolute()
     if not path.exists():
         raise NotFoundError(f"{path} does not exist")
+    path = (
+        path.resolve() if path.is_symlink() else path
+    )  # one that was named is meant, others are not followed
     if not dry_run:
         ws.check_writable("import")
     with _source_errors(path), table.opened(path) as source:

@@ -110,9 +110,16 @@ def _chosen(
     if unread and identifier not in known:
         raise MnemarkError(f"{unread}, so nothing was undone; check its disk, then try again")
     if identifier is None:
+        last = max(known, default="")
+        final = _final_after(ws, last, known.get(last, ""))
+        if final == "an import":
+            raise UsageError(
+                "the last change was an import, which cannot be undone as a whole: hide a conversation with "
+                "`mnemark forget --session ID`, or delete its notes; to undo an earlier change, give its id "
+                "from `mnemark log`"
+            )
         if not known:
             raise NotFoundError("there is no change to undo; `mnemark log` lists the changes")
-        final = _final_after(ws, max(known), known[max(known)])
         if final == "an erasure":
             raise UsageError(
                 "the last change was an erasure, which cannot be undone; to undo an earlier change, give its "
@@ -123,7 +130,7 @@ def _chosen(
                 "the last change was a revert, which cannot be undone as a whole: remember its facts again; "
                 "to undo an earlier change, give its id from `mnemark log`"
             )
-        last = max(known) if scopes is None else _last_of_person(ws, known, scopes)
+        last = last if scopes is None else _last_of_person(ws, known, scopes)
         group = run_of(ws, last)
         decision = _decision_of(ws, group, known)
         return known, [decision] if decision else members(ws, group, known) or [last]
@@ -177,11 +184,16 @@ def _last_of_person(ws: OpenWorkspace, known: Mapping[str, What], scopes: Collec
     return max(own or others)
 
 
-def _final_after(ws: OpenWorkspace, last: str, what: What) -> Literal["", "an erasure", "a revert"]:
+def _final_after(
+    ws: OpenWorkspace, last: str, what: What | Literal[""]
+) -> Literal["", "an erasure", "an import", "a revert"]:
     """Return what came after the last change that can be undone, and cannot be; empty if nothing did."""
-    own, _ = ws.journal.own_since("", "forget") or ([], "")
-    if any(one.change.id > last and one.change.fields.get("erase") for one in own):
+    own, _ = ws.journal.own_since("", "forget", "import") or ([], "")
+    later = [one.change for one in own if one.change.id > last]
+    if any(one.fields.get("erase") for one in later):
         return "an erasure"
+    if any(one.kind == "import" for one in later):
+        return "an import"
     if what == "forget":  # what a revert hid can be shown
         return ""
     undos = changes_of(ws.root, ("undo",))

@@ -8,7 +8,7 @@ from typing import Final
 
 from mnemark.files.sessions import Placed, SessionLog
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.memory.transfer.export.collect import Progress, local
+from mnemark.memory.transfer.export.collect import Progress
 from mnemark.memory.transfer.export.dialect import href
 from mnemark.memory.transfer.export.model import Contents, Learned, Place, Talk, turn_anchor
 from mnemark.memory.transfer.export.names import FileNames
@@ -19,6 +19,7 @@ from mnemark.memory.transfer.export.turns import HOSTS, TOOLS, USERS, has_parts,
 from mnemark.memory.transfer.export.words import Words, span, speaker, words_for
 from mnemark.summary.sentences import is_chinese
 from mnemark.text import DATA
+from mnemark.text.dates import local
 
 INDEX: Final = "index.html"
 _STYLE: Final = "style.css"

@@ -4,7 +4,7 @@ import re
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from typing import Final, NamedTuple
 
 from mnemark.errors import IntegrityError
@@ -21,6 +21,7 @@ from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.transfer.export.model import Contents, Day, Learned, Limits, Note, Subject, Talk
 from mnemark.memory.transfer.export.turns import USERS, has_parts
 from mnemark.summary.sentences import is_chinese
+from mnemark.text.dates import local
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.frontmatter import FrontMatter, document_title, front_matter
 from mnemark.text.quoting.first_line import first_line
@@ -249,11 +250,6 @@ class Collector:
                 line = talk.nearest(first, last)
                 return Learned(version=version, day=talk.day_of(line) or day, talk=talk, line=line)
         return Learned(version=version, day=day)
-
-
-def local(moment: datetime, zone: tzinfo) -> datetime:
-    """Return a time in a zone; one without zone is of it."""
-    return moment.astimezone(zone) if moment.tzinfo else moment.replace(tzinfo=zone)
 
 
 def _text(value: object) -> str:

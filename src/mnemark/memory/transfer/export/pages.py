@@ -11,7 +11,6 @@ from mnemark.facts.parse import parse
 from mnemark.files import layout
 from mnemark.files.sessions import Placed, SessionLog
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.memory.transfer.export.collect import local
 from mnemark.memory.transfer.export.dialect import Dialect
 from mnemark.memory.transfer.export.links import Link, label, quoted, rewrite, without_marks
 from mnemark.memory.transfer.export.model import (
@@ -29,6 +28,7 @@ from mnemark.memory.transfer.export.targets import Targets
 from mnemark.memory.transfer.export.turns import USERS, has_parts, parts_of
 from mnemark.memory.transfer.export.words import span, speaker, words_for
 from mnemark.summary.sentences import is_chinese
+from mnemark.text.dates import local
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.lines import lines
 from mnemark.text.markdown.frontmatter import front_matter
