@@ -223,12 +223,15 @@ def test_a_note_deleted_here_does_not_come_back(opened: Opened, pair: Path) -> N
     assert not (pair / "desktop/plan.md").exists()
 
 
-def test_a_note_that_both_renamed_is_not_lost(opened: Opened, pair: Path) -> None:
-    """One renames it, the other does the same, hears of it, and renames it back."""
+@pytest.mark.parametrize("edited", [False, True])
+def test_a_note_that_both_renamed_is_not_lost(opened: Opened, pair: Path, edited: bool) -> None:  # noqa: FBT001
+    """One renames it, and may delete a line; the other renames it, too, hears of it, and renames it back."""
     merge_until_nothing_comes(opened, pair, "laptop", "desktop")
     text = (pair / "laptop/plan.md").read_text("utf-8")
     for name in ("desktop", "laptop"):
         (pair / name / "plan.md").rename(pair / name / "plan-b.md")
+        if edited and name == "desktop":
+            (pair / name / "plan-b.md").write_text(text.replace("- tea\n", ""), "utf-8")
         opened(name).consolidate(force=True)
     opened("laptop").merge(pair / "desktop")
     (pair / "laptop/plan-b.md").rename(pair / "laptop/plan.md")
@@ -239,8 +242,9 @@ def test_a_note_that_both_renamed_is_not_lost(opened: Opened, pair: Path) -> Non
     (pair / "laptop/plan-b.md").rename(pair / "laptop/plan.md")
     merge_until_nothing_comes(opened, pair, "laptop", "desktop")
     for name in ("laptop", "desktop"):
-        left = [one for one in (pair / name).glob("plan*.md") if one.read_text("utf-8") == text]
+        left = [one.read_text("utf-8") for one in (pair / name).glob("plan*.md")]
         assert len(left) == 1, name
+        assert "- rice" in left[0]
 
 
 def test_both_versions_of_a_picture_are_kept(opened: Opened, pair: Path) -> None:

@@ -39,6 +39,7 @@ from mnemark.memory.merging.contradictions import note_contradictions
 from mnemark.memory.merging.join import JoinedFile, join_file, kind_of
 from mnemark.memory.merging.pages import write_anew
 from mnemark.memory.merging.refs import Moves, ids_in, join_journals, moved
+from mnemark.memory.merging.renamed import kept_names
 from mnemark.memory.merging.source import fetched
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.types import Problem
@@ -401,24 +402,18 @@ class _Merge:
                     plan.change(name, None, joined.beside)
 
     def _find_kept(self, paths: Iterable[str], theirs: Path) -> None:
-        """Find what would be deleted for having another name on each side, as two renamed it: one name stays.
-
-        Without this, each side would take the other's name for deleted. The first by the alphabet stays, so
-        that it is the same on all machines.
-        """
-        here: list[tuple[str, bytes]] = []
-        there: list[tuple[str, bytes]] = []
+        """Find the names that stay where each side deleted the other's; see `renamed`."""
+        here: dict[str, bytes] = {}
+        there: dict[str, bytes] = {}
         for path in paths:
             if os.path.lexists(self.ws.root / path) and self._is_there(path, theirs):
                 continue
             ours, other = self._read(self.ws.root, path), self._other(path, theirs)
             if ours is not None and other is None and self._is_deleted_there(path, ours):
-                here.append((path, ours))
+                here[path] = ours
             elif other is not None and ours is None and self._is_deleted_here(path, other):
-                there.append((path, other))
-        named, others = _by_content(here), _by_content(there)
-        for mark in named.keys() & others.keys():
-            self.kept.add(min(named[mark] | others[mark]))
+                there[path] = other
+        self.kept = kept_names(here, there)
 
     def _is_there(self, path: str, theirs: Path) -> bool:
         return path in self.same or os.path.lexists(theirs / path)
@@ -489,13 +484,6 @@ class _Merge:
 
 
 _REMOVED: Final = JoinedFile(b"")
-
-
-def _by_content(files: Iterable[tuple[str, bytes]]) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for path, data in files:
-        found.setdefault(digest(data), set()).add(path)
-    return found
 
 
 def _ids(fact_file: bytes) -> set[str]:
