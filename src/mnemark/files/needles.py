@@ -72,9 +72,10 @@ class BytePatterns:
         self.forms = tuple(dict.fromkeys(form for text in self.texts for form in forms(text)))
 
         self._many = len(self.forms) > _MANY and min(map(len, self.forms)) >= _WINDOW
-        self._by_head: dict[bytes, list[bytes]] = {}
+        self._by_head: dict[bytes, dict[int, set[bytes]]] = {}
+        """By first bytes and length: the messages of a chat may all begin alike."""
         for form in self.forms if self._many else ():
-            self._by_head.setdefault(form[:_WINDOW], []).append(form)
+            self._by_head.setdefault(form[:_WINDOW], {}).setdefault(len(form), set()).add(form)
         self._heads: NDArray[np.uint64] | None = None
 
     def __bool__(self) -> bool:
@@ -114,8 +115,8 @@ class BytePatterns:
             yield from (form for form in self.forms if form in data)
             return
         for at in self._starts(data):
-            for form in self._by_head.get(data[at : at + _WINDOW], ()):
-                if data.startswith(form, at):
+            for size, among in self._by_head.get(data[at : at + _WINDOW], {}).items():
+                if (form := data[at : at + size]) in among:
                     yield form
 
     def _starts(self, data: bytes) -> Iterable[int]:
