@@ -3,6 +3,7 @@
 import json
 import random
 import shutil
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -429,3 +430,26 @@ PAGE = Path(__file__).parent.parent.parent / "docs" / "import.md"
 def test_the_page_names_each_format_and_its_known_form(one: Format) -> None:
     rows = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
     assert [row for row in rows if f"`{one.name}`" in row.split("|")[1] and one.known in row.split("|")[-2]]
+
+
+def test_an_archive_of_notes_is_read_as_their_folder(memory: Memory, tmp_path: Path) -> None:
+    path = tmp_path / "Export.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(
+            "Home 0123456789abcdef0123456789abcdef.md", "# Home\n\nThe loom is oiled with walnut.\n"
+        )
+        archive.writestr("Home/旅行.md", "# 旅行\n\n五月去喀什。\n")
+        archive.writestr("Home/loom.png", b"\x89PNG")
+        archive.writestr("../out.md", "planted")
+        archive.writestr("Part-2.zip", b"PK")
+    summary = memory.import_("", path)
+    assert (summary.format, summary.notes) == ("markdown", 2)
+    assert {str(one) for one in summary.left} == {
+        "1 .png file: it is no note",
+        "1 .md file: it is no note",
+        "1 archive in the archive: unpack it, and import it by itself",
+    }
+    assert not list(tmp_path.rglob("out.md"))
+    memory.sync()
+    assert "walnut" in memory.search("what is the loom oiled with").hits[0].text
+    assert memory.import_("", path).same == 2

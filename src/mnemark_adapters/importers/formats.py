@@ -128,7 +128,7 @@ def _is_basic_memory(source: Source) -> bool:
 
 
 def _has_notes(source: Source) -> bool:
-    return source.path.is_dir() and bool(source.matching(*_NOTES))
+    return not source.is_single and bool(source.matching(*_NOTES))
 
 
 FORMATS: Final = (
@@ -269,7 +269,10 @@ FORMATS: Final = (
         "basic-memory", "basic-memory", "the folder of notes of basic-memory", "own:read_markdown",
         whole=_is_basic_memory, known="0.16",
     ),
-    Format("markdown", "a folder of notes", "a folder of notes", "own:read_markdown", whole=_has_notes),
+    Format(
+        "markdown", "a folder of notes", "a folder or an archive of notes", "own:read_markdown",
+        whole=_has_notes,
+    ),
 )  # fmt: skip
 BY_NAME: Final = {one.name: one for one in FORMATS}
 

@@ -8,8 +8,11 @@ from mnemark_adapters.importers.source import Source
 
 
 def read_markdown(incoming: Incoming, source: Source, _: Mapping[str, str]) -> None:
-    """Import a folder of notes, which are kept below `imported/`."""
-    own_files.read_markdown(incoming, source.path)
+    """Import a folder or an archive of notes, which are kept below `imported/`."""
+    if source.is_archive:
+        own_files.read_notes_in_zip(incoming, source.path)
+    else:
+        own_files.read_markdown(incoming, source.path)
 
 
 def read_zip(incoming: Incoming, source: Source, _: Mapping[str, str]) -> None:

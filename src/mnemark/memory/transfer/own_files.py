@@ -45,6 +45,26 @@ def read_markdown(incoming: Incoming, folder: Path) -> None:
             incoming.note(f"imported/{folder.name}/{entry.path}", data)
 
 
+def read_notes_in_zip(incoming: Incoming, path: Path) -> None:
+    """Import the notes of an archive, as programs for notes export them; they are kept as of a folder."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = [one for one in archive.infolist() if not one.is_dir()]
+            if sum(one.file_size for one in members) > _MAX_UNPACKED:
+                raise IntegrityError(f"{path.name} would unpack to more than {_MAX_UNPACKED >> 30} GB")
+            for member in sorted(members, key=lambda one: one.filename):
+                name = f"imported/{path.stem}/{member.filename}"
+                suffix = f".{name.rpartition('.')[2].lower()}"
+                if suffix == ".zip":
+                    incoming.left("archive in the archive", "unpack it, and import it by itself")
+                elif layout.place(name) is None or suffix == ".jsonl":
+                    incoming.left(f"{suffix} file", unread.reason(suffix) or "it is no note")
+                else:
+                    _read_member(incoming, archive, member, name)
+    except UNREADABLE as error:
+        raise IntegrityError(f"{path.name} is not a readable zip archive: {error}") from error
+
+
 def read_zip(incoming: Incoming, path: Path) -> None:
     """Import an export of a workspace, or a backup."""
     try:
