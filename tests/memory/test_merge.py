@@ -247,6 +247,18 @@ def test_a_note_that_both_renamed_is_not_lost(opened: Opened, pair: Path, edited
         assert "- rice" in left[0]
 
 
+def test_a_note_of_the_same_name_made_on_the_other_side_takes_no_line(opened: Opened, pair: Path) -> None:
+    """What one side alone had at the last merge is no version that both had."""
+    (pair / "laptop/new.md").write_text("# New\n\n- of the laptop\n", "utf-8")
+    opened("laptop").merge(pair / "desktop")
+    (pair / "desktop/new.md").write_text("# New\n\n- of the desktop\n", "utf-8")
+    merge_until_nothing_comes(opened, pair, "laptop", "desktop")
+    for name in ("laptop", "desktop"):
+        text = (pair / name / "new.md").read_text("utf-8")
+        assert "- of the laptop" in text
+        assert "- of the desktop" in text
+
+
 def test_both_versions_of_a_picture_are_kept(opened: Opened, pair: Path) -> None:
     (pair / "laptop/map.png").write_bytes(b"\x89PNG one")
     (pair / "desktop/map.png").write_bytes(b"\x89PNG two")

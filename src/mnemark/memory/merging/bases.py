@@ -5,7 +5,7 @@ merge, and those of each consolidation. The texts of the first are kept beside i
 then a merge keeps the lines of both sides, and nothing counts as deleted.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -88,21 +88,26 @@ class Bases:
             return None
 
     def note(
-        self, path: str, joined: bytes, versions: Sequence[bytes], other: "Bases", source: str, *, keep: bool
-    ) -> None:
-        """Note that a merge made one version of others, the last of which is of the other side.
+        self, path: str, joined: bytes, sides: tuple[bytes | None, bytes | None], other: "Bases",
+        source: str, *, keep: bool,
+    ) -> None:  # fmt: skip
+        """Note that a merge made one version of the `sides`, ours and theirs; one of them may have none.
 
         With them come the versions that are in that: a third machine may have one of these. `keep`: keep the
         texts of the versions, too.
         """
         known = self._noted.versions.setdefault(path, [])
         known += [mark for mark in other._noted.versions.get(path, ()) if mark not in known]  # noqa: SLF001
-        for data in (*versions, joined):
-            self._add(path, digest(data))
-            if keep:
-                self._new[digest(data)] = data
-        if versions:
-            self._noted.last.setdefault(source, {})[path] = digest(versions[-1])
+        for data in (*sides, joined):
+            if data is not None:
+                self._add(path, digest(data))
+                if keep:
+                    self._new[digest(data)] = data
+        last = self._noted.last.setdefault(source, {})
+        if (theirs := sides[1]) is None:
+            last.pop(path, None)
+        else:
+            last[path] = digest(theirs)
 
     def note_seen(self, marks: Mapping[str, str]) -> bool:
         """Note which versions there are now, by path, without their texts; return whether any was new."""

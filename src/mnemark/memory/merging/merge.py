@@ -443,9 +443,8 @@ class _Merge:
         else:
             joined = JoinedFile(ours)
         if kind != "log":
-            versions = [data for data in (ours, other) if data is not None]
             self.ours_bases.note(
-                path, joined.data, versions, self.their_bases, self.source, keep=kind in _TEXTS
+                path, joined.data, (ours, other), self.their_bases, self.source, keep=kind in _TEXTS
             )
         return None if joined.data == mine and joined.beside is None else joined
 
