@@ -51,7 +51,7 @@ def test_a_copy_on_the_same_machine_is_merged_as_from_another(
     monkeypatch.setenv("MNEMARK_CONFIG", str(tmp_path / "none.toml"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     shell("init")
-    shell("add", "The boiler code is 4471.")
+    shell("add", "The boiler code is zq4471.")
     copy = tmp_path / "stick"
     shutil.copytree(shell.folder, copy)
     assert shell("trust", str(copy), "--yes").code == 0
@@ -61,13 +61,13 @@ def test_a_copy_on_the_same_machine_is_merged_as_from_another(
         f"{one.relative_to(copy).as_posix()}#L{number}"
         for one in copy.glob("memory/*.md")
         for number, text in enumerate(one.read_text("utf-8").splitlines(), 1)
-        if "4471" in text
+        if "zq4471" in text
     )
     assert shell("forget", line, "--erase", "--yes", "-w", str(copy)).code == 0
     merged = shell("merge", str(copy))
     assert "1 erasure of the other side was carried out here" in merged.out
     assert "Paris" in shell("review").out
-    holding = [one for one in shell.folder.rglob("*") if one.is_file() and b"4471" in one.read_bytes()]
+    holding = [one for one in shell.folder.rglob("*") if one.is_file() and b"zq4471" in one.read_bytes()]
     assert holding == []
     assert len(list((shell.folder / "journal").glob("*.jsonl"))) >= 2
 

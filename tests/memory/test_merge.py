@@ -15,7 +15,7 @@ from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
 from mnemark.files import edit, jsonl, platform
 from mnemark.memory.merging import copies, merge
 
-SECRET = "the heron sleeps by mill 7741"
+SECRET = "the heron sleeps by mill zq7741"
 Opened = Callable[[str], Memory]
 
 
@@ -118,7 +118,7 @@ def test_what_one_side_erased_is_gone_from_both(opened: Opened, pair: Path, eras
     memory = opened(other)
     memory.session("chat").add("assistant", f"You said that {SECRET}.")
     memory.consolidate(force=True)
-    opened(erases).forget(query="7741", erase=True)
+    opened(erases).forget(query="zq7741", erase=True)
     opened(erases).merge(pair / other)
     merged = opened(other).merge(pair / erases)
     assert merged.erased == 1
@@ -126,7 +126,7 @@ def test_what_one_side_erased_is_gone_from_both(opened: Opened, pair: Path, eras
     assert files(pair / "laptop") == files(pair / "desktop")
     for name in ("laptop", "desktop"):
         opened(name).close()
-        left = [path for path in (pair / name).rglob("*") if path.is_file() and b"7741" in path.read_bytes()]
+        left = [path for path in (pair / name).rglob("*") if path.is_file() and b"zq7741" in path.read_bytes()]
         assert left == []
 
 
@@ -134,7 +134,7 @@ def test_what_one_side_erased_is_gone_from_both(opened: Opened, pair: Path, eras
 def test_what_a_copied_file_brought_back_is_in_no_version(opened: Opened, pair: Path, into: str) -> None:
     """One machine quotes what the other had erased, and a person copies that file before the next merge."""
     merge_until_nothing_comes(opened, pair, "laptop", "desktop")
-    opened("laptop").forget(query="7741", erase=True)
+    opened("laptop").forget(query="zq7741", erase=True)
     plan = pair / "desktop/plan.md"
     plan.write_text(f"{plan.read_text('utf-8')}\nSo {SECRET}.\n", "utf-8")
     opened("desktop").sync()
@@ -143,13 +143,13 @@ def test_what_a_copied_file_brought_back_is_in_no_version(opened: Opened, pair: 
     merge_until_nothing_comes(opened, pair, "laptop", "desktop")
     for name in ("laptop", "desktop"):
         opened(name).close()
-        left = [path for path in (pair / name).rglob("*") if path.is_file() and b"7741" in path.read_bytes()]
+        left = [path for path in (pair / name).rglob("*") if path.is_file() and b"zq7741" in path.read_bytes()]
         assert left == []
 
 
 def test_what_was_written_anew_stays_and_is_told(opened: Opened, pair: Path) -> None:
     merge_until_nothing_comes(opened, pair, "laptop", "desktop")
-    opened("laptop").forget(query="7741", erase=True)
+    opened("laptop").forget(query="zq7741", erase=True)
     (pair / "laptop/new.md").write_text(f"On purpose: {SECRET}.\n", "utf-8")
     told = [
         one.path for one in opened("laptop").merge(pair / "desktop").problems if one.reason == merge.AGAIN
@@ -162,7 +162,7 @@ def test_what_was_written_anew_stays_and_is_told(opened: Opened, pair: Path) -> 
     merge_until_nothing_comes(opened, pair, "laptop", "desktop")
     for name in ("laptop", "desktop"):
         assert "On purpose" in (pair / name / "new.md").read_text("utf-8")
-        assert b"7741" not in b"".join(one.read_bytes() for one in (pair / name / "sessions").iterdir())
+        assert b"zq7741" not in b"".join(one.read_bytes() for one in (pair / name / "sessions").iterdir())
 
 
 def test_a_look_first_changes_nothing(opened: Opened, pair: Path) -> None:

@@ -65,7 +65,7 @@ _DENIED: Final = lazy_pattern(
 _SELF: Final = lazy_pattern(r"(?i)\b(?:i|i'm|i've|im|ive|my|me|mine|we|we're|our)\b|[我咱俺]|本人")
 """Whoever speaks: a clause kept in its words says something of them."""
 _THIRD: Final = lazy_pattern(
-    r"(?i)(?:^|[,;:，、；：\n]|\b(?:and|but|so|because|that))\s*(?:he|she)\b|"
+    r"(?i)(?:^|[,;:，、；：\n]|\b(?:and|but|so|because|that))[ \t]{0,4}(?:he|she)\b|"
     r"(?:^|[,，、；：。\n]|但是?|所以|因为|而且)[他她](?![的们])"
 )
 """Begins a clause of somebody else's."""
