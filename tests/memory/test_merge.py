@@ -126,7 +126,9 @@ def test_what_one_side_erased_is_gone_from_both(opened: Opened, pair: Path, eras
     assert files(pair / "laptop") == files(pair / "desktop")
     for name in ("laptop", "desktop"):
         opened(name).close()
-        left = [path for path in (pair / name).rglob("*") if path.is_file() and b"zq7741" in path.read_bytes()]
+        left = [
+            path for path in (pair / name).rglob("*") if path.is_file() and b"zq7741" in path.read_bytes()
+        ]
         assert left == []
 
 
@@ -143,7 +145,9 @@ def test_what_a_copied_file_brought_back_is_in_no_version(opened: Opened, pair: 
     merge_until_nothing_comes(opened, pair, "laptop", "desktop")
     for name in ("laptop", "desktop"):
         opened(name).close()
-        left = [path for path in (pair / name).rglob("*") if path.is_file() and b"zq7741" in path.read_bytes()]
+        left = [
+            path for path in (pair / name).rglob("*") if path.is_file() and b"zq7741" in path.read_bytes()
+        ]
         assert left == []
 
 
