@@ -14,6 +14,7 @@ from mnemark_adapters.importers.conversations import (
     Gathered,
     Record,
     dicts,
+    message_of,
     moment,
     shown_branch,
     text_of,
@@ -84,9 +85,7 @@ def _grok_message(incoming: Incoming, one: Record) -> Record:
         if isinstance(one.get(key), list) and one[key]:
             incoming.left("attachment", "the export has no text of it", len(one[key]))
     role = "user" if words(one.get("sender")).lower() in {"human", "user"} else "assistant"
-    message: Record = {"id": one.get("_id"), "role": role, "content": words(one.get("message"))}
-    when = _extended_time(one.get("create_time"))
-    return message | ({"time": when.isoformat()} if when else {})
+    return message_of(one.get("_id"), role, words(one.get("message")), _extended_time(one.get("create_time")))
 
 
 def _extended_time(value: Any) -> datetime | None:
@@ -158,9 +157,7 @@ def _webui_message(incoming: Incoming, one: Record, talk: str) -> Record | None:
     if role not in {"user", "assistant"}:
         return None
     text = text_of(one.get("content"), incoming.left, _THOUGHT)
-    message: Record = {"id": one.get("id"), "role": role, "content": _without_details(incoming, text)}
-    when = moment(one.get("timestamp"))
-    message |= {"time": when.isoformat()} if when else {}
+    message = message_of(one.get("id"), role, _without_details(incoming, text), one.get("timestamp"))
     if files := dicts(one.get("files")):
         message["attachments"] = [_webui_file(incoming, file, talk) for file in files]
     return message
@@ -230,11 +227,8 @@ def _libre_message(incoming: Incoming, one: Record) -> Record:
     if files := dicts(one.get("files")):
         incoming.left("attachment", "the export has no text of it", len(files))
     role = "user" if one.get("isCreatedByUser") is True else "assistant"
-    message: Record = {
-        "id": one.get("messageId"), "role": role, "content": text_of(content, incoming.left, _THOUGHT)
-    }  # fmt: skip
-    when = moment(one.get("createdAt"))
-    return message | ({"time": when.isoformat()} if when else {})
+    text = text_of(content, incoming.left, _THOUGHT)
+    return message_of(one.get("messageId"), role, text, one.get("createdAt"))
 
 
 # Microsoft Copilot

@@ -13,7 +13,7 @@ from mnemark.errors import NotFoundError
 from mnemark.memory.transfer.importer import Incoming
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Problem
-from mnemark_adapters.importers.conversations import Conversation, Record, moment, turns_of, words
+from mnemark_adapters.importers.conversations import Conversation, Record, message_of, moment, turns_of, words
 from mnemark_adapters.importers.source import Member, Source
 
 _SERVICE: Final = "chatgpt"
@@ -109,10 +109,7 @@ class _Talk:
             if recipient != "bio" and not (role == "tool" and words(_author(message).get("name")) == "bio"):
                 self._left("message", what)
             return None
-        shaped: Record = {"id": message.get("id"), "role": role, "content": self._parts(content)}
-        if (when := moment(message.get("create_time"))) is not None:
-            shaped["time"] = when.isoformat()
-        return shaped
+        return message_of(message.get("id"), role, self._parts(content), message.get("create_time"))
 
     def _parts(self, content: Record) -> list[Any]:
         """Return the texts of a message; what was heard is text, and what was shown is counted."""

@@ -13,6 +13,7 @@ from mnemark_adapters.importers.conversations import (
     Conversation,
     Record,
     dicts,
+    message_of,
     moment,
     text_of,
     turns_of,
@@ -44,12 +45,6 @@ _SILENT: Final = frozenset(
 
 def _turns(incoming: Incoming, service: str, found: Conversation) -> None:
     incoming.turns("", f"{service}:{found.id}", turns_of(service, found))
-
-
-def _message(identifier: object, role: str, text: str, when: object) -> Record:
-    message: Record = {"id": identifier, "role": role, "content": text}
-    time = moment(when)
-    return message | ({"time": time.isoformat()} if time else {})
 
 
 # GitHub Copilot Chat
@@ -130,9 +125,9 @@ def _copilot(incoming: Incoming, requests: Iterable[Any]) -> Iterator[Record]:
         asked = one.get("message")
         text = words(asked.get("text")) if isinstance(asked, dict) else words(asked)
         mark = words(one.get("requestId")) or f"request {number}"
-        yield _message(mark, "user", text, one.get("timestamp"))
+        yield message_of(mark, "user", text, one.get("timestamp"))
         answer = "".join(_copilot_part(incoming, part) for part in dicts(one.get("response")))
-        yield _message(f"{mark} answer", "assistant", answer.strip(), one.get("timestamp"))
+        yield message_of(f"{mark} answer", "assistant", answer.strip(), one.get("timestamp"))
 
 
 def _copilot_part(incoming: Incoming, part: Record) -> str:
@@ -221,7 +216,7 @@ def _gemini_message(incoming: Incoming, one: Record) -> Record | None:
             incoming.left("part of a message", reason, len(given))
     content = one.get("displayContent") or one.get("content") or one.get("parts")
     text = "\n".join(filter(None, _gemini_texts(incoming, content)))
-    return _message(one.get("id"), role, text, one.get("timestamp"))
+    return message_of(one.get("id"), role, text, one.get("timestamp"))
 
 
 def _gemini_texts(incoming: Incoming, content: object) -> Iterator[str]:
@@ -279,7 +274,7 @@ def _opencode(incoming: Incoming, about: Record, messages: Iterable[tuple[Record
         said = [part for part in parts if not part.get("synthetic") and part.get("type") not in _SILENT]
         if role in {"user", "assistant"}:
             text = text_of(said, incoming.left, _REASONS)
-            shaped.append(_message(info.get("id"), role, text, _made(info)))
+            shaped.append(message_of(info.get("id"), role, text, _made(info)))
     title, identifier = words(about.get("title")), words(about.get("id"))
     if identifier:
         _turns(incoming, "opencode", Conversation(identifier, title, moment(_made(about)), shaped))

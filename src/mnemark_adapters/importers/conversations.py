@@ -68,6 +68,13 @@ def turns_of(
         yield msgspec.structs.replace(turn, id=identifier, content=text, meta=meta)
 
 
+def message_of(identifier: object, role: str, content: object, when: object) -> Record:
+    """Return a message as `decode_turn` reads it; `when` is a time, or as programs write one."""
+    time = when if isinstance(when, datetime) else moment(when)
+    message: Record = {"id": identifier, "role": role, "content": content}
+    return message if time is None else message | {"time": time.isoformat()}
+
+
 def moment(value: object) -> datetime | None:
     """Return a time as programs write it: ISO 8601, or seconds or milliseconds since 1970."""
     return created({"time": value}) if value is not None else None

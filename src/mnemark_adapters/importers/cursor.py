@@ -6,7 +6,15 @@ from typing import Any, Final
 from mnemark.errors import NotFoundError
 from mnemark.memory.transfer.importer import Incoming
 from mnemark_adapters.importers.coding_agents import decoded
-from mnemark_adapters.importers.conversations import Conversation, Record, dicts, moment, turns_of, words
+from mnemark_adapters.importers.conversations import (
+    Conversation,
+    Record,
+    dicts,
+    message_of,
+    moment,
+    turns_of,
+    words,
+)
 from mnemark_adapters.importers.source import Database, Source
 
 FILES: Final = ("state.vscdb",)
@@ -81,5 +89,4 @@ def _message(incoming: Incoming, bubble: Record) -> Record | None:
         timing.get("clientRpcSendTime") or timing.get("clientStartTime") if isinstance(timing, dict) else None
     )
     when = moment(bubble.get("createdAt")) or moment(given)
-    message: Record = {"id": bubble.get("bubbleId") or bubble.get("id"), "role": role, "content": text}
-    return message | ({"time": when.isoformat()} if when else {})
+    return message_of(bubble.get("bubbleId") or bubble.get("id"), role, text, when)

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from mnemark.errors import NotFoundError
 from mnemark.memory.transfer.importer import Incoming
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark_adapters.importers.chats import hour_of
 from mnemark_adapters.importers.conversations import Gathered, Record, dicts, moment, words
 from mnemark_adapters.importers.html_text import html_text
 from mnemark_adapters.importers.notes import file_name, note_of
@@ -203,17 +204,12 @@ _LONGEST_TIME: Final = 60
 def _time_of(found: re.Match[str]) -> datetime | None:
     month = found["month"]
     number = int(month) if month.isdigit() else _MONTHS.get(month[:3].lower(), 0)
-    half, hour = found["half"] or "", int(found["hour"])
-    if half in {"PM", "下午"} and hour < 12:
-        hour += 12
-    elif half in {"AM", "上午"} and hour == 12:
-        hour = 0
     try:
         return datetime(  # noqa: DTZ001 - its zone has an ambiguous name: local time
             int(found["year"]),
             number,
             int(found["day"]),
-            hour,
+            hour_of(found["hour"], found["half"]),
             int(found["minute"]),
             int(found["second"] or 0),
         )

@@ -10,6 +10,7 @@ from mnemark_adapters.importers.conversations import (
     Conversation,
     Record,
     dicts,
+    message_of,
     moment,
     text_of,
     turns_of,
@@ -160,9 +161,7 @@ def _letta_message(incoming: Incoming, one: Record) -> Record | None:
         return None
     if role == "assistant" and said and text.strip():
         incoming.left("part of a message", "what the model thought")
-    made = moment(one.get("created_at"))
-    message: Record = {"id": one.get("id"), "role": role, "content": said or text}
-    return message | ({"time": made.isoformat()} if made else {})
+    return message_of(one.get("id"), role, said or text, one.get("created_at"))
 
 
 def _packed(text: str) -> str | None:

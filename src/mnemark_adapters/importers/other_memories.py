@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +13,7 @@ from mnemark.files.ids import derived_id
 from mnemark.files.scopes import folder_name
 from mnemark.memory.transfer.importer import Incoming
 from mnemark.types import Problem, Turn
+from mnemark_adapters.importers.conversations import dicts
 from mnemark_adapters.importers.old_layouts import fact_bullets
 from mnemark_adapters.importers.source import Source
 
@@ -68,7 +69,7 @@ def read_claude_mem(incoming: Incoming, source: Source, _: Mapping[str, str]) ->
         raise IntegrityError(f"{path.name} is not an export of claude-mem: it contains no observations")
     names = {
         str(one.get("content_session_id") or one.get("claude_session_id")): str(one["memory_session_id"])
-        for one in _records(found, "sessions")
+        for one in dicts(found.get("sessions"))
         if one.get("memory_session_id")
     }
     sessions: dict[str, list[Turn]] = defaultdict(list)
@@ -79,15 +80,15 @@ def read_claude_mem(incoming: Incoming, source: Source, _: Mapping[str, str]) ->
 
 
 def _claude_mem_turns(found: Record, names: Mapping[str, str]) -> Iterator[tuple[str, Turn]]:
-    for one in _records(found, "prompts"):
+    for one in dicts(found.get("prompts")):
         session = str(one.get("content_session_id") or one.get("claude_session_id") or "prompts")
         text = str(one.get("prompt_text") or one.get("text") or "")
         yield names.get(session, session), _turn(one, "prompt", "user", text)
-    for one in _records(found, "observations"):
+    for one in dicts(found.get("observations")):
         parts = [str(one[name]) for name in _OBSERVED if one.get(name)]
         parts += [f"- {fact}" for fact in _listed(one.get("facts"))]
         yield _session(one), _turn(one, "observation", "assistant", "\n".join(dict.fromkeys(parts)))
-    for one in _records(found, "summaries"):
+    for one in dicts(found.get("summaries")):
         parts = [f"{name.replace('_', ' ').capitalize()}: {one[name]}" for name in _SUMMED if one.get(name)]
         yield _session(one), _turn(one, "summary", "assistant", "\n".join(parts))
 
@@ -120,11 +121,6 @@ def _time(one: Record) -> datetime:
         except (ValueError, OverflowError, OSError):
             continue
     return datetime.fromtimestamp(0, UTC)
-
-
-def _records(found: Record, name: str) -> Sequence[Record]:
-    entries = found.get(name)
-    return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
 
 
 def _listed(value: object) -> list[str]:

@@ -3,7 +3,7 @@
 import itertools
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from datetime import datetime
 from importlib import import_module
@@ -134,8 +134,9 @@ class Incoming:
         self._source = source
         self._me = frozenset(_folded(name) for name in (*me, ws.config.owner) if name.strip())
         self._speakers: dict[str, bool] = {}
-        self._speakers_cleaned: dict[tuple[str, bytes], tuple[str, Mapping[str, Any]]] = {}
         """Who spoke, and whether that is the owner."""
+        self._speakers_cleaned: dict[tuple[str, bytes], tuple[str, Mapping[str, Any]]] = {}
+        """Role and `meta` of turns without secrets, by these as they came."""
         self._knew_owner = False
         """Whether an earlier import was told who of them the owner is."""
         counted = ("notes", "sessions", "turns", "facts", "proposals", "same", "redacted", "corrected")
@@ -149,7 +150,8 @@ class Incoming:
         self._people: Counter[str] = Counter()
         self._noted = dict(self._counts)
         """The counts that the journal has."""
-        self._erased: dict[str, frozenset[str]] = {}
+        self._erased: dict[str, tuple[Container[str], ...]] = {}
+        """The turns that are erased from a log, and from all, by its path: looked up once a log."""
 
     def note(self, path: str, data: bytes) -> None:
         """Import a note to `path`, or to a free name beside it if that name holds another note."""
@@ -181,16 +183,16 @@ class Incoming:
             self._proposed.setdefault((type, clean), fact)
 
     def _propose_all(self) -> None:
-        facts = [*self._proposed.values()]
+        if not self._proposed:
+            return
         store = self._ws.fact_store
         with store.lock:
             store.log.refresh()
             known = {one.id for one in (*store.log.proposals(), *store.log.records())}
-        if facts:
-            made = remember_many(store, facts, dry_run=self._dry_run)
-            new = sum(not one.id or one.id not in known for one in made)
-            self._counts["proposals"] += new
-            self._counts["same"] += len(made) - new
+        made = remember_many(store, self._proposed.values(), dry_run=self._dry_run)
+        new = sum(not one.id or one.id not in known for one in made)
+        self._counts["proposals"] += new
+        self._counts["same"] += len(made) - new
 
     def _wrote(self, path: str, mark: str = "") -> None:
         self._written[path] = mark
@@ -398,8 +400,9 @@ class Incoming:
             return line
         if path not in self._erased:
             layout.safe_path(self.root, path)
-            self._erased[path] = SessionLog.at(self.root, path).erased()
-        if turn.id in self._erased[path] or turn.id in self._ws.visible.hidden.erased_turns():
+            log = SessionLog.at(self.root, path)
+            self._erased[path] = (log.erased(), self._ws.visible.hidden.erased_turns())
+        if any(turn.id in erased for erased in self._erased[path]):
             return None
         clean = self._redacted(turn)
         same = clean == turn or (clean.content == turn.content and encode_turn(clean) == encode_turn(turn))

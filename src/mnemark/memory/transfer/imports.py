@@ -50,9 +50,8 @@ def import_from(
     path = path.expanduser().absolute()
     if not path.exists():
         raise NotFoundError(f"{path} does not exist")
-    path = (
-        path.resolve() if path.is_symlink() else path
-    )  # one that was named is meant, others are not followed
+    if path.is_symlink():  # one that was named is meant; others are not followed
+        path = path.resolve()
     if not dry_run:
         ws.check_writable("import")
     with _source_errors(path), table.opened(path) as source:
