@@ -12,10 +12,10 @@ pytest.importorskip("jinja2")
 
 from mnemark import Memory
 from mnemark.files.scan import scan
+from mnemark.present.words import Words
 from mnemark_faces.web.at import At, PageContent
 from mnemark_faces.web.pages import PAGES
 from mnemark_faces.web.render import page
-from mnemark_faces.web.words import Words
 from mnemark_interfaces.http.door import BrowserSession
 
 pytestmark = pytest.mark.timed

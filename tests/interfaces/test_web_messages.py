@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mnemark
-from mnemark_faces.web.messages import catalogue, in_chinese
+from mnemark.present.messages import catalogue, in_chinese
+from mnemark.present.words import Words
 from mnemark_faces.web.refused import refusal_page
-from mnemark_faces.web.words import Words
 
 SOURCE = Path(mnemark.__file__).parents[1]
 PLACE = re.compile(r"\{[^{}]*\}")

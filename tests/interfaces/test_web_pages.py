@@ -463,10 +463,10 @@ def test_what_was_learned_of_an_import_is_looked_over(here: Running, tmp_path: P
 
 
 def test_an_import_beside_another_is_refused_and_not_dropped(tmp_path: Path) -> None:
+    from mnemark.present.words import Words
     from mnemark_faces.web.at import At
     from mnemark_faces.web.background import Background
     from mnemark_faces.web.pages import ACTIONS
-    from mnemark_faces.web.words import Words
     from mnemark_interfaces.http.door import BrowserSession
 
     ended = threading.Event()
@@ -491,8 +491,8 @@ def test_an_import_beside_another_is_refused_and_not_dropped(tmp_path: Path) -> 
 def test_the_folders_of_programs_are_those_of_their_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from mnemark.present.words import Words
     from mnemark_faces.web.at import At, PageContent
-    from mnemark_faces.web.words import Words
     from mnemark_interfaces.http.door import BrowserSession
 
     moved = tmp_path / "moved"
@@ -519,9 +519,9 @@ def test_the_prompt_of_a_project_and_what_health_knows_of_it(here: Running, tmp_
 
 def test_a_confined_daemon_changes_nothing_outside(tmp_path: Path) -> None:
     from mnemark.errors import UsageError
+    from mnemark.present.words import Words
     from mnemark_faces.web.at import At
     from mnemark_faces.web.pages import ACTIONS, PAGES
-    from mnemark_faces.web.words import Words
     from mnemark_interfaces.http.door import BrowserSession
 
     with Memory.open(tmp_path) as memory:
@@ -711,9 +711,9 @@ def test_a_form_leads_to_own_pages_only(here: Running, tmp_path: Path) -> None:
 
 def test_a_workspace_that_cannot_be_written_shows_no_buttons(here: Running, tmp_path: Path) -> None:
     fill(tmp_path, HARMLESS)
+    from mnemark.present.words import Words
     from mnemark_faces.web.at import At, PageContent
     from mnemark_faces.web.render import page
-    from mnemark_faces.web.words import Words
     from mnemark_interfaces.http.door import BrowserSession
 
     with Memory.open(tmp_path, readonly=True) as memory:

@@ -6,7 +6,9 @@ from pathlib import Path
 
 from jinja2 import Environment, nodes
 
-WEB = Path(__file__).parent.parent.parent / "src" / "mnemark_faces" / "web"
+SOURCE = Path(__file__).parent.parent.parent / "src"
+WEB = SOURCE / "mnemark_faces" / "web"
+PRESENT = SOURCE / "mnemark" / "present"
 _ASKS = {"_", "count", "words", "tell", "self"}
 
 
@@ -46,7 +48,7 @@ def _shown(node: nodes.Node) -> Iterator[str]:
 
 def in_code() -> set[str]:
     found: set[str] = set()
-    for path in sorted(WEB.rglob("*.py")):
+    for path in (*sorted(WEB.rglob("*.py")), *sorted(PRESENT.rglob("*.py"))):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call):
                 name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")

@@ -6,9 +6,9 @@ from typing import Final
 from rich.cells import cell_len
 from textual.content import Content
 
+from mnemark.present.words import UNTRUSTED
 from mnemark.text.quoting.fence import revealed
 from mnemark_faces.tui.words import PanelWords
-from mnemark_faces.web.words import UNTRUSTED
 
 MOST: Final = 20_000
 """Characters of one text that are shown; a terminal is no place for more."""

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from mnemark.files.names import split_ref
+from mnemark.present.words import ROUTES
 from mnemark.types import Json
 from mnemark_faces.tui.cells import WARNING, Sheet, one_line, origin_of
 from mnemark_faces.tui.words import PanelWords
-from mnemark_faces.web.words import ROUTES
 from mnemark_interfaces.tools_read import around
 
 if TYPE_CHECKING:

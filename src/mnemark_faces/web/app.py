@@ -17,13 +17,13 @@ from starlette.routing import Route
 from mnemark.errors import MnemarkError, NotFoundError, UsageError
 from mnemark.hashes import blake2b
 from mnemark.memory.memory import Memory
+from mnemark.present.words import LANGUAGES, Words, language_of
 from mnemark_faces.web import known
 from mnemark_faces.web.at import At, Go, PageContent
 from mnemark_faces.web.background import Background
 from mnemark_faces.web.pages import ACTIONS, PAGES
 from mnemark_faces.web.refused import refusal_page
 from mnemark_faces.web.render import environment, page
-from mnemark_faces.web.words import LANGUAGES, Words, language_of
 from mnemark_interfaces.http.door import SESSION_SECONDS, UI, BrowserSession, Door
 
 _STATIC: Final = {"style.css": "text/css", "script.js": "text/javascript", "icon.svg": "image/svg+xml"}

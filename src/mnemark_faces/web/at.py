@@ -11,7 +11,7 @@ from mnemark.errors import UsageError
 from mnemark.facts.keys import subject_key
 from mnemark.facts.labels import label, subject_label
 from mnemark.facts.model import Fact
-from mnemark_faces.web.words import Words
+from mnemark.present.words import Words
 from mnemark_interfaces.http.door import BrowserSession
 
 if TYPE_CHECKING:

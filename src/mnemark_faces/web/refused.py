@@ -2,7 +2,7 @@
 
 import html
 
-from mnemark_faces.web.words import Words, language_of
+from mnemark.present.words import Words, language_of
 
 
 def refusal_page(message: str, accepted: str = "") -> str:

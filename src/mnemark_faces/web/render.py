@@ -10,10 +10,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from mnemark._version import __version__
+from mnemark.present.words import UNTRUSTED
 from mnemark.text.dates import local
 from mnemark.text.quoting.fence import revealed, visible
 from mnemark_faces.web.at import At
-from mnemark_faces.web.words import UNTRUSTED
 
 _HERE: Final = Path(__file__).parent
 _EXCERPT: Final = 420

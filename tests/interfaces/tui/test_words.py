@@ -9,10 +9,10 @@ import pytest
 pytest.importorskip("textual")
 
 from mnemark.memory.journal.changes import KINDS as CHANGES
+from mnemark.present.words import ROUTES, catalogue, language_of_locale, part
 from mnemark.types import KINDS, ORIGINS
 from mnemark_faces.tui import help, panes_change, panes_read  # noqa: A004
-from mnemark_faces.tui.words import PanelWords, catalogue, language_of
-from mnemark_faces.web.words import ROUTES
+from mnemark_faces.tui.words import PanelWords
 
 _SOURCE = Path(help.__file__).parent
 _ASKS = {"words", "_words", "heading", "note", "field", "_window"}
@@ -66,15 +66,8 @@ def _in_tables() -> Iterator[str]:
 
 def test_every_text_has_a_chinese_one_and_every_chinese_one_is_used() -> None:
     asked = {text for text in (*_in_code(), *_in_tables()) if any(char.isalpha() for char in text)} - _NAMES
-    assert sorted(asked - set(catalogue())) == []
-    own = set(catalogue()) - set(_pages())
-    assert sorted(own - asked) == []
-
-
-def _pages() -> dict[str, str]:
-    from mnemark_faces.web.words import catalogue as pages
-
-    return dict(pages())
+    assert sorted(asked - set(catalogue("panel"))) == []
+    assert sorted(set(part("panel")) - asked) == []
 
 
 def test_texts_name_the_same_values() -> None:
@@ -83,13 +76,13 @@ def test_texts_name_the_same_values() -> None:
     def names(text: str) -> set[str | None]:
         return {name for _, name, _, _ in string.Formatter().parse(text) if name}
 
-    assert [text for text, shown in catalogue().items() if names(text) != names(shown)] == []
+    assert [text for text, shown in catalogue("panel").items() if names(text) != names(shown)] == []
 
 
 def test_the_language_is_that_of_the_locale() -> None:
-    assert language_of({"LANG": "zh_CN.UTF-8"}) == "zh"
-    assert language_of({"LANG": "zh_TW.UTF-8", "LC_ALL": "C.UTF-8"}) == "en"
-    assert language_of({"LC_ALL": "", "LANG": "de_DE.UTF-8"}) == "en"
-    assert language_of({}) == "en"
+    assert language_of_locale({"LANG": "zh_CN.UTF-8"}) == "zh"
+    assert language_of_locale({"LANG": "zh_TW.UTF-8", "LC_ALL": "C.UTF-8"}) == "en"
+    assert language_of_locale({"LC_ALL": "", "LANG": "de_DE.UTF-8"}) == "en"
+    assert language_of_locale({}) == "en"
     assert PanelWords("zh").day_name("2026-03-02") == "2026-03-02 星期一"
     assert PanelWords("en").day_name("no date") == "no date"

@@ -9,12 +9,12 @@ from mnemark.files import layout
 from mnemark.files.names import split_ref
 from mnemark.files.unread import told
 from mnemark.memory.journal.changes import KINDS as KINDS_OF_CHANGES
+from mnemark.present.words import ROUTES
 from mnemark.text.quoting.memory_poisoning import speaks_for_owner
 from mnemark.types import KINDS, ORIGINS
 from mnemark_faces.web import charts
 from mnemark_faces.web.at import At, PageContent
 from mnemark_faces.web.render import moment
-from mnemark_faces.web.words import ROUTES
 from mnemark_interfaces.queries import DOUBTFUL
 from mnemark_interfaces.tools_read import around
 

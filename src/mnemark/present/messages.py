@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from mnemark.text.lazy_pattern import lazy_pattern
 
-_CATALOGUE: Final = Path(__file__).parent / "messages_zh.json"
+_CATALOGUE: Final = Path(__file__).parent / "zh" / "messages.json"
 _PLACE: Final = lazy_pattern(r"\{(\w+)\}")
 _SENTENCES: Final = frozenset(
     {"reason", "error", "what", "wanted", "wrong", "pace", "files", "name", "chars"}

@@ -1,16 +1,19 @@
-"""The words of the pages, in English and Chinese: the English text is the key of its translation."""
+"""The words of pages, panel and command line, in English and Chinese: the English is the key of the other."""
 
 import json
+import os
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from mnemark_faces.web.messages import in_chinese
+from mnemark.present.messages import in_chinese
 
 LANGUAGES: Final = {"en": "English", "zh": "中文"}
-_CATALOGUE: Final = Path(__file__).parent / "zh.json"
+_CHINESE: Final = Path(__file__).parent / "zh"
+_EVERYWHERE: Final = ("pages", "sentences")
+"""Parts of the catalogue that all faces use; the others have words of their own before these."""
 ROUTES: Final = {"lexical": "words", "dense": "meaning", "fact": "facts", "qmd": "QMD", "rerank": "reranker"}
 """Names of what a search looks for, by route."""
 UNTRUSTED: Final = frozenset({"tool", "web", "import"})
@@ -18,10 +21,18 @@ UNTRUSTED: Final = frozenset({"tool", "web", "import"})
 
 
 @cache
-def catalogue() -> Mapping[str, str]:
-    """Return the Chinese texts by the English ones."""
-    found: dict[str, str] = json.loads(_CATALOGUE.read_text("utf-8"))
-    return found
+def part(name: str) -> Mapping[str, str]:
+    """Return the Chinese texts of a part of the catalogue by the English ones."""
+    texts: dict[str, str] = json.loads((_CHINESE / f"{name}.json").read_text("utf-8"))
+    return texts
+
+
+@cache
+def catalogue(face: str = "") -> Mapping[str, str]:
+    """Return the Chinese texts by the English ones; a face's own ("panel", "commands") come first."""
+    own = part(face) if face else {}
+    shared = {english: chinese for name in _EVERYWHERE for english, chinese in part(name).items()}
+    return {**shared, **own}
 
 
 def language_of(chosen: str, accepted: str) -> str:
@@ -35,6 +46,14 @@ def language_of(chosen: str, accepted: str) -> str:
     return "en"
 
 
+def language_of_locale(environment: Mapping[str, str] = os.environ) -> str:
+    """Return the language of the terminal's locale, if there is a catalogue for it; else English."""
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        if given := environment.get(name):
+            return language if (language := given[:2].lower()) in LANGUAGES else "en"
+    return "en"
+
+
 class Translated(NamedTuple):
     """A sentence of the program, and its language where that is not the page's."""
 
@@ -43,7 +62,9 @@ class Translated(NamedTuple):
 
 
 class Words:
-    """The texts of one language."""
+    """The texts of one language, as a face says them."""
+
+    face = ""
 
     def __init__(self, language: str) -> None:
         self.language = language
@@ -55,7 +76,7 @@ class Words:
 
     def __call__(self, text: str, /, **values: Any) -> str:
         """Return a text in the language, with values in the places that it names."""
-        shown = self._chinese().get(text, text) if self.language == "zh" else text
+        shown = catalogue(self.face).get(text, text) if self.language == "zh" else text
         return (
             shown.format(**{name: self._value(value) for name, value in values.items()}) if values else shown
         )
@@ -66,10 +87,6 @@ class Words:
             return Translated(text)
         known = in_chinese(text)
         return Translated(text, "en") if known is None else Translated(known)
-
-    @staticmethod
-    def _chinese() -> Mapping[str, str]:
-        return catalogue()
 
     def _value(self, value: Any) -> str:
         return self.number(value) if isinstance(value, int) else str(value)

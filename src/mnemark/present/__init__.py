@@ -1,0 +1,1 @@
+"""Say what memory holds and did in sentences for people, in English and Chinese."""
