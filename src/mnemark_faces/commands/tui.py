@@ -22,8 +22,7 @@ def tui(*, workspace_: options.Workspace = None) -> None:
             "the panel needs a terminal; for scripts, use the other commands, such as `mnemark search`"
         )
     root = workspace.locate(workspace_)
-    from mnemark.present.words import language_of_locale
     from mnemark_faces.tui.app import run
     from mnemark_faces.tui.words import PanelWords
 
-    raise SystemExit(run(root, PanelWords(language_of_locale())))
+    raise SystemExit(run(root, PanelWords.of_terminal()))

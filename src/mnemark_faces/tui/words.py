@@ -1,14 +1,20 @@
 """The words of the panel, in English and Chinese: those of the pages, and its own."""
 
 from datetime import date
+from typing import Self
 
-from mnemark.present.words import Words
+from mnemark.present.words import Words, language_of_locale
 
 
 class PanelWords(Words):
     """The texts of one language."""
 
     face = "panel"
+
+    @classmethod
+    def of_terminal(cls) -> Self:
+        """Return the words for the language of the terminal."""
+        return cls(language_of_locale())
 
     def day_name(self, day: str) -> str:
         """Return an ISO date with its weekday; a text that is no date unchanged."""
