@@ -535,3 +535,33 @@ def test_a_note_that_goes_with_its_fact_is_no_copy_that_remains(tmp_path: Path) 
         "notes.md#L2: a fact was learned from it; forget that too if you want"
     ]
     assert not [one for one in penicillin.still if "learned from" in one]
+
+
+def test_what_stands_in_conflict_copies_alone_is_erased_as_in_their_originals(tmp_path: Path) -> None:
+    """Where the words are quoted elsewhere, or nowhere: another machine still has the originals."""
+    with opened(tmp_path) as memory:
+        log = memory.session("cli:main")
+        log.add("user", "Hello.")
+        path = tmp_path / log.path
+        copy = path.with_name(f"{path.stem}.sync-conflict-20260213-101500-ABCDEF7.jsonl")
+        shutil.copy(path, copy)
+        with copy.open("a", encoding="utf-8") as stream:
+            stream.write(
+                '{"id":"01M8GSHV83R84P57VFQVC2R1YD","role":"user","content":"The number is zq1wx."}\n'
+            )
+        write(memory, "notes/plan.md", "# Plan\n\n- milk\n")
+        write(
+            memory, "notes/plan.sync-conflict-20260213-101500-ABCDEF7.md", "# Plan\n\n- call zq1wx\n- milk\n"
+        )
+        assert memory.forget(query="zq1wx", erase=True, dry_run=True).items
+        receipt = memory.forget(query="zq1wx", erase=True)
+        assert (receipt.action, receipt.waiting) == ("erased", ())
+        assert {item.kind for item in receipt.items} == {"turn", "note"}
+    assert holding(tmp_path, "zq1wx") == []
+    assert '{"id":"01M8GSHV83R84P57VFQVC2R1YD","erased":' in copy.read_text("utf-8")
+    # The other machine's original, as a program for syncing brings it.
+    with path.open("a", encoding="utf-8") as stream:
+        stream.write('{"id":"01M8GSHV83R84P57VFQVC2R1YD","role":"user","content":"The number is zq1wx."}\n')
+    with opened(tmp_path) as memory:
+        memory.sync()
+        assert not memory.search("zq1wx").hits

@@ -74,6 +74,16 @@ def may_be_copy(path: str) -> list[str]:
     return [f"{folder}{slash}{one['stem']}{one['suffix']}" for one in found if one is not None]
 
 
+def original_of(path: str) -> str:
+    """Return the path of the file that a conflict copy was made of; empty for any other file.
+
+    >>> original_of("notes/plan (conflicted copy 2026-02-13 101500).md")
+    'notes/plan.md'
+    """
+    plan = plan_copies([path])
+    return plan[0].original if plan else ""
+
+
 def plan_copies(paths: Iterable[str]) -> list[Copy]:
     """Return the conflict copies among relative paths, sorted by path."""
     plan = []

@@ -17,6 +17,7 @@ from mnemark.facts.parse import parse
 from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import when
 from mnemark.files import jsonl, layout, platform
+from mnemark.files.copies import original_of
 from mnemark.files.disk_errors import HINT, unread
 from mnemark.files.documents import converting
 from mnemark.files.ids import is_id, time_of
@@ -200,9 +201,14 @@ class Selector:
 
     @cached_property
     def _placed(self) -> list[tuple[FileEntry, layout.Place]]:
-        """The files of the memory, with what their paths say of them."""
-        pairs = ((entry, layout.place(entry.path)) for entry in self.scan.entries)
-        return [(entry, place) for entry, place in pairs if place is not None]
+        """The files of the memory, with what their paths say of them; a copy is placed as its original.
+
+        Copies come first, so that of a turn in both the one in the original is taken.
+        """
+        pairs = [(entry, original_of(entry.path)) for entry in self.scan.entries]
+        pairs.sort(key=lambda pair: not pair[1])
+        placed = ((entry, layout.place(original or entry.path)) for entry, original in pairs)
+        return [(entry, place) for entry, place in placed if place is not None]
 
     def find(self) -> list[ForgetItem]:
         """Return all matching items without duplicates, sorted by path and line; those in no file last.
@@ -516,7 +522,9 @@ def _payload_of(items: Iterable[ForgetItem]) -> dict[str, Json]:
         elif item.kind == "fact":
             ids.append(item.id)
         else:
-            lines[item.path].append(list(run_of(item.text.splitlines())))
+            run = list(run_of(item.text.splitlines()))
+            for path in filter(None, (item.path, original_of(item.path))):  # a copy is joined one day
+                lines[path].append(run)
     return {"ids": ids, "turns": dict(turns), "lines": dict(lines)}
 
 
