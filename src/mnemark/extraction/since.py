@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from mnemark.extraction.candidate import Found
-from mnemark.text.dates.ranges import spans
+from mnemark.text.dates.ranges import START, spans
 from mnemark.text.lazy_pattern import lazy_pattern
 
 _JOINT: Final = lazy_pattern(
@@ -40,7 +40,12 @@ def valid_since(fact: Found, text: str, time: datetime) -> datetime:
     """
     today = time.replace(tzinfo=None)
     # "Since March" lasts until today: who says so means what holds now, whatever was said in between.
-    past = [_Past(start, end, one.start) for start, end, one in spans(text, time) if one.end <= today]
+    # "By Wednesday" has no beginning.
+    past = [
+        _Past(start, end, one.start)
+        for start, end, one in spans(text, time)
+        if START < one.start and one.end <= today
+    ]
     if not past or (fact.predicate == "relation" and not fact.over):
         return time
     at = text.casefold().find(fact.value.casefold()) if fact.value else -1
