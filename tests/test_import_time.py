@@ -80,9 +80,9 @@ _START = {"session_id": "s", "hook_event_name": "SessionStart", "source": "start
     ("command", "own", "modules", "patterns"),
     [
         (["--version"], 5, 70, 0),
-        (["hook", "prompt", "--agent", "claude-code", "--alone"], 144, 369, 67),
-        (["hook", "start", "--agent", "claude-code", "--alone"], 105, 235, 54),
-        (["search", "when does the backup run"], 195, 425, 61),
+        (["hook", "prompt", "--agent", "claude-code", "--alone"], 148, 372, 67),
+        (["hook", "start", "--agent", "claude-code", "--alone"], 107, 235, 54),
+        (["search", "when does the backup run"], 204, 434, 61),
     ],
     ids=lambda value: " ".join(value[:2]) if isinstance(value, list) else None,
 )

@@ -16,13 +16,14 @@ ROOMS: Final = ("mnemark", "mnemark_adapters", "mnemark_agents", "mnemark_faces"
 LATE: Final[dict[str, tuple[int, str]]] = {
     "text/redaction/": (7, "a search finds no secrets"),
     "files/": (2, "a text needs no converter, and most folders are no vault"),
-    "facts/": (5, "who finds the fact files unchanged parses, judges and opens none"),
+    "present/words.py": (2, "what a daemon answers needs no setting, and English no catalogue"),
+    "facts/": (6, "who finds the fact files unchanged parses, judges and opens none"),
     "embed/__init__.py": (4, "the configured embedder alone"),
     "index/": (4, "what is new, and which vector engine is configured, says what is needed"),
     "retrieval/": (15, "a search loads the routes and readers that it needs, and scrubs nothing"),
-    "memory/": (43, "a memory loads what is asked of it: most processes ask for one thing, and merge none"),
+    "memory/": (45, "a memory loads what is asked of it: most processes ask for one thing, and merge none"),
     "mnemark_agents/": (24, "a hook has milliseconds"),
-    "mnemark_interfaces/": (22, "a process imports what it runs: a hook, a search, a server, or a command"),
+    "mnemark_interfaces/": (24, "a process imports what it runs: a hook, a search, a server, or a command"),
     "mnemark_adapters/": (2, "an agent's start waits for no memory: the thread that opens it loads it"),
     "mnemark_faces/commands/tui.py": (2, "Textual may not be installed"),
 }

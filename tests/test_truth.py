@@ -78,6 +78,8 @@ OUTSIDE: Final[dict[str, str]] = {
     "mnemark_faces/commands/web.py": "a page that opens a browser, in the state folder",
     "mnemark_faces/tui/editor.py": "a copy for an editor, in a temporary folder",
     "mnemark_faces/web/known.py": "the state folder",
+    "mnemark_faces/web/upload.py": "files that pages send, in the state folder until they are imported",
+    "mnemark_interfaces/http/door_file.py": "the state folder",
 }
 """Modules outside of `files` that use them, with the reason."""
 

@@ -50,6 +50,11 @@ an error, `MNEMARK_WORKSPACE` sets the workspace if `-w` is not given. Install s
 | 130 | interrupted with Ctrl-C |
 | 141 | the program that reads the output has closed it |
 
+## Language
+`--lang en` or `--lang zh`, before or behind a command, is the language of what it prints; else the setting
+`language` of your own configuration (`~/.config/mnemark/config.toml`), else that of the locale. JSON is the
+same in all.
+
 ## JSON
 Every command except `tui`, and `hook` and `mcp`, which use JSON anyway, has `--json`. These are the keys;
 later versions only add keys.

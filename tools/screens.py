@@ -1,10 +1,13 @@
-"""Make the pictures of the pages in README and docs, from the sample workspace, with Chromium.
+"""Make pictures of the pages with Chromium, from a month of a made-up person.
 
-    python tools/screens.py [FOLDER]        # docs/images by default; `make browser` installs what it needs
+    python tools/screens.py             # the pictures of README and docs, into docs/images
+    python tools/screens.py FOLDER      # all pages in both languages, light and dark, wide and on a phone,
+                                        # and how many rows of the lists stand whole on a screen
 
-Starts a daemon of its own, with a state folder of its own.
+`make browser` installs what it needs. Starts a daemon of its own, with a state folder of its own.
 """
 
+import itertools
 import os
 import shutil
 import subprocess
@@ -13,58 +16,54 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+from urllib.parse import quote
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
-from mnemark import Memory, demo
 from mnemark_agents import daemon
 
-ROOT = Path(__file__).parent.parent
-SCREENS = (
-    ("web-search", "search?q=what+did+we+decide+on+vectors", {"color_scheme": "light", "locale": "en-US"}),
-    ("web-review", "review", {"color_scheme": "light", "locale": "en-US"}),
-    ("web-timeline-zh", "timeline?kind=turn", {"color_scheme": "dark", "locale": "zh-CN"}),
+ROOT: Final = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+import month  # noqa: E402 - of the tests
+
+SIZES: Final = {"wide": {"width": 1280, "height": 860}, "phone": {"width": 390, "height": 844}}
+LOCALES: Final = {"en": "en-GB", "zh": "zh-CN"}
+SEARCHED: Final = {"en": "when does the council come to see mum", "zh": "妈妈哪天复诊"}
+PAGES: Final = (
+    "", "search", "search?q={q}", "timeline", "timeline?kind=turn", "facts", "review", "learned", "changes",
+    "sessions", "files", "files?path=MEMORY.md", "edit?path=MEMORY.md", "prompt?q={q}", "forget",
+    "forget?q=tidewatch", "consolidate?look=1", "health?disk=1", "connect", "connect?agent=codex", "import",
+    "attachments", "settings",
+)  # fmt: skip
+BEHIND: Final = {
+    "talk": ("sessions", "[data-row] a"),
+    "fact": ("facts", "[data-row] a[href*='/item?']"),
+    "edit a fact": ("facts", "[data-edit]"),
+    "found": ("search?q={q}", "[data-row] a"),
+    "change": ("changes", "[data-row] a"),
+}
+"""What a click on the first of a list opens: the list, and the link."""
+COUNTED: Final = ("facts", "sessions", "search?q={q}", "timeline", "review")
+PICTURES: Final = (
+    ("web-search", "en", "search?q={q}", "light"),
+    ("web-review", "en", "review", "light"),
+    ("web-timeline-zh", "zh", "timeline", "dark"),
 )
-"""Name of the picture, its page, and the settings of the browser."""
-SIZE = {"width": 1100, "height": 720}
+"""Of README and docs: name, language, page, colours."""
+SMALL: Final = {"width": 1100, "height": 720}
+_WHOLE = """() => [...document.querySelectorAll("main [data-row]")].filter(row => {
+  const box = row.getBoundingClientRect();
+  return box.height && box.top >= 0 && box.bottom <= innerHeight;
+}).length"""
 _START_SECONDS = 30.0
-
-
-def fill(root: Path) -> None:
-    """Copy the sample workspace, with some conversations of the last days and facts that wait for review."""
-    demo.copy(root)
-    with Memory.open(root, trusted=True) as memory:
-        now = memory.workspace.now()
-        for days, user, answer in (
-            (
-                9,
-                "I moved to Lisbon in March, so plan with that time zone.",
-                "Noted: Lisbon time from now on.",
-            ),
-            (4, "数据库迁移完成了吗？", "完成了：周三晚上迁到 PostgreSQL 17，备份在三点照常跑完。"),
-            (1, "Which editor did I settle on?", "Helix; you replaced Vim in the autumn."),
-        ):
-            log = memory.session(f"cli:{days}")
-            at = (now - timedelta(days=days)).replace(hour=10, minute=12)
-            later = at + timedelta(minutes=1)
-            log.add_many([log.turn("user", user, time=at), log.turn("assistant", answer, time=later)])
-            log.end()
-        memory.remember("city", "Lisbon", since=(now - timedelta(days=9)).isoformat())
-        memory.remember("editor", "Helix")
-        path = memory.session("cli:9").path
-        memory.remember("city", "Porto", origin="web", source=f"{path}#L2")
-        memory.remember("deploy window", "Friday 17:00", subject="project harbour", origin="tool")
-        memory.accept("edits")
-        memory.sync()
 
 
 @contextmanager
 def daemon_in(state: Path) -> Iterator[daemon.Daemon]:
     """Run a daemon with this state folder."""
-    os.environ["XDG_STATE_HOME"] = str(state)
+    os.environ["XDG_STATE_HOME"] = os.environ["XDG_CONFIG_HOME"] = str(state)
     process = subprocess.Popen([sys.executable, "-m", "mnemark", "serve", "--no-nightly"])
     try:
         deadline = time.monotonic() + _START_SECONDS
@@ -78,6 +77,69 @@ def daemon_in(state: Path) -> Iterator[daemon.Daemon]:
         process.wait()
 
 
+class Screens:
+    """Windows at the months, and where their pictures go."""
+
+    def __init__(self, browser: Browser, at: daemon.Daemon, months: Path, target: Path) -> None:
+        self.browser = browser
+        self.at = at
+        self.months = months
+        self.target = target
+
+    def window(self, language: str, colours: Any, size: Any) -> tuple[Page, str]:
+        """Open a window at the month of a language; return it with the address of the memory."""
+        page = self.browser.new_context(
+            color_scheme=colours, locale=LOCALES[language], viewport=size
+        ).new_page()
+        made = daemon.post("/v1/ui/ticket", {"workspace": str(self.months / language)}, daemon=self.at)
+        page.goto(self.at.url + made["path"])
+        page.locator("#ticket").fill(made["ticket"])
+        page.get_by_role("button").click()
+        page.wait_for_url("**/w/*")
+        return page, page.url
+
+    def open(self, page: Page, base: str, screen: str, language: str) -> None:
+        """Show a page, or what the first of its list opens."""
+        name, link = BEHIND.get(screen, (screen, ""))
+        asked = name.format(q=quote(SEARCHED[language]))
+        page.goto(f"{base}/{asked}" if asked else base, wait_until="networkidle")
+        if link:
+            page.locator(link).first.click()
+            page.wait_for_load_state("networkidle")
+
+    def all(self) -> None:
+        """Take every page in every look."""
+        for language, colours, (size, box) in itertools.product(
+            month.LANGUAGES, ("light", "dark"), SIZES.items()
+        ):
+            page, base = self.window(language, colours, box)
+            for screen in (*PAGES, *BEHIND):
+                self.open(page, base, screen, language)
+                name = screen.replace("{q}", "words").replace("/", "-").replace("?", " ") or "today"
+                page.screenshot(path=self.target / f"{name} {language} {size} {colours}.png")
+            page.context.close()
+
+    def rows(self) -> None:
+        """Print how many rows of the lists stand whole on a wide screen."""
+        for language in month.LANGUAGES:
+            page, base = self.window(language, "light", SIZES["wide"])
+            counts = []
+            for screen in COUNTED:
+                self.open(page, base, screen, language)
+                counts.append(f"{screen.partition('?')[0]} {page.evaluate(_WHOLE)}")
+            print(f"rows on 1280 x 860, {language}:", ", ".join(counts))
+            page.context.close()
+
+    def pictures(self) -> None:
+        """Take the pictures of README and docs."""
+        for name, language, screen, colours in PICTURES:
+            page, base = self.window(language, colours, SMALL)
+            self.open(page, base, screen, language)
+            page.screenshot(path=self.target / f"{name}.png")
+            page.context.close()
+            print(self.target / f"{name}.png")
+
+
 def main() -> None:
     """Take the pictures."""
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "images"
@@ -85,21 +147,17 @@ def main() -> None:
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     sandbox = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
-        root = Path(folder) / "agent"
-        fill(root)
+        os.environ["MNEMARK_CONFIG"] = str(Path(folder) / "config.toml")
+        for language in month.LANGUAGES:
+            month.build(language, Path(folder) / language)
         browser = play.chromium.launch(executable_path=chromium, args=sandbox)
         with daemon_in(Path(folder) / "state") as at:
-            for name, page, settings in SCREENS:
-                given: dict[str, Any] = {**settings, "viewport": SIZE}
-                window = browser.new_context(**given).new_page()
-                made = daemon.post("/v1/ui/ticket", {"workspace": str(root)}, daemon=at)
-                window.goto(at.url + made["path"])
-                window.locator("#ticket").fill(made["ticket"])
-                window.get_by_role("button").click()
-                window.wait_for_url("**/w/*")
-                window.goto(f"{window.url}/{page}")
-                window.screenshot(path=target / f"{name}.png")
-                print(target / f"{name}.png")
+            screens = Screens(browser, at, Path(folder), target)
+            if len(sys.argv) > 1:
+                screens.rows()
+                screens.all()
+            else:
+                screens.pictures()
         browser.close()
 
 

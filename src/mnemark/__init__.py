@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         MnemarkError,
         NewerFormatError,
         NotFoundError,
+        OffRecordError,
         ReadOnlyError,
         UsageError,
     )
@@ -48,6 +49,7 @@ __all__ = [
     "MnemarkError",
     "NewerFormatError",
     "NotFoundError",
+    "OffRecordError",
     "Problem",
     "ReadOnlyError",
     "Recall",

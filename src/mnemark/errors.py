@@ -6,6 +6,7 @@
     ├── NotFoundError            exit 3   no such ref, session or file
     ├── DegradedError            exit 4   --strict, and an optional part was missing
     ├── BusyError                exit 5   another process holds the lock
+    │   └── OffRecordError       exit 5   the memory is off the record
     ├── IntegrityError           exit 6   the index or a log is damaged
     │   └── NewerFormatError     exit 6   written by a newer mnemark
     ├── ReadOnlyError            exit 7   the workspace cannot be written
@@ -51,6 +52,10 @@ class BusyError(MnemarkError):
     """Another process holds the lock that is needed."""
 
     exit_code = 5
+
+
+class OffRecordError(BusyError):
+    """The memory is off the record, as its person wants: nothing is added to it for now."""
 
 
 class IntegrityError(MnemarkError):

@@ -147,6 +147,8 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
     believable: float = 0.0
     """0 to 1: how likely it is that the answer is among the hits, if memory holds something on it. A coarse
     estimate: it is hardly lower where only the answer is missing."""
+    used: tuple[str, ...] = ()
+    """Refs of the hits that stand in `text`, in its order."""
     unread: Mapping[str, int] = {}
     """Of an answer that is empty, or on the command line doubtful: how many files hold text and were not
     read, by suffix."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from mnemark.errors import BusyError, NotFoundError, UsageError
-from mnemark.files import jsonl, layout, listing, names, platform
+from mnemark.files import jsonl, layout, listing, names, off_record, platform
 from mnemark.files.edit import remove
 from mnemark.files.ids import new_id
 from mnemark.files.scopes import one_scope
@@ -230,6 +230,7 @@ class MemoryFiles:
         return redact(text, self._rules).text.encode("utf-8", "replace").decode()
 
     def _write(self, name: str, change: Callable[[str], str], group: str = "") -> None:
+        off_record.check(self._memory.root, "write")
         written = file_edits.write(self._memory.workspace, name, change, step=_STEP, group=group)
         if written.status == "deferred":
             raise BusyError(f"{name} is being saved by someone; try again")

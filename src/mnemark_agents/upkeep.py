@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from mnemark.errors import BusyError, IntegrityError, MnemarkError
 from mnemark.facts.visible import PlainWorkspace
-from mnemark.files import platform
+from mnemark.files import off_record, platform
 from mnemark.files.private import private, private_folder
 from mnemark_agents import daemon
 
@@ -49,6 +49,8 @@ def is_due(memory: PlainWorkspace, now: datetime | None = None) -> bool:
     now = now or memory.now()
     at = latest(memory.config.consolidate.at, now)
     if at is None or memory.readonly or not (memory.root / "journal").is_dir():
+        return False
+    if off_record.load(memory.root).current(now):
         return False
     try:
         tried = (private(memory.root) / MARK).stat().st_mtime

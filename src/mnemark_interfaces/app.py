@@ -9,6 +9,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from mnemark._version import __version__
 from mnemark.errors import MnemarkError, UsageError
+from mnemark_interfaces import speech
 from mnemark_interfaces.output import error, out
 from mnemark_interfaces.process import INTERRUPTED, abandon_stdout, debugging
 
@@ -47,12 +48,17 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "trust": ("care", "Trust a memory that was copied, cloned or moved to this machine."),
     "mount": ("mount", "Search other memories beside your own, without copying or changing them."),
     "remember": ("facts", "Remember a fact."),
-    "facts": ("facts", "List the facts: subject, predicate, value and dates."),
+    "facts": ("facts", "List the facts in sentences, with who said each, since when, and its ref."),
+    "correct": (
+        "correct",
+        "Correct a fact that is wrong: its value, date, property or subject, or say that it was never true.",
+    ),
     "review": ("review", "Accept or reject proposed facts, conflicts and edits; look over what was learned."),
     "why": ("review", "Show where a fact or passage comes from."),
     "forget": ("forget", "Hide something from all searches, or erase it from all files."),
     "undo": ("undo", "Undo a change."),
     "revert": ("undo", "Undo everything that came from one session or source."),
+    "pause": ("pause", "Go off the record: nothing is recorded or learned, until you end it."),
     "pin": ("undo", "Keep a fact, turn or part of a note from being archived."),
     "import": ("transfer", "Import notes and conversations of other programs."),
     "merge": ("merge", "Bring everything of another memory of yours into this one."),
@@ -61,6 +67,18 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
 }
 """Of each command its module, in `interfaces.commands` or by its whole name, and the first sentence of its
 help: a list of the commands, which is in this order, loads none of them."""
+GROUPS: Final[dict[str, tuple[str, ...]]] = {
+    "Begin": ("init", "demo", "connect", "import", "web", "tui"),
+    "Remember and find": (
+        "remember", "add", "search", "read", "facts", "why", "log", "sessions", "status", "learn", "mount",
+    ),
+    "Decide and correct": ("correct", "review", "undo", "revert", "forget", "pin", "pause"),
+    "Keep": (
+        "consolidate", "sync", "watch", "backup", "restore", "export", "merge", "doctor", "verify", "trust",
+    ),
+    "For agents": ("recall", "prompt", "hook", "mcp", "serve", "git-merge", "bench"),
+}  # fmt: skip
+"""The commands by what they are for, as `mnemark --help` shows them."""
 SETTINGS: Final[dict[str, Any]] = {
     "rich_markup_mode": None,
     "pretty_exceptions_enable": False,
@@ -100,10 +118,25 @@ class Commands(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments before the command; a workspace there is a common mistake."""
+        try:
+            args, language = speech.taken(args)
+        except UsageError as problem:
+            error(str(problem))
+            raise SystemExit(problem.exit_code) from None
+        speech.use(language)
         if args and args[0].partition("=")[0] in {"-w", "--workspace"}:
             error("put -w FOLDER behind the command: `mnemark search -w FOLDER …`")
             raise SystemExit(UsageError.exit_code)
         return super().parse_args(ctx, args)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as click calls it
+        """Write the commands by what they are for."""
+        words = speech.words()
+        width = max(map(len, COMMANDS))
+        for group, names in GROUPS.items():
+            with formatter.section(words(group)):
+                rows = [(f"{name:{width}}", words(COMMANDS[name][1])) for name in names]
+                formatter.write_dl(rows)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; exit with the code of a `MnemarkError`."""
@@ -142,6 +175,16 @@ def root(
     version: Annotated[  # noqa: ARG001 - typer hands it to its callback
         bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
+    language: Annotated[  # noqa: ARG001 - taken before, as it may stand behind the command, too
+        str,
+        typer.Option(
+            speech.OPTION,
+            metavar="en|zh",
+            help="The language of what is printed, before or behind the command. Default: the setting, "
+            "else that of the locale.",
+            show_default=False,
+        ),
+    ] = "",
 ) -> None:
     """Memory for LLM agents, kept as plain text files in a folder and searched in milliseconds."""
     if context.invoked_subcommand is None:

@@ -65,7 +65,7 @@ def _run(arguments: list[str]) -> int:
         if not _answered_at_once(arguments):
             from mnemark_interfaces.app import app
 
-            app(prog_name="mnemark")
+            app(arguments, prog_name="mnemark")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
     except BrokenPipeError:

@@ -11,6 +11,7 @@ from typing import Any, Final, Self, TextIO
 
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark_interfaces.speech import words
 
 PROGRESS_AFTER: Final = 0.5
 """Seconds of work after which progress is shown."""
@@ -102,7 +103,7 @@ def out_result(value: Any, text: str, *, json: bool) -> None:
     if json:
         out_json(value)
     else:
-        out(safe(text))
+        out(safe(told(text)))
 
 
 def flush() -> None:
@@ -112,13 +113,18 @@ def flush() -> None:
 
 
 def say(text: str) -> None:
-    """Print a message to stderr."""
-    _write(stderr(), text + "\n")
+    """Print a message to stderr, in the reader's language."""
+    _write(stderr(), told(text) + "\n")
+
+
+def told(text: str) -> str:
+    """Return what the program says, a sentence a line, in the reader's language."""
+    return words().lines(text)
 
 
 def error(text: str) -> None:
     """Print an error to stderr in one line."""
-    say(f"mnemark: {safe(' '.join(text.split()))}")
+    _write(stderr(), f"mnemark: {safe(told(' '.join(text.split())))}\n")
 
 
 def report(bug: Exception) -> int:

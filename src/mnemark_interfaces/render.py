@@ -14,6 +14,7 @@ from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.segment import index_terms, query_terms
 from mnemark.types import Problem
+from mnemark_interfaces import speech
 from mnemark_interfaces.output import BOLD, CYAN, DIM, YELLOW, out, safe, safe_line, say, style
 
 if TYPE_CHECKING:
@@ -28,15 +29,18 @@ _PIECES: Final = lazy_pattern(r"[\u3005\u3007\u3400-\u9fff\uf900-\ufaff]+|[^\W_]
 def hits(found: "Recall", query: str, *, explain: bool = False) -> None:
     """Print hits: source, date, title and score on one line, the words around the match below it."""
     wanted = terms_of(query)
+    words = speech.words()
     for number, hit in enumerate(found.hits, 1):
         if number > 1:
             out()
-        date = "undated" if hit.date is None else minute(hit.date)
+        date = words("undated") if hit.date is None else minute(hit.date)
         parts = [style(safe_line(hit.ref), CYAN), date, safe_line(hit.title)]
-        mark = style("looks like instructions", YELLOW) if hit.meta.get("suspect") else ""
+        mark = style(words("looks like instructions"), YELLOW) if hit.meta.get("suspect") else ""
         parts += [safe_line(hit.scope), mark, style(f"{hit.score:.2f}", DIM)]
         out("  ".join(part for part in parts if part))
         out(f"    {emphasised(safe(hit.snippet), wanted)}")
+        for told_ in hit.meta.get("corrected", ()):
+            out(f"    {style(safe_line(told_), YELLOW)}")
         if explain:
             _explain(hit)
 
@@ -140,8 +144,8 @@ def from_home(folder: str) -> str:
 
 
 def counted(count: int, name: str) -> str:
-    """Return a count with its noun: "1 file", "2 files"."""
-    return f"{count:,} {name}{'' if count == 1 else 's'}"
+    """Return a count with its noun in the reader's language: "1 file", "2 files"."""
+    return speech.words().count(count, f"{{n}} {name}", f"{{n}} {name}s")
 
 
 def size(count: int) -> str:

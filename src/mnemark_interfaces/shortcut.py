@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from mnemark.present.words import language_of_locale
 from mnemark_agents import daemon
-from mnemark_interfaces import output
+from mnemark_interfaces import output, speech
 from mnemark_interfaces.process import SEARCH, debugging, load
 
 _WAIT: Final = 2.0
@@ -27,6 +28,7 @@ _ENVIRONMENT: Final = ("TZ", "HOME", "MNEMARK_CONFIG", "MNEMARK_HOSTS", *SETTING
 Kind = Callable[[str], Any]
 _COMMON: Final[dict[str, tuple[str, Kind]]] = {
     "-w": ("workspace", str), "--workspace": ("workspace", str), "--json": ("json", bool),
+    "--lang": ("language", str),
 }  # fmt: skip
 _FOUND: Final[dict[str, tuple[str, Kind]]] = {
     **_COMMON, "-k": ("count", int), "--count": ("count", int), "--scope": ("scope", list),
@@ -51,6 +53,7 @@ class QueryLine(NamedTuple):
     text: str
     workspace: str | None
     options: dict[str, Any]
+    language: str = ""
 
 
 def parsed(arguments: list[str]) -> QueryLine | None:
@@ -82,9 +85,14 @@ def parsed(arguments: list[str]) -> QueryLine | None:
             options[name] = kind(value)
         except ValueError:
             return None
-    if len(texts) != 1:
+    return _line(arguments[0], texts, options)
+
+
+def _line(command: str, texts: list[str], options: dict[str, Any]) -> QueryLine | None:
+    language = options.pop("language", "")
+    if len(texts) != 1 or not (language == "" or speech.is_known(language)):
         return None
-    return QueryLine(arguments[0], texts[0], options.pop("workspace", None), options)
+    return QueryLine(command, texts[0], options.pop("workspace", None), options, language)
 
 
 def run(arguments: list[str]) -> bool:
@@ -102,6 +110,7 @@ def run(arguments: list[str]) -> bool:
     ):
         return False
     given = line.workspace or os.environ.get("MNEMARK_WORKSPACE") or None
+    speech.use(line.language)
     if not _from_daemon(line, arguments, given):
         _run_here(line, given)
     return True
@@ -121,6 +130,7 @@ def _from_daemon(line: QueryLine, arguments: list[str], given: str | None) -> bo
             "terminals": [sys.stdout.isatty(), sys.stderr.isatty()],
             "colour": output.has_colour(sys.stdout),
             "environment": environment(),
+            "language": language_of_locale(),
         }
         answer = daemon.post("/query", body, _WAIT, daemon=running)
         printed = [(bool(to_stderr), str(text)) for to_stderr, text in answer["printed"]]

@@ -5,6 +5,7 @@ from typing import Final
 
 import msgspec
 
+from mnemark.files import off_record
 from mnemark.files.config import load_reported
 from mnemark.files.layout import sync_warning
 from mnemark.files.old_layouts import unread
@@ -17,6 +18,7 @@ from mnemark.memory.review.attention import Attention
 from mnemark.memory.transfer.brought import Brought, brought
 from mnemark.memory.transfer.imports import format_titles
 from mnemark.types import Problem
+from mnemark_interfaces import speech
 from mnemark_interfaces.output import out, safe, safe_line, say
 from mnemark_interfaces.render import counted, inner, problems, size, table
 
@@ -51,6 +53,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     """Items that need a person's decision."""
     mounts: tuple[MountState, ...] = ()
     """Other memories that searches read beside this one."""
+    off_record: str = ""
+    """That nothing is recorded for now, and until when; empty where all is."""
     brought: tuple[Brought, ...] = ()
     """What was imported, by format."""
 
@@ -61,7 +65,9 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
         warnings = filter(None, (sync_warning(memory.root), unread(memory.root)))
         left = ahead(memory.workspace.index, memory.config.ignore)
         settings = load_reported(memory.root).problems
+        span = off_record.load(memory.root).current()
         return cls(
+            off_record="" if span is None else off_record.told(span),
             workspace=stats.root, files=stats.files, passages=stats.passages, kinds=stats.kinds,
             scopes=stats.scopes, projects=len(folders(memory.root)), bytes=stats.bytes,
             outdated=left.outdated, stale=stats.stale, embedder=memory.config.embedder,
@@ -75,7 +81,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
 
 def show(found: Status) -> None:
     """Print the state of a workspace as a short table."""
-    kinds = ", ".join(counted(count, kind) for kind, count in found.kinds.items())
+    comma = "、" if speech.words().language == "zh" else ", "
+    kinds = comma.join(counted(count, kind) for kind, count in found.kinds.items())
     rows = [
         ("workspace", safe(found.workspace)),
         ("files", f"{found.files:,}"),
@@ -87,16 +94,18 @@ def show(found: Status) -> None:
     room = f"{size(found.bytes)}, " if found.bytes else ""
     waits = f", {counted(found.unembedded, 'text')} not embedded yet" if found.unembedded else ""
     rows += [("index", room + _freshness(found)), ("embedder", found.embedder + waits)]
+    rows += [("recording", found.off_record)] if found.off_record else []
     titles = format_titles() if found.brought else {}
     rows += [("imported", brought_words(one, titles)) for one in found.brought]
     rows += [("not indexed", inner(found.inner))] if found.inner else []
     rows += [("not read", safe_line(told(found.unread)))] if found.unread else []
     rows += [(f"@{safe_line(one.name)}", safe_line(_mount(one))) for one in found.mounts]
-    for line in table(rows):
+    words = speech.words()
+    for line in table([(words(name), words.lines(value)) for name, value in rows]):
         out(line)
     problems(found.problems)
     for one in found.attention:
-        say(f"Needs your attention: {safe_line(one.text)}")
+        say(words.named("Needs your attention", safe_line(words.told(one.text).text)))
 
 
 def brought_words(one: Brought, titles: Mapping[str, str]) -> str:

@@ -39,6 +39,7 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     id: str = ""
     """Of a change, for `undo`."""
+    scope: str = ""
     takes_back: tuple[str, ...] = ()
     """Of an undo: descriptions of the changes it undid."""
     paths: tuple[str, ...] = ()
@@ -162,6 +163,7 @@ class Timeline:
                 who=change.kind,
                 text=self._visible.redacted(_as_text(change.payload)),
                 id=change.id,
+                scope=change.scope,
                 takes_back=tuple(map(self._visible.redacted, taken_back)),
                 paths=tuple(dict.fromkeys(path for one in more if (path := _field(one.change, "path")))),
             )

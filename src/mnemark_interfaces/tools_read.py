@@ -16,13 +16,14 @@ from mnemark.files.sessions import SessionLog
 from mnemark.files.turns import decode_turn
 from mnemark.memory.curation.files import past_lines
 from mnemark.memory.memory import Memory
+from mnemark.retrieval.corrected import corrected_in
 from mnemark.retrieval.read import with_lines
 from mnemark.text.dates import local_now
 from mnemark.text.dates.ranges import moment
 from mnemark.text.quoting.fence import inert, visible
 from mnemark.text.words.tokens import cut_to_tokens
 from mnemark.types import WHOLE, Problem
-from mnemark_interfaces.timeline import Timeline, words_of
+from mnemark_interfaces.timeline import LogEntry, Timeline, words_of
 
 MAX_LINES: Final = 200
 MAX_CHARACTERS: Final = 16_000
@@ -59,7 +60,12 @@ def read_lines(memory: Memory, ref: str, start: int | None, count: int | None) -
     past = _past(memory, where, path, lines)
     whole = lines[first - 1 : first - 1 + min(wanted, MAX_LINES)]
     chosen = _fitting(
-        _turn_text(where, line) if place.role == "session" else _marked(line, past=number in past)
+        _with_corrections(
+            where,
+            path,
+            number,
+            _turn_text(where, line) if place.role == "session" else _marked(line, past=number in past),
+        )
         for number, line in enumerate(cut_to_columns(whole, columns), first)
     )
     row: Row = {
@@ -116,6 +122,14 @@ def _marked(line: str, *, past: bool) -> str:
     return f"{line} (past)" if past else line
 
 
+def _with_corrections(where: Visible, path: str, number: int, text: str) -> str:
+    """Return a line with what was corrected in it since."""
+    if not text:
+        return text
+    told = corrected_in(where.corrections.current(), path, (number, number), text)
+    return " ".join((text, *(f"[{one}]" for one in told)))
+
+
 def _turn_text(visible: Visible, line: str) -> str:
     """Render a line of a session; headers and broken lines are only redacted, forgotten turns empty."""
     try:
@@ -147,10 +161,15 @@ def latest(memory: Memory, given: Row) -> list[Row]:
             "origin": entry.origin,
             **({"who": visible(entry.who)} if entry.who else {}),
             **({"session": visible(entry.session)} if entry.session else {}),
-            "text": inert(cut_to_tokens(entry.text, _ROW_TOKENS)),
+            "text": inert(_entry_text(memory.workspace.visible, entry)),
         }
         for entry in found
     ]  # fmt: skip
+
+
+def _entry_text(where: Visible, entry: LogEntry) -> str:
+    path, first, _ = split_ref(entry.ref)
+    return _with_corrections(where, path, first, cut_to_tokens(entry.text, _ROW_TOKENS))
 
 
 def around(memory: Memory, ref: str, *, before: int, after: int) -> list[Row]:
@@ -179,7 +198,9 @@ def around(memory: Memory, ref: str, *, before: int, after: int) -> list[Row]:
     beyond = sum(number <= end for number, _ in lines)
     return [
         {"ref": f"{named}#L{number}", "date": place.dated, "origin": _origin(memory, where, place),
-         "text": inert(_marked(cut_to_tokens(words, _ROW_TOKENS), past=number in past))}
+         "text": inert(_with_corrections(
+             where, path, number, _marked(cut_to_tokens(words, _ROW_TOKENS), past=number in past)
+         ))}
         for number, words in lines[max(first - before, 0) : beyond + after]
     ]  # fmt: skip
 
@@ -196,7 +217,9 @@ def _turns_around(
         {"ref": f"{named}#L{entry.line}", "time": entry.turn.time.isoformat(timespec="seconds"),
          "kind": "turn", "origin": entry.turn.origin, "who": visible(entry.turn.role),
          "session": visible(log.id),
-         "text": inert(cut_to_tokens(words_of(where.turn(entry.turn)), _ROW_TOKENS))}
+         "text": inert(_with_corrections(
+             where, path, entry.line, cut_to_tokens(words_of(where.turn(entry.turn)), _ROW_TOKENS)
+         ))}
         for entry in seen[max(first - before, 0) : beyond + after]
         if entry.turn.id not in hidden
     ]  # fmt: skip

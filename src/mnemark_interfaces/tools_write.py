@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from mnemark.errors import BusyError, UsageError
+from mnemark.files import off_record
 from mnemark.files.scopes import one_scope
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.file_edits import write
@@ -37,6 +38,7 @@ def note(memory: Memory, text: str, *, target: str = "today", scope: str = "") -
         UsageError: the text is empty after redaction, or the target is unknown.
         BusyError: another program is saving the file; nothing was written.
     """
+    off_record.check(memory.root, "write a note")
     cleaned, found = redact(strip_fences(text), memory.workspace.rules)
     words = cleaned.strip().replace("\r\n", "\n")
     if not words:

@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -35,15 +36,16 @@ FACTS = ("remember", "propose", "conflict", "otherwise")
 NAMES: Mapping[str, Sequence[str]] = {
     "confirm": FACTS,
     "retract": FACTS,
-    "project": (*FACTS, "confirm", "retract"),
+    "project": (*FACTS, "confirm", "retract", "correct"),
     "edit": FACTS,
     "tombstone": FACTS,
+    "correct": (*FACTS, "correct"),
     "otherwise": FACTS,
     "accept": ("propose", "conflict", "otherwise", "edit", "tombstone"),
     "reject": ("propose", "conflict", "otherwise", "edit", "tombstone"),
     "forget": FACTS,
     "erased": ("forget",),
-    "undo": (*FACTS, "retract", "accept", "reject", "forget", "undo"),
+    "undo": (*FACTS, "correct", "correct", "retract", "accept", "reject", "forget", "undo"),
 }
 """Which lines a line of a kind mostly names."""
 KINDS = ("remember", "remember", *FACTS, *NAMES, "forget", "erased", "undo", "undo")
@@ -57,6 +59,7 @@ WORDS = st.fixed_dictionaries(
         "since": st.sampled_from(("2026-01-01", "2026-02-01")),
         "until": st.just("2026-03-01"),
         "path": st.just("memory/facts/user.md"),
+        "source": st.just("sessions/a.jsonl#L2"),
     },
 )
 FIELDS = st.fixed_dictionaries({}, optional={"confidence": st.just("0.9"), "until": st.just("2026-03-01")})
@@ -68,7 +71,7 @@ def id_of(number: int) -> str:
     return f"{number:026}"
 
 
-def payloads(kind: str, before: Sequence[str]) -> st.SearchStrategy[dict[str, Json]]:
+def payloads(kind: str, before: Sequence[str]) -> st.SearchStrategy[dict[str, Json]]:  # noqa: PLR0911 - a table
     """What a line of a kind says; `before`: the kinds of the lines before."""
     likely = [id_of(at) for at, other in enumerate(before) if other in NAMES.get(kind, ())][-3:]
     names = st.sampled_from([*likely, *likely, *likely, id_of(len(before) // 2), id_of(MOST), HAND])
@@ -83,6 +86,12 @@ def payloads(kind: str, before: Sequence[str]) -> st.SearchStrategy[dict[str, Js
             old = with_words({"id": names, "origin": st.just("agent")}, {})
             actions = st.sampled_from(("added", "changed", "moved", "ended"))
             return with_words({"fact": names, "action": actions}, {"before": old})
+        case "correct":
+            old = with_words({"id": names, "source": st.sampled_from(("", "sessions/a.jsonl#L2"))}, {})
+            wrong: dict[str, Any] = {"fact": names, "before": old}
+            return st.one_of(st.fixed_dictionaries(wrong), with_words(wrong, {}))
+        case "project":
+            return st.fixed_dictionaries({"ids": several}, optional={"restored": st.just("yes")})
         case "accept" | "reject":
             made = st.sampled_from(("", id_of(0)))
             return st.fixed_dictionaries({"ids": several}, optional={"made": made})

@@ -63,7 +63,7 @@ def test_a_command_is_a_name_or_a_list(own: Path, root: Path) -> None:
     [
         ("[llm]\ncommand = 3\n", "command"),
         ("[llm]\ncomand = 'x'\n", "comand"),
-        ("host = 'x'\n", "it may have hosts"),
+        ("host = 'x'\n", "it may have language, hosts"),
         ("[llm\n", "cannot be read"),
     ],
 )

@@ -45,24 +45,24 @@ def test_where_a_fact_is_kept_is_said_unless_it_is_the_person_s_own_memory(facts
 
 def test_the_table_is_aligned_with_chinese_in_it(facts: Shell) -> None:
     lines = facts("facts", "--history").out.splitlines()
-    assert len(lines) == 4
-    column = lines[0].index("value")
-    for line, value in zip(lines[1:], ("3.12", "3.10", "杭州"), strict=True):
-        assert width(line[: line.index(value)]) == column
+    assert [line for line in lines if not line.startswith(" ")] == ["People", "Projects and tools"]
+    rows = [line for line in lines if line.startswith(" ")]
+    assert all(value in row for value, row in zip(("杭州", "3.12", "3.10"), rows, strict=True))
+    assert len({width(row[: row.index("memory/")]) for row in rows}) == 1
 
 
 def test_a_dry_run_keeps_nothing(facts: Shell) -> None:
     before = facts.state()
     done = facts("remember", "python version", "4.0", "--dry-run")
     assert done.code == 0
-    assert "would be remembered" in done.out
+    assert done.out == "Would be remembered: your python version is 4.0. Before: 3.12.\n"
     assert "3.12" in done.out
     assert facts.state() == before
 
 
 def test_what_the_web_says_waits_and_is_accepted(facts: Shell) -> None:
     asked = facts("remember", "editor", "Vim", "--origin", "web")
-    assert "waiting for your review" in asked.out
+    assert "It waits for your review, because it comes from a tool or the web" in asked.out
     assert not facts("facts", "user", "--json").data["facts"][1:]
     (one,) = facts("review", "--json").data["waiting"]
     assert (one["what"], one["fact"]["value"]) == ("proposal", "Vim")
@@ -125,7 +125,7 @@ def test_a_decision_names_the_command_that_takes_it_back(facts: Shell, action: s
     facts("remember", "editor", "Vim", "--origin", "tool")
     (one,) = facts("review", "--json").data["waiting"]
     assert f"undo with `mnemark undo {one['id']}`" in facts("review", action, one["id"]).out
-    assert facts("undo", one["id"]).out == "waits for review again: user editor: Vim\n"
+    assert facts("undo", one["id"]).out == "Waits for review again: your editor is Vim.\n"
     assert [again["id"] for again in facts("review", "--json").data["waiting"]] == [one["id"]]
 
 
@@ -141,7 +141,7 @@ def test_why_tells_the_history_and_how_a_question_found_it(facts: Shell) -> None
     (ref,) = [fact["ref"] for fact in facts("facts", "user", "--json").data["facts"]]
     told = facts("why", ref, "which python do I use?")
     assert told.code == 0
-    for words in ("user python version: 3.12", "comes from: you", "3.10", "journal/", "found at rank 1"):
+    for words in ("Your python version is 3.12.", "comes from: you", "3.10", "journal/", "found at rank 1"):
         assert words in told.out
     found = facts("why", ref, "which python do I use?", "--json").data["found"]
     assert found["place"] == 1
@@ -158,7 +158,8 @@ def test_why_quotes_the_turn_that_a_fact_came_from(facts: Shell) -> None:
     assert fact["origin"] == "owner"
     told = facts("why", fact["id"])
     assert "I moved to Hangzhou" in told.out
-    assert f"session: sessions/{log.name}" in told.out
+    assert "talk: your talk “I moved to Hangzhou” of " in told.out
+    assert f"(sessions/{log.name})" in told.out
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def test_the_last_change_after_a_revert_is_the_revert_and_not_the_scratchpad_tha
     shell("revert", "--session", "s")
     pad = (shell.folder / "SCRATCHPAD.md").read_text()
     assert "parser" not in pad
-    assert "no longer forgotten: turns and notes" in shell("undo").out
+    assert "Found by searches again: turns and notes" in shell("undo").out
     assert (shell.folder / "SCRATCHPAD.md").read_text() == pad
 
 
@@ -140,7 +140,7 @@ def test_undo_takes_back_what_the_person_did_not_what_followed_by_itself(shell: 
     for text in ("Can you fix the parser?", "We decided to use SQLite for the index."):
         shell("add", text, "--session", "s")
     shell("sessions", "end", "s")
-    assert shell("undo").out == "removed the fact: user favorite tea: oolong\n"
+    assert shell("undo").out == "No longer known: your favorite tea is oolong.\n"
     assert "Oslo" in shell("facts").out
     assert "use SQLite" in shell("undo").out  # nothing of theirs is left: the last automatic change
 
@@ -185,13 +185,13 @@ def test_undo_after_a_consolidation_takes_that_back_and_says_so_first(shell: She
     shell("consolidate")
     shell("add", "A note that follows.", "--session", "c")
     undone = shell("undo")
-    assert re.match(r"undoing the consolidation of \d{4}-\d\d-\d\d \d\d:\d\d \(\d+ changes\)\n", undone.err)
+    assert re.match(r"Undoing the consolidation of \d{4}-\d\d-\d\d \d\d:\d\d \(\d+ changes\)\.\n", undone.err)
     assert "oolong" in shell("facts").out
     assert "Oslo" not in shell("facts").out
     second = shell("undo")
     assert (second.err, second.out) == (
-        "undoing the fact user favorite tea: oolong\n",
-        "removed the fact: user favorite tea: oolong\n",
+        "Undoing the fact user favorite tea: oolong.\n",
+        "No longer known: your favorite tea is oolong.\n",
     )
 
 
@@ -201,7 +201,7 @@ def test_undo_says_what_it_is_about_to_undo(shell: Shell) -> None:
     shell("remember", "editor", "Helix")
     shell("add", "The boat is called Quagga.", "--session", "s")
     done = {
-        ("remember", "shell", "fish"): "the fact user shell: fish",
+        ("remember", "shell", "fish"): "the fact user shell: fish.",
         ("forget", "--query", "Quagga"): "what was hidden last",
         ("consolidate",): "the consolidation of ",
     }
@@ -209,7 +209,7 @@ def test_undo_says_what_it_is_about_to_undo(shell: Shell) -> None:
         ran = shell(*command)
         assert ran.code == 0, (command, ran.err)
         undone = shell("undo")
-        assert (undone.code, undone.err.startswith(f"undoing {words}")) == (0, True), (command, undone.err)
+        assert (undone.code, undone.err.startswith(f"Undoing {words}")) == (0, True), (command, undone.err)
     with Memory.open(shell.folder, config={"embedder": "none"}) as memory:
         made = memory.remember("pet", "a cat")
     assert shell("undo", made.id).err == ""

@@ -272,7 +272,7 @@ def test_mcp_over_http_lists_and_calls_the_same_tools(here: Running, tmp_path: P
     pytest.importorskip("mcp")
     _, listed = _mcp(here, "tools/list")
     names = [tool["name"] for tool in listed["result"]["tools"]]
-    assert len(names) == 7
+    assert len(names) == 8
     call = {"name": "memory_write", "arguments": {"content": "the otter swims"}}
     _, said = _mcp(here, "tools/call", call, query=f"?workspace={tmp_path}")
     assert not said["result"].get("isError")

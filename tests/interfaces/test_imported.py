@@ -73,7 +73,7 @@ def test_the_price_is_told_first(shell: Shell, export: Path) -> None:
 
 def test_what_was_learned_is_confirmed_in_one_go(learned: Shell) -> None:
     found = marks(learned)
-    assert any("city: Lund" in line for line in found)
+    assert any("You live in Lund." in line for line in found)
     assert "facts confirmed" in learned("review", "learned", "--keep").out
     assert "Nothing to look over" in learned("review", "learned").err
     assert "Lund" in learned("facts").out

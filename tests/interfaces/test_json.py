@@ -34,6 +34,7 @@ RUN = [
     "consolidate --dry-run",
     "review",
     "pin memory/facts/user.md#L3",
+    "correct|memory/facts/user.md#L3|Bremen",
     "why memory/facts/user.md#L3",
     "undo",
     "forget --query Dentist --dry-run",
@@ -46,6 +47,7 @@ RUN = [
     "restore ../all.zip ../again",
     "demo ../demo",
     "trust",
+    "pause --end",
 ]
 """Each command as it is typed, in this order, in one folder; words with blanks are between bars."""
 

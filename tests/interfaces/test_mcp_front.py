@@ -107,7 +107,7 @@ def test_a_client_without_handshake_is_answered_too(alone: Client) -> None:
     meta = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}
     assert alone.ask("server/discover", meta)["result"]["supportedVersions"] == ["2026-07-28"]
     listed = alone.ask("tools/list", meta)["result"]
-    assert (listed["resultType"], len(listed["tools"])) == ("complete", 7)
+    assert (listed["resultType"], len(listed["tools"])) == ("complete", 8)
     refused = alone.ask("tools/list", {"_meta": {"io.modelcontextprotocol/protocolVersion": "2030-01-01"}})
     assert refused["error"]["data"]["supported"] == ["2026-07-28"]
 
@@ -194,7 +194,7 @@ def test_the_list_of_tools_costs_little(tmp_path: Path) -> None:
         before = spent()
         client = Client(tmp_path, tmp_path / "state", "--alone")
         client.ask("initialize", HELLO)
-        assert len(client.ask("tools/list")["result"]["tools"]) == 7
+        assert len(client.ask("tools/list")["result"]["tools"]) == 8
         client.close()
         costs.append(spent() - before)
     assert min(costs) <= BUDGET, costs

@@ -41,7 +41,7 @@ def test_a_merge_says_what_comes_and_is_taken_back(shell: Shell, other: Path) ->
     assert "from there" in (shell.folder / "sessions/chat.jsonl").read_text("utf-8")
     assert shell("merge", str(other)).out == "Nothing is new there.\n"
     undone = shell("undo")
-    assert "merge undone" in undone.out
+    assert "The merge is taken back" in undone.out
     assert (shell.folder / "plan.md").read_bytes() == before
 
 

@@ -29,7 +29,7 @@ def test_listed_and_ended_once(workspace: Shell) -> None:
     assert (row["session"], row["scope"]) == ("chat:1", "")
     assert (row["title"], row["turns"], row["agent"]) == ("Please fix the importer of project Atlas.", 3, "")
     shown = workspace("sessions").out
-    assert "  chat:1  Please fix the importer of project Atlas.  3 turns\n" in shown
+    assert "  Please fix the importer of project Atlas  chat:1  3 messages · chat\n" in shown
     (ended,) = workspace("sessions", "end", "chat:1", "--json").data["ended"]
     assert (ended["status"], ended["turns"]) == ("ended", 3)
     page = (workspace.folder / ended["episodes"][0]).read_text(encoding="utf-8")
@@ -75,7 +75,7 @@ def test_a_list_tells_sessions_apart(workspace: Shell) -> None:
     assert (found["empty"]["title"], found["empty"]["turns"], found["empty"]["last"]) == ("", 0, None)
     assert "a1B2c3D4" not in found["secret"]["title"]
     shown = workspace("sessions").out
-    assert "1 turn · claude-code\n" in shown
+    assert "1 message · claude-code\n" in shown
     assert shown.count("\n") == 6
     # What was forgotten is not a title, either.
     workspace("forget", "--session", "named")

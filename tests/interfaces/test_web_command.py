@@ -3,12 +3,14 @@
 import json
 import os
 import re
+import socket
 import stat
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 
@@ -86,6 +88,11 @@ def seen(tmp_path: Path) -> dict[str, object]:
     return answer
 
 
+def plain(folder: Path) -> str:
+    """The name of a workspace in its address."""
+    return re.sub("[^a-z0-9_]+", "-", folder.name.lower())[:24].strip("-")
+
+
 def left(folder: Path) -> list[Path]:
     return list(folder.rglob("*.html"))
 
@@ -107,21 +114,24 @@ def test_the_printed_ticket_is_typed_and_works_once(tmp_path: Path, here: Runnin
     (target,) = re.findall(r'content="0; url=([^"]*)"', entered.text)
     home = target.rpartition("/w/")[0]
     assert re.fullmatch(r"/ui/[0-9a-f]{32}", home)
-    for part in ("HttpOnly", "SameSite=strict", f"Path={home};", "Max-Age=43200"):
+    for part in ("HttpOnly", "SameSite=strict", f"Path={home};", "Max-Age=2592000"):
         assert part in f"{cookie};"
     again = browser.enter(ticket)
     assert again.status == 401
     assert "mnemark web" in again.text
     browser.cookie = cookie.partition(";")[0]
     assert browser.open(target).status == 200
-    for elsewhere in ("/ui", "/ui/w/x", target.replace(home, "/ui"), target.replace(home, home[:-1])):
-        assert browser.open(elsewhere).status == 404
+    for elsewhere in ("/ui", "/ui/w/x", home[:-1]):
+        assert 'name="ticket"' in browser.open(elsewhere).text  # the cookie opens nothing there
 
 
 @pytest.mark.timed
 def test_a_browser_is_started_with_a_private_file_alone(tmp_path: Path, here: Running) -> None:
     out, said = ran(tmp_path, BROWSER=fake(tmp_path))
-    assert (out, said) == ("", f"Opened {tmp_path} in the browser.\n")
+    assert (out, said) == (
+        "",
+        f"Opened {tmp_path} in the browser; you can bookmark {here.at.url}/ui/{plain(tmp_path)}\n",
+    )
     found = seen(tmp_path)
     assert found["status"] == 200
     assert found["modes"] == [stat.S_IRUSR | stat.S_IWUSR, stat.S_IRWXU]
@@ -146,7 +156,9 @@ def test_a_browser_that_does_not_come_leaves_a_way_by_hand(tmp_path: Path, here:
     _, said = process.communicate(timeout=20)
     assert process.returncode == 0
     assert "has not come in yet" in said
-    assert said.endswith(f"Opened {tmp_path} in the browser.\n")
+    assert said.endswith(
+        f"Opened {tmp_path} in the browser; you can bookmark {here.at.url}/ui/{plain(tmp_path)}\n"
+    )
     assert left(tmp_path) == []
 
 
@@ -205,4 +217,93 @@ def test_a_browser_in_a_snap_gets_a_file_that_it_may_read(
 def test_json_has_the_ticket_beside_the_address(tmp_path: Path, here: Running) -> None:
     answer = json.loads(ran(tmp_path, "--json")[0])
     assert answer["url"] == f"{here.at.url}/ui/enter"
+    assert answer["bookmark"] == f"{here.at.url}/ui/{plain(tmp_path)}"
     assert browser_at(here).enter(answer["ticket"]).status == 200
+
+
+def entered(browser: Browser, ticket: str, asked: str) -> str:
+    """Come in with a ticket at the page of an address that was asked for; return where it led."""
+    data = urlencode({"ticket": ticket, "next": asked}).encode()
+    answer = browser.open("/ui/enter", data)
+    assert answer.status == 200, answer.text
+    browser.cookie = answer.headers["set-cookie"].partition(";")[0]
+    return str(re.findall(r'content="0; url=([^"]*)"', answer.text)[0].replace("&amp;", "&"))
+
+
+def test_a_bookmark_asks_for_a_ticket_and_is_come_back_to(tmp_path: Path, here: Running) -> None:
+    ticket, name = json.loads(ran(tmp_path, "--json")[0])["ticket"], plain(tmp_path)
+    browser = browser_at(here)
+    page = browser.open(f"/ui/{name}/facts?subject=user", None, **{"Sec-Fetch-Site": "none"})
+    assert page.status == 200
+    assert "type mnemark web in a terminal" in page.text
+    assert f'name="next" value="/ui/{name}/facts?subject=user"' in page.text
+    target = entered(browser, ticket, f"/ui/{name}/facts?subject=user")
+    assert re.fullmatch(rf"/ui/[0-9a-f]{{32}}/w/{name}/facts\?subject=user", target)
+    assert browser.open(target).status == 200
+    browser.cookie = ""
+    closed = browser.open(target)
+    assert closed.status == 401
+    assert "type `mnemark web`" in closed.text
+    for asked in (
+        target,
+        "/ui/elsewhere",
+        "//evil.example/",
+        f"{target}\r\nX: y",
+        "/ui/enter",
+        "javascript:1",
+    ):
+        ticket = here.post("/v1/ui/ticket", workspace=str(tmp_path))["ticket"]
+        led = entered(browser, ticket, asked)
+        assert led == (target if asked == target else target.partition("/facts")[0])
+
+
+def test_two_folders_of_one_name_have_two_addresses_for_good(tmp_path: Path, here: Running) -> None:
+    folders = [tmp_path / "a" / "Harbour notes", tmp_path / "b" / "Harbour notes", tmp_path / "记忆"]
+    first = []
+    for folder in folders:
+        folder.mkdir(parents=True)
+        first.append(here.post("/v1/ui/ticket", workspace=str(folder))["bookmark"])
+    assert first[0] == "/ui/harbour-notes"
+    assert len(set(first)) == 3
+    assert all(re.fullmatch(r"/ui/[a-z0-9_-]+", one) for one in first)
+    again = [here.post("/v1/ui/ticket", workspace=str(folder))["bookmark"] for folder in reversed(folders)]
+    assert again[::-1] == first
+
+
+def test_a_tab_outlives_the_daemon_until_it_is_signed_out(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    with running(state) as here:
+        browser = Browser(here, tmp_path)
+        (key,) = set(re.findall(r'name="form_key" value="([^"]*)"', browser.page().text))
+    with running(state) as again:
+        assert again.at.url == here.at.url
+        browser.here = again
+        assert browser.page().status == 200
+        assert (
+            browser.send("pause", {"form_key": key, "length": "hour"}).status == 303
+        )  # typed before the rest
+        assert "Off the record until" in browser.page().text
+        out, said = ran(tmp_path, "--sign-out")
+        assert (out, said.startswith("Signed out: 1 browser.")) == ("", True)
+        assert browser.page().status == 401
+        browser = Browser(again, tmp_path)
+    assert json.loads(ran(tmp_path, "--sign-out", "--json")[0]) == {"ended": 1}
+    with running(state) as third:
+        browser.here = third
+        assert browser.page().status == 401
+
+
+def test_a_port_that_another_program_took_is_told_and_the_new_one_kept(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    with running(state) as here:
+        browser = Browser(here, tmp_path)
+    with socket.create_server(("127.0.0.1", here.port)), running(state) as moved:
+        assert moved.port != here.port
+        browser.here = moved
+        assert browser.page().status == 401  # its cookie may have been sent to the other program
+        said = ran(tmp_path, "--no-open")[1]
+        assert f"has taken port {here.port}" in said
+        assert f"{moved.at.url}/ui/{plain(tmp_path)}" in said
+        assert "has taken" not in ran(tmp_path, "--no-open")[1]
+    with running(state) as kept:
+        assert kept.port == moved.port

@@ -1,16 +1,24 @@
 """Who gets in: pages by a cookie that a ticket gave, the API by the token, and neither by the other's key."""
 
 import asyncio
+import socket
+import sys
+import time
 from collections.abc import MutableMapping
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
+from mnemark.files import platform
 from mnemark_faces.web.refused import refusal_page
-from mnemark_interfaces.http.door import BrowserSession, Door
+from mnemark_interfaces.http import door_file, guard, peer
+from mnemark_interfaces.http.door import SESSION_SECONDS, BrowserSession, Door
+from mnemark_interfaces.http.door_file import DoorFile
 from mnemark_interfaces.http.guard import MAX_FORM, POLICY, SESSION, Activity, Guard, doors, rule_of
 
 HOST = "127.0.0.1:7788"
@@ -82,31 +90,31 @@ OWN = {"origin": f"http://{HOST}", "sec_fetch_site": "same-origin", "content_typ
 @pytest.mark.parametrize(
     ("path", "method", "headers", "status"),
     [
-        ("/ui", "GET", {}, 200),
-        ("/ui/w/x/search", "GET", {"sec_fetch_site": "same-origin"}, 200),
-        ("/ui/w/x/search", "GET", {"sec_fetch_site": "none"}, 200),
-        ("/ui/w/x/search", "GET", {"sec_fetch_site": "cross-site"}, 403),
-        ("/ui/w/x/search", "GET", {"sec_fetch_site": "same-site"}, 403),  # another port of this machine
-        ("/ui/w/x/search", "GET", {"origin": "http://evil.example"}, 403),
-        ("/ui/w/x/search", "GET", {"host": "evil.example:7788"}, 403),
-        ("/ui/w/x/search", "GET", {"host": "localhost:7788"}, 200),
-        ("/ui/w/x/undo", "POST", OWN, 200),
-        ("/ui/w/x/undo", "POST", OWN | {"sec_fetch_site": ""}, 200),  # an old browser: its origin decides
-        ("/ui/w/x/undo", "POST", OWN | {"origin": ""}, 403),
-        ("/ui/w/x/undo", "POST", OWN | {"origin": "null"}, 403),
-        ("/ui/w/x/undo", "POST", OWN | {"origin": "http://127.0.0.1:9999"}, 403),
-        ("/ui/w/x/undo", "POST", OWN | {"origin": "http://localhost:7788"}, 403),  # not the page's own
-        ("/ui/w/x/undo", "POST", OWN | {"sec_fetch_site": "none"}, 403),
-        ("/ui/w/x/undo", "POST", OWN | {"sec_fetch_site": "cross-site"}, 403),
-        ("/ui/w/x/undo", "POST", OWN | {"content_type": JSON}, 415),
-        ("/ui/w/x/undo", "POST", OWN | {"content_type": "text/plain"}, 415),
-        ("/ui/w/x/undo", "POST", OWN | {"content_type": "multipart/form-data; boundary=x"}, 415),
-        ("/ui/w/x/undo", "POST", OWN | {"content_encoding": "gzip"}, 415),
-        ("/ui/w/x/undo", "PUT", OWN, 405),
-        ("/ui/w/x/undo", "DELETE", OWN, 405),
-        ("/ui/w/x/undo", "OPTIONS", {}, 405),
-        ("/ui/w/%2e%2e/undo", "GET", {}, 400),
-        ("/ui/w/../../v1/search", "GET", {}, 400),
+        ("HOME", "GET", {}, 200),
+        ("HOME/w/x/search", "GET", {"sec_fetch_site": "same-origin"}, 200),
+        ("HOME/w/x/search", "GET", {"sec_fetch_site": "none"}, 200),
+        ("HOME/w/x/search", "GET", {"sec_fetch_site": "cross-site"}, 403),
+        ("HOME/w/x/search", "GET", {"sec_fetch_site": "same-site"}, 403),  # another port of this machine
+        ("HOME/w/x/search", "GET", {"origin": "http://evil.example"}, 403),
+        ("HOME/w/x/search", "GET", {"host": "evil.example:7788"}, 403),
+        ("HOME/w/x/search", "GET", {"host": "localhost:7788"}, 200),
+        ("HOME/w/x/undo", "POST", OWN, 200),
+        ("HOME/w/x/undo", "POST", OWN | {"sec_fetch_site": ""}, 200),  # an old browser: its origin decides
+        ("HOME/w/x/undo", "POST", OWN | {"origin": ""}, 403),
+        ("HOME/w/x/undo", "POST", OWN | {"origin": "null"}, 403),
+        ("HOME/w/x/undo", "POST", OWN | {"origin": "http://127.0.0.1:9999"}, 403),
+        ("HOME/w/x/undo", "POST", OWN | {"origin": "http://localhost:7788"}, 403),  # not the page's own
+        ("HOME/w/x/undo", "POST", OWN | {"sec_fetch_site": "none"}, 403),
+        ("HOME/w/x/undo", "POST", OWN | {"sec_fetch_site": "cross-site"}, 403),
+        ("HOME/w/x/undo", "POST", OWN | {"content_type": JSON}, 415),
+        ("HOME/w/x/undo", "POST", OWN | {"content_type": "text/plain"}, 415),
+        ("HOME/w/x/undo", "POST", OWN | {"content_type": "multipart/form-data; boundary=x"}, 415),
+        ("HOME/w/x/undo", "POST", OWN | {"content_encoding": "gzip"}, 415),
+        ("HOME/w/x/undo", "PUT", OWN, 405),
+        ("HOME/w/x/undo", "DELETE", OWN, 405),
+        ("HOME/w/x/undo", "OPTIONS", {}, 405),
+        ("HOME/w/%2e%2e/undo", "GET", {}, 400),
+        ("HOME/w/../../v1/search", "GET", {}, 400),
         ("/v1/search", "POST", {"content_type": JSON}, 401),  # the cookie is no token
         ("/mcp", "POST", {"content_type": JSON}, 401),
         ("/hook/prompt", "POST", {"content_type": JSON}, 401),
@@ -115,11 +123,11 @@ OWN = {"origin": f"http://{HOST}", "sec_fetch_site": "same-origin", "content_typ
     ],
 )
 def test_with_the_cookie(ask: Guarded, path: str, method: str, headers: dict[str, Any], status: int) -> None:
-    assert ask(path, method, cookie=ask.cookie(), **headers)[0] == status
+    assert ask(path.replace("HOME", ask.door.home), method, cookie=ask.cookie(), **headers)[0] == status
     assert bool(ask.reached) == (status == 200)
 
 
-@pytest.mark.parametrize("path", ["/ui", "/ui/w/x", "HOME", "HOME/w/x", "HOME/newer/x"])
+@pytest.mark.parametrize("path", ["HOME", "HOME/w/x", "HOME/newer/x", "HOME/upload/x"])
 @pytest.mark.parametrize(
     "headers",
     [
@@ -137,14 +145,15 @@ def test_pages_need_the_cookie(ask: Guarded, path: str, headers: dict[str, str])
 def test_a_cookie_of_another_daemon_or_sent_twice_is_none(ask: Guarded) -> None:
     cookie = ask.cookie()
     name, _, value = cookie.partition("=")
-    assert ask("/ui", cookie=f"{Door().cookie}={value}")[0] == 401
-    assert ask("/ui", cookie=f"{cookie}; {name}=planted")[0] == 401
-    assert ask("/ui", cookie=f"a=b; {cookie}")[0] == 200
+    home = ask.door.home
+    assert ask(home, cookie=f"{Door().cookie}={value}")[0] == 401
+    assert ask(home, cookie=f"{cookie}; {name}=planted")[0] == 401
+    assert ask(home, cookie=f"a=b; {cookie}")[0] == 200
 
 
 def test_the_token_opens_the_api_alone(ask: Guarded) -> None:
     assert ask("/v1/search", "POST", authorization="Bearer secret", content_type=JSON)[0] == 200
-    assert ask("/ui/w/x", authorization="Bearer secret")[0] == 401
+    assert ask(f"{ask.door.home}/w/x", authorization="Bearer secret")[0] == 401
     assert ask("/v1/search", "POST", authorization="Bearer secret", content_type=FORM)[0] == 415
 
 
@@ -223,13 +232,13 @@ def test_a_file_posts_nothing_but_a_ticket(ask: Guarded, path: str) -> None:
     assert (status, ask.reached) == (403, [])
 
 
-def test_a_session_ends_after_half_a_day_and_old_ones_make_room() -> None:
+def test_a_session_ends_after_a_month_and_old_ones_make_room() -> None:
     clock = Clock()
     door = Door(clock=clock)
     first = door.enter(door.ticket("/ui"))
     assert first is not None
     assert door.session(first[0]) is not None
-    clock.now += 12 * 3600 + 1
+    clock.now += 30 * 86_400 + 1
     assert door.session(first[0]) is None
     kept = door.enter(door.ticket("/ui"))
     assert kept is not None
@@ -238,16 +247,120 @@ def test_a_session_ends_after_half_a_day_and_old_ones_make_room() -> None:
     assert door.session(kept[0]) is None
 
 
-def test_forms_have_a_key_of_their_session() -> None:
-    one, other = BrowserSession(0.0), BrowserSession(0.0)
+def test_forms_have_the_key_of_their_door() -> None:
+    one, other = (BrowserSession(0.0, DoorFile().form_key) for _ in range(2))
     assert one.is_own_form(one.form_key)
     assert not one.is_own_form(other.form_key)
     assert not one.is_own_form("")
     assert not one.is_own_form("é")
 
 
+def test_a_session_outlives_its_daemon_and_ends_with_signing_out() -> None:
+    clock, kept = Clock(), DoorFile()
+    saved: list[bytes] = []
+    door = Door(kept, clock=clock, save=lambda one: saved.append(msgspec.json.encode(one)))
+    entered = door.enter(door.ticket("/ui/x"))
+    assert entered is not None
+    assert entered[0].encode() not in saved[-1]  # only its hash is kept
+    key = door.session(entered[0]).form_key  # type: ignore[union-attr]
+    later = Door(msgspec.json.decode(saved[-1], type=DoorFile), clock=clock)
+    assert (later.home, later.cookie) == (door.home, door.cookie)
+    assert later.session(entered[0]).is_own_form(key)  # type: ignore[union-attr]
+    clock.now -= SESSION_SECONDS  # a clock that was wrong makes no session longer
+    assert later.session(entered[0]) is None
+    clock.now += SESSION_SECONDS
+    assert (later.browsers, later.sign_out(), later.browsers) == (1, 1, 0)
+    assert later.session(entered[0]) is None
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [b"", b"{}x", b"[]", b'{"home":"/"}', b'{"cookie":"a; b"}', b'{"port":99999}', b'{"form_key":""}'],
+)
+def test_a_damaged_file_of_the_door_makes_a_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: bytes
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    first = DoorFile(port=23_456)
+    door_file.save(first)
+    assert door_file.load() == first
+    file = platform.state_folder() / door_file.NAME
+    platform.write_private(file, damaged)
+    anew = door_file.load()
+    assert anew.home not in {first.home, "/"}
+    assert (anew.port, anew.sessions, len(anew.home)) == (0, {}, len(first.home))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes")
+def test_a_file_that_others_may_read_is_not_believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    first = DoorFile(sessions={"ab" * 32: time.time() + 60})
+    door_file.save(first)
+    (platform.state_folder() / door_file.NAME).chmod(0o644)
+    assert door_file.load().sessions == {}
+
+
+def test_the_port_is_the_same_until_another_program_takes_it() -> None:
+    kept = DoorFile(sessions={"x": 1.0})
+    first = next(kept.ports())
+    kept.listens_at(first, asked=False)
+    assert next(kept.ports()) == first == next(DoorFile().ports())
+    assert kept.sessions  # the first port moves nobody
+    kept.listens_at(first + 1, asked=True)
+    assert (kept.moved_from, len(kept.sessions)) == (0, 1)
+    kept.listens_at(first + 2, asked=False)
+    assert (kept.port, kept.moved_from, kept.sessions) == (first + 2, first + 1, {})  # it was sent cookies
+    door = Door(kept)
+    assert (door.moved_from(), door.moved_from()) == (first + 1, 0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whose a connection is")
+@pytest.mark.parametrize("family", [socket.AF_INET, socket.AF_INET6])
+def test_a_connection_of_another_user_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, family: int
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.socket(family) as client:
+        there = server.getsockname()
+        try:
+            client.connect(there if family == socket.AF_INET else (f"::ffff:{there[0]}", there[1]))
+        except OSError:
+            pytest.skip("no IPv6 here")
+        here = ("127.0.0.1", client.getsockname()[1])
+        assert not peer.is_of_another_user(here, there)
+        for number, answer in (
+            (12_345, True),
+            (0, False),
+        ):  # what the system says of another user's, of root's
+            tables = []
+            for table, mapped in peer._TABLES:
+                rows = [row.split() for row in Path(table).read_text("ascii").splitlines()[1:]]
+                copy = tmp_path / f"{number}{len(mapped)}"
+                copy.write_text(
+                    "\n".join(" ".join([*row[:7], str(number), *row[8:]]) for row in rows), "ascii"
+                )
+                tables.append((str(copy), mapped))
+            with monkeypatch.context() as patched:
+                patched.setattr(peer, "_TABLES", tables)
+                assert peer.is_of_another_user(here, there) == answer
+    assert not peer.is_of_another_user(("127.0.0.1", 1), there)  # nothing is known of it
+    assert not peer.is_of_another_user(None, there)
+
+
+def test_a_cookie_in_another_users_hands_opens_nothing(ask: Guarded, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "is_of_another_user", lambda *_: True)
+    assert ask(ask.door.home, cookie=ask.cookie())[0] == 403
+    assert ask("/ui/enter")[0] == 200
+
+
 def test_every_answer_to_a_browser_has_the_policy(ask: Guarded) -> None:
-    for answer in (ask("/ui", cookie=ask.cookie()), ask("/ui"), ask("/ui/enter"), ask("/ui/static/x.css")):
+    for answer in (
+        ask(ask.door.home, cookie=ask.cookie()),
+        ask(ask.door.home),
+        ask("/ui"),
+        ask("/"),
+        ask("/ui/enter"),
+        ask("/ui/static/x.css"),
+    ):
         headers = answer[1]
         assert headers["content-security-policy"] == POLICY
         assert headers["x-content-type-options"] == "nosniff"
@@ -259,7 +372,7 @@ def test_every_answer_to_a_browser_has_the_policy(ask: Guarded) -> None:
 
 
 def test_a_form_is_not_longer_than_forms_are(ask: Guarded) -> None:
-    status, _ = ask("/ui/w/x/edit", "POST", b"x" * (MAX_FORM + 1), cookie=ask.cookie(), **OWN)
+    status, _ = ask(f"{ask.door.home}/w/x/edit", "POST", b"x" * (MAX_FORM + 1), cookie=ask.cookie(), **OWN)
     assert status == 413
 
 
@@ -268,21 +381,21 @@ def test_a_page_that_looks_by_itself_does_not_keep_the_daemon_alive(ask: Guarded
     ask(f"{ask.door.home}/newer/x", cookie=cookie)
     ask("/ui/static/style.css")
     assert ask.activity.served == 0
-    ask("/ui/w/x", cookie=cookie)
+    ask(f"{ask.door.home}/w/x", cookie=cookie)
     assert ask.activity.served == 1
 
 
 def test_the_session_reaches_the_pages(ask: Guarded) -> None:
-    ask("/ui", cookie=ask.cookie())
+    ask(ask.door.home, cookie=ask.cookie())
     assert isinstance(ask.reached[0][SESSION], BrowserSession)
 
 
 def test_the_table_has_one_door_for_each_path() -> None:
     rules = doors("/ui/home")
     expected = {
-        "/": "token", "/v1/x": "token", "/uix": "token", "/home/w": "token", "/ui": "cookie",
-        "/ui/w": "cookie", "/ui/home": "cookie", "/ui/home/newer/x": "cookie", "/ui/home/enter": "cookie",
-        "/ui/enter": "ticket", "/ui/enters": "cookie", "/ui/static/a": "open",
+        "/": "open", "/v1/x": "token", "/uix": "token", "/home/w": "token", "/ui": "open", "/ui/w": "open",
+        "/ui/home": "cookie", "/ui/home/newer/x": "cookie", "/ui/home/enter": "cookie",
+        "/ui/home/upload/x": "upload", "/ui/enter": "ticket", "/ui/enters": "open", "/ui/static/a": "open",
     }  # fmt: skip
     assert {path: rule_of(path, rules).door for path in expected} == expected
     assert rules[-1].path == ""

@@ -14,14 +14,15 @@ from mnemark.memory.review.attention import What
 from mnemark.present.words import ROUTES, Words, catalogue, language_of, part
 from mnemark.types import ORIGINS
 from mnemark_faces.web.pages import PAGES
+from mnemark_faces.web.pages.prompt import NAMES
 
-NAMED = {*TYPES, *PRIORITIES, *ROUTES.values(), *ORIGINS} - {"owner", "QMD"}
+NAMED = {*TYPES, *PRIORITIES, *ROUTES.values(), *ORIGINS, *NAMES.values()} - {"owner", "QMD"}
 """Names of values that pages show as they are called."""
 ROUTE_NAMES = set(PAGES)
 
 
 def test_every_text_has_a_translation_and_no_translation_is_left_over() -> None:
-    asked = web_words.in_templates() | web_words.in_code() | NAMED
+    asked = web_words.in_templates() | web_words.in_code() | web_words.in_tables() | NAMED
     assert sorted(asked - set(catalogue()) - ROUTE_NAMES) == []
     assert sorted({*part("pages"), *part("sentences")} - asked) == []
 

@@ -96,7 +96,7 @@ def test_the_log_tells_turns_notes_and_changes_in_order(workspace: Shell) -> Non
 2026-02-14 09:30  memory/2026-02-14.md#L1  early
 2026-02-14 12:00  sessions/s.jsonl  user  noon bell
 2026-02-14 18:05  memory/2026-02-14.md#L2  late
-2026-02-15 00:00  {done.id}  remember  3.12
+2026-02-15 00:00  {done.id}  Learned: 3.12.
 """
     assert workspace("log").out == expected
     assert workspace("log", "-n", "2").out == "".join(expected.splitlines(keepends=True)[-2:])
@@ -112,6 +112,7 @@ def test_the_log_tells_turns_notes_and_changes_in_order(workspace: Shell) -> Non
         "session": "s",
         "text": "noon\nbell",
         "id": "",
+        "scope": "",
         "takes_back": [],
         "paths": [],
     }
@@ -122,13 +123,13 @@ def test_an_undo_is_one_entry_of_the_log(workspace: Shell) -> None:
     workspace("remember", "city", "Beijing")
     workspace("undo")
     *_, last = shown = workspace("log").out.splitlines()
-    assert "undo  user city: Beijing" in last
+    assert last.endswith("Taken back: you live in Beijing.")
     assert len(shown) == 3
     entry = workspace("log", "--json").data["entries"][-1]
     assert (entry["takes_back"], entry["paths"]) == (["user city: Beijing"], ["memory/facts/user.md"])
     # Twice the same day: each is an entry of its own.
     workspace("undo")
-    assert ["undo" in line for line in workspace("log").out.splitlines()] == [False, False, True, True]
+    assert ["Taken back" in line for line in workspace("log").out.splitlines()] == [False, False, True, True]
 
 
 def test_a_group_taken_back_is_one_entry_of_the_log(workspace: Shell) -> None:
@@ -141,8 +142,8 @@ def test_a_group_taken_back_is_one_entry_of_the_log(workspace: Shell) -> None:
     group = workspace("sessions", "end", "s", "--json").data["ended"][0]["group"]
     workspace("undo", group)
     shown = workspace("log", "-n", "99").out.splitlines()
-    assert sum("  undo  " in line for line in shown) == 1
-    assert "  undo  3 changes: session end: " in shown[-1]
+    assert sum("Took 3 changes back." in line for line in shown) == 1
+    assert shown[-1].endswith("Took 3 changes back.")
     assert len(workspace("log", "--json").data["entries"][-1]["takes_back"]) == 3
 
 

@@ -6,6 +6,9 @@ from pathlib import Path
 
 from jinja2 import Environment, nodes
 
+from mnemark.present import changes, facts, proposals, receipts, sources
+from mnemark_faces.web.pages.prompt import NAMES as LAYERS
+
 SOURCE = Path(__file__).parent.parent.parent / "src"
 WEB = SOURCE / "mnemark_faces" / "web"
 PRESENT = SOURCE / "mnemark" / "present"
@@ -57,6 +60,22 @@ def in_code() -> set[str]:
                     parts = [two for one in given for two in _both(one)]
                     found |= {part for part in parts if " " in part or part[:1].isalpha()}
     return found
+
+
+def in_tables() -> set[str]:
+    """The sentences that the presentation layer has in tables."""
+    parts = [
+        *sources._WHO.values(), *changes._KINDS.values(),
+        *((many, uncounted) for _, many, uncounted in changes._DONE.values()),
+    ]  # fmt: skip
+    alone = [
+        *sources._PLACES.values(),
+        *changes._STEPS.values(),
+        *changes._ALONE.values(),
+        *proposals._EDITS.values(),
+        *receipts._UNDONE.values(),
+    ]
+    return {*facts.TOPICS, *LAYERS.values(), *alone, *(text for part in parts for text in part)}
 
 
 def _both(node: ast.expr) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from mnemark import Memory, NotFoundError, UsageError
+from mnemark.facts.model import Fact
 from mnemark.memory.browse.page import Page
 
 AT = datetime(2026, 3, 2, 9, 30, tzinfo=timezone(timedelta(hours=8)))
@@ -96,6 +97,42 @@ def test_facts_have_what_they_replaced_and_what_is_proposed_against_them(memory:
     assert [row.fact.value for row in memory.browse.facts(text="HELIX").rows] == ["Helix"]
     assert memory.browse.facts(type="fact").total == 1
     assert memory.browse.facts(type="fact").types == {"preference": 1, "fact": 1}  # of what can be chosen
+
+
+def test_the_facts_of_a_part_stand_together_the_owners_first(memory: Memory) -> None:
+    said = (("Ana", "city", "Lund"), ("user", "city", "Umeå"), ("Ana", "job", "cook"))
+    for subject, predicate, value in said:
+        memory.remember(predicate, value, subject=subject, since="2024-05-01")
+
+    def part(fact: Fact) -> int:
+        return ("job", "city").index(fact.predicate)
+
+    rows = all_pages(lambda after: memory.browse.facts(part=part, limit=1, after=after))
+    assert [row.fact.value for row in rows] == ["cook", "Umeå", "Lund"]
+    one = memory.browse.facts(part=part, only=1)
+    assert [row.fact.value for row in one.rows] == ["Umeå", "Lund"]
+    assert one.parts == {0: 1, 1: 2}, "the other parts are counted, too"
+    assert one.first == "2024-05-01"
+
+
+def test_a_fact_says_when_it_was_last_confirmed(memory: Memory) -> None:
+    path = say(memory, "s", "I live in Lund.", "Lund is home.")
+    memory.remember("city", "Lund", origin="agent", source=f"{path}#L1")
+    (before,) = memory.browse.facts().rows
+    memory.remember("city", "Lund")
+    (after,) = memory.browse.facts().rows
+    assert before.confirmed == before.fact.recorded
+    assert after.confirmed > before.confirmed
+
+
+def test_what_one_source_says_waits_together(memory: Memory) -> None:
+    path = say(memory, "s", "a page", "another page", role="tool")
+    other = say(memory, "t", "a third", role="tool")
+    for value, source in (("one", path), ("two", other), ("three", path)):
+        memory.remember(f"thing {value}", value, origin="web", source=f"{source}#L1")
+    memory.remember("thing four", "four", origin="web")
+    rows = all_pages(lambda after: memory.browse.review(limit=1, after=after))
+    assert [row.waiting.fact.value for row in rows] == ["one", "three", "two", "four"]
 
 
 def test_facts_are_paged_in_both_orders_and_say_when_they_fade(memory: Memory) -> None:

@@ -66,7 +66,9 @@ def test_an_english_person_sees_english_whatever_the_file_says(memory: Memory) -
     assert "- 城市：Hamburg" in (memory.root / "memory/facts/user.md").read_text("utf-8")
 
 
-def test_the_newest_is_first_and_an_entry_taken_out_stays_out_in_each_language(memory: Memory) -> None:
+def test_the_newest_is_first_and_an_entry_taken_out_stays_out_in_each_language(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     memory.remember("city", "Bonn")
     memory.remember("hobbies", "sailing", since="2026-01-02")
     memory.remember("hobbies", "chess", since="2026-03-02")
@@ -76,6 +78,10 @@ def test_the_newest_is_first_and_an_entry_taken_out_stays_out_in_each_language(m
     path.write_text(user(memory).replace("- hobbies: chess\n", ""), "utf-8")
     for value in ("羽毛球", "骑车", "爬山"):
         memory.remember("hobbies", value)
+    memory.consolidate(now=NOW)
+    assert "- hobbies: sailing\n" in user(memory)  # what is said later turns no page of somebody's around
+    (tmp_path / "config.toml").write_text('language = "zh"\n', "utf-8")
+    monkeypatch.setenv("MNEMARK_CONFIG", str(tmp_path / "config.toml"))
     memory.consolidate(now=NOW)
     assert "- 爱好：sailing\n" in user(memory)
     assert "chess" not in user(memory)

@@ -264,25 +264,12 @@ def test_what_was_taken_back_is_not_done_again_the_next_night(memory: Memory) ->
     assert "- editor: Zed" in (memory.root / "USER.md").read_text()
 
 
-def test_the_language_of_core_memory_stays_until_the_owner_clearly_changes(memory: Memory) -> None:
+def test_the_language_of_core_memory_stays_whatever_is_said_later(memory: Memory) -> None:
     likes = iter(["喝咖啡", "散步", "下雨天", "爬山", "看展览", "听爵士乐", "做菜", "养花", "钓鱼", "书法"])
-
-    def tastes(more: int = 0) -> str:
+    for predicate, value in (("city", "Graz"), ("editor", "Helix"), ("job", "a nurse"), ("diet", "vegan")):
+        memory.remember(predicate, value)
+    for more in (2, 1, 7):
         for _ in range(more):
             memory.remember("likes", next(likes))
         memory.consolidate(now=NOW)
-        (heading,) = {"## Tastes", "## 喜好"} & set((memory.root / "USER.md").read_text().splitlines())
-        return heading
-
-    for predicate, value in (("city", "Graz"), ("editor", "Helix"), ("job", "a nurse"), ("diet", "vegan")):
-        memory.remember(predicate, value)
-    assert tastes(2) == "## Tastes"
-    assert tastes(1) == "## Tastes", "three of seven are Chinese"
-    assert tastes(7) == "## 喜好"
-    for number in range(20):
-        memory.remember("likes", f"band {number}")
-        if number in {0, 10, 19}:
-            assert tastes() == "## 喜好", "it does not change back at once"
-    for number in range(20, 40):
-        memory.remember("likes", f"band {number}")
-    assert tastes() == "## Tastes"
+        assert "## Tastes" in (memory.root / "USER.md").read_text().splitlines(), "facts do not vote"

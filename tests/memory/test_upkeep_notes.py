@@ -263,5 +263,5 @@ def test_a_dry_run_says_what_the_run_then_does(memory: Memory) -> None:
     assert "short answers" in curated(shown.edits)["USER.md"]
     assert sorted(shown.learned) == sorted(done.learned)
     [facts] = [edit.diff for edit in shown.edits if edit.path == "memory/facts/user.md"]
-    assert "+- **city**: 杭州" in facts
+    assert "+- **城市**: 杭州" in facts  # in the words it was said in
     assert "Nordwind" not in facts  # waits in review

@@ -6,7 +6,8 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from mnemark.extraction.candidate import Found
-from mnemark.text.dates.ranges import START, spans
+from mnemark.text.dates.grammar import START
+from mnemark.text.dates.ranges import spans
 from mnemark.text.lazy_pattern import lazy_pattern
 
 _JOINT: Final = lazy_pattern(
@@ -44,7 +45,7 @@ def valid_since(fact: Found, text: str, time: datetime) -> datetime:
     past = [
         _Past(start, end, one.start)
         for start, end, one in spans(text, time)
-        if START < one.start and one.end <= today
+        if one.start > START and one.end <= today
     ]
     if not past or (fact.predicate == "relation" and not fact.over):
         return time

@@ -8,14 +8,14 @@ import msgspec
 
 from mnemark.errors import NotFoundError
 from mnemark.facts.ends import Orders, Retraction, Tastes, ended_by, is_order, opposite, orders_meant
-from mnemark.facts.files import Confirmation
+from mnemark.facts.files import REVIEW, Confirmation
 from mnemark.facts.fold import Words, payload_of, words_of
-from mnemark.facts.keys import holds_many
+from mnemark.facts.keys import holds_many, subject_key
 from mnemark.facts.model import TRUST, Fact, refs_in
 from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import FactVersion, confirmed, order, timeline
 from mnemark.facts.versions import confirmed_by
-from mnemark.files.ids import new_id
+from mnemark.files.ids import is_id, new_id, time_of
 from mnemark.files.journal import Change
 from mnemark.files.names import split_ref
 from mnemark.text.quoting.injection import looks_like_instructions
@@ -184,7 +184,7 @@ class Decision:
             return self._confirm(same, fact)
         before = [*over, *current]
         rival = max(before, key=lambda other: TRUST[other.origin], default=None)
-        removed = self._facts.log.tables.removed.get((fact.scope, words))
+        removed = self._removed(fact.scope, words)
         if reason := _review_reason(fact, rival, turn, removed):
             return self._propose(fact, words, rival, reason)
         self._settle_proposals(fact, words, made=fact.id)
@@ -197,6 +197,14 @@ class Decision:
         if is_order(fact.predicate):
             self._orders_of(fact.scope).add(FactVersion(kept, start, None))
         return kept
+
+    def _removed(self, scope: str, words: Words) -> str | None:
+        """Return when a person last removed a fact of these words, or said that it is wrong."""
+        log = self._facts.log
+        corrected = log.corrected(scope, words)
+        times = [log.tables.removed.get((scope, words), "")]
+        times += [time_of(corrected).isoformat()] if is_id(corrected) else []
+        return max(times) or None
 
     def _named(self, fact: Fact, start: datetime) -> list[Fact]:
         """Return the fact that the caller says is replaced, by its id or ref, if it holds at `start`.
@@ -259,6 +267,50 @@ class Decision:
             self._room.setdefault(path, files.room(path))
         self._room[path] -= _COMMENT_BYTES + len(fact.value.encode("utf-8", "replace"))
         return path
+
+    def said_already(self, fact: Fact, wrong: Fact) -> Fact | None:
+        """Return another fact that says what is right already, when the wrong one began or until then."""
+        start = order(fact, self._facts.zone)[0]
+        same = [
+            one
+            for one in self._group(fact)
+            if one.fact.id != wrong.id and words_of(one.fact) == words_of(fact)
+        ]
+        return next((one.fact for one in same if one.at(start) or one.end == start), None)
+
+    def placed(self, fact: Fact, wrong: Fact) -> Fact:
+        """Return a fact as corrected among those of its key: after which it comes, and in which file."""
+        if wrong.path.endswith(REVIEW) or subject_key(fact.subject) != subject_key(wrong.subject):
+            fact = msgspec.structs.replace(fact, path=self._path_for(fact))
+        if fact.key == wrong.key or is_order(wrong.predicate) is is_order(fact.predicate) is True:
+            return fact
+        start = order(fact, self._facts.zone)[0]
+        others = [one for one in self._group(fact) if one.fact.id != wrong.id]
+        before = [one.fact.id for one in others if one.at(start)]
+        later = [one for one in others if one.begin is not None and one.begin > start]
+        until = fact.until or (later[0].fact.since if later else "")
+        fact = msgspec.structs.replace(fact, supersedes=before[-1] if before else "", until=until)
+        return self._against_opposite(fact)
+
+    def before_it(self, fact: Fact) -> Fact | None:
+        """Return what a fact had taken the place of."""
+        return next((one.fact for one in self._group(fact) if one.fact.id == fact.supersedes), None)
+
+    def revive(self, wrong: Fact, fact: Fact | None) -> list[str]:
+        """Take the ends back that a wrong fact had brought about and the right one does not; return them."""
+        taste = opposite(wrong) is not None
+        if fact is not None and (fact.key == wrong.key or not taste):
+            return []
+        log = self._facts.log
+        lines = [line for line, end in log.ends().items() if end.by == wrong.id]
+        if lines:
+            payload: dict[str, Json] = {"ids": [*lines]}
+            self.changes.append(Change(kind="undo", payload=payload, origin="owner", scope=wrong.scope))
+        return lines
+
+    def propose(self, fact: Fact, wrong: Fact) -> str:
+        """Propose what is right of a fact, and return the id of the proposal, or that of an equal one."""
+        return self._propose(fact, words_of(fact), wrong, fact.review).id
 
     def _propose(self, fact: Fact, words: Words, rival: Fact | None, reason: str) -> Fact:
         """Propose a fact for review, unless an equal proposal is pending or was rejected."""

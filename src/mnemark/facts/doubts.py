@@ -27,7 +27,9 @@ from mnemark.types import Json
 
 MOST_BYTES: Final = 1 << 18
 """Maximum bytes read of changed files and appended journal lines, to meet a deadline."""
-_LINE: Final = re.compile(rb'"kind"\s*:\s*"(?:remember|retract|otherwise|edit|tombstone|forget|undo|erased)"')
+_LINE: Final = re.compile(
+    rb'"kind"\s*:\s*"(?:remember|correct|retract|otherwise|edit|tombstone|forget|undo|erased)"'
+)
 
 
 def known_of(held: FactVersion) -> KnownFact:

@@ -37,7 +37,7 @@ def project(
     A busy file is left alone (status "deferred"). Errors as for `edit`.
     """
     done: list[str] = []
-    around = partial(_around, truth.root, path)
+    around = partial(around_of, truth.root, path)
 
     def change(data: bytes) -> bytes:
         text, batch = _with_batch(decode(data), path, changes, zone, around)
@@ -74,7 +74,7 @@ def _with_batch(
         return text, frozenset()
     end = write.line_end(text)
     there = parse(text)
-    chinese = _is_chinese(there, *new, around=around)
+    chinese = shown_in_chinese(there, *new, around=around)
     if not text.strip(_BLANK):
         text += _heading(path, chinese=chinese)
     elif not text.endswith(("\n", "\r")):
@@ -100,12 +100,12 @@ def _heading(path: str, *, chinese: bool) -> str:
     return f"# {(chinese and _CHINESE_TITLES.get(subject_key(subject))) or subject.capitalize()}\n\n"
 
 
-def _is_chinese(there: Iterable[ParsedFact], *new: Fact, around: Around = tuple) -> bool:
+def shown_in_chinese(there: Iterable[ParsedFact], *new: Fact, around: Around = tuple) -> bool:
     """Return whether the values of a file are in Chinese, so that its predicates are shown in it."""
     return shows_chinese([*(parsed.value for parsed in there), *(fact.value for fact in new)], around)
 
 
-def _around(root: Path, path: str) -> Sequence[str]:
+def around_of(root: Path, path: str) -> Sequence[str]:
     """Return the values of the user's facts, for a file beside theirs."""
     beside = root / path
     user = beside.with_name("user.md")
@@ -119,7 +119,7 @@ def _around(root: Path, path: str) -> Sequence[str]:
 
 def _bullet(fact: Fact, end: datetime | None, now: datetime, *, chinese: bool) -> str:
     struck = end is not None and end <= now
-    return write.bullet_of(fact.predicate, fact.value, _comment(fact), struck=struck, chinese=chinese)
+    return write.bullet_of(fact.predicate, fact.value, fields_of(fact), struck=struck, chinese=chinese)
 
 
 def applied(
@@ -145,7 +145,7 @@ def applied(
     for parsed, fact in reversed(same):
         one = held[fact.id]
         if one.fact.until != fact.until and one.end == held[change.id].begin and one.end is not None:
-            fields = {} if parsed.id else _comment(fact)
+            fields = {} if parsed.id else fields_of(fact)
             change_line = write.strike if one.end <= now else write.change_comment
             text = change_line(text, parsed, fields | {"until": mine.since})
     beside = [(at, fact) for at, _, fact, its_key in standing if its_key[:2] == key[:2]]
@@ -153,7 +153,7 @@ def applied(
     return _insert(text, mine, near[-1] if near else None, held[change.id].end, now, around=around)
 
 
-def _comment(fact: Fact) -> dict[str, str]:
+def fields_of(fact: Fact) -> dict[str, str]:
     """Return the fields of a fact's comment, without those that say what is assumed without them."""
     derived = {fact.since, _to_second(time_in_id(fact.id))}
     key, path_subject = subject_key(fact.subject), subject_of(fact.path)
@@ -190,7 +190,7 @@ def _insert(
 ) -> tuple[str, bool]:
     """Insert a fact's bullet where it parses back unchanged and alters no other bullet."""
     parsed = parse(text)
-    chinese = _is_chinese(parsed, fact, around=around)
+    chinese = shown_in_chinese(parsed, fact, around=around)
     line = _bullet(fact, end, now, chinese=chinese)
     if not text.strip(_BLANK):
         return f"{text}{_heading(fact.path, chinese=chinese)}{line}\n", True
@@ -221,7 +221,7 @@ def _confirm(text: str, path: str, change: Confirmation) -> str:
     for parsed in parse(text):
         fact = fact_of(parsed, path, "")
         if fact.id == change.fact:
-            fields = ({} if parsed.id else _comment(fact)) | dict(change.fields)
+            fields = ({} if parsed.id else fields_of(fact)) | dict(change.fields)
             if source := change.fields.get("source"):
                 sources = [*refs_in(fact.source), source]
                 fields["source"] = ", ".join(dict.fromkeys(sources))
@@ -236,7 +236,7 @@ def review_bullet(data: bytes, fact: Fact) -> bytes:
     text = decode(data)
     if any(parsed.id == fact.id for parsed in parse(text)):
         return data
-    fields = _comment(fact) | {
+    fields = fields_of(fact) | {
         "subject": fact.subject,
         "review": fact.review,
         "against": fact.against,

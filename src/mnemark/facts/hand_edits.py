@@ -82,13 +82,18 @@ def _replaced(fact: Fact, gone: list[Fact]) -> Fact | None:
 def _missing_facts(
     log: FactJournal, files: FactFiles, scope: str, standing: Collection[str], paths: Collection[str]
 ) -> list[Fact]:
-    """Return the facts that this machine saw in one of these files and that are in no file now."""
+    """Return the facts that this machine saw in one of these files and that are in no file now.
+
+    What was corrected left its file with that.
+    """
+    wrong = {one.wrong for one in log.tables.corrections.values()}
     missing = [
         fact
         for state in log.tables.facts.values()
         if state.own
         and (fact := state.known) is not None
         and fact.id not in standing
+        and fact.id not in wrong
         and fact.scope == scope
         and fact.path in paths
         and _is_removed(files, fact.path)

@@ -6,9 +6,10 @@ from itertools import chain
 from typing import Final
 
 from mnemark.facts.files import Confirmation
-from mnemark.facts.fold import lines, words_of
+from mnemark.facts.fold import Words, corrections, lines, words_of
 from mnemark.facts.fold.tables import (
     NOTHING,
+    Correction,
     FactEnd,
     FactState,
     FactTables,
@@ -25,7 +26,7 @@ REDUCERS: Final[Mapping[str, Reducer]] = {
     "otherwise": lines.otherwise,
     "confirm": lines.confirm, "retract": lines.confirm, "project": lines.project,
     "accept": lines.decide, "reject": lines.decide,
-    "edit": lines.edit, "tombstone": lines.remove,
+    "edit": lines.edit, "tombstone": lines.remove, "correct": corrections.correct,
     "forget": lines.forget, "erased": lines.erased, "undo": lines.undo,
 }  # fmt: skip
 """What each kind of line does."""
@@ -154,13 +155,16 @@ class FactJournal:
 
     def scope_of(self, identifier: str) -> str:
         """Return the scope of a fact or confirmation in the journal; the root's if there is none."""
-        item = self.of(identifier).fact or self.tables.confirmations.get(identifier)
+        tables = self.tables
+        line = tables.confirmations.get(identifier) or tables.corrections.get(identifier)
+        item = self.of(identifier).fact or line
         return item.scope if item is not None else ""
 
     def is_own(self, identifier: str) -> bool:
         """Whether this machine wrote the line of a fact or confirmation."""
-        confirmation = self.tables.confirmations.get(identifier)
-        file = confirmation.file if confirmation is not None else self.of(identifier).file
+        tables = self.tables
+        line = tables.confirmations.get(identifier) or tables.corrections.get(identifier)
+        file = line.file if line is not None else self.of(identifier).file
         return file == self.journal.file
 
     def pending(self, scope: str | None = None) -> list[str]:
@@ -168,7 +172,8 @@ class FactJournal:
         return sorted(
             line
             for line in self.tables.waiting
-            if scope in (None, self.scope_of(line)) and not self.of(line).hidden
+            if scope in (None, self.scope_of(line))
+            and (line in self.tables.corrections or not self.of(line).hidden)
         )
 
     def pending_confirmations(self, scope: str) -> list[Confirmation]:
@@ -185,9 +190,28 @@ class FactJournal:
         return {line: end for line, end in ends.items() if line not in self.tables.undone}
 
     def withdrawn(self) -> list[Fact]:
-        """Return the remembered facts that were undone."""
-        states = map(self.of, self.tables.undone)
+        """Return the remembered facts that were undone; of corrections the files wait to be as they were."""
+        states = (self.of(line) for line in self.tables.undone if line not in self.tables.corrections)
         return [fact for state in states if state.withdrawn and (fact := state.record) is not None]
+
+    def corrections(self) -> dict[str, Correction]:
+        """Return the corrections that stand, by their lines."""
+        tables = self.tables
+        return {line: one for line, one in tables.corrections.items() if line not in tables.undone}
+
+    def wrong_facts(self) -> dict[str, Fact]:
+        """Return the facts that were corrected, as they were, by their ids; undone corrections included."""
+        found = self.tables.corrections.values()
+        return {one.wrong: one.before for one in found if one.before is not None}
+
+    def is_gone(self, identifier: str) -> bool:
+        """Whether a fact was forgotten or taken back, not only corrected."""
+        state = self.of(identifier)
+        return state.withdrawn or state.erased or bool(state.hidden_by)
+
+    def corrected(self, scope: str, words: Words) -> str:
+        """Return the id of the last line that says that these words were wrong; empty if none does."""
+        return max(self.tables.wrong.get((scope, words), ()), default="")
 
     def reviewed(self, identifier: str) -> Fact | None:
         """Return the fact of a proposal or hand edit, decided or not; None if there is none."""

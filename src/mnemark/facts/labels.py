@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Final
 
+from mnemark.errors import ConfigError
 from mnemark.facts.keys import predicate_key, subject_key, subjects
 from mnemark.facts.predicates import Predicate, predicates
+from mnemark.files import user_config
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import HAN
 
@@ -38,18 +40,26 @@ def _has_words(text: str) -> bool:
     return is_chinese(text) or any(word.strip(".,;:!?'\"()").isalpha() for word in text.split())
 
 
-def in_chinese(*values: Iterable[str], before: bool | None = None) -> bool:
-    """Return whether values are those of a person who writes Chinese: more than a third; names may not be.
+def in_chinese(*first: Iterable[str], before: bool | None = None) -> bool:
+    """Return whether what is generated is in Chinese: as it is set, as it was `before`, or as a person wrote.
 
-    The first of several collections decides that has words: numbers, heron-2 and the like tell nothing.
-    What was written in one language `before` (whether it is Chinese) stays in it, unless the values clearly
-    changed.
+    Of several collections the first one with words decides, and in it the first text that has some: what a
+    person wrote first. Numbers, heron-2 and the like tell nothing. Facts that come later change nothing.
     """
-    least = {None: 1 / 3, True: 1 / 5, False: 9 / 20}[before]
-    for group in values:
-        if found := [is_chinese(value) for value in group if _has_words(value)]:
-            return sum(found) > len(found) * least
-    return before or False
+    if chosen := chosen_language():
+        return chosen == "zh"
+    if before is not None:
+        return before
+    told = (is_chinese(text) for group in first for text in group if _has_words(text))
+    return next(told, False)
+
+
+def chosen_language() -> str:
+    """Return the language that the user set; empty where they set none."""
+    try:
+        return user_config.load().language
+    except ConfigError:  # `mnemark doctor` says so
+        return ""
 
 
 def shows_chinese(values: Sequence[str], around: Around) -> bool:
@@ -58,8 +68,8 @@ def shows_chinese(values: Sequence[str], around: Around) -> bool:
     Names of programs and servers are the same in both languages: beside them the user's own facts (`around`)
     tell what language is written.
     """
-    tells = any(is_chinese(value) or len(_WORD.findall(value)) >= _SENTENCE for value in values)
-    return in_chinese(*([values] if tells else [around(), values]))
+    telling = [value for value in values if is_chinese(value) or len(_WORD.findall(value)) >= _SENTENCE]
+    return in_chinese(*([telling] if telling else [around(), values]))
 
 
 @lru_cache(maxsize=4_096)

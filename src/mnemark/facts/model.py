@@ -111,8 +111,9 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     quote: str = ""
     """Of a proposal that says otherwise than a fact: the sentence that does."""
     review: str = ""
-    """Why it needs review by a person ("untrusted", "conflict", "removed", "otherwise"); until then it is not
-    valid. With `until`, what is proposed is that it ended."""
+    """Why it needs review by a person ("untrusted", "conflict", "removed", "otherwise", or "correction" and
+    "never", which say that what it `supersedes` is wrong); until then it is not valid. With `until`, what is
+    proposed is that it ended."""
     otherwise: Otherwise | None = None
     """What was said later against it, while nobody decided on that."""
 

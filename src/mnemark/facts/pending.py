@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from mnemark.errors import MnemarkError
+from mnemark.facts.corrections import paths_of, write_correction
 from mnemark.facts.file_changes import project, review_bullet
 from mnemark.facts.files import REVIEW, Confirmation
 from mnemark.facts.journal import FactJournal
@@ -21,6 +22,7 @@ from mnemark.files.ids import is_id, time_of
 from mnemark.files.journal import Change
 from mnemark.files.layout import in_scope
 from mnemark.text.lines import decode, encode
+from mnemark.types import Json
 
 AT_ONCE: Final = 50
 """Maximum number of changes one call writes to the files: a long backlog must not delay a reader."""
@@ -41,20 +43,26 @@ def catch_up(store: FactStore) -> int:
         return len(store.log.pending())
 
 
-def bring_in(facts: FactStore, scope: str | None = None, *, most: int = AT_ONCE) -> None:
-    """Write up to `most` pending changes to the files; skip busy files. Refresh the log first."""
+def bring_in(facts: FactStore, scope: str | None = None, *, most: int = AT_ONCE, own: str = "") -> None:
+    """Write up to `most` pending changes to the files; skip busy files. Refresh the log first.
+
+    `own`: a change that this machine writes, whoever made it: it has taken it back.
+    """
     links.check_again(facts.root)
     log = facts.log
-    groups: dict[tuple[str, str], list[str]] = {}
+    groups: dict[tuple[str, str, str], list[str]] = {}
     for one in log.pending(scope):
-        if _is_ours(log, one):
-            groups.setdefault((log.scope_of(one), _path_of(facts, one)), []).append(one)
-    for (where, path), waiting in groups.items():
+        if one == own or _is_ours(log, one):
+            alone = one if one in log.tables.corrections else ""  # it may change two files
+            groups.setdefault((log.scope_of(one), _path_of(facts, one), alone), []).append(one)
+    for (where, path, correction), waiting in groups.items():
         ids = waiting[:most]
         try:
-            done = _write(facts, path, ids)
+            done = _correct(facts, correction) if correction else _write(facts, path, ids)
             if done:
-                log.append(Change(kind="project", scope=where, payload={"path": path, "ids": done}))
+                undone = {"restored": True} if correction in log.tables.undone else {}
+                payload: dict[str, Json] = {"path": path, "ids": done, **undone}
+                log.append(Change(kind="project", scope=where, payload=payload))
         except (MnemarkError, OSError) as error:  # the journal has them: each sync tries again
             facts.blocked[path] = shortage(error) or str(error)
             continue
@@ -69,6 +77,14 @@ def _write(facts: FactStore, path: str, ids: Sequence[str]) -> list[str]:
     if path.endswith(REVIEW):
         return _propose(facts, path, ids)
     return project(facts.truth, path, [_change_of(facts.log, one, path) for one in ids], facts.zone)[1]
+
+
+def _correct(facts: FactStore, identifier: str) -> list[str]:
+    """Write a correction to its files, or take it out of them where it was undone; return its id if done."""
+    tables = facts.log.tables
+    undone = identifier in tables.undone
+    done = write_correction(facts.truth, tables.corrections[identifier], facts.zone, undone=undone)
+    return [identifier] if done else []
 
 
 def _is_ours(log: FactJournal, identifier: str) -> bool:
@@ -90,6 +106,8 @@ def _path_of(facts: FactStore, identifier: str) -> str:
                 return path
         fact = log.of(confirmation.fact).record
         return fact.path if fact is not None else facts.files.path_for("user", scope)
+    if (correction := log.tables.corrections.get(identifier)) is not None:
+        return next(reversed(paths_of(correction)), "")
     record = log.stored(identifier)
     path = record.path or facts.files.path_for(record.subject, scope)
     if not record.supersedes or path in facts.files.paths(scope):
@@ -118,6 +136,7 @@ def drop_decided(facts: FactStore) -> None:
     """Delete from the review files what was decided while a file was busy, and words against what is over."""
     against = facts.log.tables.otherwise
     over = {one: fact for fact, ids in against.items() for one in ids}
+    over |= {one.id: one.supersedes for one in facts.log.proposals() if one.review in {"correction", "never"}}
     for scope in {facts.log.scope_of(one) for one in (*facts.log.tables.decided, *over)}:
         path = facts.root / in_scope(scope, REVIEW)
         if path.is_file():

@@ -86,7 +86,7 @@ def remember_against(store: FactStore, given: Iterable[tuple[Mapping[str, Any], 
     store.workspace.check_writable("remember")
     now = store.workspace.now()
     return _remember_all(store, [
-        msgspec.structs.replace(_fact_of(store, now, arguments), against=_redacted(store.rules, against))
+        msgspec.structs.replace(_fact_of(store, now, arguments), against=redacted(store.rules, against))
         for arguments, against in given
     ])  # fmt: skip
 
@@ -140,10 +140,10 @@ def otherwise(store: FactStore, said: Retraction, quote: str, *, over: bool) -> 
         return []
     rules = store.rules
     fact = Fact(
-        id="", subject=_redacted(rules, said.subject) or "user",
-        predicate=predicate_words(_redacted(rules, said.predicate)), value=_redacted(rules, said.value),
+        id="", subject=redacted(rules, said.subject) or "user",
+        predicate=predicate_words(redacted(rules, said.predicate)), value=redacted(rules, said.value),
         since=said.at.isoformat(), until=said.at.isoformat() if over else "", origin=said.origin,
-        source=said.source, scope=said.scope, quote=_shortened(_redacted(rules, quote)),
+        source=said.source, scope=said.scope, quote=_shortened(redacted(rules, quote)),
     )  # fmt: skip
     with store.lock:
         return _decided(store, [said.scope], lambda decision: decision.otherwise(fact), 1, dry_run=False)
@@ -178,7 +178,7 @@ def _decided(
         return decide(Decision(store, scopes))
     with store.truth.change():
         store.log.refresh()
-        recorded_edits = sum(_record_edits(store, scope) for scope in scopes)
+        recorded_edits = sum(record_edits(store, scope) for scope in scopes)
         decision = Decision(store, scopes, fresh=not recorded_edits)
         kept = decide(decision)
         if decision.changes:
@@ -193,7 +193,8 @@ def _decided(
     return kept
 
 
-def _record_edits(store: FactStore, scope: str) -> int:
+def record_edits(store: FactStore, scope: str) -> int:
+    """Note in the journal what people changed in the fact files of a scope; return the number of changes."""
     recorded_edits = edits(store.log, store.files, store.kept(scope), scope)
     if recorded_edits:
         store.log.append(*recorded_edits)
@@ -215,9 +216,9 @@ def _fact_of(store: FactStore, now: datetime, arguments: Mapping[str, Any] | New
     rules = store.rules
     return Fact(
         id=new_id(),
-        subject=_redacted(rules, given.subject) or "user",
-        predicate=predicate_words(_redacted(rules, given.predicate)),
-        value=_redacted_value(rules, given.predicate, given.value),
+        subject=redacted(rules, given.subject) or "user",
+        predicate=predicate_words(redacted(rules, given.predicate)),
+        value=redacted_value(rules, given.predicate, given.value),
         type=one_of(given.type, TYPES, "type"),
         since=start,
         recorded="" if start == recorded else recorded,
@@ -225,14 +226,14 @@ def _fact_of(store: FactStore, now: datetime, arguments: Mapping[str, Any] | New
         importance=_share(given.importance, "importance"),
         confidence=own,
         priority=one_of(given.priority, PRIORITIES, "priority") if given.priority else "",
-        tags=tuple(filter(None, (_redacted(rules, tag).replace(",", " ") for tag in _tags(given.tags)))),
-        source=_redacted(rules, given.source or ""),
+        tags=tuple(filter(None, (redacted(rules, tag).replace(",", " ") for tag in _tags(given.tags)))),
+        source=redacted(rules, given.source or ""),
         scope=scope,
         supersedes=given.replaces,
     )
 
 
-def _redacted_value(rules: Rules, predicate: str, value: str) -> str:
+def redacted_value(rules: Rules, predicate: str, value: str) -> str:
     """Return the value on one line, without secrets and recalled blocks; raise UsageError if it is empty."""
     if predicate_key(predicate) == "email":  # an address is what this fact is about, not a leak
         rules = msgspec.structs.replace(rules, emails=False)
@@ -247,7 +248,8 @@ def _redacted_value(rules: Rules, predicate: str, value: str) -> str:
     return words
 
 
-def _redacted(rules: Rules, text: str) -> str:
+def redacted(rules: Rules, text: str) -> str:
+    """Return a text on one line, without secrets and recalled blocks."""
     return clean(redact(strip_fences(text), rules).text) if text else ""
 
 
@@ -271,11 +273,16 @@ def _as_owner(fact: Fact, turn: Turn | None) -> Fact:
     """Return an agent's fact with origin "owner" if the owner's turn it cites contains the value."""
     if fact.origin != "agent" or turn is None or turn.origin != "owner":
         return fact
-    value, said = (_tight(value_words(text)) for text in (undated(fact.value), strip_fences(turn.content)))
-    # "3" does not match "3.12", nor "Ann" "Anna"; Chinese words have no boundaries to check.
+    said = holds_value(undated(fact.value), turn.content)
+    return msgspec.structs.replace(fact, origin="owner") if said else fact
+
+
+def holds_value(value: str, content: str) -> bool:
+    """Return whether what was said holds a value: "3" is not in "3.12", nor "Ann" in "Anna"."""
+    value, said = (_tight(value_words(text)) for text in (value, strip_fences(content)))
+    # Chinese words have no boundaries to check.
     before, after = (r"(?<![a-z0-9.])" if value[:1].isascii() else ""), r"(?!\.?[a-z0-9])"
-    found = re.search(before + re.escape(value) + (after if value[-1:].isascii() else ""), said)
-    return msgspec.structs.replace(fact, origin="owner") if found else fact
+    return re.search(before + re.escape(value) + (after if value[-1:].isascii() else ""), said) is not None
 
 
 def _turn_of(store: FactStore, source: str) -> Turn | None:
@@ -295,7 +302,7 @@ def follow(store: FactStore, scope: str = "") -> int:
     where = one_scope(scope)
     with store.lock, store.truth.change():
         store.log.refresh()
-        return _record_edits(store, where)
+        return record_edits(store, where)
 
 
 def facts(

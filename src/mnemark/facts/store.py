@@ -13,7 +13,7 @@ from mnemark.facts.groups import FactGroups
 from mnemark.facts.journal import FactJournal
 from mnemark.facts.model import Fact, refs_in
 from mnemark.facts.timeline import FactVersion
-from mnemark.files.ids import time_of
+from mnemark.files.ids import is_id, time_of
 from mnemark.files.workspace import Workspace
 from mnemark.text.redaction.redact import Rules
 
@@ -54,11 +54,15 @@ class Sources:
             self._known[fact.scope, words_of(fact)].update(_sources(source))
 
     def knows(self, fact: Fact, said: datetime) -> bool:
-        """Return whether a fact was already learned from its source, or erased after `said`."""
-        when = self._erased.get(said_mark(fact.scope, words_of(fact)))
+        """Return whether a fact was learned from its source before, or erased or corrected after `said`."""
+        words = words_of(fact)
+        when = self._erased.get(said_mark(fact.scope, words))
         if when is not None and said <= when:  # older sources do not restore an erased fact
             return True
-        return not _sources(fact.source).isdisjoint(self._known.get((fact.scope, words_of(fact)), ()))
+        corrected = self._journal.corrected(fact.scope, words)
+        if is_id(corrected) and said <= time_of(corrected):  # nor what was said to be wrong since
+            return True
+        return not _sources(fact.source).isdisjoint(self._known.get((fact.scope, words), ()))
 
 
 def _sources(refs: str) -> set[str]:

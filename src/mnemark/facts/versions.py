@@ -51,8 +51,9 @@ def beside_files(
         and not ((state := states.get(fact.id)) is not None and state.hidden)
     ]
     for identifier in log.pending(scope):
-        fact = log.of(identifier).record
-        if fact is not None and identifier not in there:
+        state = log.of(identifier)
+        fact = state.record
+        if fact is not None and identifier not in there and not state.hidden:
             path = fact.path or files.path_for(fact.subject, fact.scope)
             found.append(msgspec.structs.replace(fact, path=path, pending=True))
     return _completed(found, log, confirmations)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from mnemark.facts.correction_log import CorrectionLog
 from mnemark.files import layout, links, trust
 from mnemark.files.config import Config
 from mnemark.files.journal import Journal
@@ -49,6 +50,11 @@ class Visible:
         self._lock = threading.Lock()
         self._last: OrderedDict[bytes, str] = OrderedDict()
         """The last texts that were redacted, without their secrets, by the hash of what they were."""
+
+    @cached_property
+    def corrections(self) -> CorrectionLog:
+        """Which turns were corrected."""
+        return CorrectionLog(self.journal, self.hidden)
 
     @cached_property
     def rules(self) -> Rules:

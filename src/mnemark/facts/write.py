@@ -180,22 +180,25 @@ def undoubted_entries(fact: Fact) -> tuple[str, ...]:
 def without_fact(text: str, identifier: str) -> str:
     """Delete a bullet by id; the fact it superseded is valid again, or until the deleted one ended."""
     gone = next((fact for fact in parse(text) if fact.id == identifier), None)
-    if gone is None:
-        return text
+    return text if gone is None else without_bullet(text, gone)
+
+
+def without_bullet(text: str, gone: ParsedFact) -> str:
+    """Delete a bullet; see `without_fact`."""
     text = text[: gone.bullet.start] + text[gone.bullet.end :]
     before = next((fact for fact in parse(text) if _was_ended_by(fact, gone)), None)
     if before is None:
         return text
-    return _lasting(text, before, gone.meta.get("until", "") if gone.struck else "")
+    return lasting(text, before, gone.meta.get("until", "") if gone.struck else "")
 
 
 def without_end(text: str, identifier: str, until: str) -> str:
     """Remove the end `until` of a fact, so that it is valid again; another end is kept."""
     ended = next((fact for fact in parse(text) if fact.id == identifier), None)
-    return text if ended is None or ended.meta.get("until") != until else _lasting(text, ended, "")
+    return text if ended is None or ended.meta.get("until") != until else lasting(text, ended, "")
 
 
-def _lasting(text: str, fact: ParsedFact, until: str) -> str:
+def lasting(text: str, fact: ParsedFact, until: str) -> str:
     """Set the end of a fact; without one, its words are no longer struck through."""
     changed = change_comment(text, fact, {"until": until, "ended": ""})
     start, end = fact.bullet.words

@@ -107,7 +107,7 @@ class Episodes:
 
     def _parsed(self, path: str) -> EpisodeFile | None:
         document = read(self.root, path)
-        return None if isinstance(document, Problem) else _episode_in(path, document.text)
+        return None if isinstance(document, Problem) else episode_in(path, document.text)
 
     def path_for(self, scope: str, episode: Episode, known: Sequence[EpisodeFile]) -> str:
         """Return the path of the episode's file, or a free one under its day.
@@ -133,7 +133,8 @@ def _in_time(episode: EpisodeFile) -> tuple[str, str]:
     return episode.date, episode.path
 
 
-def _episode_in(path: str, text: str) -> EpisodeFile | None:
+def episode_in(path: str, text: str) -> EpisodeFile | None:
+    """Return the episode in a file's text; None if it is none."""
     fields = front_matter(text).fields
     if "session" not in fields:
         return None

@@ -16,7 +16,7 @@ from typing import Final
 import msgspec
 
 from mnemark.errors import IntegrityError
-from mnemark.files import jsonl, listing, names, platform, trust
+from mnemark.files import jsonl, listing, names, off_record, platform, trust
 from mnemark.files.ids import is_id, new_id, time_of
 from mnemark.files.journal import FOLDER as JOURNAL
 from mnemark.files.journal import decode_change
@@ -99,10 +99,13 @@ class SessionLog:
     def append(self, truth: Folder, turns: Sequence[Turn]) -> list[Placed]:
         """Write all turns or none to the disk, with one `fsync`, and return them with their places.
 
+        What was said off the record is left out (see `off_record`): all that is said comes through here.
         A turn gets a new ULID where its `id` is empty. Raises BusyError, ReadOnlyError, UsageError (not JSON)
         or MnemarkError (disk full): nothing is kept then.
         """
-        kept = [turn if turn.id else msgspec.structs.replace(turn, id=new_id()) for turn in turns]
+        off = off_record.load(truth.root)
+        said = [turn for turn in turns if off.keeps(turn.time)]
+        kept = [turn if turn.id else msgspec.structs.replace(turn, id=new_id()) for turn in said]
         lines = [encode_turn(turn) for turn in kept]
         if not kept:
             return []

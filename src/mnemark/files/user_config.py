@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -87,6 +87,8 @@ class MountConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class UserConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The user's own configuration, for all workspaces."""
 
+    language: Literal["", "en", "zh"] = ""
+    """Of pages, panel and command line; empty: that of the browser and the locale."""
     hosts: tuple[str, ...] = ()
     """Hosts that texts and keys may be sent to."""
     embedder: EmbedderConfig | None = None
@@ -127,7 +129,8 @@ def load() -> UserConfig:
     except msgspec.ValidationError as error:
         names = ", ".join(field.name for field in msgspec.structs.fields(LLMConfig))
         raise ConfigError(
-            f"{place}: {error}; it may have hosts, trusted, embedder, mounts, and under [llm] {names}"
+            f"{place}: {error}; it may have language, hosts, trusted, embedder, mounts, and under "
+            f"[llm] {names}"
         ) from error
     except OSError as error:
         raise ConfigError(f"{place} cannot be read: {shortage(error)}") from error

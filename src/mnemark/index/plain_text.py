@@ -79,6 +79,11 @@ class TextReader(Reader):
         self._ignore = ignore
         self._deadline = deadline
 
+    @property
+    def visible(self) -> Visible:
+        """The filter of the texts."""
+        return self._visible
+
     @contextmanager
     def reading(self, *, logs: bool = True) -> Iterator[View]:  # noqa: ARG002 - all are read
         """Yield a view of the passages that contain the query's words."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mnemark.errors import IntegrityError
+from mnemark.facts.visible import Visible
 from mnemark.files.scan import chosen, ignorer
 from mnemark.files.tombstones import Tombstones
 from mnemark.index.derived import Edges, derived_passages, edges
@@ -130,6 +131,11 @@ class Reader:
         self._limit = limit
         self._load_lock = threading.Lock()
         self._cached: _Cached | None = None
+
+    @property
+    def visible(self) -> Visible:
+        """The filter of the texts."""
+        return self.index.visible
 
     @contextmanager
     def reading(self, *, logs: bool = True) -> Iterator[View]:

@@ -43,6 +43,18 @@ MIGRATIONS: Final = (
     ) STRICT;
     CREATE INDEX spend_by_day ON spend (day);
     """,
+    """
+    CREATE TABLE recalls (
+        id INTEGER PRIMARY KEY,
+        day TEXT NOT NULL, time REAL NOT NULL,
+        talk TEXT NOT NULL,                      -- log of the session that it was for; empty for none
+        memories INTEGER NOT NULL, tokens INTEGER NOT NULL, whole INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX recalls_by_day ON recalls (day);
+    CREATE INDEX recalls_by_talk ON recalls (talk, time);
+    CREATE TABLE used_in (ref TEXT NOT NULL, talk TEXT NOT NULL, PRIMARY KEY (ref, talk))
+        STRICT, WITHOUT ROWID;
+    """,
 )
 """Schema migrations. Released ones are never changed; new ones are appended."""
 
@@ -103,6 +115,38 @@ class Use(msgspec.Struct, frozen=True):
 
     times: int
     last: datetime
+
+
+class Given(NamedTuple):
+    """A recall that gave something: when, for which talk, and what it cost in tokens."""
+
+    day: str
+    time: float
+    talk: str
+    """The log of its session; empty for none."""
+    refs: tuple[str, ...]
+    """Of passages, and ids of facts."""
+    tokens: int
+    whole: int
+    """Tokens of the files that they stand in."""
+
+
+class GivenDay(NamedTuple):
+    """What the recalls of a day gave, in sums."""
+
+    day: str
+    recalls: int
+    memories: int
+    tokens: int
+    whole: int
+
+
+class GivenOnce(NamedTuple):
+    """What one recall of a talk gave."""
+
+    time: float
+    memories: int
+    tokens: int
 
 
 class Queued(msgspec.Struct, frozen=True):
@@ -181,6 +225,42 @@ class State:
         """Return the refs used last, the latest first."""
         rows = self._rows("SELECT * FROM uses ORDER BY last DESC, ref LIMIT ?", (most,))
         return [(ref, Use(times, datetime.fromtimestamp(last, UTC))) for ref, times, last in rows]
+
+    def give(self, recalls: Sequence[Given]) -> None:
+        """Record what recalls gave, and in which talks each ref was used."""
+        rows = [(one.day, one.time, one.talk, len(one.refs), one.tokens, one.whole) for one in recalls]
+        used = [(ref, one.talk) for one in recalls if one.talk for ref in one.refs]
+        names = "day, time, talk, memories, tokens, whole"
+
+        def insert(db: apsw.Connection) -> None:
+            db.executemany(f"INSERT INTO recalls ({names}) VALUES (?, ?, ?, ?, ?, ?)", rows)  # noqa: S608
+            db.executemany("INSERT OR IGNORE INTO used_in VALUES (?, ?)", used)
+
+        self._write(insert)
+
+    def given_since(self, day: date) -> list[GivenDay]:
+        """Return what was given on each day from one on, the earliest first; days without recalls lack."""
+        sql = (
+            "SELECT day, count(*), sum(memories), sum(tokens), sum(whole) FROM recalls WHERE day >= ? "
+            "GROUP BY day ORDER BY day"
+        )
+        return [GivenDay(*row) for row in self._rows(sql, (day.isoformat(),))]
+
+    def given_in(self, talk: str) -> list[GivenOnce]:
+        """Return what each recall of a talk gave, the earliest first."""
+        sql = "SELECT time, memories, tokens FROM recalls WHERE talk = ? ORDER BY time"
+        return [GivenOnce(*row) for row in self._rows(sql, (talk,))]
+
+    def talks_of(self, refs: Iterable[str]) -> dict[str, int]:
+        """Return in how many talks each of those refs was used, of those that were in any."""
+        names = list(dict.fromkeys(refs))
+        found: dict[str, int] = {}
+        for start in range(0, len(names), _BATCH):
+            part = names[start : start + _BATCH]
+            marks = ",".join("?" * len(part))
+            sql = f"SELECT ref, count(*) FROM used_in WHERE ref IN ({marks}) GROUP BY ref"  # noqa: S608
+            found |= dict(self._rows(sql, part))
+        return found
 
     # positions
 

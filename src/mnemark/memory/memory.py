@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from mnemark.embed import Embedder
 from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
 from mnemark.facts.model import NewFact
-from mnemark.files import links, trust
+from mnemark.files import links, off_record, trust
 from mnemark.files.config import Config, load, with_changes
 from mnemark.files.disk_errors import tells_os_errors
 from mnemark.files.layout import is_own_folder as is_own
@@ -22,11 +22,12 @@ from mnemark.files.platform import make_folder
 from mnemark.files.scopes import one_scope, scope_name
 from mnemark.index.sync import Progress, SyncReport
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.types import Recall, SearchOptions, Turn
+from mnemark.types import Origin, Recall, SearchOptions, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from mnemark.facts.correct import Corrected
     from mnemark.facts.model import Fact, FactOptions
     from mnemark.llm.base import LLM, Message
     from mnemark.memory.browse.browse import Browse
@@ -280,9 +281,49 @@ class Memory:
     ) -> "list[Fact]":
         """Store many facts, each given as the arguments of `remember` or a `NewFact`: all of them or none."""
         links.check_again(self.root)
+        if not dry_run:
+            off_record.check(self.root, "remember")
         from mnemark.memory.curation.generated import remember_many
 
         return remember_many(self.workspace, said, dry_run=dry_run)
+
+    def correct(
+        self,
+        ref: str,
+        value: str | None = None,
+        *,
+        predicate: str | None = None,
+        subject: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        never: bool = False,
+        origin: Origin = "owner",
+    ) -> "Corrected":
+        """Say that a fact is wrong, and what is right, as if it had always been so.
+
+        The wrong value leaves at once, and is no history. The right one has its dates unless others are
+        given, and stands in its line. The turn that it was learned from keeps its words; recall and prompt
+        show the correction with it, `why` the trace. `undo` with the id takes it back. See `facts.correct`.
+
+        Args:
+            ref: id or ref of a fact, of an earlier value, or of what waits for review.
+            value: the right value.
+            predicate: the right property.
+            subject: whom or what it is about.
+            since: when it began to hold; a day, a time or words such as "last week".
+            until: when it ended.
+            never: it was never true: no value, and no history.
+            origin: who says so. Who is trusted less than the source only proposes it: `review` says why.
+
+        Raises:
+            NotFoundError: there is no such fact.
+            UsageError: nothing or too much is said to be right, or it says so already.
+        """
+        from mnemark.facts.correct import Right
+        from mnemark.memory.review.correct import correct
+
+        right = Right(value, predicate, subject, since, until, never, origin)
+        return correct(self.workspace, ref, right)
 
     def facts(
         self,
@@ -388,6 +429,8 @@ class Memory:
         """Deduplicate, archive, refresh and clean up; see `mnemark.memory.consolidation.run.consolidate`."""
         from mnemark.memory.consolidation.run import consolidate
 
+        if not dry_run:
+            off_record.check(self.root, "consolidate")
         return consolidate(
             self.workspace, dry_run=dry_run, now=now, force=force, llm=llm, commit=commit, since=since,
             only=only,

@@ -4,7 +4,7 @@ import threading
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mnemark.embed import Embedder
 from mnemark.facts.visible import PlainWorkspace
@@ -40,6 +40,8 @@ class OpenWorkspace(PlainWorkspace):
         machine: str | None = None,
     ) -> None:  # fmt: skip
         super().__init__(root, config, readonly=readonly, machine=machine)
+        self.kept: dict[str, Any] = {}
+        """What layers above have read of its files, by their names, until the files change."""
         self.failed: tuple[str, ...] = ()
         """Failures of the last sync."""
         self.state = State(self.root, readonly=self.readonly)

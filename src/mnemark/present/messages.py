@@ -12,12 +12,14 @@ from typing import Final, NamedTuple
 
 from mnemark.text.lazy_pattern import lazy_pattern
 
-_CATALOGUE: Final = Path(__file__).parent / "zh" / "messages.json"
+_CATALOGUE: Final = Path(__file__).parent / "zh"
 _PLACE: Final = lazy_pattern(r"\{(\w+)\}")
 _SENTENCES: Final = frozenset(
     {"reason", "error", "what", "wanted", "wrong", "pace", "files", "name", "chars"}
+    | {"counted", "more", "asked", "requests", "days"}
 )
 """Places whose value can be a sentence of the catalogue itself."""
+_NUMBER: Final = lazy_pattern(r"[0-9][0-9,.\u202f–-]*\Z")
 _DEEPEST: Final = 3
 
 
@@ -36,15 +38,22 @@ class _Shape(NamedTuple):
 @cache
 def catalogue() -> Mapping[str, str]:
     """Return the Chinese sentences by the English ones."""
-    found: dict[str, str] = json.loads(_CATALOGUE.read_text("utf-8"))
+    found: dict[str, str] = json.loads((_CATALOGUE / "messages.json").read_text("utf-8"))
     return found
+
+
+@cache
+def _known() -> Mapping[str, str]:
+    """Return these, and the sentences that commands print."""
+    found: dict[str, str] = json.loads((_CATALOGUE / "commands.json").read_text("utf-8"))
+    return {**found, **catalogue()}
 
 
 @cache
 def _shapes() -> Sequence[_Shape]:
     """Return the sentences with places, those that say most first."""
     made = []
-    for english, chinese in catalogue().items():
+    for english, chinese in _known().items():
         parts = _PLACE.split(english)
         if len(parts) > 1:
             made.append(_Shape(parts[::2], parts[1::2], chinese))
@@ -53,7 +62,7 @@ def _shapes() -> Sequence[_Shape]:
 
 def in_chinese(text: str, _depth: int = 0) -> str | None:
     """Return a sentence in Chinese; None if the catalogue does not have it."""
-    known = catalogue().get(text)
+    known = _known().get(text)
     if known is not None:
         return known
     for shape in _shapes() if _depth < _DEEPEST else ():
@@ -61,6 +70,8 @@ def in_chinese(text: str, _depth: int = 0) -> str | None:
         if values is None:
             continue
         named = dict(zip(shape.places, values, strict=True))
+        if not all(_NUMBER.match(value) for place, value in named.items() if place == "n"):
+            continue
         inner = {place: in_chinese(named[place], _depth + 1) for place in named.keys() & _SENTENCES}
         if shape.says_nothing and not any(inner.values()):
             continue

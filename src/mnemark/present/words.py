@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from mnemark.present.messages import in_chinese
+from mnemark.errors import ConfigError
 
 LANGUAGES: Final = {"en": "English", "zh": "中文"}
 _CHINESE: Final = Path(__file__).parent / "zh"
@@ -35,15 +35,33 @@ def catalogue(face: str = "") -> Mapping[str, str]:
     return {**shared, **own}
 
 
-def language_of(chosen: str, accepted: str) -> str:
+def language_of(chosen: str, accepted: str | None) -> str:
     """Return the language of a page: the one chosen, else the first of the browser's that there is."""
     if chosen in LANGUAGES:
         return chosen
-    for part in accepted.split(","):
+    for part in (accepted or "").split(","):
         name = part.partition(";")[0].strip().lower().partition("-")[0]
         if name in LANGUAGES:
             return name
     return "en"
+
+
+def preferred(chosen: str = "", accepted: str | None = None, *, locale: str = "") -> str:
+    """Return the language of a face: the one chosen for it, else the user's setting, else that of the system.
+
+    Args:
+        chosen: what was asked for, as `--lang` does; anything that is no language counts as nothing.
+        accepted: what a browser accepts; None for the terminal, which has a locale.
+        locale: the language of the locale of another process, for whom this one answers.
+    """
+    if chosen not in LANGUAGES:
+        from mnemark.files import user_config
+
+        try:
+            chosen = user_config.load().language
+        except ConfigError:  # `mnemark doctor` says so; it must be able to
+            chosen = ""
+    return language_of(chosen, accepted) if chosen or accepted is not None else locale or language_of_locale()
 
 
 def language_of_locale(environment: Mapping[str, str] = os.environ) -> str:
@@ -85,6 +103,8 @@ class Words:
         """Return an error, a finding or the like in the language; in English where it has no translation."""
         if self.language != "zh":
             return Translated(text)
+        from mnemark.present.messages import in_chinese
+
         known = in_chinese(text)
         return Translated(text, "en") if known is None else Translated(known)
 
@@ -129,6 +149,19 @@ class Words:
         """Return the name of a day of the week."""
         return f"星期{'一二三四五六日'[day.weekday()]}" if self.language == "zh" else _WEEKDAYS[day.weekday()]
 
+    def date(self, text: str, today: date | None = None) -> str:
+        """Return a date in ISO as sentences name it: "14 March 2026", "March 2026"; this year's without it.
+
+        Text that is no date is returned as it is.
+        """
+        year, month, day = (*map(_number, text[:10].split("-")), 0, 0)[:3]
+        if not (year and 1 <= month <= 12):
+            return text
+        same = today is not None and today.year == year
+        if self.language == "zh":
+            return f"{'' if same else f'{year}年'}{month}月{f'{day}日' if day else ''}"
+        return f"{f'{day} ' if day else ''}{_MONTHS[month - 1]}{'' if same and day else f' {year}'}"
+
     def day(self, day: datetime, today: datetime) -> str:
         """Return a day with its name: "Sunday, 22 November 2026 · today"."""
         weekday = self.weekday(day)
@@ -139,6 +172,10 @@ class Words:
         if day.date() == today.date():
             return f"{name} · {self('today')}"
         return f"{name} · {self('yesterday')}" if day.date() == today.date() - timedelta(days=1) else name
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdecimal() else 0
 
 
 _WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")

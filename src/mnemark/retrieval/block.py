@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from mnemark.files import layout
 from mnemark.files.names import SOURCES
 from mnemark.retrieval.echoes import only_asks
-from mnemark.retrieval.render import EARLIER, NOTED
+from mnemark.retrieval.render import CORRECTED, EARLIER, NOTED
 from mnemark.summary.filler import is_bare, is_courtesy
 from mnemark.text.markdown import drop_comments
 from mnemark.text.quoting.fence import fence, inert, inert_together, visible
@@ -74,6 +74,11 @@ def pack(
             return text, tuple(part.of for row in rows[: len(texts)] for part in row.parts)
         texts.pop()
     return "", ()
+
+
+def believed(hits: Iterable[Hit]) -> list[Hit]:
+    """Return the hits that are near enough to the best to be shown to a model."""
+    return [one.hit for one in _relevant([Quotable(hit) for hit in hits])]
 
 
 class Form(IntEnum):
@@ -180,18 +185,30 @@ class Quotable:
     def whole(self) -> "RowPart":
         """Its whole text, with what was noted of it."""
         text = drop_comments(self.hit.text, blanks=" \t").strip()
-        return RowPart(self, "\n".join(filter(None, (text, self.noted.words))), short=False)
+        noted = self.hit.meta.get(NOTED)
+        words = f"[noted: {noted['text']}]" if isinstance(noted, dict) else ""
+        return self._part("\n".join(filter(None, (text, words))), short=False)
 
     @cached_property
     def noted(self) -> "RowPart":
         """What was noted of a turn alone, marked as such."""
         noted = self.hit.meta.get(NOTED)
-        return RowPart(self, f"[noted: {noted['text']}]" if isinstance(noted, dict) else "", short=True)
+        return self._part(f"[noted: {noted['text']}]" if isinstance(noted, dict) else "", short=True)
 
     @cached_property
     def around(self) -> "RowPart":
         """The words around the match."""
-        return RowPart(self, self.hit.snippet, short=True)
+        return self._part(self.hit.snippet, short=True)
+
+    def _part(self, words: str, *, short: bool) -> "RowPart":
+        """Return words of it for a row, with what was corrected in them since."""
+        return RowPart(self, "\n".join((words, *self._corrected)) if words else "", short=short)
+
+    @cached_property
+    def _corrected(self) -> tuple[str, ...]:
+        """What was corrected in it, a line each."""
+        found = self.hit.meta.get(CORRECTED)
+        return tuple(f"[{text}]" for text in found) if isinstance(found, list) else ()
 
     @cached_property
     def _brief_rows(self) -> dict[int, "_Row"]:
@@ -209,7 +226,8 @@ class Quotable:
         least = f"- {visible(hit.ref)}"  # a ref that is cut short cannot be read
         source = source if source.startswith(least) else least
         left = tokens - estimate_tokens(source) - 2
-        words = cut_to_tokens(inert(" ".join(hit.snippet.split())), left) if left > 0 else ""
+        said = " ".join((*self._corrected, *hit.snippet.split()))  # what is right is not cut off
+        words = cut_to_tokens(inert(said), left) if left > 0 else ""
         return f"{source} | {words}" if words else source
 
 

@@ -13,7 +13,9 @@ NOTED: Final = "noted"
 
 EARLIER: Final = "earlier"
 """Key in the `meta` of a hit: another one, on the same matter, is newer."""
-_SET_BY_SEARCH: Final = frozenset({EARLIER, "applies", "suspect"})
+CORRECTED: Final = "corrected"
+"""Key in the `meta` of a hit of what was corrected in it since, in words."""
+_SET_BY_SEARCH: Final = frozenset({CORRECTED, EARLIER, "applies", "suspect"})
 """Keys in the `meta` of a hit that a search sets, and no turn that was recorded with them."""
 
 

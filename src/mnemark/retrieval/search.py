@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from mnemark.facts.states import FactStates
 from mnemark.index.reader import Reader, View
 from mnemark.retrieval import filters
+from mnemark.retrieval.corrected import with_corrections
 from mnemark.retrieval.past_facts import IsPast, known_to_hold
 from mnemark.retrieval.presets import SUSPECT_FACTOR
 from mnemark.retrieval.query import understand as parse
@@ -82,7 +83,7 @@ def search(
     if states is not None:
         found = _without_unknown_facts(found, states, request, idf)
     return found._replace(
-        hits=found.hits[: request.k],
+        hits=with_corrections(found.hits[: request.k], reader.visible.corrections.current()),
         degraded=(*degraded, *found.degraded),
         complete=found.complete and not degraded,
     )

@@ -36,6 +36,7 @@ from mnemark.index.store import Index
 from mnemark.index.sync import Progress, SyncReport
 from mnemark.retrieval import cross_language
 from mnemark.retrieval.arguments import budget_of, count_of, search_request, seconds_of, text_of
+from mnemark.retrieval.corrected import with_corrections
 from mnemark.retrieval.deadline import LATE, Loader, RecallInTime, TimedOut, told
 from mnemark.retrieval.embeddings import Embeddings
 from mnemark.retrieval.fact_index_cache import FactIndexCache
@@ -296,10 +297,12 @@ class Searcher:
         context: Sequence[str] = (),
         exclude: Sequence[tuple[str, int]] = (),
         counted: bool = True,
+        talk: str = "",
     ) -> Recall:
         """Return the best hits rendered as a block for a prompt, by a deadline; see `Memory.recall`.
 
-        `counted` is whether the hits count as used; not where a person only looks.
+        `counted` is whether the hits count as used; not where a person only looks. `talk` is the log of the
+        session that asks; by default the one of which `exclude` leaves out turns.
         """
         started = time.monotonic()
         usual = self.workspace.config.recall_deadline_ms / 1000
@@ -335,7 +338,9 @@ class Searcher:
             )
             return Recall(hits=(), mode="none", degraded=(reason,), complete=False)
         if counted:
-            self.usage.note([hit for hit in found.hits if not hit.scope.startswith(layout.MOUNT)])
+            used = set(found.used)
+            own = [one for one in found.hits if one.ref in used and not one.scope.startswith(layout.MOUNT)]
+            self.usage.note(own, text=found.text, talk=talk or next((path for path, _ in exclude), ""))
         return found
 
     def _by_words(self, request: Request, tokens: int, seconds: float) -> Recall | TimedOut:
@@ -361,8 +366,10 @@ class Searcher:
         found = with_just_written(Recall(**answer._asdict()), new, focus(request.text), request.k)
         if found.mode == "none":
             return LATE
+        hits = with_corrections(found.hits, self.visible.corrections.current())  # of what was just said, too
+        found = msgspec.structs.replace(found, hits=hits)
         packed = block(found.hits, budget=tokens, brief_tokens=self.workspace.config.brief_tokens)
-        return msgspec.structs.replace(found, text=packed.text)
+        return msgspec.structs.replace(found, text=packed.text, used=tuple(one.ref for one in packed.hits))
 
     def _new(self, request: Request) -> "list[Unscored]":
         """Return what this process wrote a moment ago and may show."""
@@ -456,4 +463,4 @@ class Searcher:
                 packed = block(found.hits, budget=budget, brief_tokens=self.workspace.config.brief_tokens)
         except OutOfTimeError:
             return LATE
-        return Recall(text=packed.text, **found._asdict())
+        return Recall(text=packed.text, used=tuple(one.ref for one in packed.hits), **found._asdict())

@@ -227,7 +227,7 @@ def digest(
     said = list(_sentences(lines))
     own = [one for one in said if one.role == "user"]
     topics = phrases(((line.role, line.text) for line in lines), language)
-    title = _plain_request(own, topics) or titled(topics) or _plain_statement(own, language)
+    title = _plain_request(own, topics) or _topic_title(own, topics) or _plain_statement(own, language)
     asked = _asked(own, topics)
     done, failed = _results(lines, said, actions)
     answered = _last_reply(lines)
@@ -284,6 +284,19 @@ def _plain_request(own: Sequence[_Sentence], topics: Sequence[Phrase]) -> str:
             often = [one for one in topics[:_MAX_LISTED] if one.turns >= _OFTEN]
             return words if not often or _covered(words, topics[:_MAX_LISTED]) else ""
     return ""
+
+
+def _topic_title(own: Sequence[_Sentence], topics: Sequence[Phrase]) -> str:
+    """Return the topics as a title; where it would be a single word, the first sentence that says more.
+
+    "Flat" or "房子" alone tells nobody what a conversation was about.
+    """
+    title = titled(topics)
+    if not title or len(_content(title)) > 1:
+        return title
+    opening = (_without_greeting(one.text) for one in own[:_OPENING])
+    tells_more = (one for one in opening if len(_content(one)) > 1 and not _PLEASANT.search(one))
+    return next((_within_columns(one) for one in tells_more if not _POINTS_AWAY.search(one)), title)
 
 
 def _plain_statement(own: Sequence[_Sentence], language: Language) -> str:

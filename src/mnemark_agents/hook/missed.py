@@ -17,7 +17,7 @@ from typing import Any, Final
 import msgspec
 
 from mnemark.errors import MnemarkError
-from mnemark.files import jsonl, platform
+from mnemark.files import jsonl, off_record, platform
 from mnemark.files.ids import derived_id
 from mnemark.files.private import private
 from mnemark.types import Turn
@@ -57,6 +57,8 @@ def note(root: Path, event: str, agent: str, data: Mapping[str, Any], error: Bas
     Raises:
         OSError: there is nowhere to write.
     """
+    if off_record.load(root).current():
+        return
     known = agents.agent_named(agent) if agent else agents.recognised(data)
     found = agents.event_of(known, event, data) if known is not None else None
     if known is None or found is None or not (session := agents.session_of(known, data)):

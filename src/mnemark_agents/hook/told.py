@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from mnemark.facts.visible import PlainWorkspace
-from mnemark.files import trust
+from mnemark.files import off_record, trust
 from mnemark.files.config import load
+from mnemark.files.off_record import told as told_off
 from mnemark.files.sessions import SessionLog
 from mnemark.memory.prompt.briefing import BUDGET, Briefing, briefing
 from mnemark.text.quoting.fence import fenced
@@ -37,7 +38,10 @@ def brief(ws: PlainWorkspace, call: HookCall, scope: str) -> str:
         marks = shown.marks_of_briefing(found)
         shown.save(ws.root, SessionLog(ws.root, call.session).name, marks)
     news = take_news(ws.root) if not ws.readonly else ""
-    return "\n".join(filter(None, (found.text, news and fenced(news, label="upkeep"))))
+    span = off_record.load(ws.root).current()
+    off = "" if span is None else f"{told_off(span).capitalize()}."
+    more = "\n".join(filter(None, (off, news)))
+    return "\n".join(filter(None, (found.text, more and fenced(more, label="upkeep"))))
 
 
 def brief_alone(root: Path, call: HookCall, scope: str) -> str:

@@ -12,6 +12,7 @@ from mnemark.errors import MnemarkError, UsageError
 from mnemark.files import platform
 from mnemark_agents import daemon
 from mnemark_interfaces import options, output, workspace
+from mnemark_interfaces.http import door_file
 from mnemark_interfaces.http.door import TICKET_SECONDS
 
 if TYPE_CHECKING:
@@ -40,22 +41,33 @@ def web(
             "--open/--no-open", help="Open the browser, or print an address and a ticket to type there."
         ),
     ] = True,
+    sign_out: Annotated[
+        bool, typer.Option("--sign-out", help="Let no browser in any more that was let in before.")
+    ] = False,
     json: options.Json = False,
 ) -> None:
     """Open the memory in a browser.
 
     Search it, see why something is found, what was learned and changed, decide what waits, undo, forget. The
-    daemon serves the pages, on this machine only; it is started if none is running. A printed ticket works
-    once, within a minute.
+    daemon serves the pages, on this machine only; it is started if none is running. The address stays the
+    same, so it can be bookmarked; a browser stays let in for 30 days. A printed ticket works once, within a
+    minute.
     """
+    if sign_out:
+        _sign_out(json=json)
+        return
     root = workspace.locate(workspace_).resolve()
     if not daemon.installed():
         raise UsageError('the pages need more packages; run: pip install "mnemark[serve]"')
     at, began = _running(), time.monotonic()
     answer = daemon.post("/v1/ui/ticket", {"workspace": str(root)}, daemon=at)
-    url, ticket = at.url + answer["path"], answer["ticket"]
+    url, ticket, bookmark = at.url + answer["path"], answer["ticket"], at.url + answer["bookmark"]
+    if port := answer.get("moved_from"):
+        output.say(
+            f"Another program has taken port {port}. The pages have moved: bookmark {bookmark} instead."
+        )
     if json:
-        output.out_json({"url": url, "ticket": ticket})
+        output.out_json({"url": url, "ticket": ticket, "bookmark": bookmark})
         return
     browser = _browser() if open_ else None
     if browser is None:
@@ -66,7 +78,23 @@ def web(
             _say_by_hand(url, ticket)
             return
         _wait(at, {"workspace": str(root), "ticket": ticket}, url, began)
-    output.say(f"Opened {output.safe(str(root))} in the browser.")
+    output.say(f"Opened {output.safe(str(root))} in the browser; you can bookmark {bookmark}")
+
+
+def _sign_out(*, json: bool) -> None:
+    found = daemon.find()
+    if found is not None:
+        ended = int(daemon.post("/v1/ui/sign-out", {}, daemon=found)["ended"])
+    else:
+        kept = door_file.load()
+        ended = kept.sign_out()
+        door_file.save(kept)
+    if json:
+        output.out_json({"ended": ended})
+    else:
+        output.say(
+            f"Signed out: {ended} browser{'' if ended == 1 else 's'}. `mnemark web` lets one in again."
+        )
 
 
 def _running() -> "Daemon":

@@ -1,11 +1,12 @@
 """Define `Panel`: the viewer with the keys that change memory, one change after the other."""
 
 import os
+from collections import Counter
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -18,8 +19,11 @@ from mnemark_faces.tui.editor import Draft, editor_of
 from mnemark_faces.tui.help import shown_keys
 from mnemark_faces.tui.rows import ListRow
 from mnemark_faces.tui.viewer import Viewer
-from mnemark_faces.tui.widgets import Window
+from mnemark_faces.tui.widgets import CorrectWindow, Window
 from mnemark_faces.tui.words import PanelWords
+
+_REVIEW: Final = 3
+"""Number of the screen of what waits."""
 
 
 class Panel(Viewer):
@@ -28,6 +32,8 @@ class Panel(Viewer):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "decide(True)", show=False),
         Binding("n", "decide(False)", show=False),
+        Binding("c", "correct", show=False),
+        Binding("o", "pause", show=False),
         Binding("p", "pin", show=False),
         Binding("d", "forget", show=False),
         Binding("D", "erase", show=False),
@@ -36,6 +42,11 @@ class Panel(Viewer):
         Binding("q", "leave", show=False),
         Binding("ctrl+c,ctrl+q", "leave", show=False, priority=True),
     ]
+
+    def __init__(self, open_memory: Callable[[], Memory], root: Path, words: PanelWords) -> None:
+        super().__init__(open_memory, root, words)
+        self._deciding: Counter[str] = Counter()
+        """Keys of rows whose decision is being made."""
 
     def _may_change(self) -> bool:
         if self.readonly and self._memory is not None:
@@ -78,7 +89,14 @@ class Panel(Viewer):
     def _decide(self, row: ListRow, *, accept: bool) -> None:
         self._take_out(row)
         deed = deeds.accept if accept else deeds.reject
-        self.run_worker(self._do(partial(deed, words=self._words, row=row)), group="change")
+        self._deciding[row.key] += 1
+        self.run_worker(self._decided(row, partial(deed, words=self._words, row=row)), group="change")
+
+    async def _decided(self, row: ListRow, job: Callable[[Memory], deeds.Done]) -> None:
+        try:
+            await self._do(job)
+        finally:
+            self._deciding[row.key] -= 1
 
     def _take_out(self, row: ListRow) -> None:
         state = self._state
@@ -88,6 +106,32 @@ class Panel(Viewer):
         if not state.rows:
             self._show_list()
             self._near_end()
+
+    def action_correct(self) -> None:
+        """Ask what is right instead of a fact."""
+        row = self._row
+        if row is not None and row.fact is not None and self._may_change():
+            self.run_worker(self._correct(row), group="change")
+
+    async def _correct(self, row: ListRow) -> None:
+        fact = row.fact
+        assert fact is not None  # noqa: S101 - as above
+        words = self._words
+        window = CorrectWindow(
+            words("Correct"), words("What is right"), words("Since (a day, or words such as “last week”)"),
+            words("It was never true"), about=row.text, value=fact.value, since=fact.since[:10],
+            keys=shown_keys((("Enter", "save"), ("Tab", "next"), ("Esc", "no")), self._words),
+        )  # fmt: skip
+        right = await self.push_screen_wait(window)
+        if right is not None and await self._do(
+            partial(deeds.correct, words=self._words, row=row, right=right)
+        ):
+            await self._load()
+
+    def action_pause(self) -> None:
+        """Go off the record for an hour, or go on recording."""
+        if self._may_change():
+            self.run_worker(self._do(partial(deeds.pause, words=self._words)), group="change")
 
     def action_pin(self) -> None:
         """Keep a row from being archived."""
@@ -186,6 +230,10 @@ class Panel(Viewer):
 
     async def _take_back(self, identifier: str) -> None:
         if await self._do(partial(deeds.undo, words=self._words, identifier=identifier)):
+            for state in self._states:  # what was decided may wait again
+                state.gone = {key for key in state.gone if self._deciding[key]}
+            if self._here == _REVIEW:
+                self._state.at = identifier
             await self._load()
 
     async def action_leave(self) -> None:

@@ -1,9 +1,12 @@
 """What the panel changes: forget, pin, decide, undo. Each says what was done, and what takes it back."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from mnemark.files import off_record
 from mnemark.files.names import split_ref
 from mnemark.memory.forgetting.receipt import counted
+from mnemark.present.facts import sentence
 from mnemark_faces.editing import content
 from mnemark_faces.editing import save as store
 from mnemark_faces.tui.cells import Sheet, one_line
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
 
 _WORDS = 60
+_PAUSE: Final = timedelta(hours=1)
 
 
 class Done(NamedTuple):
@@ -124,6 +128,38 @@ def reject(memory: "Memory", words: PanelWords, row: ListRow) -> Done:
     """Reject what waits."""
     memory.reject(row.decide)
     return Done(words("Rejected: {what}", what=row.text), row.decide)
+
+
+class Right(NamedTuple):
+    """What a person says is right instead of a fact."""
+
+    value: str
+    since: str
+    never: bool
+
+
+def correct(memory: "Memory", words: PanelWords, row: ListRow, right: Right) -> Done:
+    """Correct a fact, or say that it was never true; what is left as it was is not said."""
+    fact = row.fact
+    assert fact is not None  # noqa: S101 - only these can be corrected
+    if right.never:
+        done = memory.correct(row.about, never=True)
+        return Done(words("It was never true: {what}", what=row.text), done.id)
+    value = right.value if right.value != fact.value else None
+    since = right.since if right.since != fact.since[:10] else None
+    if value is None and since is None:
+        return Done(words("Nothing was changed."))
+    done = memory.correct(row.about, value, since=since)
+    told = sentence(done.after, words) if done.after is not None else row.text
+    return Done(words("Corrected: {what}", what=one_line(told)), done.id)
+
+
+def pause(memory: "Memory", words: PanelWords) -> Done:
+    """Go off the record for an hour, or go on recording."""
+    if off_record.end(memory.root):
+        return Done(words("What is said is recorded again."))
+    off_record.begin(memory.root, datetime.now(UTC) + _PAUSE)
+    return Done(words("Off the record for an hour: nothing is recorded or learned. o ends it."))
 
 
 def undo(memory: "Memory", words: PanelWords, identifier: str) -> Done:

@@ -17,8 +17,9 @@ ALL: Final[tuple[tuple[str, tuple[Key, ...]], ...]] = (
     (
         "Look",
         (
-            ("1 … 6", "Search, Timeline, Facts, Review, Changes, Health"),
-            ("/", "go to the field: search, or narrow a list"),
+            ("1 … 7", "Search, Timeline, Facts, Review, Changes, Health, Talks"),
+            ("/", "search, from every screen; Esc goes back there"),
+            ("f", "narrow the timeline, the facts or the talks"),
             ("j k ↑ ↓", "next and previous row"),
             ("g G", "first and last row that is loaded"),
             ("Enter", "the whole text, and the conversation around it"),
@@ -34,6 +35,8 @@ ALL: Final[tuple[tuple[str, tuple[Key, ...]], ...]] = (
         "Decide",
         (
             ("y n", "in Review: accept, reject"),
+            ("c", "correct a fact: what is right, since when, or that it was never true"),
+            ("o", "off the record for an hour: nothing is recorded or learned; again ends it"),
             ("p", "pin: it is never archived"),
             ("d", "forget: first shows what would be hidden, then asks"),
             ("D", "erase for ever: shows where it stands, and wants its number typed; then a receipt"),
@@ -53,13 +56,19 @@ def keys_of(row: ListRow | None, pane: Pane, *, readonly: bool, undo: bool) -> t
 def _keys(row: ListRow | None, pane: Pane, *, readonly: bool, undo: bool) -> "Iterator[Key]":
     if row is not None and row.decide and not readonly:
         yield from (("y", "accept"), ("n", "reject"))
-    yield ("/", "narrow" if pane.name == "Facts" else "search")
+    correctable = row is not None and row.fact is not None and not readonly
+    yield ("/", "search")
+    if pane.field and pane.name != "Search" and not correctable:
+        yield ("f", "narrow")
     if row is not None:
         yield ("Enter", "open")
-        if row.about:
+        if row.about and not (row.decide and correctable):
             yield ("w", "why")
+        if correctable:
+            yield ("c", "correct")
         if row.about and not row.decide and not readonly:
-            yield from (("p", "pin"), ("d", "forget"))
+            yield from (() if correctable else (("p", "pin"),))
+            yield ("d", "forget")
     chosen = row is not None and bool(row.change) and pane.name == "Changes"
     if (undo or chosen) and not readonly:
         yield ("u", "undo")

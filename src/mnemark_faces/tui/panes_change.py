@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING, Final
 from textual.content import Content
 
 from mnemark.memory.health.doctor import doctor
+from mnemark.present.changes import sentence
+from mnemark.present.facts import sentence as fact_sentence
+from mnemark.present.sources import place, source
 from mnemark_faces.tui.cells import BAD, DIM, GOOD, WARNING, Sheet, one_line, origin_of, padded
 from mnemark_faces.tui.explained import minute, sources
 from mnemark_faces.tui.rows import ListRow, RowPage
@@ -16,7 +19,6 @@ if TYPE_CHECKING:
     from mnemark.memory.browse.change_rows import ChangeRow
     from mnemark.memory.memory import Memory
 
-_KIND: Final = 6
 _WHAT: Final = {
     "proposal": "Proposed by someone who is not fully trusted",
     "conflict": "Against what you said or wrote",
@@ -41,7 +43,7 @@ class ReviewPane:
     def page(self, memory: "Memory", words: PanelWords, *, text: str, after: str, limit: int) -> RowPage:  # noqa: ARG002
         """Return a page of what waits, with its sources."""
         found = memory.browse.review(limit=limit, after=after)
-        return RowPage(tuple(_waiting(one, words) for one in found.rows), found.next)
+        return RowPage(tuple(_waiting(memory, one, words) for one in found.rows), found.next)
 
     def explain(self, memory: "Memory", words: PanelWords, row: ListRow, text: str) -> Sheet:  # noqa: ARG002
         """Return nothing more: the list knows the sources."""
@@ -59,7 +61,7 @@ class ChangesPane:
         """Return a page of changes."""
         found = memory.browse.changes(limit=limit, after=after)
         head = words.count(found.total or 0, "{n} change", "{n} changes")
-        return RowPage(tuple(change_row(one, words) for one in found.rows), found.next, head)
+        return RowPage(tuple(change_row(memory, one, words) for one in found.rows), found.next, head)
 
     def explain(self, memory: "Memory", words: PanelWords, row: ListRow, text: str) -> Sheet:  # noqa: ARG002
         """Return the diffs of a change."""
@@ -88,19 +90,16 @@ class HealthPane:
         return Sheet(words)
 
 
-def change_row(row: "ChangeRow", words: PanelWords) -> ListRow:
+def change_row(memory: "Memory", row: "ChangeRow", words: PanelWords) -> ListRow:
     """Return a change as a row of a list."""
-    what = words(row.kind)
-    count = f" ×{row.count}" if row.count > 1 else ""
-    told = one_line(row.text) or ", ".join(map(one_line, row.paths)) or words("(forgotten)")
+    told = sentence(row, words, memory.workspace)
     mark = f" ({words('undone')})" if row.undone else ""
-    shown = Content.assemble((f"{row.time[11:16]} {padded(what, _KIND)} ", DIM), f"{told}{count}{mark}")
-    sheet = Sheet(words).title(f"{what}{count}{mark}").text(told).gap()
+    shown = Content.assemble((f"{row.time[11:16]} ", DIM), f"{one_line(told)}{mark}")
+    sheet = Sheet(words).title(f"{told}{mark}").gap()
     sheet.field("when", minute(row.time)).field("made by", origin_of(row.origin, words))
-    sheet.field("step", row.step).field("session", row.session).field("scope", row.scope)
-    sheet.field("id", row.id)
+    sheet.field("scope", row.scope).field("id", row.id)
     return ListRow(
-        f"change {row.id}", shown, sheet, day=row.time[:10], text=one_line(f"{what}: {told}", 60),
+        f"change {row.id}", shown, sheet, day=row.time[:10], text=one_line(told, 60),
         change=row.id if row.undo else "",
     )  # fmt: skip
 
@@ -111,8 +110,9 @@ def explain_change(memory: "Memory", words: PanelWords, row: ListRow) -> Sheet:
     found = memory.browse.change(row.key.removeprefix("change "))
     for part in found.parts[:_PARTS]:
         if part.diff or part.path or len(found.parts) > 1:
-            place = f"{part.path} → {part.to}" if part.to else part.path
-            sheet.heading("{kind} {place}", kind=words(part.kind), place=one_line(place or part.text))
+            paths = filter(None, (part.path, part.to))
+            named = " → ".join(place(memory.workspace, path, words) for path in paths)
+            sheet.heading("{kind} {place}", kind=words(part.kind), place=one_line(named or part.text))
         if part.diff:
             sheet.diff(part.diff)
     if len(found.parts) > _PARTS:
@@ -126,29 +126,28 @@ def explain_change(memory: "Memory", words: PanelWords, row: ListRow) -> Sheet:
     return sheet
 
 
-def _waiting(row: "ReviewRow", words: PanelWords) -> ListRow:
+def _waiting(memory: "Memory", row: "ReviewRow", words: PanelWords) -> ListRow:
     one = row.waiting
     fact = one.fact
     origin = origin_of(fact.origin, words)
     suspect = words("Looks like instructions to a model, from {origin}", origin=origin)
-    told = suspect if one.suspect else one_line(fact)
+    said = fact_sentence(fact, words)
+    told = suspect if one.suspect else one_line(said)
     shown = Content.assemble(
         (f"{_MARKS[one.what]} ", WARNING if one.what == "conflict" or one.suspect else DIM),
         (told, WARNING if one.suspect else ""),
     )
-    about = " ".join(filter(None, (fact.subject, fact.predicate)))
     sheet = Sheet(words).note(_WHAT[one.what], WARNING if one.what == "conflict" else DIM).gap()
     if one.suspect:
         sheet.title(suspect, WARNING).gap()
         sheet.note("n drops it. y asks again: it would become your own word, and agents act on it.").gap()
-        sheet.text(about)
+        sheet.text(said)
     else:
-        sheet.title(about)
+        sheet.title(said)
     if one.against:
         new = words("ended") if one.what == "otherwise" and fact.until else one_line(fact.value)
         sheet.rows(((words("now"), one_line(one.against)), (words("new"), new)))
-    else:
-        sheet.text(fact.value)
+    sheet.text(f"{words('source')}: {source(memory.workspace, fact, words)}")
     sheet.gap().field("said by", origin).field("when", minute(one.time))
     sheet.field("action", words(one.action) if one.action else "").field("scope", fact.scope)
     sources(sheet, words, row.sources)
@@ -156,8 +155,9 @@ def _waiting(row: "ReviewRow", words: PanelWords) -> ListRow:
         sheet.heading("Accepting it changes").diff(one.diff)
     about = "" if one.what == "edit" else one.id
     return ListRow(
-        one.id, shown, sheet, about=about, text=one_line(fact, 60), decide=one.id, suspect=one.suspect
-    )
+        one.id, shown, sheet, about=about, text=one_line(told, 60), decide=one.id, suspect=one.suspect,
+        fact=fact if about and one.what != "otherwise" else None,
+    )  # fmt: skip
 
 
 def _finding(key: str, level: str, what: str, fix: str, words: PanelWords) -> ListRow:

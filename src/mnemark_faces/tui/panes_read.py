@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING, Any, Final
 from textual.content import Content
 
 from mnemark.memory.browse.browse import DEPTH
+from mnemark.present.facts import sentence, topic
+from mnemark.present.sources import place, source
+from mnemark.present.talks import talk
 from mnemark_faces.tui.cells import DIM, WARNING, Sheet, one_line, origin_of, padded
 from mnemark_faces.tui.explained import minute, route_lines, sources, values
 from mnemark_faces.tui.filters import filters_in
@@ -14,8 +17,10 @@ from mnemark_faces.tui.words import PanelWords
 from mnemark_interfaces.queries import DOUBTFUL
 
 if TYPE_CHECKING:
+    from mnemark.facts.model import Fact
     from mnemark.memory.browse.entries import TimelineEntry
     from mnemark.memory.browse.fact_rows import FactRow
+    from mnemark.memory.browse.talk_rows import TalkRow
     from mnemark.memory.memory import Memory
     from mnemark.types import Hit
 
@@ -23,6 +28,8 @@ _NARROW_SEARCH: Final = frozenset({"kind", "origin", "since", "until", "as_of"})
 _NARROW_FACTS: Final = frozenset({"as_of", "type", "origin", "subject"})
 _NARROW_TIMELINE: Final = frozenset({"session", "tool", "kind", "origin", "until"})
 _WHO: Final = 6
+_TURNS: Final = 60
+"""Messages of a talk that are shown beside it."""
 _DATED: Final = frozenset({"note", "episode", "attachment"})
 """Kinds that have a day rather than a time."""
 _SUSPECT: Final = "Looks like instructions to a model. Enter shows it."
@@ -49,7 +56,7 @@ class SearchPane:
         if found.rows and found.on_topic < DOUBTFUL:
             head = f"{head} · {words('probably not in this memory')}"
         return RowPage(
-            tuple(_hit(hit, words) for hit in found.rows), found.next, head if found.rows else "",
+            tuple(_hit(memory, hit, words) for hit in found.rows), found.next, head if found.rows else "",
             "; ".join(one_line(part) for part in found.degraded),
         )  # fmt: skip
 
@@ -71,7 +78,7 @@ class TimelinePane:
         lists: Any = {f"{name}s": [given.pop(name)] for name in ("kind", "origin") if name in given}
         narrow: Any = {"session": session} | given
         found = memory.browse.timeline(limit=limit, after=after, **lists, **narrow)
-        return RowPage(tuple(_entry(one, words) for one in found.rows), found.next)
+        return RowPage(tuple(_entry(memory, one, words) for one in found.rows), found.next)
 
     def explain(self, memory: "Memory", words: PanelWords, row: ListRow, text: str) -> Sheet:  # noqa: ARG002
         """Return what a change did; of an entry all is known."""
@@ -93,11 +100,46 @@ class FactsPane:
         narrow: Any = given
         found = memory.browse.facts(text=asked, limit=limit, after=after, **narrow)
         head = words.count(found.total or 0, "{n} fact", "{n} facts")
-        return RowPage(tuple(_fact(one, words) for one in found.rows), found.next, head)
+        return RowPage(tuple(_fact(memory, one, words) for one in found.rows), found.next, head)
 
     def explain(self, memory: "Memory", words: PanelWords, row: ListRow, text: str) -> Sheet:  # noqa: ARG002
         """Return where a fact comes from, and its earlier values."""
         return _explained(memory, words, row)
+
+
+class TalksPane:
+    """The talks, the latest first."""
+
+    name = "Talks"
+    field = "Only talks with these words"
+    empty = "No talk yet. Connect an agent with `mnemark connect`, or import talks with `mnemark import`."
+
+    def page(self, memory: "Memory", words: PanelWords, *, text: str, after: str, limit: int) -> RowPage:
+        """Return a page of talks."""
+        found = memory.browse.talks(text=text, limit=limit, after=after)
+        head = words.count(found.total, "{n} talk", "{n} talks") if found.total else ""
+        return RowPage(tuple(_talk(memory, one, words) for one in found.rows), found.next, head)
+
+    def explain(self, memory: "Memory", words: PanelWords, row: ListRow, text: str) -> Sheet:  # noqa: ARG002
+        """Return what was said, in the order of reading."""
+        sheet = Sheet(words)
+        for entry in memory.browse.turns(row.key, limit=_TURNS).rows:
+            sheet.title(f"{words(entry.turn.role)} {minute(entry.turn.time.isoformat())[11:]}", "dim")
+            sheet.text(entry.turn.content).gap()
+        return sheet
+
+
+def _talk(memory: "Memory", row: "TalkRow", words: PanelWords) -> ListRow:
+    told = talk(memory.workspace, row.path, words)
+    title = told.title or words("(without words)")
+    length = words.count(row.messages, "{n} message", "{n} messages")
+    shown = Content.assemble((f"{row.began[11:16]} ", DIM), one_line(title), (f"  {length}", DIM))
+    sheet = Sheet(words).title(title)
+    for line in told.lines:
+        sheet.text(line)
+    sheet.gap().field("when", minute(row.began)).field("until", minute(row.ended))
+    sheet.field("agent", told.agent).field("scope", row.scope).gap()
+    return ListRow(row.path, shown, sheet, day=row.began[:10], text=one_line(title, 60))
 
 
 def _explained(memory: "Memory", words: PanelWords, row: ListRow) -> Sheet:
@@ -109,10 +151,12 @@ def _explained(memory: "Memory", words: PanelWords, row: ListRow) -> Sheet:
     return sheet
 
 
-def _hit(hit: "Hit", words: PanelWords) -> ListRow:
+def _hit(memory: "Memory", hit: "Hit", words: PanelWords) -> ListRow:
     suspect = bool(hit.meta.get("suspect"))
     origin, date = origin_of(hit.origin, words), minute(hit.date or words("undated"))
-    excerpt = words(_SUSPECT) if suspect else one_line(hit.snippet or hit.text)
+    fact = _fact_of(memory, hit) if hit.kind == "fact" else None
+    told = sentence(fact, words) if fact is not None else hit.snippet or hit.text
+    excerpt = words(_SUSPECT) if suspect else one_line(told)
     shown = Content.assemble(
         (f"{date[:10]} {words(hit.kind)} · {origin}", DIM), "\n", (excerpt, WARNING if suspect else "")
     )
@@ -120,18 +164,28 @@ def _hit(hit: "Hit", words: PanelWords) -> ListRow:
     if suspect:
         sheet.note(_SUSPECT, WARNING)
     else:
-        sheet.text(hit.text)
-    sheet.gap().field("place", hit.ref).field("when", date).field("said by", origin)
-    sheet.field("kind", words(hit.kind)).field("about", hit.title).field("scope", hit.scope)
+        sheet.text(told if fact is not None else hit.text)
+    at = (
+        source(memory.workspace, fact, words) if fact is not None else place(memory.workspace, hit.ref, words)
+    )
+    sheet.gap().field("place", at).field("when", date)
+    sheet.field("said by", origin).field("kind", words(hit.kind)).field("scope", hit.scope)
     sheet.heading("Why it was found (score {score})", score=f"{hit.score:.2f}")
     route_lines(sheet, words, hit.why, hit.why.get("terms", {}))
     about = str(hit.meta.get("fact") or hit.ref)
-    return ListRow(hit.ref, shown, sheet, about=about, text=one_line(hit.text, 60), suspect=suspect)
+    return ListRow(hit.ref, shown, sheet, about=about, text=one_line(told, 60), suspect=suspect, fact=fact)
 
 
-def _entry(entry: "TimelineEntry", words: PanelWords) -> ListRow:
+def _fact_of(memory: "Memory", hit: "Hit") -> "Fact | None":
+    store = memory.workspace.fact_store
+    with store.lock:
+        store.log.refresh()
+        return store.log.of(str(hit.meta.get("fact"))).last
+
+
+def _entry(memory: "Memory", entry: "TimelineEntry", words: PanelWords) -> ListRow:
     if entry.change is not None:
-        return change_row(entry.change, words)
+        return change_row(memory, entry.change, words)
     who = words(entry.who or entry.kind)
     hour = "" if entry.kind in _DATED and entry.time[11:19] == "00:00:00" else entry.time[11:16]
     excerpt = words(_SUSPECT) if entry.suspect else one_line(entry.text)
@@ -143,27 +197,27 @@ def _entry(entry: "TimelineEntry", words: PanelWords) -> ListRow:
         sheet.note(_SUSPECT, WARNING)
     else:
         sheet.text(entry.text)
-    sheet.gap().field("place", entry.ref).field("when", f"{entry.time[:10]} {hour}")
+    sheet.gap().field("place", place(memory.workspace, entry.ref, words))
+    sheet.field("when", f"{entry.time[:10]} {hour}")
     sheet.field("said by", origin_of(entry.origin, words)).field("kind", words(entry.kind))
-    sheet.field("about", entry.title).field("scope", entry.scope)
+    sheet.field("scope", entry.scope)
     return ListRow(
         entry.ref, shown, sheet, day=entry.time[:10], about=entry.ref, text=one_line(entry.text, 60),
         suspect=entry.suspect,
     )  # fmt: skip
 
 
-def _fact(row: "FactRow", words: PanelWords) -> ListRow:
+def _fact(memory: "Memory", row: "FactRow", words: PanelWords) -> ListRow:
     fact = row.fact
-    about = " ".join(filter(None, (fact.subject, fact.predicate)))
-    mark = "? " if row.proposed else ""
-    shown = Content.assemble((mark, WARNING), (f"{one_line(about)}: ", DIM), one_line(fact.value))
-    sheet = Sheet(words).title(about).text(fact.value).gap()
-    sheet.field("type", words(fact.type)).field("since", minute(fact.since))
+    told = sentence(fact, words)
+    shown = Content.assemble(("? " if row.proposed else "", WARNING), one_line(told))
+    sheet = Sheet(words).title(told).text(f"{words('source')}: {source(memory.workspace, fact, words)}").gap()
+    sheet.field("topic", words(topic(fact))).field("since", minute(fact.since))
     sheet.field("learned", minute(fact.recorded)).field("said by", origin_of(fact.origin, words))
     sheet.field("confidence", "" if fact.confidence is None else f"{fact.confidence:.2f}")
     sheet.field("tags", ", ".join(fact.tags)).field("scope", fact.scope)
     sheet.field("recalled", words.count(row.uses, "{n} time", "{n} times") if row.uses else "")
-    sheet.field("fades", row.fades).field("place", fact.ref or fact.path)
+    sheet.field("fades", row.fades)
     for other in row.proposed:
         sheet.note("? Proposed instead: {value} (see Review)", WARNING, value=other.value)
-    return ListRow(fact.id, shown, sheet, about=fact.id, text=one_line(str(fact), 60))
+    return ListRow(fact.id, shown, sheet, about=fact.id, text=one_line(told, 60), fact=fact)

@@ -8,6 +8,7 @@ from mnemark_faces.tui.cells import Sheet
 from mnemark_faces.tui.words import PanelWords
 
 if TYPE_CHECKING:
+    from mnemark.facts.model import Fact
     from mnemark.memory.memory import Memory
 
 PAGE = 60
@@ -35,6 +36,8 @@ class ListRow(NamedTuple):
     """Id of a thing to accept or reject."""
     suspect: bool = False
     """Whether it looks like instructions: its text is shown when it is opened."""
+    fact: "Fact | None" = None
+    """What can be corrected."""
 
 
 class RowPage(NamedTuple):

@@ -1,4 +1,4 @@
-"""Define `Viewer`: six screens with a list and what stands behind each row, loaded as it is looked at."""
+"""Define `Viewer`: seven screens with a list and what stands behind each row, loaded as it is looked at."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,16 +12,18 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
+from textual.screen import ModalScreen
 from textual.timer import Timer
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from mnemark.errors import BusyError, MnemarkError
+from mnemark.files import off_record
 from mnemark_faces.tui.cells import BAD, DIM, Sheet, one_line, padded
 from mnemark_faces.tui.explained import whole_text, whole_why
 from mnemark_faces.tui.help import help_sheet, keys_of, shown_keys
 from mnemark_faces.tui.panes_change import ChangesPane, HealthPane, ReviewPane
-from mnemark_faces.tui.panes_read import FactsPane, SearchPane, TimelinePane
+from mnemark_faces.tui.panes_read import FactsPane, SearchPane, TalksPane, TimelinePane
 from mnemark_faces.tui.rows import PAGE, ListRow, Pane, RowPage
 from mnemark_faces.tui.widgets import Choices, RowList, Window
 from mnemark_faces.tui.words import PanelWords
@@ -92,8 +94,9 @@ class Viewer(App[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-usual")]  # noqa: RUF012 - as Textual declares it
     BINDINGS: ClassVar[list[BindingType]] = [
         # At once, before what is typed next: a fast hand's "/port" must not press p in the list.
-        *(Binding(str(n), f"show({n - 1})", show=False, priority=True) for n in range(1, 7)),
+        *(Binding(str(n), f"show({n - 1})", show=False, priority=True) for n in range(1, 8)),
         Binding("slash", "find", show=False, priority=True),
+        Binding("f", "narrow", show=False, priority=True),
         Binding("w", "why", show=False),
         Binding("r", "reload", show=False),
         Binding("question_mark", "help", show=False),
@@ -114,15 +117,20 @@ class Viewer(App[None]):
         self._pool = ThreadPoolExecutor(2, "panel")
         self._panes: tuple[Pane, ...] = (
             SearchPane(), TimelinePane(), FactsPane(), ReviewPane(), ChangesPane(), HealthPane(),
+            TalksPane(),
         )  # fmt: skip
         self._states = [ScreenState() for _ in self._panes]
         self._here = 1
+        self._before = 1
+        """The screen that a search was begun from."""
         self._loading_more = False
         self._changing = asyncio.Lock()
         """Held while memory is changed."""
         self._undo = ""
         """Id that takes the last change back."""
         self._waiting = 0
+        self._off = False
+        """Whether the memory is off the record."""
         self.problem: Exception | None = None
         """Why it ended, other than by its keys."""
         self._indexed = (0, 0)
@@ -152,6 +160,12 @@ class Viewer(App[None]):
     def _top(self, state: str = "") -> str:
         return "  ".join(filter(None, ("mnemark", state, one_line(self._root))))
 
+    def _show_top(self) -> None:
+        """Show the first line, with what holds for the whole memory now."""
+        state = self._words("read-only") if self.readonly else ""
+        off = self._words("off the record") if self._off else ""
+        self.query_one("#top", Static).update(Content(self._top(" · ".join(filter(None, (state, off))))))
+
     async def on_mount(self) -> None:
         """Show the empty panel, then open the workspace."""
         self._show_nav()
@@ -167,7 +181,7 @@ class Viewer(App[None]):
             return
         self._memory.workspace.searcher.load_behind()
         if self.readonly:
-            self.query_one("#top", Static).update(Content(self._top(self._words("read-only"))))
+            self._show_top()
         self._tell("")
         self.action_show(self._here)
         if not self.readonly:
@@ -342,18 +356,22 @@ class Viewer(App[None]):
         self.run_worker(self._load(), group="list", exclusive=True)
 
     async def _count(self) -> None:
-        """Show how much waits for review."""
+        """Show how much waits for review, and whether anything is recorded."""
         found = await self._ask(lambda memory: memory.browse.review(limit=1).total or 0)
         if found is not None and found != self._waiting:
             self._waiting = found
             self._show_nav()
+        off = await self._ask(lambda memory: off_record.load(memory.root).current() is not None)
+        if off is not None and off != self._off:
+            self._off = off
+            self._show_top()
 
     # Keys
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether a key does something now: what is typed in a field or window is not ours."""
-        if action in {"show", "find"}:
-            return not isinstance(self.focused, Input) and not isinstance(self.screen, Window)
+        if action in {"show", "find", "narrow"}:
+            return not isinstance(self.focused, Input) and not isinstance(self.screen, ModalScreen)
         return super().check_action(action, parameters)
 
     def action_show(self, number: int) -> None:
@@ -378,20 +396,31 @@ class Viewer(App[None]):
         self.action_show(event.option_index)
 
     def action_find(self) -> None:
-        """Go to the field of this screen, or to Search."""
-        if not self._pane.field:
-            self.action_show(0)
-        self.set_focus(self.query_one("#field", Input))
+        """Search, from any screen."""
+        before = self._here
+        self.action_show(0)
+        self._before = before
+        field = self.query_one("#field", Input)
+        field.select_all()  # what is typed next is another search
+        self.set_focus(field)
+
+    def action_narrow(self) -> None:
+        """Go to the field of this screen."""
+        if self._pane.field:
+            self.set_focus(self.query_one("#field", Input))
 
     @on(Input.Submitted, "#field")
     def _asked(self, event: Input.Submitted) -> None:
         state = self._state
         state.text, state.rows, state.at = event.value, [], ""
+        self._before = 0
         self.set_focus(self._list)
         self.run_worker(self._load(), group="list", exclusive=True)
 
     def action_to_list(self) -> None:
-        """Leave the field."""
+        """Leave the field; that of Search for the screen that it was opened from."""
+        if self._here == 0 and isinstance(self.focused, Input) and self._before:
+            self.action_show(self._before)
         self.set_focus(self._list)
 
     def action_move(self, lines: int) -> None:

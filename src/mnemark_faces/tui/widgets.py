@@ -8,12 +8,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
+from textual.events import Key
 from textual.message import Message
 from textual.screen import ModalScreen
 from textual.style import Style
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Checkbox, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from mnemark_faces.tui.deeds import Right
 from mnemark_faces.tui.rows import ListRow
 
 _NEAR = 15
@@ -193,3 +195,59 @@ class Window(ModalScreen[bool]):
     def action_bottom(self) -> None:
         """Scroll to the end."""
         self._scroll.scroll_end(animate=False)
+
+
+class Mark(Checkbox):
+    """A box that is empty until it is marked, also without colour."""
+
+    @property
+    def _button(self) -> Content:
+        return Content("[x]" if self.value else "[ ]")
+
+
+class CorrectWindow(ModalScreen[Right | None]):
+    """A form above the panel: what is right, since when, or never."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", show=False, priority=True)]
+
+    def __init__(
+        self, title: str, right: str, since_label: str, never: str, *, about: str, value: str, since: str,
+        keys: Content,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self._texts = title, right, since_label, never
+        self._about, self._value, self._since, self._keys = about, value, since, keys
+
+    def compose(self) -> ComposeResult:
+        """Return the parts."""
+        title, right, since, never = self._texts
+        with Vertical(id="window"):
+            yield Static(Content.styled(title, "bold"), id="window-title")
+            yield Static(Content(self._about), classes="label")
+            yield Static(Content.styled(right, "dim"), classes="label")
+            yield Input(self._value, id="right", classes="typed")
+            yield Static(Content.styled(since, "dim"), classes="label")
+            yield Input(self._since, id="since", classes="typed")
+            yield Mark(Content(never), id="never", compact=True)
+            yield Static(self._keys, id="window-keys")
+
+    @on(Input.Submitted)
+    def _submitted(self) -> None:
+        self._save()
+
+    def on_key(self, event: Key) -> None:
+        """Save with Enter at the box, too, which Space marks."""
+        if event.key == "enter" and isinstance(self.focused, Checkbox):
+            event.stop()
+            event.prevent_default()
+            self._save()
+
+    def _save(self) -> None:
+        value, since = (self.query_one(f"#{name}", Input).value.strip() for name in ("right", "since"))
+        never = self.query_one("#never", Checkbox).value
+        if value or never:
+            self.dismiss(Right(value, since, never))
+
+    def action_leave(self) -> None:
+        """Close it, and change nothing."""
+        self.dismiss(None)

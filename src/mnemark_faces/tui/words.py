@@ -3,7 +3,7 @@
 from datetime import date
 from typing import Self
 
-from mnemark.present.words import Words, language_of_locale
+from mnemark.present.words import Words, preferred
 
 
 class PanelWords(Words):
@@ -13,8 +13,8 @@ class PanelWords(Words):
 
     @classmethod
     def of_terminal(cls) -> Self:
-        """Return the words for the language of the terminal."""
-        return cls(language_of_locale())
+        """Return the words of the language that the user set, else of the terminal's locale."""
+        return cls(preferred())
 
     def day_name(self, day: str) -> str:
         """Return an ISO date with its weekday; a text that is no date unchanged."""

@@ -1,8 +1,6 @@
 """Route the requests of browsers to pages. The guard has checked cookie, host and origin before."""
 
-import base64
 import logging
-import secrets
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -14,15 +12,16 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from mnemark.errors import MnemarkError, NotFoundError, UsageError
-from mnemark.hashes import blake2b
+from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
+from mnemark.files.user_settings import set_language
 from mnemark.memory.memory import Memory
-from mnemark.present.words import LANGUAGES, Words, language_of
-from mnemark_faces.web import known
+from mnemark.present.words import LANGUAGES, Words
+from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark_faces.web import known, upload
 from mnemark_faces.web.at import At, Go, PageContent
 from mnemark_faces.web.background import Background
 from mnemark_faces.web.pages import ACTIONS, PAGES
-from mnemark_faces.web.refused import refusal_page
+from mnemark_faces.web.refused import refusal_page, words_for
 from mnemark_faces.web.render import environment, page
 from mnemark_interfaces.http.door import SESSION_SECONDS, UI, BrowserSession, Door
 
@@ -30,6 +29,10 @@ _STATIC: Final = {"style.css": "text/css", "script.js": "text/javascript", "icon
 _MOST_FIELDS: Final = 5_000
 _USED: Final = "This ticket is not valid: each works once and for a minute. Run `mnemark web` for a new one."
 _log = logging.getLogger("mnemark.serve")
+_BOOKMARKS: Final = ("", "/{name}", "/{name}/{page}")
+"""Addresses that people keep: of the list of workspaces, of one by its name, of a page of that."""
+_ADDRESS: Final = lazy_pattern(r"/[A-Za-z0-9_/.-]*")
+_QUERY: Final = lazy_pattern(r"[!-~]*")
 Fields = Mapping[str, list[str]]
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -72,7 +75,7 @@ class Web:
         self._status_of = status_of
         self._session_key = session_key
         self._confined = confined
-        self._key = secrets.token_bytes(16)
+        upload.discard_all()  # of a daemon that was killed
         self._checks = Background(lease, "mnemark-check")
         self._imports = Background(lease, "mnemark-import")
         self._learning = Background(lease, "mnemark-learning")
@@ -82,10 +85,13 @@ class Web:
         self._checks.close()
         self._imports.close()
         self._learning.close()
+        upload.discard_all()
 
-    def refused(self, message: str, accepted: str) -> str:
-        """Return a page that says why a browser is not let in, in one of its languages."""
-        return refusal_page(message, accepted)
+    def refused(self, message: str, accepted: str, target: str = "") -> str:
+        """Return a page that says why a browser is not let in; it asks for a ticket that leads there."""
+        if not target:
+            return refusal_page(message, accepted)
+        return _entrance_page(words_for(accepted), message, target)
 
     def routes(self) -> list[Route]:
         """Return the routes of the pages, and of what lets a browser in."""
@@ -97,46 +103,62 @@ class Web:
             Route(home, self._safe(self._workspaces), methods=["GET"]),
             Route(f"{home}/newer/{{id}}", self._safe(self._newer), methods=["GET"]),
             Route(f"{home}/language", self._safe(self._language), methods=["POST"]),
+            Route(f"{home}/upload/{{id}}", self._safe(self._upload), methods=["POST"]),
             Route(f"{home}/w/{{id}}", self._safe(self._page), methods=["GET"]),
             Route(f"{home}/w/{{id}}/{{page}}", self._safe(self._page), methods=["GET"]),
             Route(f"{home}/w/{{id}}/{{page}}", self._safe(self._action), methods=["POST"]),
+            Route("/", _to_pages, methods=["GET"]),
+            *(Route(f"{UI}{rest}", self._entrance, methods=["GET"]) for rest in _BOOKMARKS),
         ]
 
-    def ticket(self, root: Path) -> str:
-        """Return a ticket that leads to a workspace, which is known from now on."""
-        known.add(root)
-        return self.door.ticket(self._base(self._id(root)))
+    def ticket(self, root: Path) -> tuple[str, str]:
+        """Return a ticket that leads to a workspace, which is known from now on, and its address to keep."""
+        name = known.add(root)
+        return self.door.ticket(self._base(name)), f"{UI}/{name}"
 
     def _base(self, identifier: str) -> str:
         return f"{self.door.home}/w/{identifier}"
 
-    def _id(self, root: Path) -> str:
-        """Return the name of a workspace in addresses: it tells nothing of its path."""
-        made = blake2b(str(root).encode("utf-8", "surrogateescape"), key=self._key, digest_size=8)
-        return base64.b32encode(made.digest()).decode().rstrip("=").lower()
-
-    def _roots(self) -> list[Path]:
-        return list(dict.fromkeys([*known.folders(), *self._opened()]))
+    def _folders(self) -> dict[str, Path]:
+        """Return the workspaces that can be chosen, by their names in addresses."""
+        found = known.named()
+        others = (root for root in self._opened() if root not in found.values())
+        return found | {known.long_name(root): root for root in others}
 
     def _root(self, identifier: str) -> Path:
-        for root in self._roots():
-            if secrets.compare_digest(self._id(root), identifier):
-                return root
+        found = self._folders()
+        if identifier in found:
+            return found[identifier]
         raise NotFoundError("this workspace is not open here; open it with the command `mnemark web`")
 
     async def _entrance(self, request: Request, text: str = "", status: int = 200) -> Response:
-        """Ask for a ticket."""
-        words = _accepted(request)
-        told = words.told(text)
-        return _html(_rendered("enter.html", words, text=told.text, lang=told.lang), status)
+        """Ask for a ticket; where the address is one to keep, go on to its page after that."""
+        path = request.url.path
+        target = "" if path == f"{UI}/enter" else _with_query(path, request.url.query)
+        return self._asking(_accepted(request), text, status, target)
+
+    def _asking(self, words: Words, text: str, status: int, target: str) -> Response:
+        return _html(_entrance_page(words, text, target), status)
+
+    def _target(self, asked: str, otherwise: str) -> str:
+        """Return where a ticket leads: to the page that was asked for, if it is one of these."""
+        path, _, query = asked.partition("?")
+        if not path.startswith(f"{self.door.home}/"):
+            parts = path.removeprefix(f"{UI}/").split("/")
+            path = f"{self._base(parts[0])}/{'/'.join(parts[1:])}".rstrip("/")
+            if not asked.startswith(f"{UI}/") or parts[0] not in self._folders():
+                return otherwise
+        return _with_query(path, query) if _ADDRESS.fullmatch(path) and _QUERY.fullmatch(query) else otherwise
 
     async def _enter(self, request: Request) -> Response:
-        form = await request.body()
-        found = self.door.enter(parse_qs(form.decode("latin-1")).get("ticket", [""])[-1])
+        form = parse_qs((await request.body()).decode("latin-1"))
+        asked = form.get("next", [""])[-1]
+        found = self.door.enter(form.get("ticket", [""])[-1])
         if found is None:
-            return await self._entrance(request, _USED, 401)
+            return self._asking(_accepted(request), _USED, 401, asked)
         cookie, target = found
         # No redirect: what follows a form of another site is without the cookie, which is strict.
+        target = self._target(asked, target)
         answer = _html(_rendered("entered.html", _accepted(request), target=target))
         answer.set_cookie(
             self.door.cookie, cookie, max_age=int(SESSION_SECONDS), path=self.door.home,
@@ -152,17 +174,22 @@ class Web:
         return Response(data, media_type=_STATIC[name], headers={"cache-control": "private, max-age=300"})
 
     async def _language(self, request: Request) -> Response:
-        session, form = self._session(request), await _form(request)
-        _check_form(session, form)
+        form = await _form(request)
+        _check_form(self._session(request), form)
         wanted = form.get("language", [""])[-1]
-        session.language = wanted if wanted in LANGUAGES else ""
+        await self._work("", lambda: set_language(wanted if wanted in LANGUAGES else ""))
         back = form.get("back", [""])[-1]
         own = back.startswith(self._base("")) and "\n" not in back
         return RedirectResponse(back if own else self.door.home, 303)
 
     async def _workspaces(self, request: Request) -> Response:
         session, words = self._session(request), self._words(request)
-        rows = await self._work("", lambda: known.rows(self._roots(), self._id))
+
+        def job() -> list[known.KnownWorkspace]:
+            names = {root: name for name, root in self._folders().items()}
+            return known.rows(names, names.__getitem__)
+
+        rows = await self._work("", job)
         return _html(_rendered(
             "workspaces.html", words, count=words.count, size=words.size, rows=rows, session=session,
             number=words.number, home=self.door.home,
@@ -200,6 +227,18 @@ class Web:
         _check_form(self._session(request), form)
         return await self._answer(request, action, form=form)
 
+    async def _upload(self, request: Request) -> Response:
+        """Take in a file, and look at what it would add."""
+        root = self._root(request.path_params["id"])
+        if (last := self._imports.last(root)) is not None and last.running:
+            raise BusyError("another import is going on; begin this one when it has ended")
+        taken = await upload.receive(
+            aiter(request.stream()), request.headers.get("content-type", ""),
+            request.headers.get("content-length", ""), self._session(request).is_own_form,
+        )  # fmt: skip
+        form = {"path": [str(taken.path)], "format": [taken.fields.get("format", "")], "do": ["look"]}
+        return await self._answer(request, ACTIONS["import"], form=form)
+
     async def _answer(
         self,
         request: Request,
@@ -215,10 +254,10 @@ class Web:
 
         def job() -> Response:
             with self._lease(str(root)) as memory:
-                base = self._base(self._id(root))
+                base = self._base(request.path_params["id"])
                 at = At(memory, base, session, words, query=query, form=form or {}, page=page,
                         checks=self._checks, imports=self._imports, learning=self._learning,
-                        confined=self._confined)  # fmt: skip
+                        confined=self._confined, door=self.door, host=request.url.netloc)  # fmt: skip
                 made = view(at)
                 if isinstance(made, Go):
                     return RedirectResponse(made.path, 303)
@@ -234,8 +273,7 @@ class Web:
         return found
 
     def _words(self, request: Request) -> Words:
-        chosen = self._session(request).language
-        return Words(language_of(chosen, request.headers.get("accept-language", "")))
+        return _accepted(request)
 
     def _alone(self, words: Words, text: str, status: int, base: str) -> Response:
         told = words.told(text)
@@ -272,9 +310,22 @@ async def _form(request: Request) -> Fields:
         raise UsageError("this is not the form of a page") from error
 
 
+async def _to_pages(_: Request) -> Response:
+    return RedirectResponse(UI, 303)
+
+
+def _entrance_page(words: Words, text: str, target: str) -> str:
+    told = words.told(text)
+    return _rendered("enter.html", words, text=told.text, lang=told.lang, target=target)
+
+
+def _with_query(path: str, query: str) -> str:
+    return f"{path}?{query}" if query else path
+
+
 def _accepted(request: Request) -> Words:
-    """Return the words of the browser's own language."""
-    return Words(language_of("", request.headers.get("accept-language", "")))
+    """Return the words of the language that its user set, else of the browser's own."""
+    return words_for(request.headers.get("accept-language", ""))
 
 
 def _rendered(template: str, words: Words, **values: Any) -> str:

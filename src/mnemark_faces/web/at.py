@@ -11,8 +11,9 @@ from mnemark.errors import UsageError
 from mnemark.facts.keys import subject_key
 from mnemark.facts.labels import label, subject_label
 from mnemark.facts.model import Fact
+from mnemark.present.sources import place
 from mnemark.present.words import Words
-from mnemark_interfaces.http.door import BrowserSession
+from mnemark_interfaces.http.door import BrowserSession, Door
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
@@ -58,9 +59,13 @@ class At:
         imports: "Background | None" = None,
         learning: "Background | None" = None,
         confined: bool = False,
+        door: Door | None = None,
+        host: str = "",
     ) -> None:
         self.memory = memory
         self.confined = confined
+        self.door = door
+        self.host = host
         self.checks = checks
         self.imports = imports
         self.learning = learning
@@ -123,6 +128,11 @@ class At:
         given = self.sent("back")
         own = given == self.base or given.startswith((f"{self.base}/", f"{self.base}?"))
         return Go(given) if own and "\n" not in given else Go(self.link(page, **query))
+
+    def place(self, ref: str, *, heading: bool = False) -> str:
+        """Return what a ref leads to in words, never as a path; as a heading it begins with a capital."""
+        said = place(self.memory.workspace, ref, self.words)
+        return said[:1].upper() + said[1:] if heading else said
 
     def subject(self, fact: Fact) -> str:
         """Return whom or what a fact is about, in the language of the page."""

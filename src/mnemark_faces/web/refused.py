@@ -2,12 +2,17 @@
 
 import html
 
-from mnemark.present.words import Words, language_of
+from mnemark.present.words import Words, preferred
 
 
-def refusal_page(message: str, accepted: str = "") -> str:
+def words_for(accepted: str) -> Words:
+    """Return the words of the language that the user set, else of the first that a browser accepts."""
+    return Words(preferred(accepted=accepted))
+
+
+def refusal_page(message: str, accepted: str = "", target: str = "") -> str:  # noqa: ARG001 - as of `Web`
     """Return a page with one message, before anything of a workspace may be shown."""
-    words = Words(language_of("", accepted))
+    words = words_for(accepted)
     told = words.told(message)
     return (
         f'<!doctype html><html lang="{told.lang or words.tag}"><head><meta charset="utf-8">'

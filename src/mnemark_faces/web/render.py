@@ -1,23 +1,32 @@
 """Render templates: everything is escaped, hidden characters are visible, texts carry their language."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from mnemark._version import __version__
+from mnemark.files import off_record
 from mnemark.present.words import UNTRUSTED
 from mnemark.text.dates import local
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import revealed, visible
+from mnemark.text.words.normalize import HAN, fold
+from mnemark.text.words.segment import query_terms
 from mnemark_faces.web.at import At
 
 _HERE: Final = Path(__file__).parent
 _EXCERPT: Final = 420
 """Characters of a text in a list; its page has the rest."""
+_AROUND: Final = 150
+"""Characters of a hit in a list, around the words that were looked for."""
+_MARKUP: Final = Markup("")
+_WORD: Final = lazy_pattern(r"[^\W\u3400-\u9fff]+")
 _CHINESE_SHARE: Final = 0.15
 
 
@@ -28,7 +37,7 @@ def environment() -> Environment:
         loader=FileSystemLoader(_HERE / "templates"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    made.filters |= {"line": one_line, "text": revealed, "excerpt": excerpt, "lang": lang}
+    made.filters |= {"line": one_line, "text": revealed, "excerpt": excerpt, "lang": lang, "marked": marked}
     made.tests["untrusted"] = UNTRUSTED.__contains__
     made.globals["version"] = __version__
     return made
@@ -41,6 +50,7 @@ def page(template: str, at: At, values: Mapping[str, Any]) -> str:
         {
             "at": at, "_": words, "count": words.count, "number": words.number, "size": words.size,
             "when": lambda time: when(time, at), "day": lambda time: _day(time, at),
+            "off": off_record.load(at.root).current(),
             "ago": lambda time: _ago(time, at), "link": at.link, "messages": at.session.told(), **values,
         }
     )  # fmt: skip
@@ -55,6 +65,43 @@ def excerpt(text: str, most: int = _EXCERPT) -> str:
     """Return the beginning of a text for a list."""
     shown = revealed(text.strip())
     return shown if len(shown) <= most else f"{shown[: most - 1].rstrip()}…"
+
+
+def marked(text: str, terms: Collection[str], most: int = _AROUND) -> Markup:
+    """Return a text as one line, cut to what is around the first of these terms, with all of them marked."""
+    shown = one_line(text)
+    found = _places(shown, terms)
+    start = max(found[0][0] - most // 5, 0) if found and found[0][1] > most // 2 else 0
+    start = shown.rfind(" ", 0, start) + 1 if " " in shown[:start] else start
+    stop = min(start + most, len(shown))
+    parts: list[str] = ["…" if start else ""]
+    at = start
+    for begin, end in found:
+        if at <= begin and end <= stop:
+            parts += [escape(shown[at:begin]), Markup("<mark>{}</mark>").format(shown[begin:end])]
+            at = end
+    return _MARKUP.join([*parts, escape(shown[at:stop]), "…" if stop < len(shown) else ""])
+
+
+def _places(text: str, terms: Collection[str]) -> list[tuple[int, int]]:
+    """Return where words of a text are that are indexed under these terms, and runs of Chinese ones."""
+    found = [
+        (match.start(), match.end())
+        for match in _WORD.finditer(text)
+        if not query_terms_of(match[0]).isdisjoint(terms)
+    ]
+    folded = fold(text)
+    if len(folded) == len(text):  # what is written in other characters is looked for as they are folded
+        chinese = sorted((one for one in terms if HAN.search(one)), key=len, reverse=True)
+        pattern = "|".join(map(re.escape, chinese))
+        found += [match.span() for match in re.finditer(pattern, folded)] if chinese else []
+    return sorted(found)
+
+
+@lru_cache(maxsize=4_096)
+def query_terms_of(word: str) -> frozenset[str]:
+    """Return the terms that one word is indexed under."""
+    return frozenset(query_terms(word))
 
 
 def lang(text: str) -> str:

@@ -6,9 +6,13 @@ from typing import Annotated
 import typer
 
 from mnemark.files.config import load
-from mnemark.memory.consolidation.report import Applied, Consolidated
+from mnemark.memory.consolidation.report import Applied, Consolidated, amounts
+from mnemark.present.changes import tidied
+from mnemark.present.facts import learned
+from mnemark_interfaces import speech
+from mnemark_interfaces.commands.learn import STATUSES
 from mnemark_interfaces.options import Json, Workspace
-from mnemark_interfaces.output import BOLD, DIM, out, out_json, safe, say, style
+from mnemark_interfaces.output import BOLD, DIM, out, out_json, safe, safe_line, say, style
 from mnemark_interfaces.workspace import locate, opened
 
 _Force = Annotated[
@@ -77,12 +81,16 @@ def _show(report: Consolidated) -> None:
     if report.skipped:
         say(f"Nothing was done: {report.skipped}.")
         return
-    for fact in report.learned:
-        out(f"{'would be learned' if report.dry_run else 'learned'}: {safe(fact)}")
+    words = speech.words()
+    if report.changed:
+        out(safe(tidied(amounts(report.edits, len(report.learned)), words)))
+    for fact in report.found:
+        status = "Would be learned" if report.dry_run else STATUSES.get(fact.status, "Learned")
+        out(safe_line(f"{words.named(status, learned(fact, words))}  {fact.ref}"))
     for edit in report.edits:
-        _show_edit(edit, planned=report.dry_run)
+        _show_edit(edit, words, planned=report.dry_run)
     for note in report.notes:
-        say(f"Note: {safe(note)}")
+        say(words.named("Note", safe(words.told(note).text)))
     if not report.edits:
         say("Nothing to change." if not report.learned else "Nothing else to change.")
     elif report.dry_run:
@@ -91,12 +99,12 @@ def _show(report: Consolidated) -> None:
         say(f"Undo all of this with `mnemark undo {report.group}`.")
 
 
-def _show_edit(edit: Applied, *, planned: bool) -> None:
-    state = "" if edit.status == "written" else f" ({edit.status})"
-    out(style(f"{edit.step}: {edit.path}{state}", BOLD))
+def _show_edit(edit: Applied, words: speech.CommandWords, *, planned: bool) -> None:
+    state = "" if edit.status == "written" else f" ({words(edit.status)})"
+    out(style(f"{words.named(edit.step, edit.path)}{state}", BOLD))
     if planned:
         out(style(f"  --only {shlex.quote(safe(edit.part))}", DIM))
     for reason in edit.why:
-        out(style(f"  {safe(reason)}", DIM))
+        out(style(f"  {safe(words.told(reason).text)}", DIM))
     if planned:
         out(safe(edit.diff))

@@ -6,8 +6,13 @@ import typer
 
 from mnemark.errors import UsageError
 from mnemark.facts.model import Fact
-from mnemark_interfaces import options, output, render, workspace
+from mnemark.present.facts import TOPICS, clause, sentence, topic
+from mnemark.present.phrases import bare, capital
+from mnemark_interfaces import options, output, render, speech, workspace
+from mnemark_interfaces.speech import WHO
 
+_LONGEST = 100
+"""Characters of a sentence that are shown."""
 _NO_VALUE = (
     'a fact needs a property and a value: mnemark remember "favorite tea" oolong; '
     'to note a sentence: mnemark add "…"'
@@ -106,22 +111,29 @@ def _say_remembered(
 
 
 def _outcome(fact: Fact, before: Fact | None, *, known: bool, dry_run: bool) -> str:
-    kept_in = f" (in {fact.scope})" if fact.scope else ""
+    words = speech.words()
+    told = clause(fact, words)
+    if fact.scope:
+        told = words("{fact} (in {scope})", fact=told, scope=fact.scope)
     if known:
-        return f"{fact} (known already){kept_in}"
+        return words("Known already: {fact}", fact=told)
     if fact.review:
         reasons = {
-            "untrusted": "it comes from a tool or the web",
-            "conflict": "it contradicts a fact from a more trusted source",
-            "removed": "you removed this fact before",
+            "untrusted": words("it comes from a tool or the web"),
+            "conflict": words("it contradicts a fact from a more trusted source"),
+            "removed": words("you removed this fact before"),
         }
-        would = "would wait" if dry_run else "waiting"
-        held = f" (current value: {before.value})" if before is not None else ""
-        why = f"{would} for your review, because {reasons[fact.review]}; see `mnemark review`"
-        return f"{fact}{held}{kept_in}\n{why}"
-    would = "would be remembered: " if dry_run else ""
-    replaced = f" (replaces: {before.value})" if before is not None else ""
-    return f"{would}{fact}{replaced}{kept_in}"
+        why = words(
+            "It would wait for your review, because {reason}; see `mnemark review`."
+            if dry_run
+            else "It waits for your review, because {reason}; see `mnemark review`.",
+            reason=reasons[fact.review],
+        )
+        held = words(" Until then: {value}.", value=bare(before.value)) if before is not None else ""
+        return f"{capital(told)}{held}\n{why}"
+    if before is not None:
+        told = told + words(" Before: {value}.", value=bare(before.value))
+    return words("Would be remembered: {fact}" if dry_run else "Remembered: {fact}", fact=told)
 
 
 def facts(
@@ -140,9 +152,9 @@ def facts(
     scope: options.OneScope = "",
     json: options.Json = False,
 ) -> None:
-    """List the facts: subject, predicate, value and dates.
+    """List the facts in sentences, with who said each, since when, and its ref.
 
-    With --history, replaced values are listed below the current one.
+    With --history, replaced values are listed below the current one. --json has the parts of each.
     """
     at = workspace.place(workspace_)
     with workspace.opened(at.root, readonly=True) as memory:
@@ -150,11 +162,14 @@ def facts(
     if json:
         output.out_json({"facts": [row(fact) for fact in found]})
         return
-    for line in _table(found):
+    for line in _listed(found, speech.words()):
         output.out(line)
-    if not found:
-        about = "" if subject is None else f" about {output.safe(subject)}"
-        output.say(f"No facts{about}. Add one with `mnemark remember PREDICATE VALUE`.")
+    if found:
+        return
+    if subject is None:
+        output.say("No facts. Add one with `mnemark remember PREDICATE VALUE`.")
+    else:
+        output.say(f"No facts about {output.safe(subject)}. Add one with `mnemark remember PREDICATE VALUE`.")
 
 
 def row(fact: Fact | None) -> dict[str, Any] | None:
@@ -164,30 +179,35 @@ def row(fact: Fact | None) -> dict[str, Any] | None:
     return None if fact is None else {**msgspec.structs.asdict(fact), "ref": fact.ref}
 
 
-def _value(fact: Fact) -> str:
-    doubt = "" if fact.otherwise is None else f" ({render.shortened(str(fact.otherwise), 60)})"
-    return render.shortened(output.safe_line(fact.value), 60) + output.safe_line(doubt)
-
-
-def _table(found: list[Fact]) -> list[str]:
-    """Return aligned columns; facts that no longer hold are dimmed."""
-    if not found:
-        return []
-    safe = output.safe_line
-    scopes = any(fact.scope for fact in found)
-    head = ["subject", "predicate", "value", "since", "until", "origin", *(["scope"] * scopes), "ref"]
+def _listed(found: list[Fact], words: speech.CommandWords) -> list[str]:
+    """Return the sentences of facts under their headings, aligned; those that no longer hold are dimmed."""
     rows = [
-        [
-            safe(fact.subject), safe(fact.predicate) or "-", _value(fact),
-            fact.since[:10], fact.until[:10],
-            "edited by hand" if fact.origin == "file" else fact.origin, *([fact.scope] * scopes),
-            safe(fact.ref) or "pending",
-        ]
+        (
+            f"  {_told(fact, words)}", fact.since[:10],
+            words("edited by hand") if fact.origin == "file" else words(WHO[fact.origin]),
+            output.safe_line(fact.scope), output.safe_line(fact.ref) or words("not in its file yet"),
+        )
         for fact in found
     ]  # fmt: skip
-    first, *lines = render.table([head, *rows])
-    styled = (
-        output.style(line, output.DIM) if fact.until else line
-        for line, fact in zip(lines, found, strict=True)
-    )
-    return [output.style(first, output.BOLD), *styled]
+    used = [any(column) for column in zip(*rows, strict=True)]
+    lines = render.table([[cell for cell, has in zip(row, used, strict=True) if has] for row in rows])
+    by_topic: dict[str, list[str]] = {name: [] for name in TOPICS}
+    for fact, line in zip(found, lines, strict=True):
+        by_topic[topic(fact)].append(output.style(line, output.DIM) if fact.until else line)
+    return [
+        line
+        for name, told in by_topic.items()
+        if told
+        for line in (output.style(words(name), output.BOLD), *told)
+    ]
+
+
+def _told(fact: Fact, words: speech.CommandWords) -> str:
+    told = render.shortened(output.safe_line(sentence(fact, words)), _LONGEST)
+    if fact.otherwise is None:
+        return told
+    doubt = words(
+        " (but on {day}: “{quote}”)", day=fact.otherwise.time[:10],
+        quote=render.shortened(fact.otherwise.quote, 40),
+    )  # fmt: skip
+    return told + output.safe_line(doubt)

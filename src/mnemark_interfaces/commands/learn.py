@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from msgspec import to_builtins
@@ -16,13 +16,19 @@ from mnemark.index.state import QueueCounts, Queued
 from mnemark.memory.learning.by_rule import LearningReport, Price, has_sessions
 from mnemark.memory.learning.by_rule import learn as by_rule
 from mnemark.memory.sessions.reading import learn_all
+from mnemark.present.facts import learned
 from mnemark.text.dates import local_now
-from mnemark_interfaces import render
+from mnemark_interfaces import render, speech
 from mnemark_interfaces.options import Json, Workspace
 from mnemark_interfaces.output import DIM, Progress, out, out_json, safe, safe_line, say, style
 from mnemark_interfaces.workspace import locate, opened
 
 _FAILED_SHOWN = 20
+STATUSES: Final = {
+    "known": "Known already", "review": "Waits for your review", "ended": "No longer so",
+    "would be learned": "Would be learned", "would be ended": "Would no longer be so",
+}  # fmt: skip
+"""What came of a fact that was read and is not just learned."""
 
 
 _Session = Annotated[
@@ -88,9 +94,11 @@ def _show(
     dry_run: bool,
     none_there: bool,
 ) -> None:
+    words = speech.words()
     for fact in report.facts:
-        out(f"{safe_line(fact.subject)} {safe_line(fact.predicate)}: {safe_line(fact.value)} ({fact.status})")
-        out(style(f"  {fact.ref}  {safe_line(fact.quote)}", DIM))
+        told = learned(fact, words)
+        out(safe_line(told if fact.status == "learned" else words.named(STATUSES[fact.status], told)))
+        out(style(f"  “{safe_line(fact.quote)}”  {fact.ref}", DIM))
     for note in report.notes:
         say(f"Note: {safe(note)}")
     new = sum(fact.status in {"learned", "would be learned"} for fact in report.facts)

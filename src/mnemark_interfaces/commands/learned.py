@@ -8,7 +8,8 @@ from mnemark.errors import UsageError
 from mnemark.facts.model import Fact
 from mnemark.memory.browse.check import Checked, settle, to_check
 from mnemark.memory.review.said import said
-from mnemark_interfaces import output, render, workspace
+from mnemark.present.facts import sentence
+from mnemark_interfaces import output, render, speech, workspace
 from mnemark_interfaces.commands.facts import row
 
 _MARK: Final = 5
@@ -43,7 +44,8 @@ def learned(root: Path, *, keep: bool, strike: str, scope: str, json: bool) -> N
 
 def _list(found: Sequence[Fact], words: Mapping[str, str]) -> None:
     for fact in found:
-        output.out(f"{_mark(fact)}  {fact.since[:10]:10}  {output.safe_line(str(fact))}")
+        told = output.safe_line(sentence(fact, speech.words()))
+        output.out(f"{_mark(fact)}  {fact.since[:10]:10}  {told}")
         if fact.id in words:  # whether it is right is seen by what was said
             output.out(f"{_BELOW}“{output.safe_line(render.shortened(words[fact.id], _MOST))}”")
     if not found:
@@ -74,10 +76,12 @@ def _meant(found: Sequence[Fact], marks: str) -> list[str]:
 
 
 def _told(done: Checked) -> str:
-    words = f"{render.counted(done.confirmed, 'fact')} confirmed"
+    words = speech.words()
+    told = words.count(done.confirmed, "1 fact confirmed", "{n} facts confirmed")
     if done.taken_back:
-        words += f", {done.taken_back:,} taken back: what they had replaced holds again"
+        told += words(", {n} taken back: what they had replaced holds again", n=done.taken_back)
     if done.struck:
-        undo = f" (undo with `mnemark undo {done.struck[0]}`)" if len(done.struck) == 1 else ""
-        words += f", {len(done.struck):,} forgotten{undo}"
-    return words
+        told += words(", {n} forgotten", n=len(done.struck))
+    if len(done.struck) == 1:
+        told += words(" (undo with `mnemark undo {id}`)", id=done.struck[0])
+    return told

@@ -1,8 +1,7 @@
 """Implement `review` and `why`: decide on proposals, and explain where a fact comes from."""
 
 from contextlib import suppress
-from datetime import tzinfo
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -12,19 +11,14 @@ from mnemark.files.scopes import check_known, scopes_of
 from mnemark.memory.memory import Memory
 from mnemark.memory.review.explain import QueryRank, Why
 from mnemark.memory.review.review import ReviewItem
-from mnemark_interfaces import options, output, render, workspace
+from mnemark.present import facts, proposals
+from mnemark.present.changes import NAMES
+from mnemark.present.sources import place, source
+from mnemark_interfaces import options, output, render, speech, workspace
 from mnemark_interfaces.commands.facts import row
 from mnemark_interfaces.commands.learned import learned
+from mnemark_interfaces.speech import WHO
 
-_SOURCES = {
-    "owner": "you",
-    "agent": "the agent",
-    "tool": "a tool",
-    "web": "the web",
-    "file": "a file in this folder (written by hand or with `mnemark add`)",
-    "import": "an import, or another memory that is searched beside this one",
-}
-"""Origins in words."""
 _WORDS = {
     "proposal": "proposed",
     "conflict": "conflict",
@@ -123,12 +117,14 @@ def _decide(memory: Memory, action: str, id_: str, scope: str, *, suspect: bool,
     diff = next(iter(diffs), "")
     fact = memory.accept(id_, suspect=suspect) if action == "accept" else memory.reject(id_)
     done = {"id": id_, "action": action, "fact": row(fact), "diff": diff}
-    words = f"{action}ed" + (f": {fact}" if fact is not None else "")
+    words = speech.words()
+    name = "accepted" if action == "accept" else "rejected"
+    told = words(name) if fact is None else words.named(name, facts.sentence(fact, words))
     if id_ != "edits":
-        words += f" (undo with `mnemark undo {id_}`)"
+        told += words(" (undo with `mnemark undo {id}`)", id=id_)
     if diff:
-        words += f"\nyour line was changed:\n{output.safe(diff)}"
-    output.out_result(done, words, json=json)
+        told += f"\n{words('your line was changed:')}\n{output.safe(diff)}"
+    output.out_result(done, told, json=json)
 
 
 def _show(found: list[ReviewItem], *, json: bool, whole: bool) -> None:
@@ -137,9 +133,10 @@ def _show(found: list[ReviewItem], *, json: bool, whole: bool) -> None:
 
         output.out_json({"waiting": [{**asdict(one), "fact": row(one.fact)} for one in found]})
         return
+    words = speech.words()
     scopes = any(one.fact.scope for one in found)
     rows = [
-        (one.id, _WORDS[one.what], one.time[:10], *([output.safe_line(one.fact.scope)] * scopes),
+        (one.id, words(_WORDS[one.what]), one.time[:10], *([output.safe_line(one.fact.scope)] * scopes),
          _headline(one))
         for one in found
     ]  # fmt: skip
@@ -148,29 +145,39 @@ def _show(found: list[ReviewItem], *, json: bool, whole: bool) -> None:
     for one in found if whole else ():
         if one.suspect:
             _show_suspect(one)
-        source = one.fact.source or one.fact.path or "unknown"
-        output.out(f"  source: {output.safe_line(source)}; details: `mnemark why {one.id}`")
+        source = one.fact.source or one.fact.path or words("unknown")
+        output.out(f"  {words.named('source', output.safe_line(source))}")
+        output.out("  " + words("details: `mnemark why {id}`", id=one.id))
         if one.diff:
-            output.out(f"  accepting it changes your line:\n{output.safe(one.diff.rstrip())}")
+            output.out(f"  {words('accepting it changes your line:')}\n{output.safe(one.diff.rstrip())}")
     if not found:
         output.say("Nothing to review.")
 
 
 def _headline(one: ReviewItem) -> str:
     """Return the text of a row; what looks like instructions is no headline."""
+    words = speech.words()
     if not one.suspect:
-        return output.safe_line(one.text)
-    return f"looks like instructions to a model, from {_SOURCES[one.fact.origin]}; `review show {one.id}`"
+        return output.safe_line(proposals.sentence(one, words))
+    return words(
+        "looks like instructions to a model, from {who}; `review show {id}`",
+        who=words(WHO[one.fact.origin]), id=one.id,
+    )  # fmt: skip
 
 
 def _show_suspect(one: ReviewItem) -> None:
     """Print what looks like instructions as a quotation, and what can be done: to reject it first."""
+    words = speech.words()
     for line in output.safe(one.text).splitlines():
         output.out(f"  > {line}")
-    output.out(f"  drop it: `mnemark review reject {one.id}`")
+    output.out("  " + words("drop it: `mnemark review reject {id}`", id=one.id))
     output.out(
-        f"  `mnemark review accept {one.id} --suspect` makes it your own word: it is recalled as yours, and "
-        "agents act on it"
+        "  "
+        + words(
+            "`mnemark review accept {id} --suspect` makes it your own word: it is recalled as yours, and "
+            "agents act on it",
+            id=one.id,
+        )
     )
 
 
@@ -193,7 +200,8 @@ def why(
     root = workspace.locate(workspace_)
     opener = workspace.as_it_is if workspace.is_empty(root) else workspace.followed
     with opener(root) as (memory, late):
-        found, zone = memory.why(ref, query), memory.workspace.now().tzinfo
+        found = memory.why(ref, query)
+        lines = [] if json else _lines(memory, found, speech.words())
     for reason in late:
         output.say(reason)
     if json:
@@ -201,51 +209,73 @@ def why(
 
         output.out_json({**asdict(found), "history": [row(fact) for fact in found.history]})
         return
-    for line in _lines(found, zone):
+    for line in lines:
         output.out(output.safe(line))
 
 
-def _lines(found: Why, zone: tzinfo | None) -> list[str]:
+def _lines(memory: Memory, found: Why, words: speech.CommandWords) -> list[str]:
+    """Return what is told of a fact or a passage: the sentence, who said it and where, and its life."""
+    ws = memory.workspace
+    fact = next((one for one in found.history if one.id == found.id), None)
     lines = [
-        found.text,
-        f"  {found.kind} {found.ref}",
-        f"  comes from: {_SOURCES.get(found.origin, found.origin)}",
+        facts.sentence(fact, words) if fact is not None and fact.otherwise is None else found.text,
+        f"  {words(found.kind)} {found.ref}",
     ]
-    lines += (
-        [f"  in the core memory ({found.entry}): {found.earned or 'no longer needed there'}"]
-        if found.entry
-        else []
-    )
-    lines += [f"  learned: {render.minute(render.on_clock(found.time, zone))}"] if found.time else []
-    lines += [f"  session: {found.session}"] if found.session else []
-    lines += [f"  waiting for review: {found.waits}"] if found.waits else []
-    lines += ["  forgotten or undone: searches do not return it"] if found.hidden else []
+
+    def tell(name: str, value: str) -> None:
+        lines.append(f"  {words.named(name, value)}")
+
+    who = source(ws, fact, words) if fact is not None else words(WHO.get(found.origin, found.origin))
+    tell("comes from", who)
+    if found.entry:
+        tell(
+            "in the core memory",
+            f"{found.entry}, {words.told(found.earned or 'no longer needed there').text}",
+        )
+    if found.time:
+        tell("learned", render.minute(render.on_clock(found.time, ws.now().tzinfo)))
+    if found.session:
+        tell("talk", f"{place(ws, found.session, words)} ({found.session})")
+    if found.waits:
+        tell("waits for review", words(found.waits))
+    if found.hidden:
+        lines.append(f"  {words('forgotten or undone: searches do not return it')}")
     for one in found.sources:
-        who = f"{one.role} ({one.origin}), {render.minute(one.time)}: " if one.role else ""
-        lines += [f"  source: {one.ref}", f"    {one.problem or who + _one_line(one.text)}"]
+        tell("source", one.ref)
+        said = words.told(one.problem).text if one.problem else _one_line(one.text)
+        lines.append(f"    {words.named(one.role, said)}" if one.role else f"    {said}")
+    return [*lines, *_life(found, words), *(_query_lines(found.found, words) if found.found else [])]
+
+
+def _life(found: Why, words: speech.CommandWords) -> list[str]:
+    """Return the values that a fact had, and the lines of the journal about it."""
+    lines = []
     if len(found.history) > 1:
-        lines.append("  history:")
-        for fact in found.history:
-            span = f"{fact.since[:10] or '…'} to {fact.until[:10] or 'now'}"
-            lines.append(f"    {span}  {_one_line(fact.value)}  (from {_SOURCES[fact.origin]})")
+        lines.append(f"  {words.named('history', '').rstrip()}")
+        lines += [f"    {facts.sentence(one, words)}  ({words(WHO[one.origin])})" for one in found.history]
+    lines += [f"  {one.text} ({words(WHO.get(one.origin, one.origin))}, {one.id})" for one in found.corrected]
     if found.confirmations:
-        times = len(found.confirmations)
-        lines.append(f"  confirmed: {'once' if times == 1 else f'{times} times'}")
+        times = words.count(len(found.confirmations), "confirmed once", "confirmed {n} times")
+        lines.append(f"  {times}")
     for line in found.journal:
-        source = _SOURCES.get(line.origin, line.origin)
-        lines.append(f"  {line.ref}: {line.kind}, from {source}, {render.minute(line.time)}")
-    return lines + (_query_lines(found.found) if found.found is not None else [])
+        who = words(WHO.get(line.origin, line.origin))
+        lines.append(
+            f"  {render.minute(line.time)}  {words(NAMES.get(line.kind, line.kind))} ({who})  {line.ref}"
+        )
+    return lines
 
 
-def _query_lines(found: QueryRank) -> list[str]:
-    lines = [f'  search for "{_one_line(found.query)}": {found.reason}']
+def _query_lines(found: QueryRank, words: speech.CommandWords) -> list[str]:
+    reason = words.told(found.reason).text
+    lines = ["  " + words("search for “{query}”: {reason}", query=_one_line(found.query), reason=reason)]
     for name, route in found.routes.items():
-        place = route.get("rank")
-        shown: Any = f"rank {place}" if place else "not found"
-        lines.append(f"    {name}: {shown}, score {route['score']:.3f}")
+        rank = route.get("rank")
+        shown = words("rank {n}", n=rank) if rank else words("not found")
+        lines.append("    " + words("{route}: {shown}, score {score}", route=name, shown=shown,
+                                    score=f"{route['score']:.3f}"))  # fmt: skip
     lines += [f"    {name}: {value:+.3f}" for name, value in found.boosts.items()]
-    lines += [f"    matching words: {', '.join(found.here)}"] if found.here else []
-    lines += [f"    missing words: {', '.join(found.absent)}"] if found.absent else []
+    lines += ["    " + words("matching words: {words}", words=", ".join(found.here))] if found.here else []
+    lines += ["    " + words("missing words: {words}", words=", ".join(found.absent))] if found.absent else []
     return lines
 
 

@@ -10,9 +10,10 @@ from mnemark.memory.sessions.ending import Ended, unended
 from mnemark.memory.sessions.history import listed
 from mnemark.memory.sessions.history import sessions as all_sessions
 from mnemark.memory.sessions.reading import end_and_read
-from mnemark_interfaces import render
+from mnemark.present.talks import talk
+from mnemark_interfaces import render, speech
 from mnemark_interfaces.options import Json, Workspace
-from mnemark_interfaces.output import DIM, out, out_json, safe, safe_line, say, style
+from mnemark_interfaces.output import CYAN, DIM, out, out_json, safe, safe_line, say, style
 from mnemark_interfaces.workspace import locate, opened, session_in
 
 _Action = Annotated[
@@ -72,11 +73,14 @@ def _list(memory: Memory, last: int | None, *, json: bool) -> None:
     if json:
         out_json({"sessions": found})
         return
+    words = speech.words()
     for one in found:
+        found_talk = talk(memory.workspace, one.path, words)
+        title = found_talk.title or words("(without words)")
         when = f"{one.last:%Y-%m-%d %H:%M}" if one.last else "-" * 16
-        about = (render.counted(one.turns, "turn"), one.agent, one.scope)
+        about = (words.count(one.turns, "1 message", "{n} messages"), found_talk.agent, one.scope)
         more = style(" · ".join(safe_line(part) for part in about if part), DIM)
-        out("  ".join(part for part in (when, safe_line(one.session), safe_line(one.title), more) if part))
+        out("  ".join((when, safe_line(title), style(safe_line(one.session), CYAN), more)))
     if not found:
         say("No sessions yet.")
 

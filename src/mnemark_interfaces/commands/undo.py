@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 
 from mnemark.memory.undo.undo import undo as undo_change
-from mnemark_interfaces import options, output, render, workspace
+from mnemark.present.receipts import undone
+from mnemark_interfaces import options, output, speech, workspace
 
 _Id = Annotated[
     str | None,
@@ -33,31 +34,20 @@ def undo(
     with workspace.opened(at.root) as memory:
         done = undo_change(
             memory.workspace, id_, scopes=("", *(at.scopes(None) or ())),
-            announce=lambda text: None if json else output.say(f"undoing {output.safe(text)}"),
+            announce=lambda text: None if json else output.say(f"Undoing {output.safe(text)}."),
         )  # fmt: skip
+        words = speech.words()
+        told = [undone(memory.workspace, one, words) for one in done]
     if json:
         output.out_json({"undone": done})
         return
-    names = {
-        "remember": "removed the fact",
-        "retract": "valid again",
-        "otherwise": "no longer in doubt",
-        "accept": "waits for review again",
-        "reject": "waits for review again",
-        "forget": "no longer forgotten",
-        "edit": "edit undone",
-        "merge": "merge undone",
-    }
-    for one in done:
-        about = one.text
-        if one.what == "edit":
-            about = ", ".join((*one.paths, *one.waiting)) + f"\n{one.text}"
-        elif one.what == "merge":
-            about = render.counted(len(one.paths), "file") + " changed back"
-        output.out(output.safe(f"{names.get(one.what, 'no longer pinned')}: {about}"))
+    for one, text in zip(done, told, strict=True):
+        output.out(output.safe(text))
         for path in one.waiting:
-            later = "" if one.what == "merge" else " could not be changed now; the next sync changes it"
-            output.say(f"note: {output.safe(path)}{later}")
+            later = (
+                "" if one.what == "merge" else words(" could not be changed now; the next sync changes it")
+            )
+            output.say(f"{words.named('note', output.safe(path))}{later}")
 
 
 def revert(
@@ -99,5 +89,7 @@ def pin(
     """Keep a fact, turn or part of a note from being archived."""
     with workspace.opened(workspace.locate(workspace_)) as memory:
         done = memory.pin(ref)
-    text = f"pinned: {done.ref or done.fact} (undo with `mnemark undo {done.id}`)"
-    output.out_result(done, text, json=json)
+    told = speech.words()(
+        "Kept for good: {what} (undo with `mnemark undo {id}`)", what=done.ref or done.fact, id=done.id
+    )
+    output.out_result(done, told, json=json)

@@ -3,7 +3,7 @@
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,14 +15,19 @@ from mnemark.files.layout import in_scope
 from mnemark.files.reading import READ_LIMIT
 from mnemark.files.scopes import one_scope, scopes_of
 from mnemark.files.workspace import Workspace
-from mnemark.memory.journal.changes import describe_payload
+from mnemark.memory.browse.change_rows import single
+from mnemark.memory.journal.changes import NotedChange, payload_of
+from mnemark.present import changes
 from mnemark.text.dates import local_now
 from mnemark.text.dates.ranges import moment
 from mnemark.text.markdown.writing import added
 from mnemark.text.redaction.redact import redact
-from mnemark_interfaces import options, output, render, workspace
+from mnemark_interfaces import options, output, render, speech, workspace
 from mnemark_interfaces.queries import read_text
 from mnemark_interfaces.timeline import LogEntry, Timeline
+
+if TYPE_CHECKING:
+    from mnemark.memory.open_workspace import OpenWorkspace
 
 _SHOWN = 5
 _WORDS = 100
@@ -153,25 +158,36 @@ def log(
     found = timeline.latest(count, since=moment(since, "since", now), session=session)
     if json:
         output.out_json({"entries": found})
+    elif any(entry.kind == "change" for entry in found):
+        with workspace.opened(root, readonly=True) as memory:
+            _show(found, memory.workspace)
     else:
         _show(found)
     if not found:
         _say_nothing(timeline, moment(since, "since", now))
 
 
-def _show(entries: list[LogEntry]) -> None:
+def _show(entries: list[LogEntry], ws: "OpenWorkspace | None" = None) -> None:
     """Print log entries, one line each: time, ref (of a change its id, for `undo`), author, first words."""
+    words = speech.words()
     for entry in entries:
-        text = describe_payload(entry.text) if entry.kind == "change" else entry.text
-        if entry.takes_back:
-            count = f"{len(entry.takes_back)} changes: " if len(entry.takes_back) > 1 else ""
-            text = count + "; ".join(entry.takes_back)
         when, place = (
             output.style(f"{entry.time:%Y-%m-%d %H:%M}", output.DIM),
             output.style(output.safe_line(entry.id or entry.ref), output.CYAN),
         )
-        words = render.shortened(" ".join(text.split()), _WORDS)
-        output.out("  ".join(filter(None, (when, place, output.safe_line(entry.who), output.safe(words)))))
+        is_change = entry.kind == "change" and ws is not None
+        text = _change(entry, words, ws) if is_change and ws is not None else " ".join(entry.text.split())
+        who = "" if is_change else words(output.safe_line(entry.who))
+        out = output.safe(render.shortened(text, _WORDS))
+        output.out("  ".join(filter(None, (when, place, who, out))))
+
+
+def _change(entry: LogEntry, words: speech.CommandWords, ws: "OpenWorkspace") -> str:
+    """Return what a change did as a sentence."""
+    if len(entry.takes_back) > 1:
+        return words("Took {n} changes back.", n=len(entry.takes_back))
+    noted = NotedChange(entry.id, entry.who, entry.time, entry.origin, entry.scope, "", "", 0)
+    return changes.sentence(single(ws, noted, payload_of(entry.text)), words, ws)
 
 
 def _say_nothing(timeline: Timeline, since: datetime | None) -> None:

@@ -44,11 +44,14 @@ class Pages(Protocol):
     def routes(self) -> list[Route]:
         """Return their routes."""
 
-    def ticket(self, root: Path) -> str:
-        """Return a ticket that lets a browser in, at a workspace."""
+    def ticket(self, root: Path) -> tuple[str, str]:
+        """Return a ticket that lets a browser in, at a workspace, and the address to keep of that."""
 
-    def refused(self, message: str, accepted: str) -> str:
-        """Return a page that says why a browser is not let in, in one of its languages."""
+    def refused(self, message: str, accepted: str, target: str = "") -> str:
+        """Return a page that says why a browser is not let in, in one of its languages.
+
+        Where it may come in with a ticket, that leads to `target`.
+        """
 
     def close(self) -> None:
         """End their background work."""
@@ -57,12 +60,19 @@ class Pages(Protocol):
 class Api:
     """Endpoints on the workspaces of a pool, which run on worker threads."""
 
-    def __init__(self, workspaces: Workspaces, activity: Activity, *, workspace: str | None = None) -> None:
+    def __init__(
+        self,
+        workspaces: Workspaces,
+        activity: Activity,
+        *,
+        workspace: str | None = None,
+        door: Door | None = None,
+    ) -> None:
         self.workspaces = workspaces
         self.activity = activity
         self._default = workspace
         self.lanes = Lanes()
-        self.door = Door()
+        self.door = door or Door()
         self.web = self._pages() if find_spec("jinja2") is not None else None
         self._sdk = sdk.installed()
         self._mcp = sdk.Endpoint(self._call_from_sdk)
@@ -80,6 +90,7 @@ class Api:
                 for call in CALLS
             ),
             Route("/v1/ui/ticket", _with_errors(self._ticket), methods=["POST"]),
+            Route("/v1/ui/sign-out", _with_errors(self._sign_out), methods=["POST"]),
             Route("/v1/ui/waiting", _with_errors(self._waiting), methods=["POST"]),
             Route("/mcp", self._mcp if self._sdk else _no_mcp, methods=["POST"]),
             *(self.web.routes() if self.web is not None else [Route("/ui", _no_pages)]),
@@ -113,10 +124,15 @@ class Api:
             return await _no_pages(request)
         web = self.web
 
-        def job() -> str:
+        def job() -> tuple[str, str]:
             return web.ticket(self.workspaces.root_of(body.workspace))
 
-        return _json({"path": f"{UI}/enter", "ticket": await self.lanes.run(body.workspace, job)})
+        ticket, bookmark = await self.lanes.run(body.workspace, job)
+        moved = {"moved_from": port} if (port := self.door.moved_from()) else {}
+        return _json({"path": f"{UI}/enter", "ticket": ticket, "bookmark": bookmark, **moved})
+
+    async def _sign_out(self, _: Request) -> Response:
+        return _json({"ended": self.door.sign_out()})
 
     async def _waiting(self, request: Request) -> Response:
         body = _decoded(msgspec.json.Decoder(WaitingBody), await request.body())

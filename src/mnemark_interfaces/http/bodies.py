@@ -148,6 +148,20 @@ class RememberBody(Body):
     replaces: str = ""
 
 
+class CorrectBody(Body):
+    """As `Memory.correct`; `ref` may also be words that only one fact has."""
+
+    ref: str
+    value: str | None = None
+    predicate: str | None = None
+    subject: str | None = None
+    since: str | None = None
+    until: str | None = None
+    never: bool = False
+    origin: Origin = "owner"
+    scope: str = ""
+
+
 class FactsBody(Body):
     """As `Memory.facts`."""
 

@@ -147,6 +147,7 @@ CALLS: Final[tuple[Call, ...]] = (
     _listed("change", ChangeBody, "Show a change, or those of one run, with diffs."),
     _listed("spend", DaysBody, "Show what the language model cost on each day."),
     _listed("disk", NothingBody, "Show files and bytes of each part of the workspace.", rows="parts"),
+    _listed("used", DaysBody, "Show what recalls gave to models on each day.", rows="days"),
     _listed("recalled", FewBody, "List what was recalled last.", rows="recalled"),
     Call("why", WhyBody, lambda at, body: at.memory.why(body.ref, body.query),
          "Explain where a passage or fact comes from, and why a query finds it or not."),

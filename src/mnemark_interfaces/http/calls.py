@@ -14,8 +14,10 @@ from mnemark.errors import DegradedError, MnemarkError, NotFoundError, UsageErro
 from mnemark.files import trust
 from mnemark.files.private import private
 from mnemark.files.scopes import check_known
+from mnemark.memory.review.correct import meant
 from mnemark.memory.sessions.session import Session
-from mnemark_interfaces import output, shortcut
+from mnemark.present.words import preferred
+from mnemark_interfaces import output, shortcut, speech
 from mnemark_interfaces.http import bodies, browse
 from mnemark_interfaces.http.bodies import Call, fields_of
 from mnemark_interfaces.http.pool import PooledWorkspace, Workspaces
@@ -55,7 +57,8 @@ def _turns(at: PooledWorkspace, body: bodies.TurnsBody) -> Any:
     session = _session(at, body)
     kept = session.add_many([session.turn(**fields_of(turn)) for turn in body.turns])
     turns = [{"id": turn.id, "time": turn.time} for turn in kept]
-    return {"session": body.session, "path": session.path, "turns": turns}
+    off = {} if all(turn.id for turn in kept) else {"off_record": True}  # these are not kept, and have no id
+    return {"session": body.session, "path": session.path, "turns": turns, **off}
 
 
 def _observe(at: PooledWorkspace, body: bodies.ObserveBody) -> Any:
@@ -74,6 +77,11 @@ def _timeline(at: PooledWorkspace, body: bodies.TimelineBody) -> Any:
 def _prompt(at: PooledWorkspace, body: bodies.PromptBody) -> Any:
     session = None if body.session is None else _session(at, body)
     return at.memory.prompt(session=session, **fields_of(body, "session", *_OWNERS))
+
+
+def _correct(at: PooledWorkspace, body: bodies.CorrectBody) -> Any:
+    named = meant(at.memory.workspace, body.ref, scope=body.scope)
+    return at.memory.correct(named, **fields_of(body, "ref", "scope"))
 
 
 def _merge(at: PooledWorkspace, body: bodies.MergeBody) -> Any:
@@ -103,6 +111,8 @@ CALLS: Final[tuple[Call, ...]] = (
          "End a session: summarize it and save its facts."),
     Call("remember", bodies.RememberBody, lambda at, body: at.memory.remember(**fields_of(body)),
          "Remember a fact; it is on the disk when this answers."),
+    Call("correct", bodies.CorrectBody, _correct,
+         "Correct a fact that is wrong, as if it had always been so; `undo` takes it back."),
     Call("facts", bodies.FactsBody, lambda at, body: {"facts": list(at.memory.facts(**fields_of(body)))},
          "List the facts that are true now, or were at a given time."),
     Call("forget", bodies.ForgetBody, lambda at, body: at.memory.forget(**fields_of(body)),
@@ -142,6 +152,7 @@ _CODES: Final[Mapping[str, tuple[int, str]]] = {
     "ConfigError": (400, "config"),
     "NotFoundError": (404, "not_found"),
     "ReadOnlyError": (409, "read_only"),
+    "OffRecordError": (409, "off_record"),
     "BusyError": (409, "busy"),
     "DegradedError": (500, "degraded"),
     "IntegrityError": (500, "integrity"),
@@ -232,6 +243,8 @@ class ClientQuery(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """Whether stdout and stderr are terminals."""
     colour: bool
     environment: dict[str, str]
+    language: str = ""
+    """That of the locale of the client's terminal."""
 
 
 def answer_query(workspaces: Workspaces, query: ClientQuery) -> dict[str, list[tuple[bool, str]]]:
@@ -249,7 +262,8 @@ def answer_query(workspaces: Workspaces, query: ClientQuery) -> dict[str, list[t
     printed: list[tuple[bool, str]] = []
     data = output.ClientStream(printed, to_stderr=False, terminal=to_out, colour=query.colour)
     messages = output.ClientStream(printed, to_stderr=True, terminal=to_err)
-    with output.printing_to(data, messages):
+    language = line.language or preferred(locale=query.language)
+    with output.printing_to(data, messages), speech.speaking(language):
         given = None if query.workspace is None else Path(query.workspace)
         at = place(given, any_folder=True, current=Path(query.folder))
         if not private(at.root).is_dir():

@@ -2,8 +2,8 @@
 
 Loopback alone is no protection: any page in the user's browser can send requests there. So a request needs
 the daemon's own address as host, no foreign origin, and a complete body within the limits of size and time;
-and what its door wants (`DOORS`): the token, and JSON; or, for pages, a cookie that opens nothing else, and
-of a form that it was sent from one of these pages.
+and what its door wants (`doors`): the token, and JSON; or, for pages, a cookie that opens nothing else, and
+of a form that it was sent from one of these pages. A file that is sent to the pages is passed on as it comes.
 """
 
 import asyncio
@@ -18,6 +18,7 @@ import msgspec
 
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark_interfaces.http.door import UI, Door
+from mnemark_interfaces.http.peer import is_of_another_user
 
 MAX_BODY: Final = 8 * 1024 * 1024
 MAX_FORM: Final = 256 * 1024
@@ -31,10 +32,11 @@ _JSON: Final = lazy_pattern(r"application/json\s*(?:;\s*charset=\"?utf-8\"?\s*)?
 _FORM: Final = lazy_pattern(
     r"application/x-www-form-urlencoded\s*(?:;\s*charset=\"?utf-8\"?\s*)?", re.IGNORECASE
 )
+_FILE: Final = lazy_pattern(r"multipart/form-data\s*;\s*boundary=[\w'()+,./:=?\" -]{1,72}", re.IGNORECASE)
 SESSION: Final = "mnemark.session"
 """Key of the browser's session in the scope of a request."""
 
-DoorName = Literal["token", "cookie", "ticket", "open"]
+DoorName = Literal["token", "cookie", "upload", "ticket", "open"]
 
 
 class DoorRule(NamedTuple):
@@ -52,7 +54,10 @@ def doors(home: str) -> tuple[DoorRule, ...]:
         DoorRule(f"{UI}/enter", "ticket"),
         DoorRule(f"{UI}/static", "open", active=False),
         DoorRule(f"{home}/newer", "cookie", active=False),
-        DoorRule(UI, "cookie"),
+        DoorRule(f"{home}/upload", "upload"),
+        DoorRule(home, "cookie"),
+        DoorRule(UI, "open"),  # what asks for a ticket
+        DoorRule("/", "open"),
         DoorRule("", "token"),
     )
 
@@ -113,7 +118,8 @@ class Activity:
 class Guard:
     """ASGI middleware that passes permitted requests to `app`.
 
-    `refused` makes a page of a message in one of the languages that a browser accepts.
+    `refused` makes a page of a message in one of the languages that a browser accepts; it asks for a ticket
+    that leads to the address in its third argument, where there is one.
     """
 
     def __init__(
@@ -124,7 +130,7 @@ class Guard:
         hosts: frozenset[str],
         activity: Activity,
         door: Door | None = None,
-        refused: Callable[[str, str], str] | None = None,
+        refused: Callable[[str, str, str], str] | None = None,
         body_seconds: float = BODY_SECONDS,
     ) -> None:
         self._app = app
@@ -147,14 +153,16 @@ class Guard:
         if rule.door != "token":
             send = _with_headers(send)
         body: bytes | Refusal = self._refusal(scope, rule.door) or b""
-        if not isinstance(body, Refusal) and scope["method"] == "POST":
+        streams = rule.door == "upload" and not isinstance(body, Refusal)
+        if not isinstance(body, Refusal) and scope["method"] == "POST" and not streams:
             body = await self._body(scope, receive, MAX_BODY if rule.door == "token" else MAX_FORM)
         if isinstance(body, Refusal):
             page = self._refused if rule.door != "token" else None
-            await _refuse(receive, send, body, page(body.message, _languages(scope)) if page else "")
+            told = page(body.message, _languages(scope), _target(scope, body)) if page else ""
+            await _refuse(receive, send, body, told)
             return
         with self._activity.request() if rule.active else nullcontext():
-            await self._app(scope, _replayed(body, receive), send)
+            await self._app(scope, receive if streams else _replayed(body, receive), send)
 
     def _refusal(self, scope: Scope, door: DoorName) -> Refusal | None:
         headers: dict[str, list[str]] = {}
@@ -183,13 +191,15 @@ class Guard:
 
     def _at_pages(self, scope: Scope, headers: Headers, door: DoorName) -> Refusal | None:
         refused = _from_elsewhere(scope["method"], headers, door)
-        if refused is not None or door != "cookie":
+        if refused is not None or door not in {"cookie", "upload"}:
             return refused
+        if is_of_another_user(scope.get("client"), scope.get("server")):
+            return Refusal(403, "user", "these pages are for the user whose memory it is")
         cookies = (part.partition("=") for line in headers.get("cookie", []) for part in line.split(";"))
         values = [value.strip() for key, _, value in cookies if key.strip() == self._door.cookie]
         found = self._door.session(values[0]) if len(values) == 1 else None
         if found is None:
-            return Refusal(401, "session", "This page is closed. Open it with the command `mnemark web`.")
+            return Refusal(401, "session", "To open this page, type `mnemark web` in a terminal.")
         scope[SESSION] = found
         return None
 
@@ -240,7 +250,7 @@ def _from_elsewhere(method: str, headers: Headers, door: DoorName) -> Refusal | 
     if method not in {"GET", "HEAD", "POST"}:
         return Refusal(405, "method", "pages are read with GET and answered with POST")
     sent = method == "POST"
-    if sent and not _is_type(headers, _FORM):
+    if sent and not _is_type(headers, _FILE if door == "upload" else _FORM):
         return Refusal(415, "type", "send the form of a page")
     if sent and door == "ticket" and _is_of_file(headers):
         return None
@@ -255,7 +265,9 @@ def _from_elsewhere(method: str, headers: Headers, door: DoorName) -> Refusal | 
 
 def rule_of(path: str, rules: Iterable[DoorRule]) -> DoorRule:
     """Return the rule for a path."""
-    return next(rule for rule in rules if path == rule.path or path.startswith(f"{rule.path}/"))
+    return next(
+        rule for rule in rules if path == rule.path or (rule.path != "/" and path.startswith(f"{rule.path}/"))
+    )
 
 
 def _is_type(headers: Headers, pattern: re.Pattern[str]) -> bool:
@@ -276,6 +288,14 @@ def _with_headers(send: Send) -> Send:
         await send(message)
 
     return sending
+
+
+def _target(scope: Scope, refusal: Refusal) -> str:
+    """Return the address that a browser without a session asked for, to go on there once it has one."""
+    if refusal.code != "session" or scope["method"] != "GET":
+        return ""
+    query = scope.get("query_string", b"").decode("latin-1")
+    return f"{scope['path']}?{query}" if query else str(scope["path"])
 
 
 def _languages(scope: Scope) -> str:

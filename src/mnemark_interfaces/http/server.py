@@ -14,7 +14,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -28,7 +28,9 @@ from mnemark.errors import BusyError, MnemarkError, UsageError
 from mnemark.files import platform
 from mnemark_agents import daemon
 from mnemark_agents.upkeep import keep_up
+from mnemark_interfaces.http import door_file
 from mnemark_interfaces.http.app import Api
+from mnemark_interfaces.http.door import Door
 from mnemark_interfaces.http.guard import BODY_SECONDS, Activity, Guard
 from mnemark_interfaces.http.pool import Lanes, Workspaces
 
@@ -55,7 +57,7 @@ class Settings(NamedTuple):
     """Options of a daemon."""
 
     port: int = 0
-    """0: any free port."""
+    """0: the one that this user's daemon had before, or a free one."""
     idle_minutes: float = IDLE_MINUTES
     """Minutes without a request after which it ends; 0: never."""
     workspace: Path | None = None
@@ -149,10 +151,12 @@ def serve(settings: Settings, *, on_ready: Callable[[daemon.Daemon], None]) -> N
     with contextlib.ExitStack() as stack:
         _lock(stack, folder / daemon.LOCK)
         (folder / daemon.STATE).unlink(missing_ok=True)  # left by a killed daemon
-        listener = stack.enter_context(_listening(settings.port))
-        port = listener.getsockname()[1]
+        kept = door_file.load()
+        listener = stack.enter_context(_listening(settings.port, kept))
+        kept.listens_at(port := listener.getsockname()[1], asked=bool(settings.port))
+        door_file.save(kept)
         mine = daemon.Daemon(f"http://127.0.0.1:{port}", secrets.token_urlsafe(32), os.getpid(), __version__)
-        _run(settings, mine, listener, on_ready)
+        _run(settings, mine, listener, Door(kept, save=door_file.save), on_ready)
 
 
 def _lock(stack: contextlib.ExitStack, lock: Path) -> None:
@@ -174,32 +178,42 @@ def _lock(stack: contextlib.ExitStack, lock: Path) -> None:
 
 
 @contextlib.contextmanager
-def _listening(port: int) -> Iterator[socket.socket]:
+def _listening(port: int, kept: door_file.DoorFile) -> Iterator[socket.socket]:
     # asyncio sets TCP_NODELAY on what it accepts only where the protocol is named; without it a client that
     # keeps its connection waits 40 ms for the second half of each answer.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         if sys.platform != "win32":  # on Windows it would let another program take the port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        _bind(listener, port, (port,) if port else (*kept.ports(), 0))
+        listener.listen(128)
+        yield listener
+
+
+def _bind(listener: socket.socket, asked: int, ports: Iterable[int]) -> None:
+    """Bind to the first port that is free; raise UsageError where none is."""
+    for port in ports:
         try:
             listener.bind(("127.0.0.1", port))
         except OSError as error:
-            raise UsageError(
-                f"cannot listen on port {port}: {error.strerror}; leave out --port to use any free port"
-            ) from error
-        listener.listen(128)
-        yield listener
+            failed = error
+        else:
+            return
+    raise UsageError(
+        f"cannot listen on port {asked}: {failed.strerror}; leave out --port to use any free port"
+    ) from failed
 
 
 def _run(
     settings: Settings,
     mine: daemon.Daemon,
     listener: socket.socket,
+    door: Door,
     on_ready: Callable[[daemon.Daemon], None],
 ) -> None:
     activity = Activity()
     workspaces = Workspaces(allowed=settings.allowed, watching=settings.watching)
     chosen = None if settings.workspace is None else str(settings.workspace)
-    api = Api(workspaces, activity, workspace=chosen)
+    api = Api(workspaces, activity, workspace=chosen, door=door)
 
     @contextlib.asynccontextmanager
     async def alive() -> AsyncIterator[None]:

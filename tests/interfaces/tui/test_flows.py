@@ -152,10 +152,10 @@ def test_a_change_is_undone_after_its_diff_was_shown(memory: Memory) -> None:
 
     async def job(at: Seat) -> None:
         await at.press("5")
-        assert "user editor: Helix" in at.text
+        assert "Learned: your editor is Helix." in at.flat
         await at.press("j", "u")
         assert "Undo this?" in at.flat
-        assert "user city: Lisbon" in at.flat
+        assert "you live in Lisbon." in at.flat
         await at.press("y")
         assert [fact.value for fact in memory.facts()] == ["Helix"]
         await at.press("g")
@@ -185,7 +185,7 @@ def test_pins_are_told_and_taken_back(memory: Memory) -> None:
 
     async def job(at: Seat) -> None:
         await at.press("3", "p")
-        assert "Pinned, it will not be archived: user city: Lisbon" in at.text
+        assert "Pinned, it will not be archived: You live in Lisbon." in at.text
         await at.press("u")
         assert "Undone: 1 change" in at.text
 
@@ -199,12 +199,12 @@ def test_facts_show_their_values_and_are_narrowed(memory: Memory) -> None:
     memory.remember("city", "Paris", origin="web")
 
     async def job(at: Seat) -> None:
-        await at.press("3", "slash")
+        await at.press("3", "f")
         await at.write("braga")
         assert "1 fact" in at.text
         assert at.flat.index("Its values") < at.flat.index("Porto") < at.flat.index("Lisbon")
         assert "Proposed instead: Paris" in at.flat
-        await at.press("slash")
+        await at.press("f")
         await at.delete(5)
         await at.write("nothing like it")
         assert "Nothing was found. Try other words." in at.flat
@@ -414,16 +414,16 @@ def test_the_timeline_is_narrowed_to_a_session_and_to_a_tool(memory: Memory) -> 
     memory.sync()
 
     async def job(at: Seat) -> None:
-        await at.press("2", "slash")
+        await at.press("2", "f")
         await at.write("chat:1")
         assert "ferry" in at.text
         assert "bakery" not in at.text
-        await at.press("slash")
+        await at.press("f")
         await at.delete(6)
         await at.write("tool:Bash")
         assert "make deploy" in at.text
         assert "bakery" not in at.text
-        await at.press("slash")
+        await at.press("f")
         await at.delete(9)
         await at.write("chat:9")
         assert "Nothing was found. Try other words." in at.flat
@@ -439,12 +439,11 @@ def test_fields_take_filters(memory: Memory) -> None:
     memory.sync()
 
     async def job(at: Seat) -> None:
-        await at.press("3", "slash")
+        await at.press("3", "f")
         await at.write("as_of:2025-06-01 city")
         assert "Lisbon" in at.text
-        assert "user city: Lisbon" in at.text
-        assert "user city: Porto" not in at.text
-        await at.press("slash")
+        assert "live in Porto" not in at.text
+        await at.press("f")
         await at.delete(21)
         await at.write("type:rule")
         assert "brief" in at.text
@@ -452,8 +451,7 @@ def test_fields_take_filters(memory: Memory) -> None:
         await at.press("1")
         await at.write("kind:turn Lisbon")
         assert "1 hit" in at.text
-        await at.press("slash")
-        await at.delete(16)
+        await at.press("slash")  # what is typed now takes the place of what was searched
         await at.write("kind:nothing Lisbon")
         assert "kind" in at.text
         assert "nothing" in at.text
@@ -492,3 +490,129 @@ def test_it_works_beside_a_daemon_and_shows_what_that_learned(memory: Memory, tm
             assert [one["value"] for one in found["facts"]] == ["Lisbon"]
 
         sit(memory.root, job)
+
+
+def test_a_slash_searches_from_every_screen_and_escape_goes_back(memory: Memory) -> None:
+    memory.remember("city", "Lisbon")
+    say(memory, "s", "the ferry leaves at seven")
+    memory.sync()
+
+    async def job(at: Seat) -> None:
+        for number in "234567":
+            await at.press(number, "slash")
+            assert at.panel._here == 0
+            await at.press("escape")
+            assert at.panel._here == int(number) - 1
+            await at.press("slash")
+            await at.write("ferry")
+            assert "ferry leaves" in at.flat
+            await at.press("escape")  # the hits are looked at: it leaves nothing
+            assert at.panel._here == 0
+
+    sit(memory.root, job)
+
+
+def test_a_fact_is_corrected_in_its_value_its_date_or_never(memory: Memory) -> None:
+    memory.remember("city", "Lisbon", since="2025-03-01")
+    memory.remember("dentist", "Dr Sousa")
+
+    def held() -> list[tuple[str, str]]:
+        return sorted((fact.value, fact.since[:10]) for fact in memory.facts() if fact.predicate == "city")
+
+    async def job(at: Seat) -> None:
+        await at.press("3")
+        at.panel._list.highlighted = at.panel._list.get_option_index(
+            next(fact.id for fact in memory.facts() if fact.predicate == "city")
+        )
+        await at.settled()
+        assert "You live in Lisbon." in at.flat
+        assert "c correct" in at.text
+        await at.press("c")
+        assert "What is right" in at.flat
+        await at.press("escape")
+        assert held() == [("Lisbon", "2025-03-01")]
+        await at.press("c", "end", *["backspace"] * 6, *"Porto", "enter")
+        await at.settled()
+        assert held() == [("Porto", "2025-03-01")]
+        assert "Corrected: You live in Porto." in at.text
+        assert [fact.value for fact in memory.facts(history=True) if fact.predicate == "city"] == ["Porto"]
+        await at.press("u")
+        assert held() == [("Lisbon", "2025-03-01")]
+        await at.press("c", "tab", "end", *["backspace"] * 10, *"2025-04-02", "enter")
+        await at.settled()
+        assert held() == [("Lisbon", "2025-04-02")]
+        await at.press("c", "enter")
+        await at.settled()
+        assert "Nothing was changed." in at.text
+        await at.press("c", "tab", "tab", "space", "enter")
+        await at.settled()
+        assert held() == []
+        assert "It was never true: You live in Lisbon." in at.text
+        await at.press("u")
+        assert held() == [("Lisbon", "2025-04-02")]
+
+    sit(memory.root, job)
+
+
+def test_a_wrong_date_of_a_correction_is_said_and_changes_nothing(memory: Memory) -> None:
+    memory.remember("city", "Lisbon", since="2025-03-01")
+
+    async def job(at: Seat) -> None:
+        await at.press("3", "c", "tab", "end", *["backspace"] * 10, *"someday", "enter")
+        await at.settled()
+        assert "someday" in at.text
+        assert [fact.since[:10] for fact in memory.facts()] == ["2025-03-01"]
+
+    sit(memory.root, job)
+
+
+def test_what_is_undone_in_review_waits_again_in_its_list(memory: Memory) -> None:
+    for number in range(3):
+        memory.remember(f"topic {number}", f"value {number}", origin="web")
+
+    async def job(at: Seat) -> None:
+        await at.press("4")
+        keys = list(at.keys)
+        for decision in ("y", "n"):
+            await at.press(decision)
+            assert len(at.keys) == 2
+            await at.press("u")
+            assert sorted(at.keys) == sorted(keys)
+            assert at.panel._list.row.key == keys[0]  # type: ignore[union-attr]
+        assert len(memory.review()) == 3
+
+    sit(memory.root, job)
+
+
+def test_talks_are_listed_by_title_and_read_in_order(memory: Memory) -> None:
+    say(memory, "chat:1", "Let us plan the trip to Porto.", "Take the train at nine.", days=-1)
+    say(memory, "chat:2", "The bakery opens at six.")
+    memory.sync()
+
+    async def job(at: Seat) -> None:
+        await at.press("7")
+        assert "2 talks" in at.text
+        assert "The bakery opens at six" in at.text
+        await at.press("j")
+        assert "Let us plan the trip to Porto" in at.text
+        assert at.flat.rindex("plan the trip") < at.flat.rindex("the train at nine")
+        await at.press("f")
+        await at.write("bakery")
+        assert len(at.keys) == 1
+        for number in "1234567":  # no address of a file, in any list
+            await at.press("escape", number)
+            assert ".jsonl" not in at.text
+
+    sit(memory.root, job)
+
+
+def test_the_panel_goes_off_the_record_and_says_so(memory: Memory) -> None:
+    async def job(at: Seat) -> None:
+        await at.press("o")
+        assert "off the record" in at.lines[0]
+        assert memory.session("s").add("user", "a secret plan").id == ""
+        await at.press("o")
+        assert "off the record" not in at.lines[0]
+        assert memory.session("s").add("user", "the ferry leaves").id
+
+    sit(memory.root, job)

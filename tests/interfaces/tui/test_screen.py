@@ -90,7 +90,7 @@ def test_two_screens_as_they_are(memory: Memory) -> None:
             "09:30 user   The deployment fa…",
             "      note   # 购物 - 牛奶、面…".strip(),
         ]
-        assert at.lines[-1].rstrip() == " / search   Enter open   ? keys   q quit"
+        assert at.lines[-1].rstrip() == " / search   f narrow   Enter open   ? keys   q quit"
         assert [line[:13].strip() for line in at.lines[2:8]] == [
             "1 Search", "2 Timeline", "3 Facts", "4 Review 1", "5 Changes", "6 Health",
         ]  # fmt: skip

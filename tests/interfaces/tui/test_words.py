@@ -39,6 +39,7 @@ def _in_tables() -> Iterator[str]:
     for pane in (
         panes_read.SearchPane, panes_read.TimelinePane, panes_read.FactsPane, panes_change.ReviewPane,
         panes_change.ChangesPane, panes_change.HealthPane,
+        panes_read.TalksPane,
     ):  # fmt: skip
         yield from filter(None, (pane.name, pane.field, pane.empty))
     yield from ROUTES.values()

@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 
 from mnemark.facts.files import Confirmation
-from mnemark.facts.fold import before_of, fact_from, past_id, words_of
+from mnemark.facts.fold import before_of, corrections, fact_from, past_id, words_of
 from mnemark.facts.fold.tables import Decided, Edited, FactEnd, FactTables, Hides, Payload, ids_in, mapping
 from mnemark.facts.model import Fact
 from mnemark.files.journal import Change, JournalEntry
@@ -31,6 +31,7 @@ def remember(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
     if state.proposed:
         tables.proposed.append(fact.id)
     tables.wait(fact.id)
+    corrections.hide_twin(tables, state)
     if fact.id in tables.undone:
         take_back(tables, fact.id)
 
@@ -65,7 +66,12 @@ def confirm(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
 def project(tables: FactTables, entry: JournalEntry, payload: Payload) -> None:
     """Note that facts were written to their file."""
     ids, line = ids_in(payload), (entry.change.id,)
+    if payload.get("restored"):
+        corrections.settle_restored(tables, ids)
+        return
     for identifier in ids:
+        if identifier in tables.corrections and identifier in tables.undone:
+            continue  # it was written, and waits to be taken out
         state = tables.facts.get(identifier)
         if state is not None and line[0] in state.written:
             continue
@@ -244,6 +250,8 @@ def take_back(tables: FactTables, line: str) -> None:
         _reopen(tables, line)
     elif line in tables.ends:
         tables.settle([line])
+    elif line in tables.corrections:
+        corrections.take_back(tables, line)
     elif line in tables.facts:
         _withdraw(tables, line)
 

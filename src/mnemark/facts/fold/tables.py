@@ -11,7 +11,7 @@ from mnemark.facts.model import Fact
 from mnemark.files.ids import PackedIds
 from mnemark.files.journal import JournalEntry
 from mnemark.files.tombstones import strings
-from mnemark.types import Json
+from mnemark.types import Json, Origin
 
 _PACK_AT: Final = 256
 
@@ -41,6 +41,8 @@ class FactState(msgspec.Struct, gc=False):
     erased: bool = False
     ends: tuple[tuple[str, str], ...] = ()
     """Lines that hide its successor, with the time of its end, so that it stays ended."""
+    corrected_by: tuple[str, ...] = ()
+    """Lines that say that it was wrong, and stand."""
 
     @property
     def record(self) -> Fact | None:
@@ -59,8 +61,8 @@ class FactState(msgspec.Struct, gc=False):
 
     @property
     def hidden(self) -> bool:
-        """Whether it was forgotten or withdrawn: it is not shown even if still in a file."""
-        return self.withdrawn or self.erased or bool(self.hidden_by)
+        """Whether it was forgotten, withdrawn or corrected: it is not shown even if still in a file."""
+        return self.withdrawn or self.erased or bool(self.hidden_by) or bool(self.corrected_by)
 
     @property
     def end(self) -> str:
@@ -76,6 +78,31 @@ class FactEnd(msgspec.Struct, frozen=True):
     source: str
     by: str
     """Id of the fact that says the opposite; empty if there is none."""
+
+
+class Correction(msgspec.Struct, frozen=True, kw_only=True):
+    """A fact that was wrong, from a journal line; its id is also that of the fact as corrected."""
+
+    id: str
+    wrong: str
+    """Id of the fact that was wrong."""
+    before: Fact | None
+    """As it was; None where its words are erased."""
+    fact: Fact | None
+    """As corrected; None if it was never true, or another fact says so already."""
+    source: str = ""
+    """The refs of the turns that it was learned from, where these are not erased."""
+    bullet: str = ""
+    """Its bullet as it stood in `before.path`, with the line end; empty if it was in no file."""
+    line: int = 0
+    """Where that began."""
+    revived: Sequence[str] = ()
+    """Ends that it had brought about, and that were taken back with it."""
+    origin: Origin = "owner"
+    time: str = ""
+    scope: str = ""
+    file: str = ""
+    """The journal that has the line."""
 
 
 class Decided(msgspec.Struct, frozen=True):
@@ -160,6 +187,12 @@ class FactTables:
         """Confirmations and ends, by their lines."""
         self.ends: dict[str, FactEnd] = {}
         """Ends by their lines, undone ones included."""
+        self.corrections: dict[str, Correction] = {}
+        """Corrections by their lines, undone ones included."""
+        self.wrong: dict[tuple[str, Words], dict[str, frozenset[str]]] = {}
+        """By scope and words of what was wrong the lines that say so, with the turns that it was from."""
+        self.restored: set[str] = set()
+        """Undone corrections whose files are as they were, some of them not read yet."""
         self.edits: dict[str, Edited] = {}
         """Hand edits by their lines."""
         self.past: dict[str, Fact] = {}
@@ -203,7 +236,9 @@ class FactTables:
         self.waiting.difference_update(ids)
         for line in ids:
             state = self.facts.get(line)
-            if (state is None or state.fact is None) and line not in self.confirmations:
+            if (state is None or state.fact is None) and not (
+                line in self.confirmations or line in self.corrections
+            ):
                 self.settled.add(line)
 
 

@@ -11,14 +11,23 @@ import msgspec
 from mnemark.facts.model import refs_in
 from mnemark.files.disk_errors import tells_os_errors
 from mnemark.files.scopes import scopes_among
-from mnemark.memory.browse import change_rows, entries, fact_rows, session_rows, usage
+from mnemark.memory.browse import (
+    ahead,
+    change_rows,
+    diary,
+    entries,
+    fact_rows,
+    session_rows,
+    talk_rows,
+    usage,
+)
 from mnemark.memory.browse.page import Page, counts, numbered
 from mnemark.memory.journal.changes import ChangeLog
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.prompt.builder import Prompt
 from mnemark.memory.prompt.prompt import BUDGET, prompt
 from mnemark.memory.review.explain import QuotedSource, quoted
-from mnemark.memory.review.review import ReviewItem, waiting, with_diff
+from mnemark.memory.review.review import ReviewItem, by_source, waiting, with_diff
 from mnemark.types import Hit, Kind, Origin
 
 P = ParamSpec("P")
@@ -94,10 +103,16 @@ class Browse:
     turns = _of_workspace(session_rows.session_turns)
     changes = _of_changes(change_rows.changes)
     change = _of_changes(change_rows.change)
+    tidied = _of_changes(change_rows.tidied)
     attachments = _of_workspace(session_rows.attachments)
     spend = _of_workspace(usage.spend)
     disk = _of_workspace(usage.disk)
     recalled = _of_workspace(usage.recalled)
+    used = _of_workspace(usage.used)
+    talks = _of_workspace(talk_rows.talks)
+    coming = _of_workspace(ahead.coming)
+    open_points = _of_workspace(ahead.open_points)
+    diary = _of_changes(diary.diary)
 
     def __init__(self, ws: OpenWorkspace) -> None:
         self.ws = ws
@@ -146,7 +161,7 @@ class Browse:
         limit: int = 50,
         after: str = "",
     ) -> ReviewPage:
-        """Return a page of what waits for a decision, oldest first; only its sources are read of notes.
+        """Return a page of what waits for a decision, what came first with all of its source first.
 
         Args:
             origin: only what comes from this origin.
@@ -160,7 +175,7 @@ class Browse:
         ws = self.ws
         scopes = scopes_among(ws.scopes(), scope)
         every = sorted((one for name in scopes for one in waiting(ws, scope=name)), key=lambda one: one.id)
-        chosen = [one for one in every if not origin or one.fact.origin == origin]
+        chosen = by_source(one for one in every if not origin or one.fact.origin == origin)
         page = numbered(chosen, after, limit)
         return ReviewPage(
             rows=tuple(_review_row(ws, one) for one in page.rows), next=page.next, total=page.total,

@@ -1,6 +1,7 @@
 """List what changed, the latest first, with diffs and with what can be undone."""
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Collection, Container, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
@@ -17,6 +18,10 @@ from mnemark.memory.undo.undo import undoable
 from mnemark.text.markdown.hunks import Hunk, diff
 from mnemark.types import Json, Origin
 
+_CONSOLIDATE: Final = "consolidate: "
+"""What the steps of a consolidation begin with."""
+_LOOKED_AT: Final = 500
+"""Latest groups among which the last consolidation is looked for."""
 _PATHS: Final = 20
 """Maximum number of files that a row names."""
 
@@ -43,6 +48,12 @@ class ChangeRow(msgspec.Struct, frozen=True, kw_only=True):
     undo: bool = False
     """Whether `undo` with the id takes it back."""
     undone: bool = False
+    ids: tuple[str, ...] = ()
+    """Of the first changes of the group: of a fact that was learned, the fact."""
+    named: tuple[str, ...] = ()
+    """Ids of what the first change is about: what was decided on, undone or pinned."""
+    done: Mapping[str, int] = {}
+    """How often each step of the group was taken; of a consolidation, how much it did."""
 
 
 class ChangePart(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,6 +109,18 @@ def changes(
     return Page(rows=rows, next=more, total=None if kinds else len(keys))
 
 
+def tidied(ws: OpenWorkspace, log: ChangeLog) -> ChangeRow | None:
+    """Return the last consolidation among the latest changes; None if there was none."""
+    log.refresh()
+    for _, key in reversed(log.keys()[-_LOOKED_AT:]):
+        group = log.group(key)
+        first = group[0]
+        edits = first.kind in {"write", "move"} and _text(log.payload(first), "step").startswith(_CONSOLIDATE)
+        if edits or first.kind == "consolidate":
+            return row(ws, log, key, group, undoable(ws, own=False, among=[one.id for one in group]))
+    return None
+
+
 def change(ws: OpenWorkspace, log: ChangeLog, id: str) -> ChangeDetail:  # noqa: A002 - the word of the API
     """Return a change, or the changes of a group, with diffs.
 
@@ -127,7 +150,37 @@ def row(
         paths=tuple(dict.fromkeys(paths)) if first.kind in {"write", "move"} else (), count=len(group),
         text=_words(ws, first, payload), undo=undo,
         undone=not undo and any(log.is_undone(one.id) for one in group),
+        ids=tuple(one.id for one in group[:_PATHS]), named=_named(payload), done=_done(ws, log, group),
     )  # fmt: skip
+
+
+def _named(payload: Mapping[str, Json]) -> tuple[str, ...]:
+    """Return the ids that a change names."""
+    one = [_text(payload, name) for name in ("fact", "ref", "source", "title")]
+    return tuple(filter(None, (*strings(payload.get("ids")), *one)))
+
+
+def single(ws: OpenWorkspace, noted: NotedChange, payload: Mapping[str, Json]) -> ChangeRow:
+    """Return a change by itself as a row, without what its group did."""
+    done = payload.get("done")
+    path = _text(payload, "path")
+    return ChangeRow(
+        id=noted.id, time=time_of(ws, noted.time), kind=noted.kind, step=_text(payload, "step"),
+        origin=noted.origin, scope=noted.scope, session=_text(payload, "session"),
+        paths=(path,) if path else (), ids=(noted.id,), named=_named(payload),
+        done={str(step): count for step, count in done.items() if isinstance(count, int)}
+        if isinstance(done, Mapping)
+        else {},
+    )  # fmt: skip
+
+
+def _done(ws: OpenWorkspace, log: ChangeLog, group: Sequence[NotedChange]) -> dict[str, int]:
+    """Return how often each step was taken; a consolidation has noted how much each of its steps did."""
+    run = next((log.payload(one) for one in reversed(group) if one.kind == "consolidate"), {})
+    noted = run.get("done")
+    if isinstance(noted, Mapping):
+        return {str(step): count for step, count in noted.items() if isinstance(count, int)}
+    return dict(Counter(one.step for one in ws.edits.entries([one.id for one in group]) if one.step))
 
 
 def time_of(ws: OpenWorkspace, time: datetime | None) -> str:

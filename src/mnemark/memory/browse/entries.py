@@ -1,7 +1,7 @@
 """List what was said, noted and changed by time, the latest first, and count it by day."""
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import date, datetime, time, timedelta
 from typing import Any, Final, Literal, NamedTuple
@@ -18,7 +18,7 @@ from mnemark.index.rows import KIND_CODE, LINE_SHIFT, NO_TIME, SUSPECT, Rows, se
 from mnemark.index.store import Record, passages_of
 from mnemark.memory.browse import change_rows
 from mnemark.memory.browse.page import Page, checked, cursor, key_of, last_days
-from mnemark.memory.journal.changes import ChangeLog, began
+from mnemark.memory.journal.changes import ChangeLog, NotedChange, began
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.undo.undo import undoable
 from mnemark.retrieval.filters import Filter, allowed, in_scopes
@@ -60,7 +60,9 @@ class TimelineEntry(msgspec.Struct, frozen=True, kw_only=True):
         return self.ref if self.change is None else self.change.id
 
 
-class _Asked(NamedTuple):
+class Asked(NamedTuple):
+    """What is asked for of a list by time."""
+
     origins: frozenset[Origin]
     """Empty for all."""
     scopes: frozenset[str] | None
@@ -73,7 +75,9 @@ class _Asked(NamedTuple):
     """Numbers of the passages to show; None for all."""
 
 
-class _TimelineRow(NamedTuple):
+class EntryRow(NamedTuple):
+    """An entry before its text is read: a position in the index, or a group of changes."""
+
     key: _Key
     position: int = -1
     group: str = ""
@@ -112,7 +116,7 @@ def timeline(
     if wrong := set(kinds) - {*SHOWN, "fact"}:
         raise UsageError(f"unknown kind {min(wrong)!r}; kinds: fact, {', '.join(SHOWN)}")
     end = moment(until, "until", ws.now(), end=True)
-    asked = _Asked(
+    asked = Asked(
         origins=frozenset(origins), scopes=scopes_of(scope),
         last=None if end is None else seconds(ws.local(end)) - 1, begin=key_of(after, _Key),
         most=checked(limit) + 1,
@@ -130,7 +134,7 @@ def _passages(ws: OpenWorkspace, session: str, tool: str) -> frozenset[int] | No
 
 
 def _latest(
-    ws: OpenWorkspace, log: ChangeLog, kinds: Collection[EntryKind], asked: _Asked
+    ws: OpenWorkspace, log: ChangeLog, kinds: Collection[EntryKind], asked: Asked
 ) -> Page[TimelineEntry]:
     """Return the page of the latest entries of these kinds; `asked.most` is one more than it may have."""
     size = asked.most - 1
@@ -138,7 +142,7 @@ def _latest(
         texts: list[Kind] = [kind for kind in kinds if kind != "change"]
         rows = _texts(view, texts, asked) if texts else []
         if "change" in kinds and asked.passages is None:
-            rows += _changes(ws, log, asked)
+            rows += changed(ws, log, asked)
         rows.sort(key=lambda row: row.key, reverse=True)
         entries = _entries(ws, log, view, rows[:size])
     more = cursor(*rows[size - 1].key) if len(rows) > size else ""
@@ -151,7 +155,7 @@ def reading(ws: OpenWorkspace) -> AbstractContextManager[View]:
     return ws.searcher.reader.reading()
 
 
-def _texts(view: View, kinds: Sequence[Kind], asked: _Asked) -> list[_TimelineRow]:
+def _texts(view: View, kinds: Sequence[Kind], asked: Asked) -> list[EntryRow]:
     """Return the latest passages that match, and all of the same second as the last of them."""
     rows = view.snapshot.rows
     last, begin, count = asked.last, asked.begin, asked.most
@@ -176,7 +180,7 @@ def _texts(view: View, kinds: Sequence[Kind], asked: _Asked) -> list[_TimelineRo
         found = found[np.lexsort((found, rows["time"][found]))[-count:]]
     records = view.fetch(found)
     return [
-        _TimelineRow((int(rows["time"][at]), 0, _place(record)), int(at))
+        EntryRow((int(rows["time"][at]), 0, _place(record)), int(at))
         for at, record in zip(found, records, strict=True)
     ]
 
@@ -198,29 +202,47 @@ def _position(view: View, place: str) -> int:
     return int(found[0]) if len(found) else 0
 
 
-def _changes(ws: OpenWorkspace, log: ChangeLog, asked: _Asked) -> list[_TimelineRow]:
+def changed(
+    ws: OpenWorkspace,
+    log: ChangeLog,
+    asked: Asked,
+    *,
+    least: int | None = None,
+    shown: Callable[[NotedChange], bool] = lambda _: True,
+) -> list[EntryRow]:
+    """Return the latest changes that match, none of them from before the second `least`.
+
+    Args:
+        ws: the workspace.
+        log: its changes.
+        asked: what is asked for.
+        least: the earliest second.
+        shown: whether a group that begins with this change is to be shown.
+    """
     log.refresh()
     last, begin = asked.last, asked.begin
     keys = log.keys()
     end = len(keys)
     if begin is not None and begin[1] == 1:
         end = bisect_right(keys, (begin[2], ""))
-    rows: list[_TimelineRow] = []
+    rows: list[EntryRow] = []
     for first, key in reversed(keys[:end]):
         noted = log.group(key)[0]
         at = seconds(ws.local(began(noted)))
         too_late = (last is not None and at > last) or (begin is not None and (at, 1, first) >= begin)
         if too_late or (asked.origins and noted.origin not in asked.origins):
             continue
-        if asked.scopes is None or noted.scope in asked.scopes:
-            rows.append(_TimelineRow((at, 1, first), group=key))
+        if least is not None and at < least:
+            break
+        if (asked.scopes is None or noted.scope in asked.scopes) and shown(noted):
+            rows.append(EntryRow((at, 1, first), group=key))
         if len(rows) == asked.most:
             break
     return rows
 
 
 def _entries(
-    ws: OpenWorkspace, log: ChangeLog, view: View, rows: Sequence[_TimelineRow]
+    ws: OpenWorkspace, log: ChangeLog, view: View, rows: Sequence[EntryRow]
 ) -> tuple[TimelineEntry, ...]:
     positions = [row.position for row in rows if row.position >= 0]
     records = dict(zip(positions, view.fetch(positions), strict=True))

@@ -1,7 +1,7 @@
 """List facts with what they replaced, what is proposed against them, and when they fade."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from math import ceil, log
@@ -13,6 +13,7 @@ from mnemark.errors import UsageError
 from mnemark.facts.model import Fact
 from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import FactVersion, when
+from mnemark.files.ids import is_id, time_of
 from mnemark.files.scopes import scopes_among
 from mnemark.index.state import Use
 from mnemark.memory.browse.page import Page, counts, page_by
@@ -24,6 +25,8 @@ Order = Literal["subject", "recent"]
 _MOST_SUBJECTS: Final = 50
 """Maximum number of subjects that are counted, those with the most facts."""
 _Key = tuple[str, str, str, str]
+Part = Callable[[Fact], int]
+"""Tells in which part of a list a fact stands."""
 
 
 class FactRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,8 +39,12 @@ class FactRow(msgspec.Struct, frozen=True, kw_only=True):
     """Other values that wait for review."""
     uses: int = 0
     """How often it was recalled."""
+    talks: int = 0
+    """In how many talks it was used."""
     fades: str = ""
     """The day from which it is archived unless it is used; empty if it stays."""
+    confirmed: str = ""
+    """When it was last said, learned or confirmed; empty if unknown."""
 
 
 class FactPage(Page[FactRow], frozen=True, kw_only=True):
@@ -47,11 +54,16 @@ class FactPage(Page[FactRow], frozen=True, kw_only=True):
     origins: Mapping[str, int]
     subjects: Mapping[str, int]
     """The subjects with the most facts."""
+    parts: Mapping[int, int] = {}
+    """Number of facts in each part, where parts were asked for."""
+    first: str = ""
+    """The first day of which something is known."""
 
 
 class _Group(msgspec.Struct, frozen=True):
     shown: Fact
     versions: Sequence[FactVersion]
+    part: int | None = None
 
 
 def facts(
@@ -64,6 +76,8 @@ def facts(
     as_of: datetime | str | None = None,
     scope: str | Iterable[str] | None = "*",
     order: Order = "subject",
+    part: Part | None = None,
+    only: int | None = None,
     limit: int = 50,
     after: str = "",
 ) -> FactPage:
@@ -78,6 +92,8 @@ def facts(
         as_of: the time at which they are valid; now by default.
         scope: their scopes.
         order: by subject and predicate, or those learned last first.
+        part: the facts of a part stand together, the part with the smallest number first.
+        only: only the facts of this part.
         limit: number of rows.
         after: the cursor of the page.
 
@@ -90,15 +106,26 @@ def facts(
     at = at.replace(tzinfo=at.tzinfo or ws.fact_store.zone)
     words = text.casefold().strip()
     valid = _valid(ws.fact_store, scopes_among(ws.scopes(), scope), at)
-    groups = [one for one in valid if _has(one.shown, words) and subject in {"", one.shown.subject}]
-    chosen = [one for one in groups if type in {"", one.shown.type} and origin in {"", one.shown.origin}]
+    groups = [
+        _Group(one.shown, one.versions, None if part is None else part(one.shown))
+        for one in valid
+        if _has(one.shown, words) and subject in {"", one.shown.subject}
+    ]
+    chosen = [
+        one for one in groups
+        if type in {"", one.shown.type} and origin in {"", one.shown.origin} and only in {None, one.part}
+    ]  # fmt: skip
     page = page_by(chosen, partial(_key, order), _Key, after=after, limit=limit, falls=order == "recent")
     return _counted(page, _rows(ws, page.rows, at), groups)
 
 
 def _counted(page: Page[_Group], rows: tuple[FactRow, ...], groups: Sequence[_Group]) -> FactPage:
     """Return these rows of a page, with counts of all groups."""
+    begins = (version.begin for one in groups for version in one.versions if version.begin is not None)
+    first = min(begins, default=None)
     return FactPage(
+        parts=dict(Counter(one.part for one in groups if one.part is not None)),
+        first=first.date().isoformat() if first else "",
         rows=rows, next=page.next, total=page.total,
         types=counts(one.shown.type for one in groups), origins=counts(one.shown.origin for one in groups),
         subjects=dict(Counter(one.shown.subject for one in groups).most_common(_MOST_SUBJECTS)),
@@ -126,12 +153,17 @@ def _key(order: Order, group: _Group) -> _Key:
     fact = group.shown
     if order == "recent":
         return fact.recorded or fact.since, fact.id, "", ""
-    return fact.subject.casefold(), fact.predicate.casefold(), fact.value, fact.id
+    about = fact.subject.casefold()
+    if group.part is not None:
+        about = f"{group.part:04d} {'' if about == 'user' else about}"  # the owner's own first
+    return about, fact.predicate.casefold(), fact.value, fact.id
 
 
 def _rows(ws: OpenWorkspace, found: Sequence[_Group], at: datetime) -> tuple[FactRow, ...]:
     used = ws.state.counts(one.shown.id for one in found)
+    talks = ws.state.talks_of(one.shown.id for one in found)
     proposed = _proposed(ws.fact_store)
+    confirmed = _confirmed(ws.fact_store, {one.shown.id for one in found})
     return tuple(
         FactRow(
             fact=one.shown,
@@ -143,7 +175,9 @@ def _rows(ws: OpenWorkspace, found: Sequence[_Group], at: datetime) -> tuple[Fac
             ),
             proposed=tuple(proposed.get((one.shown.scope, *one.shown.key), ())),
             uses=use.times if (use := used.get(one.shown.id)) else 0,
+            talks=talks.get(one.shown.id, 0),
             fades=fades_on(one.shown, used.get(one.shown.id), ws),
+            confirmed=max(confirmed.get(one.shown.id, ""), one.shown.recorded or one.shown.since),
         )
         for one in found
     )  # fmt: skip
@@ -157,6 +191,15 @@ def _proposed(store: FactStore) -> Mapping[tuple[str, ...], list[Fact]]:
                 continue
             found[fact.scope, *fact.key].append(fact)
     return found
+
+
+def _confirmed(store: FactStore, among: Container[str]) -> dict[str, str]:
+    """Return when facts were last confirmed, by their ids."""
+    with store.lock:
+        said = [one for one in store.log.tables.confirmations.values() if one.fact in among]
+    ordered = sorted(one.id for one in said if "until" not in one.fields and is_id(one.id))
+    of = {one.id: one.fact for one in said}
+    return {of[line]: time_of(line).astimezone(store.zone).isoformat(timespec="seconds") for line in ordered}
 
 
 def fades_on(fact: Fact, use: Use | None, ws: OpenWorkspace) -> str:

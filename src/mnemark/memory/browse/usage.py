@@ -36,6 +36,17 @@ class Spend(msgspec.Struct, frozen=True, kw_only=True):
     tokens_per_day: int
 
 
+class UsedDay(msgspec.Struct, frozen=True, kw_only=True):
+    """What recalls gave to models on a day."""
+
+    day: str
+    recalls: int = 0
+    memories: int = 0
+    tokens: int = 0
+    saved: int = 0
+    """Tokens more that the files would have taken in which those memories stand."""
+
+
 class DiskPart(msgspec.Struct, frozen=True, kw_only=True):
     """A part of the workspace on the disk."""
 
@@ -79,6 +90,24 @@ def spend(ws: OpenWorkspace, *, days: int = 30) -> Spend:
     )  # fmt: skip
 
 
+def used(ws: OpenWorkspace, *, days: int = 30) -> list[UsedDay]:
+    """Return what recalls gave on each of the last days, oldest first.
+
+    Raises:
+        UsageError: `days` is out of range.
+    """
+    shown = last_days(days, ws.now().date())
+    ws.searcher.usage.write()
+    found = {
+        one.day: UsedDay(
+            day=one.day, recalls=one.recalls, memories=one.memories, tokens=one.tokens,
+            saved=one.whole - one.tokens,
+        )
+        for one in ws.state.given_since(shown[0])
+    }  # fmt: skip
+    return [found.get(day.isoformat()) or UsedDay(day=day.isoformat()) for day in shown]
+
+
 def disk(ws: OpenWorkspace) -> list[DiskPart]:
     """Return the files and bytes of each part of the workspace, the largest first; of text as indexed."""
     ws.searcher.freshen()
@@ -116,6 +145,7 @@ def _folder(path: Path, name: str, *, derived: bool) -> DiskPart:
 def recalled(ws: OpenWorkspace, *, limit: int = 20) -> list[Recalled]:
     """Return what was recalled last, the latest first."""
     zone = ws.now().tzinfo
+    ws.searcher.usage.write()
     return [
         Recalled(
             ref=ref, text="" if "/" in ref or ref.endswith(".md") else fact_words(ws, ref), times=use.times,

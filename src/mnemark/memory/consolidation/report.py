@@ -6,18 +6,22 @@ from typing import Final
 
 import msgspec
 
+from mnemark.files import layout
 from mnemark.files.edit import edit as edit_file
 from mnemark.files.journal import changes_of
 from mnemark.files.names import split_ref
 from mnemark.memory.consolidation import cleanup
 from mnemark.memory.journal.edits import AutomaticEdit
+from mnemark.memory.learning.candidates import LearnedFact
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions.observations import AGE_OUT
 from mnemark.memory.undo.runs import commit_files
 from mnemark.text.markdown.writing import link
+from mnemark.types import Json
 
 REPORTS: Final = "memory/reports"
 _LEARN: Final = "learn"
+_ARROW: Final = " → "
 
 
 class Applied(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,6 +47,8 @@ class Consolidated(msgspec.Struct, frozen=True, kw_only=True):
     edits: tuple[Applied, ...]
     learned: tuple[str, ...] = ()
     """Facts learned before the steps, from turns and from the daily notes."""
+    found: tuple[LearnedFact, ...] = ()
+    """The same with all their parts."""
     notes: tuple[str, ...] = ()
     skipped: str = ""
     """Why the run was skipped; empty if it was not."""
@@ -51,6 +57,23 @@ class Consolidated(msgspec.Struct, frozen=True, kw_only=True):
     def changed(self) -> bool:
         """Whether anything was written."""
         return any(edit.status == "written" for edit in self.edits)
+
+
+def amounts(edits: Iterable[Applied], learned: int) -> dict[str, Json]:
+    """Return how much each step did: the files it moved, else the facts it put away, else the files."""
+    done: dict[str, Json] = {_LEARN: learned} if learned else {}
+    written = [edit for edit in edits if edit.status == "written"]
+    for step in dict.fromkeys(edit.step for edit in written):
+        mine = [edit for edit in written if edit.step == step]
+        moved = {edit.path for edit in mine if _ARROW in edit.path}
+        away = {why for edit in mine if _is_archive(edit.path) for why in edit.why}
+        done[step] = len(moved) or len(away) or len({edit.path for edit in mine})
+    return done
+
+
+def _is_archive(path: str) -> bool:
+    place = layout.place(path)
+    return place is not None and place.archived
 
 
 def path_of(report: Consolidated) -> str:
@@ -84,7 +107,7 @@ def report_text(report: Consolidated) -> str:
 def _rows(edit: Applied, page: str) -> list[str]:
     """Return an edit with its reasons; nothing of a move that another edit of its step tells of."""
     waits = "" if edit.status in {"written", "planned"} else f" ({edit.status}: try again later)"
-    path = edit.path.split(" → ")[-1]
+    path = edit.path.split(_ARROW)[-1]
     if not edit.why and not waits:
         return [] if path != edit.path else [f"- {link(path, path, page)}"]
     reasons = dict.fromkeys(edit.why)
@@ -115,13 +138,13 @@ def commit(ws: OpenWorkspace, report: Consolidated, after: str) -> None:
     written = [edit for edit in report.edits if edit.status == "written"]
     entries = [one for one in ws.edits.entries() if one.state == "done" and one.id > after]
     made = [one for one in entries if one.group != report.group and one.step != AGE_OUT]
-    tidied = [path for edit in written if edit.step == cleanup.STEP for path in edit.path.split(" → ")]
+    tidied = [path for edit in written if edit.step == cleanup.STEP for path in edit.path.split(_ARROW)]
     tidied += [one.path for one in entries if one.step == AGE_OUT]
     along = [path_of(report), *tidied]
     commit_files(ws, _learned_paths(ws, made, after), _learned_message(report, made), along)
     for step in dict.fromkeys(edit.step for edit in written if edit.step != cleanup.STEP):
         mine = [edit for edit in written if edit.step == step]
-        paths = [path for edit in mine for path in edit.path.split(" → ")]
+        paths = [path for edit in mine for path in edit.path.split(_ARROW)]
         reasons = [reason for edit in mine for reason in edit.why]
         message = _message(step, reasons, {"Origin": ["agent"], "Undo": [report.group]})
         commit_files(ws, paths, message, along)

@@ -18,7 +18,7 @@ from mnemark.files.platform import machine_name
 from mnemark.files.private import private
 from mnemark.files.scan import scan
 from mnemark.memory.consolidation import archive, cleanup, condense, duplicates, tidy
-from mnemark.memory.consolidation.report import Applied, Consolidated, write_report
+from mnemark.memory.consolidation.report import Applied, Consolidated, amounts, write_report
 from mnemark.memory.consolidation.report import commit as commit_to_git
 from mnemark.memory.curation import generated
 from mnemark.memory.curation.identity import compiled
@@ -253,7 +253,10 @@ class _Consolidation:
         today = any(ws.local(time).date() == self.now.date() for time in times)
         if self.learned or (whole and (changed or not today)):
             facts: list[Json] = [fact.id for fact in self.learned if fact.status == "learned"]
-            payload: dict[str, Json] = {"group": group, "edits": len(edits), "facts": facts}
+            payload: dict[str, Json] = {
+                "group": group, "edits": len(edits), "facts": facts,
+                "done": amounts(edits, len(self.learned)),
+            }  # fmt: skip
             ws.journal.append(Change(kind="consolidate", payload=payload, time=self.now))
         if self.learned or any(edit.status == "written" and edit.step != cleanup.STEP for edit in edits):
             write_report(ws, report)
@@ -280,7 +283,7 @@ class _Consolidation:
     def _report(self, group: str, edits: Iterable[Applied], *, dry_run: bool = False) -> Consolidated:
         return Consolidated(
             group=group, time=self.now, dry_run=dry_run, edits=tuple(edits),
-            learned=tuple(map(describe, self.learned)), notes=tuple(self.notes),
+            learned=tuple(map(describe, self.learned)), found=tuple(self.learned), notes=tuple(self.notes),
         )  # fmt: skip
 
 

@@ -180,12 +180,19 @@ def propose(view: ScopeView) -> Proposal:
         (_Page(_traits_file(view), TRAITS, _TRAIT_KINDS, MOST, _TRAITS_TITLE, ""), traits),
     )
     before = (written_in_chinese(part.lines) for page, _ in pages if (part := _part_of(view, page)))
+    first = sorted(view.current(), key=lambda fact: (fact.recorded or fact.since, fact.id))
     chinese = in_chinese(
-        (fact.value for fact, _ in facts),
-        (fact.value for fact in view.current()),
+        _own_lines(view, pages[1][0]),
+        (fact.value for fact in first),
         before=next((known for known in before if known is not None), None),
     )
     return Proposal(STEP, tuple(_edit(view, page, found, chinese=chinese) for page, found in pages))
+
+
+def _own_lines(view: ScopeView, page: _Page) -> list[str]:
+    """Return the lines that a person wrote on a page, without headings."""
+    text = put(view.text(page.path), page.part, [])
+    return [line for line in text.splitlines() if not line.startswith(("#", "<!--"))]
 
 
 def _part_of(view: ScopeView, page: _Page) -> GeneratedPart | None:
@@ -261,17 +268,37 @@ def _replaced(view: ScopeView) -> dict[str, str]:
     """Return the new entries of values that were replaced or are in doubt, by their old ones."""
     held = view.held()
     current = {one.fact.key: one.fact for one in held if one.at(view.now) and one.fact.predicate}
-    return {
-        old: now
-        for one in held
-        if one.at(view.now) and one.fact.otherwise is not None
-        for old, now in zip(undoubted_entries(one.fact), core_entries(one.fact), strict=True)
-    } | {
-        old: now
-        for one in held
-        if not one.at(view.now) and (new := current.get(one.fact.key)) is not None and earned(view, new)
-        for old, now in zip(core_entries(one.fact), core_entries(new), strict=True)
-    }
+    return (
+        {
+            old: now
+            for one in held
+            if one.at(view.now) and one.fact.otherwise is not None
+            for old, now in zip(undoubted_entries(one.fact), core_entries(one.fact), strict=True)
+        }
+        | {
+            old: now
+            for one in held
+            if not one.at(view.now) and (new := current.get(one.fact.key)) is not None and earned(view, new)
+            for old, now in zip(core_entries(one.fact), core_entries(new), strict=True)
+        }
+        | {
+            old: now
+            for wrong, right in _corrected(view, {one.fact.id: one.fact for one in held if one.at(view.now)})
+            for old, now in zip(core_entries(wrong), core_entries(right), strict=True)
+        }
+    )
+
+
+def _corrected(view: ScopeView, current: Mapping[str, Fact]) -> list[tuple[Fact, Fact]]:
+    """Return the facts that were corrected, each with the one that holds in its place."""
+    pairs = []
+    for one in view.ws.fact_store.log.tables.corrections.values():
+        right, wrong = current.get(one.id), current.get(one.wrong)
+        if right is not None and one.before is not None:
+            pairs.append((one.before, right))
+        elif wrong is not None and one.fact is not None:  # it was undone
+            pairs.append((one.fact, wrong))
+    return pairs
 
 
 def _keep_only(holding: set[str], replaced: Mapping[str, str]) -> Callable[[str], str]:

@@ -131,7 +131,8 @@ def _fact_marks(facts: FactStore, items: list[ForgetItem]) -> list[Json]:
     ids = {item.id for item in items if item.id}
     with facts.lock:
         held = [one.fact for scope in sorted(scopes) for one in facts.held(scope)]
-        known = {fact.id: fact for fact in (*held, *facts.log.records()) if fact.id in ids}
+        wrong = facts.log.wrong_facts().values()
+        known = {fact.id: fact for fact in (*held, *facts.log.records(), *wrong) if fact.id in ids}
     return [*sorted({said_mark(fact.scope, words_of_fact(fact)) for fact in known.values()})]
 
 

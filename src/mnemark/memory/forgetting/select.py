@@ -424,9 +424,9 @@ class Selector:
         left = ids - {item.id for item in found}
         with self.facts.lock:
             log = self.facts.log
-            apart = [
-                fact for one in left if (fact := log.tables.past.get(one) or log.of(one).fact) is not None
-            ]
+            wrong = log.wrong_facts()
+            known = (log.tables.past.get(one) or log.of(one).fact or wrong.get(one) for one in left)
+            apart = [fact for fact in known if fact is not None]
         return [*found, *map(_journal_item, apart)]
 
     def marked(self, path: str, runs: Sequence[Run], *, whole: bool) -> list[ForgetItem]:
@@ -453,6 +453,11 @@ class Selector:
                 fact
                 for fact in (*waiting, *log.open_proposals(), *log.tables.past.values())
                 if fact.id not in there and not log.of(fact.id).hidden
+            ]
+            apart += [
+                fact
+                for fact in log.wrong_facts().values()
+                if fact.id not in there and not log.is_gone(fact.id)
             ]
         return found + [(_journal_item(fact), fact) for fact in apart]
 

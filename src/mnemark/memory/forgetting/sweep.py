@@ -37,6 +37,7 @@ from mnemark.files.tombstones import Run, line_mark, matches, run_of
 from mnemark.files.truth import LOCK_SECONDS, rewrite
 from mnemark.files.turns import decode_turn
 from mnemark.index.erase import erase_rows, is_database
+from mnemark.memory.forgetting.corrections import left_of_correction
 from mnemark.memory.forgetting.needles import NAME_LIST, SearchPatterns, left_of, search_patterns, weight
 from mnemark.memory.forgetting.receipt import ErasedPlace
 from mnemark.memory.forgetting.select import ForgetItem, blocks, only_from
@@ -296,6 +297,8 @@ class Sweep:
         kind, payload = record.get("kind"), record.get("payload")
         if kind == "import" and self.step == "copies":
             return self._import_line(record)
+        if kind == "correct" and isinstance(payload, dict):
+            return self._correction(record, payload, quoted=quoted and self._quotes(line))
         named = isinstance(payload, dict) and payload.get("fact") in self.targets.facts
         if kind in _VALUES and isinstance(payload, dict) and self.targets.facts:
             named = named or not self.targets.facts.isdisjoint(versions_in(str(record.get("id")), payload))
@@ -309,6 +312,18 @@ class Sweep:
             return None
         kept = {key: record[key] for key in ("id", "time", "origin", "scope") if key in record}
         return jsonl.encode(kept | {"kind": "blank", "erased": self.targets.time})
+
+    def _correction(
+        self, record: Mapping[str, Json], payload: Mapping[str, Json], *, quoted: bool
+    ) -> bytes | None:
+        """Return the line of a correction without its words that are erased in this step."""
+
+        def is_erased(identifier: Json, words: Mapping[str, Json]) -> bool:
+            if self.step == "items":
+                return identifier in self.targets.facts
+            return quoted and self.targets.words.notes.said_in(dict(words), 1)
+
+        return left_of_correction(record, payload, is_erased, self.targets.turn_lines, self.targets.time)
 
     def _import_line(self, record: Mapping[str, Json]) -> bytes | None:
         """Return the line of an import without the names of people and files that are erased.

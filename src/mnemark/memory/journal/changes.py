@@ -11,8 +11,8 @@ from mnemark.files.journal import Journal, JournalEntry
 from mnemark.types import Json, Origin
 
 KINDS: Final = (
-    "remember", "retract", "write", "move", "edit", "forget", "erased", "undo", "accept", "reject", "pin",
-    "propose", "conflict", "otherwise", "consolidate", "import", "describe", "attach",
+    "remember", "correct", "retract", "write", "move", "edit", "forget", "erased", "undo", "accept", "reject",
+    "pin", "propose", "conflict", "otherwise", "consolidate", "import", "describe", "attach",
 )  # fmt: skip
 """Kinds of entries that are changes to a person; others are bookkeeping."""
 _NAMED: Final = ("title", "path", "session", "fact", "ref", "source", "note")
@@ -103,14 +103,18 @@ class ChangeLog:
         return {} if change is None else change.fields
 
 
+def payload_of(text: str) -> Mapping[str, Json]:
+    """Return the payload of a change that was written as text; empty for other text."""
+    try:
+        fields = json.loads(text)
+    except ValueError:
+        return {}
+    return fields if isinstance(fields, Mapping) else {}
+
+
 def describe_payload(payload: str) -> str:
     """Describe the payload of a change in one line; return an unknown one unchanged."""
-    try:
-        fields = json.loads(payload)
-    except ValueError:
-        return payload
-    if not isinstance(fields, Mapping):
-        return payload
+    fields = payload_of(payload)
     return _fact(fields) or _counts(fields) or _name(fields) or payload
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 from mnemark.errors import IntegrityError, NotFoundError
 from mnemark.extraction.extract import extract
-from mnemark.files import listing, platform
+from mnemark.files import listing, off_record, platform
 from mnemark.files.layout import in_scope
 from mnemark.files.sessions import FOLDER, Placed, SessionLog
 from mnemark.index.state import LEARNED, State
@@ -96,9 +96,11 @@ def learn(
     Raises:
         NotFoundError: there is no such session.
         ReadOnlyError: the memory is open for reading only, and it is no dry run.
+        OffRecordError: it is off the record, and it is no dry run.
     """
     if not dry_run:
         ws.check_writable("learn")
+        off_record.check(ws.root, "learn")
     logs = list(_logs(ws.root)) if session is None else _logs_of(ws, session)
     if session is not None and not logs:
         raise NotFoundError(f"session {session!r} not found; `mnemark sessions` lists all sessions")

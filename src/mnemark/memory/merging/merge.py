@@ -143,6 +143,10 @@ class _Merge:
         """Files of the other side that may hold them."""
         self.removed: set[str] = set()
         """Facts that a person removed, or took back, on either side."""
+        self.alone: set[str] = set()
+        """Lines of journals that one side alone had."""
+        self.restored: set[str] = set()
+        """Fact files in which one side alone took a correction back: they are as they once were."""
 
     # --- what is there
 
@@ -274,7 +278,8 @@ class _Merge:
         store = self.ws.fact_store
         with store.lock:
             store.log.refresh()
-            gone = sorted(one for one in self.gone if store.log.of(one).known is not None)
+            left = (one for one in self.gone if not store.log.of(one).corrected_by)
+            gone = sorted(one for one in left if store.log.of(one).known is not None)
             changes = [Change(kind="tombstone", payload={"fact": one}) for one in gone]
             if changes:
                 store.log.append(*changes)
@@ -288,6 +293,7 @@ class _Merge:
             data = self._read(self.folder, path)
             if data is not None:
                 ours = self._read(self.ws.root, path) or b""
+                self.alone |= ids_in(ours) ^ ids_in(data)
                 own = path == f"{JOURNAL}/{self.ws.journal.file}"
                 joined[path] = join_journals(path, ours, data, moves, their_moves, own=own)
         return joined
@@ -298,11 +304,24 @@ class _Merge:
         return [change for change in _changes(journals.values()) if change.id not in known]
 
     def _find_removed(self, journals: Mapping[str, bytes]) -> None:
+        corrected: dict[str, Change] = {}
+        restored: list[str] = []
         for change in _changes(journals.values()):
+            if change.kind == "correct":
+                corrected[change.id] = change
             if change.kind == "tombstone":
                 self.removed.add(str(change.fields.get("fact")))
             elif change.kind == "undo":
                 self.removed.update(change.ids)
+                restored += change.ids if change.id in self.alone else ()
+        for line in restored:
+            fields = corrected[line].fields if line in corrected else {}
+            before = fields.get("before")
+            sides = (fields, before if isinstance(before, Mapping) else {})
+            self.restored.update(str(side["path"]) for side in sides if "path" in side)
+        # What was corrected stays away, and what that was made of where the correction was undone.
+        standing = (one for line, one in corrected.items() if line not in self.removed)
+        self.removed.update(str(one.fields.get("fact")) for one in standing)
 
     # --- files
 
@@ -469,7 +488,7 @@ class _Merge:
 
     def _of_both(self, path: str, ours: bytes, other: bytes) -> JoinedFile:
         base = None
-        if ours != other and kind_of(path) != "log":
+        if ours != other and kind_of(path) != "log" and path not in self.restored:
             base = self.ours_bases.common(path, ours, self.their_bases, other, self.source)
         return join_file(
             path, base, ours, other, zone=self.ws.fact_store.zone, removed=self.removed,

@@ -104,7 +104,9 @@ class QuotedBlock:
         self._days = [path for folder in asked.folders for path in day_files(ws.root, folder, day)]
         # Inert first, so that what pieces cost is known before they are chosen.
         self._layers = [
-            msgspec.structs.replace(one, pieces=_inert(one)) for one in self._make(doubtful) if one.pieces
+            msgspec.structs.replace(one, pieces=_inert(self._corrected(one)))
+            for one in self._make(doubtful)
+            if one.pieces
         ]
         hits = self.recall.hits if self.recall else ()
         shown = {path for path in {hit.path for hit in hits} if self._is_shown(path)}
@@ -114,6 +116,15 @@ class QuotedBlock:
         left = weighted([hit for hit in hits if hit.path not in shown], personas)
         self._hits = [Quotable(hit) for hit in left]
         """What is read of a hit is read once, for all budgets."""
+
+    def _corrected(self, layer: Layer) -> Layer:
+        """Return a layer of pages that were made of turns with what was corrected in it since."""
+        corrections = self._ws.visible.corrections.current()
+        if not corrections or layer.name == "facts":
+            return layer
+        told = ((piece, corrections.of_text(piece)) for piece in layer.pieces)
+        pieces = tuple("\n".join((piece, *(f"  [{one}]" for one in found))) for piece, found in told)
+        return msgspec.structs.replace(layer, pieces=pieces)
 
     def _is_shown(self, path: str) -> bool:
         """Return whether a file has a layer of its own."""

@@ -7,7 +7,9 @@ from typing import Any, Final
 import msgspec
 
 from mnemark.errors import NotFoundError, text_given
+from mnemark.facts.corrected_turns import told
 from mnemark.facts.files import REVIEW
+from mnemark.facts.fold.tables import Correction
 from mnemark.facts.model import Fact, refs_in
 from mnemark.facts.store import FactStore
 from mnemark.files import jsonl, layout, names
@@ -51,6 +53,22 @@ class JournalLine(msgspec.Struct, frozen=True, kw_only=True):
     time: str
 
 
+class CorrectedFact(msgspec.Struct, frozen=True, kw_only=True):
+    """A correction of a fact."""
+
+    id: str
+    """For `undo`."""
+    time: str
+    origin: str
+    """Who said that it was wrong."""
+    was: Fact | None
+    """As it was; None where its words are erased."""
+    now: Fact | None
+    """As corrected; None if it was never true."""
+    text: str
+    """The same in words, in the language of the values."""
+
+
 class QueryRank(msgspec.Struct, frozen=True, kw_only=True):
     """The rank of a passage in the answer to a question."""
 
@@ -87,8 +105,12 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
     sources: tuple[QuotedSource, ...] = ()
     history: tuple[Fact, ...] = ()
     """All values it had, the latest first."""
+    corrected: tuple[CorrectedFact, ...] = ()
+    """How it was corrected, the latest first; of a turn what was corrected of it."""
     confirmations: tuple[JournalLine, ...] = ()
     journal: tuple[JournalLine, ...] = ()
+    talks: int = 0
+    """In how many talks it was used."""
     found: QueryRank | None = None
 
 
@@ -114,9 +136,18 @@ def why(ws: OpenWorkspace, ref: str, query: str | None = None) -> Why:
         found = msgspec.structs.replace(_of_fact(ws, known, core[0]), entry=ref, earned=core[1])
     else:
         found = _of_fact(ws, known, fact) if fact is not None else _of_passage(ws, ref)
-    if query is None:
-        return found
-    return msgspec.structs.replace(found, found=_rank_of(ws, found, query))
+    ws.searcher.usage.write()
+    talks = ws.state.talks_of([found.id or found.ref]).get(found.id or found.ref, 0)
+    rank = None if query is None else _rank_of(ws, found, query)
+    return msgspec.structs.replace(found, talks=talks, found=rank)
+
+
+def fact_named(ws: OpenWorkspace, ref: str) -> Fact | None:
+    """Return the fact or proposal with this id or ref, also one decided, ended or hidden; None if none is."""
+    known = ws.fact_store
+    with known.lock:
+        known.log.refresh()
+        return _fact(known, ref)
 
 
 def _fact(known: FactStore, ref: str) -> Fact | None:
@@ -141,6 +172,7 @@ def _of_fact(ws: OpenWorkspace, known: FactStore, fact: Fact) -> Why:
         sources = list(dict.fromkeys(filter(None, (*refs_in(fact.source), fact.ended.strip()))))
         waits = fact.review if fact.review and fact.id not in known.log.tables.decided else ""
         hidden = known.log.of(fact.id).hidden
+        corrected = tuple(_corrections(known, fact.id))
     texts = tuple(quoted(ws, one) for one in sources)
     review = in_scope(fact.scope, REVIEW)
     return Why(
@@ -148,9 +180,48 @@ def _of_fact(ws: OpenWorkspace, known: FactStore, fact: Fact) -> Why:
         kind="proposal" if fact.review else "fact", text=_told(fact), origin=fact.origin,
         session=next((path for one in texts if (path := _session(one.ref))), ""),
         time=fact.recorded or fact.since, waits=waits, hidden=hidden, sources=texts,
-        history=tuple(reversed(held)), confirmations=tuple(one for one in lines if one.kind == "confirm"),
-        journal=tuple(lines),
+        history=tuple(reversed(held)), corrected=corrected, journal=tuple(lines),
+        confirmations=tuple(one for one in lines if one.kind == "confirm"),
     )  # fmt: skip
+
+
+def _corrections(known: FactStore, identifier: str) -> Iterator[CorrectedFact]:
+    """Yield what a fact was corrected to, and what it was before, the latest first."""
+    corrections = known.log.corrections()
+    by_wrong = {one.wrong: one for one in corrections.values()}
+    later: list[Correction] = []
+    while (one := by_wrong.get(later[-1].id if later else identifier)) is not None and one not in later:
+        later.append(one)
+    yield from (_corrected(one) for one in reversed(later))
+    seen: set[str] = set()
+    while (before := corrections.get(identifier)) is not None and identifier not in seen:
+        seen.add(identifier)
+        yield _corrected(before)
+        identifier = before.wrong
+
+
+def _corrected(one: Correction) -> CorrectedFact:
+    text = (
+        told(one.before, one.fact, one.time[:10])
+        if one.before is not None
+        else "corrected; its words are erased"
+    )
+    return CorrectedFact(id=one.id, time=one.time, origin=one.origin, was=one.before, now=one.fact, text=text)
+
+
+def _corrections_of_turn(known: FactStore, ref: str) -> Iterator[CorrectedFact]:
+    """Yield what was corrected of a turn."""
+    corrections = known.log.corrections()
+    for one in reversed(corrections.values()):
+        if one.before is not None and _names_line(ref, one.before.source):
+            yield _corrected(one)
+
+
+def _names_line(ref: str, source: str) -> bool:
+    """Return whether a source names a line."""
+    path, first, _ = split_ref(ref)
+    places = map(split_ref, refs_in(source))
+    return any(path == its_path and begin <= first <= (end or begin) for its_path, begin, end in places)
 
 
 def _told(fact: Fact) -> str:
@@ -213,10 +284,13 @@ def _of_passage(ws: OpenWorkspace, ref: str) -> Why:
     place = layout.place(split_ref(ref)[0])
     turn = _turn(ws, ref)
     if turn is not None:
+        with ws.fact_store.lock:
+            corrected = tuple(_corrections_of_turn(ws.fact_store, ref))
         return Why(
             ref=ref, id=turn.id, kind="turn", text=turn.content[:_QUOTED], origin=turn.origin,
             session=split_ref(ref)[0], time=_time(turn.time),
             hidden=turn.id in ws.index.hidden.current().turns, sources=(quoted(ws, ref),),
+            corrected=corrected,
         )  # fmt: skip
     is_mounted = ws.searcher.located(ref)[0] is not ws.visible
     return Why(
@@ -270,6 +344,10 @@ def _reason(ws: OpenWorkspace, about: Why, here: tuple[str, ...]) -> str:
         (
             bool(about.waits),
             f"it waits for your review ({about.waits}); accept it with `mnemark review accept {about.id}`",
+        ),
+        (
+            about.hidden and any(one.was is not None and one.was.id == about.id for one in about.corrected),
+            "it was corrected; `mnemark undo` with the id of the correction takes that back",
         ),
         (
             about.hidden,

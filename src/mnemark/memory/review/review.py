@@ -4,7 +4,7 @@ An accepted fact also brings the line up to date that a person wrote and that it
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import Final, Literal
@@ -12,11 +12,13 @@ from typing import Final, Literal
 import msgspec
 
 from mnemark.errors import IncompleteError, MnemarkError, NotFoundError, UsageError
+from mnemark.facts.correct import CORRECTION, NEVER, Right
+from mnemark.facts.correct import correct as correct_fact
 from mnemark.facts.decide import is_suspect
 from mnemark.facts.ends import Retraction
 from mnemark.facts.fold import Words, words_of
 from mnemark.facts.fold.tables import Edited
-from mnemark.facts.model import Fact
+from mnemark.facts.model import Fact, refs_in
 from mnemark.facts.pending import drop_proposals
 from mnemark.facts.remember import end_one
 from mnemark.facts.store import FactStore
@@ -25,7 +27,7 @@ from mnemark.files import layout, platform
 from mnemark.files.journal import Change
 from mnemark.files.names import split_ref
 from mnemark.memory import file_edits
-from mnemark.memory.curation.generated import remember_many
+from mnemark.memory.curation.generated import remember_many, withdraw
 from mnemark.memory.forgetting.forget import forget
 from mnemark.memory.learning.by_hand import contradiction, line_of, statements_of
 from mnemark.memory.merging.contradictions import contradictions, is_of_merge
@@ -83,6 +85,22 @@ def waiting(ws: OpenWorkspace, *, scope: str | None = "") -> list[ReviewItem]:
     return sorted(found, key=lambda one: one.id)
 
 
+def source_of(one: ReviewItem) -> tuple[str, str]:
+    """Return what tells the source of a thing to decide from others: who said it, and in which file."""
+    path = split_ref(next(iter(refs_in(one.fact.source)), ""))[0] or (one.what == "edit" and one.fact.path)
+    return one.fact.origin, path or ""
+
+
+def by_source(items: Iterable[ReviewItem]) -> list[ReviewItem]:
+    """Return things to decide, those of a source together, in the order of the first of each source."""
+    grouped: dict[tuple[str, str], list[ReviewItem]] = {}
+    for one in items:
+        # What names no source has none in common with others.
+        source = source_of(one)
+        grouped.setdefault(source if source[1] else (one.id, ""), []).append(one)
+    return [one for group in grouped.values() for one in group]
+
+
 def with_diff(ws: OpenWorkspace, one: ReviewItem) -> ReviewItem:
     """Return a thing to decide with what accepting it changes in the note that it contradicts."""
     path, change = _amendment(ws, one.fact) or ("", str)
@@ -102,6 +120,8 @@ def _proposed(known: FactStore, scope: str | None) -> Iterator[ReviewItem]:
         if scope not in {None, fact.scope}:
             continue
         what = _WAITS.get(fact.review, "proposal")
+        if fact.review in {CORRECTION, NEVER} and log.of(fact.supersedes).hidden:
+            continue  # it was corrected, or forgotten
         if what == "otherwise":
             if fact.scope not in doubted:
                 doubted[fact.scope] = _in_doubt(known, fact.scope)
@@ -117,20 +137,30 @@ def _proposed(known: FactStore, scope: str | None) -> Iterator[ReviewItem]:
             if there is None:
                 continue  # it holds now, or somebody who knew it has said otherwise since
         against = fact.against or (there.value if there is not None else "")
-        held = "you wrote" if fact.against else "current value"
-        text = f"{fact} (source: {fact.origin})" + (f"; {held}: {against!r}" if against else "")
-        if what == "otherwise":
-            about = f"{fact.subject} {fact.predicate}".strip()
-            new = f"{about}: over" if fact.until else str(fact)
-            text = f"{new}; {held}: {against!r}; said: {fact.quote!r}"
         yield ReviewItem(
-            id=fact.id, what=what, fact=fact, against=against, time=fact.recorded or fact.since, text=text,
+            id=fact.id, what=what, fact=fact, against=against, time=fact.recorded or fact.since,
+            text=_text_of(fact, against),
             suspect=is_suspect(fact),
         )  # fmt: skip
 
 
+def _text_of(fact: Fact, against: str) -> str:
+    """Return what is proposed, for people."""
+    held = "you wrote" if fact.against else "current value"
+    match fact.review:
+        case "otherwise":
+            new = f"{f'{fact.subject} {fact.predicate}'.strip()}: over" if fact.until else str(fact)
+            return f"{new}; {held}: {against!r}; said: {fact.quote!r}"
+        case "correction":
+            return f"{fact}, not {against!r} (a correction; source: {fact.origin})"
+        case "never":
+            return f"{fact}: never true (a correction; source: {fact.origin})"
+    return f"{fact} (source: {fact.origin})" + (f"; {held}: {against!r}" if against else "")
+
+
 _WAITS: Final[Mapping[str, What]] = {
-    "conflict": "conflict", "removed": "removed", "otherwise": "otherwise"
+    "conflict": "conflict", "removed": "removed", "otherwise": "otherwise",
+    CORRECTION: "conflict", NEVER: "conflict",
 }  # fmt: skip
 
 
@@ -221,13 +251,15 @@ def _accept_proposal(ws: OpenWorkspace, identifier: str, fact: Fact) -> Fact:
     known = ws.fact_store
     if fact.review == "otherwise" and fact.until:
         return _accept_end(ws, fact)
+    if fact.review in {CORRECTION, NEVER}:
+        return _accept_correction(ws, fact)
     before = {one.id for one in known.log.records()}
     accepted = _remember_proposal(ws, known, fact)
     made = "" if accepted.id in before else accepted.id
     if identifier not in known.log.tables.decided:
         _append_decision(known, [identifier], fact.scope, accept=True, made=made)
     _drop_proposal(known, fact)
-    _amend(ws, fact)
+    amend(ws, fact)
     return accepted
 
 
@@ -243,6 +275,17 @@ def _accept_end(ws: OpenWorkspace, fact: Fact) -> Fact:
     _append_decision(known, [fact.id], fact.scope, accept=True, made=made)
     _drop_proposal(known, fact)
     return next(iter(ended), fact)
+
+
+def _accept_correction(ws: OpenWorkspace, fact: Fact) -> Fact:
+    """Correct the fact that a proposal says is wrong; return it as corrected, else as it was."""
+    known = ws.fact_store
+    right = Right(fact.value, fact.predicate, fact.subject, fact.since or None, fact.until or None)
+    done = correct_fact(known, fact.supersedes, Right(never=True) if fact.review == NEVER else right)
+    withdraw(ws, {fact.scope}, step="undo")
+    _append_decision(known, [fact.id], fact.scope, accept=True, made=done.id)
+    _drop_proposal(known, fact)
+    return done.after or done.before
 
 
 def reject(ws: OpenWorkspace, identifier: str) -> Fact | None:
@@ -287,11 +330,14 @@ def _drop_proposal(known: FactStore, fact: Fact) -> None:
         drop_proposals(known, fact.scope, [fact.id])
 
 
-def _amend(ws: OpenWorkspace, fact: Fact) -> None:
-    """Amend the line of a person's that an accepted fact contradicts; `undo` takes both back by its id."""
+def amend(ws: OpenWorkspace, fact: Fact, *, group: str = "") -> None:
+    """Amend the line of a person's that an accepted fact contradicts; `undo` takes both back by its id.
+
+    `group`: the id, if it is not that of the fact.
+    """
     try:
         path, change = _amendment(ws, fact) or ("", str)
-        done = path and file_edits.write(ws, path, change, step=_STEP, origin="owner", group=fact.id)
+        done = path and file_edits.write(ws, path, change, step=_STEP, origin="owner", group=group or fact.id)
     except UsageError:  # no text any more
         return
     except (MnemarkError, OSError) as error:

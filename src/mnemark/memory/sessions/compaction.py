@@ -173,7 +173,7 @@ def _record_messages(session: Recorder, messages: Sequence[Message]) -> _Record:
     lines = {at: log[place].line for at, place in known.items()}
     by_id = {one.turn.id: one.line for one in log}
     lines |= {at: by_id[turn.id] for at, turn in zip(missing, new, strict=True) if turn.id in by_id}
-    return _Record(log, lines, tuple(turn.id for turn in new))
+    return _Record(log, lines, tuple(turn.id for turn in new if turn.id))
 
 
 def _match_turns(turns: dict[int, Turn], log: Sequence[Placed]) -> dict[int, int]:

@@ -17,6 +17,7 @@ import msgspec
 from mnemark.embed.bundled import BundledEmbedder
 from mnemark.errors import BusyError
 from mnemark.facts import pending
+from mnemark.files import off_record
 from mnemark.files.episodes import (
     Episode,
     EpisodeFile,
@@ -337,6 +338,7 @@ def end(ws: OpenWorkspace, session: Recorder, *, summary: bool = True, queue: bo
     """
     ws.check_writable("end sessions")
     try:
+        off_record.check(ws.root, "end sessions")
         with ending_lock(ws.root, _LOCK_SECONDS):
             return _Ending(ws, session, summary=summary, queue=queue).run()
     except BusyError as error:

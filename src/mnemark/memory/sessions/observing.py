@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from mnemark.errors import text_given
-from mnemark.files import jsonl
+from mnemark.files import jsonl, off_record
 from mnemark.files.ids import new_id
 from mnemark.files.journal import Change
 from mnemark.files.workspace import Workspace
@@ -61,7 +61,7 @@ def observe(
     time: datetime | None = None,
     tools: Sequence[str] = SIGNIFICANT,
 ) -> Observation | None:
-    """Record an execution of a tool; None where it is not significant or was recorded before.
+    """Record an execution of a tool; None where it is not significant, known already, or off the record.
 
     Args:
         journal: the session journal of the workspace.
@@ -90,6 +90,8 @@ def observe(
     payload = _payload(workspace, session, tool, arguments, result, call=call, error=error)
     if duration_ms is not None:
         payload["duration_ms"] = duration_ms
+    if not off_record.load(workspace.root).keeps(when):
+        return None
     with journal.lock, workspace.truth.change():
         journal.refresh()
         if (scope, session, payload["key"]) in journal.keys:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from mnemark.errors import BusyError, MnemarkError
+from mnemark.files import off_record
 from mnemark.files.layout import scope_of
 from mnemark.files.sessions import SessionLog
 from mnemark.memory.learning.by_model import Extracted, work
@@ -39,11 +40,12 @@ def read(ws: OpenWorkspace, *, seconds: float, model: "LLM | None" = None, path:
 
     Args:
         ws: the workspace; it must be writable.
-        seconds: time limit: no request begins after it.
+        seconds: time limit: no request begins after it; none begins while the memory is off the record.
         model: used instead of the configured one; without either, nothing happens.
         path: only turns of this session's log.
     """
     noted: defaultdict[str, set[str]] = defaultdict(set)
+    seconds = 0.0 if off_record.load(ws.root).current() else seconds
     found = work(ws, seconds=seconds, model=model, path=path, noted=lambda log, turn: noted[log].add(turn))
     pages = []
     problem = found.problem

@@ -5,9 +5,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from msgspec import structs
+
 from mnemark.errors import UsageError, one_of, text_given
 from mnemark.files import layout
 from mnemark.files.disk_errors import tells_os_errors
+from mnemark.files.ids import new_id
 from mnemark.files.layout import in_scope
 from mnemark.files.sessions import WINDOW, Placed, SessionLog
 from mnemark.memory.journal.sessions import Unpaged
@@ -57,12 +60,17 @@ class Recorder:
         return Turn(id="", time=when, role=role, content=content, origin=origin, **fields)
 
     def add_many(self, turns: Sequence[Turn]) -> list[Turn]:
-        """Record turns with one write and one `fsync`: all of them, or none."""
+        """Record turns with one write and one `fsync`: all of them, or none.
+
+        While the memory is off the record none is, and each is returned with an empty id.
+        """
         self.ws.check_writable("add turns")
         new = list(turns)
         if not all(isinstance(turn, Turn) for turn in new):
             raise UsageError("give turns as `session.turn(role, content)` returns them")
-        placed = self.log.append(self.ws.truth, [self.ws.redact(turn) for turn in new])
+        redacted = [self.ws.redact(turn) for turn in new]
+        named = [turn if turn.id else structs.replace(turn, id=new_id()) for turn in redacted]
+        placed = self.log.append(self.ws.truth, named)
         self.recent.extend(placed)
         if placed:
             self.ws.searcher.wrote(self.path, self.scope, placed)
@@ -72,7 +80,8 @@ class Recorder:
             given, journal = frozenset(self.given), self.ws.session_journal
             with journal.lock:
                 journal.waiting += [Unpaged(self.scope, self.path, given, one) for one in with_files]
-        return [entry.turn for entry in placed]
+        kept = {entry.turn.id: entry.turn for entry in placed}
+        return [kept.get(turn.id) or structs.replace(turn, id="") for turn in named]
 
     def last(self, n: int = WINDOW) -> list[Turn]:
         """Return the last `n` turns that are not forgotten, oldest first."""

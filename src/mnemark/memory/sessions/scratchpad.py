@@ -7,15 +7,14 @@ A generated line that a person deletes stays deleted; lines that a person writes
 import re
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime, timedelta
-from functools import lru_cache
 from typing import Final
 
+from mnemark.facts.labels import in_chinese
 from mnemark.files.episodes import EpisodeFile, since
 from mnemark.files.layout import in_scope
 from mnemark.memory import file_edits
 from mnemark.memory.file_edits import Written
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.summary.sentences import is_chinese
 from mnemark.summary.summary import overlap
 from mnemark.text.dates.written import dated, last_day, undated
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -33,7 +32,7 @@ _HEADINGS: Final = {
     "steps": ("## Next steps", "## 接下来"),
 }
 _FAILED: Final = ("failed", "没成")
-_ASIDE: Final = lazy_pattern(r"(?: \([^()]*\)|（[^（）]*）)$")
+ASIDE: Final = lazy_pattern(r"(?: \([^()]*\)|（[^（）]*）)$")
 """The date in brackets at the end of a line."""
 _WHEN: Final = lazy_pattern(
     r"\b(?:tomorrow|next|to-?do|needs? to|ha(?:ve|s) to|must|should|going to|will)\b|"
@@ -59,7 +58,7 @@ def parts(found: Sequence[EpisodeFile], today: date, *, zh: bool) -> dict[str, l
 
     def add(name: str, line: str) -> None:
         if wanted(name):
-            rows[name].setdefault(_ASIDE.sub("", line).casefold(), line)
+            rows[name].setdefault(ASIDE.sub("", line).casefold(), line)
 
     week = (today - timedelta(days=_FOCUS_DAYS)).isoformat()
     for at, one in reversed(list(enumerate(found))):
@@ -89,14 +88,12 @@ def _dated(step: str, said: str) -> str:
         return step
 
 
-def in_chinese(found: Sequence[EpisodeFile]) -> bool:
-    """Return whether most of these episodes are of Chinese conversations."""
+def _in_chinese(text: str, found: Sequence[EpisodeFile]) -> bool:
+    """Return whether a scratchpad is in Chinese: as it was, else as the first of its conversations."""
+    lines = text.splitlines()
+    was = [zh for zh in (False, True) for names in _HEADINGS.values() if names[zh] in lines]
     said = (one.items[0][0] if one.items else one.title for one in found)  # a title may be names alone
-    return sum(map(_is_chinese, said)) * 2 > len(found)
-
-
-_is_chinese = lru_cache(maxsize=4096)(is_chinese)
-"""Titles of two weeks are asked about at each end."""
+    return in_chinese(said, before=was[0] if was else None)
 
 
 def _aside(words: str, *, chinese: bool) -> str:
@@ -127,10 +124,10 @@ def refresh(
 ) -> Written:
     """Rewrite the generated parts of a scope's scratchpad from the last two weeks of its episodes `found`."""
     recent = since(found, first_day(now))
-    zh = in_chinese(recent)
-    rows = parts(recent, now.date(), zh=zh)
 
     def change(text: str) -> str:
+        zh = _in_chinese(text, recent)
+        rows = parts(recent, now.date(), zh=zh)
         new = text or _TITLES[zh]
         for name, headings in _HEADINGS.items():
             new = put(new, name, [headings[zh], "", *rows[name], ""] if rows[name] else [])

@@ -35,7 +35,9 @@ class Session(Recorder):
         duration_ms: int | None = None,
         meta: Mapping[str, Any] | None = None,
     ) -> Turn:
-        """Record a turn; when this returns, it is on the disk.
+        """Record a turn; when this returns, it is on the disk, unless the memory is off the record.
+
+        What is said off the record is returned with an empty id.
 
         Args:
             role: "user", "assistant", "tool", or any other speaker's name.
@@ -133,7 +135,7 @@ class Session(Recorder):
         window = ((self.path, self.recent[0].line),) if self.recent else ()
         return self.ws.searcher.recall(
             said, deadline=deadline, budget=budget, k=k, scope=self.scope or None, context=recent,
-            exclude=window,
+            exclude=window, talk=self.path,
         )  # fmt: skip
 
     async def arecall(

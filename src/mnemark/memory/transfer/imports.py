@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mnemark.errors import MnemarkError, NotFoundError
-from mnemark.files import layout
+from mnemark.files import layout, off_record
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.transfer.importer import Incoming, Summary
 from mnemark.types import Problem
@@ -54,6 +54,7 @@ def import_from(
         path = path.resolve()
     if not dry_run:
         ws.check_writable("import")
+        off_record.check(ws.root, "import")
     with _source_errors(path), table.opened(path) as source:
         chosen = table.BY_NAME[format] if format else table.recognise(source, columns)
         incoming = Incoming(ws, chosen.name, path, dry_run=dry_run, me=me, progress=progress)

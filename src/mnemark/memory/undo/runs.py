@@ -48,8 +48,10 @@ def described(ws: OpenWorkspace, chosen: Sequence[str], what: str) -> str:
     log = ws.fact_store.log
     end = log.tables.ends.get(chosen[0])
     fact = log.of(end.fact if end else chosen[0]).record
+    corrected = log.tables.corrections.get(chosen[0])
     names = {
         "remember": f"the fact {fact}",
+        "correct": f"the correction of {corrected.before if corrected and corrected.before else 'a fact'}",
         "retract": f"the end of the fact {fact or (end.fact if end else '')}",
         "accept": "what you accepted last in review",
         "reject": "what you rejected last in review",

@@ -9,6 +9,7 @@ from typing import Final, Literal
 import msgspec
 
 from mnemark.errors import MnemarkError, NotFoundError, UsageError, text_given
+from mnemark.facts.corrections import paths_of, write_correction
 from mnemark.facts.fold.tables import Decided
 from mnemark.facts.journal import FactJournal
 from mnemark.facts.pending import bring_in, drop_proposals
@@ -27,7 +28,9 @@ from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.undo.runs import commit_undo, described, facts_of_runs, members, run_of
 from mnemark.types import Json
 
-What = Literal["remember", "retract", "otherwise", "accept", "reject", "forget", "edit", "pin", "merge"]
+What = Literal[
+    "remember", "correct", "retract", "otherwise", "accept", "reject", "forget", "edit", "pin", "merge"
+]
 
 
 class Undone(msgspec.Struct, frozen=True, kw_only=True):
@@ -158,8 +161,8 @@ def _last_of_person(ws: OpenWorkspace, known: Mapping[str, What], scopes: Collec
                 fact = log.stored(one)
                 scope = fact.scope
                 typed = (fact.origin == "owner" and not fact.source) or learned.get(one) in runs
-            case "otherwise":
-                scope, typed = log.scope_of(one), False
+            case "otherwise" | "correct":
+                scope, typed = log.scope_of(one), what == "correct"
             case "retract":
                 end = log.tables.ends.get(one)
                 scope, typed = log.scope_of(one), end is not None and not end.source
@@ -241,6 +244,14 @@ def undoable(ws: OpenWorkspace, *, own: bool, among: Collection[str] | None = No
             and not (own and not log.is_own(one))
         }
         known |= {
+            one: "correct"
+            for one, correction in log.corrections().items()
+            if not log.of(one).hidden
+            and log.of(correction.wrong).corrected_by == (one,)
+            and not log.is_gone(correction.wrong)
+            and not (own and not log.is_own(one))
+        }
+        known |= {
             one: "retract"
             for one, end in log.ends().items()
             if not log.of(end.fact).hidden
@@ -284,17 +295,14 @@ def is_own_edit(entry: AutomaticEdit) -> bool:
 
 
 def _undo(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Undone:
+    one_step = {"correct": _uncorrect, "otherwise": _drop_doubt, "forget": _unhide, "pin": _unpin}
+    if (step := one_step.get(known[identifier])) is not None:
+        return step(ws, identifier)
     match known[identifier]:
         case "remember" | "retract" as what:
             return _take_back(ws, identifier, what)
-        case "otherwise":
-            return _drop_doubt(ws, identifier)
         case "accept" | "reject":
             return _reopen(ws, identifier, known)
-        case "forget":
-            return _unhide(ws, identifier)
-        case "pin":
-            return _unpin(ws, identifier)
         case _:
             done = file_edits.reverse(ws, identifier)
             busy = (done.path,) if done.status == "deferred" else ()
@@ -317,6 +325,34 @@ def _take_back(ws: OpenWorkspace, identifier: str, what: What) -> Undone:
     append_undo(ws, identifier, scope=log.scope_of(identifier))
     paths, waiting = take_out(ws)
     return Undone(id=identifier, what=what, paths=paths, waiting=waiting, text=text)
+
+
+def _uncorrect(ws: OpenWorkspace, identifier: str) -> Undone:
+    """Let a fact that was corrected hold again as it was, with what it had ended."""
+    facts = ws.fact_store
+    log = facts.log
+    done = log.tables.corrections[identifier]
+    ends = [
+        (log.tables.ends[line], log.tables.confirmations[line])
+        for line in done.revived
+        if line in log.tables.ends
+    ]
+    edits = [one.id for one in ws.edits.entries() if one.group == identifier and is_own_edit(one)]
+    again = [
+        Change(kind="retract", origin=done.origin, scope=done.scope, payload={
+            "fact": end.fact, "fields": dict(said.fields), "by": end.by
+        })
+        for end, said in ends
+    ]  # fmt: skip
+    undone = Change(kind="undo", payload={"ids": [identifier]}, origin="owner", scope=done.scope)
+    with facts.lock, ws.truth.change():
+        log.append(undone, *again)
+    paths, waiting = take_out(ws)
+    with facts.lock:
+        bring_in(facts, done.scope)
+    paths += tuple(file_edits.reverse(ws, one).path for one in edits)
+    text = str(done.before) if done.before is not None else done.wrong
+    return Undone(id=identifier, what="correct", paths=paths, waiting=waiting, text=text)
 
 
 def _drop_doubt(ws: OpenWorkspace, identifier: str) -> Undone:
@@ -355,12 +391,13 @@ def take_out(ws: OpenWorkspace) -> tuple[tuple[str, ...], tuple[str, ...]]:
         facts.log.refresh()
         log = facts.log
         edits = [(fact.scope, fact.id, partial(without_fact, identifier=fact.id)) for fact in log.withdrawn()]
+        standing = {(end.fact, end.until) for end in log.ends().values()}
         edits += [
             (log.scope_of(line), end.fact, partial(without_end, identifier=end.fact, until=end.until))
             for line, end in log.ends(undone=True).items()
+            if (end.fact, end.until) not in standing
         ]
-    paths: list[str] = []
-    waiting: list[str] = []
+        paths, waiting = _put_back(facts)
     for scope, identifier, change in edits:
         for path in facts.files.paths(scope):
             found = next((one for one in facts.files.facts(path) if one.id == identifier), None)
@@ -373,6 +410,26 @@ def take_out(ws: OpenWorkspace) -> tuple[tuple[str, ...], tuple[str, ...]]:
             else:
                 (waiting if done.status == "deferred" else paths).append(path)
     return tuple(dict.fromkeys(paths)), tuple(dict.fromkeys(waiting))
+
+
+def _put_back(facts: FactStore) -> tuple[list[str], list[str]]:
+    """Put what was corrected back where that was undone; return the changed files, and those that wait."""
+    log = facts.log
+    corrections = [one for line, one in log.tables.corrections.items() if line in log.tables.undone]
+    waiting = set(log.pending())
+    undone = [one.id for one in corrections if one.id in waiting]
+    for one in corrections:
+        if one.id in waiting:
+            bring_in(facts, one.scope, own=one.id)
+        elif any(fact.id == one.id for path in paths_of(one) for fact in facts.files.facts(path)):
+            with suppress(MnemarkError, OSError):  # a copy of the file brought it back; each sync tries again
+                write_correction(facts.truth, one, facts.zone, undone=True)
+    left = set(log.pending())
+    paths = {one: paths_of(log.tables.corrections[one]) for one in undone}
+    return (
+        [path for one in undone if one not in left for path in paths[one]],
+        [path for one in undone if one in left for path in paths[one]],
+    )
 
 
 def _unhide(ws: OpenWorkspace, identifier: str) -> Undone:

@@ -14,11 +14,13 @@ from mnemark_faces.web.pages import (
     forget,
     health,
     import_,
+    item,
     learned,
     prompt,
     review,
     search,
     sessions,
+    settings,
     timeline,
     today,
 )
@@ -26,7 +28,7 @@ from mnemark_faces.web.pages import (
 PAGES: Final[Mapping[str, Callable[[At], PageContent | Go]]] = {
     "": today.today,
     "search": search.search,
-    "item": search.item,
+    "item": item.item,
     "timeline": timeline.timeline,
     "facts": facts.facts,
     "review": review.review,
@@ -45,12 +47,14 @@ PAGES: Final[Mapping[str, Callable[[At], PageContent | Go]]] = {
     "connect": connect.connect,
     "import": import_.show,
     "learned": learned.show,
+    "settings": settings.settings,
 }
 ACTIONS: Final[Mapping[str, Callable[[At], PageContent | Go]]] = {
     "review": review.decide,
     "undo": changes.undo,
     "pin": changes.pin,
     "remember": facts.remember,
+    "correct": facts.correct,
     "forget": forget.do_forget,
     "edit": files.save,
     "consolidate": consolidate.run,
@@ -62,4 +66,6 @@ ACTIONS: Final[Mapping[str, Callable[[At], PageContent | Go]]] = {
     "sync": health.sync,
     "end": sessions.end,
     "revert": sessions.revert,
+    "settings": settings.save,
+    "pause": settings.pause,
 }

@@ -8,6 +8,7 @@ from mnemark.memory.health.doctor import Finding, examine
 from mnemark.memory.health.stats import brief, mount_states
 from mnemark_faces.web import charts
 from mnemark_faces.web.at import At, Go, PageContent
+from mnemark_faces.web.used import use_of
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 def health(at: At) -> PageContent:
     """Show the state. Checks and disk, which read the whole folder, come when they are asked for."""
     stats = brief(at.memory.workspace)
-    spend = at.memory.browse.spend()
+    spend, used = at.memory.browse.spend(), at.memory.browse.used()
     disk = at.memory.browse.disk() if at.asked("disk") else []
     last = at.checks.last(at.root) if at.checks is not None else None
     mounts = list(mount_states(at.memory.workspace))
@@ -32,6 +33,7 @@ def health(at: At) -> PageContent:
     values = {
         "stats": stats, "spend": spend, "last": last, "running": running,
         "disk": [(part, charts.share(part.name, part.bytes, largest)) for part in disk],
+        "use": use_of(at, used),
         "total": sum(part.bytes for part in disk),
         "picture": charts.bars(_("Tokens of the language model a day"), bars, limit=spend.tokens_per_day),
         "embedder": at.memory.config.embedder,
@@ -42,7 +44,7 @@ def health(at: At) -> PageContent:
     findings = None if last is None else {"running": running, "findings": list(last.found)}
     return PageContent("health.html", values, {
         "stats": stats, "spend": spend, "disk": disk, "checks": findings, "projects": values["projects"],
-        "mounts": mounts,
+        "mounts": mounts, "used": used,
     })  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from mnemark_agents.connect import homes
 from mnemark_faces.web.at import At, Go, PageContent
 from mnemark_faces.web.background import Work
 from mnemark_faces.web.pages.connect import check_free
+from mnemark_faces.web.upload import discard, is_upload
 from mnemark_interfaces.render import from_home
 
 if TYPE_CHECKING:
@@ -38,10 +39,16 @@ def show(at: At) -> PageContent:
     values = {
         "chosen": about.get("format", ""), "path": about.get("path", ""), "me": about.get("me", ""),
         "looks": about.get("do") != "import", "formats": format_titles(), "known": known,
+        "shown": _shown(about.get("path", "")),
         "last": last, "running": running, "so_far": found if running and found else _NOTHING,
         "summary": None if running or (last is not None and last.problem) else found,
     }  # fmt: skip
     return PageContent("import.html", values)
+
+
+def _shown(path: str) -> str:
+    """Return how a file is named: one that was sent has a name, and a place of ours."""
+    return Path(path).name if is_upload(Path(path)) else path
 
 
 def bring_in(at: At) -> Go:
@@ -51,7 +58,8 @@ def bring_in(at: At) -> Go:
         UsageError: the daemon may only open some folders.
         BusyError: another import is going on.
     """
-    check_free(at, "import")
+    if not is_upload(Path(at.sent("path"))):
+        check_free(at, "import")
     about = {"format": at.sent("format"), "path": at.sent("path").strip(), "do": at.sent("do"),
              "me": at.sent("me").strip()}  # fmt: skip
     if at.imports is not None:
@@ -79,5 +87,7 @@ def _work(about: Mapping[str, str], *, look: bool) -> Work:
             memory.workspace, about["format"], Path(about["path"]), dry_run=look, me=me, progress=so_far
         )
         tell(summary)
+        if not look:
+            discard(Path(about["path"]))
 
     return work

@@ -8,6 +8,7 @@ from mnemark.memory.browse.check import settle, to_check
 from mnemark.memory.learning.by_rule import price_ahead
 from mnemark.memory.review.said import said
 from mnemark.memory.sessions.reading import learn_all
+from mnemark.present.facts import sentence
 from mnemark_faces.web.at import At, Go, PageContent
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ def show(at: At) -> PageContent:
     values = {
         "running": running, "problem": last.problem if last is not None and not running else "",
         "so_far": last.found[-1] if running and last is not None and last.found else None,
-        "rows": waiting[:_AT_ONCE], "total": len(waiting),
+        "rows": [(fact, sentence(fact, at.words)) for fact in waiting[:_AT_ONCE]], "total": len(waiting),
+        "edit": at.asked("edit"),
         "said": said(at.memory.workspace, waiting[:_AT_ONCE]), "llm": at.memory.config.llm.active,
         "price": price_ahead(at.memory.workspace) if not running else None,
     }  # fmt: skip

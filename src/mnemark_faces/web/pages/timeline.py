@@ -1,28 +1,106 @@
-"""The timeline: what was said, noted and changed, by day."""
+"""The timeline: talks, notes and changes by day; or the turns of a session or a tool, one by one."""
 
+from contextlib import suppress
 from itertools import groupby
-from typing import Any
+from typing import Any, Final, NamedTuple
 
-from mnemark.memory.browse.entries import SHOWN
+import msgspec
+
+from mnemark.errors import MnemarkError
+from mnemark.files.layout import in_scope
+from mnemark.files.sessions import SessionLog
+from mnemark.memory.browse.change_rows import ChangeRow
+from mnemark.memory.browse.diary import PARTS, DiaryEntry, DiaryLine
+from mnemark.memory.browse.entries import SHOWN, TimelineEntry
+from mnemark.memory.browse.talk_rows import TalkRow
+from mnemark.present import changes
+from mnemark.present.sources import place
+from mnemark.present.talks import talk
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import ORIGINS
 from mnemark_faces.web.at import At, PageContent
+from mnemark_faces.web.telling import TalkLine, by_day, told
+
+_OF_TALKS: Final = frozenset({"turn", "observation"})
+_COMMENT: Final = lazy_pattern(r" ?<!--[^>]{0,500}-->")
+"""What a file says to programs."""
+_KINDS: Final = {*SHOWN, "fact"}
+
+
+class Entry(NamedTuple):
+    """A row: a talk that opens to its first messages, a note, or a sentence on what was changed."""
+
+    part: str
+    time: str
+    ref: str
+    words: str
+    talk: TalkLine | None = None
+    lines: tuple[DiaryLine, ...] = ()
+    change: ChangeRow | None = None
 
 
 def timeline(at: At) -> PageContent:
-    """Show entries, the latest first."""
-    kinds: Any = [one for one in at.all_asked("kind") if one in {*SHOWN, "fact"}]
+    """Show what happened, the latest first."""
+    kinds: Any = [one for one in at.all_asked("kind") if one in _KINDS]
     origins: Any = [one for one in at.all_asked("origin") if one in ORIGINS]
-    page = at.memory.browse.timeline(
-        kinds=kinds or SHOWN, origins=origins, until=at.asked("until") or None, session=at.asked("session"),
-        tool=at.asked("tool"), limit=at.number("limit", 50), after=at.asked("after"),
-    )  # fmt: skip
-    days = [(day, list(rows)) for day, rows in groupby(page.rows, key=lambda entry: entry.time[:10])]
-    newest = page.rows[0].key if page.rows else ""
-    narrowed = kinds or origins or any(map(at.asked, ("until", "after", "session", "tool")))
+    asked = {name: at.asked(name) for name in ("until", "session", "tool")}
+    single = bool(kinds or origins or asked["session"] or asked["tool"] or at.asked("format") == "json")
+    made = _turns(at, kinds, origins, asked) if single else _diary(at, asked["until"])
+    narrowed = single or bool(asked["until"] or at.asked("after") or at.asked("part"))
+    newest = [] if narrowed else at.memory.browse.timeline(limit=1).rows
     values = {
-        "days": days, "next": page.next, "kinds": kinds, "origins": origins, "until": at.asked("until"),
-        "session": at.asked("session"), "tool": at.asked("tool"),
-        "all_kinds": SHOWN, "all_origins": ORIGINS,
-        "newest": "" if narrowed else newest,
+        "kinds": kinds, "asked": asked, "part": at.asked("part"), "today": at.now.date().isoformat(),
+        "newest": newest[0].key if newest else "", "titles": {}, "days": [], "entries": [], "first": "",
+        **made,
     }  # fmt: skip
-    return PageContent("timeline.html", values, page)
+    return PageContent("timeline.html", values, values.pop("data", None))
+
+
+def _turns(at: At, kinds: Any, origins: Any, asked: dict[str, str]) -> dict[str, Any]:
+    page = at.memory.browse.timeline(
+        kinds=kinds or SHOWN, origins=origins, until=asked["until"] or None, session=asked["session"],
+        tool=asked["tool"], limit=at.number("limit", 50), after=at.asked("after"),
+    )  # fmt: skip
+    if at.asked("format") == "json":
+        return {"data": page}
+    ws, words = at.memory.workspace, at.words
+    said = {one.key: changes.sentence(one.change, words, ws) for one in page.rows if one.change is not None}
+    titles = {one.title: _title(at, one) for one in page.rows if one.kind in _OF_TALKS and one.title}
+    rows = [msgspec.structs.replace(one, text=_COMMENT.sub("", one.text)) for one in page.rows]
+    entries = by_day(at, rows, lambda row: row.time)
+    return {"entries": entries, "said": said, "titles": titles, "next": page.next}
+
+
+def _title(at: At, one: TimelineEntry) -> str:
+    """Return the title of the talk that a turn or a tool call belongs to; its day where it has no words."""
+    path = in_scope(one.scope, SessionLog(at.root / one.scope, one.title).name)
+    with suppress(MnemarkError, OSError):
+        return talk(at.memory.workspace, path, at.words).title or at.place(path)
+    return at.place(path)
+
+
+def _diary(at: At, until: str) -> dict[str, Any]:
+    parts: Any = [one for one in PARTS if one == at.asked("part")]
+    page = at.memory.browse.diary(
+        parts=parts or PARTS, until=until or None, limit=at.number("limit", 40), after=at.asked("after")
+    )
+    rows = [_entry(at, one) for one in page.rows]
+    days = [
+        day._replace(rows=[(part, list(run)) for part, run in groupby(day.rows, key=lambda row: row.part)])
+        for day in by_day(at, rows, lambda row: row.time)
+    ]
+    return {"days": days, "next": page.next, "first": page.first}
+
+
+def _entry(at: At, one: DiaryEntry) -> Entry:
+    ws = at.memory.workspace
+    if one.change is not None:
+        sentence = changes.sentence(one.change, at.words, ws)
+        return Entry("change", one.time, one.change.id, sentence, change=one.change)
+    if one.part == "note":
+        name = place(ws, one.path, at.words)
+        return Entry("note", one.time, one.lines[0].ref, name[:1].upper() + name[1:], lines=one.lines)
+    row = told(
+        at, TalkRow(path=one.path, scope=one.scope, began=one.began, ended=one.time, messages=one.count)
+    )
+    return Entry("talk", one.time, one.path, "", talk=row, lines=one.lines)

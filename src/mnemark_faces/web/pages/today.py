@@ -1,45 +1,142 @@
-"""Today: what needs a person, what was learned, changed and recalled, and what it cost."""
+"""Today as a diary: talks, what is coming up and open, last night, what waits, and what was used."""
 
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any, Final, NamedTuple
+
+from mnemark.errors import MnemarkError
+from mnemark.files.names import split_ref
+from mnemark.memory.browse.ahead import OpenPoint
+from mnemark.memory.browse.change_rows import ChangeRow
 from mnemark.memory.browse.check import to_check
+from mnemark.memory.browse.entries import Day
 from mnemark.memory.transfer.brought import brought
 from mnemark.memory.transfer.imports import format_titles
+from mnemark.present import changes, facts
+from mnemark.present.sources import place
+from mnemark.present.talks import talk
 from mnemark_faces.web import charts
 from mnemark_faces.web.at import At, PageContent
+from mnemark_faces.web.render import moment
+from mnemark_faces.web.telling import DayOf, TalkLine, by_day, day_of, told
+from mnemark_faces.web.used import use_of
 
-_DAYS = 30
-_LATEST = 8
+_DAYS: Final = 30
+_TALKS: Final = 12
+_FEWEST: Final = 5
+"""Talks that are shown, of earlier days where today has fewer."""
+_LATEST: Final = 6
+_LOOKED_AT: Final = 40
+"""Refs used last, which are told by talk."""
+_NIGHT: Final = timedelta(hours=36)
+"""Age from which a consolidation is no longer last night's."""
+
+
+class Row(NamedTuple):
+    """A thing in words, where it leads, and when it was or will be."""
+
+    words: str
+    link: str
+    day: DayOf | None = None
+    times: int = 0
+    last: str = ""
 
 
 def today(at: At) -> PageContent:
     """Show the start page."""
-    browse = at.memory.browse
-    days = browse.activity(days=_DAYS)
-    spend = browse.spend(days=1)
-    facts = browse.facts(order="recent", limit=_LATEST)
-    came = brought(at.memory.workspace)
-    _ = at.words
+    browse, ws = at.memory.browse, at.memory.workspace
+    days, used = browse.activity(days=_DAYS), browse.used(days=_DAYS)
+    spend, came, talks = browse.spend(days=1), brought(ws), _talks(at)
+    points, recent = browse.open_points(), browse.facts(order="recent", limit=_LATEST)
+    known = recent.total or 0
+    values = {
+        "needs": at.memory.attention(),  # after the lists, which have brought the index up to date
+        "talks": by_day(at, talks, lambda talk: talk.day), "date": at.now.date().isoformat(),
+        "coming": _coming(at, points), "points": points[:_LATEST], "night": _night(at),
+        "learned": [_learned(at, row.fact) for row in recent.rows], "recalled": _recalled(at),
+        "facts": known, "turns": sum(day.turns for day in days), "days": days,
+        "activity": _activity(at, days), "use": use_of(at, used), "spent": spend, "brought": came,
+        "titles": format_titles() if came else {}, "unchecked": len(to_check(ws)) if came else 0,
+        "empty": not (talks or known or came or (ws.index.exists() and ws.index.size())),
+    }  # fmt: skip
+    return PageContent("today.html", values, {"attention": values["needs"], "activity": days, "spend": spend})
+
+
+def _talks(at: At) -> list[TalkLine]:
+    """Return today's talks; where there are few, the last ones before, too."""
+    rows = at.memory.browse.talks(limit=_TALKS).rows
+    day = at.now.date().isoformat()
+    count = max(sum(row.ended[:10] == day for row in rows), _FEWEST)
+    return [told(at, row) for row in rows[:count]]
+
+
+def _coming(at: At, points: Sequence[OpenPoint]) -> list[Row]:
+    found = []
+    for one in at.memory.browse.coming(points):
+        if one.fact is not None:
+            words, link = facts.sentence(one.fact, at.words), at.link("item", ref=one.fact.id)
+        else:
+            words, link = one.text, at.link("files", path=split_ref(one.ref)[0])
+        found.append(Row(words, link, day_of(at, one.day)))
+    return found
+
+
+def _night(at: At) -> tuple[ChangeRow, str] | None:
+    """Return the last consolidation in a sentence, if it was not long ago and still stands."""
+    row = at.memory.browse.tidied()
+    time = None if row is None else moment(row.time, at)
+    if row is None or time is None or row.undone or at.now - time > _NIGHT:
+        return None
+    return row, changes.sentence(row, at.words, at.memory.workspace)
+
+
+def _learned(at: At, fact: Any) -> Row:
+    return Row(facts.sentence(fact, at.words), at.link("item", ref=fact.id), last=fact.recorded or fact.since)
+
+
+def _recalled(at: At) -> list[Row]:
+    """Return what was recalled last: facts in sentences, passages by where they stand."""
+    log = at.memory.workspace.fact_store.log
+    rows: dict[str, Row] = {}
+    for one in at.memory.browse.recalled(limit=_LOOKED_AT):
+        path = split_ref(one.ref)[0]
+        known = rows.get(path)
+        if known is not None:
+            rows[path] = known._replace(times=known.times + one.times)
+            continue
+        if len(rows) == _LATEST:
+            break
+        fact = log.of(one.ref).last if one.text else None
+        if fact is not None:
+            words, link = facts.sentence(fact, at.words), at.link("item", ref=fact.id)
+        elif "." in path:
+            words, link = _name(at, path), at.link("item", ref=one.ref)
+        else:  # a fact that was forgotten
+            continue
+        rows[path] = Row(words[:1].upper() + words[1:], link, times=one.times, last=one.last)
+    return list(rows.values())
+
+
+def _name(at: At, path: str) -> str:
+    """Return the title of a talk, or what a note is called."""
+    ws = at.memory.workspace
+    with suppress(MnemarkError, OSError):
+        if path.endswith(".jsonl") and (title := talk(ws, path, at.words).title):
+            return title
+    return place(ws, path, at.words)
+
+
+def _activity(at: At, days: Sequence[Day]) -> Any:
+    words = at.words
+    if not any(day.turns or day.changes for day in days):
+        return ""
     bars = [
         charts.Bar(
-            f"{day.day}: {_.count(day.turns, '{n} turn', '{n} turns')}, "
-            f"{_.count(day.changes, '{n} change', '{n} changes')}",
+            f"{words.date(day.day, at.now.date())}: {words.count(day.turns, '1 message', '{n} messages')}, "
+            f"{words.count(day.changes, '1 change', '{n} changes')}",
             (day.turns, day.changes),
         )
         for day in days
     ]
-    values = {
-        "needs": at.memory.attention(),  # after the lists, which have brought the index up to date
-        "learned": facts.rows,
-        "facts": facts.total or 0,
-        "changed": browse.changes(limit=_LATEST).rows,
-        "recalled": browse.recalled(limit=_LATEST),
-        "activity": charts.bars(_("Turns and changes of the last 30 days"), bars),
-        "active": any(day.turns or day.changes for day in days),
-        "days": days,
-        "turns": sum(day.turns for day in days),
-        "spent": spend,
-        "brought": came,
-        "titles": format_titles() if came else {},
-        "unchecked": len(to_check(at.memory.workspace)) if came else 0,
-        "empty": not at.memory.workspace.index.exists() or not (facts.total or browse.timeline(limit=1).rows),
-    }
-    return PageContent("today.html", values, {"attention": values["needs"], "activity": days, "spend": spend})
+    return charts.bars(words("Messages and changes of the last 30 days"), bars)

@@ -1,0 +1,105 @@
+"""Say where something is from: the talk, the note, the file, and who said it. Never a path, never a line."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+from urllib.parse import urlsplit
+
+from mnemark.errors import MnemarkError
+from mnemark.facts.model import Fact, refs_in
+from mnemark.files import layout
+from mnemark.files.names import split_ref
+from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.present.talks import talk
+from mnemark.present.words import Words
+from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.types import Origin
+
+_HEADING: Final = lazy_pattern(r"^\d{4}-\d{2}(?:-\d{2})?(?!\d)-?")
+_MONTH: Final = lazy_pattern(r"^\d{4}-\d{2}(?!-?\d)")
+_WHO: Final[dict[Origin, tuple[str, str]]] = {
+    "owner": ("you said so in {place}", "you told it directly"),
+    "agent": ("an agent noted it in {place}", "noted by an agent"),
+    "tool": ("from what a tool answered, in {place}", "from what a tool answered"),
+    "web": ("from a web page, in {place}", "from a web page"),
+    "file": ("written in {place}", "written in a file"),
+    "import": ("brought in with {place}", "brought in from another program"),
+}
+"""Who said something: with its place, and without."""
+
+
+_PLACES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "journal": "the record of changes",
+        "identity": "your file {name}",
+        "longterm": "your file {name}",
+        "scratchpad": "your file {name}",
+        "episode": "the page of the talk “{name}”",
+        "fact": "the list of facts “{name}”",
+        "attachment": "the file “{name}”",
+        "note": "the note “{name}”",
+    }
+)
+"""What files are, by their role; others are notes."""
+_WHOLE: Final = frozenset({"identity", "longterm", "scratchpad"})
+"""Roles of files that are known by their whole name."""
+
+
+def place(ws: OpenWorkspace, ref: str, words: Words) -> str:
+    """Return what a ref leads to, in words: "your talk “Moving to Lisbon” of 3 November"."""
+    path, _, _ = split_ref(ref)
+    if "://" in ref:
+        return words("the page {site}", site=urlsplit(ref).netloc or ref)
+    if path.startswith(layout.MOUNT):
+        return words("the memory “{name}”", name=path[1:].partition("/")[0])
+    found = layout.place(path)
+    role = found.role if found is not None else "note"
+    if role == "session":
+        return _talk(ws, path, words)
+    name = path.rpartition("/")[2]
+    if found is not None and found.dated and role in {"daily", "archive", "report"}:
+        return _dated(ws, found.dated, name, role, words)
+    if role == "episode":
+        name = _HEADING.sub("", name).replace("-", " ")
+    return words(_PLACES.get(role, _PLACES["note"]), name=name if role in _WHOLE else _stem(name))
+
+
+def _stem(name: str) -> str:
+    return name.rpartition(".")[0] or name
+
+
+def _talk(ws: OpenWorkspace, path: str, words: Words) -> str:
+    try:
+        found = talk(ws, path, words)
+    except (MnemarkError, OSError):
+        return words("a talk that is gone")
+    day = words.date(found.began.date().isoformat(), ws.now().date()) if found.began else ""
+    if found.title and day:
+        return words("your talk “{title}” of {day}", title=found.title, day=day)
+    if found.title:
+        return words("your talk “{title}”", title=found.title)
+    return words("your talk of {day}", day=day) if day else words("a talk without words")
+
+
+def _dated(ws: OpenWorkspace, dated: str, name: str, role: str, words: Words) -> str:
+    month = _MONTH.match(name)
+    day = words.date(month[0] if month is not None else dated, ws.now().date())
+    if role == "report":
+        return words("the report of {day}", day=day)
+    rest = _HEADING.sub("", _stem(name)).replace("-", " ").strip()
+    if rest and not rest.isdecimal():
+        return words("your note “{name}” of {day}", name=rest, day=day)
+    return words("your note of {day}", day=day)
+
+
+def source(ws: OpenWorkspace, fact: Fact, words: Words) -> str:
+    """Return who said a fact, and where: "you said so in your talk “Moving to Lisbon” of 3 November"."""
+    known, alone = _WHO[fact.origin]
+    refs = refs_in(fact.source)
+    if not refs and fact.origin == "file" and fact.path:
+        refs = (fact.path,)
+    if not refs:
+        return words(alone)
+    if fact.origin == "file" and ".jsonl" in refs[0]:
+        return words("said in {place}", place=place(ws, refs[0], words))
+    return words(known, place=place(ws, refs[0], words))

@@ -1,0 +1,93 @@
+"""Implement `correct`: say that a fact is wrong, and what is right."""
+
+from typing import Annotated
+
+import typer
+
+from mnemark.errors import UsageError
+from mnemark.facts.correct import Corrected, Right
+from mnemark.memory.review.correct import ManyMeantError, meant
+from mnemark.memory.review.correct import correct as correct_fact
+from mnemark.present.facts import sentence
+from mnemark_interfaces import options, output, speech, workspace
+from mnemark_interfaces.commands.facts import row
+
+_Ref = Annotated[
+    str,
+    typer.Argument(
+        metavar="REF",
+        help="The fact: its id, or its ref as `mnemark facts` shows it; the id of what waits for review; "
+        'or words that only one fact has, such as dentist or "who is my dentist".',
+    ),
+]
+_Value = Annotated[str | None, typer.Argument(metavar="[VALUE]", help="The right value.", show_default=False)]
+
+
+def correct(
+    ref: _Ref,
+    value: _Value = None,
+    *,
+    workspace_: options.Workspace = None,
+    since: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help='When it began to hold: 2026-02-20, "last week", 上周五.'),
+    ] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="When it ended.")] = None,
+    subject: Annotated[str | None, typer.Option(metavar="NAME", help="Whom or what it is about.")] = None,
+    predicate: Annotated[str | None, typer.Option(metavar="PREDICATE", help="The right property.")] = None,
+    never: Annotated[
+        bool, typer.Option("--never", help="It was never true: it leaves no value and no history.")
+    ] = False,
+    scope: options.OneScope = "",
+    json: options.Json = False,
+) -> None:
+    """Correct a fact that is wrong: its value, date, property or subject, or say that it was never true.
+
+    The wrong value leaves at once, as if it had never been so; what was said stays as it was said, marked as
+    corrected. For a value that has changed, use `mnemark remember`, which keeps the earlier one as history.
+    `mnemark undo` takes a correction back.
+    """
+    right = Right(value, predicate, subject, since, until, never)
+    at = workspace.place(workspace_)
+    with workspace.opened(at.root) as memory:
+        try:
+            named = meant(memory.workspace, ref, scope=at.scope(scope))
+        except ManyMeantError as many:
+            _list(many)
+            raise UsageError(f"{len(many.found)} facts have the words {ref!r}; give the id of one") from None
+        done = correct_fact(memory.workspace, named, right)
+        waiting = dict(memory.workspace.fact_store.blocked)
+    result = {"id": done.id, "before": row(done.before), "after": row(done.after), "again": row(done.again)}
+    output.out_result({**result, "review": done.review}, _outcome(done), json=json)
+    for path, reason in waiting.items():
+        output.say(f"note: the journal has it, and the next sync writes it to {path}: {output.safe(reason)}")
+
+
+def _list(many: ManyMeantError) -> None:
+    """Print what to type for each of the facts that may be meant."""
+    words = speech.words()
+    for fact in many.found:
+        output.say(f"  mnemark correct {fact.id} …   {output.safe_line(sentence(fact, words))}")
+
+
+def _outcome(done: Corrected) -> str:
+    """Say what came of it, a sentence a line."""
+    words = speech.words()
+    before = sentence(done.before, words)
+    if done.after is None:
+        lines = [words("It was never true: {fact}", fact=before)]
+    else:
+        lines = [words("Corrected: {fact}", fact=sentence(done.after, words) + _dates(done))]
+        lines += [words("Not: {fact}", fact=before)] if sentence(done.after, words) != before else []
+    if done.again is not None:
+        lines.append(words("This holds again: {fact}", fact=sentence(done.again, words)))
+    lines.append(words("`mnemark undo {id}` takes it back.", id=done.id))
+    return output.safe("\n".join(lines))
+
+
+def _dates(done: Corrected) -> str:
+    """Return the dates of a fact whose dates were corrected."""
+    before, after = done.before, done.after
+    if after is None or (before.since, before.until) == (after.since, after.until):
+        return ""
+    return f" ({after.since[:10] or '…'} – {after.until[:10] or '…'})"

@@ -1,0 +1,71 @@
+"""`mnemark correct`, `memory_correct` and `POST /v1/correct`: "no, that's wrong"."""
+
+import json
+
+from interfaces.conftest import Shell
+from mnemark import Memory
+from mnemark_interfaces.tools_run import call
+
+
+def test_a_fact_is_corrected_by_its_words_and_taken_back(shell: Shell) -> None:
+    shell("init", ".")
+    shell("remember", "dentist", "Dr Sousa")
+    ran = shell("correct", "who is my dentist?", "Dr Costa")
+    assert (ran.code, ran.out.splitlines()[:2]) == (
+        0, ["Corrected: Your dentist is Dr Costa.", "Not: Your dentist is Dr Sousa."]
+    )  # fmt: skip
+    assert "Sousa" not in shell("facts", "--history").out
+    done = json.loads(shell("correct", "dentist", "--since", "2024-05-01", "--json").out)
+    assert done["after"]["since"].startswith("2024-05-01")
+    shell("undo")
+    shell("undo")
+    assert "Dr Sousa" in shell("facts").out
+    ran = shell("correct", "牙医", "--never", "--lang", "zh")
+    assert ran.out.startswith("从来不是事实：")
+    assert "Sousa" not in shell("facts", "--history").out
+
+
+def test_mistakes_are_told(shell: Shell) -> None:
+    shell("init", ".")
+    shell("remember", "likes", "tea")
+    shell("remember", "likes", "coffee")
+    ran = shell("correct", "likes", "juice")
+    assert (ran.code, ran.err.count("mnemark correct 0")) == (2, 2)
+    assert shell("correct", "tea").code == 2
+    assert shell("correct", "penguins", "x").code != 0
+    assert shell("correct", "", "x").code == 2
+    assert shell("correct", "tea", "juice", "--never").code == 2
+    assert "tea" in shell("facts").out
+
+
+def test_why_search_and_log_tell_of_it(shell: Shell) -> None:
+    shell("init", ".")
+    shell("add", "--session", "chat", "My dentist is Dr Sousa.")
+    shell("learn")
+    shell("correct", "dentist", "Dr Costa")
+    told = "the dentist is Dr Costa, not Dr Sousa"
+    assert told in shell("search", "who is my dentist?").out
+    assert told in shell("recall", "who is my dentist?").out
+    assert told in shell("why", "memory/facts/user.md#L3").out
+    assert "Corrected: your dentist is Dr Costa." in shell("log").out
+    shell("correct", "dentist", "--never")
+    assert "never true" in shell("search", "who is my dentist?").out
+    assert "It was never true: your dentist is Dr Costa." in shell("log").out
+
+
+def test_a_model_corrects_its_own_and_what_the_user_has_just_said_otherwise(shell: Shell) -> None:
+    with Memory.open(shell.folder, config={"embedder": "none"}) as memory:
+        memory.remember("doctor", "Dr Wolf", origin="agent")
+        memory.remember("dentist", "Dr Sousa")
+
+        def corrected(**given: object) -> dict[str, object]:
+            result: dict[str, object] = call(memory, "memory_correct", given)["structuredContent"]
+            return result
+
+        assert corrected(fact="doctor", value="Dr Fuchs")["status"] == "corrected"
+        waits = corrected(ref="dentist", to="Dr Costa")
+        assert (waits["status"], str(waits["id"]) in str(waits["warning"])) == ("waits for review", True)
+        memory.session("chat").add("user", "I never said that!")
+        assert corrected(fact="dentist", never="true")["status"] == "never true"
+        assert [fact.value for fact in memory.facts(history=True)] == ["Dr Fuchs"]
+        assert call(memory, "memory_correct", {"fact": "penguins", "value": "x"})["isError"]

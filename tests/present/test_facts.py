@@ -1,0 +1,117 @@
+# ruff: noqa: E501 - a row of the table is easier to read as a line
+"""Facts are told in sentences, in both languages, whatever they hold."""
+
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnemark.facts.model import TYPES, Fact
+from mnemark.facts.predicates import predicates
+from mnemark.present.facts import TOPICS, sentence, topic
+from mnemark.present.words import Words
+from mnemark.types import ORIGINS
+
+EN, ZH = Words("en"), Words("zh")
+
+
+def fact(predicate: str, value: str, subject: str = "user", **more: str) -> Fact:
+    return Fact(id="1", subject=subject, predicate=predicate, value=value, **{"origin": "owner", **more})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("predicate", "value", "subject", "english", "chinese"),
+    [
+        ("city", "Lisbon", "user", "You live in Lisbon.", "你住在 Lisbon。"),
+        ("lives in", "里斯本", "me", "You live in 里斯本.", "你住在里斯本。"),
+        ("editor", "Helix", "user", "Your editor is Helix.", "你的编辑器是 Helix。"),
+        ("编辑器", "Helix", "user", "Your editor is Helix.", "你的编辑器是 Helix。"),
+        (
+            "deploy window", "Friday 17:00", "team harbour",
+            "Team harbour: the deploy window is Friday 17:00.",
+            "team harbour：deploy window 是 Friday 17:00。",
+        ),
+        ("job", "vet tech", "user", "You are a vet tech.", "你的职业是 vet tech。"),
+        ("job", "retired", "father", "Your father’s job is retired.", "你爸爸的职业是 retired。"),
+        ("age", "41", "user", "You are 41 years old.", "你 41 岁。"),
+        ("pets", "cat named Pixel", "user", "You have a cat named Pixel.", "你的宠物：cat named Pixel。"),
+        ("pets", "two dogs", "user", "You have two dogs.", "你的宠物：two dogs。"),
+        ("pets", "两只狗", "user", "One of your pets: 两只狗.", "你有两只狗。"),
+        ("likes", "walks with my dog", "user", "You like walks with your dog.", "你喜欢 walks with my dog。"),
+        ("preferences", "short answers", "user", "You prefer short answers.", "你偏好 short answers。"),
+        ("preferences", "prefers tea.", "user", "You prefer tea.", "你的偏好：“prefers tea”。"),
+        ("", "I prefer short answers", "user", "You prefer short answers.", "你说过：“I prefer short answers”。"),
+        ("", "我不会开车。", "user", "You said: “我不会开车”.", "你不会开车。"),
+        ("dislikes", "jazz", "Ann", "Ann doesn't like jazz.", "Ann 不喜欢 jazz。"),
+        ("knows", "Rust", "user", "You know Rust.", "你的 knows：Rust。"),
+        ("host", "heron-2", "db server", "Db server: the host is heron-2.", "db server：host 是 heron-2。"),
+        ("database", "PostgreSQL 16", "project", "The project’s database is PostgreSQL 16.", "项目的数据库是 PostgreSQL 16。"),
+        ("release date", "2026-03-06", "project", "The project’s release date is 6 March 2026.", "项目的发布日期是 2026年3月6日。"),
+        ("rules", "never push to main!", "user", "A rule: never push to main!", "规则：never push to main!"),
+        ("members", "Ann", "team harbour", "Team harbour: the members include Ann.", "team harbour：成员包括 Ann。"),
+        ("favourite pasta shape", "orecchiette", "user", "Your favourite pasta shape is orecchiette.", "你最喜欢的 pasta shape 是 orecchiette。"),
+    ],
+)  # fmt: skip
+def test_a_fact_is_a_sentence(predicate: str, value: str, subject: str, english: str, chinese: str) -> None:
+    one = fact(predicate, value, subject)
+    assert (sentence(one, EN), sentence(one, ZH)) == (english, chinese)
+
+
+def test_what_is_over_is_told_in_the_past() -> None:
+    assert (
+        sentence(fact("city", "Paris", until="2026-03-14"), EN) == "You lived in Paris until 14 March 2026."
+    )
+    assert sentence(fact("city", "Paris", until="2026-03"), EN) == "You lived in Paris until March 2026."
+    assert sentence(fact("hobbies", "chess", until="2026-03"), EN) == (
+        "Until March 2026, one of your hobbies: chess."
+    )
+    assert sentence(fact("city", "巴黎", until="2026-03-14"), ZH) == "2026年3月14日以前，你住在巴黎。"
+
+
+def test_words_to_somebody_are_quoted() -> None:
+    assert sentence(fact("", "I want you to be brief"), EN) == "You said: “I want you to be brief”."
+
+
+def test_words_of_others_are_not_the_owners() -> None:
+    assert sentence(fact("", "Ann moved to Turin", origin="web"), EN) == "Ann moved to Turin."
+
+
+@pytest.mark.parametrize("subject", ["user", "project", "agent", "my wife", "Ann", "team harbour", "猫"])
+def test_every_predicate_has_a_sentence(subject: str) -> None:
+    for predicate, until, (words, end) in product(
+        ["", *predicates()], ["", "2026-03-14"], [(EN, "."), (ZH, "。")]
+    ):
+        text = sentence(fact(predicate, "mornings", subject, until=until), words)
+        assert "mornings" in text.lower()
+        assert text.endswith((end, "”."))
+        assert not set("{}<>|") & set(text)
+
+
+@given(
+    st.text(max_size=40), st.text(max_size=40), st.text(max_size=200), st.sampled_from(TYPES),
+    st.sampled_from(ORIGINS), st.sampled_from(["", "2026-03", "x", "2026-99-99"]),
+)  # fmt: skip
+def test_no_text_breaks_a_sentence(  # noqa: PLR0917 - as Hypothesis gives them
+    subject: str, predicate: str, value: str, kind: str, origin: str, until: str
+) -> None:
+    one = fact(predicate, value, subject, type=kind, origin=origin, until=until)
+    for words in (EN, ZH):
+        assert sentence(one, words)
+        assert "\n" not in sentence(one, words)
+    assert topic(one) in TOPICS
+
+
+@pytest.mark.parametrize(
+    ("predicate", "subject", "kind", "heading"),
+    [
+        ("city", "user", "fact", "Home and places"), ("name", "user", "fact", "About you"),
+        ("birthday", "Ann", "fact", "People"), ("editor", "user", "fact", "Projects and tools"),
+        ("", "user", "rule", "Rules for the agent"), ("name", "agent", "fact", "Rules for the agent"),
+        ("allergies", "user", "fact", "Health"), ("likes", "user", "fact", "Tastes"),
+        ("deploy window", "team harbour", "fact", "Projects and tools"),
+        ("shoe size", "user", "fact", "Other"),
+    ],
+)  # fmt: skip
+def test_a_fact_stands_under_a_heading(predicate: str, subject: str, kind: str, heading: str) -> None:
+    assert topic(fact(predicate, "x", subject, type=kind)) == heading

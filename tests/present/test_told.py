@@ -1,0 +1,138 @@
+"""Sources, talks and changes are told in words: no path, no line, no mark of the files."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mnemark.files.new_workspace import init
+from mnemark.memory.journal.changes import KINDS
+from mnemark.memory.memory import Memory
+from mnemark.present import changes, facts, sources, talks
+from mnemark.present.words import Words
+
+EN, ZH = Words("en"), Words("zh")
+LOG = "sessions/"
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    init(tmp_path / "memory")
+    with Memory.open(tmp_path / "memory") as memory:
+        session = memory.session("cli:lisbon")
+        session.add("user", "I moved to Lisbon in March. Where do I register?")
+        session.add("assistant", "At the parish council, with your lease.")
+        session.add("user", "Thanks. My landlord is called Rui.")
+        yield memory
+
+
+def path_of(memory: Memory) -> str:
+    return memory.browse.sessions().rows[0].path
+
+
+def told(memory: Memory, words: Words = EN) -> list[str]:
+    rows = memory.browse.changes(limit=50).rows
+    return [changes.sentence(row, words, memory.workspace) for row in rows]
+
+
+def test_a_talk_is_known_by_its_first_sentence_and_then_by_its_page(memory: Memory) -> None:
+    path = path_of(memory)
+    before = talks.talk(memory.workspace, path, EN)
+    assert before.title == "I moved to Lisbon in March"
+    assert (before.turns, before.agent, before.page) == (3, "cli", "")
+    assert before.began is not None
+    memory.session("cli:lisbon").end()
+    after = talks.talk(memory.workspace, path, EN)
+    assert after.page.startswith("memory/episodes/")
+    page = memory.root / after.page
+    page.write_text(page.read_text("utf-8").replace(f"# {after.title}", "# Registering in Lisbon"), "utf-8")
+    assert talks.talk(memory.workspace, path, EN).title == "Registering in Lisbon"
+
+
+def test_a_forgotten_turn_is_in_no_talk(memory: Memory) -> None:
+    path = path_of(memory)
+    assert talks.talk(memory.workspace, path, EN).turns == 3
+    memory.forget(f"{path}#L2")
+    after = talks.talk(memory.workspace, path, EN)
+    assert after.turns == 2
+    assert "Lisbon" not in " ".join((after.title, *after.lines))
+
+
+def test_fifty_talks_are_read_again_in_no_time(memory: Memory) -> None:
+    for number in range(50):
+        memory.session(f"cli:{number}").add("user", f"Question {number} about boats")
+    paths = [row.path for row in memory.browse.sessions(limit=50).rows]
+    assert len({talks.talk(memory.workspace, path, EN).title for path in paths}) == 50
+    start = time.perf_counter()
+    for path in paths:
+        talks.talk(memory.workspace, path, EN)
+    assert time.perf_counter() - start < 0.2
+
+
+def test_a_source_is_told_in_words(memory: Memory) -> None:
+    path = path_of(memory)
+    memory.session("cli:lisbon").end()
+    ws = memory.workspace
+    where = sources.place(ws, f"{path}#L2", EN)
+    assert where.startswith("your talk “")
+    assert sources.place(ws, f"{path}#L2", ZH).endswith("”")
+    expected = {
+        "USER.md": "your file USER.md", "notes/plan b.md#L3": "the note “plan b”",
+        "memory/2019-02-18.md#L1-L4": "your note of 18 February 2019",
+        "memory/facts/user.md#L2": "the list of facts “user”",
+        "@team/notes/x.md": "the memory “team”", "https://example.org/a/b": "the page example.org",
+        "sessions/gone.jsonl#L2": "a talk that is gone", "journal/pc.jsonl#L3": "the record of changes",
+    }  # fmt: skip
+    assert {ref: sources.place(ws, ref, Words("en")) for ref in expected} == expected
+
+
+def test_who_said_a_fact_is_told(memory: Memory) -> None:
+    ws = memory.workspace
+    plain = memory.remember("city", "Lisbon")
+    assert sources.source(ws, plain, EN) == "you told it directly"
+    heard = memory.remember("landlord", "Rui", source=f"{path_of(memory)}#L4")
+    assert sources.source(ws, heard, EN).startswith(
+        "you said so in your talk “I moved to Lisbon in March” of "
+    )
+
+
+def test_changes_are_sentences(memory: Memory) -> None:
+    first = memory.remember("city", "Lisbon")
+    memory.remember("editor", "Helix")
+    memory.session("cli:lisbon").end()
+    memory.pin(first.id)
+    memory.undo(first.id)
+    found = told(memory)
+    assert "Learned: your editor is Helix." in found
+    assert "Kept for good: you live in Lisbon." in found
+    assert any(text.startswith("Wrote the page of your talk “") for text in found)
+    for text in (*found, *told(memory, ZH)):
+        assert not any(mark in text for mark in ("#L", "<!--", ".jsonl", "memory/", "consolidate:"))
+    assert "学到了：你的编辑器是 Helix。" in told(memory, ZH)
+
+
+def test_nothing_of_a_forgotten_fact_is_told(memory: Memory) -> None:
+    secret = memory.remember("city", "Lisbon")
+    memory.forget(secret.id)
+    assert "Lisbon" not in " ".join(told(memory))
+
+
+def test_a_consolidation_tells_how_much_it_did(memory: Memory) -> None:
+    for day in ("2026-01-02", "2026-01-03"):
+        (memory.root / f"memory/{day}.md").write_text(f"# {day}\n\n- 09:00 painted the boat\n", "utf-8")
+    memory.consolidate(force=True)
+    (run,) = [text for text in told(memory) if text.startswith("Tidied")]
+    assert "2 days put into their month" in run
+    (run,) = [text for text in told(memory, ZH) if "整理过" in text]
+    assert "2 天" in run
+
+
+def test_every_kind_of_change_has_words() -> None:
+    assert set(KINDS) - changes._KINDS.keys() - changes._SPECIAL.keys() - changes._ALONE.keys() == {
+        "consolidate"
+    }
+
+
+def test_headings_are_in_both_languages() -> None:
+    assert all(ZH(name) != name for name in facts.TOPICS)
