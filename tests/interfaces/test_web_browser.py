@@ -244,7 +244,7 @@ def test_a_fact_is_corrected_where_it_stands(
 def row_top(row: Locator) -> float:
     box = row.bounding_box()
     assert box is not None
-    return box["y"]
+    return float(box["y"])
 
 
 @pytest.mark.parametrize("script", [True, False], ids=["script", "without script"])
