@@ -48,6 +48,7 @@ def rows(language: str) -> list[dict[str, Any]]:
 def build(language: str, root: Path) -> None:
     """Live the month in a folder."""
     root.mkdir(parents=True, exist_ok=True)
+    Memory.open(root).close()  # a folder with settings that nobody opened before is somebody else's
     (root / "mnemark.toml").write_text(f'embedder = "none"\ntimezone = "{ZONES[language]}"\n', "utf-8")
     _Month(language, root).live()
 
