@@ -16,10 +16,12 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
+from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from mnemark_agents import daemon
@@ -139,6 +141,29 @@ class Screens:
             page.context.close()
             print(self.target / f"{name}.png")
 
+    def moving(self) -> None:
+        """Take a moving picture of a fact that is corrected where it stands."""
+        page, base = self.window("en", "light", SMALL)
+        self.open(page, base, "facts", "en")
+        frames = [page.screenshot()]
+        page.locator("[data-row]", has_text="You live in Northmoor").locator("[data-edit]").click(force=True)
+        value = page.locator("form input[name=value]:visible").first
+        frames.append(page.screenshot())
+        for text in ("", "Lee", "Leeds"):
+            value.fill(text)
+            frames.append(page.screenshot())
+        page.locator("form button:visible", has_text="Correct").first.click()
+        page.wait_for_load_state("networkidle")
+        frames.append(page.screenshot())
+        page.context.close()
+        first, *rest = (
+            Image.open(BytesIO(one)).convert("P", palette=Image.Palette.ADAPTIVE, colors=32) for one in frames
+        )
+        lasting = [1_800, 1_400, 300, 300, 900, 3_000]
+        path = self.target / "web-correct.gif"
+        first.save(path, save_all=True, append_images=rest, duration=lasting, loop=0, optimize=True)
+        print(path)
+
 
 def main() -> None:
     """Take the pictures."""
@@ -158,6 +183,7 @@ def main() -> None:
                 screens.all()
             else:
                 screens.pictures()
+                screens.moving()
         browser.close()
 
 
