@@ -19,6 +19,8 @@ from mnemark.text.words.normalize import HAN
 _VERSION: Final = lazy_pattern(r"(?P<of>\S[^\n]*?) version\Z", re.IGNORECASE)
 
 _WORD: Final = lazy_pattern(r"[^\W\d_]{2,}")
+_PLAIN: Final = lazy_pattern(r"(?<![\w-])[a-z]{3,}(?![\w-])")
+"""A word in small letters, as names of people, places and most programs are not."""
 _SENTENCE: Final = 3
 """Words from which a value is more than a name."""
 Around = Callable[[], Sequence[str]]
@@ -36,21 +38,18 @@ def is_chinese(text: str) -> bool:
     return HAN.search(text) is not None
 
 
-def _has_words(text: str) -> bool:
-    return is_chinese(text) or any(word.strip(".,;:!?'\"()").isalpha() for word in text.split())
-
-
 def in_chinese(*first: Iterable[str], before: bool | None = None) -> bool:
     """Return whether what is generated is in Chinese: as it is set, as it was `before`, or as a person wrote.
 
-    Of several collections the first one with words decides, and in it the first text that has some: what a
-    person wrote first. Numbers, heron-2 and the like tell nothing. Facts that come later change nothing.
+    Of several collections the first one decides that has a word of a language, and in it the first text: what
+    a person wrote first. Numbers, heron-2 and names such as Zed tell nothing: both languages have them. Facts
+    that come later change nothing.
     """
     if chosen := chosen_language():
         return chosen == "zh"
     if before is not None:
         return before
-    told = (is_chinese(text) for group in first for text in group if _has_words(text))
+    told = (is_chinese(text) for group in first for text in group if is_chinese(text) or _PLAIN.search(text))
     return next(told, False)
 
 
