@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from mnemark_agents import daemon
@@ -142,7 +141,9 @@ class Screens:
             print(self.target / f"{name}.png")
 
     def moving(self) -> None:
-        """Take a moving picture of a fact that is corrected where it stands."""
+        """Take a moving picture of a fact that is corrected where it stands; it needs Pillow."""
+        from PIL import Image
+
         page, base = self.window("en", "light", SMALL)
         self.open(page, base, "facts", "en")
         frames = [page.screenshot()]
