@@ -108,6 +108,14 @@ def _first_fact(text: str) -> list[str]:
     ]
 
 
+def _first_bullet(text: str) -> list[str]:
+    return [
+        changed
+        for fact in facts.parse(text)[:1]
+        for changed in (facts_write.lasting(text, fact, "2036"), facts_write.without_bullet(text, fact))
+    ]
+
+
 def _moment(text: str) -> object:
     try:
         return times.moment(text, "since", NOW)
@@ -175,6 +183,8 @@ ARRANGED: Final[dict[str, Call]] = {
     "facts.write.change_comment": _first_fact,
     "facts.write.comment_of": lambda text: facts_write.comment_of({"source": text}),
     "facts.write.strike": _first_fact,
+    "facts.write.lasting": _first_bullet,
+    "facts.write.without_bullet": _first_bullet,
     "facts.write.words_of": lambda text: (facts_write.words_of("", text), facts_write.words_of(text, text)),
     "quoting.fence.revealed": fence.revealed,
     "quoting.injection.letters_of": lambda text: injection.letters_of(text, ["system prompt", "no longer"]),
