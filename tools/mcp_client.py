@@ -26,7 +26,7 @@ async def try_all(session: Any, how: str) -> None:
     """List the tools, call each, and check what comes back."""
     listed = await session.list_tools()
     names = sorted(tool.name for tool in listed.tools)
-    assert len(names) == 7, names
+    assert len(names) == 8, names
     assert all(tool.annotations is not None for tool in listed.tools)
     for name, arguments in CALLS:
         result = await session.call_tool(name, arguments)
