@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+from interfaces.web_words import both
 from mnemark_interfaces.app import COMMANDS, GROUPS
 from mnemark_interfaces.commands import learn, review
 from mnemark_interfaces.speech import WHO
@@ -24,18 +25,10 @@ def _in(path: Path) -> Iterator[str]:
         if not isinstance(node, ast.Call):
             continue
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-        constants = [text for one in node.args for text in _both(one)]
+        constants = [text for one in node.args for text in both(one)]
         if name in _ASKS:
             yield from constants[:1] if name in {"named", "tell"} else constants
         elif name == "count" and len(node.args) == 3:
-            yield from _both(node.args[2])
+            yield from both(node.args[2])
         elif name == "counted" and len(constants) == 1:
             yield f"{{n}} {constants[0]}s"
-
-
-def _both(node: ast.expr) -> list[str]:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return [node.value]
-    if isinstance(node, ast.IfExp):
-        return [*_both(node.body), *_both(node.orelse)]
-    return []

@@ -57,7 +57,7 @@ def in_code() -> set[str]:
                 name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
                 if name in _ASKS or (path.name == "words.py" and name == "self"):
                     given = node.args[2:] if name == "count" else node.args
-                    parts = [two for one in given for two in _both(one)]
+                    parts = [two for one in given for two in both(one)]
                     found |= {part for part in parts if " " in part or part[:1].isalpha()}
     return found
 
@@ -70,6 +70,7 @@ def in_tables() -> set[str]:
     ]  # fmt: skip
     alone = [
         *sources._PLACES.values(),
+        *changes.NAMES.values(),
         *changes._STEPS.values(),
         *changes._ALONE.values(),
         *proposals._EDITS.values(),
@@ -78,9 +79,10 @@ def in_tables() -> set[str]:
     return {*facts.TOPICS, *LAYERS.values(), *alone, *(text for part in parts for text in part)}
 
 
-def _both(node: ast.expr) -> list[str]:
+def both(node: ast.expr) -> list[str]:
+    """The texts of a constant, or of both sides of a choice."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return [node.value]
     if isinstance(node, ast.IfExp):
-        return [*_both(node.body), *_both(node.orelse)]
+        return [*both(node.body), *both(node.orelse)]
     return []

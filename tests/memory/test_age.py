@@ -72,7 +72,7 @@ def test_an_end_opens_as_many_files_as_the_first_ones(
             live(memory, number)
         with opened.during() as old:
             live(memory, LATER)
-        assert len(old) <= few + 3, sorted(old)
+        assert len(old) <= few + 2, sorted(old)
 
 
 def test_an_end_lists_the_episodes_once_and_looks_at_the_recent_ones(

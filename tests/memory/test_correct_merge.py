@@ -1,36 +1,14 @@
 """A correction holds on every machine; two that differ wait for a person."""
 
+# ruff: noqa: F811 - the fixture is called as its argument
+
 import shutil
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from memory.test_merge import Opened, opened  # noqa: F401 - a fixture
 from mnemark import Memory
-from mnemark.files import edit, platform
-
-Opened = Callable[[str], Memory]
-
-
-@pytest.fixture
-def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opened]:
-    """Open a folder as a machine of that name."""
-    for writes in (edit.edit, edit.settle):
-        defaults: Any = writes.__kwdefaults__
-        monkeypatch.setitem(defaults, "quiet", 0.0)
-    memories: list[Memory] = []
-
-    def open_as(name: str) -> Memory:
-        for memory in memories:
-            memory.close()
-        monkeypatch.setattr(platform, "machine_name", lambda: name)
-        memories.append(Memory.open(tmp_path / name, trusted=True, config={"embedder": "none"}))
-        return memories[-1]
-
-    yield open_as
-    for memory in memories:
-        memory.close()
 
 
 @pytest.fixture

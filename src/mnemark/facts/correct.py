@@ -69,12 +69,6 @@ class Corrected(msgspec.Struct, frozen=True, kw_only=True):
     """Why it waits for a person, and the fact still holds: who says so is trusted less than its source."""
 
 
-class _Meant(NamedTuple):
-    version: FactVersion
-    bullet: str
-    line: int
-
-
 def correct(store: FactStore, ref: str, right: Right) -> Corrected:
     """Say that a fact is wrong, and what is right; once this returns, it is on disk.
 

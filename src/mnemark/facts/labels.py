@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Final
 
-from mnemark.errors import ConfigError
 from mnemark.facts.keys import predicate_key, subject_key, subjects
 from mnemark.facts.predicates import Predicate, predicates
 from mnemark.files import user_config
@@ -45,20 +44,12 @@ def in_chinese(*first: Iterable[str], before: bool | None = None) -> bool:
     a person wrote first. Numbers, heron-2 and names such as Zed tell nothing: both languages have them. Facts
     that come later change nothing.
     """
-    if chosen := chosen_language():
+    if chosen := user_config.language():
         return chosen == "zh"
     if before is not None:
         return before
     told = (is_chinese(text) for group in first for text in group if is_chinese(text) or _PLAIN.search(text))
     return next(told, False)
-
-
-def chosen_language() -> str:
-    """Return the language that the user set; empty where they set none."""
-    try:
-        return user_config.load().language
-    except ConfigError:  # `mnemark doctor` says so
-        return ""
 
 
 def shows_chinese(values: Sequence[str], around: Around) -> bool:

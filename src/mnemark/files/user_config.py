@@ -9,6 +9,7 @@ machine included: what listens here need not be the user's.
 import os
 import sys
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -112,6 +113,26 @@ def path() -> Path:
     if sys.platform == "win32":
         return Path(os.environ.get("APPDATA") or Path.home() / "AppData/Roaming", "mnemark", "config.toml")
     return Path.home() / ".config/mnemark/config.toml"
+
+
+def language() -> str:
+    """Return the language that the user set; empty where they set none, or `doctor` finds the file wrong.
+
+    It is read again when the file has changed.
+    """
+    place = path()
+    try:
+        return _language(place, platform.identity(place))
+    except OSError:
+        return ""
+
+
+@lru_cache(maxsize=8)
+def _language(place: Path, state: object) -> str:  # noqa: ARG001 - what it is kept by
+    try:
+        return load().language
+    except ConfigError:
+        return ""
 
 
 def load() -> UserConfig:

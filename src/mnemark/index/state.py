@@ -4,10 +4,10 @@ It holds refs and numbers, never text. A missing or damaged file is created agai
 reason.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Final, NamedTuple, Self, TypeVar
+from typing import Any, Final, NamedTuple, Self, TypeVar
 
 import apsw
 import msgspec
@@ -212,14 +212,15 @@ class State:
 
     def counts(self, refs: Iterable[str]) -> dict[str, Use]:
         """Return the uses of those refs that have any."""
+        rows = self._of("SELECT * FROM uses WHERE ref IN ({})", refs)
+        return {ref: Use(times, datetime.fromtimestamp(last, UTC)) for ref, times, last in rows}
+
+    def _of(self, sql: str, refs: Iterable[str]) -> Iterator[Any]:
+        """Yield the rows of these refs, each once; `sql` has `{}` in place of a list of them."""
         names = list(dict.fromkeys(refs))
-        found: dict[str, Use] = {}
         for start in range(0, len(names), _BATCH):
             part = names[start : start + _BATCH]
-            marks = ",".join("?" * len(part))
-            for ref, times, last in self._rows(f"SELECT * FROM uses WHERE ref IN ({marks})", part):  # noqa: S608
-                found[ref] = Use(times, datetime.fromtimestamp(last, UTC))
-        return found
+            yield from self._rows(sql.format(",".join("?" * len(part))), part)
 
     def last_used(self, most: int) -> list[tuple[str, Use]]:
         """Return the refs used last, the latest first."""
@@ -253,14 +254,7 @@ class State:
 
     def talks_of(self, refs: Iterable[str]) -> dict[str, int]:
         """Return in how many talks each of those refs was used, of those that were in any."""
-        names = list(dict.fromkeys(refs))
-        found: dict[str, int] = {}
-        for start in range(0, len(names), _BATCH):
-            part = names[start : start + _BATCH]
-            marks = ",".join("?" * len(part))
-            sql = f"SELECT ref, count(*) FROM used_in WHERE ref IN ({marks}) GROUP BY ref"  # noqa: S608
-            found |= dict(self._rows(sql, part))
-        return found
+        return dict(self._of("SELECT ref, count(*) FROM used_in WHERE ref IN ({}) GROUP BY ref", refs))
 
     # positions
 

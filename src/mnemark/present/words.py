@@ -8,8 +8,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from mnemark.errors import ConfigError
-
 LANGUAGES: Final = {"en": "English", "zh": "中文"}
 _CHINESE: Final = Path(__file__).parent / "zh"
 _EVERYWHERE: Final = ("pages", "sentences")
@@ -57,10 +55,7 @@ def preferred(chosen: str = "", accepted: str | None = None, *, locale: str = ""
     if chosen not in LANGUAGES:
         from mnemark.files import user_config
 
-        try:
-            chosen = user_config.load().language
-        except ConfigError:  # `mnemark doctor` says so; it must be able to
-            chosen = ""
+        chosen = user_config.language()
     return language_of(chosen, accepted) if chosen or accepted is not None else locale or language_of_locale()
 
 

@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
 from mnemark.errors import UsageError
-from mnemark.facts.keys import subject_key
-from mnemark.facts.labels import label, subject_label
-from mnemark.facts.model import Fact
 from mnemark.present.sources import place
 from mnemark.present.words import Words
 from mnemark_interfaces.http.door import BrowserSession, Door
@@ -133,16 +130,6 @@ class At:
         """Return what a ref leads to in words, never as a path; as a heading it begins with a capital."""
         said = place(self.memory.workspace, ref, self.words)
         return said[:1].upper() + said[1:] if heading else said
-
-    def subject(self, fact: Fact) -> str:
-        """Return whom or what a fact is about, in the language of the page."""
-        if subject_key(fact.subject) == "user":
-            return self.words("you")
-        return subject_label(fact.subject, chinese=self.words.language == "zh")
-
-    def predicate(self, fact: Fact) -> str:
-        """Return what a fact says of it, in the language of the page."""
-        return label(fact.predicate, chinese=self.words.language == "zh")
 
     def tell(self, text: str, /, *, undo: str | Sequence[str] = (), **values: Any) -> None:
         """Tell something on the next page, in its language; `undo` has the ids that take it back."""

@@ -13,6 +13,7 @@ from mnemark.present.talks import talk
 from mnemark.retrieval.block import believed
 from mnemark.types import Hit
 from mnemark_faces.web.at import At
+from mnemark_faces.web.telling import speaker
 from mnemark_interfaces.queries import DOUBTFUL
 
 _LINES: Final = 3
@@ -113,6 +114,4 @@ def _who(at: At, hit: Hit) -> str:
         return at.words("tool")
     if hit.kind != "turn":
         return ""
-    if role in {"user", "human"}:
-        return at.words("You") if hit.origin == "owner" else at.words("User")
-    return at.words("Agent") if role == "assistant" else str(role)
+    return speaker(at, str(role), hit.origin)

@@ -12,6 +12,7 @@ from markupsafe import Markup, escape
 
 from mnemark._version import __version__
 from mnemark.files import off_record
+from mnemark.present.changes import NAMES
 from mnemark.present.words import UNTRUSTED
 from mnemark.text.dates import local
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -39,7 +40,7 @@ def environment() -> Environment:
     )  # fmt: skip
     made.filters |= {"line": one_line, "text": revealed, "excerpt": excerpt, "lang": lang, "marked": marked}
     made.tests["untrusted"] = UNTRUSTED.__contains__
-    made.globals["version"] = __version__
+    made.globals |= {"version": __version__, "change_names": NAMES}
     return made
 
 

@@ -55,6 +55,23 @@ def told(at: At, row: TalkRow) -> TalkLine:
     )  # fmt: skip
 
 
+def speaker(at: At, role: str, origin: str, agent: str = "") -> str:
+    """Return who said something: "You", the agent, a tool, or the name of the speaker."""
+    if role in {"user", "human"}:
+        return at.words("You") if origin == "owner" else at.words("User")
+    if role == "assistant":
+        return agent or at.words("Agent")
+    return at.words("Tool") if role in {"tool", "function"} else role
+
+
+def title_of(at: At, path: str) -> str:
+    """Return the title of a talk; of one without words, or another file, what it is called."""
+    with suppress(MnemarkError, OSError):
+        if path.endswith(".jsonl") and (title := talk(at.memory.workspace, path, at.words).title):
+            return title
+    return at.place(path)
+
+
 def lasted(began: str, ended: str, words: Words) -> str:
     """Return how long something took, in words; empty for less than a minute."""
     minutes = (datetime.fromisoformat(ended) - datetime.fromisoformat(began)) // timedelta(minutes=1)

@@ -12,7 +12,7 @@ from mnemark.present.talks import talk
 from mnemark.summary.tool_titles import execution_of, outcome_of, title_of
 from mnemark.types import Turn
 from mnemark_faces.web.at import At, Go, PageContent
-from mnemark_faces.web.telling import TalkLine, by_day, day_of, lasted, told
+from mnemark_faces.web.telling import TalkLine, by_day, day_of, lasted, speaker, told
 from mnemark_interfaces.workspace import session_in
 
 _PAGE: Final = 60
@@ -93,20 +93,11 @@ def _said(at: At, rows: Sequence[TurnRow], given: Iterable[GivenOnce], agent: st
     local = at.memory.workspace.local
     return [
         Said(
-            row, _who(row.turn, agent, at), f"{local(row.turn.time):%H:%M}", _tools(row.turn),
-            used.get(row.line, 0),
+            row, speaker(at, row.turn.role, row.turn.origin, agent), f"{local(row.turn.time):%H:%M}",
+            _tools(row.turn), used.get(row.line, 0),
         )
         for row in rows
     ]  # fmt: skip
-
-
-def _who(turn: Turn, agent: str, at: At) -> str:
-    """Return who said something: "You", the agent, a tool, or the name of the speaker."""
-    if turn.role in {"user", "human"}:
-        return at.words("You") if turn.origin == "owner" else at.words("User")
-    if turn.role == "assistant":
-        return agent or at.words("Agent")
-    return at.words("Tool") if turn.role in {"tool", "function"} else turn.role
 
 
 def _tools(turn: Turn) -> list[str]:

@@ -1,12 +1,10 @@
 """The timeline: talks, notes and changes by day; or the turns of a session or a tool, one by one."""
 
-from contextlib import suppress
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from mnemark.errors import MnemarkError
 from mnemark.files.layout import in_scope
 from mnemark.files.sessions import SessionLog
 from mnemark.memory.browse.change_rows import ChangeRow
@@ -14,12 +12,10 @@ from mnemark.memory.browse.diary import PARTS, DiaryEntry, DiaryLine
 from mnemark.memory.browse.entries import SHOWN, TimelineEntry
 from mnemark.memory.browse.talk_rows import TalkRow
 from mnemark.present import changes
-from mnemark.present.sources import place
-from mnemark.present.talks import talk
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import ORIGINS
 from mnemark_faces.web.at import At, PageContent
-from mnemark_faces.web.telling import TalkLine, by_day, told
+from mnemark_faces.web.telling import TalkLine, by_day, title_of, told
 
 _OF_TALKS: Final = frozenset({"turn", "observation"})
 _COMMENT: Final = lazy_pattern(r" ?<!--[^>]{0,500}-->")
@@ -73,10 +69,7 @@ def _turns(at: At, kinds: Any, origins: Any, asked: dict[str, str]) -> dict[str,
 
 def _title(at: At, one: TimelineEntry) -> str:
     """Return the title of the talk that a turn or a tool call belongs to; its day where it has no words."""
-    path = in_scope(one.scope, SessionLog(at.root / one.scope, one.title).name)
-    with suppress(MnemarkError, OSError):
-        return talk(at.memory.workspace, path, at.words).title or at.place(path)
-    return at.place(path)
+    return title_of(at, in_scope(one.scope, SessionLog(at.root / one.scope, one.title).name))
 
 
 def _diary(at: At, until: str) -> dict[str, Any]:
@@ -98,8 +91,7 @@ def _entry(at: At, one: DiaryEntry) -> Entry:
         sentence = changes.sentence(one.change, at.words, ws)
         return Entry("change", one.time, one.change.id, sentence, change=one.change)
     if one.part == "note":
-        name = place(ws, one.path, at.words)
-        return Entry("note", one.time, one.lines[0].ref, name[:1].upper() + name[1:], lines=one.lines)
+        return Entry("note", one.time, one.lines[0].ref, at.place(one.path, heading=True), lines=one.lines)
     row = told(
         at, TalkRow(path=one.path, scope=one.scope, began=one.began, ended=one.time, messages=one.count)
     )

@@ -1,11 +1,9 @@
 """Today as a diary: talks, what is coming up and open, last night, what waits, and what was used."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
-from mnemark.errors import MnemarkError
 from mnemark.files.names import split_ref
 from mnemark.memory.browse.ahead import OpenPoint
 from mnemark.memory.browse.change_rows import ChangeRow
@@ -14,12 +12,10 @@ from mnemark.memory.browse.entries import Day
 from mnemark.memory.transfer.brought import brought
 from mnemark.memory.transfer.imports import format_titles
 from mnemark.present import changes, facts
-from mnemark.present.sources import place
-from mnemark.present.talks import talk
 from mnemark_faces.web import charts
 from mnemark_faces.web.at import At, PageContent
 from mnemark_faces.web.render import moment
-from mnemark_faces.web.telling import DayOf, TalkLine, by_day, day_of, told
+from mnemark_faces.web.telling import DayOf, TalkLine, by_day, day_of, title_of, told
 from mnemark_faces.web.used import use_of
 
 _DAYS: Final = 30
@@ -111,20 +107,11 @@ def _recalled(at: At) -> list[Row]:
         if fact is not None:
             words, link = facts.sentence(fact, at.words), at.link("item", ref=fact.id)
         elif "." in path:
-            words, link = _name(at, path), at.link("item", ref=one.ref)
+            words, link = title_of(at, path), at.link("item", ref=one.ref)
         else:  # a fact that was forgotten
             continue
         rows[path] = Row(words[:1].upper() + words[1:], link, times=one.times, last=one.last)
     return list(rows.values())
-
-
-def _name(at: At, path: str) -> str:
-    """Return the title of a talk, or what a note is called."""
-    ws = at.memory.workspace
-    with suppress(MnemarkError, OSError):
-        if path.endswith(".jsonl") and (title := talk(ws, path, at.words).title):
-            return title
-    return place(ws, path, at.words)
 
 
 def _activity(at: At, days: Sequence[Day]) -> Any:
