@@ -62,9 +62,8 @@ _START_SECONDS = 30.0
 
 
 @contextmanager
-def daemon_in(state: Path) -> Iterator[daemon.Daemon]:
-    """Run a daemon with this state folder."""
-    os.environ["XDG_STATE_HOME"] = os.environ["XDG_CONFIG_HOME"] = str(state)
+def running() -> Iterator[daemon.Daemon]:
+    """Run a daemon."""
     process = subprocess.Popen([sys.executable, "-m", "mnemark", "serve", "--no-nightly"])
     try:
         deadline = time.monotonic() + _START_SECONDS
@@ -174,10 +173,12 @@ def main() -> None:
     sandbox = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
         os.environ["MNEMARK_CONFIG"] = str(Path(folder) / "config.toml")
+        # The months are made with the state folder of the daemon: to another they are somebody else's.
+        os.environ["XDG_STATE_HOME"] = os.environ["XDG_CONFIG_HOME"] = str(Path(folder) / "state")
         for language in month.LANGUAGES:
             month.build(language, Path(folder) / language)
         browser = play.chromium.launch(executable_path=chromium, args=sandbox)
-        with daemon_in(Path(folder) / "state") as at:
+        with running() as at:
             screens = Screens(browser, at, Path(folder), target)
             if len(sys.argv) > 1:
                 screens.rows()
