@@ -72,6 +72,7 @@ def in_tables() -> set[str]:
         *sources._PLACES.values(),
         *changes.NAMES.values(),
         *changes._STEPS.values(),
+        *changes._OF_TALK.values(),
         *changes._ALONE.values(),
         *proposals._EDITS.values(),
         *receipts._UNDONE.values(),

@@ -58,6 +58,16 @@ def test_a_fact_is_a_sentence(predicate: str, value: str, subject: str, english:
     assert (sentence(one, EN), sentence(one, ZH)) == (english, chinese)
 
 
+def test_a_day_within_a_value_is_told_in_words() -> None:
+    met = fact("appointment", "2026-11-29 visit between 10 and 12")
+    assert sentence(met, EN) == "An appointment: 29 November 2026 visit between 10 and 12."
+    assert sentence(fact("appointment", "2026-11-29 复诊"), ZH).endswith("2026年11月29日复诊。")
+    assert "（2026年12月）" in sentence(fact("plans", "下个月（2026-12）要搬去杭州"), ZH)
+    assert "29 November 2026." in sentence(fact("plans", "to move. the keys come on 2026-11-29."), EN)
+    for kept in ("backup-2026-11-29", "notes/2026-11-29/x", "2026-11-29.md", "OpenSSL 2026-11"):
+        assert kept in sentence(fact("tool", kept), EN)
+
+
 def test_what_is_over_is_told_in_the_past() -> None:
     assert (
         sentence(fact("city", "Paris", until="2026-03-14"), EN) == "You lived in Paris until 14 March 2026."

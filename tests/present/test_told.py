@@ -50,6 +50,32 @@ def test_a_talk_is_known_by_its_first_sentence_and_then_by_its_page(memory: Memo
     assert talks.talk(memory.workspace, path, EN).title == "Registering in Lisbon"
 
 
+def test_lines_say_what_the_title_does_not(memory: Memory) -> None:
+    found = talks.talk(memory.workspace, path_of(memory), EN)
+    assert found.lines == ("Where do I register?", "Thanks. My landlord is called Rui.")
+
+
+def test_a_talk_is_not_called_as_what_its_tool_did(memory: Memory) -> None:
+    log = memory.session("cli:tools")
+    log.add("user", "move the last two pages")
+    log.add("assistant", "", tool_calls=[{"name": "Edit", "arguments": {"file_path": "src/settings.py"}}])
+    log.add("tool", "Applied 1 edit")
+    log.end()
+    before = talks.talk(memory.workspace, path_of(memory), EN)
+    page = memory.root / before.page
+    page.write_text(page.read_text("utf-8").replace(f"# {before.title}", "# Edit: src/settings.py"), "utf-8")
+    assert talks.talk(memory.workspace, path_of(memory), EN).title == "Move the last two pages"
+
+
+def test_a_night_without_work_is_no_change(tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "quiet") as memory:
+        memory.consolidate()
+        (night,) = memory.browse.changes(kinds=["consolidate"]).rows
+        assert not night.done
+        assert not memory.browse.changes().rows
+        assert not memory.browse.diary().rows
+
+
 def test_a_forgotten_turn_is_in_no_talk(memory: Memory) -> None:
     path = path_of(memory)
     assert talks.talk(memory.workspace, path, EN).turns == 3
@@ -80,7 +106,7 @@ def test_a_source_is_told_in_words(memory: Memory) -> None:
     expected = {
         "USER.md": "your file USER.md", "notes/plan b.md#L3": "the note “plan b”",
         "memory/2019-02-18.md#L1-L4": "your note of 18 February 2019",
-        "memory/facts/user.md#L2": "the list of facts “user”",
+        "memory/facts/user.md#L2": "the list of facts about you",
         "@team/notes/x.md": "the memory “team”", "https://example.org/a/b": "the page example.org",
         "sessions/gone.jsonl#L2": "a talk that is gone", "journal/pc.jsonl#L3": "the record of changes",
     }  # fmt: skip

@@ -73,6 +73,15 @@ _STEPS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """What the steps that write files do, by `ChangeRow.step`."""
+_OF_TALK: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "session end: episode": "Wrote its page.",
+        "session end: summary": "Noted it under its day.",
+        "session end: scratchpad": "Put what it left open on the list.",
+        "session end: core memory": "Brought {place} up to date.",
+    }
+)
+"""The same below the title of the talk."""
 _KINDS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
         "remember": ("Learned: {facts}", "Learned something."),
@@ -99,6 +108,13 @@ _ALONE: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """Changes that are about no fact."""
+
+
+def sentence_below_talk(row: ChangeRow, words: Words, ws: OpenWorkspace) -> str:
+    """Return what a change did, as it stands below the title of the talk that made it."""
+    if row.step not in _OF_TALK:
+        return sentence(row, words, ws)
+    return words(_OF_TALK[row.step], place=place(ws, row.paths[0], words) if row.paths else words("a file"))
 
 
 def sentence(row: ChangeRow, words: Words, ws: OpenWorkspace) -> str:

@@ -86,6 +86,7 @@ def sentence(fact: Fact, words: Words) -> str:
             value = phrases.to_you(value, whole=False) or value
         said = _of_predicate(fact, _shown(value, words), about, chinese=chinese)
     text = phrases.closed(_until(said, fact, words), chinese=chinese)
+    text = text if "“" in text else words.dated(text)  # what is quoted stays as it was said
     return text if chinese else phrases.capital(text)
 
 
@@ -130,8 +131,8 @@ def _lowered(text: str) -> str:
 
 
 def _shown(value: str, words: Words) -> str:
-    """Return a value as it stands in a sentence: a date in words."""
-    return words.date(value) if _DATE.match(value) else value
+    """Return a value as it stands in a sentence: dates in words."""
+    return words.date(value) if _DATE.match(value) else words.dated(value)
 
 
 def _own_words(fact: Fact, value: str, about: _Subject, *, chinese: bool) -> _Said | None:

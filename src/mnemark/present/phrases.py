@@ -220,9 +220,10 @@ def closed(text: str, *, chinese: bool) -> str:
 
 
 def capital(text: str) -> str:
-    """Return a sentence with a capital at its beginning; of a name such as iPhone or npm-2 it is kept."""
+    """Return a sentence with a capital at its beginning; a name such as iPhone, or an address, is kept."""
     first = text.partition(" ")[0].rstrip(",:")
-    return text[:1].upper() + text[1:] if first.replace("'", "").replace("’", "").islower() else text
+    plain = first.replace("'", "").replace("’", "").islower() and "://" not in first
+    return text[:1].upper() + text[1:] if plain else text
 
 
 def is_sentence(value: str) -> bool:

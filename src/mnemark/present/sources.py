@@ -10,11 +10,13 @@ from mnemark.facts.model import Fact, refs_in
 from mnemark.files import layout
 from mnemark.files.names import split_ref
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.present.talks import talk
+from mnemark.present.talks import page_title, talk
 from mnemark.present.words import Words
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Origin
 
+OWNER: Final = "user"
+"""The subject that is the owner, whose list of facts is called by no name."""
 _HEADING: Final = lazy_pattern(r"^\d{4}-\d{2}(?:-\d{2})?(?!\d)-?")
 _MONTH: Final = lazy_pattern(r"^\d{4}-\d{2}(?!-?\d)")
 _WHO: Final[dict[Origin, tuple[str, str]]] = {
@@ -60,7 +62,9 @@ def place(ws: OpenWorkspace, ref: str, words: Words) -> str:
     if found is not None and found.dated and role in {"daily", "archive", "report"}:
         return _dated(ws, found.dated, name, role, words)
     if role == "episode":
-        name = _HEADING.sub("", name).replace("-", " ")
+        name = f"{page_title(ws, path) or _HEADING.sub('', _stem(name)).replace('-', ' ')}.md"
+    if role == "fact" and _stem(name) == OWNER:
+        return words("the list of facts about you")
     return words(_PLACES.get(role, _PLACES["note"]), name=name if role in _WHOLE else _stem(name))
 
 

@@ -16,6 +16,7 @@ from mnemark.files.tombstones import Tombstones
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.present.phrases import capital
 from mnemark.present.words import Words
+from mnemark.summary.tool_titles import execution_of
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.first_line import first_line
 from mnemark.types import Problem, Turn
@@ -25,6 +26,8 @@ _LOOKED_AT: Final = 40
 """Maximum number of turns that are searched for the first words of the user."""
 _SENTENCE: Final = lazy_pattern(r"^.{8,}?(?:[.!?](?=\s)|[。！？])")
 _STOPS: Final = " .。…"
+_AFTER: Final = " .,;:!?…，。；：！？、"
+"""Characters that stand between a title and what was said beyond it."""
 _USER: Final = frozenset({"user", "human"})
 
 
@@ -88,6 +91,7 @@ def _read(ws: OpenWorkspace, known: _Known, path: str, scope: str, hidden: Tombs
     log = SessionLog.at(ws.root, path)
     first, agent, named = None, "", ""
     said: list[str] = []
+    tools: set[str] = set()
     for number, placed in enumerate(log.turns()):
         turn = placed.turn
         if number > _LOOKED_AT or (len(said) > _LINES and agent):
@@ -97,12 +101,18 @@ def _read(ws: OpenWorkspace, known: _Known, path: str, scope: str, hidden: Tombs
         first = first or turn.time
         agent = agent or _text(turn, "agent")
         named = named or _text(turn, "conversation")
+        tools |= {
+            made.tool.casefold() for call in turn.tool_calls if (made := execution_of(call)) is not None
+        }
         if turn.role in _USER and (line := first_line(turn.content, ws.rules)):
             said.append(line)
     last = next((turn.time for turn in reversed(log.last(4)) if turn.id not in hidden.turns), None)
     zone = ws.now().tzinfo
     pages = list(_pages(ws, known, scope, log.id, (_zoned(first, zone), _zoned(last, zone))))
     titles = [named and first_line(named, ws.rules), *(one.title for one in pages), *said[:1]]
+    titles.sort(
+        key=lambda one: one.partition(":")[0].casefold() in tools
+    )  # what a tool did is no name of a talk
     title = next((_title(one) for one in titles if one), "")
     return Talk(
         path=path, session=log.id, title=title, lines=_lines(title, pages, said), began=_zoned(first, zone),
@@ -151,9 +161,14 @@ def _lines(title: str, pages: list[EpisodeFile], said: list[str]) -> tuple[str, 
         for one in pages
         for name, text in one.items
     ]
-    start = title.rstrip(_STOPS).casefold()
-    rest = [one for one in said if not one.casefold().startswith(start) or len(one) > len(title) + 20]
+    rest = [more for one in said if (more := _beyond(one, title.rstrip(_STOPS)))]
     return tuple((items or rest)[:_LINES])
+
+
+def _beyond(said: str, title: str) -> str:
+    """Return what a message says beyond the title, if that is how it begins."""
+    same = said[: len(title)].casefold() == title.casefold()
+    return said[len(title) :].lstrip(_AFTER) if same else said
 
 
 def _names(ws: OpenWorkspace, known: _Known, scope: str) -> list[str]:
@@ -186,6 +201,12 @@ def _pages(
 def _page_is_same(ws: OpenWorkspace, known: _Known, path: str) -> bool:
     before = known.pages.get(path)
     return not path or (_page(ws, known, path) is not None and known.pages.get(path) is before)
+
+
+def page_title(ws: OpenWorkspace, path: str) -> str:
+    """Return the title of the page of a talk; empty where there is no such page any more."""
+    found = _page(ws, ws.kept.setdefault(_KEPT, _Known()), path)
+    return "" if found is None else found.title
 
 
 def _page(ws: OpenWorkspace, known: _Known, path: str) -> EpisodeFile | None:

@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from mnemark.text.lazy_pattern import lazy_pattern
+
 LANGUAGES: Final = {"en": "English", "zh": "中文"}
 _CHINESE: Final = Path(__file__).parent / "zh"
 _EVERYWHERE: Final = ("pages", "sentences")
@@ -16,6 +18,11 @@ ROUTES: Final = {"lexical": "words", "dense": "meaning", "fact": "facts", "qmd":
 """Names of what a search looks for, by route."""
 UNTRUSTED: Final = frozenset({"tool", "web", "import"})
 """Origins that are shown with a mark."""
+_WRITTEN_DAY: Final = lazy_pattern(
+    r"(?<![0-9A-Za-z_/.-])\d{4}-\d{2}-\d{2}(?!\.?[0-9A-Za-z_/-])( (?=[\u3400-\u9fff]))?"
+    r"|(?<=[(（])\d{4}-\d{2}(?=[)）])"
+)
+"""A day within a text, or a month in brackets, as facts have them whatever was said."""
 
 
 @cache
@@ -143,6 +150,17 @@ class Words:
     def weekday(self, day: date) -> str:
         """Return the name of a day of the week."""
         return f"星期{'一二三四五六日'[day.weekday()]}" if self.language == "zh" else _WEEKDAYS[day.weekday()]
+
+    def moment(self, time: datetime, today: date) -> str:
+        """Return a time as sentences name it: "14 March, 09:30"."""
+        return f"{self.date(time.isoformat(), today)}{' ' if self.language == 'zh' else ', '}{time:%H:%M}"
+
+    def dated(self, text: str, today: date | None = None) -> str:
+        """Return a text with the days in it as sentences name them; those in file names stay."""
+        space = "" if self.language == "zh" else " "
+        return _WRITTEN_DAY.sub(
+            lambda found: self.date(found[0].strip(), today) + (space if found[1] else ""), text
+        )
 
     def date(self, text: str, today: date | None = None) -> str:
         """Return a date in ISO as sentences name it: "14 March 2026", "March 2026"; this year's without it.

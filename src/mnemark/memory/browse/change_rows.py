@@ -85,7 +85,8 @@ def changes(
     Args:
         ws: the workspace.
         log: its changes.
-        kinds: only groups that begin with a change of these kinds; all by default.
+        kinds: only groups that begin with a change of these kinds; by default all, but for consolidations
+            that changed nothing.
         limit: number of rows.
         after: the cursor of the page.
     """
@@ -98,7 +99,7 @@ def changes(
     checked(limit)
     for _, key in reversed(keys[:end]):
         group = log.group(key)
-        if kinds and group[0].kind not in kinds:
+        if (kinds and group[0].kind not in kinds) or (not kinds and did_nothing(log, group[0])):
             continue
         if len(found) == limit:
             more = cursor(found[-1][1][0].id)
@@ -107,6 +108,14 @@ def changes(
     known = undoable(ws, own=False, among=[one.id for _, group in found for one in group])
     rows = tuple(row(ws, log, key, group, known) for key, group in found)
     return Page(rows=rows, next=more, total=None if kinds else len(keys))
+
+
+def did_nothing(log: ChangeLog, noted: NotedChange) -> bool:
+    """Return whether a group that begins with this is a consolidation that found nothing to do."""
+    if noted.kind != "consolidate":
+        return False
+    payload = log.payload(noted)
+    return not (payload.get("edits") or payload.get("facts"))
 
 
 def tidied(ws: OpenWorkspace, log: ChangeLog) -> ChangeRow | None:

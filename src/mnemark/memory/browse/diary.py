@@ -121,7 +121,9 @@ def diary(
 
 def _worth_telling(log: ChangeLog) -> Callable[[NotedChange], bool]:
     def shown(noted: NotedChange) -> bool:
-        return noted.kind != "write" or not str(log.payload(noted).get("step")).startswith(_OWN_STEPS)
+        if noted.kind == "write":
+            return not str(log.payload(noted).get("step")).startswith(_OWN_STEPS)
+        return not change_rows.did_nothing(log, noted)
 
     return shown
 
