@@ -59,6 +59,7 @@ _WHOLE = """() => [...document.querySelectorAll("main [data-row]")].filter(row =
   return box.height && box.top >= 0 && box.bottom <= innerHeight;
 }).length"""
 _START_SECONDS = 30.0
+_SETTLES = 400
 
 
 @contextmanager
@@ -106,6 +107,7 @@ class Screens:
         if link:
             page.locator(link).first.click()
             page.wait_for_load_state("networkidle")
+            page.wait_for_timeout(_SETTLES)  # what opens in its place is fetched after the click
 
     def all(self) -> None:
         """Take every page in every look."""

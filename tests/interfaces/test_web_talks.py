@@ -71,7 +71,7 @@ def test_talks_stand_under_their_days_with_a_title_and_how_much_was_said(here: R
     shown = text_of(page)
     assert shown.index("Today") < shown.index("surveyor") < shown.index("Porto") < shown.index("tiles")
     assert "4 messages" in shown
-    assert "claude-code" in shown
+    assert "Claude Code" in shown
     assert not PATHS.search(text_of(page))
     found = text_of(Browser(here, lived).page("sessions", text="bathroom").text)
     assert "tiles" in found

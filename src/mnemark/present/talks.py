@@ -167,8 +167,11 @@ def _lines(title: str, pages: list[EpisodeFile], said: list[str]) -> tuple[str, 
 
 def _beyond(said: str, title: str) -> str:
     """Return what a message says beyond the title, if that is how it begins."""
-    same = said[: len(title)].casefold() == title.casefold()
-    return said[len(title) :].lstrip(_AFTER) if same else said
+    rest = said[len(title) :]
+    same = said[: len(title)].casefold() == title.casefold() and not (
+        rest[:1].isascii() and rest[:1].isalnum()
+    )
+    return rest.lstrip(_AFTER) if same else said
 
 
 def _names(ws: OpenWorkspace, known: _Known, scope: str) -> list[str]:

@@ -16,6 +16,14 @@ _EVERYWHERE: Final = ("pages", "sentences")
 """Parts of the catalogue that all faces use; the others have words of their own before these."""
 ROUTES: Final = {"lexical": "words", "dense": "meaning", "fact": "facts", "qmd": "QMD", "rerank": "reranker"}
 """Names of what a search looks for, by route."""
+BOOSTS: Final = {
+    "named": "who is asked about said it", "asks": "it only asks", "user": "you said it",
+    "observed": "a tool said it", "long": "its length", "meaning": "how near it is in meaning",
+    "tie": "among near equals", "recency": "its age", "importance": "its weight",
+    "latest": "the latest is asked for", "first": "the first is asked for",
+    "suspect": "it looks like instructions", "facts": "a fact on it",
+}  # fmt: skip
+"""What moved a hit up or down, by the name that search gives it."""
 UNTRUSTED: Final = frozenset({"tool", "web", "import"})
 """Origins that are shown with a mark."""
 _WRITTEN_DAY: Final = lazy_pattern(

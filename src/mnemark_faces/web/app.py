@@ -3,6 +3,8 @@
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
+from datetime import datetime
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final, Protocol
 from urllib.parse import parse_qs
@@ -13,8 +15,10 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
+from mnemark.files.disk_errors import HINT
 from mnemark.files.user_settings import set_language
 from mnemark.memory.memory import Memory
+from mnemark.present.phrases import capital, closed
 from mnemark.present.words import LANGUAGES, Words
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark_faces.web import known, upload
@@ -28,6 +32,26 @@ from mnemark_interfaces.http.door import SESSION_SECONDS, UI, BrowserSession, Do
 _STATIC: Final = {"style.css": "text/css", "script.js": "text/javascript", "icon.svg": "image/svg+xml"}
 _MOST_FIELDS: Final = 5_000
 _USED: Final = "This ticket is not valid: each works once and for a minute. Run `mnemark web` for a new one."
+_OPENERS: Final = frozenset(
+    {
+        "a",
+        "an",
+        "another",
+        "give",
+        "it",
+        "name",
+        "no",
+        "nothing",
+        "only",
+        "that",
+        "the",
+        "there",
+        "these",
+        "this",
+    }
+    | {"unexpected", "unknown", "what"}
+)
+"""Words that messages begin with."""
 _log = logging.getLogger("mnemark.serve")
 _BOOKMARKS: Final = ("", "/{name}", "/{name}/{page}")
 """Addresses that people keep: of the list of workspaces, of one by its name, of a page of that."""
@@ -192,7 +216,7 @@ class Web:
         rows = await self._work("", job)
         return _html(_rendered(
             "workspaces.html", words, count=words.count, size=words.size, rows=rows, session=session,
-            number=words.number, home=self.door.home,
+            number=words.number, home=self.door.home, now=datetime.now().astimezone(),
         ))  # fmt: skip
 
     async def _newer(self, request: Request) -> Response:
@@ -277,7 +301,12 @@ class Web:
 
     def _alone(self, words: Words, text: str, status: int, base: str) -> Response:
         told = words.told(text)
-        return _html(_rendered("alone.html", words, text=told.text, lang=told.lang, base=base), status)
+        title = words("Not found") if status == HTTPStatus.NOT_FOUND else words("That did not work")
+        begins = told.text.partition(" ")[0] in _OPENERS  # no value
+        said = capital(told.text) if begins else told.text
+        said = closed(said, chinese=words.language == "zh" and not told.lang)
+        shown = {"text": said, "lang": told.lang, "title": title}
+        return _html(_rendered("alone.html", words, base=base, home=self.door.home, **shown), status)
 
     def _safe(self, endpoint: Endpoint) -> Endpoint:
         """Wrap an endpoint: errors become pages with the words of the command line."""
@@ -288,7 +317,8 @@ class Web:
             try:
                 return await endpoint(request)
             except MnemarkError as error:
-                return self._alone(self._words(request), str(error), self._status_of(error)[0], base)
+                text = str(error).removesuffix(HINT)  # of the command line
+                return self._alone(self._words(request), text, self._status_of(error)[0], base)
             except Exception as bug:  # noqa: BLE001 - an interface: reported and logged
                 _log.exception("unexpected in %s", request.url.path.removeprefix(self.door.home))
                 text = f"unexpected {type(bug).__name__}; see the daemon's log"

@@ -51,8 +51,8 @@ def share(name: str, value: float, whole: float, *, kind: str = "s0") -> Markup:
     """Return one horizontal bar: `value` of `whole`."""
     part = min(max(value / whole, 0.0), 1.0) if whole else 0.0
     parts = [
-        _rect(0, 0, 200, 8, "track", round_=4),
-        _rect(0, 0, max(200 * part, 4 if value else 0), 8, kind, round_=4),
+        _rect(0, 0, 200, 8, "track"),
+        _rect(0, 0, max(200 * part, 3 if value else 0), 8, kind),
     ]
     return _svg(name, 200, 8, parts, "share")
 
@@ -60,7 +60,7 @@ def share(name: str, value: float, whole: float, *, kind: str = "s0") -> Markup:
 def stack(name: str, values: Sequence[tuple[str, float]], whole: float) -> Markup:
     """Return parts of a whole side by side, each with its label."""
     width, at = 640, 0.0
-    parts = [_rect(0, 0, width, 18, "track", round_=3)]
+    parts = [_rect(0, 0, width, 18, "track")]
     for number, (label, value) in enumerate(values):
         wide = width * value / whole if whole else 0
         if wide <= 0:

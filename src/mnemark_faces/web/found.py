@@ -13,11 +13,14 @@ from mnemark.present.talks import talk
 from mnemark.retrieval.block import believed
 from mnemark.types import Hit
 from mnemark_faces.web.at import At
+from mnemark_faces.web.plain import plain
 from mnemark_faces.web.telling import speaker
 from mnemark_interfaces.queries import DOUBTFUL
 
 _LINES: Final = 3
 """Lines of a talk or note in the list."""
+_CUT: Final = " .…"
+"""What ends a title, but not the text that it is the beginning of."""
 
 
 class FoundLine(NamedTuple):
@@ -25,6 +28,8 @@ class FoundLine(NamedTuple):
 
     hit: Hit
     who: str
+    words: str
+    """What was found; of a note without the marks of Markdown."""
 
 
 class Group(NamedTuple):
@@ -37,6 +42,8 @@ class Group(NamedTuple):
     scope: str
     lines: Sequence[FoundLine]
     more: int
+    solo: bool = False
+    """Whether its one line begins with the title, which need not stand above it then."""
 
 
 class FoundFact(NamedTuple):
@@ -103,8 +110,13 @@ def _group(at: At, path: str, hits: Sequence[Hit]) -> Group:
         name = (best.title if role == "episode" else "") or place(ws, path, at.words)
         title, link = name[:1].upper() + name[1:], at.link("files", path=path)
         date = "" if date and date in title else date
-    lines = [FoundLine(hit, _who(at, hit)) for hit in hits[:_LINES]]
-    return Group(title, link, date, best.scope, lines, len(hits) - len(lines))
+    lines = [
+        FoundLine(hit, _who(at, hit), hit.snippet if hit.kind == "turn" else plain(hit.snippet))
+        for hit in hits[:_LINES]
+    ]
+    begins = title.rstrip(_CUT).casefold()
+    solo = len(hits) == 1 and best.kind == "turn" and best.snippet.casefold().startswith(begins)
+    return Group(title, link, date, best.scope, lines, len(hits) - len(lines), solo)
 
 
 def _who(at: At, hit: Hit) -> str:

@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from mnemark._version import __version__
-from mnemark.files import off_record
+from mnemark.files import off_record, trust
 from mnemark.present.changes import NAMES
 from mnemark.present.words import UNTRUSTED
 from mnemark.text.dates import local
@@ -20,6 +20,8 @@ from mnemark.text.quoting.fence import revealed, visible
 from mnemark.text.words.normalize import HAN, fold
 from mnemark.text.words.segment import query_terms
 from mnemark_faces.web.at import At
+from mnemark_faces.web.plain import changed_lines, plain
+from mnemark_faces.web.plain import page as page_text
 
 _HERE: Final = Path(__file__).parent
 _EXCERPT: Final = 420
@@ -38,7 +40,8 @@ def environment() -> Environment:
         loader=FileSystemLoader(_HERE / "templates"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    made.filters |= {"line": one_line, "text": revealed, "excerpt": excerpt, "lang": lang, "marked": marked}
+    made.filters |= {"line": one_line, "text": revealed, "excerpt": excerpt, "lang": lang, "marked": marked,
+                     "plain": plain, "page": page_text, "changed": changed_lines, "coded": coded}  # fmt: skip
     made.tests["untrusted"] = UNTRUSTED.__contains__
     made.globals |= {"version": __version__, "change_names": NAMES}
     return made
@@ -51,7 +54,9 @@ def page(template: str, at: At, values: Mapping[str, Any]) -> str:
         {
             "at": at, "_": words, "count": words.count, "number": words.number, "size": words.size,
             "when": lambda time: when(time, at), "day": lambda time: _day(time, at),
-            "off": off_record.load(at.root).current(),
+            "dated": lambda text: words.date(text[:10], at.now.date()),
+            "in_words": lambda text: words.dated(text, at.now.date()),
+            "off": off_record.load(at.root).current(), "foreign": not trust.is_trusted(at.root),
             "ago": lambda time: _ago(time, at), "link": at.link, "messages": at.session.told(), **values,
         }
     )  # fmt: skip
@@ -60,6 +65,16 @@ def page(template: str, at: At, values: Mapping[str, Any]) -> str:
 def one_line(text: object) -> str:
     """Return a text as one line, with hidden characters visible: for names, paths and titles."""
     return visible(" ".join(str(text).split("\n")))
+
+
+def coded(text: str) -> Markup:
+    """Return a message of the program with what it has in backticks as code: commands and settings."""
+    parts = [escape(revealed(part)) for part in text.split("`")]
+    if len(parts) % 2 == 0:  # one of them has no other
+        return Markup("`").join(parts)
+    return _MARKUP.join(
+        Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts)
+    )
 
 
 def excerpt(text: str, most: int = _EXCERPT) -> str:
@@ -93,7 +108,9 @@ def _places(text: str, terms: Collection[str]) -> list[tuple[int, int]]:
     ]
     folded = fold(text)
     if len(folded) == len(text):  # what is written in other characters is looked for as they are folded
-        chinese = sorted((one for one in terms if HAN.search(one)), key=len, reverse=True)
+        chinese = sorted((one for one in terms if HAN.search(one) and one in folded), key=len, reverse=True)
+        if chinese and len(chinese[0]) > 1:  # beside a word, a character alone says nothing: 天 in 今天
+            chinese = [one for one in chinese if len(one) > 1]
         pattern = "|".join(map(re.escape, chinese))
         found += [match.span() for match in re.finditer(pattern, folded)] if chinese else []
     return sorted(found)
@@ -122,12 +139,12 @@ def moment(time: str, at: At) -> datetime | None:
 
 
 def when(time: object, at: At) -> Markup | str:
-    """Return a time: the date, the minute if it has one, and how long ago that was."""
+    """Return a time in words: the day, the minute if it has one, and on a look how long ago that was."""
     text = time.isoformat() if isinstance(time, datetime) else str(time or "")
-    found = moment(text, at)
+    found, today = moment(text, at), at.now.date()
     if found is None:
-        return one_line(text)
-    shown = f"{found:%Y-%m-%d}" if len(text) <= 10 else f"{found:%Y-%m-%d %H:%M}"
+        return one_line(at.words.date(text, today))
+    shown = at.words.date(text, today) if len(text) <= 10 else at.words.moment(found, today)
     return Markup('<time datetime="{}" title="{}">{}</time>').format(
         found.isoformat(timespec="minutes"), at.words.ago(found, at.now), shown
     )

@@ -1,15 +1,18 @@
 """What lists by day have: talks with their titles, the days they stand under, and how long they took."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
+from functools import cache
 from itertools import groupby
 from typing import Any, Final, NamedTuple, TypeVar
 
 from mnemark.errors import MnemarkError
 from mnemark.memory.browse.talk_rows import TalkRow
+from mnemark.memory.transfer.imports import format_titles
 from mnemark.present.talks import Talk, talk
 from mnemark.present.words import Words
+from mnemark_agents.connect.hosts import HOSTS
 from mnemark_faces.web.at import At
 
 T = TypeVar("T")
@@ -50,9 +53,21 @@ def told(at: At, row: TalkRow) -> TalkLine:
         found = talk(at.memory.workspace, row.path, at.words)
     return TalkLine(
         path=row.path, day=row.ended[:10], title=found.title, lines=found.lines, time=row.ended[11:16],
-        lasted=lasted(row.began, row.ended, at.words), messages=row.messages, agent=found.agent,
+        lasted=lasted(row.began, row.ended, at.words), messages=row.messages, agent=program(found),
         scope=row.scope,
     )  # fmt: skip
+
+
+def program(found: Talk) -> str:
+    """Return the program that recorded a talk as people call it; empty where only its session has a name."""
+    known = programs().get(found.agent)
+    return known or ("" if found.session.startswith(f"{found.agent}:") else found.agent)
+
+
+@cache
+def programs() -> Mapping[str, str]:
+    """Return the programs that record talks, by the names that sessions have of them, as people call them."""
+    return format_titles() | {host.name: host.title for host in HOSTS}
 
 
 def speaker(at: At, role: str, origin: str, agent: str = "") -> str:

@@ -10,10 +10,10 @@ from mnemark.files.names import split_ref
 from mnemark.files.sessions import SessionLog
 from mnemark.memory.browse.change_rows import ChangeRow
 from mnemark.memory.journal.changes import KINDS
-from mnemark.present.changes import sentence
+from mnemark.present.changes import sentence, sentence_below_talk
 from mnemark.present.sources import place
 from mnemark_faces.web.at import At, Go, PageContent
-from mnemark_faces.web.telling import by_day
+from mnemark_faces.web.telling import by_day, title_of
 
 _BY_TALK: Final = frozenset({"remember", "propose", "conflict", "otherwise", "write"})
 """Kinds of changes that a talk may have made."""
@@ -47,12 +47,12 @@ def _made(at: At, rows: Iterable[ChangeRow]) -> list[Made]:
     ws = at.memory.workspace
     found = []
     for (_, path), part in groupby(rows, key=lambda row: (row.time[:10], _talk(at, row))):
-        lines = [(row, sentence(row, at.words, ws)) for row in part]
-        if path and len(lines) > 1:
-            name = place(ws, path, at.words)
-            found.append(Made(lines[0][0].time, name[:1].upper() + name[1:], path, lines))
+        those = list(part)
+        if path and len(those) > 1:
+            lines = [(row, sentence_below_talk(row, at.words, ws)) for row in those]
+            found.append(Made(those[0].time, title_of(at, path), path, lines))
         else:
-            found += [Made(row.time, "", "", [(row, said)]) for row, said in lines]
+            found += [Made(row.time, "", "", [(row, sentence(row, at.words, ws))]) for row in those]
     return found
 
 

@@ -8,6 +8,7 @@ from mnemark.errors import UsageError
 from mnemark_agents.connect import connect as work
 from mnemark_agents.connect.connections import connections
 from mnemark_faces.web.at import At, Go, PageContent
+from mnemark_faces.web.telling import programs
 
 if TYPE_CHECKING:
     from mnemark_agents.connect.connect import SettingsChange
@@ -71,6 +72,6 @@ def _shown(at: At, name: str, changes: "Sequence[SettingsChange]", *, remove: bo
         "ours": [one.agent for one in found if str(at.root) in one.workspace.split(", ")],
         "title": next((one.title for one in found if one.agent == name), name), "problem": False,
         "note": work.host_of(name).note if name and not remove else "",
-        "seen": at.memory.browse.agents(),
+        "seen": at.memory.browse.agents(), "titles": programs(),
     }  # fmt: skip
     return PageContent("connect.html", values, {"agents": [one._asdict() for one in found]})

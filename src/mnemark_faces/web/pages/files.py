@@ -1,18 +1,29 @@
 """The files of the memory that people read and edit: core memory, scratchpad, episodes, notes."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.files import layout
 from mnemark.files.reading import digest
+from mnemark.present.talks import page_title
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.lines import common
 from mnemark_faces.editing import CORE, NOT_NOTES, content
 from mnemark_faces.editing import save as store
 from mnemark_faces.web.at import At, Go, PageContent
+from mnemark_faces.web.plain import for_people
 
 _LINES: Final = lazy_pattern(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _MARK: Final = "\ufeff"
+_MARKDOWN: Final = (".md", ".markdown")
+
+
+class ListedFile(NamedTuple):
+    """A file in the list."""
+
+    path: str
+    title: str = ""
+    day: str = ""
 
 
 def files(at: At) -> PageContent:
@@ -20,7 +31,12 @@ def files(at: At) -> PageContent:
     path = at.asked("path")
     if path:
         text = at.memory.read(path)
-        values = {"path": path, "text": text, "can_edit": _can_edit(at, path)}
+        values = {
+            "path": path,
+            "text": for_people(text) if path.endswith(_MARKDOWN) else text,
+            "is_markdown": path.endswith(_MARKDOWN),
+            "can_edit": _can_edit(at, path),
+        }
         return PageContent("file.html", values, {"path": path, "text": text})
     groups: dict[str, list[str]] = {"core": [], "episodes": [], "daily": [], "facts": [], "other": []}
     for name in sorted(at.memory.workspace.searcher.paths()):
@@ -33,9 +49,25 @@ def files(at: At) -> PageContent:
         groups[group or ("facts" if place is not None and place.kind == "fact" else "other")].append(name)
     for name in ("episodes", "daily"):
         groups[name].reverse()
-    shown = {name: (paths[:100], len(paths)) for name, paths in groups.items() if paths}
+    shown = {
+        name: ([_listed(at, one) for one in paths[:100]], len(paths))
+        for name, paths in groups.items()
+        if paths
+    }
     missing = [name for name in CORE if not (at.root / name).exists()]
     return PageContent("files.html", {"groups": shown, "missing": missing}, groups)
+
+
+def _listed(at: At, path: str) -> ListedFile:
+    """Return how a file is listed: pages of talks by their titles, days by their names, others by path."""
+    found = layout.place(path)
+    role = found.role if found is not None else ""
+    day = (found.dated or "") if found is not None else ""
+    if role == "episode":
+        return ListedFile(path, page_title(at.memory.workspace, path), day)
+    if role == "daily" and day:
+        return ListedFile(path, at.words.date(path.rpartition("/")[2][: len(day)], at.now.date()))
+    return ListedFile(path)
 
 
 def edit(at: At) -> PageContent:

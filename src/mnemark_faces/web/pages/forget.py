@@ -13,7 +13,11 @@ def forget(at: At) -> PageContent:
 
 
 def _shown(at: At, ref: str, query: str, *, erase: bool) -> PageContent:
-    found = _look(at, ref, query, erase=erase) if ref or query else None
+    try:
+        found = _look(at, ref, query, erase=erase) if ref or query else None
+    except UsageError as error:  # the words that were typed are still there to be mended
+        values = _values(ref, query, None, erase=erase, problem=at.words.told(str(error)).text)
+        return PageContent("forget.html", {**values, "status": 400})
     return PageContent("forget.html", _values(ref, query, found, erase=erase), found)
 
 

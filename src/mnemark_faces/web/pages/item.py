@@ -12,10 +12,11 @@ from mnemark.memory.review.review import ReviewItem, waiting, with_diff
 from mnemark.present import sources
 from mnemark.present.facts import sentence
 from mnemark.present.talks import talk
-from mnemark.present.words import ROUTES
+from mnemark.present.words import BOOSTS, ROUTES
 from mnemark_faces.web.at import At, PageContent
 from mnemark_faces.web.lives import life
 from mnemark_faces.web.pages.review import replaced, said
+from mnemark_faces.web.telling import speaker
 from mnemark_interfaces.tools_read import around
 
 _AROUND: Final = 3
@@ -30,7 +31,8 @@ def item(at: At) -> PageContent:
     why = at.memory.why(ref, query or None)
     values = {
         "why": why, "ref": ref, "query": query, "path": split_ref(why.ref)[0], "routes": ROUTES,
-        "edit": bool(at.asked("edit")),
+        "edit": bool(at.asked("edit")), "boosts": BOOSTS,
+        "speaker": lambda one: speaker(at, one["who"], one["origin"]),
         "places": {one.ref: sources.place(at.memory.workspace, one.ref, at.words) for one in why.sources},
         "corrected": [_trace(at, one) for one in why.corrected],
         **(_of_fact(at, why) if why.kind in {"fact", "proposal"} else _of_passage(at, why, ref)),

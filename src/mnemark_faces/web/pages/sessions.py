@@ -12,7 +12,7 @@ from mnemark.present.talks import talk
 from mnemark.summary.tool_titles import execution_of, outcome_of, title_of
 from mnemark.types import Turn
 from mnemark_faces.web.at import At, Go, PageContent
-from mnemark_faces.web.telling import TalkLine, by_day, day_of, lasted, speaker, told
+from mnemark_faces.web.telling import TalkLine, by_day, day_of, lasted, program, speaker, told
 from mnemark_interfaces.workspace import session_in
 
 _PAGE: Final = 60
@@ -66,7 +66,7 @@ def session(at: At) -> PageContent:
     values = {
         "lines": [one for one in found.lines if not _stands_below(one, page.rows)],
         "page": page, "path": path, "name": name, "talk": found,
-        "said": _said(at, page.rows, given, found.agent),
+        "said": _said(at, page.rows, given, program(found)), "agent": program(found),
         "learned": [(fact, facts.sentence(fact, at.words)) for fact in learned[:_LEARNED]],
         "more_learned": max(len(learned) - _LEARNED, 0),
         "day": day_of(at, began.date().isoformat()) if began else None,

@@ -1,5 +1,6 @@
 """The timeline: talks, notes and changes by day; or the turns of a session or a tool, one by one."""
 
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
@@ -12,14 +13,18 @@ from mnemark.memory.browse.diary import PARTS, DiaryEntry, DiaryLine
 from mnemark.memory.browse.entries import SHOWN, TimelineEntry
 from mnemark.memory.browse.talk_rows import TalkRow
 from mnemark.present import changes
-from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.markdown import drop_comments
 from mnemark.types import ORIGINS
 from mnemark_faces.web.at import At, PageContent
-from mnemark_faces.web.telling import TalkLine, by_day, title_of, told
+from mnemark_faces.web.telling import DayOf, TalkLine, by_day, speaker, title_of, told
 
 _OF_TALKS: Final = frozenset({"turn", "observation"})
-_COMMENT: Final = lazy_pattern(r" ?<!--[^>]{0,500}-->")
-"""What a file says to programs."""
+_FOLDED_FROM: Final = 4
+"""Changes without a talk or note between them that are shown; the others open on a click."""
+_FEWEST: Final = 16
+"""Rows that are to be seen, as far as there are so many, where most of them are folded."""
+_PAGES: Final = 5
+"""Maximum number of pages of the diary that one page here takes for that."""
 _KINDS: Final = {*SHOWN, "fact"}
 
 
@@ -62,9 +67,12 @@ def _turns(at: At, kinds: Any, origins: Any, asked: dict[str, str]) -> dict[str,
     ws, words = at.memory.workspace, at.words
     said = {one.key: changes.sentence(one.change, words, ws) for one in page.rows if one.change is not None}
     titles = {one.title: _title(at, one) for one in page.rows if one.kind in _OF_TALKS and one.title}
-    rows = [msgspec.structs.replace(one, text=_COMMENT.sub("", one.text)) for one in page.rows]
+    rows = [msgspec.structs.replace(one, text=drop_comments(one.text, blanks=" ")) for one in page.rows]
     entries = by_day(at, rows, lambda row: row.time)
-    return {"entries": entries, "said": said, "titles": titles, "next": page.next}
+    return {
+        "entries": entries, "said": said, "titles": titles, "next": page.next,
+        "speaker": lambda entry: speaker(at, entry.who, entry.origin),
+    }  # fmt: skip
 
 
 def _title(at: At, one: TimelineEntry) -> str:
@@ -74,15 +82,28 @@ def _title(at: At, one: TimelineEntry) -> str:
 
 def _diary(at: At, until: str) -> dict[str, Any]:
     parts: Any = [one for one in PARTS if one == at.asked("part")]
-    page = at.memory.browse.diary(
-        parts=parts or PARTS, until=until or None, limit=at.number("limit", 40), after=at.asked("after")
-    )
-    rows = [_entry(at, one) for one in page.rows]
-    days = [
+    rows: list[Entry] = []
+    after, limit = at.asked("after"), at.number("limit", 40)
+    for _ in range(1 if at.asked("limit") else _PAGES):
+        page = at.memory.browse.diary(parts=parts or PARTS, until=until or None, limit=limit, after=after)
+        rows += [_entry(at, one) for one in page.rows]
+        days = _days(at, rows)
+        after = page.next
+        if not after or sum(_seen(*run) for day in days for run in day.rows) >= _FEWEST:
+            break
+    return {"days": days, "next": after, "first": page.first, "folded_from": _FOLDED_FROM}
+
+
+def _days(at: At, rows: Sequence[Entry]) -> list[DayOf]:
+    return [
         day._replace(rows=[(part, list(run)) for part, run in groupby(day.rows, key=lambda row: row.part)])
         for day in by_day(at, rows, lambda row: row.time)
     ]
-    return {"days": days, "next": page.next, "first": page.first}
+
+
+def _seen(part: str, run: Sequence[Entry]) -> int:
+    """Return how many rows of a run are not folded: of changes a few, all of talks and notes."""
+    return min(len(run), _FOLDED_FROM) if part == "change" else len(run)
 
 
 def _entry(at: At, one: DiaryEntry) -> Entry:

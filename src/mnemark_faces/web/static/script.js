@@ -101,7 +101,7 @@
   stay();
   addEventListener("load", stay);  // the browser goes to the marked entry by itself
   const opened = document.querySelector(".correct [name=value]");
-  if (opened) opened.focus();
+  if (opened) opened.select();
 
   // What opens in its place: the row that the link names is taken from the page behind it.
   document.addEventListener("click", async (event) => {
@@ -115,7 +115,9 @@
     const fresh = answer.ok && new DOMParser().parseFromString(await answer.text(), "text/html").getElementById(id);
     if (!fresh) { location.assign(link.href); return; }
     old.replaceWith(fresh);
-    (fresh.querySelector("[name=value]") || fresh).focus({ preventScroll: true });
+    const value = fresh.querySelector("[name=value]");
+    (value || fresh).focus({ preventScroll: true });
+    if (value) value.select();
     fresh.scrollIntoView({ block: "nearest" });
   });
 
@@ -163,7 +165,7 @@
       request.onload = () => {
         if (request.status < 400) { location.assign(`${request.responseURL}#result`); location.reload(); return; }
         const page = new DOMParser().parseFromString(request.responseText, "text/html");
-        fail(page.querySelector("main p"));
+        fail(page.querySelector("main [role=alert]"));
       };
       request.onerror = () => fail(null);
       bar.hidden = false;
