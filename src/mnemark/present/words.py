@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -130,6 +130,10 @@ class Words:
         if self.language == "zh":
             return self(many, n=count)
         return (one if count == 1 else many).format(n=self.number(count))
+
+    def listed(self, names: Iterable[str]) -> str:
+        """Return names one after the other: "Ann, Ben"."""
+        return ("、" if self.language == "zh" else ", ").join(names)
 
     def size(self, count: int) -> str:
         """Return a number of bytes."""

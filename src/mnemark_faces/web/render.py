@@ -11,9 +11,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from mnemark._version import __version__
+from mnemark.facts.labels import subject_label
 from mnemark.files import off_record, trust
 from mnemark.present.changes import NAMES
-from mnemark.present.words import UNTRUSTED
+from mnemark.present.words import UNTRUSTED, Words
 from mnemark.text.dates import local
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import revealed, visible
@@ -41,7 +42,8 @@ def environment() -> Environment:
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     made.filters |= {"line": one_line, "text": revealed, "excerpt": excerpt, "lang": lang, "marked": marked,
-                     "plain": plain, "page": page_text, "changed": changed_lines, "coded": coded}  # fmt: skip
+                     "plain": plain, "page": page_text, "changed": changed_lines, "coded": coded,
+                     "subject": subject_as_shown}  # fmt: skip
     made.tests["untrusted"] = UNTRUSTED.__contains__
     made.globals |= {"version": __version__, "change_names": NAMES}
     return made
@@ -75,6 +77,11 @@ def coded(text: str) -> Markup:
     return _MARKUP.join(
         Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts)
     )
+
+
+def subject_as_shown(name: str, words: Words) -> str:
+    """Return a subject as the page's language calls it: "project" in English."""
+    return subject_label(name, chinese=words.language == "zh")
 
 
 def excerpt(text: str, most: int = _EXCERPT) -> str:

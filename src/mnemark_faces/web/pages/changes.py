@@ -83,7 +83,8 @@ def change(at: At) -> PageContent:
 
 def undo(at: At) -> Go:
     """Take a change, or those of a run, back."""
-    done = [one for identifier in at.all_sent("id") for one in at.memory.undo(identifier)]
+    ids = " ".join(at.all_sent("id")).split()  # a button names what a whole talk did
+    done = [one for identifier in ids for one in at.memory.undo(identifier)]
     at.tell(at.words.count(len(done), "Undone: {n} change", "Undone: {n} changes"))
     return at.back("changes")
 

@@ -146,7 +146,8 @@ def asked_changes(at: At, fact: Fact) -> Changes:
     if (since := at.sent("since")) and since != fact.since[:10]:
         changes["since"] = since
     subject = at.sent("subject").strip() or "user"
-    if subject != fact.subject and not subject_key(subject) == subject_key(fact.subject) == "user":
+    shown = {fact.subject, subject_label(fact.subject, chinese=at.words.language == "zh")}
+    if subject not in shown and not subject_key(subject) == subject_key(fact.subject) == "user":
         changes["subject"] = subject
     return changes
 

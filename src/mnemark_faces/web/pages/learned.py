@@ -50,7 +50,7 @@ def decide(at: At) -> Go:
     parts = [at.words.count(done.confirmed, "1 fact confirmed", "{n} facts confirmed")] * bool(done.confirmed)
     if gone := len(done.struck) + done.taken_back:
         parts.append(at.words.count(gone, "1 forgotten", "{n} forgotten"))
-    at.tell("{text}", text=", ".join(parts), undo=done.struck)
+    at.tell("{text}", text=("，" if at.words.language == "zh" else ", ").join(parts), undo=done.struck)
     return Go(at.link("learned"))
 
 

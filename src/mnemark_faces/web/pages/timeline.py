@@ -21,6 +21,8 @@ from mnemark_faces.web.telling import DayOf, TalkLine, by_day, speaker, title_of
 _OF_TALKS: Final = frozenset({"turn", "observation"})
 _FOLDED_FROM: Final = 4
 """Changes without a talk or note between them that are shown; the others open on a click."""
+_FOLDED_TO: Final = 24
+"""How many of them open; the page of changes has the rest."""
 _FEWEST: Final = 16
 """Rows that are to be seen, as far as there are so many, where most of them are folded."""
 _PAGES: Final = 5
@@ -91,7 +93,7 @@ def _diary(at: At, until: str) -> dict[str, Any]:
         after = page.next
         if not after or sum(_seen(*run) for day in days for run in day.rows) >= _FEWEST:
             break
-    return {"days": days, "next": after, "first": page.first, "folded_from": _FOLDED_FROM}
+    return {"days": days, "next": after, "first": page.first, "folded_from": _FOLDED_FROM, "folded_to": _FOLDED_TO}
 
 
 def _days(at: At, rows: Sequence[Entry]) -> list[DayOf]:

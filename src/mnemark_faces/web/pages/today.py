@@ -54,6 +54,7 @@ def today(at: At) -> PageContent:
         "facts": known, "turns": sum(day.turns for day in days), "days": days,
         "activity": _activity(at, days), "use": use_of(at, used), "spent": spend, "brought": came,
         "titles": format_titles() if came else {}, "unchecked": len(to_check(ws)) if came else 0,
+        "unread": not known and any(one.sessions for one in came),
         "empty": not (talks or known or came or (ws.index.exists() and ws.index.size())),
     }  # fmt: skip
     return PageContent("today.html", values, {"attention": values["needs"], "activity": days, "spend": spend})
