@@ -254,7 +254,7 @@ def test_erase_with_a_receipt(chromium: Browser, here: Running, tmp_path: Path, 
     page = window.open("forget")
     page.get_by_label("Words").fill("answer")
     page.get_by_role("button", name="Look first").click()
-    page.get_by_role("button", name="See where it stands").click()
+    page.get_by_role("button", name="Erase…").click()
     expect(page.get_by_text("It stands in")).to_be_visible()
     assert page.url == f"{window.base}/forget", "a history keeps addresses"
     page.get_by_label("Type 1 to confirm").fill("1")
@@ -272,7 +272,7 @@ def test_a_consolidation_is_seen_then_done_then_undone(
     window = Window(chromium, here, tmp_path)
     page = window.open("consolidate")
     page.get_by_role("link", name="Show what it would change").click()
-    expect(page.locator(".diff ins").first).to_be_visible()
+    expect(page.locator(".gains ins").first).to_be_visible()
     before = (tmp_path / "MEMORY.md").read_text("utf-8")
     page.get_by_role("button", name="Do what is ticked").click()
     expect(page.get_by_role("status")).to_contain_text("Consolidated")

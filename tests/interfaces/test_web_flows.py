@@ -145,7 +145,7 @@ def test_correct_without_a_mouse(open_at: Open, memory: Path) -> None:
 def test_hide(open_at: Open, memory: Path) -> None:
     hand = Hand(open_at("search?q=sourdough+starter+Gladys"))
     hand.click(hand.page.locator("[data-row]", has_text="Gladys").get_by_role("link"))
-    hand.click(hand.page.get_by_role("link", name="Forget"))
+    hand.click(hand.page.get_by_role("link", name="Forget…"))
     hand.click(hand.page.get_by_role("button", name="Hide 1 item"))
     expect(hand.page.get_by_role("heading", level=1)).to_contain_text("Hidden")
     assert hand.count <= 3
@@ -156,8 +156,8 @@ def test_hide(open_at: Open, memory: Path) -> None:
 def test_erase(open_at: Open, memory: Path) -> None:
     hand = Hand(open_at("search?q=sourdough+starter+Gladys"))
     hand.click(hand.page.locator("[data-row]", has_text="Gladys").get_by_role("link"))
-    hand.click(hand.page.get_by_role("link", name="Forget"))
-    hand.click(hand.page.get_by_role("button", name="See where it stands"))
+    hand.click(hand.page.get_by_role("link", name="Forget…"))
+    hand.click(hand.page.get_by_role("button", name="Erase…"))
     hand.page.get_by_label("Type 1 to confirm").fill("1")
     hand.click(hand.page.get_by_role("button", name="Erase 1 item"))
     expect(hand.page.get_by_role("heading", level=1)).to_contain_text("Erased")

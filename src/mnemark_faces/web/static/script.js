@@ -17,6 +17,9 @@
   const goTo = { t: "", s: "/search", l: "/timeline", f: "/facts", r: "/review", c: "/changes" };
   const keys = document.getElementById("keys");
   let waitsForPlace = false;
+  // A row can be gone to by its keys, and by a click on it, but not with the tabulator.
+  const ready = (rows) => { for (const row of rows) row.tabIndex = -1; };
+  ready(document.querySelectorAll("[data-row]"));
 
   function move(step) {
     const all = rows();
@@ -115,6 +118,7 @@
     const fresh = answer.ok && new DOMParser().parseFromString(await answer.text(), "text/html").getElementById(id);
     if (!fresh) { location.assign(link.href); return; }
     old.replaceWith(fresh);
+    ready([fresh]);
     const value = fresh.querySelector("[name=value]");
     (value || fresh).focus({ preventScroll: true });
     if (value) value.select();
@@ -148,6 +152,7 @@
     if (!fresh) return;
     const again = part.hasAttribute("aria-busy") && fresh.dataset.later;
     part.replaceWith(fresh);
+    ready(fresh.querySelectorAll("[data-row]"));
     if (again) setTimeout(() => later(fresh).catch(() => {}), 1000);
   }
   for (const part of document.querySelectorAll("[data-later]")) later(part).catch(() => {});
