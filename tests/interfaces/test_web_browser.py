@@ -241,6 +241,37 @@ def test_a_fact_is_corrected_where_it_stands(
     window.close()
 
 
+@pytest.mark.parametrize("script", [True, False], ids=["script", "without script"])
+def test_a_phone_has_the_pages_behind_a_menu(
+    chromium: Browser, here: Running, tmp_path: Path, *, script: bool
+) -> None:
+    fill(tmp_path, "plain")
+    window = Window(
+        chromium, here, tmp_path, java_script_enabled=script, viewport={"width": 390, "height": 844}
+    )
+    page = window.open("timeline")
+    title = page.locator("h1").bounding_box()
+    assert title is not None
+    assert title["y"] < 100, "the page begins near the top"
+    expect(page.locator("nav")).to_be_hidden()
+    page.get_by_role("button", name="Menu").click()
+    page.get_by_role("navigation").get_by_role("link", name="What I know").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("What I know of you")
+    window.close()
+
+
+def test_what_is_tapped_on_a_phone_is_large_enough(chromium: Browser, here: Running, tmp_path: Path) -> None:
+    fill(tmp_path, "plain")
+    window = Window(chromium, here, tmp_path, viewport={"width": 390, "height": 844})
+    tapped = ".button, button:not(.quiet), select, input:not([type=checkbox]), summary, nav a, .facets a"
+    low = f"""[...document.querySelectorAll("{tapped}")].filter(one => one.getClientRects().length
+      && !one.closest("li, article, .hit") && one.getBoundingClientRect().height < 39.5)
+      .map(one => one.outerHTML.slice(0, 90))"""
+    for screen in SCREENS:
+        assert window.open(screen).evaluate(low) == [], screen
+    window.close()
+
+
 def row_top(row: Locator) -> float:
     box = row.bounding_box()
     assert box is not None

@@ -57,6 +57,9 @@ COUNTED: Final = re.compile(r"\b1 change\b|(?<!\d)1 处更改")
 STEP: Final = re.compile(rf"\b(?:consolidate: ?\w+|(?:{'|'.join(STEPS)}):\S)")
 COMMANDS: Final = "|".join(get_command(app).list_commands(Context(get_command(app))))  # type: ignore[attr-defined]
 COMMAND: Final = re.compile(rf"\bmnemark (?:{COMMANDS})\b|(?<!\S)--[a-z][a-z-]+")
+DATE: Final = re.compile(r"(?<![\w/.-])\d{4}-\d\d-\d\d(?![\w/-])")
+TYPED: Final = frozenset({"search"})
+"""Pages whose fields show how a day can be typed."""
 TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d")
 ID: Final = re.compile(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")
 LATIN: Final = re.compile(r"[A-Za-z][A-Za-z'’-]+")
@@ -139,6 +142,7 @@ def wrong(page: str, said: Said, language: str, talks: frozenset[str]) -> str:
             page not in {"health", "settings"} and not said.own and not raw and COMMAND.search(said.text),
         ),
         ("a time for machines", not stored and TIME.search(said.text)),
+        ("a day for machines", page not in TYPED and not named and DATE.search(said.text)),
         ("an id", not stored and ID.search(said.text)),
         ("the id of a talk", not of_files and said.text in talks),
         ("a raw key", not said.own and not raw and is_key(said.text)),

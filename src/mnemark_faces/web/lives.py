@@ -34,9 +34,16 @@ def life(at: At, history: Sequence[Fact]) -> Markup | str:
     drawn = [
         charts.Span(
             (begin - first).total_seconds() / whole, min((end - first).total_seconds() / whole, 1.0),
-            f"{one_line(fact.value)}: {fact.since[:10]} – {fact.until[:10] or at.words('now')}",
+            _held(at, fact),
             not fact.until,
         )
         for begin, end, fact in sorted(spans, key=lambda span: span[0])
     ]  # fmt: skip
     return charts.life(at.words("The values of this fact over time"), drawn)
+
+
+def _held(at: At, fact: Fact) -> str:
+    """Return a value with the days between which it held."""
+    words, today = at.words, at.now.date()
+    begin, end = words.date(fact.since[:10], today), words.date(fact.until[:10], today) or words("now")
+    return f"{one_line(fact.value)}{'：' if words.language == 'zh' else ': '}{begin} – {end}"

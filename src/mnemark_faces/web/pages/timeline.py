@@ -93,7 +93,13 @@ def _diary(at: At, until: str) -> dict[str, Any]:
         after = page.next
         if not after or sum(_seen(*run) for day in days for run in day.rows) >= _FEWEST:
             break
-    return {"days": days, "next": after, "first": page.first, "folded_from": _FOLDED_FROM, "folded_to": _FOLDED_TO}
+    return {
+        "days": days,
+        "next": after,
+        "first": page.first,
+        "folded_from": _FOLDED_FROM,
+        "folded_to": _FOLDED_TO,
+    }
 
 
 def _days(at: At, rows: Sequence[Entry]) -> list[DayOf]:

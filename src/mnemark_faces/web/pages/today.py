@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
+import msgspec
+
 from mnemark.files.names import split_ref
 from mnemark.memory.browse.ahead import OpenPoint
 from mnemark.memory.browse.change_rows import ChangeRow
@@ -72,7 +74,11 @@ def _coming(at: At, points: Sequence[OpenPoint]) -> list[Row]:
     found = []
     for one in at.memory.browse.coming(points):
         if one.fact is not None:
-            words, link = facts.sentence(one.fact, at.words), at.link("item", ref=one.fact.id)
+            value = (
+                one.fact.value.replace(one.day, "", 1).strip() or one.fact.value
+            )  # the day stands beside it
+            words = facts.sentence(msgspec.structs.replace(one.fact, value=value), at.words)
+            link = at.link("item", ref=one.fact.id)
         else:
             words, link = one.text, at.link("files", path=split_ref(one.ref)[0])
         found.append(Row(words, link, day_of(at, one.day)))
