@@ -5,8 +5,8 @@
     python tools/client.py smoke     build the client, and use it against a daemon
     python tools/client.py all       also in the AI SDK and Mastra, and packed, in a folder of its own
 
-npm fetches what is needed into clients/typescript/node_modules, and for the two frameworks, which want it, Node 22
-into `--cache` (default: .conformance); where it cannot, the exit code is 75.
+npm fetches what is needed into clients/typescript/node_modules, and Node 22, which the two frameworks want, into
+`--cache` (default: .conformance); where it cannot, the exit code is 75.
 """
 
 import argparse
