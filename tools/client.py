@@ -5,8 +5,8 @@
     python tools/client.py smoke     build the client, and use it against a daemon
     python tools/client.py all       also in the AI SDK and Mastra, and packed, in a folder of its own
 
-npm fetches what is needed into clients/typescript/node_modules, and Node 22, which the two frameworks want, into
-`--cache` (default: .conformance); where it cannot, the exit code is 75.
+npm fetches what is needed into clients/typescript/node_modules, and Node 22, which the two frameworks want,
+into `--cache` (default: .conformance); where it cannot, the exit code is 75.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,7 +30,7 @@ from mnemark_interfaces.tools import INSTRUCTIONS, TOOLS
 CLIENT: Final = Path(__file__).resolve().parent.parent / "clients/typescript"
 TABLE: Final = CLIENT / "src/table.ts"
 SMOKE: Final = ("client", "node")
-HOSTS: Final = ("ai", "mastra", "package")
+REST: Final = ("restart", "ai", "mastra", "package")
 QUIET: Final = ["--no-audit", "--no-fund", "--loglevel=error"]
 _TABLE: Final = """\
 // Written by `python tools/client.py write` from the tables of the HTTP API: do not edit.
@@ -103,11 +103,15 @@ def node(cache: Path) -> dict[str, str]:
     return {**os.environ, "PATH": f"{binaries.resolve()}{os.pathsep}{os.environ['PATH']}"}
 
 
-def tried(environment: Mapping[str, str], *tests: str) -> int:
-    """Run tests; they start daemons with this Python."""
-    command = ["node", "--test", "--test-reporter=spec", *(f"test/{name}.test.js" for name in tests)]
-    ran = subprocess.run(command, cwd=CLIENT, env={**environment, "PYTHON": sys.executable}, check=False)
-    return ran.returncode
+def failing(environment: Mapping[str, str], tests: Sequence[str]) -> list[str]:
+    """Run tests, which start daemons with this Python; return those that fail twice, as others may disturb one."""
+
+    def fails(name: str) -> bool:
+        command = ["node", "--test", "--test-reporter=spec", f"test/{name}.test.js"]
+        surroundings = {**environment, "PYTHON": sys.executable}
+        return subprocess.run(command, cwd=CLIENT, env=surroundings, check=False).returncode != 0
+
+    return [name for name in [name for name in tests if fails(name)] if fails(name)]
 
 
 def main() -> int:
@@ -128,9 +132,10 @@ def main() -> int:
         return 0
     written("--check")
     npm("run", "--silent", "build")
-    failed = tried(os.environ, *SMOKE)
+    failed = failing(os.environ, SMOKE)
     if parsed.what == "all":
-        failed = tried(node(parsed.cache), *HOSTS) or failed
+        failed += failing(node(parsed.cache), REST)
+    print("failed:", ", ".join(failed) if failed else "nothing")
     return 1 if failed else 0
 
 

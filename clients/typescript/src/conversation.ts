@@ -1,5 +1,5 @@
 /** What a framework needs of memory around a model: recall before a call, record what was said. */
-import { FLOOR, type Mnemark, type Options, TOOLS } from "./index.js";
+import { FLOOR, type Mnemark, MnemarkError, type Options, type Recall, TOOLS } from "./index.js";
 
 export interface ConversationSettings {
   /** Id of the conversation: one whose messages the model is sent along. Each conversation has its own. */
@@ -45,13 +45,16 @@ export function conversation(memory: Mnemark, settings: ConversationSettings) {
 
   async function recall(query: string): Promise<string> {
     const timeoutMs = (deadline ?? DEADLINE_SECONDS) * 1000 + GRACE_MS;
+    let found: Recall;
     try {
-      const found = await memory.recall({ ...owner, query, budget, deadline }, { timeoutMs, retries: 0 });
-      return found.on_topic >= floor ? found.text : "";
+      found = await memory.recall({ ...owner, query, budget, deadline }, { timeoutMs, retries: 0 });
     } catch (error) {
       onError(error);
       return "";
     }
+    // Nothing was searched, which does not mean that there is nothing.
+    if (found.mode === "none" && found.degraded.length) onError(new MnemarkError(found.degraded.join("; "), "degraded"));
+    return found.on_topic >= floor ? found.text : "";
   }
 
   /**

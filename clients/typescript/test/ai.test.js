@@ -5,7 +5,7 @@ import * as ai from "ai";
 import { Mnemark } from "mnemark";
 import { memoryMiddleware, tools } from "mnemark/ai";
 
-import { daemon, folders } from "./servers.js";
+import { daemon, folders, warmed } from "./servers.js";
 import { calls, lastSaid, model, TOLD } from "./models.js";
 
 let here;
@@ -15,6 +15,7 @@ after(() => end?.());
 before(async () => {
   here = await daemon({ after: (ending) => (end = ending) }, await folders());
   memory = new Mnemark(here);
+  await warmed(memory);
 });
 
 const silent = { onError: assert.fail };
@@ -27,10 +28,10 @@ describe("the middleware", () => {
   for (const [told, asked, known] of TOLD) {
     test(`what is told in the first run is remembered in the second: ${told}`, async () => {
       const first = model("Noted.");
-      await ai.generateText({ model: wrapped(first.mock, `one ${told}`), prompt: told });
+      await ai.generateText({ model: wrapped(first.mock, `one ${told}`, { deadline: 60 }), prompt: told });
       assert.deepEqual(await recorded(`one ${told}`), [`user: ${told}`, "assistant: Noted."]);
 
-      const second = model("As you said.");
+      const second = model("As you said."); // with the deadline that is shipped
       await ai.generateText({ model: wrapped(second.mock, `two ${told}`), prompt: asked });
       const [block, ...words] = lastSaid(second.prompts[0]);
       assert.match(block, known);
@@ -41,7 +42,7 @@ describe("the middleware", () => {
 
   test("a stream is passed on as it comes, and recorded whole", async () => {
     const { mock, prompts } = model("凯斯特雷尔，Kestrel.");
-    const said = ai.streamText({ model: wrapped(mock, "stream"), prompt: TOLD[0][1] });
+    const said = ai.streamText({ model: wrapped(mock, "stream", { ...silent, deadline: 60 }), prompt: TOLD[0][1] });
     assert.equal(await said.text, "凯斯特雷尔，Kestrel.");
     assert.match(lastSaid(prompts[0])[0], TOLD[0][2]);
     assert.deepEqual(await recorded("stream"), [`user: ${TOLD[0][1]}`, "assistant: 凯斯特雷尔，Kestrel."]);
@@ -50,8 +51,8 @@ describe("the middleware", () => {
   test("after a call of a tool the model is sent the same again, and each word is recorded once", async () => {
     const { mock, prompts } = model(calls("memory_status", {}), "It is Kestrel.");
     const stopWhen = ai.stepCountIs(3);
-    const model_ = wrapped(mock, "steps");
-    const { text } = await ai.generateText({ model: model_, prompt: TOLD[0][1], tools: tools(memory), stopWhen });
+    const inTime = wrapped(mock, "steps", { ...silent, deadline: 60 });
+    const { text } = await ai.generateText({ model: inTime, prompt: TOLD[0][1], tools: tools(memory), stopWhen });
     assert.equal(text, "It is Kestrel.");
     assert.deepEqual(lastSaid(prompts[1]), lastSaid(prompts[0]));
     assert.equal(lastSaid(prompts[0]).length, 2);
@@ -81,6 +82,16 @@ describe("the middleware", () => {
     assert.equal(text, "Yes.");
     assert.deepEqual(errors, ["unreachable", "unreachable", "unreachable"]);
   });
+});
+
+test("a recall that had no time says so, and the model answers all the same", async () => {
+  const errors = [];
+  const late = { recall: async () => ({ text: "", on_topic: 0, mode: "none", degraded: ["no answer; allow more"] }) };
+  const store = Object.assign(Object.create(memory), late, { turns: async () => {} });
+  const middleware = memoryMiddleware(store, { session: "s", onError: (error) => errors.push(error.fix) });
+  const { mock } = model("Yes.");
+  await ai.generateText({ model: ai.wrapLanguageModel({ model: mock, middleware }), prompt: "Here?" });
+  assert.deepEqual(errors, ["allow more"]);
 });
 
 describe("the tools", () => {

@@ -6,7 +6,7 @@ import { RequestContext } from "@mastra/core/request-context";
 import { Mnemark } from "mnemark";
 import { memoryProcessor, tools } from "mnemark/mastra";
 
-import { daemon, folders } from "./servers.js";
+import { daemon, folders, warmed } from "./servers.js";
 import { calls, lastSaid, model, TOLD } from "./models.js";
 
 let here;
@@ -16,24 +16,25 @@ after(() => end?.());
 before(async () => {
   here = await daemon({ after: (ending) => (end = ending) }, await folders());
   memory = new Mnemark(here);
+  await warmed(memory);
 });
 
 const recorded = async (session) =>
   (await memory.said({ session })).turns.map(({ turn }) => `${turn.role}: ${turn.content}`);
 const agent = (mock, more) =>
   new Agent({ id: "helper", name: "Helper", instructions: "Help.", model: mock, ...more });
-function remembering(mock, session, { store = memory, onError = assert.fail, ...more } = {}) {
-  const processor = memoryProcessor(store, { session, onError });
+function remembering(mock, session, { store = memory, onError = assert.fail, deadline, ...more } = {}) {
+  const processor = memoryProcessor(store, { session, onError, deadline });
   return agent(mock, { inputProcessors: [processor], outputProcessors: [processor], ...more });
 }
 
 describe("the processor", () => {
   for (const [told, asked, known] of TOLD) {
     test(`what is told in the first run is remembered in the second: ${told}`, async () => {
-      await remembering(model("Noted.").mock, `one ${told}`).generate(told);
+      await remembering(model("Noted.").mock, `one ${told}`, { deadline: 60 }).generate(told);
       assert.deepEqual(await recorded(`one ${told}`), [`user: ${told}`, "assistant: Noted."]);
 
-      const second = model("As you said.");
+      const second = model("As you said."); // with the deadline that is shipped
       const answer = await remembering(second.mock, `two ${told}`).generate(asked);
       assert.equal(answer.text, "As you said.");
       const [block, ...words] = lastSaid(second.prompts[0]);
@@ -52,7 +53,7 @@ describe("the processor", () => {
 
   test("after a call of a tool the model is sent the same again, and each word is recorded once", async () => {
     const { mock, prompts } = model(calls("memory_status", {}), "It is Kestrel.");
-    await remembering(mock, "steps", { tools: tools(memory) }).generate(TOLD[0][1]);
+    await remembering(mock, "steps", { tools: tools(memory), deadline: 60 }).generate(TOLD[0][1]);
     assert.deepEqual(lastSaid(prompts[1]), lastSaid(prompts[0]));
     assert.equal(lastSaid(prompts[0]).length, 2);
     assert.deepEqual(await recorded("steps"), [`user: ${TOLD[0][1]}`, "assistant: It is Kestrel."]);

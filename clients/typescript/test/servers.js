@@ -17,6 +17,15 @@ export async function folders() {
   return { state: join(folder, "state"), workspace, home: folder };
 }
 
+/** The same, where this process looks for its user's daemon. */
+export async function here(t) {
+  const where = await folders();
+  const before = process.env.XDG_STATE_HOME;
+  process.env.XDG_STATE_HOME = where.state;
+  t.after(() => (process.env.XDG_STATE_HOME = before ?? ""));
+  return { ...where, file: join(where.state, "mnemark/daemon.json") };
+}
+
 /** Start a daemon; it is ended with the test, or by `end`. */
 export async function daemon(t, { state, workspace, home }) {
   const env = { ...process.env, XDG_STATE_HOME: state, HOME: home, MNEMARK_WORKSPACE: "", XDG_CONFIG_HOME: home };
@@ -31,6 +40,14 @@ export async function daemon(t, { state, workspace, home }) {
   await Promise.race([once(lines, "line"), gone.then(([code]) => Promise.reject(new Error(`daemon ended: ${code}`)))]);
   const { url, token } = JSON.parse(await readFile(join(state, "mnemark/daemon.json"), "utf8"));
   return { url, token, workspace, pid: child.pid, end };
+}
+
+/** Have the daemon load what it needs: what is tried with the shipped deadline is not its start. */
+export async function warmed(memory) {
+  for (const content of ["The kettle is on the stove.", "水壶在炉子上。"]) {
+    await memory.turns({ session: "warm", turns: [{ role: "user", content }] });
+    await memory.recall({ query: content, session: "other", deadline: 60 });
+  }
 }
 
 /** Serve with `handler`; returns the address. */
