@@ -104,7 +104,7 @@ def node(cache: Path) -> dict[str, str]:
 
 
 def failing(environment: Mapping[str, str], tests: Sequence[str]) -> list[str]:
-    """Run tests, which start daemons with this Python; return those that fail twice, as others may disturb one."""
+    """Run tests, which start daemons with this Python; return those that fail twice: one may be disturbed."""
 
     def fails(name: str) -> bool:
         command = ["node", "--test", "--test-reporter=spec", f"test/{name}.test.js"]

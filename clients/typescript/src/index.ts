@@ -70,6 +70,8 @@ const FIXES: Record<string, string> = {
   token: "read the token in daemon.json again: it changes with each start of the daemon",
   http: "look at what stands between this client and the daemon",
 };
+/** A daemon has 200 connections for all of its clients. */
+const MOST_AT_ONCE = 50;
 const TIMEOUT_MS = 30_000;
 const RETRIES = 3;
 const LONGEST_PAUSE_MS = 4_000;
@@ -81,11 +83,15 @@ export class Mnemark {
   readonly #moves: boolean;
   readonly #options: Options;
   readonly #fetch: typeof fetch;
+  readonly #enter = gate(MOST_AT_ONCE);
   #daemon: Promise<Daemon> | undefined;
 
   /** Give `url` and `token`; or `find`, which is asked again when the daemon that it found has gone. */
   constructor(settings: Settings & (Daemon | { find: () => Promise<Daemon> })) {
     const { workspace, fetch: given, ...more } = settings;
+    if (!("find" in more) && !more.url) {
+      throw new MnemarkError("there is no url; give the one in daemon.json, or use `local` of mnemark/node", "usage");
+    }
     this.workspace = workspace;
     this.#moves = "find" in more;
     this.#find = "find" in more ? more.find : async () => more;
@@ -168,7 +174,7 @@ export class Mnemark {
 
   /** Call one of the memory tools for models, by its name; see `TOOLS`. */
   tool(name: string, args: Record<string, unknown>, options?: Options): Promise<Answer<"tools/memory_search">> {
-    return this.#post(`tools/${name}`, { arguments: args }, options);
+    return this.#post(`tools/${encodeURIComponent(name)}`, { arguments: args }, options);
   }
 
   /** Show version, process and open workspaces of the daemon. */
@@ -187,33 +193,45 @@ export class Mnemark {
   async #send<T>(path: string, body: object | undefined, repeatable: boolean, given: Options = {}): Promise<T> {
     const { signal, timeoutMs = TIMEOUT_MS, retries = RETRIES } = { ...this.#options, ...defined(given) };
     const late = timeout(timeoutMs);
-    const ends = signal ? AbortSignal.any([signal, late]) : late;
     const until = Date.now() + timeoutMs;
+    const ends = signal ? AbortSignal.any([signal, late]) : late;
+    try {
+      const leave = await this.#enter(ends);
+      try {
+        return (await this.#answered(path, body, ends, until, repeatable ? retries : 0)) as T;
+      } finally {
+        leave();
+      }
+    } catch (cause) {
+      signal?.throwIfAborted();
+      if (!late.aborted) throw cause;
+      const waited = `mnemark has not answered ${path} within ${timeoutMs} ms`;
+      throw new MnemarkError(`${waited}; give it a longer timeoutMs, or try again`, "timeout", 0, { cause });
+    }
+  }
+
+  async #answered(path: string, body: object | undefined, ends: AbortSignal, until: number, retries: number) {
     let asked = false;
     for (let attempt = 0; ; attempt++) {
       try {
         const daemon = await (this.#daemon ??= this.#found());
-        return (await this.#exchange(daemon, path, body, ends)) as T;
+        return await this.#exchange(daemon, path, body, ends);
       } catch (cause) {
-        signal?.throwIfAborted();
-        if (late.aborted) {
-          const waited = `mnemark has not answered ${path} within ${timeoutMs} ms`;
-          throw new MnemarkError(`${waited}; give it a longer timeoutMs, or try again`, "timeout", 0, { cause });
-        }
-        const error = cause as MnemarkError;
-        const moved = this.#moves && (error.code === "token" || error.code === "unreachable");
+        if (ends.aborted || !(cause instanceof MnemarkError)) throw cause;
+        const { code, status, retryAfterMs } = cause;
+        const moved = this.#moves && (code === "token" || code === "unreachable");
         if (moved) this.#daemon = undefined;
         // A daemon that was started anew has another token: with the old one nothing was done.
-        if (moved && error.code === "token" && !asked) {
+        if (moved && code === "token" && !asked) {
           asked = true;
           continue;
         }
-        const pause = error.retryAfterMs + Math.random() * Math.min(200 * 2 ** attempt, LONGEST_PAUSE_MS);
         // One that is being started anew is not there for a moment; one that never was will not come.
-        const comes = error.code === "no_daemon" && attempt > 0;
-        const passes = comes || ["unreachable", "busy"].includes(error.code) || [429, 503].includes(error.status);
-        if (!(repeatable && passes && attempt < retries && Date.now() + pause < until)) throw error;
-        await sleep(pause, signal);
+        const comes = code === "no_daemon" && attempt > 0;
+        const passes = comes || code === "unreachable" || code === "busy" || status === 429 || status === 503;
+        const pause = retryAfterMs + Math.random() * Math.min(200 * 2 ** attempt, LONGEST_PAUSE_MS);
+        if (!passes || attempt >= retries || Date.now() + pause >= until) throw cause;
+        await sleep(pause, ends);
       }
     }
   }
@@ -236,12 +254,9 @@ export class Mnemark {
       text = await response.text();
     } catch (cause) {
       const why = (cause as Error).cause instanceof Error ? ` (${((cause as Error).cause as Error).message})` : "";
-      throw new MnemarkError(
-        `the daemon at ${url} cannot be reached${why}; start it with \`mnemark serve\``,
-        "unreachable",
-        0,
-        { cause },
-      );
+      // A browser does not say why: it may be that the daemon refuses pages.
+      const fix = "document" in globalThis ? "let a server of your own ask for a page" : "start it with `mnemark serve`";
+      throw new MnemarkError(`the daemon at ${url} cannot be reached${why}; ${fix}`, "unreachable", 0, { cause });
     }
     let answer: any;
     try {
@@ -294,11 +309,33 @@ function retryAfter(header: string | null): number {
   return Math.max(wait || 0, 0);
 }
 
-function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, milliseconds);
-    signal?.addEventListener("abort", () => (clearTimeout(timer), reject(signal.reason)), { once: true });
+    signal.addEventListener("abort", () => (clearTimeout(timer), reject(signal.reason)), { once: true });
   });
+}
+
+/** Let so many in at once; the others wait in line for as long as their signals let them. */
+function gate(most: number): (signal: AbortSignal) => Promise<() => void> {
+  let free = most;
+  const line = new Set<() => void>();
+  function leave() {
+    const [next] = line;
+    if (!next) free++;
+    else if (line.delete(next)) next();
+  }
+  return async (signal) => {
+    signal.throwIfAborted();
+    if (free > 0) free--;
+    else {
+      await new Promise<void>((resolve, reject) => {
+        line.add(resolve);
+        signal.addEventListener("abort", () => line.delete(resolve) && reject(signal.reason), { once: true });
+      });
+    }
+    return leave;
+  };
 }
 
 function newId(): string {

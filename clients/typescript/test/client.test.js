@@ -116,6 +116,8 @@ describe("with a daemon", () => {
     await assert.rejects(new Mnemark({ ...here, token: "密码" }).status(), failing("usage", 0, { message: /sent to/ }));
     await assert.rejects(new Mnemark({ ...here, workspace: "/none/such" }).status(), failing("not_found", 404, { fix: /mnemark init/ }));
     await assert.rejects(new Mnemark({ ...here, workspace: "agent" }).status(), failing("usage", 400));
+    await assert.rejects(memory.tool("../search", {}), failing("path", 400));
+    assert.throws(() => new Mnemark({ workspace: "/w" }), failing("usage", 0, { fix: /local/ }));
     await assert.rejects(new Mnemark({ ...here, url: "127.0.0.1" }).status(), failing("usage", 0));
     await assert.rejects(memory.search({ qeury: "x" }), failing("usage", 400, { message: /query|qeury/ }));
     await assert.rejects(memory.read({ ref: "../x" }), failing("usage", 400));
@@ -185,6 +187,23 @@ describe("a call that fails", () => {
     const waiting = await scripted(t, (response) => response.writeHead(503, { "retry-after": "4" }).end());
     const signal = AbortSignal.timeout(50);
     await assert.rejects(waiting.memory.facts({}, { signal }), { name: "TimeoutError" });
+  });
+
+  test("waits for its turn where there are many, and no longer than it may", async (t) => {
+    let open = 0;
+    let most = 0;
+    const slow = (response) => {
+      most = Math.max(most, ++open);
+      setTimeout(() => (open--, done(response)), 20);
+    };
+    const { memory, asked } = await scripted(t, slow);
+    await Promise.all(Array.from({ length: 200 }, () => memory.facts()));
+    assert.deepEqual([asked.length, most <= 50], [200, true]);
+    const hanging = await scripted(t, () => {});
+    const all = Array.from({ length: 60 }, () => hanging.memory.facts({}, { timeoutMs: 300 }));
+    const ended = await Promise.allSettled(all);
+    assert.deepEqual(new Set(ended.map(({ reason }) => reason.code)), new Set(["timeout"]));
+    assert.equal(hanging.asked.length, 50);
   });
 
   test("says that the program there is another one", async (t) => {
