@@ -17,7 +17,7 @@ LINEAR := tests/test_linear.py tests/text/test_linear.py tests/test_patterns.py
 # Tests start hundreds of processes, each of which would compile mnemark anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo quick test timed check lint types layers verify browser agents release lowest lock sbom reader adapters conformance load format clean
+.PHONY: help demo quick test timed check lint types layers verify browser agents release lowest lock sbom reader adapters conformance client load format clean
 
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -105,6 +105,9 @@ adapters: $(HOSTS)/.installed ## run the adapters in their real hosts (nanobot a
 
 conformance: $(STAMP) ## the MCP suite, the Inspector and the official clients (npm; fetches into .conformance)
 	@$(BIN)/python tools/conformance.py all
+
+client: $(STAMP) ## the TypeScript client, in the AI SDK and Mastra, and packed (npm; fetches into clients/typescript)
+	@$(BIN)/python tools/client.py all
 
 browser: $(STAMP) ## the pages in Chromium, with Playwright and axe (installs what is missing; Chromium by apt)
 	@command -v chromium chromium-browser google-chrome >/dev/null || \
