@@ -16,8 +16,8 @@ from markdown_it import MarkdownIt
 FETCHED: Final = {
     "audio": ("src",), "embed": ("src",), "iframe": ("src",), "img": ("src", "srcset"), "input": ("src",),
     "link": ("href",), "object": ("data",), "script": ("src",), "source": ("src", "srcset"),
-    "track": ("src",), "use": ("href", "xlink:href"), "video": ("src", "poster"), "image": ("href", "xlink:href"),
-    "form": ("action",), "base": ("href",),
+    "track": ("src",), "use": ("href", "xlink:href"), "video": ("src", "poster"),
+    "image": ("href", "xlink:href"), "form": ("action",), "base": ("href",),
 }  # fmt: skip
 """What a browser asks for without being told to, by element."""
 
