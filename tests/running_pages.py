@@ -18,6 +18,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import forked
+
 _BLOCK: Final = re.compile(r"^( *)```(\w*)\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
 _PATH: Final = re.compile(r"(?:#|<!--) ((?:~/)?[\w./-]+\.\w+)(?: -->)?(?:  .*)?\n")
 _VARIES: Final = (
@@ -35,13 +37,15 @@ import socket
 
 def refused(self, *address):
     if self.family in {socket.AF_INET, socket.AF_INET6}:
+        if os.environ["NETWORK"] == "refuses":
+            raise ConnectionRefusedError
         os.write(2, b"the network was used")
         os._exit(70)
     return connect(self, *address)
 
 connect, socket.socket.connect = socket.socket.connect, refused
 """
-"""A `sitecustomize.py` that ends a process which connects to a network."""
+"""A `sitecustomize.py` that ends a process which connects to a network, or has the connection refused."""
 
 
 class Block(NamedTuple):
@@ -59,13 +63,14 @@ def blocks(page: Path) -> list[Block]:
     ]
 
 
-def run(page: Path, home: Path, *, given: str = "", language: str = "en") -> str:
+def run(page: Path, home: Path, *, given: str = "", network: str = "ends", language: str = "en") -> str:
     """Run a page and return what it printed; fail where a block does, or prints what the page does not say.
 
     Args:
         page: the page.
         home: the home folder, which is the folder it begins in.
         given: a script before it, which makes what the page takes as there.
+        network: what a connection does: "ends" the process, or "refuses".
         language: of the machine.
     """
     script = ["set -eu", "exec 2>&1", given]
@@ -75,7 +80,7 @@ def run(page: Path, home: Path, *, given: str = "", language: str = "en") -> str
     script.append(f"echo '{_MARK}end'")
     ran = subprocess.run(
         ["sh", "-c", "\n".join(script)],
-        cwd=home, env=_surroundings(home, language), capture_output=True, encoding="utf-8", timeout=180,
+        cwd=home, env={**_surroundings(home, language), "NETWORK": network}, capture_output=True, encoding="utf-8", timeout=180,
         check=False, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stdout[-3000:]
@@ -121,13 +126,13 @@ def _surroundings(home: Path, language: str) -> Mapping[str, str]:
     tools.mkdir(parents=True)
     (tools / "sitecustomize.py").write_text(_OFFLINE, "utf-8")
     for name, does in (
-        ("mnemark", f'exec "{sys.executable}" -m mnemark "$@"'),
         ("python", f'exec "{sys.executable}" "$@"'),
         ("pip", 'echo "pip $*" >> "$HOME/.test-bin/installed"'),
     ):
         path = tools / name
         path.write_text(f'#!/bin/sh\nPYTHONPATH="{tools}:$PYTHONPATH" {does}\n', "utf-8")
         path.chmod(0o755)
+    forked.command_at(tools / "mnemark", first=_OFFLINE)
     kept = {"GIT_CEILING_DIRECTORIES", "PYTHONPATH", "TMPDIR"}
     given = {name: value for name, value in os.environ.items() if name in kept}
     return {
