@@ -9,7 +9,7 @@ import running_pages
 TESTS = Path(__file__).parent
 DOCS = TESTS.parent / "docs"
 RECIPES = [path for path in DOCS.glob("howto/*.md") if path.stem != "langgraph"]  # `make adapters` has it
-PAGES = ["start.md", *sorted(path.relative_to(DOCS).as_posix() for path in RECIPES)]
+PAGES = ["start.md", *sorted(path.relative_to(DOCS).as_posix() for path in (*RECIPES, *DOCS.glob("zh/*.md")))]
 
 _VAULT = r"""
 mkdir -p vault/.obsidian vault/Projects
@@ -26,6 +26,7 @@ GIVEN = {
     "howto/obsidian.md": _VAULT,
     "howto/team.md": "mkdir shop && git -C shop init -q && echo 'Run pnpm lint.' > shop/AGENTS.md",
     "howto/chats.md": f"python '{TESTS}/fixtures/downloads.py'",
+    "zh/import.md": f"python '{TESTS}/fixtures/downloads.py'",
 }
 """What a page takes as there: a script in the home folder."""
 
@@ -35,8 +36,9 @@ SERVERS = {"howto/models.md"}
 
 @pytest.mark.parametrize("name", PAGES)
 def test_the_page_can_be_followed(name: str, tmp_path: Path) -> None:
+    language = "zh" if name.startswith("zh/") else "en"
     network = "refuses" if name in SERVERS else "ends"
-    running_pages.run(DOCS / name, tmp_path, given=GIVEN.get(name, ""), network=network)
+    running_pages.run(DOCS / name, tmp_path, given=GIVEN.get(name, ""), network=network, language=language)
 
 
 def test_a_page_that_says_otherwise_is_found(tmp_path: Path) -> None:
