@@ -11,7 +11,11 @@ import running_pages
 TESTS = Path(__file__).parent
 DOCS = TESTS.parent / "docs"
 RECIPES = [path for path in DOCS.glob("howto/*.md") if path.stem != "langgraph"]  # `make adapters` has it
-PAGES = ["start.md", *sorted(path.relative_to(DOCS).as_posix() for path in (*RECIPES, *DOCS.glob("zh/*.md")))]
+PAGES = [
+    "start.md",
+    "learning.md",
+    *sorted(path.relative_to(DOCS).as_posix() for path in (*RECIPES, *DOCS.glob("zh/*.md"))),
+]
 PROJECT = tomllib.loads((TESTS.parent / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"].keys()
 
@@ -26,7 +30,12 @@ We water the tomatoes every second evening. See [[Tomatoes]].
 END
 printf '# Tomatoes\nThe seeds are from Bea.\n' > vault/Tomatoes.md
 """
+_MOVED = """
+mnemark init memory && cd memory
+mnemark add "I moved to Hangzhou last month." --session cli:main --role user
+"""
 GIVEN = {
+    "learning.md": _MOVED,
     "howto/obsidian.md": _VAULT,
     "howto/team.md": "mkdir shop && git -C shop init -q && echo 'Run pnpm lint.' > shop/AGENTS.md",
     "howto/chats.md": f"python '{TESTS}/fixtures/downloads.py'",
