@@ -10,6 +10,17 @@ PACKAGES = ["anthropic", "langgraph", "agents", "claude_agent_sdk", "google.adk"
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
 
 
+RECIPE = Path(__file__).parents[2] / "docs/howto/langgraph.md"
+
+
+@pytest.mark.filterwarnings("default")  # the framework's own
+def test_the_recipe_runs(tmp_path: Path) -> None:
+    pytest.importorskip("langgraph", reason="run `make adapters`")
+    for block in re.findall(r"```python\n(.*?)```", RECIPE.read_text(encoding="utf-8"), re.DOTALL):
+        exec(compile(block, str(RECIPE), "exec"), {"folder": tmp_path / "w"})
+    assert list((tmp_path / "w/users/ann").iterdir())
+
+
 def test_a_block_for_each_framework() -> None:
     assert len(BLOCKS) == len(PACKAGES)
 
