@@ -10,7 +10,7 @@ from mnemark.facts.model import Fact, refs_in
 from mnemark.files import layout
 from mnemark.files.names import split_ref
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.present.talks import talk
+from mnemark.present.talks import page_title, talk
 from mnemark.present.words import Words
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Origin
@@ -60,7 +60,8 @@ def place(ws: OpenWorkspace, ref: str, words: Words) -> str:
     if found is not None and found.dated and role in {"daily", "archive", "report"}:
         return _dated(ws, found.dated, name, role, words)
     if role == "episode":
-        name = _HEADING.sub("", name).replace("-", " ")
+        title = page_title(ws, path)
+        return words(_PLACES[role], name=title or _HEADING.sub("", _stem(name)).replace("-", " "))
     return words(_PLACES.get(role, _PLACES["note"]), name=name if role in _WHOLE else _stem(name))
 
 

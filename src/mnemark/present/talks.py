@@ -183,6 +183,12 @@ def _pages(
                 yield page
 
 
+def page_title(ws: OpenWorkspace, path: str) -> str:
+    """Return the title of the page of a talk; empty if the page is gone or has none."""
+    page = _page(ws, ws.kept.setdefault(_KEPT, _Known()), path)
+    return page.title if page is not None else ""
+
+
 def _page_is_same(ws: OpenWorkspace, known: _Known, path: str) -> bool:
     before = known.pages.get(path)
     return not path or (_page(ws, known, path) is not None and known.pages.get(path) is before)
