@@ -34,6 +34,7 @@ class Panel(Viewer):
         Binding("y", "decide(True)", show=False),
         Binding("n", "decide(False)", show=False),
         Binding("c", "correct", show=False),
+        Binding("x", "never", show=False),
         Binding("o", "pause", show=False),
         Binding("p", "pin", show=False),
         Binding("d", "forget", show=False),
@@ -124,9 +125,9 @@ class Panel(Viewer):
         if found is not None and len(found) == 1:
             await self._correct(found[0])
         elif found is not None:
-            many = "{n} facts were learned from this: 3 lists them."
             none = self._words("No fact was learned from this.")
-            self._tell(self._words(many, n=len(found)) if found else none)
+            many = self._words("{n} facts were learned from this: 3 lists them.", n=len(found))
+            self._tell(many if found else none)
 
     async def _correct(self, row: ListRow) -> None:
         """Open the form; it stands when this returns, so that no key of a fast hand goes astray."""
@@ -144,6 +145,13 @@ class Panel(Viewer):
         if done is not None:
             self._state.at = done.at or self._state.at
             await self._load()
+
+    def action_never(self) -> None:
+        """Take a fact out that was never true."""
+        row = self._row
+        if row is not None and row.fact is not None and not row.decide and self._may_change():
+            never = deeds.Right("", "", "", never=True, changed=False)
+            self.run_worker(self._corrected(row, never), group="change")
 
     def action_pause(self) -> None:
         """Go off the record for an hour, or go on recording."""

@@ -37,6 +37,7 @@ ALL: Final[tuple[tuple[str, tuple[Key, ...]], ...]] = (
         (
             ("y n", "in Review: accept, reject"),
             ("c", "correct a fact: its value, its day, or never true"),
+            ("x", "not true: takes a fact out, also of its history"),
             ("u", "undo the change just made, or the chosen one"),
             ("N", "last night: what was tidied, and undo it"),
             ("p", "pin: it is never archived"),
@@ -59,8 +60,10 @@ ALL: Final[tuple[tuple[str, tuple[Key, ...]], ...]] = (
 """All keys, a line each at 80 columns."""
 _SCREENS: Final = frozenset({"Search", "Timeline", "Facts"})
 """What stands for a key where the field of a screen is told of."""
-_WIDEST_GAP: Final = 3
+_GAP: Final = 3
 """Blanks between keys where there is room."""
+_SPARED: Final = ("f", "/", "Enter", "p", "w", "d")
+"""Keys that are left out where there is no room, one after the other; `?` has them."""
 
 
 def keys_of(row: ListRow | None, pane: Pane, *, readonly: bool, undo: bool) -> tuple[Key, ...]:
@@ -80,7 +83,7 @@ def _keys(row: ListRow | None, pane: Pane, *, readonly: bool, undo: bool) -> "It
         if row.about and not (row.decide and correctable):
             yield ("w", "why")
         if correctable:
-            yield ("c", "correct")
+            yield from (("c", "correct"), *(() if row.decide else (("x", "not true"),)))
         if row.about and not row.decide and not readonly:
             yield from (() if correctable else (("p", "pin"),))
             yield ("d", "forget")
@@ -96,15 +99,20 @@ def keys_of_field(*, searches: bool) -> tuple[Key, ...]:
 
 
 def shown_keys(keys: Sequence[Key], words: PanelWords, width: int = 0) -> Content:
-    """Return keys as the last line shows them, closer together where `width` cells hold no more."""
-    told = [(key, words(name)) for key, name in keys]
-    cells = sum(cell_len(f"{key} {name}") for key, name in told)
-    gap = _WIDEST_GAP
-    while gap > 1 and 0 < width < cells + gap * (len(told) - 1):
-        gap -= 1
+    """Return keys as the last line shows them: closer together, then fewer, where `width` cells are few."""
+    told = {key: words(name) for key, name in keys}
+    spared = [key for key in _SPARED if key in told]
+    gap = _GAP
+    while width and sum(cell_len(f"{key} {name}") + gap for key, name in told.items()) - gap > width:
+        if gap == _GAP:
+            gap -= 1
+        elif spared:
+            del told[spared.pop(0)]
+        else:
+            break
     parts: list[str | tuple[str, str]] = []
-    for key, name in told:
-        parts += [(key, "bold"), (f" {name}{' ' * gap}", DIM)]
+    for key, name in told.items():
+        parts += [" " * gap if parts else "", (key, "bold"), (f" {name}", DIM)]
     return Content.assemble(*parts)
 
 
@@ -119,7 +127,7 @@ def correct_form(row: ListRow, words: PanelWords) -> Form:
         (("value", words("What is right"), one_line(fact.value)),
          ("since", words("Since (a day, or words such as “last week”)"), one_line(fact.since[:10])),
          ("subject", words("About whom or what (empty: you)"), whom)),
-        (*(() if row.decide else changed), ("never", words("It was never true"))),
+        (("never", words("It was never true")), *(() if row.decide else changed)),
         shown_keys((("Enter", "save"), ("Tab", "next"), ("Space", "mark"), ("Esc", "no")), words),
     )  # fmt: skip
 

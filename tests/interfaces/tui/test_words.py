@@ -50,7 +50,14 @@ def _in_tables() -> Iterator[str]:
     yield from panes_change._WHAT.values()
     yield from (many for _, many in panes_change._WAITS.values())
     yield from NAMES.values()
-    yield from (panes_read._SUSPECT, "Nothing was found. Try other words.", "search", "narrow", "keys")
+    yield from (
+        panes_read._SUSPECT,
+        "Nothing was found. Try other words.",
+        "search",
+        "narrow",
+        "keys",
+        "not true",
+    )
     for node in ast.walk(ast.parse((_SOURCE / "help.py").read_text("utf-8"))):
         if isinstance(node, ast.Yield) and isinstance(node.value, ast.Tuple):
             yield from (str(part.value) for part in node.value.elts[1:] if isinstance(part, ast.Constant))
