@@ -15,7 +15,10 @@ from typing import Any
 import pytest
 
 from agent.scripted import Call, Model, serving, strings
-from agent.test_real_agents import SAID, Machine, program
+from agent.test_real_agents import SAID, Machine, machine, program, way
+from mnemark import Memory
+
+__all__ = ["machine", "way"]
 
 pytestmark = [
     pytest.mark.slow,
@@ -155,3 +158,37 @@ def keep(folder: Path, recorded: list[str]) -> None:
         for number, text in enumerate(recorded):
             unit = {"id": str(number), "scope": "", "session_id": str(number), "role": "tool", "text": text}
             file.write(json.dumps(unit) + "\n")
+
+
+TOLD = "Please remember this: my dentist is Dr Sousa."
+WRONG = "No, that's wrong: my dentist is Dr Costa, not Dr Sousa."
+ASKED = "Who is my dentist?"
+
+
+@pytest.mark.timed
+@pytest.mark.parametrize("agent", AGENTS)
+def test_what_its_user_says_is_wrong_is_corrected(machine: Machine, way: str, agent: str) -> None:
+    program(agent)
+    machine.connect(agent)
+    machine.say(agent, TOLD)
+    machine.turns_after(2)
+    for word in ("learn", "consolidate", "sync"):
+        machine.mnemark(word, "--workspace", str(machine.memory))
+    before = texts_of(machine)
+    assert "Dr Sousa" in before["memory/facts/user.md"]
+    machine.model.calls.append(Call(WRONG, "memory_correct", {"fact": "dentist", "value": "Dr Costa"}))
+    machine.say(agent, WRONG)
+    assert machine.model.calls == []
+    print([*answers(machine.model.requests[-1][1])])
+    print(texts_of(machine)["memory/facts/user.md"])
+    machine.say(agent, ASKED)
+    for t in machine.received(ASKED):
+        if "Sousa" in t or "Costa" in t: print("RECEIVED", t)
+    print(machine.log(), machine.turns())
+    assert 0
+
+
+def texts_of(machine: Machine) -> dict[str, str]:
+    """The files in which facts stand."""
+    paths = [*machine.memory.glob("*.md"), *machine.memory.glob("memory/facts/*.md")]
+    return {str(path.relative_to(machine.memory)): path.read_text("utf-8") for path in paths}
