@@ -3,9 +3,8 @@
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import timedelta
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -16,7 +15,7 @@ from mnemark.facts.labels import labels
 from mnemark.facts.model import Fact
 from mnemark.facts.remember import facts, holds_value
 from mnemark.facts.write import without_end
-from mnemark.files import layout
+from mnemark.files import layout, said
 from mnemark.files.ids import is_id
 from mnemark.files.names import split_ref
 from mnemark.files.sessions import SessionLog, log_files
@@ -27,11 +26,9 @@ from mnemark.memory.review.review import amend
 from mnemark.retrieval.turns import in_turn
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.stopwords import content_terms
-from mnemark.types import Turn
 
 _EDIT_TIMEOUT: Final = 0.3
 """Seconds to wait for a file of the core memory."""
-_JUST_NOW: Final = timedelta(minutes=30)
 _LOGS: Final = 3
 """Logs, those written last, in which the owner's last turns are looked at."""
 _TURNS: Final = 6
@@ -41,6 +38,9 @@ _DENIES: Final = lazy_pattern(
     re.IGNORECASE,
 )
 """Words by which somebody says that something is not so."""
+_SENTENCES: Final = lazy_pattern(r"(?<=[.!?。！？\n])")
+_ASKS: Final = lazy_pattern(r"[?？]\s*\Z|[吗么][。\s]*\Z")
+"""How a sentence ends that asks."""
 
 
 def correct(ws: OpenWorkspace, ref: str, right: Right) -> Corrected:
@@ -75,33 +75,48 @@ def _hold_again(ws: OpenWorkspace, fact: Fact, until: str) -> None:
 def correct_for_owner(ws: OpenWorkspace, ref: str, right: Right) -> Corrected:
     """Correct a fact as an agent does it for its owner.
 
-    What the owner has just said themselves, in a turn that was recorded, is their own correction. Without
-    such a turn it is the agent's, and one of what the owner said waits for their review. Raises as `correct`.
+    What the owner has just said themselves is their own correction, whether it is recorded yet or not. Where
+    they did not, it is the agent's, and one of what the owner said waits for their review. Raises as
+    `correct`.
     """
-    own = right._replace(origin="owner" if any(_says(turn, right) for turn in _last_said(ws)) else "agent")
+    own = right._replace(origin="owner" if any(_says(one, right) for one in _last_said(ws)) else "agent")
     return correct(ws, ref, own)
 
 
-def _last_said(ws: OpenWorkspace) -> Iterator[Turn]:
-    """Yield what the owner said a moment ago."""
-    since = ws.now() - _JUST_NOW
+class _Words(NamedTuple):
+    """What the owner said a moment ago."""
+
+    text: str
+    last: bool
+    """Whether nothing came after it in its session."""
+
+
+def _last_said(ws: OpenWorkspace) -> Iterator[_Words]:
+    """Yield what the owner said a moment ago, recorded or not yet."""
+    since = ws.now() - said.FRESH
+    yield from (_Words(text, last=True) for text in said.just_now(ws.root, since))
     for scope in ws.scopes():
         root = ws.root / scope
         for log in sorted(log_files(root), key=lambda log: -log.mtime_ns)[:_LOGS]:
-            name = layout.in_scope(scope, f"sessions/{log.path.name}")
-            yield from (
-                turn
-                for turn in SessionLog.at(ws.root, name).last(_TURNS)
-                if turn.origin == "owner" and turn.time >= since
-            )
+            name = f"sessions/{log.path.name}"
+            turns = SessionLog.at(ws.root, layout.in_scope(scope, name)).last(_TURNS)
+            own = [turn for turn in turns if turn.origin == "owner" and turn.time >= since]
+            newest = None if not own or said.waits(ws.root, name) else own[-1].id
+            yield from (_Words(turn.content, turn.id == newest) for turn in own)
 
 
-def _says(turn: Turn, right: Right) -> bool:
-    """Whether a turn says what is right, or at least that something is not so."""
-    given = [text for text in (right.value, right.subject, right.predicate) if text]
-    if right.value is not None:
-        return holds_value(right.value, turn.content)
-    return any(holds_value(text, turn.content) for text in given) or _DENIES.search(turn.content) is not None
+def _says(words: _Words, right: Right) -> bool:
+    """Whether somebody says what is right, or in their last words that something is not so; not by asking."""
+    denies = _DENIES.search(words.text) is not None
+    if right.value is None and denies and words.last:
+        return True
+    told = words.text if denies else "".join(filter(_tells, _SENTENCES.split(words.text)))
+    given = [right.value] if right.value is not None else [right.subject, right.predicate]
+    return any(holds_value(one, told) for one in given if one)
+
+
+def _tells(sentence: str) -> bool:
+    return _ASKS.search(sentence) is None
 
 
 def meant(ws: OpenWorkspace, text: str, *, scope: str = "") -> str:
