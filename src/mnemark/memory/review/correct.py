@@ -11,9 +11,12 @@ import msgspec
 from mnemark.errors import MnemarkError, NotFoundError, UsageError, text_given
 from mnemark.facts.correct import Corrected, Right
 from mnemark.facts.correct import correct as correct_fact
+from mnemark.facts.correct import found as version_of
+from mnemark.facts.known import FACT
 from mnemark.facts.labels import labels
 from mnemark.facts.model import Fact
 from mnemark.facts.remember import facts, holds_value
+from mnemark.facts.store import FactStore
 from mnemark.facts.write import without_end
 from mnemark.files import layout, said
 from mnemark.files.ids import is_id
@@ -133,22 +136,65 @@ def meant(ws: OpenWorkspace, text: str, *, scope: str = "") -> str:
     """
     if not text_given(text, "what to correct").strip():
         raise UsageError("say what to correct: the id or ref of a fact, or words that only it has")
-    if is_id(text) or split_ref(text)[2] is not None:
+    if is_id(text):
         return text
+    if split_ref(text)[2] is not None:
+        return _at_line(ws, text)
     found = candidates(ws, text, scope=scope)
     if not found:
-        raise NotFoundError(f"no fact has the words {text!r}; `mnemark facts` lists all")
+        others = [name for name in ws.scopes() if name != scope and candidates(ws, text, scope=name)]
+        where = f"give the scope of one: {', '.join(others)}" if others else "`mnemark facts` lists all"
+        raise NotFoundError(f"no fact has the words {text!r}; {where}")
     if len(found) > 1:
-        raise ManyMeantError(text, found)
+        raise ManyMeantError(f"{len(found)} facts have the words {text!r}", found)
     return found[0].id
 
 
-class ManyMeantError(UsageError):
-    """Words that several facts have."""
+def _at_line(ws: OpenWorkspace, ref: str) -> str:
+    """Return the ref of a line, if the fact that a search shows there is the one that stands there now.
 
-    def __init__(self, text: str, found: list[Fact]) -> None:
-        rows = "".join(f"\n  {fact.id}  {fact}" for fact in found)
-        super().__init__(f"{len(found)} facts have the words {text!r}; give the id of one:{rows}")
+    Raises:
+        NotFoundError: the line was changed, and what stood there is gone.
+        UsageError: another fact stands there now; the message lists both.
+    """
+    store, shown = ws.fact_store, _shown_at(ws, ref)
+    with store.lock:
+        store.log.refresh()
+        now = _found(store, ref)
+        then = _found(store, shown) if shown else now
+    if now is None or (then is not None and then.id == now.id):
+        return ref
+    if then is None:
+        raise NotFoundError(f"what stood at {ref} is gone: search again")
+    raise ManyMeantError(f"{ref} was changed since a search read it", [then, now])
+
+
+def _shown_at(ws: OpenWorkspace, ref: str) -> str:
+    """Return the id of the fact that the index has at a line; empty if it has none."""
+    path, first, last = split_ref(ref)
+    if not ws.index.exists():
+        return ""
+    with ws.searcher.reader.reading() as view:
+        rows = view.fetch(view.positions(path, first)[:1])
+    found = [str(row.meta.get(FACT, "")) for row in rows if row.start_line <= (last or first)]
+    return found[0] if found else ""
+
+
+def _found(store: FactStore, ref: str) -> Fact | None:
+    """Return a fact by its id or ref, as it was corrected to; None where it is gone. Hold the lock."""
+    try:
+        return version_of(store, ref, store.workspace.scopes()).fact
+    except NotFoundError:
+        return None
+
+
+class ManyMeantError(UsageError):
+    """What may mean several facts."""
+
+    def __init__(self, told: str, found: list[Fact]) -> None:
+        rows = (f"\n  {fact.id}  {fact}{f' ({fact.scope})' if fact.scope else ''}" for fact in found)
+        super().__init__(f"{told}; give the id of one:{''.join(rows)}")
+        self.told = told
         self.found = found
 
 
