@@ -196,6 +196,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
         },
         reads=False,
         repeats=False,
+        always=True,  # else a model remembers what is right, and the wrong value stays as history
     ),
     Tool(
         "memory_timeline",

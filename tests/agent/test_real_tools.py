@@ -5,6 +5,7 @@ scripted model. With MNEMARK_TRANSCRIPTS=FOLDER the answers are written there as
 for `mnemark bench marks`; MNEMARK_TOOL_FILES=N takes more files than the few of the test.
 """
 
+import itertools
 import json
 import os
 import subprocess
@@ -15,7 +16,10 @@ from typing import Any
 import pytest
 
 from agent.scripted import Call, Model, serving, strings
-from agent.test_real_agents import SAID, Machine, program
+from agent.test_real_agents import SAID, Machine, machine, note_down, program, way
+from mnemark import Memory
+
+__all__ = ["machine", "way"]
 
 pytestmark = [
     pytest.mark.slow,
@@ -155,3 +159,61 @@ def keep(folder: Path, recorded: list[str]) -> None:
         for number, text in enumerate(recorded):
             unit = {"id": str(number), "scope": "", "session_id": str(number), "role": "tool", "text": text}
             file.write(json.dumps(unit) + "\n")
+
+
+TOLD = "Please remember this: my dentist is Dr Sousa."
+WRONG = "No, that's wrong: my dentist is Dr Costa, not Dr Sousa."
+ASKED = "Who is my dentist?"
+
+
+@pytest.mark.timed
+@pytest.mark.parametrize("agent", AGENTS)
+def test_what_its_user_says_is_wrong_is_corrected(machine: Machine, way: str, agent: str) -> None:
+    program(agent)
+    machine.connect(agent)
+    machine.say(agent, TOLD)
+    machine.turns_after(2)
+    for word in ("learn", "consolidate", "sync"):
+        machine.mnemark(word, "--workspace", str(machine.memory))
+    before = texts_of(machine)
+    assert "Dr Sousa" in before["memory/facts/user.md"]
+    machine.model.calls.append(Call(WRONG, "memory_correct", {"fact": "dentist", "value": "Dr Costa"}))
+    machine.say(agent, WRONG)
+    assert machine.model.calls == []
+    (answer,) = (json.loads(line) for line in corrections(machine))
+    assert answer["status"] == "corrected"
+    machine.turns_after(4)
+    with Memory.open(machine.memory, config={"embedder": "none"}) as memory:
+        assert [fact.value for fact in memory.facts(history=True)] == ["Dr Costa"]
+        said = next(one for one in memory.turns(role="user") if one.turn.content == TOLD)
+        (corrected,) = memory.why(said.ref).corrected
+        assert "the dentist is Dr Costa, not Dr Sousa" in corrected.text
+    assert "Sousa" not in "".join(texts_of(machine).values())
+
+    machine.say(agent, ASKED)
+    given = "\n".join(text for text in machine.received(ASKED) if "<mnemark-recall" in text)
+    note_down(agent, f"correct-{way}", [given])
+    assert "dentist: Dr Costa" in given
+    lines = given.splitlines()
+    told = [
+        pair
+        for pair in itertools.pairwise([*lines, ""])
+        if "Sousa" in pair[0] and "not Dr Sousa" not in pair[0]
+    ]
+    assert [pair for pair in told if "[corrected on" not in pair[1]] == []
+
+    machine.mnemark("undo", answer["id"], "--workspace", str(machine.memory))
+    assert texts_of(machine) == before
+    assert machine.log() == ""
+
+
+def corrections(machine: Machine) -> list[str]:
+    """What `memory_correct` answered, as the model was told."""
+    told = {one: None for _, body in machine.model.requests for one in answers(body) if '"was"' in one}
+    return [one[one.index('{"status"') : one.rindex("}") + 1] for one in told]
+
+
+def texts_of(machine: Machine) -> dict[str, str]:
+    """The files in which facts stand."""
+    paths = [*machine.memory.glob("*.md"), *machine.memory.glob("memory/facts/*.md")]
+    return {str(path.relative_to(machine.memory)): path.read_text("utf-8") for path in paths}

@@ -69,3 +69,56 @@ def test_a_model_corrects_its_own_and_what_the_user_has_just_said_otherwise(shel
         assert corrected(fact="dentist", never="true")["status"] == "never true"
         assert [fact.value for fact in memory.facts(history=True)] == ["Dr Fuchs"]
         assert call(memory, "memory_correct", {"fact": "penguins", "value": "x"})["isError"]
+
+
+def test_a_line_that_was_changed_since_it_was_read_corrects_no_other_fact(shell: Shell) -> None:
+    with Memory.open(shell.folder, config={"embedder": "none"}) as memory:
+        for predicate, value in (("dentist", "Dr Sousa"), ("city", "Porto")):
+            memory.remember(predicate, value)
+        memory.sync()
+        memory.session("chat").add("user", "No, that's wrong: my dentist is Dr Costa.")
+        (row, *_) = call(memory, "memory_search", {"query": "who is my dentist"})["structuredContent"][
+            "results"
+        ]
+        path = memory.root / row["path"]
+        head, between, one, two, *rest = path.read_text("utf-8").split("\n")
+        path.write_text("\n".join([head, between, two, one, *rest]), "utf-8")  # another program sorted it
+        given = {"fact": f"{row['path']}#L{row['startLine']}", "value": "Dr Costa"}
+        told = call(memory, "memory_correct", given)
+        assert told["isError"]
+        text = told["content"][0]["text"]
+        assert "was changed since a search read it; give the id of one" in text
+        ids = {fact.predicate: fact.id for fact in memory.facts()}
+        assert all(identifier in text for identifier in ids.values())
+        call(memory, "memory_correct", {"fact": ids["dentist"], "value": "Dr Costa"})
+        assert {fact.predicate: fact.value for fact in memory.facts()} == {
+            "dentist": "Dr Costa",
+            "city": "Porto",
+        }
+        path.write_text("\n".join([head, between, two, *rest]), "utf-8")
+        told = call(memory, "memory_correct", {**given, "value": "Dr Silva"})
+        assert "is gone: search again" in told["content"][0]["text"]
+        assert "Porto" in {fact.value for fact in memory.facts()}
+
+
+def test_a_scope_that_has_the_words_is_named(shell: Shell) -> None:
+    with Memory.open(shell.folder, config={"embedder": "none"}) as memory:
+        memory.remember("package manager", "pnpm", scope="projects/shop")
+        memory.remember("editor", "Helix")
+        memory.remember("editor", "Zed", scope="projects/shop")
+        told = call(memory, "memory_correct", {"fact": "package manager", "value": "npm"})
+        assert "give the scope of one: projects/shop" in told["content"][0]["text"]
+        told = call(memory, "memory_correct", {"fact": "editor", "value": "Vim", "scope": "projects/shop"})
+        assert "user editor: Zed (projects/shop)" in told["content"][0]["text"]
+
+
+def test_who_has_not_seen_a_correction_does_not_end_what_is_right(shell: Shell) -> None:
+    with Memory.open(shell.folder, config={"embedder": "none"}) as memory:
+        fact = memory.remember("dentist", "Dr Sousa")
+        memory.session("chat").add("user", "That's wrong. Dr Sousa was never my dentist, it is Dr Costa.")
+        call(memory, "memory_correct", {"fact": fact.id, "value": "Dr Costa"})
+        told = call(memory, "memory_correct", {"fact": fact.id, "never": True})  # by another agent
+        assert "was corrected already and is gone" in told["content"][0]["text"]
+        told = call(memory, "memory_correct", {"fact": fact.id, "value": "Dr Costa"})
+        assert "it says so already" in told["content"][0]["text"]
+        assert [one.value for one in memory.facts(history=True)] == ["Dr Costa"]

@@ -49,7 +49,9 @@ def test_the_table_is_small_annotated_and_whole() -> None:
         assert all(one["description"] for one in shown["inputSchema"]["properties"].values())
     assert estimate_tokens(json.dumps(listed())) < 3_000
     always = [shown["name"] for shown in listed() if "_meta" in shown]
-    assert always == ["memory_search", "memory_get", "memory_remember"], "not deferred by Claude Code"
+    assert always == ["memory_search", "memory_get", "memory_remember", "memory_correct"], (
+        "not deferred by Claude Code"
+    )
 
 
 @given(

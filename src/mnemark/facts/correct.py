@@ -97,6 +97,7 @@ def correct(store: FactStore, ref: str, right: Right) -> Corrected:
                 layout.check_border(store.root, scope)
             recorded = sum(record_edits(store, scope) for scope in scopes)
             version = found(store, ref, scopes)
+            _check_still_wrong(store, ref, right)
             decision = Decision(store, [version.fact.scope], fresh=not recorded)
             corrected = _Correction(store, decision, version, right).made()
             store.log.append(*decision.changes)
@@ -162,6 +163,17 @@ def found(store: FactStore, ref: str, scopes: Sequence[str]) -> FactVersion:
                 msgspec.structs.replace(proposal, path=path), when(proposal.since, store.zone), None
             )
     raise NotFoundError(f"there is no fact {ref!r} to correct; `mnemark facts` lists them")
+
+
+def _check_still_wrong(store: FactStore, ref: str, right: Right) -> None:
+    """Raise UsageError for a value that was corrected already, said to be never true: it is gone.
+
+    Who says so has not seen what it was corrected to, which is right.
+    """
+    if right.never and any(one.wrong == ref for one in store.log.corrections().values()):
+        raise UsageError(
+            f"the value of {ref!r} was corrected already and is gone; `mnemark why {ref}` shows it"
+        )
 
 
 class _Correction:

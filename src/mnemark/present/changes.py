@@ -1,7 +1,7 @@
 """Say what was changed in sentences, such as "Learned: you live in Lisbon"."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final
 
@@ -12,6 +12,8 @@ from mnemark.facts.model import Fact
 from mnemark.files import layout
 from mnemark.files.sessions import SessionLog
 from mnemark.memory.browse.change_rows import ChangeRow
+from mnemark.memory.browse.change_rows import tidied as last_tidied
+from mnemark.memory.journal.changes import ChangeLog
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.present import facts
 from mnemark.present.phrases import closed
@@ -35,6 +37,8 @@ NAMES: Final[Mapping[str, str]] = MappingProxyType(
 """Kinds of changes in a word."""
 _NIGHT: Final = (22, 7)
 """Hours between which people sleep."""
+_LATELY: Final = timedelta(hours=36)
+"""Age from which a consolidation is no longer last night's."""
 _CONSOLIDATE: Final = "consolidate: "
 _TIDIED: Final = "the notes of MEMORY.md tidied"
 _DONE: Final[Mapping[str, tuple[str, str, str]]] = MappingProxyType(
@@ -169,6 +173,14 @@ def _named(log: FactJournal, identifier: str) -> Iterator[Fact]:
 def _redacted(fact: Fact, ws: OpenWorkspace) -> Fact:
     value = ws.visible.redacted(fact.value)
     return fact if value == fact.value else replace(fact, value=value)
+
+
+def last_night(ws: OpenWorkspace, log: ChangeLog) -> ChangeRow | None:
+    """Return the last consolidation; None if it was long ago, or was undone."""
+    row = last_tidied(ws, log)
+    if row is None or row.undone:
+        return None
+    return None if ws.now() - datetime.fromisoformat(row.time) > _LATELY else row
 
 
 def _tells_of_a_run(row: ChangeRow) -> bool:

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from mnemark.facts.correct import NEVER
 from mnemark.memory.review.review import ReviewItem
 from mnemark.present import facts
 from mnemark.present.phrases import joined
@@ -17,9 +18,18 @@ _EDITS: Final = {
 """What a person did in a file of facts, by `ReviewItem.action`."""
 
 
+def headline(one: ReviewItem, words: Words) -> str:
+    """Return what would be so, as a sentence."""
+    if one.fact.review == NEVER:
+        return words("This was never true: {fact}", fact=facts.sentence(one.fact, words))
+    return facts.sentence(one.fact, words)
+
+
 def sentence(one: ReviewItem, words: Words) -> str:
     """Return what waits as a sentence, with what holds until it is decided."""
-    told = facts.sentence(one.fact, words)
+    told = headline(one, words)
+    if one.fact.review == NEVER:
+        return told
     inside = facts.clause(one.fact, words)
     if one.what == "edit":
         template = _EDITS.get(one.action, _EDITS["changed"])

@@ -61,11 +61,17 @@ def place(ws: OpenWorkspace, ref: str, words: Words) -> str:
     name = path.rpartition("/")[2]
     if found is not None and found.dated and role in {"daily", "archive", "report"}:
         return _dated(ws, found.dated, name, role, words)
-    if role == "episode":
-        name = f"{page_title(ws, path) or _HEADING.sub('', _stem(name)).replace('-', ' ')}.md"
     if role == "fact" and _stem(name) == OWNER:
         return words("the list of facts about you")
-    return words(_PLACES.get(role, _PLACES["note"]), name=name if role in _WHOLE else _stem(name))
+    return words(_PLACES.get(role, _PLACES["note"]), name=_called(ws, path, role))
+
+
+def _called(ws: OpenWorkspace, path: str, role: str) -> str:
+    """Return what people call a file: a page of a talk by its title, others by their name."""
+    name = path.rpartition("/")[2]
+    if role == "episode":
+        return page_title(ws, path) or _HEADING.sub("", _stem(name)).replace("-", " ")
+    return name if role in _WHOLE else _stem(name)
 
 
 def _stem(name: str) -> str:

@@ -201,15 +201,15 @@ def _pages(
                 yield page
 
 
+def page_title(ws: OpenWorkspace, path: str) -> str:
+    """Return the title of the page of a talk; empty if the page is gone or has none."""
+    page = _page(ws, ws.kept.setdefault(_KEPT, _Known()), path)
+    return page.title if page is not None else ""
+
+
 def _page_is_same(ws: OpenWorkspace, known: _Known, path: str) -> bool:
     before = known.pages.get(path)
     return not path or (_page(ws, known, path) is not None and known.pages.get(path) is before)
-
-
-def page_title(ws: OpenWorkspace, path: str) -> str:
-    """Return the title of the page of a talk; empty where there is no such page any more."""
-    found = _page(ws, ws.kept.setdefault(_KEPT, _Known()), path)
-    return "" if found is None else found.title
 
 
 def _page(ws: OpenWorkspace, known: _Known, path: str) -> EpisodeFile | None:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
-from mnemark.files import layout, platform, transcripts
+from mnemark.files import layout, platform, said, transcripts
 from mnemark.files.config import load
 from mnemark.files.ids import derived_id
 from mnemark.files.private import private_folder
@@ -97,7 +97,10 @@ def capture(
     with platform.locked(folder / LOCK, os.O_RDWR | os.O_CREAT, timeout=PATIENCE):
         record.belongs_to(project_of(root, record.log.id, folder_of(data)))
         if _transcript(agent, data) is not None:  # one that is not there yet is read by the next hook
-            return take_transcript(root, record, agent, data) or Captured(0)
+            taken = take_transcript(root, record, agent, data) or Captured(0)
+            if taken.turns:
+                said.recorded(root, record.log.name)
+            return taken
         turns = _unrecorded(root, record, _from_event(agent, data, event), has_id=bool(_exchange(data)))
         return Captured(len(record.add_many(turns)))
 

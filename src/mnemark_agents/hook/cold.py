@@ -19,7 +19,7 @@ from mnemark.files.sessions import SessionLog
 from mnemark.summary.tool_titles import is_significant, significant_tools
 from mnemark_agents import daemon
 from mnemark_agents.hook import agents
-from mnemark_agents.hook.event import HookCall, execution, is_question
+from mnemark_agents.hook.event import HookCall, execution, is_question, said_in
 from mnemark_agents.hook.project import folder_of, forget_note, project_of
 
 
@@ -38,10 +38,7 @@ def _run(root: Path, call: HookCall) -> str:
         return ""
     match call.event:
         case "prompt":
-            block = _recall(root, call, project.scope)
-            if not call.agent.transcript:
-                _capture(root, call, project)
-            return block
+            return _prompt(root, call, project)
         case "tool":
             _observe(root, call, project)
         case "response":
@@ -68,6 +65,19 @@ def _begin(root: Path, call: HookCall, project: Project) -> str:
         return brief_alone(root, call, project.scope)
     finally:  # last, as it takes a processor from what the agent waits for
         _run_in_background(root, "")
+
+
+def _prompt(root: Path, call: HookCall, project: Project) -> str:
+    """Return what is known on a prompt, then record it, or keep it until its agent's transcript has it."""
+    block = _recall(root, call, project.scope)
+    if not call.agent.transcript:
+        _capture(root, call, project)
+    elif prompt := said_in(call.data):
+        from mnemark.files import said
+        from mnemark.files.workspace import Workspace
+
+        said.note(Workspace(root, load(root)), SessionLog(root, call.session).name, prompt)
+    return block
 
 
 def _forget_shown(root: Path, call: HookCall, *, compacted: str = "") -> None:
@@ -101,8 +111,8 @@ def make_up(root: Path) -> None:
 
 
 def _recall(root: Path, call: HookCall, scope: str) -> str:
-    said = call.data.get("prompt")
-    if not isinstance(said, str) or not is_question(said):
+    said = said_in(call.data)
+    if not is_question(said):
         return ""
     from mnemark_agents.hook.cold_recall import recall
 

@@ -100,6 +100,12 @@ def message_text(content: Any) -> str:
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
+def said_in(data: Mapping[str, Any]) -> str:
+    """Return the prompt of an event; empty where it has none."""
+    said = data.get("prompt")
+    return said if isinstance(said, str) else ""
+
+
 def is_own_tool(name: str) -> bool:
     """Tell whether a tool is one of memory's."""
     return any(word in name.casefold() for word in OWN_TOOLS)

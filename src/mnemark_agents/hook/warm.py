@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from mnemark.errors import UsageError
+from mnemark.files import said
 from mnemark.files.projects import FOLDER, Project
 from mnemark.files.sessions import SessionLog
 from mnemark.memory.memory import Memory
@@ -14,7 +15,7 @@ from mnemark.types import Turn
 from mnemark_agents.hook import agents, shown
 from mnemark_agents.hook.capture import capture
 from mnemark_agents.hook.cold import make_up
-from mnemark_agents.hook.event import HookCall, execution, is_question, parse_call
+from mnemark_agents.hook.event import HookCall, execution, is_question, parse_call, said_in
 from mnemark_agents.hook.project import folder_of, forget_note, project_of, scope_for
 from mnemark_agents.hook.told import brief
 
@@ -106,7 +107,9 @@ def _run(opened: WarmWorkspace, call: HookCall) -> str:
     block = _recall(memory, recording.session, call) if call.event == "prompt" else ""
     if call.event == "tool":
         _observe(memory, recording, call)
-    elif call.event != "prompt" or not call.agent.transcript:
+    elif call.event == "prompt" and call.agent.transcript:
+        said.note(memory.workspace, recording.log.name, said_in(call.data))  # its transcript will have it
+    else:
         with in_turn():
             capture(memory.root, recording, call.agent, call.data, call.event)
         make_up(memory.root)
@@ -132,12 +135,12 @@ def _observe(memory: Memory, recording: _Recording, call: HookCall) -> None:
 
 def _recall(memory: Memory, session: Session, call: HookCall) -> str:
     """Return a recall without the turns in the model's context (those since the last compaction)."""
-    said = call.data.get("prompt")
-    if not isinstance(said, str) or not is_question(said):
+    words = said_in(call.data)
+    if not is_question(words):
         return ""
     window = ((session.path, shown.first_visible_line(memory.root, session.path)),)
     context = [turn.content for turn in session.last(4)]
-    found = memory.recall(said, context=context, scope=session.scope, exclude=window)
+    found = memory.recall(words, context=context, scope=session.scope, exclude=window)
     with in_turn(first=True):  # the recall has used up its time
         marks = shown.load(memory.root, session.log.name)
         text, new = shown.new_block(

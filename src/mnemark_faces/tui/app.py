@@ -16,14 +16,15 @@ from mnemark.memory.memory import Memory
 from mnemark_faces.tui import deeds
 from mnemark_faces.tui.cells import BAD
 from mnemark_faces.tui.editor import Draft, editor_of
-from mnemark_faces.tui.help import shown_keys
+from mnemark_faces.tui.help import correct_form, shown_keys
+from mnemark_faces.tui.panes_change import explain_change
 from mnemark_faces.tui.rows import ListRow
 from mnemark_faces.tui.viewer import Viewer
 from mnemark_faces.tui.widgets import CorrectWindow, Window
 from mnemark_faces.tui.words import PanelWords
 
-_REVIEW: Final = 3
-"""Number of the screen of what waits."""
+_CHANGES: Final = 4
+"""Number of the screen of changes."""
 
 
 class Panel(Viewer):
@@ -33,12 +34,14 @@ class Panel(Viewer):
         Binding("y", "decide(True)", show=False),
         Binding("n", "decide(False)", show=False),
         Binding("c", "correct", show=False),
+        Binding("x", "never", show=False),
         Binding("o", "pause", show=False),
         Binding("p", "pin", show=False),
         Binding("d", "forget", show=False),
         Binding("D", "erase", show=False),
         Binding("e", "edit", show=False),
         Binding("u", "undo", show=False),
+        Binding("N", "night", show=False),
         Binding("q", "leave", show=False),
         Binding("ctrl+c,ctrl+q", "leave", show=False, priority=True),
     ]
@@ -53,8 +56,8 @@ class Panel(Viewer):
             self._tell(self._words("This workspace is open for reading only."), BAD)
         return not self.readonly
 
-    async def _do(self, job: Callable[[Memory], deeds.Done]) -> deeds.Done | None:
-        """Make a change, tell of it, and offer to take it back; None if it failed."""
+    async def _do(self, job: Callable[[Memory], deeds.Done], row: ListRow | None = None) -> deeds.Done | None:
+        """Make a change of a row, tell of it, and offer to take it back; None if it failed."""
         async with self._changing:
             done = await self._ask(job)
             for state in self._states:
@@ -64,7 +67,7 @@ class Panel(Viewer):
                     state.gone.clear()
                 self.run_worker(self._load(), group="list", exclusive=True)
                 return None
-            self._undo = done.undo
+            self._undo, self._undo_at = done.undo, row.key if row is not None else ""
             offer = f"  ·  {self._words('u takes it back')}" if done.undo else ""
             self._tell(done.text + offer)
             self._show_keys()
@@ -94,7 +97,7 @@ class Panel(Viewer):
 
     async def _decided(self, row: ListRow, job: Callable[[Memory], deeds.Done]) -> None:
         try:
-            await self._do(job)
+            await self._do(job, row)
         finally:
             self._deciding[row.key] -= 1
 
@@ -107,26 +110,48 @@ class Panel(Viewer):
             self._show_list()
             self._near_end()
 
-    def action_correct(self) -> None:
-        """Ask what is right instead of a fact."""
+    async def action_correct(self) -> None:
+        """Ask what is right instead of a fact, or of the one that was learned from a passage."""
         row = self._row
-        if row is not None and row.fact is not None and self._may_change():
-            self.run_worker(self._correct(row), group="change")
+        if row is None or not self._may_change():
+            return
+        if row.fact is not None:
+            await self._correct(row)
+        elif row.about and not row.decide:
+            self.run_worker(self._correct_learned(row), group="change")
+
+    async def _correct_learned(self, row: ListRow) -> None:
+        found = await self._ask(partial(deeds.learned_from, words=self._words, row=row))
+        if found is not None and len(found) == 1:
+            await self._correct(found[0])
+        elif found is not None:
+            none = self._words("No fact was learned from this.")
+            many = self._words("{n} facts were learned from this: 3 lists them.", n=len(found))
+            self._tell(many if found else none)
 
     async def _correct(self, row: ListRow) -> None:
-        fact = row.fact
-        assert fact is not None  # noqa: S101 - as above
-        words = self._words
-        window = CorrectWindow(
-            words("Correct"), words("What is right"), words("Since (a day, or words such as “last week”)"),
-            words("It was never true"), about=row.text, value=fact.value, since=fact.since[:10],
-            keys=shown_keys((("Enter", "save"), ("Tab", "next"), ("Esc", "no")), self._words),
-        )  # fmt: skip
-        right = await self.push_screen_wait(window)
-        if right is not None and await self._do(
-            partial(deeds.correct, words=self._words, row=row, right=right)
-        ):
+        """Open the form; it stands when this returns, so that no key of a fast hand goes astray."""
+
+        def filled(right: deeds.Right | None) -> None:
+            if right is not None:
+                self.run_worker(self._corrected(row, right), group="change")
+
+        window = CorrectWindow(correct_form(row, self._words))
+        await self.push_screen(window, filled)
+        window.begin()
+
+    async def _corrected(self, row: ListRow, right: deeds.Right) -> None:
+        done = await self._do(partial(deeds.correct, words=self._words, row=row, right=right), row)
+        if done is not None:
+            self._state.at = done.at or self._state.at
             await self._load()
+
+    def action_never(self) -> None:
+        """Take a fact out that was never true."""
+        row = self._row
+        if row is not None and row.fact is not None and not row.decide and self._may_change():
+            never = deeds.Right("", "", "", never=True, changed=False)
+            self.run_worker(self._corrected(row, never), group="change")
 
     def action_pause(self) -> None:
         """Go off the record for an hour, or go on recording."""
@@ -137,7 +162,7 @@ class Panel(Viewer):
         """Keep a row from being archived."""
         row = self._row
         if row is not None and row.about and not row.decide and self._may_change():
-            self.run_worker(self._do(partial(deeds.pin, words=self._words, row=row)), group="change")
+            self.run_worker(self._do(partial(deeds.pin, words=self._words, row=row), row), group="change")
 
     def action_forget(self) -> None:
         """Show what forgetting a row would hide, then ask."""
@@ -148,12 +173,12 @@ class Panel(Viewer):
     async def _forget(self, row: ListRow) -> None:
         here = self._here
         sheet = await self._ask(partial(deeds.would_forget, words=self._words, row=row))
-        if sheet is None:
+        if sheet is None:  # why is told
             return
         window = self._window(self._words("Forget?"), sheet.content, asks="hide it")
         if not await self.push_screen_wait(window):
             return
-        if await self._do(partial(deeds.forget, words=self._words, row=row)) and self._here == here:
+        if await self._do(partial(deeds.forget, words=self._words, row=row), row) and self._here == here:
             await self._load()
 
     def action_erase(self) -> None:
@@ -211,29 +236,50 @@ class Panel(Viewer):
         await self._load()
 
     def action_undo(self) -> None:
-        """Take the chosen change back, or the last one that was made here."""
+        """Take the chosen change back, or the one just made here, until another row is chosen."""
         row = self._row
-        if row is not None and row.change and self._here == 4:
+        choosing = self._here == _CHANGES or self._list.moved or not self._undo
+        if row is not None and row.change and choosing:
             if self._may_change():
                 self.run_worker(self._undo_chosen(row), group="change")
         elif self._undo and self._may_change():
             identifier, self._undo = self._undo, ""
-            self.run_worker(self._take_back(identifier), group="change")
+            self.run_worker(self._take_back(identifier, self._undo_at), group="change")
 
     async def _undo_chosen(self, row: ListRow) -> None:
-        more = await self._ask(lambda memory: self._pane.explain(memory, self._words, row, ""))
+        more = await self._ask(lambda memory: explain_change(memory, self._words, row))
         if more is None:
             return
         text = Content.assemble(row.sheet.content, more.content)
         if await self.push_screen_wait(self._window(self._words("Undo this?"), text, asks="undo it")):
             await self._take_back(row.change)
 
-    async def _take_back(self, identifier: str) -> None:
+    def action_night(self) -> None:
+        """Show what was tidied last night, and ask whether to undo it."""
+        if self._may_change():
+            self.run_worker(self._undo_night(), group="change")
+
+    async def _undo_night(self) -> None:
+        row = await self._ask(partial(deeds.last_night, words=self._words))
+        if row is not None and row.change:
+            await self._undo_chosen(row)
+        elif row is not None:
+            self._tell(row.text)
+        else:
+            self._tell(self._words("Nothing was tidied last night, or it was undone."))
+
+    async def _greet(self) -> None:
+        """Tell what was done last night, unless there is something newer to tell."""
+        row = None if self.readonly else await self._ask(partial(deeds.last_night, words=self._words))
+        if row is not None and row.change and not self._told:
+            self._tell(f"{row.text}  ·  {self._words('N shows and undoes it')}")
+
+    async def _take_back(self, identifier: str, at: str = "") -> None:
+        """Undo a change; the row that it was made of is chosen again."""
         if await self._do(partial(deeds.undo, words=self._words, identifier=identifier)):
             for state in self._states:  # what was decided may wait again
                 state.gone = {key for key in state.gone if self._deciding[key]}
-            if self._here == _REVIEW:
-                self._state.at = identifier
+            self._state.at = at or self._state.at
             await self._load()
 
     async def action_leave(self) -> None:

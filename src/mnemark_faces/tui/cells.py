@@ -7,6 +7,8 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from mnemark.present.words import UNTRUSTED
+from mnemark.retrieval.render import without_comments
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import revealed
 from mnemark_faces.tui.words import PanelWords
 
@@ -22,11 +24,28 @@ _LABEL: Final = 10
 _DIFF: Final = {"+": "ansi_green", "-": "ansi_red", "@": "dim"}
 _LINE: Final = 400
 """Characters of a text in a row: a row is cut at the edge of the list anyway."""
+_BRIEF: Final = 60
+"""Characters of what a message is about."""
+_OWN_LINK: Final = lazy_pattern(r"\[([^\[\]\n]{1,200})\]\((?![a-z]{1,9}:)[^()\s]{1,400}\)")
+"""A link to a file of the workspace; where others lead is shown."""
+_CHANGED: Final = frozenset("+-")
+"""Signs of the lines that a diff adds and removes."""
+_SPEAKERS: Final = {
+    "user": "you", "human": "you", "owner": "you", "assistant": "agent", "function": "tool",
+    "observation": "tool", "attachment": "file",
+}  # fmt: skip
+"""Roles and origins as people call them; others are called what they are."""
 
 
 def one_line(text: object, most: int = _LINE) -> str:
     """Return the beginning of a text as one line that is safe in a terminal."""
     return revealed(" ".join(str(text)[: 2 * most].split()))[:most]
+
+
+def brief(text: str) -> str:
+    """Return the beginning of a text for a message."""
+    line = one_line(text)
+    return line if len(line) <= _BRIEF else f"{line[: _BRIEF - 1].rstrip()}…"
 
 
 def safe_text(text: str) -> str:
@@ -39,9 +58,32 @@ def padded(text: str, cells: int) -> str:
     return text + " " * max(cells - cell_len(text), 0)
 
 
+def speaker(role: str, words: PanelWords) -> str:
+    """Return who says something, by the role of a turn or an origin."""
+    return words(_SPEAKERS.get(role, role))
+
+
 def origin_of(origin: str, words: PanelWords) -> str:
     """Return who said it; where that is not to be trusted, with a mark that needs no colour."""
-    return f"! {words(origin)}" if origin in UNTRUSTED else words(origin)
+    return f"! {speaker(origin, words)}" if origin in UNTRUSTED else speaker(origin, words)
+
+
+def for_people(text: str) -> str:
+    """Return a text of a file without what it says to programs: comments, and where its own links lead."""
+    return _OWN_LINK.sub(r"\1", without_comments(text)).strip("\n")
+
+
+def diff_for_people(text: str) -> list[str]:
+    """Return the lines of a diff without what files say to programs; empty where nothing else changed."""
+    given = [(line[:1], line[1:]) for line in text.split("\n")]
+    rows = [(sign, for_people(rest).rstrip(), rest) for sign, rest in given]
+    rows = [row for row in rows if row[1] or not row[2].strip()]
+    signs: dict[str, set[str]] = {}
+    for sign, plain, _ in rows:
+        signs.setdefault(plain, set()).add(sign)
+    same = {plain for plain, found in signs.items() if found >= _CHANGED}
+    told = [f"{sign}{plain}" for sign, plain, _ in rows if not (sign in _CHANGED and plain in same)]
+    return told if any(line[:1] in _CHANGED for line in told) else []
 
 
 class Sheet:
@@ -99,8 +141,9 @@ class Sheet:
 
     def diff(self, text: str) -> "Sheet":
         """Add a diff: signs say what was added and removed, colour repeats it."""
-        for line in safe_text(text).split("\n"):
-            self._parts.append((f"{line}\n", _DIFF.get(line[:1], "")))
+        for line in diff_for_people(safe_text(text)) or [self._words("(only what the file tells programs)")]:
+            shown = "⋯" if line.startswith("@@") else line
+            self._parts.append((f"{shown}\n", _DIFF.get(line[:1], "")))
         return self
 
     def rows(self, rows: Iterable[tuple[str, str]]) -> "Sheet":

@@ -3,13 +3,22 @@
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from mnemark.files import off_record
+from textual.content import Content
+
+from mnemark.errors import NotFoundError
+from mnemark.facts.keys import subject_key
+from mnemark.facts.model import refs_in
+from mnemark.files import layout, off_record
 from mnemark.files.names import split_ref
 from mnemark.memory.forgetting.receipt import counted
+from mnemark.memory.review.explain import fact_named
+from mnemark.present import changes
 from mnemark.present.facts import sentence
+from mnemark.present.sources import place
 from mnemark_faces.editing import content
 from mnemark_faces.editing import save as store
-from mnemark_faces.tui.cells import Sheet, one_line
+from mnemark_faces.tui.cells import Sheet, brief, for_people, one_line
+from mnemark_faces.tui.panes_change import change_row
 from mnemark_faces.tui.rows import ListRow
 from mnemark_faces.tui.words import PanelWords
 
@@ -29,50 +38,52 @@ class Done(NamedTuple):
     """Id for `undo`; empty where nothing takes it back."""
     sheet: Sheet | None = None
     """What to show of it, such as a receipt."""
+    at: str = ""
+    """Key of the row that is chosen then; empty where the choice stays."""
     failed: bool = False
     """Whether it was not made after all."""
 
 
-def would_forget(memory: "Memory", words: PanelWords, row: ListRow) -> Sheet | None:
-    """Return what forgetting a row would hide, without changing anything; None if there is nothing."""
+def would_forget(memory: "Memory", words: PanelWords, row: ListRow) -> Sheet:
+    """Return what forgetting a row would hide, without changing anything.
+
+    Raises:
+        NotFoundError: there is nothing to hide.
+    """
     found = memory.forget(row.about, dry_run=True)
-    if found.action == "nothing":
-        return None
-    sheet = Sheet(words).title(words("This would be hidden: {what}", what=counted(found.items))).gap()
-    for item in found.items[:_WORDS]:
-        sheet.title(one_line(item.ref or item.id), "dim").text(f"  {one_line(item.words)}")
-    if len(found.items) > _WORDS:
-        sheet.note("… and {n} more", n=len(found.items) - _WORDS)
+    _check(found, words)
+    sheet = Sheet(words).title(words("This would be hidden: {what}", what=_counted(found, words)))
+    _items(sheet, memory, words, found)
     sheet.gap().note("It stays in the files, and nothing finds it any more. u takes it back.")
     sheet.note("D deletes it from all files, for ever.")
     return sheet
 
 
-def would_erase(memory: "Memory", words: PanelWords, row: ListRow) -> tuple[Sheet, int] | None:
-    """Return what erasing a row would delete, where it stands, and how many items that are; None for none."""
+def would_erase(memory: "Memory", words: PanelWords, row: ListRow) -> tuple[Sheet, int]:
+    """Return what erasing a row would delete, where it stands, and how many items that are.
+
+    Raises:
+        NotFoundError: there is nothing to erase.
+    """
     found = memory.forget(row.about, erase=True, dry_run=True)
-    if found.action == "nothing":
-        return None
-    sheet = (
-        Sheet(words).title(words("This would be deleted for ever: {what}", what=counted(found.items))).gap()
-    )
-    for item in found.items[:_WORDS]:
-        sheet.title(one_line(item.ref or item.id), "dim").text(f"  {one_line(item.words)}")
+    _check(found, words)
+    sheet = Sheet(words).title(words("This would be deleted for ever: {what}", what=_counted(found, words)))
+    _items(sheet, memory, words, found)
+    sheet.gap().note("Type {n} and press Enter to erase it. It cannot be brought back.", n=len(found.items))
     if found.places:
         sheet.heading("It stands in")
-    _places(sheet, found)
-    sheet.gap().note("Type {n} and press Enter to erase it. It cannot be brought back.", n=len(found.items))
+    _places(sheet, memory, words, found)
     return sheet, len(found.items)
 
 
 def erase(memory: "Memory", words: PanelWords, row: ListRow) -> Done:
     """Delete a row from all files; the receipt says where copies may remain."""
     receipt = memory.forget(row.about, erase=True)
-    text = words("Erased: {what}", what=counted(receipt.items))
+    text = words("Erased: {what}", what=_counted(receipt, words))
     sheet = Sheet(words).title(text)
     if receipt.places:
         sheet.heading("Removed from")
-    _places(sheet, receipt)
+    _places(sheet, memory, words, receipt)
     if receipt.waiting:
         sheet.heading("Not done yet; the next sync goes on with it")
     for one in receipt.waiting:
@@ -80,12 +91,43 @@ def erase(memory: "Memory", words: PanelWords, row: ListRow) -> Done:
     return Done(text, sheet=sheet)
 
 
-def _places(sheet: Sheet, receipt: "Receipt") -> None:
-    sheet.rows((one_line(place.path), one_line(place.what)) for place in receipt.places[:_WORDS])
+def _check(found: "Receipt", words: PanelWords) -> None:
+    if found.action == "nothing":
+        raise NotFoundError(words("Nothing was found to forget."))
+
+
+def _counted(receipt: "Receipt", words: PanelWords) -> str:
+    return words.told(counted(receipt.items)).text
+
+
+def _items(sheet: Sheet, memory: "Memory", words: PanelWords, found: "Receipt") -> None:
+    """Add what would go: each in its words, with where it stands."""
+    for item in found.items[:_WORDS]:
+        fact = fact_named(memory.workspace, item.id) if item.kind == "fact" else None
+        told = sentence(fact, words) if fact is not None else for_people(item.words).lstrip("-*# ")
+        sheet.gap().text(one_line(told))
+        if item.ref:
+            sheet.text(place(memory.workspace, item.ref, words), "dim")
+    if len(found.items) > _WORDS:
+        sheet.note("… and {n} more", n=len(found.items) - _WORDS)
+
+
+def _places(sheet: Sheet, memory: "Memory", words: PanelWords, receipt: "Receipt") -> None:
+    """Add where it stands, or stood: people's files by name, those that mnemark makes in a number."""
+    own = [one for one in receipt.places if not one.path.startswith(f"{layout.PRIVATE}/")]
+    for name in dict.fromkeys(place(memory.workspace, one.path, words) for one in own[:_WORDS]):
+        sheet.text(name)
+    if derived := len({one.path for one in receipt.places}) - len({one.path for one in own}):
+        text = words.count(derived, "1 file that mnemark makes itself", "{n} files that mnemark makes itself")
+        sheet.text(text)
     if receipt.still:
         sheet.heading("Copies that may remain")
     for one in receipt.still:
-        sheet.text(one)
+        ref, mark, rest = one.partition(": ")
+        if mark and layout.place(split_ref(ref)[0]) is not None:
+            sheet.text(f"{place(memory.workspace, ref, words)}: {words.told(rest).text}")
+        else:
+            sheet.text(words.told(one).text)
 
 
 def editable(memory: "Memory", row: ListRow) -> tuple[str, bytes]:
@@ -110,7 +152,7 @@ def forget(memory: "Memory", words: PanelWords, row: ListRow) -> Done:
     receipt = memory.forget(row.about)
     if receipt.action == "nothing":
         return Done(words("Nothing was found to forget."))
-    return Done(words("Forgotten: {what}", what=counted(receipt.items)), receipt.id)
+    return Done(words("Forgotten: {what}", what=_counted(receipt, words)), receipt.id)
 
 
 def pin(memory: "Memory", words: PanelWords, row: ListRow) -> Done:
@@ -135,23 +177,59 @@ class Right(NamedTuple):
 
     value: str
     since: str
+    subject: str
     never: bool
+    """Whether it was never true."""
+    changed: bool
+    """Whether it was so, and has changed: what was before is kept."""
 
 
 def correct(memory: "Memory", words: PanelWords, row: ListRow, right: Right) -> Done:
-    """Correct a fact, or say that it was never true; what is left as it was is not said."""
+    """Correct a fact, say that it was never true, or what it is now; what is left as it was is not said."""
     fact = row.fact
     assert fact is not None  # noqa: S101 - only these can be corrected
     if right.never:
         done = memory.correct(row.about, never=True)
         return Done(words("It was never true: {what}", what=row.text), done.id)
-    value = right.value if right.value != fact.value else None
+    value = right.value if right.value and right.value != fact.value else None
     since = right.since if right.since != fact.since[:10] else None
-    if value is None and since is None:
+    subject = right.subject or "user"
+    other = None if subject_key(subject) == subject_key(fact.subject) else subject
+    if value is None and since is None and other is None:
         return Done(words("Nothing was changed."))
-    done = memory.correct(row.about, value, since=since)
-    told = sentence(done.after, words) if done.after is not None else row.text
-    return Done(words("Corrected: {what}", what=one_line(told)), done.id)
+    if right.changed:
+        after = memory.remember(
+            fact.predicate, value or fact.value, subject=other or fact.subject, type=fact.type,
+            scope=fact.scope, since=since, replaces=fact.id,
+        )  # fmt: skip
+        told = one_line(sentence(after, words))
+        return Done(words("Changed: {what}", what=told), after.id, at=after.id)
+    done = memory.correct(row.about, value, since=since, subject=other)
+    told = one_line(sentence(done.after, words)) if done.after is not None else row.text
+    at = done.after.id if done.after is not None else ""
+    return Done(words("Corrected: {what}", what=told), done.id, at=at)
+
+
+def learned_from(memory: "Memory", words: PanelWords, row: ListRow) -> tuple[ListRow, ...]:
+    """Return the facts that hold and were learned from a passage, as rows to correct."""
+    path, first, last = split_ref(row.about)
+    found = {
+        fact.id: fact
+        for scope in memory.workspace.scopes()
+        for fact in memory.facts(scope=scope)
+        for its_path, begin, end in map(split_ref, refs_in(fact.source))
+        if its_path == path and begin <= (last or first) and first <= (end or begin)
+    }
+    return tuple(
+        ListRow(key, Content(), Sheet(words), about=key, text=brief(sentence(fact, words)), fact=fact)
+        for key, fact in found.items()
+    )
+
+
+def last_night(memory: "Memory", words: PanelWords) -> ListRow | None:
+    """Return what was tidied last night, as a change; None if nothing was, or it was undone."""
+    row = changes.last_night(memory.workspace, memory.browse.log)
+    return None if row is None else change_row(memory, row, words)
 
 
 def pause(memory: "Memory", words: PanelWords) -> Done:
@@ -168,5 +246,6 @@ def undo(memory: "Memory", words: PanelWords, identifier: str) -> Done:
     waiting = [path for one in done for path in one.waiting]
     text = words.count(len(done), "Undone: {n} change", "Undone: {n} changes")
     if waiting:
-        text += "; " + words("the next sync changes {paths}", paths=one_line(", ".join(waiting)))
+        named = ", ".join(place(memory.workspace, path, words) for path in waiting)
+        text += "; " + words("the next sync changes {paths}", paths=one_line(named))
     return Done(text)

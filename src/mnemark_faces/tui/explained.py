@@ -4,17 +4,24 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from mnemark.files.names import split_ref
+from mnemark.memory.journal.changes import KINDS
+from mnemark.memory.review.explain import fact_named
+from mnemark.present.changes import NAMES
+from mnemark.present.facts import sentence
+from mnemark.present.sources import place, source
 from mnemark.present.words import ROUTES
 from mnemark.types import Json
-from mnemark_faces.tui.cells import WARNING, Sheet, one_line, origin_of
+from mnemark_faces.tui.cells import DIM, WARNING, Sheet, for_people, one_line, origin_of, speaker
 from mnemark_faces.tui.words import PanelWords
+from mnemark_interfaces.render import on_clock
 from mnemark_interfaces.tools_read import around
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
-    from mnemark.memory.review.explain import QueryRank, QuotedSource, Why
+    from mnemark.memory.review.explain import CorrectedFact, QueryRank, QuotedSource, Why
 
 
 class _Said(msgspec.Struct):
@@ -29,19 +36,21 @@ _AROUND: Final = 3
 """Turns that are shown before and after one."""
 
 
-def minute(time: str) -> str:
-    """Return an ISO time cut to the minute."""
-    return time[:16].replace("T", " ")
+def minute(memory: "Memory", time: str) -> str:
+    """Return an ISO time on the workspace's clock, cut to the minute; a date as it is."""
+    return on_clock(time, memory.workspace.now().tzinfo)[:16].replace("T", " ")
 
 
-def sources(sheet: Sheet, words: PanelWords, found: "Sequence[QuotedSource]") -> None:
-    """Add the words that a thing was learned from, each with its place."""
+def sources(sheet: Sheet, memory: "Memory", words: PanelWords, found: "Sequence[QuotedSource]") -> None:
+    """Add the words that a thing was learned from; with their places where they are of several."""
     if found:
         sheet.heading("It comes from")
     for one in found:
-        who = " · ".join(filter(None, (one.role and words(one.role), minute(one.time))))
-        sheet.title(" ".join(filter(None, (who, one_line(one.ref)))), "dim")
-        sheet.text(one.problem or one.text, WARNING if one.problem else "")
+        who = one.role and speaker(one.role, words)
+        at = place(memory.workspace, one.ref, words) if len(found) > 1 or not one.role else ""
+        sheet.text(" · ".join(filter(None, (who, minute(memory, one.time), at))), DIM)
+        told = words.told(one.problem).text if one.problem else one.text
+        sheet.text(told, WARNING if one.problem else "")
 
 
 def values(sheet: Sheet, why: "Why") -> None:
@@ -55,11 +64,21 @@ def _span(since: str, until: str) -> str:
     return f"{one_line(since)[:10]:<10} – {one_line(until)[:10]:<10}"
 
 
+def corrections(sheet: Sheet, words: PanelWords, found: "Sequence[CorrectedFact]") -> None:
+    """Add what was corrected, the latest first: what was wrong, and what is right."""
+    if found:
+        sheet.heading("Corrected")
+    for one in found:
+        was = one_line(sentence(one.was, words)) if one.was is not None else words("(erased)")
+        now = one_line(sentence(one.now, words)) if one.now is not None else words("never true")
+        sheet.rows(((words("wrong"), was), (words("right"), now)))
+
+
 def route_lines(sheet: Sheet, words: PanelWords, why: Mapping[str, Any], terms: Mapping[str, Any]) -> None:
     """Add how a search found a passage: the place in each route, words that match and that are missing."""
     for name, route in why.get("routes", {}).items():
-        place = words("rank {n}, score {score}", n=route.get("rank"), score=f"{route['score']:.2f}")
-        sheet.field(ROUTES.get(name, name), place if route.get("rank") else words("not found"))
+        rank = words("rank {n}, score {score}", n=route.get("rank"), score=f"{route['score']:.2f}")
+        sheet.field(ROUTES.get(name, name), rank if route.get("rank") else words("not found"))
     here = [term for term, entry in terms.items() if entry["here"]]
     absent = [term for term, entry in terms.items() if not entry["here"]]
     sheet.field("matching", ", ".join(here))
@@ -73,30 +92,42 @@ def whole_why(memory: "Memory", words: PanelWords, about: str, query: str) -> Sh
         MnemarkError: it is not there any more.
     """
     why = memory.why(about, query or None)
-    sheet = Sheet(words).title(why.text)
-    sheet.gap().field("place", why.ref).field("id", why.id).field("kind", words(why.kind))
-    sheet.field("said by", origin_of(why.origin, words)).field("when", minute(why.time))
-    sheet.field("session", why.session).field("promoted", why.earned)
+    sheet = Sheet(words)
+    _title(sheet, memory, words, why)
+    sheet.gap().field("said by", origin_of(why.origin, words)).field("when", minute(memory, why.time))
+    sheet.field("promoted", words.told(why.earned).text)
+    sheet.field("used", words.count(why.talks, "in 1 talk", "in {n} talks") if why.talks else "")
     if why.waits:
         sheet.note("It waits for review: {why}", WARNING, why=words(why.waits))
     if why.hidden:
         sheet.note("It was forgotten or undone: no search finds it.", WARNING)
-    if why.found is not None:
-        _rank(sheet, words, why.found)
+    corrections(sheet, words, why.corrected)
     values(sheet, why)
     if why.kind != "turn":  # its own words
-        sources(sheet, words, why.sources)
-    if why.journal:
+        sources(sheet, memory, words, why.sources)
+    if why.found is not None:
+        _rank(sheet, words, why.found)
+    told = [line for line in why.journal if line.kind in KINDS]
+    if told:
         sheet.heading("In the journal")
-        sheet.rows(
-            (minute(line.time), f"{words(line.kind)}  {one_line(line.ref)}")
-            for line in why.journal[-_JOURNAL:]
-        )
+        sheet.rows((minute(memory, line.time), words(NAMES[line.kind])) for line in told[-_JOURNAL:])
+    sheet.heading("For programs").text("\n".join(filter(None, (why.ref, why.id))), DIM)
     return sheet
 
 
+def _title(sheet: Sheet, memory: "Memory", words: PanelWords, why: "Why") -> None:
+    """Add what is explained, and where it stands: a fact as a sentence, with who said it."""
+    fact = fact_named(memory.workspace, why.id) if why.kind in {"fact", "proposal"} else None
+    if fact is None:
+        sheet.title(why.text).text(place(memory.workspace, why.ref, words), DIM)
+        return
+    held = next((one for one in why.history if one.id == why.id), fact)
+    told = replace(held, until="") if held.quote else held
+    sheet.title(sentence(told, words)).text(source(memory.workspace, held, words), DIM)
+
+
 def _rank(sheet: Sheet, words: PanelWords, found: "QueryRank") -> None:
-    sheet.heading("Searching for “{query}”", query=one_line(found.query)).text(found.reason)
+    sheet.heading("Searching for “{query}”", query=one_line(found.query)).text(words.told(found.reason).text)
     terms = {term: {"here": term in found.here} for term in (*found.here, *found.absent)}
     route_lines(sheet, words, {"routes": found.routes}, terms)
     for name, value in found.boosts.items():
@@ -112,10 +143,10 @@ def whole_text(memory: "Memory", words: PanelWords, about: str) -> Sheet:
     why = memory.why(about)
     if why.kind in {"fact", "proposal"}:
         return whole_why(memory, words, about, "")
-    sheet = Sheet(words).field("place", why.ref).field("said by", origin_of(why.origin, words))
-    sheet.field("when", minute(why.time)).gap().text(
-        _said(memory, about) if why.kind == "turn" else memory.read(about)
-    )
+    sheet = Sheet(words).text(place(memory.workspace, why.ref, words), DIM)
+    sheet.field("said by", origin_of(why.origin, words)).field("when", minute(memory, why.time)).gap()
+    sheet.text(_said(memory, about) if why.kind == "turn" else for_people(memory.read(about)))
+    corrections(sheet, words, why.corrected)
     if why.kind == "turn":
         _conversation(sheet, memory, words, about)
     return sheet
@@ -137,6 +168,6 @@ def _conversation(sheet: Sheet, memory: "Memory", words: PanelWords, ref: str) -
     sheet.heading("The conversation around it")
     for entry in around(memory, ref, before=_AROUND, after=_AROUND):
         here = split_ref(str(entry["ref"]))[1] == line
-        when = minute(str(entry.get("time", "")))
-        sheet.title(f"{'›' if here else ' '} {words(str(entry.get('who', '')))} {when}", "dim")
+        when = minute(memory, str(entry.get("time", "")))
+        sheet.title(f"{'›' if here else ' '} {speaker(str(entry.get('who', '')), words)} {when}", DIM)
         sheet.text("…" if here else str(entry["text"]))

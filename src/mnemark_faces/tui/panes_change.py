@@ -4,11 +4,25 @@ from typing import TYPE_CHECKING, Final
 
 from textual.content import Content
 
+from mnemark.facts.correct import NEVER
 from mnemark.memory.health.doctor import doctor
-from mnemark.present.changes import sentence
-from mnemark.present.facts import sentence as fact_sentence
+from mnemark.present.changes import NAMES, sentence
+from mnemark.present.proposals import headline
+from mnemark.present.proposals import sentence as asked
 from mnemark.present.sources import place, source
-from mnemark_faces.tui.cells import BAD, DIM, GOOD, WARNING, Sheet, one_line, origin_of, padded
+from mnemark.present.words import UNTRUSTED
+from mnemark_faces.tui.cells import (
+    BAD,
+    DIM,
+    GOOD,
+    WARNING,
+    Sheet,
+    brief,
+    one_line,
+    origin_of,
+    padded,
+    speaker,
+)
 from mnemark_faces.tui.explained import minute, sources
 from mnemark_faces.tui.rows import ListRow, RowPage
 from mnemark_faces.tui.words import PanelWords
@@ -18,6 +32,8 @@ if TYPE_CHECKING:
     from mnemark.memory.browse.browse import ReviewRow
     from mnemark.memory.browse.change_rows import ChangeRow
     from mnemark.memory.memory import Memory
+    from mnemark.memory.review.attention import Attention
+    from mnemark.memory.review.review import ReviewItem
 
 _WHAT: Final = {
     "proposal": "Proposed by someone who is not fully trusted",
@@ -29,6 +45,15 @@ _WHAT: Final = {
 _MARKS: Final = {"proposal": "?", "conflict": "!", "removed": "-", "otherwise": "≠", "edit": "~"}
 _DECIDED: Final = frozenset({"propose", "conflict", "otherwise"})
 """Kinds of changes that wait for a decision."""
+_WAITS: Final = {
+    "proposals": ("1 proposed fact waits for you", "{n} proposed facts wait for you"),
+    "conflicts": ("1 contradiction waits for you", "{n} contradictions wait for you"),
+    "doubts": ("1 fact may no longer be so", "{n} facts may no longer be so"),
+    "edits": ("1 fact was changed by hand", "{n} facts were changed by hand"),
+}
+"""What waits in Review, by `Attention.what`."""
+_ASKED: Final = frozenset({"otherwise", "edit"})
+"""What is told with what held before."""
 _PARTS: Final = 50
 """Changes of a run that are shown with their diffs."""
 
@@ -77,7 +102,7 @@ class HealthPane:
 
     def page(self, memory: "Memory", words: PanelWords, *, text: str, after: str, limit: int) -> RowPage:  # noqa: ARG002
         """Return all rows: what needs a person first."""
-        rows = [_finding(f"attention {one.what}", "warn", one.text, "", words) for one in memory.attention()]
+        rows = [_attention(one, words) for one in memory.attention()]
         checks = sorted(doctor(memory.workspace).findings, key=lambda one: one.level == "ok")
         rows += [
             _finding(f"check {number}", one.level, one.what, one.fix, words)
@@ -96,10 +121,10 @@ def change_row(memory: "Memory", row: "ChangeRow", words: PanelWords) -> ListRow
     mark = f" ({words('undone')})" if row.undone else ""
     shown = Content.assemble((f"{row.time[11:16]} ", DIM), f"{one_line(told)}{mark}")
     sheet = Sheet(words).title(f"{told}{mark}").gap()
-    sheet.field("when", minute(row.time)).field("made by", origin_of(row.origin, words))
-    sheet.field("scope", row.scope).field("id", row.id)
+    sheet.field("when", minute(memory, row.time)).field("made by", origin_of(row.origin, words))
+    sheet.field("scope", row.scope)
     return ListRow(
-        f"change {row.id}", shown, sheet, day=row.time[:10], text=one_line(told, 60),
+        f"change {row.id}", shown, sheet, day=row.time[:10], text=brief(told),
         change=row.id if row.undo else "",
     )  # fmt: skip
 
@@ -109,10 +134,16 @@ def explain_change(memory: "Memory", words: PanelWords, row: ListRow) -> Sheet:
     sheet = Sheet(words)
     found = memory.browse.change(row.key.removeprefix("change "))
     for part in found.parts[:_PARTS]:
+        if part.kind == "consolidate" and len(found.parts) > 1:  # what the whole row tells
+            continue
         if part.diff or part.path or len(found.parts) > 1:
             paths = filter(None, (part.path, part.to))
             named = " → ".join(place(memory.workspace, path, words) for path in paths)
-            sheet.heading("{kind} {place}", kind=words(part.kind), place=one_line(named or part.text))
+            sheet.heading(
+                "{kind}: {place}",
+                kind=words(NAMES.get(part.kind, part.kind)),
+                place=one_line(named or part.text),
+            )
         if part.diff:
             sheet.diff(part.diff)
     if len(found.parts) > _PARTS:
@@ -129,9 +160,8 @@ def explain_change(memory: "Memory", words: PanelWords, row: ListRow) -> Sheet:
 def _waiting(memory: "Memory", row: "ReviewRow", words: PanelWords) -> ListRow:
     one = row.waiting
     fact = one.fact
-    origin = origin_of(fact.origin, words)
-    suspect = words("Looks like instructions to a model, from {origin}", origin=origin)
-    said = fact_sentence(fact, words)
+    suspect = words("Looks like instructions to a model, from {origin}", origin=speaker(fact.origin, words))
+    said = headline(one, words)
     told = suspect if one.suspect else one_line(said)
     shown = Content.assemble(
         (f"{_MARKS[one.what]} ", WARNING if one.what == "conflict" or one.suspect else DIM),
@@ -142,30 +172,46 @@ def _waiting(memory: "Memory", row: "ReviewRow", words: PanelWords) -> ListRow:
         sheet.title(suspect, WARNING).gap()
         sheet.note("n drops it. y asks again: it would become your own word, and agents act on it.").gap()
         sheet.text(said)
+    elif one.what in _ASKED:
+        sheet.title(asked(one, words))
     else:
         sheet.title(said)
-    if one.against:
-        new = words("ended") if one.what == "otherwise" and fact.until else one_line(fact.value)
-        sheet.rows(((words("now"), one_line(one.against)), (words("new"), new)))
-    sheet.text(f"{words('source')}: {source(memory.workspace, fact, words)}")
-    sheet.gap().field("said by", origin).field("when", minute(one.time))
-    sheet.field("action", words(one.action) if one.action else "").field("scope", fact.scope)
-    sources(sheet, words, row.sources)
+        if one.against and fact.review != NEVER:
+            sheet.rows(((words("now"), one_line(one.against)), (words("new"), one_line(fact.value))))
+    mark = "! " if fact.origin in UNTRUSTED else ""
+    sheet.text(f"{mark}{source(memory.workspace, fact, words)}", DIM)
+    sheet.field("when", minute(memory, one.time)).field("scope", fact.scope)
+    sources(sheet, memory, words, row.sources)
     if one.diff:
         sheet.heading("Accepting it changes").diff(one.diff)
     about = "" if one.what == "edit" else one.id
     return ListRow(
-        one.id, shown, sheet, about=about, text=one_line(told, 60), decide=one.id, suspect=one.suspect,
-        fact=fact if about and one.what != "otherwise" else None,
+        one.id, shown, sheet, about=about, text=brief(told), decide=one.id, suspect=one.suspect,
+        fact=fact if about and _is_correctable(one) else None,
     )  # fmt: skip
+
+
+def _is_correctable(one: "ReviewItem") -> bool:
+    return not one.suspect and one.what != "otherwise" and one.fact.review != NEVER
+
+
+def _attention(one: "Attention", words: PanelWords) -> ListRow:
+    """Return what needs a person, with where it is decided."""
+    if one.what not in _WAITS:
+        return _finding(f"attention {one.what}", "warn", one.text, "", words)
+    text = words.count(one.count, *_WAITS[one.what])
+    return _finding(
+        f"attention {one.what}", "warn", text, words("Review (4) lists it: y accepts, n rejects."), words
+    )
 
 
 def _finding(key: str, level: str, what: str, fix: str, words: PanelWords) -> ListRow:
     style = {"ok": GOOD, "warn": WARNING, "error": BAD}[level]
-    shown = Content.assemble((padded(words(level), 6), style), " ", one_line(what))
-    sheet = Sheet(words).title(words(level), style).text(what)
+    told = words.told(what).text
+    shown = Content.assemble((padded(words(level), 6), style), " ", one_line(told))
+    sheet = Sheet(words).title(words(level), style).text(told)
     if fix and fix not in what:
-        sheet.heading("What to do").text(fix)
+        sheet.heading("What to do").text(words.told(fix).text)
     return ListRow(key, shown, sheet)
 
 

@@ -5,11 +5,22 @@ from typing import TYPE_CHECKING, Any, Final
 from textual.content import Content
 
 from mnemark.memory.browse.browse import DEPTH
-from mnemark.present.facts import sentence, topic
+from mnemark.present.facts import TOPICS, sentence, topic
 from mnemark.present.sources import place, source
 from mnemark.present.talks import talk
-from mnemark_faces.tui.cells import DIM, WARNING, Sheet, one_line, origin_of, padded
-from mnemark_faces.tui.explained import minute, route_lines, sources, values
+from mnemark.retrieval.block import believed
+from mnemark_faces.tui.cells import (
+    DIM,
+    WARNING,
+    Sheet,
+    brief,
+    for_people,
+    one_line,
+    origin_of,
+    padded,
+    speaker,
+)
+from mnemark_faces.tui.explained import corrections, minute, route_lines, sources, values
 from mnemark_faces.tui.filters import filters_in
 from mnemark_faces.tui.panes_change import change_row, explain_change
 from mnemark_faces.tui.rows import ListRow, RowPage
@@ -18,6 +29,8 @@ from mnemark_interfaces.queries import DOUBTFUL
 
 if TYPE_CHECKING:
     from mnemark.facts.model import Fact
+    from mnemark.memory.browse.browse import FoundPage
+    from mnemark.memory.browse.change_rows import ChangeRow
     from mnemark.memory.browse.entries import TimelineEntry
     from mnemark.memory.browse.fact_rows import FactRow
     from mnemark.memory.browse.talk_rows import TalkRow
@@ -32,6 +45,10 @@ _TURNS: Final = 60
 """Messages of a talk that are shown beside it."""
 _DATED: Final = frozenset({"note", "episode", "attachment"})
 """Kinds that have a day rather than a time."""
+_SHOWN: Final = ("turn", "observation", "note", "attachment", "change")
+"""Kinds of the timeline: pages of talks are shown with these, in Talks."""
+_OWN_STEPS: Final = ("session end", "scratchpad")
+"""Edits that every talk makes, which its words stand for."""
 _SUSPECT: Final = "Looks like instructions to a model. Enter shows it."
 
 
@@ -49,15 +66,19 @@ class SearchPane:
             return RowPage(())
         lists: Any = {f"{name}s": [given.pop(name)] for name in ("kind", "origin") if name in given}
         times: Any = given
-        found = memory.browse.search(asked, limit=limit, after=after, **lists, **times)
+        found = memory.browse.search(asked, limit=DEPTH, **lists, **times)
         head = words.count(found.total or 0, "{n} hit", "{n} hits")
         if found.total == DEPTH:
             head = words("the best {n} hits", n=DEPTH)
         if found.rows and found.on_topic < DOUBTFUL:
             head = f"{head} · {words('probably not in this memory')}"
+        begin = int(after or 0)
+        hits = _by_belief(found)[begin : begin + limit]
+        end = begin + len(hits)
         return RowPage(
-            tuple(_hit(memory, hit, words) for hit in found.rows), found.next, head if found.rows else "",
-            "; ".join(one_line(part) for part in found.degraded),
+            tuple(_hit(memory, hit, words, likely=likely) for hit, likely in hits),
+            str(end) if end < len(found.rows) else "", head if found.rows else "",
+            "; ".join(one_line(words.told(part).text) for part in found.degraded),
         )  # fmt: skip
 
     def explain(self, memory: "Memory", words: PanelWords, row: ListRow, text: str) -> Sheet:  # noqa: ARG002
@@ -77,8 +98,15 @@ class TimelinePane:
         session, given = filters_in(text, _NARROW_TIMELINE)
         lists: Any = {f"{name}s": [given.pop(name)] for name in ("kind", "origin") if name in given}
         narrow: Any = {"session": session} | given
-        found = memory.browse.timeline(limit=limit, after=after, **lists, **narrow)
-        return RowPage(tuple(_entry(memory, one, words) for one in found.rows), found.next)
+        if not lists.get("kinds"):
+            lists["kinds"] = _SHOWN
+        rows: list[TimelineEntry] = []
+        while not rows:
+            found = memory.browse.timeline(limit=limit, after=after, **lists, **narrow)
+            rows = [one for one in found.rows if one.change is None or not _is_own(one.change)]
+            if not (after := found.next):
+                break
+        return RowPage(tuple(_entry(memory, one, words) for one in rows), after)
 
     def explain(self, memory: "Memory", words: PanelWords, row: ListRow, text: str) -> Sheet:  # noqa: ARG002
         """Return what a change did; of an entry all is known."""
@@ -98,7 +126,7 @@ class FactsPane:
         """Return a page of facts."""
         asked, given = filters_in(text, _NARROW_FACTS)
         narrow: Any = given
-        found = memory.browse.facts(text=asked, limit=limit, after=after, **narrow)
+        found = memory.browse.facts(text=asked, limit=limit, after=after, part=_part, **narrow)
         head = words.count(found.total or 0, "{n} fact", "{n} facts")
         return RowPage(tuple(_fact(memory, one, words) for one in found.rows), found.next, head)
 
@@ -124,7 +152,8 @@ class TalksPane:
         """Return what was said, in the order of reading."""
         sheet = Sheet(words)
         for entry in memory.browse.turns(row.key, limit=_TURNS).rows:
-            sheet.title(f"{words(entry.turn.role)} {minute(entry.turn.time.isoformat())[11:]}", "dim")
+            said = minute(memory, entry.turn.time.isoformat())[11:]
+            sheet.title(f"{speaker(entry.turn.role, words)} {said}", "dim")
             sheet.text(entry.turn.content).gap()
         return sheet
 
@@ -137,43 +166,56 @@ def _talk(memory: "Memory", row: "TalkRow", words: PanelWords) -> ListRow:
     sheet = Sheet(words).title(title)
     for line in told.lines:
         sheet.text(line)
-    sheet.gap().field("when", minute(row.began)).field("until", minute(row.ended))
+    sheet.gap().field("when", minute(memory, row.began)).field("until", minute(memory, row.ended))
     sheet.field("agent", told.agent).field("scope", row.scope).gap()
-    return ListRow(row.path, shown, sheet, day=row.began[:10], text=one_line(title, 60))
+    return ListRow(row.path, shown, sheet, day=row.began[:10], text=brief(title))
 
 
 def _explained(memory: "Memory", words: PanelWords, row: ListRow) -> Sheet:
     why = memory.why(row.about)
     sheet = Sheet(words)
+    corrections(sheet, words, why.corrected)
     values(sheet, why)
     if why.kind != "turn":  # its own words
-        sources(sheet, words, why.sources)
+        sources(sheet, memory, words, why.sources)
     return sheet
 
 
-def _hit(memory: "Memory", hit: "Hit", words: PanelWords) -> ListRow:
+def _by_belief(found: "FoundPage") -> "list[tuple[Hit, bool]]":
+    """Return the hits that are believed, facts first, then the others; each with whether it is."""
+    sure = believed(found.rows) if found.on_topic >= DOUBTFUL else []
+    refs = {hit.ref for hit in sure}
+    rest = [hit for hit in found.rows if hit.ref not in refs]
+    facts = [hit for hit in sure if hit.kind == "fact"]
+    passages = [hit for hit in sure if hit.kind != "fact"]
+    return [(hit, True) for hit in (*facts, *passages)] + [(hit, False) for hit in rest]
+
+
+def _hit(memory: "Memory", hit: "Hit", words: PanelWords, *, likely: bool) -> ListRow:
     suspect = bool(hit.meta.get("suspect"))
-    origin, date = origin_of(hit.origin, words), minute(hit.date or words("undated"))
+    origin, date = origin_of(hit.origin, words), minute(memory, hit.date) if hit.date else words("undated")
     fact = _fact_of(memory, hit) if hit.kind == "fact" else None
-    told = sentence(fact, words) if fact is not None else hit.snippet or hit.text
+    told = sentence(fact, words) if fact is not None else hit.snippet or for_people(hit.text)
     excerpt = words(_SUSPECT) if suspect else one_line(told)
+    who = origin if hit.kind in {"turn", "observation"} else words(hit.kind)
+    at = (
+        source(memory.workspace, fact, words) if fact is not None else place(memory.workspace, hit.ref, words)
+    )
     shown = Content.assemble(
-        (f"{date[:10]} {words(hit.kind)} · {origin}", DIM), "\n", (excerpt, WARNING if suspect else "")
+        (f"{date[:10]} {who} · {one_line(at)}", DIM), "\n", (excerpt, WARNING if suspect else "")
     )
     sheet = Sheet(words)
     if suspect:
         sheet.note(_SUSPECT, WARNING)
     else:
-        sheet.text(told if fact is not None else hit.text)
-    at = (
-        source(memory.workspace, fact, words) if fact is not None else place(memory.workspace, hit.ref, words)
-    )
-    sheet.gap().field("place", at).field("when", date)
-    sheet.field("said by", origin).field("kind", words(hit.kind)).field("scope", hit.scope)
+        sheet.text(told if fact is not None else for_people(hit.text))
+    sheet.gap().text(at, DIM).field("when", date)
+    sheet.field("said by", "" if fact is not None else origin).field("scope", hit.scope)
     sheet.heading("Why it was found (score {score})", score=f"{hit.score:.2f}")
     route_lines(sheet, words, hit.why, hit.why.get("terms", {}))
     about = str(hit.meta.get("fact") or hit.ref)
-    return ListRow(hit.ref, shown, sheet, about=about, text=one_line(told, 60), suspect=suspect, fact=fact)
+    day = "" if likely else words("Less likely")
+    return ListRow(hit.ref, shown, sheet, day=day, about=about, text=brief(told), suspect=suspect, fact=fact)
 
 
 def _fact_of(memory: "Memory", hit: "Hit") -> "Fact | None":
@@ -183,12 +225,17 @@ def _fact_of(memory: "Memory", hit: "Hit") -> "Fact | None":
         return store.log.of(str(hit.meta.get("fact"))).last
 
 
+def _is_own(row: "ChangeRow") -> bool:
+    return row.step.startswith(_OWN_STEPS)
+
+
 def _entry(memory: "Memory", entry: "TimelineEntry", words: PanelWords) -> ListRow:
     if entry.change is not None:
         return change_row(memory, entry.change, words)
-    who = words(entry.who or entry.kind)
+    who = speaker(entry.who or entry.kind, words)
     hour = "" if entry.kind in _DATED and entry.time[11:19] == "00:00:00" else entry.time[11:16]
-    excerpt = words(_SUSPECT) if entry.suspect else one_line(entry.text)
+    told = for_people(entry.text)
+    excerpt = words(_SUSPECT) if entry.suspect else one_line(told.lstrip("# "))
     shown = Content.assemble(
         (f"{hour:5} {padded(who, _WHO)} ", DIM), (excerpt, WARNING if entry.suspect else "")
     )
@@ -196,28 +243,30 @@ def _entry(memory: "Memory", entry: "TimelineEntry", words: PanelWords) -> ListR
     if entry.suspect:
         sheet.note(_SUSPECT, WARNING)
     else:
-        sheet.text(entry.text)
-    sheet.gap().field("place", place(memory.workspace, entry.ref, words))
-    sheet.field("when", f"{entry.time[:10]} {hour}")
-    sheet.field("said by", origin_of(entry.origin, words)).field("kind", words(entry.kind))
+        sheet.text(told)
+    sheet.gap().text(place(memory.workspace, entry.ref, words), DIM)
+    sheet.field("when", f"{entry.time[:10]} {hour}").field("said by", origin_of(entry.origin, words))
     sheet.field("scope", entry.scope)
     return ListRow(
-        entry.ref, shown, sheet, day=entry.time[:10], about=entry.ref, text=one_line(entry.text, 60),
+        entry.ref, shown, sheet, day=entry.time[:10], about=entry.ref, text=brief(told),
         suspect=entry.suspect,
     )  # fmt: skip
+
+
+def _part(fact: "Fact") -> int:
+    return TOPICS.index(topic(fact))
 
 
 def _fact(memory: "Memory", row: "FactRow", words: PanelWords) -> ListRow:
     fact = row.fact
     told = sentence(fact, words)
     shown = Content.assemble(("? " if row.proposed else "", WARNING), one_line(told))
-    sheet = Sheet(words).title(told).text(f"{words('source')}: {source(memory.workspace, fact, words)}").gap()
-    sheet.field("topic", words(topic(fact))).field("since", minute(fact.since))
-    sheet.field("learned", minute(fact.recorded)).field("said by", origin_of(fact.origin, words))
-    sheet.field("confidence", "" if fact.confidence is None else f"{fact.confidence:.2f}")
+    origin = source(memory.workspace, fact, words)
+    sheet = Sheet(words).title(told).text(origin, DIM).gap()
+    sheet.field("since", minute(memory, fact.since)).field("learned", minute(memory, fact.recorded))
     sheet.field("tags", ", ".join(fact.tags)).field("scope", fact.scope)
     sheet.field("recalled", words.count(row.uses, "{n} time", "{n} times") if row.uses else "")
     sheet.field("fades", row.fades)
     for other in row.proposed:
         sheet.note("? Proposed instead: {value} (see Review)", WARNING, value=other.value)
-    return ListRow(fact.id, shown, sheet, about=fact.id, text=one_line(told, 60), fact=fact)
+    return ListRow(fact.id, shown, sheet, day=words(topic(fact)), about=fact.id, text=brief(told), fact=fact)

@@ -12,6 +12,7 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
+from textual.events import DescendantFocus, Resize
 from textual.screen import ModalScreen
 from textual.timer import Timer
 from textual.widgets import Input, OptionList, Static
@@ -21,7 +22,7 @@ from mnemark.errors import BusyError, MnemarkError
 from mnemark.files import off_record
 from mnemark_faces.tui.cells import BAD, DIM, Sheet, one_line, padded
 from mnemark_faces.tui.explained import whole_text, whole_why
-from mnemark_faces.tui.help import help_sheet, keys_of, shown_keys
+from mnemark_faces.tui.help import help_sheet, keys_of, keys_of_field, shown_keys
 from mnemark_faces.tui.panes_change import ChangesPane, HealthPane, ReviewPane
 from mnemark_faces.tui.panes_read import FactsPane, SearchPane, TalksPane, TimelinePane
 from mnemark_faces.tui.rows import PAGE, ListRow, Pane, RowPage
@@ -68,7 +69,12 @@ class ScreenState:
         """Keys of rows that were decided, whether or not a list knows it yet."""
 
     def put(self, listed: RowPage) -> None:
-        """Hold a first page."""
+        """Hold a first page; where the chosen row is gone, the one that followed it is chosen."""
+        now = {row.key for row in listed.rows} - self.gone
+        keys = [row.key for row in self.rows]
+        if self.at in keys and self.at not in now:
+            at = keys.index(self.at)
+            self.at = next((key for key in (*keys[at:], *reversed(keys[:at])) if key in now), "")
         self.rows = [row for row in listed.rows if row.key not in self.gone]
         self.next = listed.next
         self.head, self.warning, self.stale = listed.head, listed.warning, False
@@ -128,6 +134,8 @@ class Viewer(App[None]):
         """Held while memory is changed."""
         self._undo = ""
         """Id that takes the last change back."""
+        self._undo_at = ""
+        """Key of the row that it was made of."""
         self._waiting = 0
         self._off = False
         """Whether the memory is off the record."""
@@ -137,6 +145,8 @@ class Viewer(App[None]):
         """Files that a sync has read, and that it will read."""
         self._left = False
         self._settle: Timer | None = None
+        self._told = ""
+        """The message that is shown."""
 
     # What is on the screen
 
@@ -184,8 +194,16 @@ class Viewer(App[None]):
             self._show_top()
         self._tell("")
         self.action_show(self._here)
+        self.run_worker(self._begin(), group="sync")
+
+    async def _begin(self) -> None:
+        """Do what waits until the first screen stands."""
         if not self.readonly:
-            self.run_worker(self._sync(), group="sync")
+            await self._sync()
+        await self._greet()
+
+    async def _greet(self) -> None:
+        """Say what there is to say at the start."""
 
     async def _sync(self) -> None:
         """Read files that were changed, and show them."""
@@ -196,9 +214,10 @@ class Viewer(App[None]):
         shows.stop()
         if report is not None and report.touched:
             self._tell(self._words.count(report.touched, "{n} changed file read", "{n} changed files read"))
-            await self._refresh()
         elif self._indexed[1]:
             self._tell("")
+        if report is not None and (report.touched or self._state.warning):  # what was missing is there now
+            await self._refresh()
         await self._count()
 
     def _progress(self, done: int, total: int, _passages: int) -> None:
@@ -231,6 +250,7 @@ class Viewer(App[None]):
 
     def _tell(self, text: str, style: str = "") -> None:
         """Show a message until the next one."""
+        self._told = text
         self.query_one("#message", Static).update(Content.styled(one_line(text), style))
 
     def _show_nav(self) -> None:
@@ -246,8 +266,8 @@ class Viewer(App[None]):
         """Show the rows of this screen, or what to do where there are none."""
         state, pane = self._state, self._pane
         self._list.fill(state.rows, state.at)
-        head = " · ".join(filter(None, (state.head, state.warning)))
-        self.query_one("#head", Static).update(Content.styled(one_line(head), DIM))
+        head = "\n".join(one_line(part) for part in (state.head, state.warning) if part)
+        self.query_one("#head", Static).update(Content.styled(head, DIM))
         self.query_one("#head").display = bool(head)
         empty = self.query_one("#empty", Static)
         empty.display = not state.rows
@@ -259,7 +279,15 @@ class Viewer(App[None]):
 
     def _show_keys(self) -> None:
         keys = keys_of(self._row, self._pane, readonly=self.readonly, undo=bool(self._undo))
-        self.query_one("#keys", Static).update(shown_keys(keys, self._words))
+        if isinstance(self.screen_stack[0].focused, Input):
+            keys = keys_of_field(searches=self._here == 0)
+        self.query_one("#keys", Static).update(shown_keys(keys, self._words, self.size.width - 2))
+
+    @on(DescendantFocus)
+    @on(Resize)
+    def _keys_may_differ(self) -> None:
+        if len(self.screen_stack) == 1 and self.query("#keys"):
+            self._show_keys()
 
     @property
     def _row(self) -> ListRow | None:
@@ -338,6 +366,8 @@ class Viewer(App[None]):
         self._settle = self.set_timer(_SETTLED, lambda: self._look_up(row))
 
     def _look_up(self, row: ListRow) -> None:
+        if not self.query("#list"):  # it is being left
+            return
         if self._row is None or self._row.key != row.key:  # another screen was chosen meanwhile
             return
         self.run_worker(self._explain(row), group="detail", exclusive=True)

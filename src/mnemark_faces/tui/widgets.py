@@ -1,7 +1,7 @@
 """The parts of the panel: the list, and the windows above it. None of them reads markup."""
 
-from collections.abc import Callable, Iterable
-from typing import ClassVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import ClassVar, NamedTuple
 
 from textual import on
 from textual.app import ComposeResult
@@ -51,6 +51,7 @@ class RowList(Choices):
         self._day_name = day_name
         self._rows: dict[str, ListRow] = {}
         self._day = ""
+        self._filled_at = ""
 
     def fill(self, rows: Iterable[ListRow], at: str = "") -> None:
         """Show other rows, with the row of that key highlighted, or the first one."""
@@ -61,6 +62,12 @@ class RowList(Choices):
             self.highlighted = self.get_option_index(at)
         else:
             self.action_first()
+        self._filled_at = self.row.key if self.row is not None else ""
+
+    @property
+    def moved(self) -> bool:
+        """Whether another row was chosen since the list was filled."""
+        return self.row is not None and self.row.key != self._filled_at
 
     def add(self, rows: Iterable[ListRow]) -> None:
         """Add rows at the end."""
@@ -205,48 +212,65 @@ class Mark(Checkbox):
         return Content("[x]" if self.value else "[ ]")
 
 
+class Form(NamedTuple):
+    """The texts of the form that corrects a fact, and what it holds at first."""
+
+    title: str
+    about: str
+    """The fact as a sentence."""
+    fields: Sequence[tuple[str, str, str]]
+    """Id, label and value of each."""
+    marks: Sequence[tuple[str, str]]
+    """Id and text of each box."""
+    keys: Content
+
+
 class CorrectWindow(ModalScreen[Right | None]):
-    """A form above the panel: what is right, since when, or never."""
+    """A form above the panel: what is right, since when, about whom, or never."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", show=False, priority=True)]
 
-    def __init__(
-        self, title: str, right: str, since_label: str, never: str, *, about: str, value: str, since: str,
-        keys: Content,
-    ) -> None:  # fmt: skip
+    def __init__(self, form: Form) -> None:
         super().__init__()
-        self._texts = title, right, since_label, never
-        self._about, self._value, self._since, self._keys = about, value, since, keys
+        self._form = form
 
     def compose(self) -> ComposeResult:
         """Return the parts."""
-        title, right, since, never = self._texts
+        form = self._form
         with Vertical(id="window"):
-            yield Static(Content.styled(title, "bold"), id="window-title")
-            yield Static(Content(self._about), classes="label")
-            yield Static(Content.styled(right, "dim"), classes="label")
-            yield Input(self._value, id="right", classes="typed")
-            yield Static(Content.styled(since, "dim"), classes="label")
-            yield Input(self._since, id="since", classes="typed")
-            yield Mark(Content(never), id="never", compact=True)
-            yield Static(self._keys, id="window-keys")
+            yield Static(Content.styled(form.title, "bold"), id="window-title")
+            yield Static(Content(form.about), classes="label")
+            for name, label, value in form.fields:
+                yield Static(Content.styled(label, "dim"), classes="label")
+                yield Input(value, id=name, classes="typed")
+            for name, text in form.marks:
+                yield Mark(Content(text), id=name, classes="mark", compact=True)
+            yield Static(form.keys, id="window-keys")
+
+    def begin(self) -> None:
+        """Take keys from now on."""
+        self.set_focus(self.query_one("#value", Input))
 
     @on(Input.Submitted)
     def _submitted(self) -> None:
         self._save()
 
     def on_key(self, event: Key) -> None:
-        """Save with Enter at the box, too, which Space marks."""
+        """Save with Enter at a box, too, which Space marks."""
         if event.key == "enter" and isinstance(self.focused, Checkbox):
             event.stop()
             event.prevent_default()
             self._save()
 
     def _save(self) -> None:
-        value, since = (self.query_one(f"#{name}", Input).value.strip() for name in ("right", "since"))
-        never = self.query_one("#never", Checkbox).value
-        if value or never:
-            self.dismiss(Right(value, since, never))
+        typed = {field.id: field.value.strip() for field in self.query(Input)}
+        marked = {box.id for box in self.query(Checkbox) if box.value}
+        if typed["value"] or "never" in marked:
+            self.dismiss(
+                Right(
+                    typed["value"], typed["since"], typed["subject"], "never" in marked, "changed" in marked
+                )
+            )
 
     def action_leave(self) -> None:
         """Close it, and change nothing."""

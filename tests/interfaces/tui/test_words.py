@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("textual")
 
 from mnemark.memory.journal.changes import KINDS as CHANGES
+from mnemark.present.changes import NAMES
 from mnemark.present.words import ROUTES, catalogue, language_of_locale, part
 from mnemark.types import KINDS, ORIGINS
 from mnemark_faces.tui import help, panes_change, panes_read  # noqa: A004
@@ -27,6 +28,9 @@ def _in_code() -> Iterator[str]:
             name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
             given = node.args[2:] if name == "count" else node.args if name in _ASKS else []
             given = [*given, *(word.value for word in node.keywords if word.arg == "asks")]
+            if name == "shown_keys":
+                keys = [pair for pair in ast.walk(node.args[0]) if isinstance(pair, ast.Tuple)]
+                given = [*given, *(pair.elts[1] for pair in keys if len(pair.elts) == 2)]
             yield from (
                 one.value for one in given if isinstance(one, ast.Constant) and isinstance(one.value, str)
             )
@@ -44,7 +48,16 @@ def _in_tables() -> Iterator[str]:
         yield from filter(None, (pane.name, pane.field, pane.empty))
     yield from ROUTES.values()
     yield from panes_change._WHAT.values()
-    yield from (panes_read._SUSPECT, "Nothing was found. Try other words.", "search", "narrow", "keys")
+    yield from (many for _, many in panes_change._WAITS.values())
+    yield from NAMES.values()
+    yield from (
+        panes_read._SUSPECT,
+        "Nothing was found. Try other words.",
+        "search",
+        "narrow",
+        "keys",
+        "not true",
+    )
     for node in ast.walk(ast.parse((_SOURCE / "help.py").read_text("utf-8"))):
         if isinstance(node, ast.Yield) and isinstance(node.value, ast.Tuple):
             yield from (str(part.value) for part in node.value.elts[1:] if isinstance(part, ast.Constant))

@@ -227,10 +227,11 @@ def _merge_places(places: list[ErasedPlace]) -> tuple[ErasedPlace, ...]:
 
 
 def _drop_hashes(root: Path, waiting: list[Wait]) -> None:
-    """Delete hashes of what models were shown: with a list of words, they can be read."""
+    """Delete hashes of what models were shown, which a list of words reads, and what was said just now."""
     try:
-        for path in (private(root) / layout.HOOKS).glob(f"*{layout.SHOWN}"):
-            platform.FS.unlink(path)
+        for ending in (layout.SHOWN, layout.SAID):
+            for path in (private(root) / layout.HOOKS).glob(f"*{ending}"):
+                platform.FS.unlink(path)
     except OSError as error:
         waiting.append(Wait(layout.HOOKS, str(error)))
 

@@ -13,6 +13,7 @@ from mnemark.memory.browse.browse import ReviewRow
 from mnemark.memory.review.review import ReviewItem, by_source, source_of, waiting
 from mnemark.present import sources
 from mnemark.present.facts import sentence
+from mnemark.present.proposals import headline
 from mnemark_faces.web.at import At, Go, PageContent
 from mnemark_faces.web.pages.facts import asked_changes
 
@@ -69,7 +70,7 @@ def _group(at: At, rows: Sequence[tuple[int, ReviewRow]], every: Sequence[tuple[
     for number, row in rows:
         ref, quote = _quote(row)
         again = bool(shown) and any(one.ref == ref for one in shown)
-        told = said(at, row.waiting)
+        told = headline(row.waiting, at.words)
         shown.append(
             Decision(number, row.waiting, told, replaced(at, row.waiting), "" if again else quote, ref)
         )
@@ -81,13 +82,6 @@ def _quote(row: ReviewRow) -> tuple[str, str]:
     source = next(iter(row.sources), None)
     quote = row.waiting.fact.quote or (source.text if source is not None else "")
     return (source.ref if source is not None else ""), " ".join(quote.split())
-
-
-def said(at: At, one: ReviewItem) -> str:
-    """Return what a thing to decide says, as a sentence."""
-    if one.fact.review == NEVER:
-        return at.words("This was never true: {fact}", fact=sentence(one.fact, at.words))
-    return sentence(one.fact, at.words)
 
 
 def replaced(at: At, one: ReviewItem) -> str:

@@ -1,7 +1,6 @@
 """Today as a diary: talks, what is coming up and open, last night, what waits, and what was used."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -16,7 +15,6 @@ from mnemark.memory.transfer.imports import format_titles
 from mnemark.present import changes, facts
 from mnemark_faces.web import charts
 from mnemark_faces.web.at import At, PageContent
-from mnemark_faces.web.render import moment
 from mnemark_faces.web.telling import DayOf, TalkLine, by_day, day_of, title_of, told
 from mnemark_faces.web.used import use_of
 
@@ -27,8 +25,6 @@ _FEWEST: Final = 5
 _LATEST: Final = 6
 _LOOKED_AT: Final = 40
 """Refs used last, which are told by talk."""
-_NIGHT: Final = timedelta(hours=36)
-"""Age from which a consolidation is no longer last night's."""
 
 
 class Row(NamedTuple):
@@ -87,11 +83,8 @@ def _coming(at: At, points: Sequence[OpenPoint]) -> list[Row]:
 
 def _night(at: At) -> tuple[ChangeRow, str] | None:
     """Return the last consolidation in a sentence, if it was not long ago and still stands."""
-    row = at.memory.browse.tidied()
-    time = None if row is None else moment(row.time, at)
-    if row is None or time is None or row.undone or at.now - time > _NIGHT:
-        return None
-    return row, changes.sentence(row, at.words, at.memory.workspace)
+    row = changes.last_night(at.memory.workspace, at.memory.browse.log)
+    return None if row is None else (row, changes.sentence(row, at.words, at.memory.workspace))
 
 
 def _learned(at: At, fact: Any) -> Row:
