@@ -1,6 +1,9 @@
 """`mnemark correct`, `memory_correct` and `POST /v1/correct`: "no, that's wrong"."""
 
 import json
+import os
+import time
+from pathlib import Path
 
 from interfaces.conftest import Shell
 from mnemark import Memory
@@ -71,6 +74,12 @@ def test_a_model_corrects_its_own_and_what_the_user_has_just_said_otherwise(shel
         assert call(memory, "memory_correct", {"fact": "penguins", "value": "x"})["isError"]
 
 
+def _save(path: Path, lines: list[str]) -> None:
+    """Write a file as a program does that has ended: nobody waits until it is quiet."""
+    path.write_text("\n".join(lines), "utf-8")
+    os.utime(path, (time.time() - 60,) * 2)
+
+
 def test_a_line_that_was_changed_since_it_was_read_corrects_no_other_fact(shell: Shell) -> None:
     with Memory.open(shell.folder, config={"embedder": "none"}) as memory:
         for predicate, value in (("dentist", "Dr Sousa"), ("city", "Porto")):
@@ -82,7 +91,7 @@ def test_a_line_that_was_changed_since_it_was_read_corrects_no_other_fact(shell:
         ]
         path = memory.root / row["path"]
         head, between, one, two, *rest = path.read_text("utf-8").split("\n")
-        path.write_text("\n".join([head, between, two, one, *rest]), "utf-8")  # another program sorted it
+        _save(path, [head, between, two, one, *rest])  # another program sorted it
         given = {"fact": f"{row['path']}#L{row['startLine']}", "value": "Dr Costa"}
         told = call(memory, "memory_correct", given)
         assert told["isError"]
@@ -95,7 +104,7 @@ def test_a_line_that_was_changed_since_it_was_read_corrects_no_other_fact(shell:
             "dentist": "Dr Costa",
             "city": "Porto",
         }
-        path.write_text("\n".join([head, between, two, *rest]), "utf-8")
+        _save(path, [head, between, two, *rest])
         told = call(memory, "memory_correct", {**given, "value": "Dr Silva"})
         assert "is gone: search again" in told["content"][0]["text"]
         assert "Porto" in {fact.value for fact in memory.facts()}

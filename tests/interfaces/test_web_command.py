@@ -235,7 +235,7 @@ def test_a_bookmark_asks_for_a_ticket_and_is_come_back_to(tmp_path: Path, here: 
     browser = browser_at(here)
     page = browser.open(f"/ui/{name}/facts?subject=user", None, **{"Sec-Fetch-Site": "none"})
     assert page.status == 200
-    assert "type mnemark web in a terminal" in page.text
+    assert "type <code>mnemark web</code> in a terminal" in page.text
     assert f'name="next" value="/ui/{name}/facts?subject=user"' in page.text
     target = entered(browser, ticket, f"/ui/{name}/facts?subject=user")
     assert re.fullmatch(rf"/ui/[0-9a-f]{{32}}/w/{name}/facts\?subject=user", target)

@@ -19,6 +19,7 @@ from mnemark.files.sessions import SessionLog
 from mnemark.files.workspace import Workspace
 from mnemark.types import Turn
 from mnemark_agents.hook.agents import CALL, Agent, Event, session_of
+from mnemark_agents.hook.event import said_in
 from mnemark_agents.hook.project import folder_of, project_of, scope_for
 
 LOCK: Final = "hooks.lock"
@@ -87,12 +88,16 @@ def capture(
 ) -> Captured:
     """Record new turns from the transcript, or from the event where there is none.
 
-    Where the session is, is looked up under the lock: another hook may just have begun it.
+    A transcript has a prompt only once it is answered: until then what was said is kept for itself. Where the
+    session is, is looked up under the lock: another hook may just have begun it.
 
     Raises:
         BusyError: another hook's capture takes longer than `PATIENCE`.
         ReadOnlyError: the workspace cannot be written.
     """
+    if event == "prompt" and agent.transcript:
+        said.note(Workspace(root, load(root)), record.log.name, said_in(data))
+        return Captured(0)
     folder = private_folder(root)
     with platform.locked(folder / LOCK, os.O_RDWR | os.O_CREAT, timeout=PATIENCE):
         record.belongs_to(project_of(root, record.log.id, folder_of(data)))

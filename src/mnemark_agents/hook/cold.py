@@ -38,7 +38,9 @@ def _run(root: Path, call: HookCall) -> str:
         return ""
     match call.event:
         case "prompt":
-            return _prompt(root, call, project)
+            block = _recall(root, call, project.scope)
+            _capture(root, call, project)
+            return block
         case "tool":
             _observe(root, call, project)
         case "response":
@@ -65,19 +67,6 @@ def _begin(root: Path, call: HookCall, project: Project) -> str:
         return brief_alone(root, call, project.scope)
     finally:  # last, as it takes a processor from what the agent waits for
         _run_in_background(root, "")
-
-
-def _prompt(root: Path, call: HookCall, project: Project) -> str:
-    """Return what is known on a prompt, then record it, or keep it until its agent's transcript has it."""
-    block = _recall(root, call, project.scope)
-    if not call.agent.transcript:
-        _capture(root, call, project)
-    elif prompt := said_in(call.data):
-        from mnemark.files import said
-        from mnemark.files.workspace import Workspace
-
-        said.note(Workspace(root, load(root)), SessionLog(root, call.session).name, prompt)
-    return block
 
 
 def _forget_shown(root: Path, call: HookCall, *, compacted: str = "") -> None:

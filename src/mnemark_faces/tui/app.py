@@ -268,10 +268,10 @@ class Panel(Viewer):
         else:
             self._tell(self._words("Nothing was tidied last night, or it was undone."))
 
-    async def _greet(self) -> None:
+    async def _greet(self, said: str) -> None:
         """Tell what was done last night, unless there is something newer to tell."""
         row = None if self.readonly else await self._ask(partial(deeds.last_night, words=self._words))
-        if row is not None and row.change and not self._told:
+        if row is not None and row.change and self._told == said:
             self._tell(f"{row.text}  ·  {self._words('N shows and undoes it')}")
 
     async def _take_back(self, identifier: str, at: str = "") -> None:

@@ -198,27 +198,27 @@ class Viewer(App[None]):
 
     async def _begin(self) -> None:
         """Do what waits until the first screen stands."""
-        if not self.readonly:
-            await self._sync()
-        await self._greet()
+        await self._greet("" if self.readonly else await self._sync())
 
-    async def _greet(self) -> None:
-        """Say what there is to say at the start."""
+    async def _greet(self, said: str) -> None:
+        """Say what there is to say at the start, in place of what was said of the files."""
 
-    async def _sync(self) -> None:
-        """Read files that were changed, and show them."""
+    async def _sync(self) -> str:
+        """Read files that were changed, and show them; return what was said of it."""
         self._indexed = (0, 0)
         shows = self.set_interval(_PROGRESS_EVERY, self._show_progress)
         job = partial(_synced, progress=self._progress)
-        report = await self._ask(job, quiet=BusyError)  # another process does it then
+        report, said = await self._ask(job, quiet=BusyError), ""  # another process does it then
         shows.stop()
         if report is not None and report.touched:
-            self._tell(self._words.count(report.touched, "{n} changed file read", "{n} changed files read"))
+            said = self._words.count(report.touched, "{n} changed file read", "{n} changed files read")
+            self._tell(said)
         elif self._indexed[1]:
             self._tell("")
         if report is not None and (report.touched or self._state.warning):  # what was missing is there now
             await self._refresh()
         await self._count()
+        return said
 
     def _progress(self, done: int, total: int, _passages: int) -> None:
         """Note how far a sync is, in its thread; end it if the panel was left."""

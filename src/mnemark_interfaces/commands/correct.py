@@ -54,7 +54,7 @@ def correct(
             named = meant(memory.workspace, ref, scope=at.scope(scope))
         except ManyMeantError as many:
             _list(many)
-            raise UsageError(f"{many.told}; give the id of one") from None
+            raise UsageError(many.told) from None
         done = correct_fact(memory.workspace, named, right)
         waiting = dict(memory.workspace.fact_store.blocked)
     result = {"id": done.id, "before": row(done.before), "after": row(done.after), "again": row(done.again)}

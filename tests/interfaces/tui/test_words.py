@@ -74,7 +74,8 @@ def _in_tables() -> Iterator[str]:
         "warn",
         "error",
     )
-    yield from (*KINDS, *ORIGINS, *CHANGES, "user", "assistant", "system", "confirm", "proposal")
+    yield from (kind for kind in KINDS if kind != "turn")  # it goes by who said it
+    yield from (*ORIGINS, *CHANGES, "user", "assistant", "system", "confirm", "proposal")
     yield from ("untrusted", "conflict", "removed", "added", "changed", "moved", "ended")
 
 

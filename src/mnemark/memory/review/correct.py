@@ -146,7 +146,7 @@ def meant(ws: OpenWorkspace, text: str, *, scope: str = "") -> str:
         where = f"give the scope of one: {', '.join(others)}" if others else "`mnemark facts` lists all"
         raise NotFoundError(f"no fact has the words {text!r}; {where}")
     if len(found) > 1:
-        raise ManyMeantError(f"{len(found)} facts have the words {text!r}", found)
+        raise ManyMeantError(f"{len(found)} facts have the words {text!r}; give the id of one", found)
     return found[0].id
 
 
@@ -166,7 +166,7 @@ def _at_line(ws: OpenWorkspace, ref: str) -> str:
         return ref
     if then is None:
         raise NotFoundError(f"what stood at {ref} is gone: search again")
-    raise ManyMeantError(f"{ref} was changed since a search read it", [then, now])
+    raise ManyMeantError(f"{ref} was changed since a search read it; give the id of one", [then, now])
 
 
 def _shown_at(ws: OpenWorkspace, ref: str) -> str:
@@ -193,7 +193,7 @@ class ManyMeantError(UsageError):
 
     def __init__(self, told: str, found: list[Fact]) -> None:
         rows = (f"\n  {fact.id}  {fact}{f' ({fact.scope})' if fact.scope else ''}" for fact in found)
-        super().__init__(f"{told}; give the id of one:{''.join(rows)}")
+        super().__init__(f"{told}:{''.join(rows)}")
         self.told = told
         self.found = found
 
