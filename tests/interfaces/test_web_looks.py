@@ -18,7 +18,8 @@ from interfaces.browsers import Browser
 from interfaces.daemons import Running, running
 from mnemark import Memory
 from mnemark.memory.journal.changes import KINDS
-from mnemark_faces.web.plain import changed_lines, for_people, page, plain
+from mnemark.present.plain import changed_lines, for_people, plain
+from mnemark_faces.web.plain import page
 from mnemark_faces.web.render import coded, marked
 
 MARKDOWN = st.text(alphabet="ab#*-+[]()<>!x \n`☐01.", max_size=200)

@@ -39,6 +39,7 @@ _PLACES: Final[Mapping[str, str]] = MappingProxyType(
         "episode": "the page of the talk “{name}”",
         "fact": "the list of facts “{name}”",
         "attachment": "the file “{name}”",
+        "review": "the list of what waits for you",
         "note": "the note “{name}”",
     }
 )
@@ -55,7 +56,7 @@ def place(ws: OpenWorkspace, ref: str, words: Words) -> str:
     if path.startswith(layout.MOUNT):
         return words("the memory “{name}”", name=path[1:].partition("/")[0])
     found = layout.place(path)
-    role = found.role if found is not None else "note"
+    role = "note" if found is None else found.kind if found.kind == "fact" else found.role
     if role == "session":
         return _talk(ws, path, words)
     name = path.rpartition("/")[2]

@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 from datetime import datetime, timedelta, tzinfo
 from functools import lru_cache
+from pathlib import PurePosixPath
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from mnemark.errors import NotFoundError
 from mnemark.files import jsonl, layout, listing, platform
@@ -222,5 +224,7 @@ def _page(ws: OpenWorkspace, known: _Known, path: str) -> EpisodeFile | None:
     if before is None or before[0] != mark:
         document = ws.visible.read(path)
         page = None if isinstance(document, Problem) else episode_in(path, document.text)
+        if page is not None and page.title == PurePosixPath(path).stem:  # its own title is hidden
+            page = replace(page, title="")
         before = known.pages[path] = mark, page
     return before[1]

@@ -6,9 +6,8 @@ from typing import Final
 from rich.cells import cell_len
 from textual.content import Content
 
+from mnemark.present.plain import changed_lines
 from mnemark.present.words import UNTRUSTED
-from mnemark.retrieval.render import without_comments
-from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import revealed
 from mnemark_faces.tui.words import PanelWords
 
@@ -21,15 +20,12 @@ BAD: Final = "bold ansi_red"
 GOOD: Final = "ansi_green"
 _TAB: Final = "    "
 _LABEL: Final = 10
-_DIFF: Final = {"+": "ansi_green", "-": "ansi_red", "@": "dim"}
+_LINES: Final = 200
+"""Lines of a change that are shown."""
 _LINE: Final = 400
 """Characters of a text in a row: a row is cut at the edge of the list anyway."""
 _BRIEF: Final = 60
 """Characters of what a message is about."""
-_OWN_LINK: Final = lazy_pattern(r"\[([^\[\]\n]{1,200})\]\((?![a-z]{1,9}:)[^()\s]{1,400}\)")
-"""A link to a file of the workspace; where others lead is shown."""
-_CHANGED: Final = frozenset("+-")
-"""Signs of the lines that a diff adds and removes."""
 _SPEAKERS: Final = {
     "user": "you", "human": "you", "owner": "you", "assistant": "agent", "function": "tool",
     "observation": "tool", "attachment": "file",
@@ -66,24 +62,6 @@ def speaker(role: str, words: PanelWords) -> str:
 def origin_of(origin: str, words: PanelWords) -> str:
     """Return who said it; where that is not to be trusted, with a mark that needs no colour."""
     return f"! {speaker(origin, words)}" if origin in UNTRUSTED else speaker(origin, words)
-
-
-def for_people(text: str) -> str:
-    """Return a text of a file without what it says to programs: comments, and where its own links lead."""
-    return _OWN_LINK.sub(r"\1", without_comments(text)).strip("\n")
-
-
-def diff_for_people(text: str) -> list[str]:
-    """Return the lines of a diff without what files say to programs; empty where nothing else changed."""
-    given = [(line[:1], line[1:]) for line in text.split("\n")]
-    rows = [(sign, for_people(rest).rstrip(), rest) for sign, rest in given]
-    rows = [row for row in rows if row[1] or not row[2].strip()]
-    signs: dict[str, set[str]] = {}
-    for sign, plain, _ in rows:
-        signs.setdefault(plain, set()).add(sign)
-    same = {plain for plain, found in signs.items() if found >= _CHANGED}
-    told = [f"{sign}{plain}" for sign, plain, _ in rows if not (sign in _CHANGED and plain in same)]
-    return told if any(line[:1] in _CHANGED for line in told) else []
 
 
 class Sheet:
@@ -140,10 +118,13 @@ class Sheet:
         return self
 
     def diff(self, text: str) -> "Sheet":
-        """Add a diff: signs say what was added and removed, colour repeats it."""
-        for line in diff_for_people(safe_text(text)) or [self._words("(only what the file tells programs)")]:
-            shown = "⋯" if line.startswith("@@") else line
-            self._parts.append((f"{shown}\n", _DIFF.get(line[:1], "")))
+        """Add what a diff adds and takes out, as people read it: signs say which, colour repeats it."""
+        lines = changed_lines(safe_text(text), _LINES)
+        if not lines:
+            return self.note("(only what the file tells programs)")
+        for line in lines:
+            sign, style = ("+", GOOD) if line.added else ("-", "ansi_red")
+            self._parts.append((f"{sign} {line.text}\n", style))
         return self
 
     def rows(self, rows: Iterable[tuple[str, str]]) -> "Sheet":

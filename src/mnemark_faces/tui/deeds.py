@@ -8,16 +8,15 @@ from textual.content import Content
 from mnemark.errors import NotFoundError
 from mnemark.facts.keys import subject_key
 from mnemark.facts.model import refs_in
-from mnemark.files import layout, off_record
+from mnemark.files import off_record
 from mnemark.files.names import split_ref
 from mnemark.memory.forgetting.receipt import counted
-from mnemark.memory.review.explain import fact_named
-from mnemark.present import changes
+from mnemark.present import changes, forgotten
 from mnemark.present.facts import sentence
 from mnemark.present.sources import place
 from mnemark_faces.editing import content
 from mnemark_faces.editing import save as store
-from mnemark_faces.tui.cells import Sheet, brief, for_people, one_line
+from mnemark_faces.tui.cells import Sheet, brief, one_line
 from mnemark_faces.tui.panes_change import change_row
 from mnemark_faces.tui.rows import ListRow
 from mnemark_faces.tui.words import PanelWords
@@ -103,9 +102,7 @@ def _counted(receipt: "Receipt", words: PanelWords) -> str:
 def _items(sheet: Sheet, memory: "Memory", words: PanelWords, found: "Receipt") -> None:
     """Add what would go: each in its words, with where it stands."""
     for item in found.items[:_WORDS]:
-        fact = fact_named(memory.workspace, item.id) if item.kind == "fact" else None
-        told = sentence(fact, words) if fact is not None else for_people(item.words).lstrip("-*# ")
-        sheet.gap().text(one_line(told))
+        sheet.gap().text(one_line(forgotten.item(memory.workspace, item, words)))
         if item.ref:
             sheet.text(place(memory.workspace, item.ref, words), "dim")
     if len(found.items) > _WORDS:
@@ -113,21 +110,13 @@ def _items(sheet: Sheet, memory: "Memory", words: PanelWords, found: "Receipt") 
 
 
 def _places(sheet: Sheet, memory: "Memory", words: PanelWords, receipt: "Receipt") -> None:
-    """Add where it stands, or stood: people's files by name, those that mnemark makes in a number."""
-    own = [one for one in receipt.places if not one.path.startswith(f"{layout.PRIVATE}/")]
-    for name in dict.fromkeys(place(memory.workspace, one.path, words) for one in own[:_WORDS]):
+    """Add where it stands, or stood, and where it may remain."""
+    for name in forgotten.places(memory.workspace, receipt.places, words)[:_WORDS]:
         sheet.text(name)
-    if derived := len({one.path for one in receipt.places}) - len({one.path for one in own}):
-        text = words.count(derived, "1 file that mnemark makes itself", "{n} files that mnemark makes itself")
-        sheet.text(text)
     if receipt.still:
         sheet.heading("Copies that may remain")
     for one in receipt.still:
-        ref, mark, rest = one.partition(": ")
-        if mark and layout.place(split_ref(ref)[0]) is not None:
-            sheet.text(f"{place(memory.workspace, ref, words)}: {words.told(rest).text}")
-        else:
-            sheet.text(words.told(one).text)
+        sheet.text(forgotten.copy(memory.workspace, one, words).text)
 
 
 def editable(memory: "Memory", row: ListRow) -> tuple[str, bytes]:

@@ -1,6 +1,7 @@
 """Tell in a few lines where a passage or fact comes from, and why a search found it."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -11,10 +12,11 @@ from mnemark.memory.journal.changes import KINDS
 from mnemark.memory.review.explain import fact_named
 from mnemark.present.changes import NAMES
 from mnemark.present.facts import sentence
+from mnemark.present.plain import for_people
 from mnemark.present.sources import place, source
 from mnemark.present.words import ROUTES
 from mnemark.types import Json
-from mnemark_faces.tui.cells import DIM, WARNING, Sheet, for_people, one_line, origin_of, speaker
+from mnemark_faces.tui.cells import DIM, WARNING, Sheet, one_line, origin_of, speaker
 from mnemark_faces.tui.words import PanelWords
 from mnemark_interfaces.render import on_clock
 from mnemark_interfaces.tools_read import around
@@ -30,15 +32,23 @@ class _Said(msgspec.Struct):
     tool_results: Sequence[Json] = ()
 
 
+_DATE: Final = len("2026-03-14")
 _JOURNAL: Final = 12
 """Lines of the journal that are shown."""
 _AROUND: Final = 3
 """Turns that are shown before and after one."""
 
 
-def minute(memory: "Memory", time: str) -> str:
-    """Return an ISO time on the workspace's clock, cut to the minute; a date as it is."""
-    return on_clock(time, memory.workspace.now().tzinfo)[:16].replace("T", " ")
+def minute(memory: "Memory", words: PanelWords, time: str) -> str:
+    """Return an ISO time in words, on the workspace's clock: "14 March, 09:30"; a date without a time."""
+    now = memory.workspace.now()
+    shown = on_clock(time, now.tzinfo)
+    if len(time) <= _DATE:
+        return words.date(shown, now.date())
+    try:
+        return words.moment(datetime.fromisoformat(shown), now.date())
+    except ValueError:  # an agent's own words for a time
+        return shown
 
 
 def sources(sheet: Sheet, memory: "Memory", words: PanelWords, found: "Sequence[QuotedSource]") -> None:
@@ -48,20 +58,19 @@ def sources(sheet: Sheet, memory: "Memory", words: PanelWords, found: "Sequence[
     for one in found:
         who = one.role and speaker(one.role, words)
         at = place(memory.workspace, one.ref, words) if len(found) > 1 or not one.role else ""
-        sheet.text(" · ".join(filter(None, (who, minute(memory, one.time), at))), DIM)
+        sheet.text(" · ".join(filter(None, (who, minute(memory, words, one.time), at))), DIM)
         told = words.told(one.problem).text if one.problem else one.text
         sheet.text(told, WARNING if one.problem else "")
 
 
-def values(sheet: Sheet, why: "Why") -> None:
+def values(sheet: Sheet, words: PanelWords, why: "Why") -> None:
     """Add the values that a fact had, the latest first."""
     if len(why.history) > 1:
         sheet.heading("Its values")
-        sheet.rows((_span(fact.since, fact.until), one_line(fact.value)) for fact in why.history)
-
-
-def _span(since: str, until: str) -> str:
-    return f"{one_line(since)[:10]:<10} – {one_line(until)[:10]:<10}"
+        spans = (f"{words.date(fact.since[:10])} – {words.date(fact.until[:10])}" for fact in why.history)
+        sheet.rows(
+            (one_line(span), one_line(fact.value)) for span, fact in zip(spans, why.history, strict=True)
+        )
 
 
 def corrections(sheet: Sheet, words: PanelWords, found: "Sequence[CorrectedFact]") -> None:
@@ -79,6 +88,11 @@ def route_lines(sheet: Sheet, words: PanelWords, why: Mapping[str, Any], terms: 
     for name, route in why.get("routes", {}).items():
         rank = words("rank {n}, score {score}", n=route.get("rank"), score=f"{route['score']:.2f}")
         sheet.field(ROUTES.get(name, name), rank if route.get("rank") else words("not found"))
+    term_lines(sheet, terms)
+
+
+def term_lines(sheet: Sheet, terms: Mapping[str, Any]) -> None:
+    """Add the words of a search that a passage has, and those that it lacks."""
     here = [term for term, entry in terms.items() if entry["here"]]
     absent = [term for term, entry in terms.items() if not entry["here"]]
     sheet.field("matching", ", ".join(here))
@@ -94,7 +108,7 @@ def whole_why(memory: "Memory", words: PanelWords, about: str, query: str) -> Sh
     why = memory.why(about, query or None)
     sheet = Sheet(words)
     _title(sheet, memory, words, why)
-    sheet.gap().field("said by", origin_of(why.origin, words)).field("when", minute(memory, why.time))
+    sheet.gap().field("said by", origin_of(why.origin, words)).field("when", minute(memory, words, why.time))
     sheet.field("promoted", words.told(why.earned).text)
     sheet.field("used", words.count(why.talks, "in 1 talk", "in {n} talks") if why.talks else "")
     if why.waits:
@@ -102,7 +116,7 @@ def whole_why(memory: "Memory", words: PanelWords, about: str, query: str) -> Sh
     if why.hidden:
         sheet.note("It was forgotten or undone: no search finds it.", WARNING)
     corrections(sheet, words, why.corrected)
-    values(sheet, why)
+    values(sheet, words, why)
     if why.kind != "turn":  # its own words
         sources(sheet, memory, words, why.sources)
     if why.found is not None:
@@ -110,7 +124,7 @@ def whole_why(memory: "Memory", words: PanelWords, about: str, query: str) -> Sh
     told = [line for line in why.journal if line.kind in KINDS]
     if told:
         sheet.heading("In the journal")
-        sheet.rows((minute(memory, line.time), words(NAMES[line.kind])) for line in told[-_JOURNAL:])
+        sheet.rows((minute(memory, words, line.time), words(NAMES[line.kind])) for line in told[-_JOURNAL:])
     sheet.heading("For programs").text("\n".join(filter(None, (why.ref, why.id))), DIM)
     return sheet
 
@@ -144,7 +158,7 @@ def whole_text(memory: "Memory", words: PanelWords, about: str) -> Sheet:
     if why.kind in {"fact", "proposal"}:
         return whole_why(memory, words, about, "")
     sheet = Sheet(words).text(place(memory.workspace, why.ref, words), DIM)
-    sheet.field("said by", origin_of(why.origin, words)).field("when", minute(memory, why.time)).gap()
+    sheet.field("said by", origin_of(why.origin, words)).field("when", minute(memory, words, why.time)).gap()
     sheet.text(_said(memory, about) if why.kind == "turn" else for_people(memory.read(about)))
     corrections(sheet, words, why.corrected)
     if why.kind == "turn":
@@ -168,6 +182,6 @@ def _conversation(sheet: Sheet, memory: "Memory", words: PanelWords, ref: str) -
     sheet.heading("The conversation around it")
     for entry in around(memory, ref, before=_AROUND, after=_AROUND):
         here = split_ref(str(entry["ref"]))[1] == line
-        when = minute(memory, str(entry.get("time", "")))
+        when = minute(memory, words, str(entry.get("time", "")))
         sheet.title(f"{'›' if here else ' '} {speaker(str(entry.get('who', '')), words)} {when}", DIM)
         sheet.text("…" if here else str(entry["text"]))

@@ -121,7 +121,7 @@ def change_row(memory: "Memory", row: "ChangeRow", words: PanelWords) -> ListRow
     mark = f" ({words('undone')})" if row.undone else ""
     shown = Content.assemble((f"{row.time[11:16]} ", DIM), f"{one_line(told)}{mark}")
     sheet = Sheet(words).title(f"{told}{mark}").gap()
-    sheet.field("when", minute(memory, row.time)).field("made by", origin_of(row.origin, words))
+    sheet.field("when", minute(memory, words, row.time)).field("made by", origin_of(row.origin, words))
     sheet.field("scope", row.scope)
     return ListRow(
         f"change {row.id}", shown, sheet, day=row.time[:10], text=brief(told),
@@ -180,7 +180,7 @@ def _waiting(memory: "Memory", row: "ReviewRow", words: PanelWords) -> ListRow:
             sheet.rows(((words("now"), one_line(one.against)), (words("new"), one_line(fact.value))))
     mark = "! " if fact.origin in UNTRUSTED else ""
     sheet.text(f"{mark}{source(memory.workspace, fact, words)}", DIM)
-    sheet.field("when", minute(memory, one.time)).field("scope", fact.scope)
+    sheet.field("when", minute(memory, words, one.time)).field("scope", fact.scope)
     sources(sheet, memory, words, row.sources)
     if one.diff:
         sheet.heading("Accepting it changes").diff(one.diff)
@@ -209,7 +209,7 @@ def _finding(key: str, level: str, what: str, fix: str, words: PanelWords) -> Li
     style = {"ok": GOOD, "warn": WARNING, "error": BAD}[level]
     told = words.told(what).text
     shown = Content.assemble((padded(words(level), 6), style), " ", one_line(told))
-    sheet = Sheet(words).title(words(level), style).text(told)
+    sheet = Sheet(words).title(told, style)
     if fix and fix not in what:
         sheet.heading("What to do").text(words.told(fix).text)
     return ListRow(key, shown, sheet)
@@ -236,5 +236,8 @@ def _spend(memory: "Memory", words: PanelWords) -> ListRow:
     if spend.model:
         sheet.field("a day", words("at most {n} tokens", n=spend.tokens_per_day)).gap()
         most = max(max((day.tokens for day in spend.days), default=0), 1)
-        sheet.rows((day.day, f"{'█' * round(20 * day.tokens / most)} {day.tokens:,}") for day in spend.days)
+        sheet.rows(
+            (words.date(day.day), f"{'█' * round(20 * day.tokens / most)} {day.tokens:,}")
+            for day in spend.days
+        )
     return ListRow("model", shown, sheet)

@@ -4,8 +4,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from textual.content import Content
 
+from mnemark.files import layout
+from mnemark.files.names import split_ref
 from mnemark.memory.browse.browse import DEPTH
 from mnemark.present.facts import TOPICS, sentence, topic
+from mnemark.present.plain import for_people
 from mnemark.present.sources import place, source
 from mnemark.present.talks import talk
 from mnemark.retrieval.block import believed
@@ -14,18 +17,18 @@ from mnemark_faces.tui.cells import (
     WARNING,
     Sheet,
     brief,
-    for_people,
     one_line,
     origin_of,
     padded,
     speaker,
 )
-from mnemark_faces.tui.explained import corrections, minute, route_lines, sources, values
+from mnemark_faces.tui.explained import corrections, minute, sources, term_lines, values
 from mnemark_faces.tui.filters import filters_in
 from mnemark_faces.tui.panes_change import change_row, explain_change
 from mnemark_faces.tui.rows import ListRow, RowPage
 from mnemark_faces.tui.words import PanelWords
 from mnemark_interfaces.queries import DOUBTFUL
+from mnemark_interfaces.render import on_clock
 
 if TYPE_CHECKING:
     from mnemark.facts.model import Fact
@@ -41,6 +44,7 @@ _NARROW_SEARCH: Final = frozenset({"kind", "origin", "since", "until", "as_of"})
 _NARROW_FACTS: Final = frozenset({"as_of", "type", "origin", "subject"})
 _NARROW_TIMELINE: Final = frozenset({"session", "tool", "kind", "origin", "until"})
 _WHO: Final = 6
+_DAY: Final = len("2026-03-14")
 _TURNS: Final = 60
 """Messages of a talk that are shown beside it."""
 _DATED: Final = frozenset({"note", "episode", "attachment"})
@@ -152,8 +156,8 @@ class TalksPane:
         """Return what was said, in the order of reading."""
         sheet = Sheet(words)
         for entry in memory.browse.turns(row.key, limit=_TURNS).rows:
-            said = minute(memory, entry.turn.time.isoformat())[11:]
-            sheet.title(f"{speaker(entry.turn.role, words)} {said}", "dim")
+            said = on_clock(entry.turn.time.isoformat(), memory.workspace.now().tzinfo)[11:16]
+            sheet.title(f"{speaker(entry.turn.role, words)} {said}", DIM)
             sheet.text(entry.turn.content).gap()
         return sheet
 
@@ -166,7 +170,9 @@ def _talk(memory: "Memory", row: "TalkRow", words: PanelWords) -> ListRow:
     sheet = Sheet(words).title(title)
     for line in told.lines:
         sheet.text(line)
-    sheet.gap().field("when", minute(memory, row.began)).field("until", minute(memory, row.ended))
+    sheet.gap().field("when", minute(memory, words, row.began)).field(
+        "until", minute(memory, words, row.ended)
+    )
     sheet.field("agent", told.agent).field("scope", row.scope).gap()
     return ListRow(row.path, shown, sheet, day=row.began[:10], text=brief(title))
 
@@ -175,7 +181,7 @@ def _explained(memory: "Memory", words: PanelWords, row: ListRow) -> Sheet:
     why = memory.why(row.about)
     sheet = Sheet(words)
     corrections(sheet, words, why.corrected)
-    values(sheet, why)
+    values(sheet, words, why)
     if why.kind != "turn":  # its own words
         sources(sheet, memory, words, why.sources)
     return sheet
@@ -193,16 +199,18 @@ def _by_belief(found: "FoundPage") -> "list[tuple[Hit, bool]]":
 
 def _hit(memory: "Memory", hit: "Hit", words: PanelWords, *, likely: bool) -> ListRow:
     suspect = bool(hit.meta.get("suspect"))
-    origin, date = origin_of(hit.origin, words), minute(memory, hit.date) if hit.date else words("undated")
+    origin, date = (
+        origin_of(hit.origin, words),
+        minute(memory, words, hit.date) if hit.date else words("undated"),
+    )
     fact = _fact_of(memory, hit) if hit.kind == "fact" else None
     told = sentence(fact, words) if fact is not None else hit.snippet or for_people(hit.text)
     excerpt = words(_SUSPECT) if suspect else one_line(told)
-    who = origin if hit.kind in {"turn", "observation"} else words(hit.kind)
     at = (
         source(memory.workspace, fact, words) if fact is not None else place(memory.workspace, hit.ref, words)
     )
     shown = Content.assemble(
-        (f"{date[:10]} {who} · {one_line(at)}", DIM), "\n", (excerpt, WARNING if suspect else "")
+        (_head(memory, hit, at, words), DIM), "\n", (excerpt, WARNING if suspect else "")
     )
     sheet = Sheet(words)
     if suspect:
@@ -211,11 +219,25 @@ def _hit(memory: "Memory", hit: "Hit", words: PanelWords, *, likely: bool) -> Li
         sheet.text(told if fact is not None else for_people(hit.text))
     sheet.gap().text(at, DIM).field("when", date)
     sheet.field("said by", "" if fact is not None else origin).field("scope", hit.scope)
-    sheet.heading("Why it was found (score {score})", score=f"{hit.score:.2f}")
-    route_lines(sheet, words, hit.why, hit.why.get("terms", {}))
+    if terms := hit.why.get("terms"):
+        sheet.heading("Of the words")
+        term_lines(sheet, terms)
     about = str(hit.meta.get("fact") or hit.ref)
     day = "" if likely else words("Less likely")
     return ListRow(hit.ref, shown, sheet, day=day, about=about, text=brief(told), suspect=suspect, fact=fact)
+
+
+def _head(memory: "Memory", hit: "Hit", at: str, words: PanelWords) -> str:
+    """Return what stands above a hit: who, the talk or the note, and the day; of a fact who said it."""
+    if hit.kind == "fact":
+        return one_line(at)
+    path = split_ref(hit.ref)[0]
+    found = layout.place(path)
+    is_talk = found is not None and found.role == "session"
+    who = origin_of(hit.origin, words) if hit.kind in {"turn", "observation"} else ""
+    where = talk(memory.workspace, path, words).title if is_talk else at
+    day = words.date(hit.date[:_DAY], memory.workspace.now().date()) if is_talk and hit.date else ""
+    return " · ".join(one_line(part) for part in (who, where, day) if part)
 
 
 def _fact_of(memory: "Memory", hit: "Hit") -> "Fact | None":
@@ -245,7 +267,8 @@ def _entry(memory: "Memory", entry: "TimelineEntry", words: PanelWords) -> ListR
     else:
         sheet.text(told)
     sheet.gap().text(place(memory.workspace, entry.ref, words), DIM)
-    sheet.field("when", f"{entry.time[:10]} {hour}").field("said by", origin_of(entry.origin, words))
+    day = words.date(entry.time[:_DAY], memory.workspace.now().date())
+    sheet.field("when", f"{day} {hour}").field("said by", origin_of(entry.origin, words))
     sheet.field("scope", entry.scope)
     return ListRow(
         entry.ref, shown, sheet, day=entry.time[:10], about=entry.ref, text=brief(told),
@@ -263,7 +286,9 @@ def _fact(memory: "Memory", row: "FactRow", words: PanelWords) -> ListRow:
     shown = Content.assemble(("? " if row.proposed else "", WARNING), one_line(told))
     origin = source(memory.workspace, fact, words)
     sheet = Sheet(words).title(told).text(origin, DIM).gap()
-    sheet.field("since", minute(memory, fact.since)).field("learned", minute(memory, fact.recorded))
+    sheet.field("since", minute(memory, words, fact.since)).field(
+        "learned", minute(memory, words, fact.recorded)
+    )
     sheet.field("tags", ", ".join(fact.tags)).field("scope", fact.scope)
     sheet.field("recalled", words.count(row.uses, "{n} time", "{n} times") if row.uses else "")
     sheet.field("fades", row.fades)

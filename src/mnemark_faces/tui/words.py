@@ -17,9 +17,10 @@ class PanelWords(Words):
         return cls(preferred())
 
     def day_name(self, day: str) -> str:
-        """Return an ISO date with its weekday; a text that is no date unchanged."""
+        """Return an ISO date in words with its weekday; a text that is no date unchanged."""
         try:
             name = self.weekday(date.fromisoformat(day[:10]))
         except ValueError:
             return day
-        return f"{day[:10]} {name}"
+        told = self.date(day)
+        return f"{told} {name}" if self.language == "zh" else f"{name}, {told}"

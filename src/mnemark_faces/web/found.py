@@ -8,12 +8,12 @@ from mnemark.files import layout
 from mnemark.memory.browse.browse import FoundPage
 from mnemark.memory.browse.page import counts
 from mnemark.present import facts
+from mnemark.present.plain import plain
 from mnemark.present.sources import place
 from mnemark.present.talks import talk
 from mnemark.retrieval.block import believed
 from mnemark.types import Hit
 from mnemark_faces.web.at import At
-from mnemark_faces.web.plain import plain
 from mnemark_faces.web.telling import speaker
 from mnemark_interfaces.queries import DOUBTFUL
 

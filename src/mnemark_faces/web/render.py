@@ -14,6 +14,7 @@ from mnemark._version import __version__
 from mnemark.facts.labels import subject_label
 from mnemark.files import off_record, trust
 from mnemark.present.changes import NAMES
+from mnemark.present.plain import changed_lines, plain
 from mnemark.present.words import UNTRUSTED, Words
 from mnemark.text.dates import local
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -21,7 +22,6 @@ from mnemark.text.quoting.fence import revealed, visible
 from mnemark.text.words.normalize import HAN, fold
 from mnemark.text.words.segment import query_terms
 from mnemark_faces.web.at import At
-from mnemark_faces.web.plain import changed_lines, plain
 from mnemark_faces.web.plain import page as page_text
 
 _HERE: Final = Path(__file__).parent

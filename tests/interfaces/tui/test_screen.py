@@ -83,12 +83,12 @@ def test_two_screens_as_they_are(memory: Memory) -> None:
     async def job(at: Seat) -> None:
         await at.press("j")
         rows = [line.split("│")[1].strip() for line in at.lines[2:-2]]
-        start = rows.index("2026-03-02 Monday")
+        start = rows.index("Monday, 2 March 2026")
         assert rows[start : start + 6] == [
-            "2026-03-02 Monday",
+            "Monday, 2 March 2026",
             "09:31 you    好的，我订了两张 …",
             "09:30 you    我们下周去杭州看 …",
-            "2026-03-01 Sunday",
+            "Sunday, 1 March 2026",
             "09:30 you    The deployment fa…",
             "      note   购物 - 牛奶、面包…".strip(),
         ]

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from mnemark import Memory
+from mnemark.files.workspace import Workspace
 from mnemark.retrieval import refresh
 
-from .conftest import say
+from .conftest import AT, say
 from .seat import USUAL, WIDE, Seat, sit
 
 pytest.importorskip("textual")
@@ -50,6 +51,7 @@ def test_a_screen_is_as_it_was(
 ) -> None:
     for limit in ("_QUICK_SECONDS", "FRESH_SECONDS"):  # a search of a slow machine says what may be missing
         monkeypatch.setattr(refresh, limit, 60.0)
+    monkeypatch.setattr(Workspace, "now", lambda _: AT)  # days of this year are told without it
     fill(memory, facts=name == "facts")
     stored = STORED / f"{name}-{size[0]}x{size[1]}.txt"
 

@@ -99,5 +99,5 @@ def test_the_language_is_that_of_the_locale() -> None:
     assert language_of_locale({"LANG": "zh_TW.UTF-8", "LC_ALL": "C.UTF-8"}) == "en"
     assert language_of_locale({"LC_ALL": "", "LANG": "de_DE.UTF-8"}) == "en"
     assert language_of_locale({}) == "en"
-    assert PanelWords("zh").day_name("2026-03-02") == "2026-03-02 星期一"
+    assert PanelWords("zh").day_name("2026-03-02") == "2026年3月2日 星期一"
     assert PanelWords("en").day_name("no date") == "no date"

@@ -193,7 +193,7 @@ def _head(sitting: Sitting, zone: tzinfo | None, source: str, episode: str, *, c
     hours = f"{begin:%Y-%m-%d %H:%M}" + (f"–{end:%H:%M}" if f"{end:%H:%M}" != f"{begin:%H:%M}" else "")
     agents = dict.fromkeys(str(placed.turn.meta.get("agent") or "") for placed in sitting.turns)
     count = len(sitting.turns)
-    words = f"{count} 条对话" if chinese else f"{count} turn{'s' * (count != 1)}"
+    words = f"{count} 条消息" if chinese else f"{count} turn{'s' * (count != 1)}"
     return " · ".join(filter(None, (hours, *agents, link(words, source, episode))))
 
 

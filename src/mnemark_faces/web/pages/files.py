@@ -5,13 +5,13 @@ from typing import Final, NamedTuple
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.files import layout
 from mnemark.files.reading import digest
+from mnemark.present.plain import for_people
 from mnemark.present.talks import page_title
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.lines import common
 from mnemark_faces.editing import CORE, NOT_NOTES, content
 from mnemark_faces.editing import save as store
 from mnemark_faces.web.at import At, Go, PageContent
-from mnemark_faces.web.plain import for_people
 
 _LINES: Final = lazy_pattern(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _MARK: Final = "\ufeff"

@@ -1,10 +1,32 @@
 """Forget: first what it would be, then hiding, or erasing after its number is typed; then a receipt."""
 
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.memory.forgetting.receipt import Receipt
+from mnemark.present import forgotten
+from mnemark.present.words import Translated
 from mnemark_faces.web.at import At, Go, PageContent
+
+_SHOWN: Final = 100
+"""Items and places that are shown."""
+
+
+class Item(NamedTuple):
+    """An item to forget in words."""
+
+    kind: str
+    """A key of `kind_names`."""
+    text: str
+    ref: str
+
+
+class Forgotten(NamedTuple):
+    """What a receipt says, in words."""
+
+    items: tuple[Item, ...]
+    places: tuple[str, ...]
+    still: tuple[Translated, ...]
 
 
 def forget(at: At) -> PageContent:
@@ -16,9 +38,9 @@ def _shown(at: At, ref: str, query: str, *, erase: bool) -> PageContent:
     try:
         found = _look(at, ref, query, erase=erase) if ref or query else None
     except UsageError as error:  # the words that were typed are still there to be mended
-        values = _values(ref, query, None, erase=erase, problem=at.words.told(str(error)).text)
+        values = _values(at, ref, query, None, erase=erase, problem=at.words.told(str(error)).text)
         return PageContent("forget.html", {**values, "status": 400})
-    return PageContent("forget.html", _values(ref, query, found, erase=erase), found)
+    return PageContent("forget.html", _values(at, ref, query, found, erase=erase), found)
 
 
 def do_forget(at: At) -> Go | PageContent:
@@ -44,7 +66,7 @@ def do_forget(at: At) -> Go | PageContent:
         problem = at.words("Type {n} to erase: what is erased cannot be brought back.", n=len(now.items))
     if problem:
         return PageContent(
-            "forget.html", {**_values(ref, query, now, erase=erase, problem=problem), "status": 409}
+            "forget.html", {**_values(at, ref, query, now, erase=erase, problem=problem), "status": 409}
         )
     done = at.memory.forget(ref or None, query=query or None, erase=erase, scope=None if ref else "*")
     return Go(at.link("receipt", n=at.session.keep(done)))
@@ -55,8 +77,25 @@ def _look(at: At, ref: str, query: str, *, erase: bool) -> Receipt:
     return at.memory.forget(ref or None, query=query or None, erase=erase, dry_run=True, scope=scope)
 
 
-def _values(ref: str, query: str, found: Receipt | None, *, erase: bool, problem: str = "") -> dict[str, Any]:
-    return {"ref": ref, "query": query, "found": found, "erase": erase, "problem": problem}
+def _values(
+    at: At, ref: str, query: str, found: Receipt | None, *, erase: bool, problem: str = ""
+) -> dict[str, Any]:
+    return {
+        "ref": ref, "query": query, "found": found, "told": _told(at, found) if found is not None else None,
+        "erase": erase, "problem": problem,
+    }  # fmt: skip
+
+
+def _told(at: At, found: Receipt) -> Forgotten:
+    ws = at.memory.workspace
+    return Forgotten(
+        tuple(
+            Item(forgotten.kind(one), forgotten.item(ws, one, at.words), one.ref)
+            for one in found.items[:_SHOWN]
+        ),
+        tuple(forgotten.places(ws, found.places, at.words)[:_SHOWN]),
+        tuple(forgotten.copy(ws, one, at.words) for one in found.still),
+    )
 
 
 def receipt(at: At) -> PageContent:
@@ -64,4 +103,4 @@ def receipt(at: At) -> PageContent:
     done = at.session.receipts.get(at.asked("n"))
     if done is None:
         raise NotFoundError("this receipt is no longer kept; the list of changes has what was forgotten")
-    return PageContent("receipt.html", {"done": done}, done)
+    return PageContent("receipt.html", {"done": done, "told": _told(at, done)}, done)
