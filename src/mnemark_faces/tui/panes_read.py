@@ -220,7 +220,7 @@ def _hit(memory: "Memory", hit: "Hit", words: PanelWords, *, likely: bool) -> Li
     sheet.gap().text(at, DIM).field("when", date)
     sheet.field("said by", "" if fact is not None else origin).field("scope", hit.scope)
     if terms := hit.why.get("terms"):
-        sheet.heading("Of the words")
+        sheet.heading("Your words")
         term_lines(sheet, terms)
     about = str(hit.meta.get("fact") or hit.ref)
     day = "" if likely else words("Less likely")
@@ -267,8 +267,8 @@ def _entry(memory: "Memory", entry: "TimelineEntry", words: PanelWords) -> ListR
     else:
         sheet.text(told)
     sheet.gap().text(place(memory.workspace, entry.ref, words), DIM)
-    day = words.date(entry.time[:_DAY], memory.workspace.now().date())
-    sheet.field("when", f"{day} {hour}").field("said by", origin_of(entry.origin, words))
+    sheet.field("when", minute(memory, words, entry.time if hour else entry.time[:_DAY]))
+    sheet.field("said by", origin_of(entry.origin, words))
     sheet.field("scope", entry.scope)
     return ListRow(
         entry.ref, shown, sheet, day=entry.time[:10], about=entry.ref, text=brief(told),
