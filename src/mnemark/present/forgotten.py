@@ -41,5 +41,8 @@ def copy(ws: OpenWorkspace, told: str, words: Words) -> Translated:
     ref, mark, rest = told.partition(": ")
     if not mark or layout.place(split_ref(ref)[0]) is None:
         return words.told(told)
+    said, where = words.told(told), place(ws, ref, words)
+    if not said.lang:
+        return Translated(said.text.replace(ref, where))
     said = words.told(rest)
-    return Translated(f"{place(ws, ref, words)}: {said.text}", said.lang)
+    return Translated(f"{where}: {said.text}", said.lang)

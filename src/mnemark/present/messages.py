@@ -16,7 +16,7 @@ _CATALOGUE: Final = Path(__file__).parent / "zh"
 _PLACE: Final = lazy_pattern(r"\{(\w+)\}")
 _SENTENCES: Final = frozenset(
     {"reason", "error", "what", "wanted", "wrong", "pace", "files", "name", "chars"}
-    | {"counted", "more", "asked", "requests", "days"}
+    | {"counted", "more", "asked", "requests", "days", "fix"}
 )
 """Places whose value can be a sentence of the catalogue itself."""
 _NUMBER: Final = lazy_pattern(r"[0-9][0-9,.\u202f–-]*\Z")

@@ -36,7 +36,6 @@ _PLACES: Final[Mapping[str, str]] = MappingProxyType(
         "identity": "your file {name}",
         "longterm": "your file {name}",
         "scratchpad": "your file {name}",
-        "episode": "the page of the talk “{name}”",
         "fact": "the list of facts “{name}”",
         "attachment": "the file “{name}”",
         "review": "the list of what waits for you",
@@ -59,20 +58,23 @@ def place(ws: OpenWorkspace, ref: str, words: Words) -> str:
     role = "note" if found is None else found.kind if found.kind == "fact" else found.role
     if role == "session":
         return _talk(ws, path, words)
-    name = path.rpartition("/")[2]
     if found is not None and found.dated and role in {"daily", "archive", "report"}:
-        return _dated(ws, found.dated, name, role, words)
+        return _dated(ws, found.dated, path.rpartition("/")[2], role, words)
+    return _page(ws, path, words) if role == "episode" else _file(path, role, words)
+
+
+def _file(path: str, role: str, words: Words) -> str:
+    """Return a file by its name; the owner's list of facts by what it is."""
+    name = path.rpartition("/")[2]
     if role == "fact" and _stem(name) == OWNER:
         return words("the list of facts about you")
-    return words(_PLACES.get(role, _PLACES["note"]), name=_called(ws, path, role))
+    return words(_PLACES.get(role, _PLACES["note"]), name=name if role in _WHOLE else _stem(name))
 
 
-def _called(ws: OpenWorkspace, path: str, role: str) -> str:
-    """Return what people call a file: a page of a talk by its title, others by their name."""
-    name = path.rpartition("/")[2]
-    if role == "episode":
-        return page_title(ws, path) or _HEADING.sub("", _stem(name)).replace("-", " ")
-    return name if role in _WHOLE else _stem(name)
+def _page(ws: OpenWorkspace, path: str, words: Words) -> str:
+    """Return the page of a talk by its title; not by its file's name, which may say what was forgotten."""
+    title = page_title(ws, path)
+    return words("the page of the talk “{name}”", name=title) if title else words("the page of a talk")
 
 
 def _stem(name: str) -> str:

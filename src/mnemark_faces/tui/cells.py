@@ -124,7 +124,7 @@ class Sheet:
             return self.note("(only what the file tells programs)")
         for line in lines:
             sign, style = ("+", GOOD) if line.added else ("-", "ansi_red")
-            self._parts.append((f"{sign} {line.text}\n", style))
+            self._parts.append((f"{sign}\u00a0{line.text}\n", style))  # a line of Chinese has no other blank
         return self
 
     def rows(self, rows: Iterable[tuple[str, str]]) -> "Sheet":
