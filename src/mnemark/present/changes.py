@@ -28,6 +28,7 @@ NAMES: Final[Mapping[str, str]] = MappingProxyType(
         "move": "Moved", "edit": "Edited by hand", "forget": "Forgotten", "erased": "Erased",
         "undo": "Undone", "accept": "Accepted",
         "reject": "Rejected", "pin": "Pinned", "propose": "Proposed", "conflict": "Conflict",
+        "confirm": "Confirmed",
         "otherwise": "Said otherwise", "consolidate": "Consolidated", "import": "Imported",
         "describe": "Described", "attach": "Attached", "project": "Written to its file",
     }
@@ -118,7 +119,7 @@ def sentence(row: ChangeRow, words: Words, ws: OpenWorkspace) -> str:
         return words(untold)
     shown = [facts.clause(fact, words) for fact in about[:_SHOWN]]
     more = (max(row.count, len(about)) if row.kind == "remember" else len(about)) - len(shown)
-    listed = ("；" if words.language == "zh" else "; ").join(one.rstrip(".。") for one in shown)
+    listed = words.clauses(one.rstrip(".。") for one in shown)
     if more > 0:
         listed = words("{listed}; and {n} more", listed=listed, n=more)
     return closed(words(told, facts=listed), chinese=words.language == "zh")
@@ -177,7 +178,7 @@ def tidied(amounts: Mapping[str, object], words: Words, *, at_night: bool = Fals
             done.append(words(uncounted))
     if not done:
         return words("Looked over everything; nothing was to be tidied.")
-    listed = ("、" if words.language == "zh" else ", ").join(done)
+    listed = words.listed(done)
     return words("Tidied overnight: {done}." if at_night else "Tidied up: {done}.", done=listed)
 
 

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -93,6 +93,21 @@ class Words:
         return (
             shown.format(**{name: self._value(value) for name, value in values.items()}) if values else shown
         )
+
+    def listed(self, parts: Iterable[str]) -> str:
+        """Return parts as a list in the language: "2 facts, 1 note"."""
+        return ("、" if self.language == "zh" else ", ").join(parts)
+
+    def clauses(self, parts: Iterable[str]) -> str:
+        """Return clauses as one sentence: "you live in Lisbon; your editor is Vim"."""
+        return ("；" if self.language == "zh" else "; ").join(parts)
+
+    def line(self, text: str) -> str:
+        """Return what a module below says in English, such as an error, in the language.
+
+        The words of a person are never given to it: they could look like a sentence of the program.
+        """
+        return self.told(text).text
 
     def told(self, text: str) -> Translated:
         """Return an error, a finding or the like in the language; in English where it has no translation."""

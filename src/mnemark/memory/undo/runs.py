@@ -3,8 +3,9 @@
 import logging
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
+from mnemark.facts.model import Fact
 from mnemark.files import git
 from mnemark.files.journal import FOLDER
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -33,31 +34,40 @@ def members(ws: OpenWorkspace, group: str, known: Collection[str]) -> list[str]:
     return [one for one in reversed(facts + edits) if one in known]
 
 
-def described(ws: OpenWorkspace, chosen: Sequence[str], what: str) -> str:
-    """Say in words which changes, of the kind `what`, these are: a run, the steps of edits, or the one."""
+class Undoing(NamedTuple):
+    """What is about to be undone."""
+
+    what: str
+    """The kind of the change; "run" for a consolidation, "merge" for a merge."""
+    facts: tuple[Fact, ...] = ()
+    """The fact that it is about."""
+    day: str = ""
+    """When a consolidation ran."""
+    changes: int = 1
+    """Number of them."""
+    steps: tuple[str, ...] = ()
+    """What wrote the edits."""
+    paths: tuple[str, ...] = ()
+    """The files that were edited."""
+
+
+def undoing(ws: OpenWorkspace, chosen: Sequence[str], what: str) -> Undoing:
+    """Return what changes of the kind `what` are: a run, the steps of edits, or the one."""
     group, count = run_of(ws, chosen[0]), len(chosen)
     run = next((run for run in ws.edits.runs() if group and run.group == group), None)
     if run is not None:
-        day = f" of {run.time.astimezone(ws.fact_store.zone):%Y-%m-%d %H:%M}" if run.time else ""
-        return f"the consolidation{day} ({count} change{'s' if count > 1 else ''})"
+        day = f"{run.time.astimezone(ws.fact_store.zone):%Y-%m-%d %H:%M}" if run.time else ""
+        return Undoing("run", day=day, changes=count)
     if edits := ws.edits.entries(chosen):
         steps, paths = (
-            dict.fromkeys(values) for values in zip(*((one.step, one.path) for one in edits), strict=True)
+            tuple(dict.fromkeys(values))
+            for values in zip(*((one.step, one.path) for one in edits), strict=True)
         )
-        return f"{', '.join(steps)}: {', '.join(paths)}"
+        return Undoing("edit", changes=count, steps=steps, paths=paths)
     log = ws.fact_store.log
-    end = log.tables.ends.get(chosen[0])
-    fact = log.of(end.fact if end else chosen[0]).record
-    corrected = log.tables.corrections.get(chosen[0])
-    names = {
-        "remember": f"the fact {fact}",
-        "correct": f"the correction of {corrected.before if corrected and corrected.before else 'a fact'}",
-        "retract": f"the end of the fact {fact or (end.fact if end else '')}",
-        "accept": "what you accepted last in review",
-        "reject": "what you rejected last in review",
-        "forget": "what was hidden last",
-    }
-    return names.get(what, "the last pin")
+    end, corrected = log.tables.ends.get(chosen[0]), log.tables.corrections.get(chosen[0])
+    fact = corrected.before if corrected else log.of(end.fact if end else chosen[0]).record
+    return Undoing(what, () if fact is None else (fact,), changes=count)
 
 
 def commit_undo(ws: OpenWorkspace, what: str, undone: Collection[str], since: datetime) -> None:

@@ -25,7 +25,7 @@ from mnemark.memory.forgetting.select import Criteria, ForgetItem, Selector
 from mnemark.memory.journal.edits import AutomaticEdit
 from mnemark.memory.merging import steps
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.memory.undo.runs import commit_undo, described, facts_of_runs, members, run_of
+from mnemark.memory.undo.runs import Undoing, commit_undo, facts_of_runs, members, run_of, undoing
 from mnemark.types import Json
 
 What = Literal[
@@ -52,7 +52,7 @@ def undo(
     id: str | None = None,  # noqa: A002 - the word of the file format
     *,
     scopes: Collection[str] | None = None,
-    announce: Callable[[str], object] = lambda text: None,  # noqa: ARG005
+    announce: Callable[[Undoing], object] = lambda target: None,  # noqa: ARG005
 ) -> list[Undone]:
     """Undo a change; the journal keeps the change and the undo.
 
@@ -77,12 +77,12 @@ def undo(
     ws.check_writable("take changes back")
     if (merged := id or _last_merge(ws)) and steps.is_merge(ws.root, merged):
         if id is None:
-            announce("the merge of the other memory")
+            announce(Undoing("merge"))
         return [_take_merge_back(ws, merged)]
     started = datetime.now(UTC)
     known, chosen = _chosen(ws, id, scopes)
     if id is None:
-        announce(described(ws, chosen, known[chosen[0]]))
+        announce(undoing(ws, chosen, known[chosen[0]]))
     done = [_undo(ws, one, known) for one in chosen]
     withdraw_all(ws)
     follow(ws)
