@@ -40,17 +40,11 @@ class CommandWords(Words):
 
     def named(self, name: str, value: str) -> str:
         """Return a name in the language, and its value: "source: notes/plan.md"."""
-        return f"{self(name)}：{value}" if self.language == "zh" else f"{name}: {value}"
+        return self("{name}: {value}", name=self(name), value=value)
 
-    def lines(self, text: str) -> str:
-        """Return sentences of the program, one a line, in the language, as far as they have translations."""
-        if self.language == "en":
-            return text
-        return "\n".join(map(self._line, text.split("\n")))
-
-    def _line(self, line: str) -> str:
-        bare = line.strip()
-        return line.replace(bare, self.told(bare).text) if bare else line
+    def amount(self, count: int, what: str, english: str) -> str:
+        """Return how many there are of what a module below names, of which it has the English: "2 rows"."""
+        return english if self.language == "en" else self("{n} × {what}", n=count, what=self.line(what))
 
 
 def words() -> CommandWords:

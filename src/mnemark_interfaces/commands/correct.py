@@ -10,7 +10,7 @@ from mnemark.memory.review.correct import ManyMeantError, meant
 from mnemark.memory.review.correct import correct as correct_fact
 from mnemark.present.facts import sentence
 from mnemark_interfaces import options, output, speech, workspace
-from mnemark_interfaces.commands.facts import row
+from mnemark_interfaces.commands.facts import row, say_later
 
 _Ref = Annotated[
     str,
@@ -60,14 +60,14 @@ def correct(
     result = {"id": done.id, "before": row(done.before), "after": row(done.after), "again": row(done.again)}
     output.out_result({**result, "review": done.review}, _outcome(done), json=json)
     for path, reason in waiting.items():
-        output.say(f"note: the journal has it, and the next sync writes it to {path}: {output.safe(reason)}")
+        say_later(path, reason)
 
 
 def _list(many: ManyMeantError) -> None:
     """Print what to type for each of the facts that may be meant."""
     words = speech.words()
     for fact in many.found:
-        output.say(f"  mnemark correct {fact.id} …   {output.safe_line(sentence(fact, words))}")
+        output.hint(f"  mnemark correct {fact.id} …   {output.safe_line(sentence(fact, words))}")
 
 
 def _outcome(done: Corrected) -> str:
@@ -77,7 +77,7 @@ def _outcome(done: Corrected) -> str:
     if done.after is None:
         lines = [words("It was never true: {fact}", fact=before)]
     else:
-        lines = [words("Corrected: {fact}", fact=sentence(done.after, words) + _dates(done))]
+        lines = [words("Corrected: {fact}", fact=sentence(done.after, words) + _dates(done, words))]
         lines += [words("Not: {fact}", fact=before)] if sentence(done.after, words) != before else []
     if done.again is not None:
         lines.append(words("This holds again: {fact}", fact=sentence(done.again, words)))
@@ -85,9 +85,9 @@ def _outcome(done: Corrected) -> str:
     return output.safe("\n".join(lines))
 
 
-def _dates(done: Corrected) -> str:
+def _dates(done: Corrected, words: speech.CommandWords) -> str:
     """Return the dates of a fact whose dates were corrected."""
     before, after = done.before, done.after
     if after is None or (before.since, before.until) == (after.since, after.until):
         return ""
-    return f" ({after.since[:10] or '…'} – {after.until[:10] or '…'})"
+    return words(" ({began} – {ended})", began=after.since[:10] or "…", ended=after.until[:10] or "…")

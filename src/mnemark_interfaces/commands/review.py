@@ -203,7 +203,7 @@ def why(
         found = memory.why(ref, query)
         lines = [] if json else _lines(memory, found, speech.words())
     for reason in late:
-        output.say(reason)
+        output.hint(output.spoken(reason))
     if json:
         from msgspec.structs import asdict
 
@@ -228,21 +228,20 @@ def _lines(memory: Memory, found: Why, words: speech.CommandWords) -> list[str]:
     who = source(ws, fact, words) if fact is not None else words(WHO.get(found.origin, found.origin))
     tell("comes from", who)
     if found.entry:
-        tell(
-            "in the core memory",
-            f"{found.entry}, {words.told(found.earned or 'no longer needed there').text}",
-        )
+        earned = words.line(found.earned) if found.earned else words("no longer needed there")
+        tell("in the core memory", words("{entry}, {reason}", entry=found.entry, reason=earned))
     if found.time:
         tell("learned", render.minute(render.on_clock(found.time, ws.now().tzinfo)))
     if found.session:
-        tell("talk", f"{place(ws, found.session, words)} ({found.session})")
+        talk = place(ws, found.session, words)
+        tell("talk", words("{value} ({more})", value=talk, more=found.session))
     if found.waits:
         tell("waits for review", words(found.waits))
     if found.hidden:
         lines.append(f"  {words('forgotten or undone: searches do not return it')}")
     for one in found.sources:
         tell("source", one.ref)
-        said = words.told(one.problem).text if one.problem else _one_line(one.text)
+        said = words.line(one.problem) if one.problem else _one_line(one.text)
         lines.append(f"    {words.named(one.role, said)}" if one.role else f"    {said}")
     return [*lines, *_life(found, words), *(_query_lines(found.found, words) if found.found else [])]
 
@@ -252,21 +251,24 @@ def _life(found: Why, words: speech.CommandWords) -> list[str]:
     lines = []
     if len(found.history) > 1:
         lines.append(f"  {words.named('history', '').rstrip()}")
-        lines += [f"    {facts.sentence(one, words)}  ({words(WHO[one.origin])})" for one in found.history]
-    lines += [f"  {one.text} ({words(WHO.get(one.origin, one.origin))}, {one.id})" for one in found.corrected]
+        for fact in found.history:
+            who = words(WHO[fact.origin])
+            lines.append("    " + words("{value} ({more})", value=facts.sentence(fact, words), more=who))
+    for one in found.corrected:
+        more = words.listed([words(WHO.get(one.origin, one.origin)), one.id])
+        lines.append("  " + words("{value} ({more})", value=one.text, more=more))
     if found.confirmations:
         times = words.count(len(found.confirmations), "confirmed once", "confirmed {n} times")
         lines.append(f"  {times}")
     for line in found.journal:
-        who = words(WHO.get(line.origin, line.origin))
-        lines.append(
-            f"  {render.minute(line.time)}  {words(NAMES.get(line.kind, line.kind))} ({who})  {line.ref}"
-        )
+        done = words("{value} ({more})", value=words(NAMES.get(line.kind, line.kind)),
+                     more=words(WHO.get(line.origin, line.origin)))  # fmt: skip
+        lines.append(f"  {render.minute(line.time)}  {done}  {line.ref}")
     return lines
 
 
 def _query_lines(found: QueryRank, words: speech.CommandWords) -> list[str]:
-    reason = words.told(found.reason).text
+    reason = words.line(found.reason)
     lines = ["  " + words("search for “{query}”: {reason}", query=_one_line(found.query), reason=reason)]
     for name, route in found.routes.items():
         rank = route.get("rank")
@@ -274,8 +276,10 @@ def _query_lines(found: QueryRank, words: speech.CommandWords) -> list[str]:
         lines.append("    " + words("{route}: {shown}, score {score}", route=name, shown=shown,
                                     score=f"{route['score']:.3f}"))  # fmt: skip
     lines += [f"    {name}: {value:+.3f}" for name, value in found.boosts.items()]
-    lines += ["    " + words("matching words: {words}", words=", ".join(found.here))] if found.here else []
-    lines += ["    " + words("missing words: {words}", words=", ".join(found.absent))] if found.absent else []
+    lines += ["    " + words("matching words: {words}", words=words.listed(found.here))] if found.here else []
+    lines += (
+        ["    " + words("missing words: {words}", words=words.listed(found.absent))] if found.absent else []
+    )
     return lines
 
 

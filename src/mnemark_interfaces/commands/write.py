@@ -101,8 +101,8 @@ def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
     now = ws.now()
     words, found = redact(words, ws.rules)
     if found:
-        kinds = ", ".join(sorted({kind for kind, _, _ in found}))
-        output.say(f"Note: secrets were removed before saving: {kinds}")
+        kinds = speech.words().listed(sorted({kind for kind, _, _ in found}))
+        output.say("Note: secrets were removed before saving: {kinds}", kinds=kinds)
     first, *more = words.split("\n")
     path = in_scope(one_scope(scope or ""), f"memory/{now:%Y-%m-%d}.md")
     bullet = [f"- {now:%H:%M} {first}", *(f"  {line}" for line in more)]
@@ -122,7 +122,7 @@ def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
     if result.status == "deferred":
         raise BusyError(f"another program is saving {path}; nothing was written, try again in a moment")
     for problem in result.problems:
-        output.say(f"note: {output.safe(problem.path)}: {output.safe(problem.reason)}")
+        render.problem(problem, skipped="note: {path}: {reason}")
     where = _lines_of(result.content.decode("utf-8", "replace").splitlines(), bullet)
     return {"ref": f"{path}{where}", "time": now.isoformat(timespec="seconds"), "text": words}
 
@@ -192,10 +192,15 @@ def _change(entry: LogEntry, words: speech.CommandWords, ws: "OpenWorkspace") ->
 
 def _say_nothing(timeline: Timeline, since: datetime | None) -> None:
     """Say that there are no entries, and which scopes that were not asked have some."""
-    then = " yet" if since is None else " since then"
     if others := list(islice(timeline.elsewhere(since), _SHOWN + 1)):
-        names = ", ".join(map(output.safe, others[:_SHOWN])) + (", …" if len(others) > _SHOWN else "")
-        output.say(f"Nothing has been written here{then}, but in {names}: see it with --scope {others[0]}, "
-                   "or --scope '*'.")  # fmt: skip
+        names = speech.words().listed([*map(output.safe, others[:_SHOWN]), *["…"][: len(others) - _SHOWN]])
+        output.say(
+            "Nothing has been written here yet, but in {names}: see it with --scope {scope}, or --scope '*'."
+            if since is None
+            else "Nothing has been written here since then, but in {names}: see it with --scope {scope}, or "
+            "--scope '*'.",
+            names=names, scope=others[0],
+        )  # fmt: skip
     else:
-        output.say(f"Nothing has been written{then}.")
+        text = "Nothing has been written yet." if since is None else "Nothing has been written since then."
+        output.say(text)
