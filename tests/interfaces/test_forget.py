@@ -190,7 +190,7 @@ def test_undo_after_a_consolidation_takes_that_back_and_says_so_first(shell: She
     assert "Oslo" not in shell("facts").out
     second = shell("undo")
     assert (second.err, second.out) == (
-        "Undoing the fact user favorite tea: oolong.\n",
+        "Undoing the fact: your favorite tea is oolong.\n",
         "No longer known: your favorite tea is oolong.\n",
     )
 
@@ -201,7 +201,7 @@ def test_undo_says_what_it_is_about_to_undo(shell: Shell) -> None:
     shell("remember", "editor", "Helix")
     shell("add", "The boat is called Quagga.", "--session", "s")
     done = {
-        ("remember", "shell", "fish"): "the fact user shell: fish.",
+        ("remember", "shell", "fish"): "the fact: your shell is fish.",
         ("forget", "--query", "Quagga"): "what was hidden last",
         ("consolidate",): "the consolidation of ",
     }
