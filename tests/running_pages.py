@@ -63,6 +63,11 @@ def blocks(page: Path) -> list[Block]:
     ]
 
 
+def python(page: Path) -> list[str]:
+    """Return the code of a page that is Python."""
+    return [block.code for block in blocks(page) if block.language == "python"]
+
+
 def run(page: Path, home: Path, *, given: str = "", network: str = "ends", language: str = "en") -> str:
     """Run a page and return what it printed; fail where a block does, or prints what the page does not say.
 

@@ -1,17 +1,16 @@
 """The Python on the pages of the documentation runs as it stands."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import running_pages
 from llm.scripted_chat import says, serve
 from mnemark import Memory
 
 DOCS = Path(__file__).parents[1] / "docs"
-_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 ELSEWHERE = {
     "agents/frameworks.md": "adapters/test_frameworks_page.py",
     "howto/langgraph.md": "adapters/test_frameworks_page.py",
@@ -24,15 +23,11 @@ PAGES = ("daemon", "embedders", "identity", "llm", "prompt", "python", "sessions
 
 
 def blocks(page: str) -> list[str]:
-    return _BLOCK.findall((DOCS / page).read_text("utf-8"))
+    return running_pages.python(DOCS / page)
 
 
 def test_every_page_with_python_is_tried() -> None:
-    pages = {
-        path.relative_to(DOCS).as_posix()
-        for path in DOCS.rglob("*.md")
-        if _BLOCK.search(path.read_text("utf-8"))
-    }
+    pages = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md") if running_pages.python(path)}
     assert pages == {f"{name}.md" for name in PAGES} | ELSEWHERE.keys() | FOLLOWED
 
 

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from conformance import HURRY, NODE, fetched
+from conformance import HURRY, NODE, QUIET, fetched, installed
 
 from mnemark._version import __version__
 from mnemark_agents.hook.event import FLOOR
@@ -31,7 +31,6 @@ CLIENT: Final = Path(__file__).resolve().parent.parent / "clients/typescript"
 TABLE: Final = CLIENT / "src/table.ts"
 SMOKE: Final = ("client", "node")
 REST: Final = ("restart", "ai", "mastra", "package")
-QUIET: Final = ["--no-audit", "--no-fund", "--loglevel=error"]
 _TABLE: Final = """\
 // Written by `python tools/client.py write` from the tables of the HTTP API: do not edit.
 
@@ -85,22 +84,13 @@ def npm(*arguments: str) -> None:
     subprocess.run(["npm", *arguments], cwd=CLIENT, check=True)
 
 
-def installed() -> None:
+def locked() -> None:
     """Fetch what the client is made and tried with, where that is missing or another version is locked."""
     lock, stamp = CLIENT / "package-lock.json", CLIENT / "node_modules/.locked"
     if stamp.exists() and stamp.read_bytes() == lock.read_bytes():
         return
     fetched(["npm", "ci", "--prefix", str(CLIENT), *QUIET, *HURRY])
     shutil.copyfile(lock, stamp)
-
-
-def node(cache: Path) -> dict[str, str]:
-    """Return an environment with Node 22 before all others."""
-    binaries = cache / "node-22/node_modules/.bin"
-    if not binaries.exists():
-        binaries.parent.parent.mkdir(parents=True, exist_ok=True)
-        fetched(["npm", "install", "--prefix", str(binaries.parent.parent), *QUIET, *HURRY, NODE])
-    return {**os.environ, "PATH": f"{binaries.resolve()}{os.pathsep}{os.environ['PATH']}"}
 
 
 def failing(environment: Mapping[str, str], tests: Sequence[str]) -> list[str]:
@@ -125,7 +115,7 @@ def main() -> int:
     if parsed.what == "openapi":
         print(_code(openapi()))
         return 0
-    installed()
+    locked()
     if parsed.what == "write":
         TABLE.write_text(table(openapi()), "utf-8")
         written()
@@ -134,7 +124,7 @@ def main() -> int:
     npm("run", "--silent", "build")
     failed = failing(os.environ, SMOKE)
     if parsed.what == "all":
-        failed += failing(node(parsed.cache), REST)
+        failed += failing(installed(parsed.cache, NODE), REST)
     print("failed:", ", ".join(failed) if failed else "nothing")
     return 1 if failed else 0
 

@@ -12,61 +12,53 @@ run. Times are of a process for each question (`shell`), or of one question to a
 import argparse
 import json
 import os
-import random
 import statistics
 import subprocess
 import sys
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
+
+from latency import HELLO, message
+
+from mnemark_bench.data import DataSet, SetUnit, load_set
 
 Ask = Callable[[str], list[str]]
 """Answer a question with file names, best first."""
 
 
-class Question(NamedTuple):
-    """A question and the files that hold its evidence."""
-
-    text: str
-    scope: str
-    files: frozenset[str]
+def folder_of(scope: str) -> str:
+    """Return the name of the folder of a scope, or, with `.md`, of the file of a session."""
+    return scope.replace("/", "_")
 
 
-def name_of(session: str) -> str:
-    """Return a file name for a session."""
-    return session.replace("/", "_") + ".md"
+def file_of(unit: SetUnit) -> str:
+    """Return the name of the file in which a unit stands."""
+    return f"{folder_of(unit.session_id or unit.id)}.md"
 
 
-def written(data: Path, out: Path) -> list[Question]:
-    """Write a folder for each scope of a set, a file for each session; return the answerable questions."""
-    sessions: dict[tuple[str, str], list[str]] = defaultdict(list)
-    where: dict[str, str] = {}
-    for line in (data / "corpus.jsonl").open(encoding="utf-8"):
-        unit = json.loads(line)
-        session = unit["session_id"] or unit["id"]
-        where[unit["id"]] = name_of(session)
-        head = [f"# {unit['time'] or session}", ""]
-        lines = sessions[unit["scope"], session]
-        lines += [*(head if not lines else []), f"{unit['role']}: {unit['text']}", ""]
-    for (scope, session), lines in sessions.items():
-        folder = out / name_of(scope).removesuffix(".md")
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / name_of(session)).write_text("\n".join(lines), encoding="utf-8")
-    asked = []
-    for line in (data / "queries.jsonl").open(encoding="utf-8"):
-        query = json.loads(line)
-        if query.get("answerable", True) and query["gold_ids"] and len(query["scopes"]) == 1:
-            gold = frozenset(where[unit] for unit in query["gold_ids"] if unit in where)
-            asked.append(Question(query["query"], name_of(query["scopes"][0]).removesuffix(".md"), gold))
-    return [question for question in asked if question.files]
+def written(data: DataSet, notes: Path) -> None:
+    """Write a folder for each scope of a set, and in it a file for each session."""
+    for scope, units in data.units.items():
+        sessions: dict[str, list[str]] = {}
+        for unit in units:
+            lines = sessions.setdefault(file_of(unit), [f"# {unit.time or unit.session_id or unit.id}", ""])
+            lines += [f"{unit.role}: {unit.text}", ""]
+        (notes / folder_of(scope)).mkdir(parents=True)
+        for name, lines in sessions.items():
+            (notes / folder_of(scope) / name).write_text("\n".join(lines), encoding="utf-8")
+
+
+def at_home(home: Path) -> dict[str, str]:
+    """Return an environment in which a program finds nothing of this user's."""
+    return {**os.environ, "HOME": str(home), "XDG_STATE_HOME": "", "XDG_CONFIG_HOME": ""}
 
 
 def run(command: list[str], home: Path) -> str:
     """Run a command with a home of its own and return what it prints."""
-    environment = {**os.environ, "HOME": str(home), "XDG_STATE_HOME": "", "XDG_CONFIG_HOME": ""}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=True)
+    done = subprocess.run(command, env=at_home(home), capture_output=True, text=True, timeout=600, check=True)
     return done.stdout
 
 
@@ -76,30 +68,38 @@ def files_in(rows: list[dict[str, Any]], key: str) -> list[str]:
 
 
 class Tools:
-    """An MCP server on stdin and stdout."""
+    """An MCP server on stdin and stdout; it ends with the block."""
 
     def __init__(self, command: list[str], home: Path) -> None:
-        environment = {**os.environ, "HOME": str(home), "XDG_STATE_HOME": "", "XDG_CONFIG_HOME": ""}
         self._process = subprocess.Popen(
-            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, text=True,
-        )  # fmt: skip
-        client = {"name": "peers", "version": "1"}
-        self._say("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
-        self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+            command,
+            env=at_home(home),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self._say("initialize", HELLO)
+        self._send(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
 
-    def _send(self, message: dict[str, Any]) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.wait(20)
+
+    def _send(self, line: bytes) -> None:
         assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(message) + "\n")
+        self._process.stdin.write(line)
         self._process.stdin.flush()
 
     def _say(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        self._send({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+        self._send(message(1, method, params))
         assert self._process.stdout is not None
         for line in self._process.stdout:
-            message: dict[str, Any] = json.loads(line)
-            if message.get("id") == 1 and "method" not in message:
-                return message
+            answer: dict[str, Any] = json.loads(line)
+            if answer.get("id") == 1 and "method" not in answer:
+                return answer
         raise RuntimeError(f"{method}: the server ended")
 
     def call(self, tool: str, arguments: dict[str, Any]) -> Any:
@@ -113,28 +113,26 @@ class Tools:
             raise RuntimeError(result["content"][0]["text"])
         return result.get("structuredContent") or json.loads(result["content"][0]["text"])
 
-    def end(self) -> None:
-        """Stop the server."""
-        self._process.terminate()
-        self._process.wait(20)
 
-
-def mnemark_shell(command: str, folder: Path, home: Path) -> Ask:
+@contextmanager
+def mnemark_shell(command: str, folder: Path, home: Path) -> Iterator[Ask]:
     """`mnemark search`, a process for each question."""
     words = [command, "search", "--json", "-k", "10", "-w", str(folder)]
     run([*words, "first"], home)  # it indexes the folder
-    return lambda text: files_in(json.loads(run([*words, text], home))["hits"], "ref")
+    yield lambda text: files_in(json.loads(run([*words, text], home))["hits"], "ref")
 
 
-def mnemark_server(command: str, folder: Path, home: Path) -> Ask:
+@contextmanager
+def mnemark_server(command: str, folder: Path, home: Path) -> Iterator[Ask]:
     """`mnemark mcp`, one process."""
-    server = Tools([command, "mcp", "-w", str(folder)], home)
-    return lambda text: files_in(
-        server.call("memory_search", {"query": text, "maxResults": 10})["results"], "path"
-    )
+    with Tools([command, "mcp", "-w", str(folder)], home) as server:
+        yield lambda text: files_in(
+            server.call("memory_search", {"query": text, "maxResults": 10})["results"], "path"
+        )
 
 
-def qmd_shell(command: str, folder: Path, home: Path) -> Ask:
+@contextmanager
+def qmd_shell(command: str, folder: Path, home: Path) -> Iterator[Ask]:
     """`qmd search`, a process for each question; `qmd query` needs two gigabytes of models."""
     run([command, "collection", "add", str(folder), "--name", folder.name.lower()], home)
     words = [command, "search", "--json", "-n", "10", "-c", folder.name.lower()]
@@ -143,24 +141,26 @@ def qmd_shell(command: str, folder: Path, home: Path) -> Ask:
         said = run([*words, text], home)
         return files_in(json.loads(said[said.index("[") :]) if "[" in said else [], "file")
 
-    return ask
+    yield ask
 
 
-def basic_memory_server(command: str, folder: Path, home: Path) -> Ask:
+@contextmanager
+def basic_memory_server(command: str, folder: Path, home: Path) -> Iterator[Ask]:
     """`basic-memory mcp`, one process; its vectors need a model, so it searches for words."""
     run([command, "project", "add", folder.name.lower(), str(folder)], home)
     run([command, "project", "index", folder.name.lower()], home)
-    server = Tools([command, "mcp"], home)
     fixed = {"project": folder.name.lower(), "page_size": 10, "output_format": "json"}
+    with Tools([command, "mcp"], home) as server:
 
-    def ask(text: str) -> list[str]:
-        said = server.call("search_notes", {"query": text, **fixed})
-        return files_in(said.get("result", said)["results"], "file_path")
+        def ask(text: str) -> list[str]:
+            said = server.call("search_notes", {"query": text, **fixed})
+            return files_in(said.get("result", said)["results"], "file_path")
 
-    return ask
+        yield ask
 
 
-WAYS: dict[str, tuple[str, Callable[[str, Path, Path], Ask]]] = {
+Way = Callable[[str, Path, Path], AbstractContextManager[Ask]]
+WAYS: dict[str, tuple[str, Way]] = {
     "mnemark, shell": ("mnemark", mnemark_shell),
     "mnemark, server": ("mnemark", mnemark_server),
     "qmd, shell": ("qmd", qmd_shell),
@@ -178,35 +178,36 @@ class Row(NamedTuple):
     silent: float
 
 
-def measured(way: str, make: Callable[[Path, Path], Ask], questions: list[Question], out: Path) -> Row:
-    """Ask all questions one way."""
+def measured(way: str, command: str, data: DataSet, out: Path) -> Row:
+    """Ask all questions of a set one way."""
     five, ten, silent, times = 0, 0, 0, list[float]()
-    by_scope: dict[str, list[Question]] = defaultdict(list)
-    for question in questions:
-        by_scope[question.scope].append(question)
-    for scope, asked in by_scope.items():
-        home = out / "homes" / way.replace(", ", "-") / scope
-        home.mkdir(parents=True, exist_ok=True)
-        ask = make(out / "notes" / scope, home)
-        ask(asked[0].text)  # what a server loads once
-        for question in asked:
-            started = time.perf_counter()
-            found = ask(question.text)
-            times.append(time.perf_counter() - started)
-            five += not question.files.isdisjoint(found[:5])
-            ten += not question.files.isdisjoint(found[:10])
-            silent += not found
-    count = len(questions)
+    for scope, units in data.units.items():
+        asked = [question for question in data.questions if question.scopes == [scope]]
+        if not asked:
+            continue
+        where = {unit.id: file_of(unit) for unit in units}
+        home = out / "homes" / way.replace(", ", "-") / folder_of(scope)
+        home.mkdir(parents=True)
+        with WAYS[way][1](command, out / "notes" / folder_of(scope), home) as ask:
+            ask(asked[0].query)  # what a server loads once
+            for question in asked:
+                started = time.perf_counter()
+                found = ask(question.query)
+                times.append(time.perf_counter() - started)
+                gold = {where[identifier] for identifier in question.gold_ids}
+                five += not gold.isdisjoint(found[:5])
+                ten += not gold.isdisjoint(found[:10])
+                silent += not found
+    count = len(times)
     return Row(way, five / count, ten / count, 1000 * statistics.median(times), silent / count)
 
 
-def rows(data: Path, out: Path, count: int, commands: dict[str, str]) -> Iterator[Row]:
+def rows(data: DataSet, out: Path, commands: dict[str, str]) -> Iterator[Row]:
     """Measure each way with a program that is given, on one set."""
-    questions = written(data, out / "notes")
-    chosen = random.Random(7).sample(questions, min(count, len(questions)))
-    for way, (program, make) in WAYS.items():
+    written(data, out / "notes")
+    for way, (program, _) in WAYS.items():
         if command := commands.get(program):
-            yield measured(way, lambda folder, home: make(command, folder, home), chosen, out)  # noqa: B023
+            yield measured(way, command, data, out)
 
 
 def main() -> int:
@@ -221,9 +222,10 @@ def main() -> int:
     given = parser.parse_args()
     commands = {"mnemark": str(Path(sys.executable).with_name("mnemark"))}
     commands |= dict(pair.split("=", 1) for pair in given.peer)
-    for data in given.sets:
+    for folder in given.sets:
+        data = load_set(folder, limit=given.questions)
         print(f"{data.name}: evidence among the first 5, 10 files; nothing found; median")
-        for row in rows(data, (given.out / data.name).resolve(), given.questions, commands):
+        for row in rows(data, (given.out / data.name).resolve(), commands):
             print(
                 f"  {row.way:24}{row.five:6.2f}{row.ten:6.2f}{row.silent:6.2f}{row.milliseconds:8.0f} ms",
                 flush=True,

@@ -1,26 +1,21 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { before, describe, test } from "node:test";
 
 import * as ai from "ai";
 import { Mnemark } from "mnemark";
 import { memoryMiddleware, tools } from "mnemark/ai";
 
-import { daemon, folders, warmed } from "./servers.js";
+import { connected, recorded, warmed, whole } from "./servers.js";
 import { calls, lastSaid, model, TOLD } from "./models.js";
 
-let here;
 let memory;
-let end;
-after(() => end?.());
+const all = whole();
 before(async () => {
-  here = await daemon({ after: (ending) => (end = ending) }, await folders());
-  memory = new Mnemark(here);
+  ({ memory } = await connected(all));
   await warmed(memory);
 });
 
 const silent = { onError: assert.fail };
-const recorded = async (session) =>
-  (await memory.said({ session })).turns.map(({ turn }) => `${turn.role}: ${turn.content}`);
 const wrapped = (mock, session, more = silent) =>
   ai.wrapLanguageModel({ model: mock, middleware: memoryMiddleware(memory, { session, ...more }) });
 
@@ -29,14 +24,14 @@ describe("the middleware", () => {
     test(`what is told in the first run is remembered in the second: ${told}`, async () => {
       const first = model("Noted.");
       await ai.generateText({ model: wrapped(first.mock, `one ${told}`, { deadline: 60 }), prompt: told });
-      assert.deepEqual(await recorded(`one ${told}`), [`user: ${told}`, "assistant: Noted."]);
+      assert.deepEqual(await recorded(memory, `one ${told}`), [`user: ${told}`, "assistant: Noted."]);
 
       const second = model("As you said."); // with the deadline that is shipped
       await ai.generateText({ model: wrapped(second.mock, `two ${told}`), prompt: asked });
       const [block, ...words] = lastSaid(second.prompts[0]);
       assert.match(block, known);
       assert.deepEqual(words, [asked]);
-      assert.deepEqual(await recorded(`two ${told}`), [`user: ${asked}`, "assistant: As you said."]);
+      assert.deepEqual(await recorded(memory, `two ${told}`), [`user: ${asked}`, "assistant: As you said."]);
     });
   }
 
@@ -45,7 +40,7 @@ describe("the middleware", () => {
     const said = ai.streamText({ model: wrapped(mock, "stream", { ...silent, deadline: 60 }), prompt: TOLD[0][1] });
     assert.equal(await said.text, "凯斯特雷尔，Kestrel.");
     assert.match(lastSaid(prompts[0])[0], TOLD[0][2]);
-    assert.deepEqual(await recorded("stream"), [`user: ${TOLD[0][1]}`, "assistant: 凯斯特雷尔，Kestrel."]);
+    assert.deepEqual(await recorded(memory, "stream"), [`user: ${TOLD[0][1]}`, "assistant: 凯斯特雷尔，Kestrel."]);
   });
 
   test("after a call of a tool the model is sent the same again, and each word is recorded once", async () => {
@@ -56,7 +51,7 @@ describe("the middleware", () => {
     assert.equal(text, "It is Kestrel.");
     assert.deepEqual(lastSaid(prompts[1]), lastSaid(prompts[0]));
     assert.equal(lastSaid(prompts[0]).length, 2);
-    assert.deepEqual(await recorded("steps"), [`user: ${TOLD[0][1]}`, "assistant: It is Kestrel."]);
+    assert.deepEqual(await recorded(memory, "steps"), [`user: ${TOLD[0][1]}`, "assistant: It is Kestrel."]);
   });
 
   test("a model that is asked again after an error leaves the question once", async () => {
@@ -64,7 +59,7 @@ describe("the middleware", () => {
     const { mock, prompts } = model(overloaded, "Here I am.");
     await ai.generateText({ model: wrapped(mock, "again"), prompt: TOLD[0][1] });
     assert.equal(prompts.length, 2);
-    assert.deepEqual(await recorded("again"), [`user: ${TOLD[0][1]}`, "assistant: Here I am."]);
+    assert.deepEqual(await recorded(memory, "again"), [`user: ${TOLD[0][1]}`, "assistant: Here I am."]);
   });
 
   test("what memory holds nothing about is sent as it is", async () => {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { before, describe, test } from "node:test";
 
 import { Mnemark, MnemarkError, TOOLS } from "mnemark";
 
-import { daemon, folders, proxy, server } from "./servers.js";
+import { connected, proxy, server, whole } from "./servers.js";
 
 /** The properties that an error should have. */
 const failing = (code, status, more = {}) => (error) => {
@@ -31,12 +31,8 @@ const done = (response) => json(response, 200, { facts: [] });
 describe("with a daemon", () => {
   let here;
   let memory;
-  let end;
-  after(() => end?.());
-  before(async () => {
-    here = await daemon({ after: (ending) => (end = ending) }, await folders());
-    memory = new Mnemark(here);
-  });
+  const all = whole();
+  before(async () => ({ here, memory } = await connected(all)));
 
   test("what was said is recalled in the next conversation, in two languages", async () => {
     await memory.turns({ session: "one", turns: [{ role: "user", content: "The staging server is called Kestrel." }] });

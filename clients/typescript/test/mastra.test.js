@@ -1,26 +1,21 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { before, describe, test } from "node:test";
 
 import { Agent } from "@mastra/core/agent";
 import { RequestContext } from "@mastra/core/request-context";
 import { Mnemark } from "mnemark";
 import { memoryProcessor, tools } from "mnemark/mastra";
 
-import { daemon, folders, warmed } from "./servers.js";
+import { connected, recorded, warmed, whole } from "./servers.js";
 import { calls, lastSaid, model, TOLD } from "./models.js";
 
-let here;
 let memory;
-let end;
-after(() => end?.());
+const all = whole();
 before(async () => {
-  here = await daemon({ after: (ending) => (end = ending) }, await folders());
-  memory = new Mnemark(here);
+  ({ memory } = await connected(all));
   await warmed(memory);
 });
 
-const recorded = async (session) =>
-  (await memory.said({ session })).turns.map(({ turn }) => `${turn.role}: ${turn.content}`);
 const agent = (mock, more) =>
   new Agent({ id: "helper", name: "Helper", instructions: "Help.", model: mock, ...more });
 function remembering(mock, session, { store = memory, onError = assert.fail, deadline, ...more } = {}) {
@@ -32,7 +27,7 @@ describe("the processor", () => {
   for (const [told, asked, known] of TOLD) {
     test(`what is told in the first run is remembered in the second: ${told}`, async () => {
       await remembering(model("Noted.").mock, `one ${told}`, { deadline: 60 }).generate(told);
-      assert.deepEqual(await recorded(`one ${told}`), [`user: ${told}`, "assistant: Noted."]);
+      assert.deepEqual(await recorded(memory, `one ${told}`), [`user: ${told}`, "assistant: Noted."]);
 
       const second = model("As you said."); // with the deadline that is shipped
       const answer = await remembering(second.mock, `two ${told}`).generate(asked);
@@ -40,7 +35,7 @@ describe("the processor", () => {
       const [block, ...words] = lastSaid(second.prompts[0]);
       assert.match(block, known);
       assert.deepEqual(words, [asked]);
-      assert.deepEqual(await recorded(`two ${told}`), [`user: ${asked}`, "assistant: As you said."]);
+      assert.deepEqual(await recorded(memory, `two ${told}`), [`user: ${asked}`, "assistant: As you said."]);
     });
   }
 
@@ -48,7 +43,7 @@ describe("the processor", () => {
     const { mock } = model("凯斯特雷尔，Kestrel.");
     const said = await remembering(mock, "stream").stream(TOLD[0][1]);
     assert.equal(await said.text, "凯斯特雷尔，Kestrel.");
-    assert.deepEqual(await recorded("stream"), [`user: ${TOLD[0][1]}`, "assistant: 凯斯特雷尔，Kestrel."]);
+    assert.deepEqual(await recorded(memory, "stream"), [`user: ${TOLD[0][1]}`, "assistant: 凯斯特雷尔，Kestrel."]);
   });
 
   test("after a call of a tool the model is sent the same again, and each word is recorded once", async () => {
@@ -56,7 +51,7 @@ describe("the processor", () => {
     await remembering(mock, "steps", { tools: tools(memory), deadline: 60 }).generate(TOLD[0][1]);
     assert.deepEqual(lastSaid(prompts[1]), lastSaid(prompts[0]));
     assert.equal(lastSaid(prompts[0]).length, 2);
-    assert.deepEqual(await recorded("steps"), [`user: ${TOLD[0][1]}`, "assistant: It is Kestrel."]);
+    assert.deepEqual(await recorded(memory, "steps"), [`user: ${TOLD[0][1]}`, "assistant: It is Kestrel."]);
   });
 
   test("an agent of many conversations keeps them apart", async () => {
@@ -67,8 +62,8 @@ describe("the processor", () => {
     for (const user of ["Ann", "Bob"]) {
       await helper.generate(`I am ${user}.`, { requestContext: new RequestContext([["user", user]]) });
     }
-    assert.deepEqual(await recorded("of Ann"), ["user: I am Ann.", "assistant: Hello Ann."]);
-    assert.deepEqual(await recorded("of Bob"), ["user: I am Bob.", "assistant: Hello Bob."]);
+    assert.deepEqual(await recorded(memory, "of Ann"), ["user: I am Ann.", "assistant: Hello Ann."]);
+    assert.deepEqual(await recorded(memory, "of Bob"), ["user: I am Bob.", "assistant: Hello Bob."]);
   });
 
   test("without a daemon the agent answers all the same, and what failed is told", async () => {

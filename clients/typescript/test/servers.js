@@ -7,6 +7,9 @@ import { createServer, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { after } from "node:test";
+
+import { Mnemark } from "mnemark";
 
 /** Folders for a daemon's state and workspace, removed when all daemons have ended. */
 export async function folders() {
@@ -40,6 +43,24 @@ export async function daemon(t, { state, workspace, home }) {
   await Promise.race([once(lines, "line"), gone.then(([code]) => Promise.reject(new Error(`daemon ended: ${code}`)))]);
   const { url, token } = JSON.parse(await readFile(join(state, "mnemark/daemon.json"), "utf8"));
   return { url, token, workspace, pid: child.pid, end };
+}
+
+/** What ends with a file of tests or a group, as `t` does with a test. */
+export function whole() {
+  const endings = [];
+  after(() => Promise.all(endings.map((end) => end())));
+  return { after: (end) => endings.push(end) };
+}
+
+/** A daemon in folders of its own, and a client of it. */
+export async function connected(t) {
+  const here = await daemon(t, await folders());
+  return { here, memory: new Mnemark(here) };
+}
+
+/** What a session has, a line a turn. */
+export async function recorded(memory, session) {
+  return (await memory.said({ session })).turns.map(({ turn }) => `${turn.role}: ${turn.content}`);
 }
 
 /** Have the daemon load what it needs: what is tried with the shipped deadline is not its start. */

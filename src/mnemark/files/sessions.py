@@ -173,9 +173,9 @@ class SessionLog:
 
     def known(self, ids: Collection[str]) -> dict[str, Turn | None]:
         """Return those of the ids that are in the log, with the turn as written, or None if it was erased."""
-        wanted = {identifier.encode() for identifier in ids}
+        wanted = {one for identifier in ids if jsonl.holds(self.path, one := identifier.encode())}
         found: dict[str, Turn | None] = {}
-        for line in jsonl.read(self.path):
+        for line in jsonl.read(self.path) if wanted else ():
             identifier = line.data[_ID]
             if identifier in wanted and (record := jsonl.decode(line.data)) is not None:
                 found.setdefault(identifier.decode(), decode_turn(record, line))
