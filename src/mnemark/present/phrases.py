@@ -80,7 +80,7 @@ _PERSON: Final = lazy_pattern(
     r"we['’]re|we['’]ve|we['’]d|we['’]ll|myself|mine|my|me|ourselves|ours|our|us|we|im|ive|I))(?![\w'’])"
 )
 _SECOND: Final = lazy_pattern(r"(?i)\byou(?:r|rs|rself|['’]\w+)?\b|[“”\"]|[你您「」]")
-_FIRST: Final = lazy_pattern(r"(?i)^(?:I|I['’]\w+|we|we['’]\w+|my|our|im|ive)\b|^(?:我|咱|本人)")
+_FIRST: Final = lazy_pattern(r"(?i)^(?:I|I['’]\w+|we|we['’]\w+|im|ive)\b|^(?:我们|我|咱们|咱|本人)(?![们的])")
 _THIRD: Final = lazy_pattern(r"(?i)^(?:the )?(?:user|owner)(?P<own>['’]s)? |^(?:该?用户)(?P<zh>的?)")
 _FIRST_ZH: Final = lazy_pattern("(?<![自忘大小超本])(?:我们|咱们|咱|我)|本人")
 _SEAM: Final = lazy_pattern(r"(?<=[\u3400-\u9fff])(?=[A-Za-z0-9@#$/~])|(?<=[A-Za-z0-9%)])(?=[\u3400-\u9fff])")
@@ -96,6 +96,8 @@ class Verb(NamedTuple):
     one: str
     past: str
     past_one: str
+    is_noun: bool = False
+    """Whether its first form names things as well: a plan, a watch."""
 
     def form(self, *, many: bool, past: bool) -> str:
         """Return the form for a subject."""
@@ -122,8 +124,8 @@ def _table() -> tuple[Mapping[str, Row], Mapping[str, Verb]]:
     """Return the rows of `data/sentences.tsv` by key, and its verbs by each present form."""
     sentences, verbs = {}, {}
     for cells in rows("sentences"):
-        if len(cells) == 1:
-            verb = verb_of(cells[0])
+        if len(cells) < len(Row._fields) + 1:
+            verb = verb_of(cells[0])._replace(is_noun=len(cells) > 1)
             verbs.update({verb.many: verb, verb.one: verb})
         else:
             key, english, chinese = cells
