@@ -109,7 +109,7 @@ class Verb(NamedTuple):
 def verb_of(forms: str) -> Verb:
     """Return the verb whose forms a row or a template has."""
     many, one, past, *past_one = forms.split("|")
-    return Verb(many, one, past, *(past_one or [past]))
+    return Verb(many, one, past, past_one[0] if past_one else past)
 
 
 class Row(NamedTuple):
