@@ -11,11 +11,6 @@ from mnemark.present.words import LANGUAGES, Words, preferred
 OPTION: Final = "--lang"
 _UNTOUCHED: Final = frozenset({"hook", "mcp", "git-merge"})
 """Commands of programs, which are told as they were given."""
-WHO: Final = {
-    "owner": "you", "agent": "the agent", "tool": "a tool", "web": "the web", "file": "a file",
-    "import": "an import",
-}  # fmt: skip
-"""Origins as sentences name them."""
 _chosen: ContextVar[str] = ContextVar("language", default="")
 
 
@@ -37,10 +32,6 @@ class CommandWords(Words):
     def number(self, value: float) -> str:
         """Return a number with commas, as terminals show them."""
         return f"{value:,}"
-
-    def named(self, name: str, value: str) -> str:
-        """Return a name in the language, and its value: "source: notes/plan.md"."""
-        return f"{self(name)}：{value}" if self.language == "zh" else f"{name}: {value}"
 
     def lines(self, text: str) -> str:
         """Return sentences of the program, one a line, in the language, as far as they have translations."""

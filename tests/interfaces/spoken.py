@@ -6,8 +6,7 @@ from pathlib import Path
 
 from interfaces.web_words import both
 from mnemark_interfaces.app import COMMANDS, GROUPS
-from mnemark_interfaces.commands import learn, review
-from mnemark_interfaces.speech import WHO
+from mnemark_interfaces.commands import learn
 
 SOURCE = Path(__file__).parents[2] / "src" / "mnemark_interfaces"
 _ASKS = {"words", "named", "tell"}
@@ -16,7 +15,7 @@ _ASKS = {"words", "named", "tell"}
 def texts() -> set[str]:
     """The texts that are looked up: those asked for, those in tables, and counts."""
     found = {text for path in sorted(SOURCE.rglob("*.py")) for text in _in(path)}
-    tables = {*WHO.values(), *learn.STATUSES.values(), *review._WORDS.values(), *GROUPS}
+    tables = {*learn.STATUSES.values(), *GROUPS}
     return {*found, *tables, *(sentence for _, sentence in COMMANDS.values())}
 
 

@@ -1,6 +1,6 @@
 """Say what was changed in sentences, such as "Learned: you live in Lisbon"."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import Final
@@ -116,12 +116,23 @@ def sentence(row: ChangeRow, words: Words, ws: OpenWorkspace) -> str:
         return words("Took {n} changes back.", n=len(row.named))
     if not about:
         return words(untold)
-    shown = [facts.clause(fact, words) for fact in about[:_SHOWN]]
-    more = (max(row.count, len(about)) if row.kind == "remember" else len(about)) - len(shown)
-    listed = ("；" if words.language == "zh" else "; ").join(one.rstrip(".。") for one in shown)
-    if more > 0:
-        listed = words("{listed}; and {n} more", listed=listed, n=more)
-    return closed(words(told, facts=listed), chinese=words.language == "zh")
+    count = max(row.count, len(about)) if row.kind == "remember" else len(about)
+    return closed(words(told, facts=_joined(about, count, words)), chinese=words.language == "zh")
+
+
+def listed(ws: OpenWorkspace, about: Sequence[Fact], words: Words) -> str:
+    """Return facts as they stand behind a colon: "you live in Lisbon; your editor is Helix."."""
+    text = _joined([_redacted(one, ws) for one in about], len(about), words)
+    return text and closed(text, chinese=words.language == "zh")
+
+
+def _joined(about: Sequence[Fact], count: int, words: Words) -> str:
+    """Return the first facts as clauses, and how many of them there are more."""
+    shown = [facts.clause(fact, words).rstrip(".。") for fact in about[:_SHOWN]]
+    listed = ("；" if words.language == "zh" else "; ").join(shown)
+    return (
+        words("{listed}; and {n} more", listed=listed, n=count - len(shown)) if count > len(shown) else listed
+    )
 
 
 def _facts(row: ChangeRow, ws: OpenWorkspace) -> list[Fact]:

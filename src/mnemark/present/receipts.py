@@ -1,12 +1,16 @@
-"""Say what was taken back, in sentences."""
+"""Say what was taken back or forgotten, in sentences."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
+from msgspec.structs import replace
+
+from mnemark.memory.browse.change_rows import row
+from mnemark.memory.journal.changes import ChangeLog
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.undo.undo import Undone
-from mnemark.present import changes, facts
+from mnemark.present import changes
 from mnemark.present.words import Words
 
 _UNDONE: Final[Mapping[str, str]] = MappingProxyType(
@@ -26,6 +30,18 @@ _UNDONE: Final[Mapping[str, str]] = MappingProxyType(
 """What an undo did, by what it undid."""
 
 
+def undoing(ws: OpenWorkspace, id: str, words: Words) -> str:  # noqa: A002 - the word of the file format
+    """Return what is about to be undone: a change, those of a run, or a merge."""
+    log = ChangeLog(ws.journal)
+    log.refresh()
+    group = log.group(id)
+    if not group:
+        return words("Undoing the merge of the other memory.")
+    found = row(ws, log, id, group, {})
+    told = changes.sentence(found, words, ws).rstrip(".。")
+    return words("Undoing “{change}” of {time}.", change=told, time=found.time[:16].replace("T", " "))
+
+
 def undone(ws: OpenWorkspace, one: Undone, words: Words) -> str:
     """Return what an undo did: "No longer known: you live in Lisbon."; of an edit with its diff."""
     if one.what == "edit":
@@ -33,7 +49,10 @@ def undone(ws: OpenWorkspace, one: Undone, words: Words) -> str:
     elif one.what == "merge":
         about = words.number(len(one.paths))
     else:
-        named = changes.facts_of(ws, [one.id, one.text])
-        mark = "；" if words.language == "zh" else "; "
-        about = mark.join(facts.clause(fact, words) for fact in named) or words.told(one.text).text
+        about = changes.listed(ws, one.facts, words) or one.text or words("turns and notes")
     return words(_UNDONE[one.what], what=about)
+
+
+def told(ws: OpenWorkspace, done: Iterable[Undone], words: Words) -> list[Undone]:
+    """Return what an undo did with its sentences as texts, for programs; of an edit the text is the diff."""
+    return [one if one.what == "edit" else replace(one, text=undone(ws, one, words)) for one in done]

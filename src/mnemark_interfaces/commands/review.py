@@ -13,20 +13,10 @@ from mnemark.memory.review.explain import QueryRank, Why
 from mnemark.memory.review.review import ReviewItem
 from mnemark.present import facts, proposals
 from mnemark.present.changes import NAMES
-from mnemark.present.sources import place, source
+from mnemark.present.sources import place, source, who
 from mnemark_interfaces import options, output, render, speech, workspace
 from mnemark_interfaces.commands.facts import row
 from mnemark_interfaces.commands.learned import learned
-from mnemark_interfaces.speech import WHO
-
-_WORDS = {
-    "proposal": "proposed",
-    "conflict": "conflict",
-    "removed": "removed before",
-    "otherwise": "said otherwise",
-    "edit": "changed in a file",
-}
-
 
 _Id = Annotated[
     str | None,
@@ -136,7 +126,7 @@ def _show(found: list[ReviewItem], *, json: bool, whole: bool) -> None:
     words = speech.words()
     scopes = any(one.fact.scope for one in found)
     rows = [
-        (one.id, words(_WORDS[one.what]), one.time[:10], *([output.safe_line(one.fact.scope)] * scopes),
+        (one.id, proposals.kind(one, words), one.time[:10], *([output.safe_line(one.fact.scope)] * scopes),
          _headline(one))
         for one in found
     ]  # fmt: skip
@@ -161,7 +151,7 @@ def _headline(one: ReviewItem) -> str:
         return output.safe_line(proposals.sentence(one, words))
     return words(
         "looks like instructions to a model, from {who}; `review show {id}`",
-        who=words(WHO[one.fact.origin]), id=one.id,
+        who=who(one.fact.origin, words), id=one.id,
     )  # fmt: skip
 
 
@@ -225,8 +215,7 @@ def _lines(memory: Memory, found: Why, words: speech.CommandWords) -> list[str]:
     def tell(name: str, value: str) -> None:
         lines.append(f"  {words.named(name, value)}")
 
-    who = source(ws, fact, words) if fact is not None else words(WHO.get(found.origin, found.origin))
-    tell("comes from", who)
+    tell("comes from", source(ws, fact, words) if fact is not None else who(found.origin, words))
     if found.entry:
         tell(
             "in the core memory",
@@ -252,15 +241,14 @@ def _life(found: Why, words: speech.CommandWords) -> list[str]:
     lines = []
     if len(found.history) > 1:
         lines.append(f"  {words.named('history', '').rstrip()}")
-        lines += [f"    {facts.sentence(one, words)}  ({words(WHO[one.origin])})" for one in found.history]
-    lines += [f"  {one.text} ({words(WHO.get(one.origin, one.origin))}, {one.id})" for one in found.corrected]
+        lines += [f"    {facts.sentence(one, words)}  ({who(one.origin, words)})" for one in found.history]
+    lines += [f"  {one.text} ({who(one.origin, words)}, {one.id})" for one in found.corrected]
     if found.confirmations:
         times = words.count(len(found.confirmations), "confirmed once", "confirmed {n} times")
         lines.append(f"  {times}")
     for line in found.journal:
-        who = words(WHO.get(line.origin, line.origin))
         lines.append(
-            f"  {render.minute(line.time)}  {words(NAMES.get(line.kind, line.kind))} ({who})  {line.ref}"
+            f"  {render.minute(line.time)}  {words(NAMES.get(line.kind, line.kind))} ({who(line.origin, words)})  {line.ref}"
         )
     return lines
 

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from mnemark.memory.undo.undo import undo as undo_change
-from mnemark.present.receipts import undone
+from mnemark.present import receipts
 from mnemark_interfaces import options, output, speech, workspace
 
 _Id = Annotated[
@@ -32,16 +32,17 @@ def undo(
     """
     at = workspace.place(workspace_)
     with workspace.opened(at.root) as memory:
+        ws, words = memory.workspace, speech.words()
         done = undo_change(
-            memory.workspace, id_, scopes=("", *(at.scopes(None) or ())),
-            announce=lambda text: None if json else output.say(f"Undoing {output.safe(text)}."),
+            ws, id_, scopes=("", *(at.scopes(None) or ())),
+            announce=lambda id: None if json else output.say(output.safe(receipts.undoing(ws, id, words))),  # noqa: A006
         )  # fmt: skip
-        words = speech.words()
-        told = [undone(memory.workspace, one, words) for one in done]
+        told = receipts.told(ws, done, words)
+        said = [receipts.undone(ws, one, words) for one in done]
     if json:
-        output.out_json({"undone": done})
+        output.out_json({"undone": told})
         return
-    for one, text in zip(done, told, strict=True):
+    for one, text in zip(done, said, strict=True):
         output.out(output.safe(text))
         for path in one.waiting:
             later = (

@@ -78,7 +78,9 @@ def correct_for_owner(ws: OpenWorkspace, ref: str, right: Right) -> Corrected:
     What the owner has just said themselves, in a turn that was recorded, is their own correction. Without
     such a turn it is the agent's, and one of what the owner said waits for their review. Raises as `correct`.
     """
-    own = right._replace(origin="owner" if any(_says(turn, right) for turn in _last_said(ws)) else "agent")
+    own = msgspec.structs.replace(
+        right, origin="owner" if any(_says(turn, right) for turn in _last_said(ws)) else "agent"
+    )
     return correct(ws, ref, own)
 
 
