@@ -185,7 +185,9 @@ def test_undo_after_a_consolidation_takes_that_back_and_says_so_first(shell: She
     shell("consolidate")
     shell("add", "A note that follows.", "--session", "c")
     undone = shell("undo")
-    said = r"Undoing “Tidied up: 2 facts learned, \d pages brought up to date” of \d{4}-\d\d-\d\d \d\d:\d\d\.\n"
+    said = (
+        r"Undoing “Tidied up: 2 facts learned, \d pages brought up to date” of \d{4}-\d\d-\d\d \d\d:\d\d\.\n"
+    )
     assert re.fullmatch(said, undone.err)
     assert "oolong" in shell("facts").out
     assert "Oslo" not in shell("facts").out

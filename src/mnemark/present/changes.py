@@ -11,10 +11,11 @@ from mnemark.facts.journal import FactJournal
 from mnemark.facts.model import Fact
 from mnemark.files import layout
 from mnemark.files.sessions import SessionLog
-from mnemark.memory.browse.change_rows import ChangeRow
+from mnemark.memory.browse.change_rows import ChangePart, ChangeRow
+from mnemark.memory.consolidation.report import Consolidated, amounts
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.present import facts
-from mnemark.present.phrases import closed
+from mnemark.present.phrases import capital, closed
 from mnemark.present.sources import place
 from mnemark.present.words import Words
 
@@ -120,6 +121,20 @@ def sentence(row: ChangeRow, words: Words, ws: OpenWorkspace) -> str:
     return closed(words(told, facts=_joined(about, count, words)), chinese=words.language == "zh")
 
 
+def told(row: ChangeRow, ws: OpenWorkspace) -> ChangeRow:
+    """Return a change with its sentence as text, for programs: in the language of its facts."""
+    words = facts.words_for(*facts_of(ws, (*row.ids, *row.named)[:_LOOKED_AT]))
+    return replace(row, text=sentence(row, words, ws))
+
+
+def of_part(part: ChangePart, ws: OpenWorkspace, words: Words | None = None) -> str:
+    """Return what one change of a group is about: its facts, or what the journal says; empty if forgotten."""
+    found = facts_of(ws, [part.id])
+    words = words or facts.words_for(*found)
+    about = listed(ws, found, words)
+    return (about if words.language == "zh" else capital(about)) or part.text
+
+
 def listed(ws: OpenWorkspace, about: Sequence[Fact], words: Words) -> str:
     """Return facts as they stand behind a colon: "you live in Lisbon; your editor is Helix."."""
     text = _joined([_redacted(one, ws) for one in about], len(about), words)
@@ -161,6 +176,11 @@ def _named(log: FactJournal, identifier: str) -> Iterator[Fact]:
             yield fact
 
 
+def sentence_of(ws: OpenWorkspace, fact: Fact, words: Words | None = None) -> str:
+    """Return a fact as a sentence, redacted; by default in its own language."""
+    return facts.sentence(_redacted(fact, ws), words or facts.words_for(fact))
+
+
 def _redacted(fact: Fact, ws: OpenWorkspace) -> Fact:
     value = ws.visible.redacted(fact.value)
     return fact if value == fact.value else replace(fact, value=value)
@@ -171,9 +191,19 @@ def _tells_of_a_run(row: ChangeRow) -> bool:
 
 
 def _tidied(row: ChangeRow, words: Words) -> str:
-    hour = datetime.fromisoformat(row.time).hour
+    return tidied(row.done, words, at_night=_is_at_night(datetime.fromisoformat(row.time)))
+
+
+def of_run(report: Consolidated, words: Words | None = None) -> str:
+    """Return what a consolidation did that somebody asked for; without their words, what upkeep did."""
+    done = amounts(report.edits, len(report.learned))
+    return tidied(done, words or Words("en"), at_night=words is None and _is_at_night(report.time))
+
+
+def _is_at_night(time: datetime) -> bool:
+    """Return whether people sleep at that hour."""
     begin, end = _NIGHT
-    return tidied(row.done, words, at_night=hour >= begin or hour < end)
+    return time.hour >= begin or time.hour < end
 
 
 def tidied(amounts: Mapping[str, object], words: Words, *, at_night: bool = False) -> str:
@@ -234,15 +264,20 @@ def _corrected(row: ChangeRow, words: Words, ws: OpenWorkspace) -> str:
         done = store.log.tables.corrections.get(row.ids[0] if row.ids else row.id)
     fact = None if done is None else done.fact or done.before
     is_hidden = fact is not None and fact.id in ws.index.hidden.current().facts and not row.undone
-    if done is None or fact is None or is_hidden:
+    if done is None or is_hidden:
         return words("Corrected a fact.")
-    told = facts.clause(_redacted(fact, ws), words).rstrip(".。")
-    text = (
-        words("It was never true: {fact}", fact=told)
-        if done.fact is None
-        else words("Corrected: {facts}", facts=told)
-    )
-    return closed(text, chinese=words.language == "zh")
+    return corrected(ws, done.before, done.fact, words)
+
+
+def corrected(ws: OpenWorkspace, before: Fact | None, after: Fact | None, words: Words) -> str:
+    """Return what a correction says: what is right, or what was never true; not what is erased."""
+    fact = after or before
+    if fact is None:
+        return words("Corrected a fact.")
+    told = facts.inside(sentence_of(ws, fact, words), words)
+    if after is None:
+        return words("It was never true: {fact}", fact=told)
+    return words("Corrected: {facts}", facts=told)
 
 
 _SPECIAL: Final[Mapping[str, Callable[[ChangeRow, Words, OpenWorkspace], str]]] = MappingProxyType(

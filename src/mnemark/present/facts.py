@@ -92,7 +92,17 @@ def learned(found: LearnedFact, words: Words) -> str:
 
 def clause(fact: Fact, words: Words) -> str:
     """Return a fact as it stands behind a colon: "Learned: you live in Lisbon."."""
-    text = sentence(fact, words)
+    return inside(sentence(fact, words), words)
+
+
+def words_for(*about: Fact | None) -> Words:
+    """Return the words of the language that facts are in: for programs, which choose none."""
+    chinese = any(one is not None and is_chinese(f"{one.predicate}{one.value}") for one in about)
+    return Words("zh" if chinese else "en")
+
+
+def inside(text: str, words: Words) -> str:
+    """Return a sentence as it stands behind a colon."""
     return text if words.language == "zh" else _lowered(text)
 
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from msgspec.structs import replace
+
 from mnemark.facts.correct import NEVER
 from mnemark.memory.review.review import ReviewItem
 from mnemark.present import facts
@@ -37,6 +39,11 @@ def said(one: ReviewItem, words: Words) -> str:
     if one.fact.review != NEVER:
         return told
     return words("This was never true: {fact}", fact=facts.clause(one.fact, words))
+
+
+def told(one: ReviewItem) -> ReviewItem:
+    """Return what waits with its sentence as text, for programs: in the language of the fact."""
+    return replace(one, text=sentence(one, facts.words_for(one.fact)))
 
 
 def sentence(one: ReviewItem, words: Words) -> str:

@@ -1,16 +1,17 @@
 """Say what was taken back or forgotten, in sentences."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
 from msgspec.structs import replace
 
 from mnemark.memory.browse.change_rows import row
+from mnemark.memory.forgetting.receipt import ForgottenItem, Receipt
 from mnemark.memory.journal.changes import ChangeLog
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.undo.undo import Undone
-from mnemark.present import changes
+from mnemark.present import changes, facts
 from mnemark.present.words import Words
 
 _UNDONE: Final[Mapping[str, str]] = MappingProxyType(
@@ -53,6 +54,39 @@ def undone(ws: OpenWorkspace, one: Undone, words: Words) -> str:
     return words(_UNDONE[one.what], what=about)
 
 
-def told(ws: OpenWorkspace, done: Iterable[Undone], words: Words) -> list[Undone]:
-    """Return what an undo did with its sentences as texts, for programs; of an edit the text is the diff."""
-    return [one if one.what == "edit" else replace(one, text=undone(ws, one, words)) for one in done]
+def told(ws: OpenWorkspace, done: Iterable[Undone]) -> list[Undone]:
+    """Return what an undo did with its sentences as texts, for programs: in the language of the facts.
+
+    Of an edit the text is the diff.
+    """
+    return [
+        one if one.what == "edit" else replace(one, text=undone(ws, one, facts.words_for(*one.facts)))
+        for one in done
+    ]
+
+
+def summary(ws: OpenWorkspace, done: Sequence[Undone], words: Words) -> str:
+    """Return what an undo did in a sentence, and of edits or several changes how many they were."""
+    if len(done) == 1 and done[0].what != "edit":
+        return undone(ws, done[0], words)
+    return words.count(len(done), "Undone: {n} change", "Undone: {n} changes")
+
+
+def forgotten(ws: OpenWorkspace, receipt: Receipt, words: Words | None = None) -> Receipt:
+    """Return a receipt that tells its facts in sentences, as far as it tells their words.
+
+    Args:
+        ws: the workspace.
+        receipt: what was forgotten, or would be.
+        words: of the reader's language; by default that of each fact.
+    """
+    log = ws.fact_store.log
+
+    def told(items: Sequence[ForgottenItem]) -> tuple[ForgottenItem, ...]:
+        known = (log.of(one.id).last if one.kind == "fact" and one.words else None for one in items)
+        return tuple(
+            one if fact is None else replace(one, words=changes.sentence_of(ws, fact, words))
+            for one, fact in zip(items, known, strict=True)
+        )
+
+    return replace(receipt, items=told(receipt.items), related=told(receipt.related), kept=told(receipt.kept))

@@ -6,7 +6,7 @@ from textual.content import Content
 
 from mnemark.memory.health.doctor import doctor
 from mnemark.present import proposals
-from mnemark.present.changes import sentence
+from mnemark.present.changes import of_part, sentence
 from mnemark.present.sources import place, source
 from mnemark_faces.tui.cells import BAD, DIM, GOOD, WARNING, Sheet, one_line, origin_of, padded
 from mnemark_faces.tui.explained import minute, sources
@@ -105,7 +105,11 @@ def explain_change(memory: "Memory", words: PanelWords, row: ListRow) -> Sheet:
         if part.diff or part.path or len(found.parts) > 1:
             paths = filter(None, (part.path, part.to))
             named = " → ".join(place(memory.workspace, path, words) for path in paths)
-            sheet.heading("{kind} {place}", kind=words(part.kind), place=one_line(named or part.text))
+            sheet.heading(
+                "{kind} {place}",
+                kind=words(part.kind),
+                place=one_line(named or of_part(part, memory.workspace, words)),
+            )
         if part.diff:
             sheet.diff(part.diff)
     if len(found.parts) > _PARTS:

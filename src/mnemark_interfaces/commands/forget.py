@@ -6,7 +6,8 @@ import typer
 
 from mnemark.errors import IncompleteError
 from mnemark.memory.forgetting.receipt import Receipt
-from mnemark_interfaces import options, output, queries, workspace
+from mnemark.present.receipts import forgotten
+from mnemark_interfaces import options, output, queries, speech, workspace
 
 _NOT_EXACT = "--query must match the text exactly, capitals too; find the exact text with `mnemark search`."
 _Ref = Annotated[
@@ -76,11 +77,16 @@ def forget(
     asked = {"query": query, "session": session, "origin": origin, "since": since, "scope": scope}
     with workspace.opened(at.root, readonly=dry_run) as memory:
         if erase and not dry_run and not yes:
-            shown = memory.forget(ref, **asked, erase=True, dry_run=True, git=git)
+            shown = forgotten(
+                memory.workspace,
+                memory.forget(ref, **asked, erase=True, dry_run=True, git=git),
+                speech.words(),
+            )
             if shown.action == "nothing" or not _confirmed(shown):
                 output.out_result(shown, shown.text, json=json)
                 return
         receipt = memory.forget(ref, **asked, erase=erase, dry_run=dry_run, git=git)
+        receipt = forgotten(memory.workspace, receipt, None if json else speech.words())
     output.out_result(receipt, receipt.text, json=json)
     if receipt.action == "nothing" and query:
         output.say(_NOT_EXACT)

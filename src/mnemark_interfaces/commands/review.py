@@ -11,7 +11,7 @@ from mnemark.files.scopes import check_known, scopes_of
 from mnemark.memory.memory import Memory
 from mnemark.memory.review.explain import QueryRank, Why
 from mnemark.memory.review.review import ReviewItem
-from mnemark.present import facts, proposals
+from mnemark.present import explained, facts, proposals
 from mnemark.present.changes import NAMES
 from mnemark.present.sources import place, source, who
 from mnemark_interfaces import options, output, render, speech, workspace
@@ -109,7 +109,7 @@ def _decide(memory: Memory, action: str, id_: str, scope: str, *, suspect: bool,
     done = {"id": id_, "action": action, "fact": row(fact), "diff": diff}
     words = speech.words()
     name = "accepted" if action == "accept" else "rejected"
-    told = words(name) if fact is None else words.named(name, facts.sentence(fact, words))
+    told = words(name) if fact is None else words.named(name, facts.clause(fact, words))
     if id_ != "edits":
         told += words(" (undo with `mnemark undo {id}`)", id=id_)
     if diff:
@@ -118,12 +118,13 @@ def _decide(memory: Memory, action: str, id_: str, scope: str, *, suspect: bool,
 
 
 def _show(found: list[ReviewItem], *, json: bool, whole: bool) -> None:
+    words = speech.words()
     if json:
         from msgspec.structs import asdict
 
-        output.out_json({"waiting": [{**asdict(one), "fact": row(one.fact)} for one in found]})
+        told = (proposals.told(one) for one in found)
+        output.out_json({"waiting": [{**asdict(one), "fact": row(one.fact)} for one in told]})
         return
-    words = speech.words()
     scopes = any(one.fact.scope for one in found)
     rows = [
         (one.id, proposals.kind(one, words), one.time[:10], *([output.safe_line(one.fact.scope)] * scopes),
@@ -158,7 +159,7 @@ def _headline(one: ReviewItem) -> str:
 def _show_suspect(one: ReviewItem) -> None:
     """Print what looks like instructions as a quotation, and what can be done: to reject it first."""
     words = speech.words()
-    for line in output.safe(one.text).splitlines():
+    for line in output.safe(proposals.sentence(one, words)).splitlines():
         output.out(f"  > {line}")
     output.out("  " + words("drop it: `mnemark review reject {id}`", id=one.id))
     output.out(
@@ -190,7 +191,7 @@ def why(
     root = workspace.locate(workspace_)
     opener = workspace.as_it_is if workspace.is_empty(root) else workspace.followed
     with opener(root) as (memory, late):
-        found = memory.why(ref, query)
+        found = explained.told(memory.workspace, memory.why(ref, query), None if json else speech.words())
         lines = [] if json else _lines(memory, found, speech.words())
     for reason in late:
         output.say(reason)
@@ -208,7 +209,7 @@ def _lines(memory: Memory, found: Why, words: speech.CommandWords) -> list[str]:
     ws = memory.workspace
     fact = next((one for one in found.history if one.id == found.id), None)
     lines = [
-        facts.sentence(fact, words) if fact is not None and fact.otherwise is None else found.text,
+        found.text,
         f"  {words(found.kind)} {found.ref}",
     ]
 
@@ -242,14 +243,14 @@ def _life(found: Why, words: speech.CommandWords) -> list[str]:
     if len(found.history) > 1:
         lines.append(f"  {words.named('history', '').rstrip()}")
         lines += [f"    {facts.sentence(one, words)}  ({who(one.origin, words)})" for one in found.history]
-    lines += [f"  {one.text} ({who(one.origin, words)}, {one.id})" for one in found.corrected]
+    for one in found.corrected:
+        lines.append(f"  {one.time[:10]}  {one.text} ({who(one.origin, words)}, {one.id})")
     if found.confirmations:
         times = words.count(len(found.confirmations), "confirmed once", "confirmed {n} times")
         lines.append(f"  {times}")
     for line in found.journal:
-        lines.append(
-            f"  {render.minute(line.time)}  {words(NAMES.get(line.kind, line.kind))} ({who(line.origin, words)})  {line.ref}"
-        )
+        what, by = words(NAMES.get(line.kind, line.kind)), who(line.origin, words)
+        lines.append(f"  {render.minute(line.time)}  {what} ({by})  {line.ref}")
     return lines
 
 

@@ -37,7 +37,7 @@ def undo(
             ws, id_, scopes=("", *(at.scopes(None) or ())),
             announce=lambda id: None if json else output.say(output.safe(receipts.undoing(ws, id, words))),  # noqa: A006
         )  # fmt: skip
-        told = receipts.told(ws, done, words)
+        told = receipts.told(ws, done)
         said = [receipts.undone(ws, one, words) for one in done]
     if json:
         output.out_json({"undone": told})

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from mnemark.memory.browse.entries import SHOWN, EntryKind
 from mnemark.memory.health.doctor import doctor
+from mnemark.present import changes, explained, proposals
 from mnemark.types import Kind, Origin
 from mnemark_interfaces.http.bodies import Body, Call, PageBody, fields_of
 from mnemark_interfaces.http.pool import PooledWorkspace
@@ -128,6 +130,26 @@ def _listed(name: str, body: type[Body], summary: str, *, rows: str = "") -> Cal
     return Call(f"browse/{name}", body, run, summary)
 
 
+def _review(at: PooledWorkspace, body: BrowseReviewBody) -> Any:
+    page = at.memory.browse.review(**fields_of(body))
+    return replace(page, rows=tuple(replace(row, waiting=proposals.told(row.waiting)) for row in page.rows))
+
+
+def _changes(at: PooledWorkspace, body: ChangesBody) -> Any:
+    page = at.memory.browse.changes(**fields_of(body))
+    return replace(page, rows=tuple(changes.told(row, at.memory.workspace) for row in page.rows))
+
+
+def _change(at: PooledWorkspace, body: ChangeBody) -> Any:
+    found, ws = at.memory.browse.change(body.id), at.memory.workspace
+    parts = tuple(replace(one, text=changes.of_part(one, ws)) for one in found.parts)
+    return replace(found, row=changes.told(found.row, ws), parts=parts)
+
+
+def _why(at: PooledWorkspace, body: WhyBody) -> Any:
+    return explained.told(at.memory.workspace, at.memory.why(body.ref, body.query))
+
+
 def _doctor(at: PooledWorkspace, _: NothingBody) -> Any:
     found = doctor(at.memory.workspace)
     return {"level": found.level, "findings": found.findings}
@@ -142,14 +164,15 @@ CALLS: Final[tuple[Call, ...]] = (
     _listed("agents", NothingBody, "List the agents that recorded the latest sessions.", rows="agents"),
     _listed("turns", BrowseTurnsBody, "List the turns of a session's log."),
     _listed("attachments", BrowseAttachmentsBody, "List received and sent files, the latest first."),
-    _listed("review", BrowseReviewBody, "List what waits for a decision, with its sources."),
-    _listed("changes", ChangesBody, "List changes, the latest first, and whether they can be undone."),
-    _listed("change", ChangeBody, "Show a change, or those of one run, with diffs."),
+    Call("browse/review", BrowseReviewBody, _review, "List what waits for a decision, with its sources."),
+    Call("browse/changes", ChangesBody, _changes,
+         "List changes, the latest first, and whether they can be undone."),
+    Call("browse/change", ChangeBody, _change, "Show a change, or those of one run, with diffs."),
     _listed("spend", DaysBody, "Show what the language model cost on each day."),
     _listed("disk", NothingBody, "Show files and bytes of each part of the workspace.", rows="parts"),
     _listed("used", DaysBody, "Show what recalls gave to models on each day.", rows="days"),
     _listed("recalled", FewBody, "List what was recalled last.", rows="recalled"),
-    Call("why", WhyBody, lambda at, body: at.memory.why(body.ref, body.query),
+    Call("why", WhyBody, _why,
          "Explain where a passage or fact comes from, and why a query finds it or not."),
     Call("accept", AcceptBody, lambda at, body: {"fact": at.memory.accept(body.id, suspect=body.suspect)},
          'Accept a proposal, or a change made in a fact file ("edits": all of them); what looks like '

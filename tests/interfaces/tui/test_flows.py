@@ -534,7 +534,7 @@ def test_a_fact_is_corrected_in_its_value_its_date_or_never(memory: Memory) -> N
         await at.press("c", "end", *["backspace"] * 6, *"Porto", "enter")
         await at.settled()
         assert held() == [("Porto", "2025-03-01")]
-        assert "Corrected: You live in Porto." in at.text
+        assert "Corrected: you live in Porto." in at.text
         assert [fact.value for fact in memory.facts(history=True) if fact.predicate == "city"] == ["Porto"]
         await at.press("u")
         assert held() == [("Lisbon", "2025-03-01")]
@@ -547,7 +547,7 @@ def test_a_fact_is_corrected_in_its_value_its_date_or_never(memory: Memory) -> N
         await at.press("c", "tab", "tab", "space", "enter")
         await at.settled()
         assert held() == []
-        assert "It was never true: You live in Lisbon." in at.text
+        assert "It was never true: you live in Lisbon." in at.text
         await at.press("u")
         assert held() == [("Lisbon", "2025-04-02")]
 

@@ -116,7 +116,7 @@ def meant(ws: OpenWorkspace, text: str, *, scope: str = "") -> str:
 
     Raises:
         NotFoundError: no fact has these words.
-        UsageError: several have; the message lists them.
+        ManyMeantError: several have.
     """
     if not text_given(text, "what to correct").strip():
         raise UsageError("say what to correct: the id or ref of a fact, or words that only it has")
@@ -134,8 +134,7 @@ class ManyMeantError(UsageError):
     """Words that several facts have."""
 
     def __init__(self, text: str, found: list[Fact]) -> None:
-        rows = "".join(f"\n  {fact.id}  {fact}" for fact in found)
-        super().__init__(f"{len(found)} facts have the words {text!r}; give the id of one:{rows}")
+        super().__init__(f"{len(found)} facts have the words {text!r}; give the id of one")
         self.found = found
 
 

@@ -12,7 +12,7 @@ from mnemark.facts.model import Fact
 from mnemark.memory.browse.browse import ReviewRow
 from mnemark.memory.review.review import ReviewItem, by_source, source_of, waiting
 from mnemark.present import proposals, sources
-from mnemark.present.facts import sentence
+from mnemark.present.facts import clause, sentence
 from mnemark_faces.web.at import At, Go, PageContent
 from mnemark_faces.web.pages.facts import asked_changes
 
@@ -117,7 +117,7 @@ def decide(at: At) -> Go:
         at.tell("{error}", error=text)
     undo = [one for _, one in done]
     if len(done) == 1 and done[0][0] is not None and accept:
-        at.tell("Accepted: {fact}", fact=sentence(done[0][0], at.words), undo=undo)
+        at.tell("Accepted: {fact}", fact=clause(done[0][0], at.words), undo=undo)
     elif done:
         text = at.words.count(
             len(done), "Accepted 1 entry" if accept else "Rejected 1 entry",
@@ -147,7 +147,7 @@ def _corrected(at: At, identifier: str) -> Go:
             at.memory.accept(identifier)
             undo.append(identifier)
     if fact is not None:
-        at.tell("Accepted: {fact}", fact=sentence(fact, at.words), undo=undo)
+        at.tell("Accepted: {fact}", fact=clause(fact, at.words), undo=undo)
     return _next(at)
 
 
