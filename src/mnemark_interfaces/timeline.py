@@ -17,7 +17,7 @@ from mnemark.files.journal import Change, JournalEntry
 from mnemark.files.scan import FileEntry, scan
 from mnemark.files.sessions import SessionLog, session_id
 from mnemark.memory.browse.change_rows import single
-from mnemark.memory.journal.changes import NotedChange, describe_payload, payload_of
+from mnemark.memory.journal.changes import NotedChange, payload_of
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.present import changes, facts
 from mnemark.present.words import Words
@@ -199,7 +199,7 @@ def _described(change: Change) -> str:
     """Return what a change was: its fact as a sentence, or what it named."""
     value = _field(change, "value")
     if not value:
-        return describe_payload(_as_text(change.payload))
+        return ": ".join(filter(None, (_field(change, "step"), _field(change, "path")))) or change.kind
     fact = Fact(
         id=change.id, subject=_field(change, "subject") or "user", predicate=_field(change, "predicate"),
         value=value, until=_field(change, "until"), origin=change.origin,

@@ -78,7 +78,7 @@ def test_facts_are_sentences_by_topic(here: Running, tmp_path: Path) -> None:
     assert topics == [one for one in topics if one], "no empty heading"
     assert len(topics) == len(set(topics))
     assert "You live in Lund." in page
-    assert "Team harbour: the deploy window is Friday 17:00." in page
+    assert "Team harbour, deploy window: Friday 17:00." in page
     assert page.index("Home and places") < page.index("You live in Lund.")
     read = re.sub(r"<[^>]*>", " ", page)
     assert not any(one in read for one in (facts["Lund"].id, "#L", ".jsonl", "predicate"))

@@ -11,7 +11,9 @@ from mnemark.facts.journal import FactJournal
 from mnemark.facts.model import Fact
 from mnemark.files import layout
 from mnemark.files.sessions import SessionLog
-from mnemark.memory.browse.change_rows import ChangePart, ChangeRow
+from mnemark.memory.browse.change_rows import ChangeDetail, ChangePart, ChangeRow
+from mnemark.memory.browse.entries import TimelineEntry
+from mnemark.memory.browse.page import Page
 from mnemark.memory.consolidation.report import Consolidated, amounts
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.present import facts
@@ -127,12 +129,29 @@ def told(row: ChangeRow, ws: OpenWorkspace) -> ChangeRow:
     return replace(row, text=sentence(row, words, ws))
 
 
+def told_page(page: Page[ChangeRow], ws: OpenWorkspace) -> Page[ChangeRow]:
+    """Return a page of changes with their sentences, for programs."""
+    return replace(page, rows=tuple(told(row, ws) for row in page.rows))
+
+
+def told_detail(found: ChangeDetail, ws: OpenWorkspace) -> ChangeDetail:
+    """Return a change and its parts with their sentences, for programs."""
+    parts = tuple(replace(one, text=of_part(one, ws)) for one in found.parts)
+    return replace(found, row=told(found.row, ws), parts=parts)
+
+
 def of_part(part: ChangePart, ws: OpenWorkspace, words: Words | None = None) -> str:
-    """Return what one change of a group is about: its facts, or what the journal says; empty if forgotten."""
+    """Return the facts that one change of a group is about; empty if none, or they are forgotten."""
     found = facts_of(ws, [part.id])
     words = words or facts.words_for(*found)
     about = listed(ws, found, words)
-    return (about if words.language == "zh" else capital(about)) or part.text
+    return about if words.language == "zh" else capital(about)
+
+
+def of_entry(row: TimelineEntry, ws: OpenWorkspace) -> TimelineEntry:
+    """Return an entry of the timeline with the sentence of its change, for programs."""
+    change = row.change and told(row.change, ws)
+    return row if change is None else replace(row, text=change.text, change=change)
 
 
 def listed(ws: OpenWorkspace, about: Sequence[Fact], words: Words) -> str:

@@ -6,6 +6,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from mnemark.extraction.english_words import word_set
 from mnemark.facts.labels import is_chinese
 from mnemark.text import rows
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -15,47 +16,10 @@ _PLURAL: Final = lazy_pattern(r"(?:ss|us|is)\Z")
 _HEAD_ENDS: Final = lazy_pattern(
     r"[,(]| (?:named|called|with|who|that|of|in|for|from|at|and|to|on|since|by) "
 )
-_NO_ARTICLE: Final = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "my",
-        "your",
-        "his",
-        "her",
-        "our",
-        "their",
-        "some",
-        "no",
-        "all",
-        "only",
-        "not",
-        "also",
-        "very",
-        "never",
-        "been",
-        "being",
-    ]
+_NO_ARTICLE: Final = word_set(
+    "a an the my your his her our their some no all only not also very never been being"
 )
-_NUMBERS: Final = frozenset(
-    [
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "twelve",
-        "several",
-        "many",
-        "both",
-        "few",
-    ]
-)
+_NUMBERS: Final = word_set("two three four five six seven eight nine ten twelve several many both few")
 _COUNTED_ZH: Final = lazy_pattern(
     "^(?:[0-9]{1,4}|[一两二三四五六七八九十几多]{1,3}) ?[只个条头位名匹辆台套名对双]"
 )

@@ -7,6 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from mnemark.facts.correct import NEVER
+from mnemark.memory.browse.browse import ReviewPage
 from mnemark.memory.review.review import ReviewItem
 from mnemark.present import facts
 from mnemark.present.phrases import joined
@@ -44,6 +45,11 @@ def said(one: ReviewItem, words: Words) -> str:
 def told(one: ReviewItem) -> ReviewItem:
     """Return what waits with its sentence as text, for programs: in the language of the fact."""
     return replace(one, text=sentence(one, facts.words_for(one.fact)))
+
+
+def told_page(page: ReviewPage) -> ReviewPage:
+    """Return a page of what waits with its sentences, for programs."""
+    return replace(page, rows=tuple(replace(row, waiting=told(row.waiting)) for row in page.rows))
 
 
 def sentence(one: ReviewItem, words: Words) -> str:

@@ -117,7 +117,8 @@ def forget(memory: "Memory", words: PanelWords, row: ListRow) -> Done:
 
 def pin(memory: "Memory", words: PanelWords, row: ListRow) -> Done:
     """Keep a row from being archived."""
-    return Done(words("Pinned, it will not be archived: {what}", what=row.text), memory.pin(row.about).id)
+    told = words("Pinned, it will not be archived: {what}", what=inside(row.text, words))
+    return Done(told, memory.pin(row.about).id)
 
 
 def accept(memory: "Memory", words: PanelWords, row: ListRow) -> Done:

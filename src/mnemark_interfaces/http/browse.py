@@ -131,19 +131,26 @@ def _listed(name: str, body: type[Body], summary: str, *, rows: str = "") -> Cal
 
 
 def _review(at: PooledWorkspace, body: BrowseReviewBody) -> Any:
-    page = at.memory.browse.review(**fields_of(body))
-    return replace(page, rows=tuple(replace(row, waiting=proposals.told(row.waiting)) for row in page.rows))
+    return proposals.told_page(at.memory.browse.review(**fields_of(body)))
+
+
+def _timeline(at: PooledWorkspace, body: BrowseTimelineBody) -> Any:
+    page, ws = at.memory.browse.timeline(**fields_of(body)), at.memory.workspace
+    return replace(page, rows=tuple(changes.of_entry(row, ws) for row in page.rows))
+
+
+def _recalled(at: PooledWorkspace, body: FewBody) -> Any:
+    rows, ws = at.memory.browse.recalled(limit=body.limit), at.memory.workspace
+    told = [one if one.fact is None else replace(one, text=changes.sentence_of(ws, one.fact)) for one in rows]
+    return {"recalled": told}
 
 
 def _changes(at: PooledWorkspace, body: ChangesBody) -> Any:
-    page = at.memory.browse.changes(**fields_of(body))
-    return replace(page, rows=tuple(changes.told(row, at.memory.workspace) for row in page.rows))
+    return changes.told_page(at.memory.browse.changes(**fields_of(body)), at.memory.workspace)
 
 
 def _change(at: PooledWorkspace, body: ChangeBody) -> Any:
-    found, ws = at.memory.browse.change(body.id), at.memory.workspace
-    parts = tuple(replace(one, text=changes.of_part(one, ws)) for one in found.parts)
-    return replace(found, row=changes.told(found.row, ws), parts=parts)
+    return changes.told_detail(at.memory.browse.change(body.id), at.memory.workspace)
 
 
 def _why(at: PooledWorkspace, body: WhyBody) -> Any:
@@ -158,7 +165,8 @@ def _doctor(at: PooledWorkspace, _: NothingBody) -> Any:
 CALLS: Final[tuple[Call, ...]] = (
     _listed("search", BrowseSearchBody, "Search, a page at a time, with counts by kind, origin and scope."),
     _listed("facts", BrowseFactsBody, "List facts with earlier and proposed values, with counts."),
-    _listed("timeline", BrowseTimelineBody, "List what was said, noted and changed, the latest first."),
+    Call("browse/timeline", BrowseTimelineBody, _timeline,
+         "List what was said, noted and changed, the latest first."),
     _listed("activity", DaysBody, "Count turns, notes and changes of each day.", rows="days"),
     _listed("sessions", BrowseSessionsBody, "List sessions, the last written first."),
     _listed("agents", NothingBody, "List the agents that recorded the latest sessions.", rows="agents"),
@@ -171,7 +179,7 @@ CALLS: Final[tuple[Call, ...]] = (
     _listed("spend", DaysBody, "Show what the language model cost on each day."),
     _listed("disk", NothingBody, "Show files and bytes of each part of the workspace.", rows="parts"),
     _listed("used", DaysBody, "Show what recalls gave to models on each day.", rows="days"),
-    _listed("recalled", FewBody, "List what was recalled last.", rows="recalled"),
+    Call("browse/recalled", FewBody, _recalled, "List what was recalled last."),
     Call("why", WhyBody, _why,
          "Explain where a passage or fact comes from, and why a query finds it or not."),
     Call("accept", AcceptBody, lambda at, body: {"fact": at.memory.accept(body.id, suspect=body.suspect)},

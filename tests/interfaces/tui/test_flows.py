@@ -46,7 +46,7 @@ def test_find_why_forget_undo(memory: Memory) -> None:
         assert "walrus lives" not in at.flat
         assert not found(memory)
         await at.press("u")
-        assert "Undone: 1 change" in at.text
+        assert "Found by searches again: turns and notes" in at.text
         assert "walrus lives" in at.flat
         assert found(memory)
 
@@ -185,9 +185,9 @@ def test_pins_are_told_and_taken_back(memory: Memory) -> None:
 
     async def job(at: Seat) -> None:
         await at.press("3", "p")
-        assert "Pinned, it will not be archived: You live in Lisbon." in at.text
+        assert "Pinned, it will not be archived: you live in Lisbon." in at.text
         await at.press("u")
-        assert "Undone: 1 change" in at.text
+        assert "No longer kept for good: you live in Lisbon." in at.text
 
     sit(memory.root, job)
 

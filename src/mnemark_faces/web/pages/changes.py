@@ -11,7 +11,7 @@ from mnemark.files.sessions import SessionLog
 from mnemark.memory.browse.change_rows import ChangeRow
 from mnemark.memory.journal.changes import KINDS
 from mnemark.present import receipts
-from mnemark.present.changes import of_part, sentence
+from mnemark.present.changes import of_part, sentence, told_detail, told_page
 from mnemark.present.sources import place
 from mnemark_faces.web.at import At, Go, PageContent
 from mnemark_faces.web.telling import by_day
@@ -39,9 +39,11 @@ class Made(NamedTuple):
 def changes(at: At) -> PageContent:
     """Show changes, the latest first."""
     kinds = [one for one in at.all_asked("kind") if one in KINDS]
-    page = at.memory.browse.changes(kinds=kinds, after=at.asked("after"))
+    page, ws = at.memory.browse.changes(kinds=kinds, after=at.asked("after")), at.memory.workspace
     days = by_day(at, _made(at, page.rows), lambda one: one.time)
-    return PageContent("changes.html", {"page": page, "days": days, "kinds": kinds}, page)
+    return PageContent(
+        "changes.html", {"page": page, "days": days, "kinds": kinds}, lambda: told_page(page, ws)
+    )
 
 
 def _made(at: At, rows: Iterable[ChangeRow]) -> list[Made]:
@@ -80,7 +82,7 @@ def change(at: At) -> PageContent:
         "said": {one.id: of_part(one, ws, at.words) for one in found.parts},
         "places": {one.path: place(ws, one.path, at.words) for one in found.parts if one.path},
     }  # fmt: skip
-    return PageContent("change.html", values, found)
+    return PageContent("change.html", values, lambda: told_detail(found, ws))
 
 
 def undo(at: At) -> Go:

@@ -55,7 +55,7 @@ def review(at: At) -> PageContent:
         "page": page, "origin": at.asked("origin"), "edit": at.asked("edit"),
         "groups": [_group(at, rows, every) for rows in groups],
     }  # fmt: skip
-    return PageContent("review.html", values, page)
+    return PageContent("review.html", values, lambda: proposals.told_page(page))
 
 
 def _source(one: ReviewItem) -> tuple[str, str]:
