@@ -156,7 +156,7 @@ def of_entry(row: TimelineEntry, ws: OpenWorkspace) -> TimelineEntry:
 
 def listed(ws: OpenWorkspace, about: Sequence[Fact], words: Words) -> str:
     """Return facts as they stand behind a colon: "you live in Lisbon; your editor is Helix."."""
-    text = _joined([_redacted(one, ws) for one in about], len(about), words)
+    text = _joined([redacted(one, ws) for one in about], len(about), words)
     return text and closed(text, chinese=words.language == "zh")
 
 
@@ -181,7 +181,7 @@ def facts_of(ws: OpenWorkspace, ids: Iterable[str]) -> list[Fact]:
     with store.lock:
         store.log.refresh()
         found = [fact for one in ids for fact in _named(store.log, one)]
-        return [_redacted(one, ws) for one in found]
+        return [redacted(one, ws) for one in found]
 
 
 def _named(log: FactJournal, identifier: str) -> Iterator[Fact]:
@@ -197,10 +197,11 @@ def _named(log: FactJournal, identifier: str) -> Iterator[Fact]:
 
 def sentence_of(ws: OpenWorkspace, fact: Fact, words: Words | None = None) -> str:
     """Return a fact as a sentence, redacted; by default in its own language."""
-    return facts.sentence(_redacted(fact, ws), words or facts.words_for(fact))
+    return facts.sentence(redacted(fact, ws), words or facts.words_for(fact))
 
 
-def _redacted(fact: Fact, ws: OpenWorkspace) -> Fact:
+def redacted(fact: Fact, ws: OpenWorkspace) -> Fact:
+    """Return a fact without secrets and private passages in its value."""
     value = ws.visible.redacted(fact.value)
     return fact if value == fact.value else replace(fact, value=value)
 

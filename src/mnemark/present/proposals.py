@@ -10,7 +10,7 @@ from mnemark.facts.correct import NEVER
 from mnemark.memory.browse.browse import ReviewPage
 from mnemark.memory.review.review import ReviewItem
 from mnemark.present import facts
-from mnemark.present.phrases import joined
+from mnemark.present.phrases import bare, joined
 from mnemark.present.words import Words
 
 _KINDS: Final[Mapping[str, str]] = MappingProxyType(
@@ -52,16 +52,23 @@ def told_page(page: ReviewPage) -> ReviewPage:
     return replace(page, rows=tuple(replace(row, waiting=told(row.waiting)) for row in page.rows))
 
 
-def sentence(one: ReviewItem, words: Words) -> str:
-    """Return what waits as a sentence, with what holds until it is decided."""
-    told = said(one, words)
-    if one.what == "edit":
-        told = words.named(_EDITS.get(one.action, _KINDS["edit"]), facts.clause(one.fact, words))
-        return told if not one.against else joined([told, words(" Before: {value}.", value=one.against)])
+def sentence(one: ReviewItem, words: Words, *, alone: bool = True) -> str:
+    """Return what waits as a sentence, with what holds until it is decided.
+
+    Args:
+        one: what waits.
+        words: of the reader's language.
+        alone: whether it tells what `kind` of thing it is; not where that stands beside it.
+    """
+    told, inside = said(one, words), facts.clause(one.fact, words)
     if one.what == "otherwise":
         over = words("Is this over? {fact}" if one.fact.until else "Is this so now? {fact}", fact=told)
         return joined([over, words(" You said: “{quote}”", quote=one.fact.quote)])
-    if one.what == "removed":
-        return words("You took this out before: {fact}", fact=facts.clause(one.fact, words))
-    is_other = one.against and one.fact.review != NEVER
-    return joined([told, words(" So far: {value}.", value=one.against)]) if is_other else told
+    if alone and one.what == "edit":
+        told = words.named(_EDITS.get(one.action, _KINDS["edit"]), inside)
+    if alone and one.what == "removed":
+        told = words("You took this out before: {fact}", fact=inside)
+    if not one.against or one.fact.review == NEVER or one.what == "removed":
+        return told
+    until = words(" Before: {value}." if one.what == "edit" else " So far: {value}.", value=bare(one.against))
+    return joined([told, until])

@@ -7,7 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from mnemark.memory.browse.change_rows import row
-from mnemark.memory.forgetting.receipt import ForgottenItem, Receipt
+from mnemark.memory.forgetting.receipt import ForgottenItem, Receipt, beginning
 from mnemark.memory.journal.changes import ChangeLog
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.undo.undo import Undone
@@ -59,9 +59,10 @@ def told(ws: OpenWorkspace, done: Iterable[Undone]) -> list[Undone]:
 
     Of an edit the text is the diff.
     """
+    found = [replace(one, facts=tuple(changes.redacted(fact, ws) for fact in one.facts)) for one in done]
     return [
         one if one.what == "edit" else replace(one, text=undone(ws, one, facts.words_for(*one.facts)))
-        for one in done
+        for one in found
     ]
 
 
@@ -85,7 +86,7 @@ def forgotten(ws: OpenWorkspace, receipt: Receipt, words: Words | None = None) -
     def told(items: Sequence[ForgottenItem]) -> tuple[ForgottenItem, ...]:
         known = (log.of(one.id).last if one.kind == "fact" and one.words else None for one in items)
         return tuple(
-            one if fact is None else replace(one, words=changes.sentence_of(ws, fact, words))
+            one if fact is None else replace(one, words=beginning(changes.sentence_of(ws, fact, words)))
             for one, fact in zip(items, known, strict=True)
         )
 

@@ -93,7 +93,7 @@ def review(
             found = [one for one in found if one.id == id_]
             if not found:
                 raise NotFoundError(f"nothing to review has the id {id_!r}; `mnemark review` lists the ids")
-    _show(found, json=json, whole=action == "show")
+        _show(memory, found, json=json, whole=action == "show")
 
 
 def _waiting(memory: Memory, scope: str) -> list[ReviewItem]:
@@ -117,7 +117,7 @@ def _decide(memory: Memory, action: str, id_: str, scope: str, *, suspect: bool,
     output.out_result(done, told, json=json)
 
 
-def _show(found: list[ReviewItem], *, json: bool, whole: bool) -> None:
+def _show(memory: Memory, found: list[ReviewItem], *, json: bool, whole: bool) -> None:
     words = speech.words()
     if json:
         from msgspec.structs import asdict
@@ -136,8 +136,7 @@ def _show(found: list[ReviewItem], *, json: bool, whole: bool) -> None:
     for one in found if whole else ():
         if one.suspect:
             _show_suspect(one)
-        source = one.fact.source or one.fact.path or words("unknown")
-        output.out(f"  {words.named('source', output.safe_line(source))}")
+        output.out(f"  {words.named('comes from', _source(memory, one, words))}")
         output.out("  " + words("details: `mnemark why {id}`", id=one.id))
         if one.diff:
             output.out(f"  {words('accepting it changes your line:')}\n{output.safe(one.diff.rstrip())}")
@@ -145,11 +144,18 @@ def _show(found: list[ReviewItem], *, json: bool, whole: bool) -> None:
         output.say("Nothing to review.")
 
 
+def _source(memory: Memory, one: ReviewItem, words: speech.CommandWords) -> str:
+    """Return who said a thing and where, in words, with the ref to read it."""
+    told = source(memory.workspace, one.fact, words)
+    ref = one.fact.source or one.fact.path
+    return output.safe_line(f"{told} ({ref})" if ref else told)
+
+
 def _headline(one: ReviewItem) -> str:
     """Return the text of a row; what looks like instructions is no headline."""
     words = speech.words()
     if not one.suspect:
-        return output.safe_line(proposals.sentence(one, words))
+        return output.safe_line(proposals.sentence(one, words, alone=False))
     return words(
         "looks like instructions to a model, from {who}; `review show {id}`",
         who=who(one.fact.origin, words), id=one.id,
