@@ -211,7 +211,7 @@ def test_a_proposal_is_accepted_and_taken_back(here: Running, tmp_path: Path) ->
     undo = shown.forms("undo")[0]
     back = browser.follow(browser.send("undo", undo))
     assert "Waits for review again: " in back.text
-    assert f"is white {HARMLESS}.</a>" in browser.page("facts").text
+    assert f": white {HARMLESS}.</a>" in browser.page("facts").text
     assert "Undone" not in browser.page("facts").text, "a message is told once"
 
 

@@ -136,7 +136,7 @@ def _show(memory: Memory, found: list[ReviewItem], *, json: bool, whole: bool) -
     for one in found if whole else ():
         if one.suspect:
             _show_suspect(one)
-        output.out(f"  {words.named('comes from', _source(memory, one, words))}")
+        output.out(f"  {words.named('source', _source(memory, one, words))}")
         output.out("  " + words("details: `mnemark why {id}`", id=one.id))
         if one.diff:
             output.out(f"  {words('accepting it changes your line:')}\n{output.safe(one.diff.rstrip())}")
