@@ -11,11 +11,6 @@ from mnemark.present.words import LANGUAGES, Words, preferred
 OPTION: Final = "--lang"
 _UNTOUCHED: Final = frozenset({"hook", "mcp", "git-merge"})
 """Commands of programs, which are told as they were given."""
-WHO: Final = {
-    "owner": "you", "agent": "the agent", "tool": "a tool", "web": "the web", "file": "a file",
-    "import": "an import",
-}  # fmt: skip
-"""Origins as sentences name them."""
 _chosen: ContextVar[str] = ContextVar("language", default="")
 
 
@@ -37,10 +32,6 @@ class CommandWords(Words):
     def number(self, value: float) -> str:
         """Return a number with commas, as terminals show them."""
         return f"{value:,}"
-
-    def named(self, name: str, value: str) -> str:
-        """Return a name in the language, and its value: "source: notes/plan.md"."""
-        return self("{name}: {value}", name=self(name), value=value)
 
     def amount(self, count: int, what: str, english: str) -> str:
         """Return how many there are of what a module below names, of which it has the English: "2 rows"."""

@@ -13,13 +13,12 @@ from typer.core import TyperCommand
 from interfaces.web_words import both
 from mnemark.memory.forgetting import receipt
 from mnemark.memory.undo import revert
-from mnemark.present import changes, receipts
+from mnemark.present import changes
 from mnemark.types import KINDS
 from mnemark_agents.connect.connections import State
 from mnemark_interfaces import help as helping
 from mnemark_interfaces.app import COMMANDS, GROUPS, app, loaded
-from mnemark_interfaces.commands import learn, merge, mount, review
-from mnemark_interfaces.speech import WHO
+from mnemark_interfaces.commands import learn, merge, mount
 from mnemark_interfaces.trusting import _SPOKEN
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -46,8 +45,8 @@ def _files() -> Iterator[Path]:
 
 def _tables() -> Iterator[str]:
     """Texts that are looked up by what they stand for."""
-    yield from (*WHO.values(), *learn.STATUSES.values(), *review._WORDS.values(), *_SPOKEN.values())
-    yield from (*merge._WORDS.values(), *mount._STATES.values(), *receipts.UNDOING.values())
+    yield from (*learn.STATUSES.values(), *_SPOKEN.values())
+    yield from (*merge._WORDS.values(), *mount._STATES.values())
     yield from (
         *receipt._ALSO.values(),
         *receipt._LATE,

@@ -12,7 +12,7 @@ def test_a_fact_is_corrected_by_its_words_and_taken_back(shell: Shell) -> None:
     shell("remember", "dentist", "Dr Sousa")
     ran = shell("correct", "who is my dentist?", "Dr Costa")
     assert (ran.code, ran.out.splitlines()[:2]) == (
-        0, ["Corrected: Your dentist is Dr Costa.", "Not: Your dentist is Dr Sousa."]
+        0, ["Corrected: your dentist is Dr Costa.", "Not: your dentist is Dr Sousa."]
     )  # fmt: skip
     assert "Sousa" not in shell("facts", "--history").out
     done = json.loads(shell("correct", "dentist", "--since", "2024-05-01", "--json").out)
@@ -46,7 +46,9 @@ def test_why_search_and_log_tell_of_it(shell: Shell) -> None:
     told = "the dentist is Dr Costa, not Dr Sousa"
     assert told in shell("search", "who is my dentist?").out
     assert told in shell("recall", "who is my dentist?").out
-    assert told in shell("why", "memory/facts/user.md#L3").out
+    assert (
+        "Corrected: your dentist is Dr Costa. Not: Dr Sousa." in shell("why", "memory/facts/user.md#L3").out
+    )
     assert "Corrected: your dentist is Dr Costa." in shell("log").out
     shell("correct", "dentist", "--never")
     assert "never true" in shell("search", "who is my dentist?").out

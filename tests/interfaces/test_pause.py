@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from interfaces.conftest import Shell
 from mnemark import Memory
 from mnemark.errors import OffRecordError
-from mnemark.files import off_record
+from mnemark.files import off_record, platform
 from mnemark.files.private import private
 from mnemark_agents.hook import cold, missed
 from mnemark_agents.hook.event import parse_call
@@ -88,9 +88,7 @@ def test_a_transcript_that_is_read_later_brings_nothing_of_it(tmp_path: Path) ->
         memory.sync()
     now = datetime.now(UTC)
     span = off_record.begin(tmp_path)
-    known = off_record.load(tmp_path)
-    known.spans[-1] = off_record.Span(now - timedelta(minutes=30))
-    off_record._save(tmp_path, known)
+    off_record._save(tmp_path, (off_record.Span(now - timedelta(minutes=30)),))
     assert span.end is None
     rows = [
         (now - timedelta(minutes=40), "user", "before it"),
@@ -130,6 +128,21 @@ def test_it_ends_by_itself(tmp_path: Path) -> None:
     longer = off_record.begin(tmp_path)  # asked again: the same time, now without an end
     assert (longer.begin, longer.end) == (begun.begin, None)
     assert len(off_record.load(tmp_path).spans) == 1
+
+
+def test_another_process_is_heard_at_the_next_turn(tmp_path: Path) -> None:
+    """The times are read again only where their file changed; each change counts."""
+    place = private(tmp_path) / off_record.NAME
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        assert memory.session("chat").add("user", "one").id
+        off_record.begin(tmp_path)
+        paused = place.read_bytes()
+        off_record.end(tmp_path)
+        assert memory.session("chat").add("user", "two").id
+        platform.write_private(place, paused)  # as another process does it
+        assert not memory.session("chat").add("user", "three").id
+        place.unlink()
+        assert memory.session("chat").add("user", "four").id
 
 
 @given(st.binary(max_size=60))

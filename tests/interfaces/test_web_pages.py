@@ -206,12 +206,12 @@ def test_a_proposal_is_accepted_and_taken_back(here: Running, tmp_path: Path) ->
     browser = Browser(here, tmp_path)
     (fields, *_) = browser.page("review").forms("review")
     shown = browser.follow(browser.send("review", {**fields, "do": "accept"}))
-    assert f"Accepted: Zebra: the stripes {HARMLESS} is red {HARMLESS}." in shown.text
+    assert f"Accepted: Zebra, stripes {HARMLESS}: red {HARMLESS}." in shown.text
     assert f"red {HARMLESS}" in browser.page("facts").text
     undo = shown.forms("undo")[0]
     back = browser.follow(browser.send("undo", undo))
-    assert "Undone: 1 change" in back.text
-    assert f"is white {HARMLESS}.</a>" in browser.page("facts").text
+    assert "Waits for review again: " in back.text
+    assert f": white {HARMLESS}.</a>" in browser.page("facts").text
     assert "Undone" not in browser.page("facts").text, "a message is told once"
 
 
@@ -224,7 +224,7 @@ def test_a_rejection_is_taken_back(here: Running, tmp_path: Path) -> None:
     assert "Nothing waits." in shown.text
     assert f"red {HARMLESS}" in browser.page("changes", kind="reject").text
     back = browser.follow(browser.send("undo", shown.forms("undo")[0]))
-    assert "Undone: 1 change" in back.text
+    assert "Waits for review again: " in back.text
     assert f"red {HARMLESS}" in browser.page("review").text
     assert "undone" in browser.page("changes", kind="reject").text
 

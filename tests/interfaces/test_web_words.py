@@ -12,11 +12,10 @@ from interfaces import web_words
 from mnemark.facts.model import PRIORITIES, TYPES
 from mnemark.memory.review.attention import What
 from mnemark.present.words import ROUTES, Words, catalogue, language_of, part
-from mnemark.types import ORIGINS
 from mnemark_faces.web.pages import PAGES
 from mnemark_faces.web.pages.prompt import NAMES
 
-NAMED = {*TYPES, *PRIORITIES, *ROUTES.values(), *ORIGINS, *NAMES.values()} - {"owner", "QMD"}
+NAMED = {*TYPES, *PRIORITIES, *ROUTES.values(), *NAMES.values()} - {"QMD"}
 """Names of values that pages show as they are called."""
 ROUTE_NAMES = set(PAGES)
 

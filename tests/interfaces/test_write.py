@@ -126,7 +126,7 @@ def test_an_undo_is_one_entry_of_the_log(workspace: Shell) -> None:
     assert last.endswith("Taken back: you live in Beijing.")
     assert len(shown) == 3
     entry = workspace("log", "--json").data["entries"][-1]
-    assert (entry["takes_back"], entry["paths"]) == (["user city: Beijing"], ["memory/facts/user.md"])
+    assert (entry["takes_back"], entry["paths"]) == (["You live in Beijing."], ["memory/facts/user.md"])
     # Twice the same day: each is an entry of its own.
     workspace("undo")
     assert ["Taken back" in line for line in workspace("log").out.splitlines()] == [False, False, True, True]

@@ -9,7 +9,7 @@ import pytest
 from mnemark.files.new_workspace import init
 from mnemark.memory.journal.changes import KINDS
 from mnemark.memory.memory import Memory
-from mnemark.present import changes, facts, sources, talks
+from mnemark.present import changes, explained, facts, proposals, receipts, sources, talks
 from mnemark.present.words import Words
 
 EN, ZH = Words("en"), Words("zh")
@@ -126,6 +126,70 @@ def test_a_consolidation_tells_how_much_it_did(memory: Memory) -> None:
     assert "2 days put into their month" in run
     (run,) = [text for text in told(memory, ZH) if "整理过" in text]
     assert "2 天" in run
+
+
+def test_what_is_taken_back_is_told_by_what_it_was_about(memory: Memory) -> None:
+    ws = memory.workspace
+    fact = memory.remember("city", "Lisbon")
+
+    def undone(words: Words = EN) -> str:
+        (done,) = memory.undo()
+        return receipts.undone(ws, done, words)
+
+    memory.forget(fact.id)
+    assert undone() == "Found by searches again: you live in Lisbon."
+    memory.pin(fact.id)
+    assert undone() == "No longer kept for good: you live in Lisbon."
+    memory.correct(fact.id, "Porto")
+    assert undone() == "The correction is taken back: you live in Lisbon."
+    proposed = memory.remember("city", "Oslo", origin="web")
+    memory.reject(proposed.id)
+    assert undone() == "Waits for review again: you live in Oslo."
+    memory.forget(session="cli:lisbon")
+    assert undone(ZH) == "又能搜到：消息和笔记"
+    (done,) = memory.undo(fact.id)
+    assert receipts.undone(ws, done, ZH) == "不再知道：你住在 Lisbon。"
+    (told,) = receipts.told(ws, [done])
+    assert (told.text, [one.value for one in told.facts]) == (
+        "No longer known: you live in Lisbon.",
+        ["Lisbon"],
+    )
+
+
+def test_a_secret_of_a_fact_is_in_no_receipt(memory: Memory) -> None:
+    (memory.root / "mnemark.toml").write_text('redact = ["walrus[0-9]+"]\n', "utf-8")
+    fact = memory.remember("door code", "walrus77")
+    with Memory.open(memory.root) as strict:
+        receipt = receipts.forgotten(strict.workspace, strict.forget(fact.id, dry_run=True))
+        assert "walrus77" not in receipt.text
+        (done,) = receipts.told(strict.workspace, strict.undo(fact.id))
+        assert "walrus77" not in f"{done.text} {done.facts}"
+
+
+@pytest.mark.parametrize("words", [EN, ZH])
+def test_what_waits_says_its_kind_once(memory: Memory, words: Words) -> None:
+    dentist = memory.remember("dentist", "Dr Sousa")
+    memory.correct(dentist.id, never=True, origin="agent")
+    memory.remember("dentist", "Dr Wolf", origin="web")
+    found = {one.fact.review: one for one in memory.review()}
+    never = proposals.sentence(found["never"], words)
+    assert never.startswith(words("This was never true: {fact}", fact=""))
+    assert "Dr Sousa" in never
+    assert proposals.kind(found["never"], words) == words("Conflict")
+    other = proposals.sentence(next(one for one in found.values() if one.fact.value == "Dr Wolf"), words)
+    assert other.endswith(words(" So far: {value}.", value="Dr Sousa"))
+
+
+def test_programs_are_told_in_the_language_of_the_fact(memory: Memory) -> None:
+    ws = memory.workspace
+    memory.remember("city", "Lisbon")
+    memory.remember("宽带", "69元")
+    memory.remember("editor", "Helix", origin="web")
+    rows = {row.text for row in changes.told_page(memory.browse.changes(), ws).rows}
+    assert {"Learned: you live in Lisbon.", "学到了：你的宽带：69元。"} <= rows
+    assert [proposals.told(one).text for one in memory.review()] == ["Your editor is Helix."]
+    chinese = next(one for one in memory.facts() if one.value == "69元")
+    assert explained.told(ws, memory.why(chinese.id)).text == "你的宽带：69元。"
 
 
 def test_every_kind_of_change_has_words() -> None:

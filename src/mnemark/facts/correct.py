@@ -6,7 +6,7 @@ journal, which hides what was wrong, holds what is right, and is taken back as a
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
@@ -38,7 +38,7 @@ CORRECTION: Final = "correction"
 """Why a proposal waits that says that a fact is wrong, and what is right."""
 
 
-class Right(NamedTuple):
+class Right(msgspec.Struct, frozen=True):
     """What is right of a fact; None where it is as it was."""
 
     value: str | None = None

@@ -1,16 +1,18 @@
-"""Say what was forgotten and what was taken back, in the words of a reader."""
+"""Say what was taken back or forgotten, in sentences."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from mnemark.facts.model import Fact
+from msgspec.structs import replace
+
+from mnemark.memory.browse.change_rows import row
 from mnemark.memory.forgetting import receipt as receipts
-from mnemark.memory.forgetting.receipt import Receipt
+from mnemark.memory.forgetting.receipt import ForgottenItem, Receipt, beginning
+from mnemark.memory.journal.changes import ChangeLog
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.undo import revert
 from mnemark.memory.undo.revert import Reverted
-from mnemark.memory.undo.runs import Undoing
 from mnemark.memory.undo.undo import Undone
 from mnemark.present import changes, facts
 from mnemark.present.words import Words
@@ -30,22 +32,18 @@ _UNDONE: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """What an undo did, by what it undid."""
-UNDOING: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "remember": "Undoing the fact: {fact}",
-        "retract": "Undoing the end of: {fact}",
-        "otherwise": "Undoing the doubt about: {fact}",
-        "correct": "Undoing the correction of: {fact}",
-        "accept": "Undoing what you accepted last in review.",
-        "reject": "Undoing what you rejected last in review.",
-        "forget": "Undoing what was hidden last.",
-        "edit": "Undoing {steps}: {paths}.",
-        "pin": "Undoing the last pin.",
-        "run": "Undoing the consolidation of {day} ({changes}).",
-        "merge": "Undoing the merge of the other memory.",
-    }
-)
-"""What an undo is about to do."""
+
+
+def undoing(ws: OpenWorkspace, id: str, words: Words) -> str:  # noqa: A002 - the word of the file format
+    """Return what is about to be undone: a change, those of a run, or a merge."""
+    log = ChangeLog(ws.journal)
+    log.refresh()
+    group = log.group(id)
+    if not group:
+        return words("Undoing the merge of the other memory.")
+    found = row(ws, log, id, group, {})
+    told = changes.sentence(found, words, ws).rstrip(".。")
+    return words("Undoing “{change}” of {time}.", change=told, time=found.time[:16].replace("T", " "))
 
 
 def undone(ws: OpenWorkspace, one: Undone, words: Words) -> str:
@@ -55,30 +53,50 @@ def undone(ws: OpenWorkspace, one: Undone, words: Words) -> str:
     elif one.what == "merge":
         about = words.number(len(one.paths))
     else:
-        about = words.clauses(facts.clause(fact, words) for fact in _facts(ws, one))
-        about = about or (words.line(one.text) if one.what == "forget" else one.text)
+        about = changes.listed(ws, one.facts, words) or one.text or words("turns and notes")
     return words(_UNDONE[one.what], what=about)
 
 
-def _facts(ws: OpenWorkspace, one: Undone) -> list[Fact]:
-    """Return the facts that a change was about: of a correction, the one that was wrong."""
-    correction = ws.fact_store.log.tables.corrections.get(one.id)
-    return changes.facts_of(ws, [one.id if correction is None else correction.wrong, one.text])
+def told(ws: OpenWorkspace, done: Iterable[Undone]) -> list[Undone]:
+    """Return what an undo did with its sentences as texts, for programs: in the language of the facts.
+
+    Of an edit the text is the diff.
+    """
+    found = [replace(one, facts=tuple(changes.redacted(fact, ws) for fact in one.facts)) for one in done]
+    return [
+        one if one.what == "edit" else replace(one, text=undone(ws, one, facts.words_for(*one.facts)))
+        for one in found
+    ]
 
 
-def undoing(target: Undoing, words: Words) -> str:
-    """Return what an undo is about to do: "Undoing the fact: you live in Lisbon."."""
-    return words(
-        UNDOING[target.what],
-        fact=words.clauses(facts.clause(fact, words) for fact in target.facts) or words("a fact"),
-        steps=words.listed(map(words, target.steps)),
-        paths=words.listed(target.paths),
-        day=target.day,
-        changes=words.count(target.changes, "1 change", "{n} changes"),
-    )
+def summary(ws: OpenWorkspace, done: Sequence[Undone], words: Words) -> str:
+    """Return what an undo did in a sentence, and of edits or several changes how many they were."""
+    if len(done) == 1 and done[0].what != "edit":
+        return undone(ws, done[0], words)
+    return words.count(len(done), "Undone: {n} change", "Undone: {n} changes")
 
 
-def forgotten(receipt: Receipt, words: Words, *, closing: bool = True) -> str:
+def forgotten(ws: OpenWorkspace, receipt: Receipt, words: Words | None = None) -> Receipt:
+    """Return a receipt that tells its facts in sentences, as far as it tells their words.
+
+    Args:
+        ws: the workspace.
+        receipt: what was forgotten, or would be.
+        words: of the reader's language; by default that of each fact.
+    """
+    log = ws.fact_store.log
+
+    def told(items: Sequence[ForgottenItem]) -> tuple[ForgottenItem, ...]:
+        known = (log.of(one.id).last if one.kind == "fact" and one.words else None for one in items)
+        return tuple(
+            one if fact is None else replace(one, words=beginning(changes.sentence_of(ws, fact, words)))
+            for one, fact in zip(items, known, strict=True)
+        )
+
+    return replace(receipt, items=told(receipt.items), related=told(receipt.related), kept=told(receipt.kept))
+
+
+def receipt_text(receipt: Receipt, words: Words, *, closing: bool = True) -> str:
     """Return a receipt for people; see `mnemark.memory.forgetting.receipt.told`."""
     return "\n".join(receipts.told(receipt, words, closing=closing))
 

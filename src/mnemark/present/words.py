@@ -14,8 +14,6 @@ _EVERYWHERE: Final = ("pages", "sentences")
 """Parts of the catalogue that all faces use; the others have words of their own before these."""
 ROUTES: Final = {"lexical": "words", "dense": "meaning", "fact": "facts", "qmd": "QMD", "rerank": "reranker"}
 """Names of what a search looks for, by route."""
-UNTRUSTED: Final = frozenset({"tool", "web", "import"})
-"""Origins that are shown with a mark."""
 
 
 @cache
@@ -108,6 +106,10 @@ class Words:
         The words of a person are never given to it: they could look like a sentence of the program.
         """
         return self.told(text).text
+
+    def named(self, name: str, value: str) -> str:
+        """Return a name in the language, and its value: "source: notes/plan.md"."""
+        return f"{self(name)}{'：' if self.language == 'zh' else ': '}{value}"
 
     def told(self, text: str) -> Translated:
         """Return an error, a finding or the like in the language; in English where it has no translation."""

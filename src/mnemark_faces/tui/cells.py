@@ -6,7 +6,7 @@ from typing import Final
 from rich.cells import cell_len
 from textual.content import Content
 
-from mnemark.present.words import UNTRUSTED
+from mnemark.present.sources import UNTRUSTED, who
 from mnemark.text.quoting.fence import revealed
 from mnemark_faces.tui.words import PanelWords
 
@@ -41,7 +41,7 @@ def padded(text: str, cells: int) -> str:
 
 def origin_of(origin: str, words: PanelWords) -> str:
     """Return who said it; where that is not to be trusted, with a mark that needs no colour."""
-    return f"! {words(origin)}" if origin in UNTRUSTED else words(origin)
+    return f"! {who(origin, words)}" if origin in UNTRUSTED else who(origin, words)
 
 
 class Sheet:

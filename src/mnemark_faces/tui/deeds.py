@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from mnemark.files import off_record
 from mnemark.files.names import split_ref
 from mnemark.memory.forgetting.receipt import counted
-from mnemark.present.facts import sentence
+from mnemark.present import receipts
+from mnemark.present.facts import clause, inside
+from mnemark.present.receipts import forgotten
 from mnemark_faces.editing import content
 from mnemark_faces.editing import save as store
 from mnemark_faces.tui.cells import Sheet, one_line
@@ -35,7 +37,7 @@ class Done(NamedTuple):
 
 def would_forget(memory: "Memory", words: PanelWords, row: ListRow) -> Sheet | None:
     """Return what forgetting a row would hide, without changing anything; None if there is nothing."""
-    found = memory.forget(row.about, dry_run=True)
+    found = forgotten(memory.workspace, memory.forget(row.about, dry_run=True), words)
     if found.action == "nothing":
         return None
     sheet = Sheet(words).title(words("This would be hidden: {what}", what=counted(found.items))).gap()
@@ -50,7 +52,7 @@ def would_forget(memory: "Memory", words: PanelWords, row: ListRow) -> Sheet | N
 
 def would_erase(memory: "Memory", words: PanelWords, row: ListRow) -> tuple[Sheet, int] | None:
     """Return what erasing a row would delete, where it stands, and how many items that are; None for none."""
-    found = memory.forget(row.about, erase=True, dry_run=True)
+    found = forgotten(memory.workspace, memory.forget(row.about, erase=True, dry_run=True), words)
     if found.action == "nothing":
         return None
     sheet = (
@@ -115,19 +117,20 @@ def forget(memory: "Memory", words: PanelWords, row: ListRow) -> Done:
 
 def pin(memory: "Memory", words: PanelWords, row: ListRow) -> Done:
     """Keep a row from being archived."""
-    return Done(words("Pinned, it will not be archived: {what}", what=row.text), memory.pin(row.about).id)
+    told = words("Pinned, it will not be archived: {what}", what=inside(row.text, words))
+    return Done(told, memory.pin(row.about).id)
 
 
 def accept(memory: "Memory", words: PanelWords, row: ListRow) -> Done:
     """Accept what waits."""
     memory.accept(row.decide, suspect=row.suspect)
-    return Done(words("Accepted: {what}", what=row.text), row.decide)
+    return Done(words("Accepted: {what}", what=inside(row.text, words)), row.decide)
 
 
 def reject(memory: "Memory", words: PanelWords, row: ListRow) -> Done:
     """Reject what waits."""
     memory.reject(row.decide)
-    return Done(words("Rejected: {what}", what=row.text), row.decide)
+    return Done(words("Rejected: {what}", what=inside(row.text, words)), row.decide)
 
 
 class Right(NamedTuple):
@@ -144,13 +147,13 @@ def correct(memory: "Memory", words: PanelWords, row: ListRow, right: Right) -> 
     assert fact is not None  # noqa: S101 - only these can be corrected
     if right.never:
         done = memory.correct(row.about, never=True)
-        return Done(words("It was never true: {what}", what=row.text), done.id)
+        return Done(words("It was never true: {what}", what=inside(row.text, words)), done.id)
     value = right.value if right.value != fact.value else None
     since = right.since if right.since != fact.since[:10] else None
     if value is None and since is None:
         return Done(words("Nothing was changed."))
     done = memory.correct(row.about, value, since=since)
-    told = sentence(done.after, words) if done.after is not None else row.text
+    told = clause(done.after or done.before, words)
     return Done(words("Corrected: {what}", what=one_line(told)), done.id)
 
 
@@ -166,7 +169,7 @@ def undo(memory: "Memory", words: PanelWords, identifier: str) -> Done:
     """Take a change back, or those of a run."""
     done = memory.undo(identifier)
     waiting = [path for one in done for path in one.waiting]
-    text = words.count(len(done), "Undone: {n} change", "Undone: {n} changes")
+    text = receipts.summary(memory.workspace, done, words)
     if waiting:
         text += "; " + words("the next sync changes {paths}", paths=one_line(", ".join(waiting)))
     return Done(text)

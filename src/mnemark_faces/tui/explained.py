@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from mnemark.files.names import split_ref
+from mnemark.present.explained import told
 from mnemark.present.words import ROUTES
 from mnemark.types import Json
 from mnemark_faces.tui.cells import WARNING, Sheet, one_line, origin_of
@@ -72,7 +73,7 @@ def whole_why(memory: "Memory", words: PanelWords, about: str, query: str) -> Sh
     Raises:
         MnemarkError: it is not there any more.
     """
-    why = memory.why(about, query or None)
+    why = told(memory.workspace, memory.why(about, query or None), words)
     sheet = Sheet(words).title(why.text)
     sheet.gap().field("place", why.ref).field("id", why.id).field("kind", words(why.kind))
     sheet.field("said by", origin_of(why.origin, words)).field("when", minute(why.time))

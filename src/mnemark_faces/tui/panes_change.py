@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Final
 from textual.content import Content
 
 from mnemark.memory.health.doctor import doctor
-from mnemark.present.changes import sentence
-from mnemark.present.facts import sentence as fact_sentence
+from mnemark.present import proposals
+from mnemark.present.changes import of_part, sentence
 from mnemark.present.sources import place, source
 from mnemark_faces.tui.cells import BAD, DIM, GOOD, WARNING, Sheet, one_line, origin_of, padded
 from mnemark_faces.tui.explained import minute, sources
@@ -19,13 +19,6 @@ if TYPE_CHECKING:
     from mnemark.memory.browse.change_rows import ChangeRow
     from mnemark.memory.memory import Memory
 
-_WHAT: Final = {
-    "proposal": "Proposed by someone who is not fully trusted",
-    "conflict": "Against what you said or wrote",
-    "removed": "You removed this before",
-    "otherwise": "You may have said otherwise since",
-    "edit": "Changed by hand in its file; it holds already",
-}
 _MARKS: Final = {"proposal": "?", "conflict": "!", "removed": "-", "otherwise": "≠", "edit": "~"}
 _DECIDED: Final = frozenset({"propose", "conflict", "otherwise"})
 """Kinds of changes that wait for a decision."""
@@ -112,7 +105,11 @@ def explain_change(memory: "Memory", words: PanelWords, row: ListRow) -> Sheet:
         if part.diff or part.path or len(found.parts) > 1:
             paths = filter(None, (part.path, part.to))
             named = " → ".join(place(memory.workspace, path, words) for path in paths)
-            sheet.heading("{kind} {place}", kind=words(part.kind), place=one_line(named or part.text))
+            sheet.heading(
+                "{kind} {place}",
+                kind=words(part.kind),
+                place=one_line(named or of_part(part, memory.workspace, words)),
+            )
         if part.diff:
             sheet.diff(part.diff)
     if len(found.parts) > _PARTS:
@@ -131,13 +128,13 @@ def _waiting(memory: "Memory", row: "ReviewRow", words: PanelWords) -> ListRow:
     fact = one.fact
     origin = origin_of(fact.origin, words)
     suspect = words("Looks like instructions to a model, from {origin}", origin=origin)
-    said = fact_sentence(fact, words)
+    said = proposals.said(one, words)
     told = suspect if one.suspect else one_line(said)
     shown = Content.assemble(
         (f"{_MARKS[one.what]} ", WARNING if one.what == "conflict" or one.suspect else DIM),
         (told, WARNING if one.suspect else ""),
     )
-    sheet = Sheet(words).note(_WHAT[one.what], WARNING if one.what == "conflict" else DIM).gap()
+    sheet = Sheet(words).note(proposals.kind(one, words), WARNING if one.what == "conflict" else DIM).gap()
     if one.suspect:
         sheet.title(suspect, WARNING).gap()
         sheet.note("n drops it. y asks again: it would become your own word, and agents act on it.").gap()

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from mnemark._version import __version__
 from mnemark.files import off_record
 from mnemark.present.changes import NAMES
-from mnemark.present.words import UNTRUSTED
+from mnemark.present.sources import UNTRUSTED, who
 from mnemark.text.dates import local
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import revealed, visible
@@ -40,7 +40,7 @@ def environment() -> Environment:
     )  # fmt: skip
     made.filters |= {"line": one_line, "text": revealed, "excerpt": excerpt, "lang": lang, "marked": marked}
     made.tests["untrusted"] = UNTRUSTED.__contains__
-    made.globals |= {"version": __version__, "change_names": NAMES}
+    made.globals |= {"version": __version__, "change_names": NAMES, "who": who}
     return made
 
 

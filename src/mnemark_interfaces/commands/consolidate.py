@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from mnemark.files.config import load
-from mnemark.memory.consolidation.report import Applied, Consolidated, amounts
-from mnemark.present.changes import tidied
-from mnemark.present.facts import learned
+from mnemark.memory.consolidation.report import Applied, Consolidated
+from mnemark.present.changes import of_run
+from mnemark.present.facts import inside, learned
 from mnemark_interfaces import speech
 from mnemark_interfaces.commands.learn import STATUSES
 from mnemark_interfaces.options import Json, Workspace
@@ -83,10 +83,10 @@ def _show(report: Consolidated) -> None:
         return
     words = speech.words()
     if report.changed:
-        out(safe(tidied(amounts(report.edits, len(report.learned)), words)))
+        out(safe(of_run(report, words)))
     for fact in report.found:
         status = "Would be learned" if report.dry_run else STATUSES.get(fact.status, "Learned")
-        out(safe_line(f"{words.named(status, learned(fact, words))}  {fact.ref}"))
+        out(safe_line(f"{words.named(status, inside(learned(fact, words), words))}  {fact.ref}"))
     for edit in report.edits:
         _show_edit(edit, words, planned=report.dry_run)
     for note in report.notes:

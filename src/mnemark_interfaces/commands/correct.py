@@ -4,11 +4,10 @@ from typing import Annotated
 
 import typer
 
-from mnemark.errors import UsageError
 from mnemark.facts.correct import Corrected, Right
 from mnemark.memory.review.correct import ManyMeantError, meant
 from mnemark.memory.review.correct import correct as correct_fact
-from mnemark.present.facts import sentence
+from mnemark.present.facts import clause, sentence
 from mnemark_interfaces import options, output, speech, workspace
 from mnemark_interfaces.commands.facts import row, say_later
 
@@ -54,7 +53,7 @@ def correct(
             named = meant(memory.workspace, ref, scope=at.scope(scope))
         except ManyMeantError as many:
             _list(many)
-            raise UsageError(f"{len(many.found)} facts have the words {ref!r}; give the id of one") from None
+            raise
         done = correct_fact(memory.workspace, named, right)
         waiting = dict(memory.workspace.fact_store.blocked)
     result = {"id": done.id, "before": row(done.before), "after": row(done.after), "again": row(done.again)}
@@ -73,14 +72,14 @@ def _list(many: ManyMeantError) -> None:
 def _outcome(done: Corrected) -> str:
     """Say what came of it, a sentence a line."""
     words = speech.words()
-    before = sentence(done.before, words)
+    before = clause(done.before, words)
     if done.after is None:
         lines = [words("It was never true: {fact}", fact=before)]
     else:
-        lines = [words("Corrected: {fact}", fact=sentence(done.after, words) + _dates(done, words))]
-        lines += [words("Not: {fact}", fact=before)] if sentence(done.after, words) != before else []
+        lines = [words("Corrected: {fact}", fact=clause(done.after, words) + _dates(done, words))]
+        lines += [words("Not: {fact}", fact=before)] if clause(done.after, words) != before else []
     if done.again is not None:
-        lines.append(words("This holds again: {fact}", fact=sentence(done.again, words)))
+        lines.append(words("This holds again: {fact}", fact=clause(done.again, words)))
     lines.append(words("`mnemark undo {id}` takes it back.", id=done.id))
     return output.safe("\n".join(lines))
 

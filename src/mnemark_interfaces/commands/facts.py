@@ -8,8 +8,8 @@ from mnemark.errors import UsageError
 from mnemark.facts.model import Fact
 from mnemark.present.facts import TOPICS, clause, sentence, topic
 from mnemark.present.phrases import bare, capital
+from mnemark.present.sources import who
 from mnemark_interfaces import options, output, render, speech, workspace
-from mnemark_interfaces.speech import WHO
 
 _LONGEST = 100
 """Characters of a sentence that are shown."""
@@ -195,7 +195,7 @@ def _listed(found: list[Fact], words: speech.CommandWords) -> list[str]:
     rows = [
         (
             f"  {_told(fact, words)}", fact.since[:10],
-            words("edited by hand") if fact.origin == "file" else words(WHO[fact.origin]),
+            words("edited by hand") if fact.origin == "file" else who(fact.origin, words),
             output.safe_line(fact.scope), output.safe_line(fact.ref) or words("not in its file yet"),
         )
         for fact in found

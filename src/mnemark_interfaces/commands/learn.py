@@ -16,7 +16,7 @@ from mnemark.index.state import QueueCounts, Queued
 from mnemark.memory.learning.by_rule import LearningReport, Price, has_sessions
 from mnemark.memory.learning.by_rule import learn as by_rule
 from mnemark.memory.sessions.reading import learn_all
-from mnemark.present.facts import learned
+from mnemark.present.facts import inside, learned
 from mnemark.text.dates import local_now
 from mnemark_interfaces import render, speech
 from mnemark_interfaces.options import Json, Workspace
@@ -97,7 +97,11 @@ def _show(
     words = speech.words()
     for fact in report.facts:
         told = learned(fact, words)
-        out(safe_line(told if fact.status == "learned" else words.named(STATUSES[fact.status], told)))
+        out(
+            safe_line(
+                told if fact.status == "learned" else words.named(STATUSES[fact.status], inside(told, words))
+            )
+        )
         out(style(f"  “{safe_line(fact.quote)}”  {fact.ref}", DIM))
     for note in report.notes:
         say("Note: {reason}", reason=spoken(note))

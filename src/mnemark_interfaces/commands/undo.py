@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from mnemark.memory.undo.undo import undo as undo_change
-from mnemark.present.receipts import reverted, undoing, undone
+from mnemark.present import receipts
 from mnemark_interfaces import options, output, speech, workspace
 
 _Id = Annotated[
@@ -32,15 +32,17 @@ def undo(
     """
     at, words = workspace.place(workspace_), speech.words()
     with workspace.opened(at.root) as memory:
+        ws, words = memory.workspace, speech.words()
         done = undo_change(
-            memory.workspace, id_, scopes=("", *(at.scopes(None) or ())),
-            announce=lambda target: None if json else output.hint(output.safe(undoing(target, words))),
+            ws, id_, scopes=("", *(at.scopes(None) or ())),
+            announce=lambda id: None if json else output.hint(output.safe(receipts.undoing(ws, id, words))),  # noqa: A006
         )  # fmt: skip
-        told = [undone(memory.workspace, one, words) for one in done]
+        told = receipts.told(ws, done)
+        said = [receipts.undone(ws, one, words) for one in done]
     if json:
-        output.out_json({"undone": done})
+        output.out_json({"undone": told})
         return
-    for one, text in zip(done, told, strict=True):
+    for one, text in zip(done, said, strict=True):
         output.out(output.safe(text))
         for path in map(output.safe_line, one.waiting):
             if one.what == "merge":
@@ -74,7 +76,7 @@ def revert(
     """
     with workspace.opened(workspace.locate(workspace_), readonly=dry_run) as memory:
         done = memory.revert(session=session, origin=origin, since=since, dry_run=dry_run)
-    output.out_result(done, reverted(done, speech.words()), json=json)
+    output.out_result(done, receipts.reverted(done, speech.words()), json=json)
     if done.id and not json:
         output.say("Show the hidden turns again with `mnemark undo {id}`.", id=done.id)
 

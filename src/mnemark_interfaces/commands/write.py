@@ -15,16 +15,13 @@ from mnemark.files.layout import in_scope
 from mnemark.files.reading import READ_LIMIT
 from mnemark.files.scopes import one_scope, scopes_of
 from mnemark.files.workspace import Workspace
-from mnemark.memory.browse.change_rows import single
-from mnemark.memory.journal.changes import NotedChange, payload_of
-from mnemark.present import changes
 from mnemark.text.dates import local_now
 from mnemark.text.dates.ranges import moment
 from mnemark.text.markdown.writing import added
 from mnemark.text.redaction.redact import redact
 from mnemark_interfaces import options, output, render, speech, workspace
 from mnemark_interfaces.queries import read_text
-from mnemark_interfaces.timeline import LogEntry, Timeline
+from mnemark_interfaces.timeline import LogEntry, Timeline, change_told
 
 if TYPE_CHECKING:
     from mnemark.memory.open_workspace import OpenWorkspace
@@ -176,18 +173,10 @@ def _show(entries: list[LogEntry], ws: "OpenWorkspace | None" = None) -> None:
             output.style(output.safe_line(entry.id or entry.ref), output.CYAN),
         )
         is_change = entry.kind == "change" and ws is not None
-        text = _change(entry, words, ws) if is_change and ws is not None else " ".join(entry.text.split())
+        text = change_told(entry, ws, words) if is_change and ws is not None else " ".join(entry.text.split())
         who = "" if is_change else words(output.safe_line(entry.who))
         out = output.safe(render.shortened(text, _WORDS))
         output.out("  ".join(filter(None, (when, place, who, out))))
-
-
-def _change(entry: LogEntry, words: speech.CommandWords, ws: "OpenWorkspace") -> str:
-    """Return what a change did as a sentence."""
-    if len(entry.takes_back) > 1:
-        return words("Took {n} changes back.", n=len(entry.takes_back))
-    noted = NotedChange(entry.id, entry.who, entry.time, entry.origin, entry.scope, "", "", 0)
-    return changes.sentence(single(ws, noted, payload_of(entry.text)), words, ws)
 
 
 def _say_nothing(timeline: Timeline, since: datetime | None) -> None:

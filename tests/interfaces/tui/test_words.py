@@ -10,7 +10,7 @@ pytest.importorskip("textual")
 
 from mnemark.memory.journal.changes import KINDS as CHANGES
 from mnemark.present.words import ROUTES, catalogue, language_of_locale, part
-from mnemark.types import KINDS, ORIGINS
+from mnemark.types import KINDS
 from mnemark_faces.tui import help, panes_change, panes_read  # noqa: A004
 from mnemark_faces.tui.words import PanelWords
 
@@ -43,7 +43,6 @@ def _in_tables() -> Iterator[str]:
     ):  # fmt: skip
         yield from filter(None, (pane.name, pane.field, pane.empty))
     yield from ROUTES.values()
-    yield from panes_change._WHAT.values()
     yield from (panes_read._SUSPECT, "Nothing was found. Try other words.", "search", "narrow", "keys")
     for node in ast.walk(ast.parse((_SOURCE / "help.py").read_text("utf-8"))):
         if isinstance(node, ast.Yield) and isinstance(node.value, ast.Tuple):
@@ -61,7 +60,7 @@ def _in_tables() -> Iterator[str]:
         "warn",
         "error",
     )
-    yield from (*KINDS, *ORIGINS, *CHANGES, "user", "assistant", "system", "confirm", "proposal")
+    yield from (*KINDS, *CHANGES, "user", "assistant", "system", "confirm", "proposal")
     yield from ("untrusted", "conflict", "removed", "added", "changed", "moved", "ended")
 
 

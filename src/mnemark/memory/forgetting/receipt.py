@@ -103,13 +103,14 @@ def forgotten(items: Iterable[ForgetItem], visible: Visible | None = None) -> tu
     return tuple(
         ForgottenItem(
             kind=item.kind, ref=item.ref if item.start_line or item.kind == "file" else "", id=item.id,
-            words=_beginning(words(visible, item)) if visible else "",
+            words=beginning(words(visible, item)) if visible else "",
         )
         for item in items
     )  # fmt: skip
 
 
-def _beginning(text: str) -> str:
+def beginning(text: str) -> str:
+    """Return the first words of an item."""
     plain = " ".join(without_comments(text).split())
     return plain if len(plain) <= _MAX_WORDS else plain[: _MAX_WORDS - 1] + "…"
 

@@ -78,7 +78,9 @@ def correct_for_owner(ws: OpenWorkspace, ref: str, right: Right) -> Corrected:
     What the owner has just said themselves, in a turn that was recorded, is their own correction. Without
     such a turn it is the agent's, and one of what the owner said waits for their review. Raises as `correct`.
     """
-    own = right._replace(origin="owner" if any(_says(turn, right) for turn in _last_said(ws)) else "agent")
+    own = msgspec.structs.replace(
+        right, origin="owner" if any(_says(turn, right) for turn in _last_said(ws)) else "agent"
+    )
     return correct(ws, ref, own)
 
 
@@ -114,7 +116,7 @@ def meant(ws: OpenWorkspace, text: str, *, scope: str = "") -> str:
 
     Raises:
         NotFoundError: no fact has these words.
-        UsageError: several have; the message lists them.
+        ManyMeantError: several have.
     """
     if not text_given(text, "what to correct").strip():
         raise UsageError("say what to correct: the id or ref of a fact, or words that only it has")
@@ -132,8 +134,7 @@ class ManyMeantError(UsageError):
     """Words that several facts have."""
 
     def __init__(self, text: str, found: list[Fact]) -> None:
-        rows = "".join(f"\n  {fact.id}  {fact}" for fact in found)
-        super().__init__(f"{len(found)} facts have the words {text!r}; give the id of one:{rows}")
+        super().__init__(f"{len(found)} facts have the words {text!r}; give the id of one")
         self.found = found
 
 

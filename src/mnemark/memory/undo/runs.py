@@ -1,11 +1,10 @@
-"""Find the changes that were made together, name them, and commit to git what an undo of them changed."""
+"""Find the changes that were made together, and commit to git what an undo of them changed."""
 
 import logging
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final
 
-from mnemark.facts.model import Fact
 from mnemark.files import git
 from mnemark.files.journal import FOLDER
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -32,42 +31,6 @@ def members(ws: OpenWorkspace, group: str, known: Collection[str]) -> list[str]:
     facts = [fact for fact, run in facts_of_runs(ws).items() if run == group]
     edits = [one.id for one in ws.edits.entries() if one.group == group]
     return [one for one in reversed(facts + edits) if one in known]
-
-
-class Undoing(NamedTuple):
-    """What is about to be undone."""
-
-    what: str
-    """The kind of the change; "run" for a consolidation, "merge" for a merge."""
-    facts: tuple[Fact, ...] = ()
-    """The fact that it is about."""
-    day: str = ""
-    """When a consolidation ran."""
-    changes: int = 1
-    """Number of them."""
-    steps: tuple[str, ...] = ()
-    """What wrote the edits."""
-    paths: tuple[str, ...] = ()
-    """The files that were edited."""
-
-
-def undoing(ws: OpenWorkspace, chosen: Sequence[str], what: str) -> Undoing:
-    """Return what changes of the kind `what` are: a run, the steps of edits, or the one."""
-    group, count = run_of(ws, chosen[0]), len(chosen)
-    run = next((run for run in ws.edits.runs() if group and run.group == group), None)
-    if run is not None:
-        day = f"{run.time.astimezone(ws.fact_store.zone):%Y-%m-%d %H:%M}" if run.time else ""
-        return Undoing("run", day=day, changes=count)
-    if edits := ws.edits.entries(chosen):
-        steps, paths = (
-            tuple(dict.fromkeys(values))
-            for values in zip(*((one.step, one.path) for one in edits), strict=True)
-        )
-        return Undoing("edit", changes=count, steps=steps, paths=paths)
-    log = ws.fact_store.log
-    end, corrected = log.tables.ends.get(chosen[0]), log.tables.corrections.get(chosen[0])
-    fact = corrected.before if corrected else log.of(end.fact if end else chosen[0]).record
-    return Undoing(what, () if fact is None else (fact,), changes=count)
 
 
 def commit_undo(ws: OpenWorkspace, what: str, undone: Collection[str], since: datetime) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.memory.forgetting.receipt import Receipt
+from mnemark.present.receipts import forgotten
 from mnemark_faces.web.at import At, Go, PageContent
 
 
@@ -43,12 +44,13 @@ def do_forget(at: At) -> Go | PageContent:
             "forget.html", {**_values(ref, query, now, erase=erase, problem=problem), "status": 409}
         )
     done = at.memory.forget(ref or None, query=query or None, erase=erase, scope=None if ref else "*")
-    return Go(at.link("receipt", n=at.session.keep(done)))
+    return Go(at.link("receipt", n=at.session.keep(forgotten(at.memory.workspace, done, at.words))))
 
 
 def _look(at: At, ref: str, query: str, *, erase: bool) -> Receipt:
     scope = None if ref else "*"
-    return at.memory.forget(ref or None, query=query or None, erase=erase, dry_run=True, scope=scope)
+    found = at.memory.forget(ref or None, query=query or None, erase=erase, dry_run=True, scope=scope)
+    return forgotten(at.memory.workspace, found, at.words)
 
 
 def _values(ref: str, query: str, found: Receipt | None, *, erase: bool, problem: str = "") -> dict[str, Any]:

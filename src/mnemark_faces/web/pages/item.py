@@ -9,13 +9,13 @@ from mnemark.files.names import split_ref
 from mnemark.memory.journal.changes import KINDS as KINDS_OF_CHANGES
 from mnemark.memory.review.explain import CorrectedFact, Why, fact_named
 from mnemark.memory.review.review import ReviewItem, waiting, with_diff
-from mnemark.present import sources
+from mnemark.present import proposals, sources
 from mnemark.present.facts import sentence
 from mnemark.present.talks import talk
 from mnemark.present.words import ROUTES
 from mnemark_faces.web.at import At, PageContent
 from mnemark_faces.web.lives import life
-from mnemark_faces.web.pages.review import replaced, said
+from mnemark_faces.web.pages.review import replaced
 from mnemark_interfaces.tools_read import around
 
 _AROUND: Final = 3
@@ -48,7 +48,7 @@ def _of_fact(at: At, why: Why) -> dict[str, Any]:
     return {
         "here": "review" if waits is not None else "facts", "is_fact": True, "held": held, "waits": waits,
         "fact": fact, "suspect": why.kind == "proposal" and is_suspect(fact),
-        "title": said(at, waits) if waits is not None else sentence(fact, at.words),
+        "title": proposals.said(waits, at.words) if waits is not None else sentence(fact, at.words),
         "origin": sources.source(ws, fact, at.words),
         "instead": replaced(at, waits) if waits is not None else "",
         "life": life(at, why.history) if len(why.history) > 1 else "",
