@@ -8,7 +8,7 @@ import msgspec
 
 from mnemark.errors import BusyError, UsageError
 from mnemark.facts.correct import Right
-from mnemark.files import off_record
+from mnemark.files.noting import taken_in
 from mnemark.files.scopes import one_scope
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.file_edits import write
@@ -21,7 +21,6 @@ from mnemark.text.dates import local_now
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.writing import added as note_with
 from mnemark.text.quoting.fence import inert, strip_fences
-from mnemark.text.redaction.redact import redact
 
 STEP: Final = "memory_write"
 _LONG_TERM: Final = frozenset(
@@ -42,16 +41,12 @@ def note(memory: Memory, text: str, *, target: str = "today", scope: str = "") -
         `redacted`, the kinds of secrets taken out.
 
     Raises:
+        OffRecordError: the memory is off the record.
         UsageError: the text is empty after redaction, or the target is unknown.
         BusyError: another program is saving the file; nothing was written.
     """
-    off_record.check(memory.root, "write a note")
-    cleaned, found = redact(strip_fences(text), memory.workspace.rules)
-    words = cleaned.strip().replace("\r\n", "\n")
-    if not words:
-        raise UsageError(
-            "nothing to write: the text is empty once recalled text, secrets and private passages are removed"
-        )
+    new, kinds = taken_in(memory.root, strip_fences(text), memory.workspace.rules)
+    words = new.replace("\r\n", "\n")
     now = local_now(memory.config.timezone)
     folder = _folder(scope)
     day = f"{now:%Y-%m-%d}"
@@ -69,8 +64,7 @@ def note(memory: Memory, text: str, *, target: str = "today", scope: str = "") -
     last = first + added.count("\n")
     ref = f"{path}#L{first}" + (f"-L{last}" if last > first else "")
     data = {"status": written.status, "path": path, "ref": ref} | ({"id": written.id} if written.id else {})
-    kinds = sorted({kind for kind, _, _ in found})
-    return data | ({"redacted": kinds} if kinds else {})
+    return data | ({"redacted": list(kinds)} if kinds else {})
 
 
 def remember(memory: Memory, value: str, predicate: str | None = None, **given: Any) -> dict[str, Any]:

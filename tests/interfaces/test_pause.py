@@ -170,9 +170,15 @@ def test_the_command_says_what_it_did(shell: Shell) -> None:
     assert refused.code == 5
     assert "mnemark pause --end" in refused.err
     assert shell("facts", "--json").data["facts"] == []
+    for doing in (("add", "a secret plan"), ("add", "a secret plan", "--session", "chat")):
+        refused = shell(*doing)
+        assert (refused.code, refused.out) == (5, "")
+        assert "off the record until" in refused.err
+    assert "secret plan" not in texts(shell.folder)
     assert "recorded again" in shell("pause", "--end").out
     assert "was not off the record" in shell("pause", "--end").out
     assert shell("remember", "city", "Lisbon").code == 0
+    assert shell("add", "a secret plan").code == 0
     assert shell("status", "--json").data["off_record"] == ""
     for wrong in (("--for", "soon"), ("--for", "0h"), ("--for", "1h", "--end")):
         assert shell("pause", *wrong).code == 2

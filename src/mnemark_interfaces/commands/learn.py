@@ -119,7 +119,7 @@ def _show(
         )
     if report.asked:
         say(
-            "The language model answered {requests}: {notes} on conversations; {n} of its statements were "
+            "The language model was sent {requests}: {notes} on conversations; {n} of its statements were "
             "not in the turns and left out.",
             requests=render.counted(report.asked, "request"), notes=render.counted(report.noted, "note"),
             n=report.rejected,

@@ -9,16 +9,17 @@ import typer
 
 from mnemark.errors import BusyError, UsageError, one_of
 from mnemark.facts.visible import Visible
+from mnemark.files import off_record
 from mnemark.files.config import load
 from mnemark.files.edit import edit
 from mnemark.files.layout import in_scope
+from mnemark.files.noting import taken_in
 from mnemark.files.reading import READ_LIMIT
 from mnemark.files.scopes import one_scope, scopes_of
 from mnemark.files.workspace import Workspace
 from mnemark.text.dates import local_now
 from mnemark.text.dates.ranges import moment
 from mnemark.text.markdown.writing import added
-from mnemark.text.redaction.redact import redact
 from mnemark_interfaces import options, output, render, speech, workspace
 from mnemark_interfaces.queries import read_text
 from mnemark_interfaces.timeline import LogEntry, Timeline, change_told
@@ -86,6 +87,7 @@ def _turn(root: Path, words: str, session: str, role: str, scope: str | None) ->
     kind, _, name = (scope or "").partition("/")
     if scope and (kind not in {"users", "agents"} or not name):
         raise UsageError(f"--scope must be users/NAME or agents/NAME for a session, not {scope!r}")
+    off_record.check(root, "record a turn")  # a hook's turn is left out silently; a person is told
     with workspace.opened(root) as memory:
         log = workspace.session_in(memory, session, scope or "")
         turn = log.add(role, words)
@@ -96,10 +98,9 @@ def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
     """Append a bullet to today's note; a new note begins with its date."""
     ws = Workspace(root, load(root))
     now = ws.now()
-    words, found = redact(words, ws.rules)
-    if found:
-        kinds = speech.words().listed(sorted({kind for kind, _, _ in found}))
-        output.say("Note: secrets were removed before saving: {kinds}", kinds=kinds)
+    words, kinds = taken_in(root, words, ws.rules)
+    if kinds:
+        output.say("Note: secrets were removed before saving: {kinds}", kinds=speech.words().listed(kinds))
     first, *more = words.split("\n")
     path = in_scope(one_scope(scope or ""), f"memory/{now:%Y-%m-%d}.md")
     bullet = [f"- {now:%H:%M} {first}", *(f"  {line}" for line in more)]
