@@ -134,7 +134,7 @@ def _index(found: Status, words: speech.CommandWords) -> str:
 
 def _embedder(found: Status, words: speech.CommandWords) -> str:
     if not found.unembedded:
-        return found.embedder
+        return words("none") if found.embedder == "none" else found.embedder
     texts = counted(found.unembedded, "text")
     return words("{embedder}, {texts} not embedded yet", embedder=found.embedder, texts=texts)
 

@@ -23,6 +23,7 @@ from mnemark.present import changes, facts
 from mnemark.present.words import Words
 from mnemark.summary.tool_titles import execution_of, text_of
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.markdown import drop_comments
 from mnemark.types import Json, Origin, Problem, Turn
 
 _BULLET: Final = lazy_pattern(r"[-*+] (?P<hour>[0-2]\d):(?P<minute>[0-5]\d)(?P<text> .*)")
@@ -134,7 +135,12 @@ class Timeline:
         def entry(number: int, at: time, words: str) -> LogEntry:
             moment = datetime.combine(_day(path), at, self.zone)
             return LogEntry(
-                time=moment, kind="note", ref=f"{path}#L{number}", origin=origin, who="", text=words
+                time=moment,
+                kind="note",
+                ref=f"{path}#L{number}",
+                origin=origin,
+                who="",
+                text=drop_comments(words, blanks=" \t").strip(),
             )
 
         lines = text.splitlines()

@@ -3,7 +3,7 @@
 import ast
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, get_args
 
@@ -24,18 +24,35 @@ from mnemark_interfaces.trusting import _SPOKEN
 SOURCE = Path(__file__).parents[2] / "src"
 _PLACES = (
     "mnemark_interfaces/*.py", "mnemark_interfaces/commands/*.py", "mnemark_faces/commands/*.py",
-    "mnemark/memory/forgetting/receipt.py", "mnemark/memory/undo/revert.py",
 )  # fmt: skip
 """Where the commands' own sentences are."""
+_RECEIPTS = ("mnemark/memory/forgetting/receipt.py", "mnemark/memory/undo/revert.py")
+"""Where those of receipts are, which pages say, too."""
 _ASKS = {"words", "_words", "say", "confirm", "_title"}
 _TEMPLATE = re.compile(r"\{[a-z_]+\}")
 
 
 def texts() -> set[str]:
     """The texts that are looked up: those asked for, those in tables, and those of the help."""
-    own = {text for path in _files() for text in _Module(ast.parse(path.read_text("utf-8"))).found}
+    return (_asked(_files()) | receipt_texts() | set(_tables()) | help_texts()) - {""}
+
+
+def receipt_texts() -> set[str]:
+    """The texts of receipts: of what is forgotten, and of what is taken back."""
     singular = {one for one, _ in receipt._NAMES.values()}
-    return ((own - singular) | set(_tables()) | help_texts()) - {""}
+    tables = {
+        *receipt._ALSO.values(),
+        *receipt._LATE,
+        receipt._UNREAD,
+        *(many for _, many in receipt._NAMES.values()),
+        *revert._DONE,
+        *revert._FORESEEN,
+    }
+    return (_asked(SOURCE / one for one in _RECEIPTS) - singular) | tables
+
+
+def _asked(files: Iterable[Path]) -> set[str]:
+    return {text for path in files for text in _Module(ast.parse(path.read_text("utf-8"))).found}
 
 
 def _files() -> Iterator[Path]:
@@ -47,13 +64,7 @@ def _tables() -> Iterator[str]:
     """Texts that are looked up by what they stand for."""
     yield from (*learn.STATUSES.values(), *_SPOKEN.values())
     yield from (*merge._WORDS.values(), *mount._STATES.values())
-    yield from (
-        *receipt._ALSO.values(),
-        *receipt._LATE,
-        receipt._UNREAD,
-        *(many for _, many in receipt._NAMES.values()),
-    )
-    yield from (*revert._DONE, *revert._FORESEEN, *changes._STEPS, *changes._DONE, *get_args(State))
+    yield from (*changes._STEPS, *changes._DONE, *get_args(State))
     yield from (f"{{n}} {kind}s" for kind in (*KINDS, *_COUNTED))
     yield from (*_VALUES, *_PROGRESS)
 
@@ -175,7 +186,7 @@ _PARTS = {"  mnemark correct ", "  --only ", "mnemark ", "mnemark: ", "\n  cd ",
 def past_the_catalogue() -> set[str]:
     """The texts with words that commands print without looking them up."""
     found = set()
-    for path in _files():
+    for path in (*_files(), *(SOURCE / one for one in _RECEIPTS)):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if not isinstance(node, ast.Call) or not node.args:
                 continue

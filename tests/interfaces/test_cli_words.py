@@ -208,7 +208,7 @@ def test_no_command_prints_a_sentence_of_its_own_past_the_catalogue() -> None:
                 "有一次抹除还在等 21 个文件；`mnemark doctor` 会列出"
             ),
         ),
-        ("favorite tea: oolong; black: said by the owner", "favorite tea: oolong; black：你说的"),
+        ("favorite tea: oolong; black (said by the owner)", "favorite tea: oolong; black（你说的）"),
         (
             "mnemark.toml: recal_budget: there is no such key. Did you mean 'recall_budget'?",
             "mnemark.toml：recal_budget：没有这个键。是不是 'recall_budget'？",

@@ -17,6 +17,9 @@ def test_a_fact_is_corrected_by_its_words_and_taken_back(shell: Shell) -> None:
     assert "Sousa" not in shell("facts", "--history").out
     done = json.loads(shell("correct", "dentist", "--since", "2024-05-01", "--json").out)
     assert done["after"]["since"].startswith("2024-05-01")
+    ran = shell("correct", "dentist", "--since", "2024-05-02")
+    assert ran.out.splitlines()[0] == "Corrected: your dentist is Dr Costa (since 2 May 2024)."
+    shell("undo")
     shell("undo")
     shell("undo")
     assert "Dr Sousa" in shell("facts").out
@@ -35,6 +38,9 @@ def test_mistakes_are_told(shell: Shell) -> None:
     assert shell("correct", "penguins", "x").code != 0
     assert shell("correct", "", "x").code == 2
     assert shell("correct", "tea", "juice", "--never").code == 2
+    same = shell("facts", "--json").data["facts"][0]
+    ran = shell("correct", same["id"], same["value"])
+    assert (ran.code, ran.err) == (2, "mnemark: nothing to correct: it says so already\n")
     assert "tea" in shell("facts").out
 
 

@@ -49,6 +49,7 @@ JOINED = {
     "1 part", "{} parts", "1 text", "{} fact", "{} facts",  # counts
     "; keep its address before (`{}`), as that drops the remote, and afterwards run `{}`",
     "{}: joined to {}{}; moved to {}",
+    "{} (said by the owner)", "{} (said in {} sessions)", "{} (noted on {} days)", "{} (recalled {} times)",
 }  # fmt: skip
 """Sentences that the code joins of parts that are no sentences."""
 

@@ -1,5 +1,5 @@
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 
 import pytest
 
@@ -181,3 +181,12 @@ def test_an_empty_log_names_the_projects_that_have_entries(shell: Shell) -> None
     assert "Never push" in shell("log", "--scope", "projects/shop").out
     assert "Never push" in shell("log", "--scope", "*").out
     assert "Nothing has been written since then." in shell("log", "--since", "2999-01-01").err
+
+
+def test_the_log_shows_no_marks_of_files(workspace: Shell) -> None:
+    today = datetime.now(UTC).astimezone()
+    line = "- 10:30 Bash: make test <!-- observed: 01JD0000000000000000000000 -->"
+    workspace.write(f"memory/{today:%Y-%m-%d}.md", f"# {today:%Y-%m-%d}\n\n{line}\n")
+    said = workspace("log").out
+    assert "Bash: make test\n" in said
+    assert "<!--" not in said

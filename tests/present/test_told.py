@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from mnemark.facts.model import Fact
 from mnemark.files.new_workspace import init
 from mnemark.memory.journal.changes import KINDS
 from mnemark.memory.memory import Memory
+from mnemark.memory.review.review import ReviewItem
 from mnemark.present import changes, explained, facts, proposals, receipts, sources, talks
 from mnemark.present.words import Words
 
@@ -200,3 +202,43 @@ def test_every_kind_of_change_has_words() -> None:
 
 def test_headings_are_in_both_languages() -> None:
     assert all(ZH(name) != name for name in facts.TOPICS)
+
+
+def test_what_is_taken_back_is_told_as_it_stood_and_in_sentences(memory: Memory) -> None:
+    session = memory.session("cli:web")
+    page = session.add("tool", "Harbour Lane 4: tenure freehold.", origin="web")
+    others = memory.session("cli:other")
+    other = others.add("tool", "Harbour Lane 9: tenure leasehold.", origin="web")
+    for log, turn, place, value in (
+        (session, page, "Harbour Lane 4", "freehold"), (others, other, "Harbour Lane 9", "leasehold")
+    ):  # fmt: skip
+        source = f"{log.path}#L2"
+        memory.remember("tenure", value, subject=place, origin="web", source=source)
+        assert turn.id
+    found = memory.revert(session="cli:web")
+    said = [one.words for one in (*found.hidden, *found.facts) if one.kind == "fact"]
+    assert len(said) == 1
+    assert "freehold" in said[0]
+    shown = receipts.reverted_text(receipts.reverted(memory.workspace, found, ZH), ZH)
+    assert "Harbour Lane 4" in shown
+    assert "leasehold" not in shown
+    assert "**" not in shown
+    assert "已隐藏" in shown or "已撤销" in shown
+
+
+def test_a_whole_talk_is_explained_by_its_name(memory: Memory) -> None:
+    found = explained.told(memory.workspace, memory.why(path_of(memory)), EN)
+    assert found.text.startswith("A talk: your talk “I moved to Lisbon in March” of ")
+
+
+def test_what_is_asked_to_be_over_is_what_holds() -> None:
+    quote = "but I want to leave SQLite, it got slow"
+    fact = Fact(
+        id="1", subject="project", predicate="database", value=quote, until="2026-11-23", quote=quote,
+        review="otherwise",
+    )  # fmt: skip
+    one = ReviewItem(id="1", what="otherwise", fact=fact, against="SQLite")
+    assert proposals.sentence(one, EN) == (
+        f"Is this over? The project’s database is SQLite. You said: “{quote}”"
+    )
+    assert proposals.sentence(one, ZH) == f"这是否已经结束？项目的数据库是 SQLite。你说过：“{quote}”"

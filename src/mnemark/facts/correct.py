@@ -219,7 +219,7 @@ class _Correction:
         until = wrong.until if right.until is None else self._time(right.until, "until")
         same = (subject, predicate, value) == (wrong.subject, wrong.predicate, wrong.value)
         if same and (since, until) == (wrong.since, wrong.until) and not wrong.review:
-            raise UsageError(f"it says so already: {wrong}")
+            raise UsageError("nothing to correct: it says so already")
         begin, end = when(since, self._store.zone), when(until, self._store.zone)
         if begin and end and end <= begin:
             raise UsageError(f"it cannot end ({until[:10]}) before it begins ({since[:10]})")

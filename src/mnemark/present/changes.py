@@ -99,6 +99,7 @@ _ALONE: Final[Mapping[str, str]] = MappingProxyType(
     {
         "erased": "Erased what was to be forgotten.",
         "describe": "Noted what is in a file that came with a message.",
+        "observe": "Noted what tools did.",
         "attach": "Kept files that came with messages.",
     }
 )

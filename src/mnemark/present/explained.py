@@ -8,6 +8,7 @@ from mnemark.memory.review.explain import CorrectedFact, Why, fact_named
 from mnemark.present import changes
 from mnemark.present.facts import words_for
 from mnemark.present.phrases import bare, joined
+from mnemark.present.sources import place
 from mnemark.present.words import Words
 
 
@@ -22,6 +23,8 @@ def told(ws: OpenWorkspace, why: Why, words: Words | None = None) -> Why:
     fact = fact_named(ws, why.id) if why.kind in {"fact", "proposal"} else None
     words = words or words_for(fact, *(one.now or one.was for one in why.corrected))
     text = why.text if fact is None else _doubted(changes.sentence_of(ws, fact, words), fact, words)
+    if why.kind == "turn" and not why.id:  # a whole talk is told by its name, not by its records
+        text = words("A talk: {talk}", talk=place(ws, why.ref, words))
     corrected = (replace(one, text=_corrected(ws, one, words)) for one in why.corrected)
     return replace(why, text=text, corrected=tuple(corrected))
 

@@ -62,7 +62,11 @@ def sentence(one: ReviewItem, words: Words, *, alone: bool = True) -> str:
     """
     told, inside = said(one, words), facts.clause(one.fact, words)
     if one.what == "otherwise":
-        over = words("Is this over? {fact}" if one.fact.until else "Is this so now? {fact}", fact=told)
+        if one.fact.until:  # its own value is what was said; what may be over is the value that holds
+            held = replace(one.fact, value=one.against or one.fact.value, until="")
+            over = words("Is this over? {fact}", fact=facts.sentence(held, words))
+        else:
+            over = words("Is this so now? {fact}", fact=told)
         return joined([over, words(" You said: “{quote}”", quote=one.fact.quote)])
     if alone and one.what == "edit":
         told = words.named(_EDITS.get(one.action, _KINDS["edit"]), inside)

@@ -84,16 +84,29 @@ def forgotten(ws: OpenWorkspace, receipt: Receipt, words: Words | None = None) -
         receipt: what was forgotten, or would be.
         words: of the reader's language; by default that of each fact.
     """
+    items, related, kept = (
+        _in_sentences(ws, one, words) for one in (receipt.items, receipt.related, receipt.kept)
+    )
+    return replace(receipt, items=items, related=related, kept=kept)
+
+
+def reverted(ws: OpenWorkspace, done: Reverted, words: Words | None = None) -> Reverted:
+    """Return what was taken back with its facts in sentences, as `forgotten` does."""
+    hidden, gone = (_in_sentences(ws, one, words) for one in (done.hidden, done.facts))
+    return replace(done, hidden=hidden, facts=gone)
+
+
+def _in_sentences(
+    ws: OpenWorkspace, items: Sequence[ForgottenItem], words: Words | None
+) -> tuple[ForgottenItem, ...]:
     log = ws.fact_store.log
 
-    def told(items: Sequence[ForgottenItem]) -> tuple[ForgottenItem, ...]:
-        known = (log.of(one.id).last if one.kind == "fact" and one.words else None for one in items)
-        return tuple(
-            one if fact is None else replace(one, words=beginning(changes.sentence_of(ws, fact, words)))
-            for one, fact in zip(items, known, strict=True)
-        )
+    def said(one: ForgottenItem) -> str:
+        is_told = one.kind == "fact" and one.words
+        fact = (log.of(one.id).last or log.reviewed(one.id)) if is_told else None
+        return one.words if fact is None else beginning(changes.sentence_of(ws, fact, words))
 
-    return replace(receipt, items=told(receipt.items), related=told(receipt.related), kept=told(receipt.kept))
+    return tuple(replace(one, words=said(one)) for one in items)
 
 
 def receipt_text(receipt: Receipt, words: Words, *, closing: bool = True) -> str:
@@ -101,6 +114,6 @@ def receipt_text(receipt: Receipt, words: Words, *, closing: bool = True) -> str
     return "\n".join(receipts.told(receipt, words, closing=closing))
 
 
-def reverted(done: Reverted, words: Words) -> str:
+def reverted_text(done: Reverted, words: Words) -> str:
     """Return for people what a revert took back."""
     return "\n".join(revert.told(done, words))

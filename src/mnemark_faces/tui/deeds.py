@@ -40,7 +40,7 @@ def would_forget(memory: "Memory", words: PanelWords, row: ListRow) -> Sheet | N
     found = forgotten(memory.workspace, memory.forget(row.about, dry_run=True), words)
     if found.action == "nothing":
         return None
-    sheet = Sheet(words).title(words("This would be hidden: {what}", what=counted(found.items))).gap()
+    sheet = Sheet(words).title(words("This would be hidden: {what}", what=counted(found.items, words))).gap()
     for item in found.items[:_WORDS]:
         sheet.title(one_line(item.ref or item.id), "dim").text(f"  {one_line(item.words)}")
     if len(found.items) > _WORDS:
@@ -56,13 +56,15 @@ def would_erase(memory: "Memory", words: PanelWords, row: ListRow) -> tuple[Shee
     if found.action == "nothing":
         return None
     sheet = (
-        Sheet(words).title(words("This would be deleted for ever: {what}", what=counted(found.items))).gap()
+        Sheet(words)
+        .title(words("This would be deleted for ever: {what}", what=counted(found.items, words)))
+        .gap()
     )
     for item in found.items[:_WORDS]:
         sheet.title(one_line(item.ref or item.id), "dim").text(f"  {one_line(item.words)}")
     if found.places:
         sheet.heading("It stands in")
-    _places(sheet, found)
+    _places(sheet, found, words)
     sheet.gap().note("Type {n} and press Enter to erase it. It cannot be brought back.", n=len(found.items))
     return sheet, len(found.items)
 
@@ -70,11 +72,11 @@ def would_erase(memory: "Memory", words: PanelWords, row: ListRow) -> tuple[Shee
 def erase(memory: "Memory", words: PanelWords, row: ListRow) -> Done:
     """Delete a row from all files; the receipt says where copies may remain."""
     receipt = memory.forget(row.about, erase=True)
-    text = words("Erased: {what}", what=counted(receipt.items))
+    text = words("Erased: {what}", what=counted(receipt.items, words))
     sheet = Sheet(words).title(text)
     if receipt.places:
         sheet.heading("Removed from")
-    _places(sheet, receipt)
+    _places(sheet, receipt, words)
     if receipt.waiting:
         sheet.heading("Not done yet; the next sync goes on with it")
     for one in receipt.waiting:
@@ -82,12 +84,12 @@ def erase(memory: "Memory", words: PanelWords, row: ListRow) -> Done:
     return Done(text, sheet=sheet)
 
 
-def _places(sheet: Sheet, receipt: "Receipt") -> None:
-    sheet.rows((one_line(place.path), one_line(place.what)) for place in receipt.places[:_WORDS])
+def _places(sheet: Sheet, receipt: "Receipt", words: PanelWords) -> None:
+    sheet.rows((one_line(place.path), words.line(one_line(place.what))) for place in receipt.places[:_WORDS])
     if receipt.still:
         sheet.heading("Copies that may remain")
     for one in receipt.still:
-        sheet.text(one)
+        sheet.text(words.line(one))
 
 
 def editable(memory: "Memory", row: ListRow) -> tuple[str, bytes]:
@@ -112,7 +114,7 @@ def forget(memory: "Memory", words: PanelWords, row: ListRow) -> Done:
     receipt = memory.forget(row.about)
     if receipt.action == "nothing":
         return Done(words("Nothing was found to forget."))
-    return Done(words("Forgotten: {what}", what=counted(receipt.items)), receipt.id)
+    return Done(words("Forgotten: {what}", what=counted(receipt.items, words)), receipt.id)
 
 
 def pin(memory: "Memory", words: PanelWords, row: ListRow) -> Done:

@@ -5,9 +5,11 @@ from typing import Annotated
 import typer
 
 from mnemark.facts.correct import Corrected, Right
+from mnemark.facts.model import Fact
 from mnemark.memory.review.correct import ManyMeantError, meant
 from mnemark.memory.review.correct import correct as correct_fact
 from mnemark.present.facts import clause, sentence
+from mnemark.present.phrases import closed
 from mnemark_interfaces import options, output, speech, workspace
 from mnemark_interfaces.commands.facts import row, say_later
 
@@ -76,7 +78,7 @@ def _outcome(done: Corrected) -> str:
     if done.after is None:
         lines = [words("It was never true: {fact}", fact=before)]
     else:
-        lines = [words("Corrected: {fact}", fact=clause(done.after, words) + _dates(done, words))]
+        lines = [words("Corrected: {fact}", fact=_right(done, done.after, words))]
         lines += [words("Not: {fact}", fact=before)] if clause(done.after, words) != before else []
     if done.again is not None:
         lines.append(words("This holds again: {fact}", fact=clause(done.again, words)))
@@ -84,9 +86,11 @@ def _outcome(done: Corrected) -> str:
     return output.safe("\n".join(lines))
 
 
-def _dates(done: Corrected, words: speech.CommandWords) -> str:
-    """Return the dates of a fact whose dates were corrected."""
-    before, after = done.before, done.after
-    if after is None or (before.since, before.until) == (after.since, after.until):
-        return ""
-    return words(" ({began} – {ended})", began=after.since[:10] or "…", ended=after.until[:10] or "…")
+def _right(done: Corrected, after: Fact, words: speech.CommandWords) -> str:
+    """Return what is right, with the day since when where that was corrected; its end is in the sentence."""
+    told = clause(after, words)
+    if not after.since or after.since == done.before.since:
+        return told
+    day = words.date(after.since[:10])
+    since = words("{said} (since {day})", said=told.rstrip(".。"), day=day)
+    return closed(since, chinese=words.language == "zh")

@@ -122,7 +122,7 @@ def _show(merged: Merged) -> None:
             "note: another program is saving {path}; the next sync goes on", path=output.safe_line(path)
         )
     render.problems(merged.problems)
-    if merged.dry_run and tally:
+    if merged.dry_run and (tally or merged.erased):
         output.say("Nothing was changed. Run it again without --dry-run to apply this.")
     elif merged.id:
         text = "Take it back with `mnemark undo {id}`; merge there as well to have all on both."

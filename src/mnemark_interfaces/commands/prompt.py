@@ -91,6 +91,7 @@ def _remarks(part: Part, words: speech.CommandWords) -> str:
     if part.by == "llm":
         shown.append(words("by a model"))
     if part.left_out:
-        some = "; ".join(map(output.safe_line, part.left_out[:3])) + (" …" if len(part.left_out) > 3 else "")
+        some = words.clauses(output.safe_line(one).removeprefix("- ") for one in part.left_out[:3])
+        some += " …" if len(part.left_out) > 3 else ""
         shown.append(words("left out {n}: {items}", n=len(part.left_out), items=some))
     return " · ".join(filter(None, shown))

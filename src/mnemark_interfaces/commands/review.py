@@ -148,7 +148,7 @@ def _source(memory: Memory, one: ReviewItem, words: speech.CommandWords) -> str:
     """Return who said a thing and where, in words, with the ref to read it."""
     told = source(memory.workspace, one.fact, words)
     ref = one.fact.source or one.fact.path
-    return output.safe_line(f"{told} ({ref})" if ref else told)
+    return output.safe_line(words("{value} ({more})", value=told, more=ref) if ref else told)
 
 
 def _headline(one: ReviewItem) -> str:
@@ -222,7 +222,8 @@ def _lines(memory: Memory, found: Why, words: speech.CommandWords) -> list[str]:
     def tell(name: str, value: str) -> None:
         lines.append(f"  {words.named(name, value)}")
 
-    tell("comes from", source(ws, fact, words) if fact is not None else who(found.origin, words))
+    if fact is not None or found.kind != "turn" or found.id:  # in a talk, many speak
+        tell("comes from", source(ws, fact, words) if fact is not None else who(found.origin, words))
     if found.entry:
         earned = words.line(found.earned) if found.earned else words("no longer needed there")
         tell("in the core memory", words("{entry}, {reason}", entry=found.entry, reason=earned))

@@ -76,7 +76,8 @@ def revert(
     """
     with workspace.opened(workspace.locate(workspace_), readonly=dry_run) as memory:
         done = memory.revert(session=session, origin=origin, since=since, dry_run=dry_run)
-    output.out_result(done, receipts.reverted(done, speech.words()), json=json)
+        done = receipts.reverted(memory.workspace, done, None if json else speech.words())
+    output.out_result(done, receipts.reverted_text(done, speech.words()), json=json)
     if done.id and not json:
         output.say("Show the hidden turns again with `mnemark undo {id}`.", id=done.id)
 

@@ -92,6 +92,10 @@ def _undo(at: PooledWorkspace, body: bodies.UndoBody) -> Any:
     return {"undone": receipts.told(at.memory.workspace, at.memory.undo(body.id))}
 
 
+def _revert(at: PooledWorkspace, body: bodies.RevertBody) -> Any:
+    return receipts.reverted(at.memory.workspace, at.memory.revert(**fields_of(body)))
+
+
 def _merge(at: PooledWorkspace, body: bodies.MergeBody) -> Any:
     folder = Path(body.other).expanduser()
     if not folder.is_dir() or not trust.is_trusted(folder):
@@ -128,7 +132,7 @@ CALLS: Final[tuple[Call, ...]] = (
     Call("undo", bodies.UndoBody, _undo, "Undo a change.", idempotent=False),
     Call("merge", bodies.MergeBody, _merge, "Bring everything of another memory of yours into this one.",
          idempotent=False),
-    Call("revert", bodies.RevertBody, lambda at, body: at.memory.revert(**fields_of(body)),
+    Call("revert", bodies.RevertBody, _revert,
          "Undo everything that came from one session or source.", idempotent=False),
     Call("pin", bodies.PinBody, lambda at, body: at.memory.pin(body.ref),
          "Keep something from being archived."),

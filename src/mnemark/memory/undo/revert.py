@@ -128,6 +128,7 @@ def _foreseen(ws: OpenWorkspace, source: _FromSource, *, dry_run: bool) -> Rever
 def _revert(ws: OpenWorkspace, source: _FromSource, said: dict[str, str]) -> Reverted:
     started = datetime.now(UTC)
     remembered, others = _remembered(ws, source.items)
+    hidden, gone = forgotten(others, ws.visible), forgotten(remembered, ws.visible)  # as they still stand
     identifier = hide(ws, others, {"asked": {"revert": True} | said}) if others else ""
     if ids := [*(item.id for item in remembered), *source.ends]:
         append_undo(ws, *ids, revert=True)
@@ -141,8 +142,7 @@ def _revert(ws: OpenWorkspace, source: _FromSource, said: dict[str, str]) -> Rev
     words = " ".join(f"{name} {text}" for name, text in said.items() if text)
     commit_undo(ws, words, [one.id for one in edits], started)
     return Reverted(
-        hidden=forgotten(others, ws.visible), facts=forgotten(remembered, ws.visible),
-        edits=tuple(dict.fromkeys([*done, *cleared])), problems=tuple(problems),
+        hidden=hidden, facts=gone, edits=tuple(dict.fromkeys([*done, *cleared])), problems=tuple(problems),
         waiting=tuple(dict.fromkeys([*busy, *waiting, *late])), id=identifier,
     )  # fmt: skip
 
