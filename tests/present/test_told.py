@@ -228,7 +228,7 @@ def test_what_is_taken_back_is_told_as_it_stood_and_in_sentences(memory: Memory)
 
 def test_a_whole_talk_is_explained_by_its_name(memory: Memory) -> None:
     found = explained.told(memory.workspace, memory.why(path_of(memory)), EN)
-    assert found.text.startswith("A talk: your talk “I moved to Lisbon in March” of ")
+    assert found.text.startswith("Your talk “I moved to Lisbon in March” of ")
 
 
 def test_what_is_asked_to_be_over_is_what_holds() -> None:
@@ -236,6 +236,9 @@ def test_what_is_asked_to_be_over_is_what_holds() -> None:
     fact = Fact(
         id="1", subject="project", predicate="database", value=quote, until="2026-11-23", quote=quote,
         review="otherwise",
+    )  # fmt: skip
+    assert (facts.sentence(fact, EN), facts.sentence(fact, ZH)) == (
+        f"You said: “{quote}”.", f"你说过：“{quote}”。"
     )  # fmt: skip
     one = ReviewItem(id="1", what="otherwise", fact=fact, against="SQLite")
     assert proposals.sentence(one, EN) == (

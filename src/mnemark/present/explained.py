@@ -7,7 +7,7 @@ from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.review.explain import CorrectedFact, Why, fact_named
 from mnemark.present import changes
 from mnemark.present.facts import words_for
-from mnemark.present.phrases import bare, joined
+from mnemark.present.phrases import bare, capital, joined
 from mnemark.present.sources import place
 from mnemark.present.words import Words
 
@@ -24,7 +24,7 @@ def told(ws: OpenWorkspace, why: Why, words: Words | None = None) -> Why:
     words = words or words_for(fact, *(one.now or one.was for one in why.corrected))
     text = why.text if fact is None else _doubted(changes.sentence_of(ws, fact, words), fact, words)
     if why.kind == "turn" and not why.id:  # a whole talk is told by its name, not by its records
-        text = words("A talk: {talk}", talk=place(ws, why.ref, words))
+        text = capital(place(ws, why.ref, words))
     corrected = (replace(one, text=_corrected(ws, one, words)) for one in why.corrected)
     return replace(why, text=text, corrected=tuple(corrected))
 

@@ -70,6 +70,8 @@ def sentence(fact: Fact, words: Words) -> str:
     """
     chinese = words.language == "zh"
     value = phrases.bare(fact.value)
+    if fact.until and fact.quote == fact.value:  # words that may say that something is over
+        return phrases.closed(words(" You said: “{quote}”", quote=value).strip(), chinese=chinese)
     about = _subject(fact, chinese=chinese)
     said = _own_words(fact, value, about, chinese=chinese)
     if said is None:
