@@ -593,6 +593,22 @@ def test_erasing_wants_the_number_typed(here: Running, tmp_path: Path) -> None:
     assert not any(f"answer {HARMLESS}".encode() in data for data in state(tmp_path).values())
 
 
+def test_receipts_are_told_in_the_readers_language(here: Running, tmp_path: Path) -> None:
+    fill(tmp_path, HARMLESS)
+    browser = Browser(here, tmp_path, "zh")
+    path = f"sessions/{next((tmp_path / 'sessions').iterdir()).name}"
+    page = browser.page("session", path=path, revert=1)
+    told = browser.follow(browser.send("revert", page.forms("revert")[0]))
+    assert "已隐藏：1 条事实、3 条消息。" in told.text
+    browser.send("undo", told.forms("undo")[0])
+    (fields,) = browser.page("forget", q="answer", erase=1).forms("forget")
+    receipt = browser.follow(
+        browser.send("forget", {**fields, "do": "erase", "count": fields["expected"][0]})
+    )
+    assert "消息</span></td>" in receipt.text
+    assert ">turn<" not in receipt.text
+
+
 def test_what_was_found_meanwhile_is_not_forgotten_unseen(here: Running, tmp_path: Path) -> None:
     fill(tmp_path, HARMLESS)
     browser = Browser(here, tmp_path)

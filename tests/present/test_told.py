@@ -3,12 +3,15 @@
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from mnemark.facts.model import Fact
 from mnemark.files.new_workspace import init
+from mnemark.memory.consolidation.report import amounts
 from mnemark.memory.journal.changes import KINDS
+from mnemark.memory.learning.learned import LearnedFact, Status
 from mnemark.memory.memory import Memory
 from mnemark.memory.review.review import ReviewItem
 from mnemark.present import changes, explained, facts, proposals, receipts, sources, talks
@@ -245,3 +248,15 @@ def test_what_is_asked_to_be_over_is_what_holds() -> None:
         f"Is this over? The project’s database is SQLite. You said: “{quote}”"
     )
     assert proposals.sentence(one, ZH) == f"这是否已经结束？项目的数据库是 SQLite。你说过：“{quote}”"
+
+
+def test_what_waits_for_review_is_not_counted_as_learned() -> None:
+    found = [
+        LearnedFact(
+            status=status, subject="user", predicate="city", value=status, type="fact", since="",
+            ref="a.md#L1", quote="",
+        )
+        for status in get_args(Status)
+    ]  # fmt: skip
+    assert changes.tidied(amounts((), found), EN) == "Tidied up: 1 fact learned."
+    assert amounts((), found[1:]) == {}

@@ -216,7 +216,7 @@ def _tidied(row: ChangeRow, words: Words) -> str:
 
 def of_run(report: Consolidated, words: Words | None = None) -> str:
     """Return what a consolidation did that somebody asked for; without their words, what upkeep did."""
-    done = amounts(report.edits, len(report.learned))
+    done = amounts(report.edits, report.found)
     return tidied(done, words or Words("en"), at_night=words is None and _is_at_night(report.time))
 
 
